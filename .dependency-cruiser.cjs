@@ -115,6 +115,16 @@ module.exports = {
       lit,
     ),
     only(
+      'console',
+      'The console is one more client of the contract. It draws QR codes, amounts and its preview as the widget does.',
+      '^console/',
+      '^src/(contract|money)/',
+      '^src/client/idempotency-key\\.ts$',
+      '^src/views/qr-code\\.ts$',
+      '(^|/)node_modules/(vite|zod)/',
+      lit,
+    ),
+    only(
       'demo',
       'The demo uses the package like a merchant: only through its entries.',
       '^demo/(?!merchant-server/)',

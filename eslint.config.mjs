@@ -56,7 +56,7 @@ export default defineConfig(
     rules: { 'no-console': 'error' },
   },
   {
-    files: ['src/**/*.ts', 'demo/**/*.ts', 'claim/**/*.ts'],
+    files: ['src/**/*.ts', 'demo/**/*.ts', 'claim/**/*.ts', 'console/**/*.ts'],
     extends: [lit['flat/all'], wc['flat/best-practice'], litA11y.configs.recommended],
     settings: { wc: { elementBaseClasses: ['LitElement'] } },
     rules: {

@@ -26,7 +26,7 @@ const lint = ['lint', 'npm run lint --silent'];
 const others = [
   ['format', 'prettier --check . --log-level warn', 'npm run format'],
   ['types', 'tsc -b'],
-  ['import rules', 'depcruise src server/src server/test test demo claim bench scripts'],
+  ['import rules', 'depcruise src server/src server/test test demo claim console bench scripts'],
   ['unused code', 'knip --no-progress'],
   ['build', 'npm run build --silent'],
   ['package of the widget', 'publint --strict'],

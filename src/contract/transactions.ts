@@ -103,6 +103,10 @@ export const transactions = {
         z.optional(requiredText()),
         'Only transactions that received this transfer, by its hash on the chain.',
       ),
+      address: described(
+        z.optional(requiredText()),
+        'Only the transaction that was to be paid to this address, written as the payer saw it.',
+      ),
     }),
     data: z.array(paymentRecord),
     paginated: true,

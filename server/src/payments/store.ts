@@ -458,6 +458,8 @@ export interface PaymentFilter {
   /** The customer's email. */
   readonly customer?: string | undefined;
   readonly txHash?: string | undefined;
+  /** Where it was to be paid to, as the payer saw it. */
+  readonly address?: string | undefined;
   readonly review?: PaymentReview | undefined;
 }
 
@@ -486,11 +488,11 @@ function filters(
   ];
 }
 
-/** The ids of the payments with a reference or a transfer, which are few. */
+/** The ids of the payments with a reference, a transfer or an address, which are few. */
 function lookUps(
   e: ExpressionBuilder<Schema, 'payments'>,
   { merchantId, mode }: Scope,
-  { txRef, txHash }: PaymentFilter,
+  { txRef, txHash, address }: PaymentFilter,
 ): Expression<SqlBool>[] {
   const byReference = e
     .selectFrom('payments as named')
@@ -504,9 +506,17 @@ function lookUps(
     .where('receipts.merchant_id', '=', merchantId)
     .where('receipts.mode', '=', mode)
     .where('receipts.tx_hash', '=', txHash ?? '');
+  const byAddress = e
+    .selectFrom('addresses')
+    .innerJoin('payments as paid', 'paid.id', 'addresses.payment_id')
+    .select('paid.id')
+    .where('addresses.address', '=', address ?? '')
+    .where('addresses.mode', '=', mode)
+    .where('paid.merchant_id', '=', merchantId);
   return [
     ...(txRef === undefined ? [] : [e('payments.id', 'in', byReference)]),
     ...(txHash === undefined ? [] : [e('payments.id', 'in', byTransfer)]),
+    ...(address === undefined ? [] : [e('payments.id', 'in', byAddress)]),
   ];
 }
 
@@ -515,8 +525,8 @@ export async function listRecords(
   scope: Scope,
   query: PageRequest & PaymentFilter,
 ): Promise<{ records: StoredRecord[]; total: number }> {
-  const { txRef, status, currency, network, customer, txHash, review } = query;
-  const given = [txRef, status, currency, network, customer, txHash, review];
+  const { txRef, status, currency, network, customer, txHash, address, review } = query;
+  const given = [txRef, status, currency, network, customer, txHash, address, review];
   const isFiltered = given.some((one) => one !== undefined);
   return isFiltered ? listFiltered(reader, scope, query) : listAll(reader, scope, query);
 }
@@ -526,7 +536,7 @@ async function listFiltered(
   scope: Scope,
   query: PageRequest & PaymentFilter,
 ): Promise<{ records: StoredRecord[]; total: number }> {
-  const hasLookUp = query.txRef !== undefined || query.txHash !== undefined;
+  const hasLookUp = [query.txRef, query.txHash, query.address].some((one) => one !== undefined);
   const matching = reader
     .selectFrom('payments')
     .select('payments.id')

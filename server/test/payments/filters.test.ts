@@ -45,6 +45,9 @@ describe.each(engines)('the list of transactions, on $name', (engine) => {
     expect(await find('network=BITCOIN')).toEqual([bitcoin.id]);
     expect(await find(`txHash=${txHash}`)).toEqual([paid]);
     expect(await find(`txHash=${txHash}`, other)).toEqual([]);
+    const { address } = bitcoin;
+    expect(await find(`address=${address}`)).toEqual([bitcoin.id]);
+    expect(await find(`address=${address}`, other)).toEqual([]);
     expect(await find('status=success')).toEqual([paid]);
     expect(await find('status=cancelled')).toEqual([bitcoin.id]);
     expect(await find('status=in%20progress')).toEqual([mine]);
@@ -52,7 +55,15 @@ describe.each(engines)('the list of transactions, on $name', (engine) => {
     expect(await find('status=success&currency=USDT&network=tron')).toEqual([paid]);
     expect(await find('status=success&currency=BTC')).toEqual([]);
     expect(await find('')).toHaveLength(3);
-    for (const wrong of ['status=paid', 'status=', 'txRef=', 'currency=', 'customer=', 'txHash=']) {
+    for (const wrong of [
+      'status=paid',
+      'status=',
+      'txRef=',
+      'currency=',
+      'customer=',
+      'txHash=',
+      'address=',
+    ]) {
       const reply = await server.api('GET', `/v1/transactions?${wrong}`);
       expect([reply.status, reply.body.data.param], wrong).toEqual([400, wrong.split('=')[0]]);
     }

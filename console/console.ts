@@ -1,0 +1,5 @@
+/** The console's script: the page has `<checkout-console base="/console" api-url="">`. */
+import './console.css';
+import { CheckoutConsole } from './shell.js';
+
+customElements.define('checkout-console', CheckoutConsole);

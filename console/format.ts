@@ -1,0 +1,18 @@
+/** Amounts and times as people read them. */
+import { html, type TemplateResult } from 'lit';
+import { formatAmount } from '../src/money/format.js';
+import { language } from './messages/pick.js';
+
+export const amount = (value: number | string, currency: string) => formatAmount(value, currency, language);
+
+/** Local time, with UTC when it is pointed at. */
+export function time(iso: string | number | null | undefined): TemplateResult | string {
+  if (iso === null || iso === undefined || iso === '') return '';
+  const date = new Date(iso);
+  const local = date.toLocaleString(language, { dateStyle: 'medium', timeStyle: 'short' });
+  const utc = `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+  return html`<time datetime=${date.toISOString()} title=${utc}>${local}</time>`;
+}
+
+/** `awaiting_approval` as `awaiting approval`, for words of the API that have no text of their own. */
+export const words = (code: string) => code.replaceAll('_', ' ');

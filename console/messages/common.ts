@@ -1,0 +1,96 @@
+/** The texts that all pages share. */
+import { pick } from './pick.js';
+
+export const common = pick({
+  en: {
+    brand: 'Checkout console',
+    menu: 'Menu',
+    skip: 'To the content',
+    loading: 'Loading…',
+    close: 'Close',
+    copy: 'Copy',
+    copied: 'Copied',
+    notCopied: 'The browser did not allow it. Select the text, and copy it.',
+    copyOf: (value: string) => `Copy ${value}`,
+    pages: 'Pages',
+    rows: (from: number, to: number, total: number) => `${from}–${to} of ${total.toLocaleString('en')}`,
+    newer: 'Newer',
+    older: 'Older',
+    noMatch: 'Nothing matches these filters.',
+    clearFilters: 'Clear the filters',
+    retry: 'Try again',
+    all: 'All',
+    from: 'From',
+    until: 'Until',
+    optional: 'optional',
+    commandLine: 'Command line only',
+    noPayments:
+      'No payments yet. Copy this tag into a page of your shop, or make a payment here and send its link.',
+  },
+});
+
+export const shellTexts = pick({
+  en: {
+    test: 'Test mode',
+    testHint: 'No real money. Nobody can pay here with real coins.',
+    live: 'Live',
+    toTest: 'Switch to test mode',
+    toLive: 'Switch to live',
+    signOut: 'Sign out',
+    signOutEverywhere: 'Sign out everywhere',
+    searchHint: 'Order, e-mail, address, transaction or id',
+    keys: 'Keyboard',
+    keysText: [
+      ['/', 'Search'],
+      ['?', 'This list'],
+      ['Esc', 'Close'],
+    ] as const,
+    notFound: 'There is no such page.',
+    toHome: 'To the start page',
+    mayNot: (role: string) =>
+      `The role ${role} does not see this page. An owner can change roles under Settings, Team.`,
+    requestId: (id: string) => `Request ${id}`,
+    problems: {
+      offline:
+        'No answer from the server. Check the connection; nothing was changed that you do not see here.',
+      rate_limited: (seconds: number) => `Too many calls. Try again in ${seconds} s.`,
+      not_found: 'It does not exist, or not in this mode.',
+      forbidden: 'Your role does not allow this.',
+      unexpected: 'The server answered something unexpected. Its log has more under the request’s id.',
+    },
+    freshTitle: 'Sign in again for this',
+    freshText:
+      'Money, keys and the team need a sign-in of the last 10 minutes. Use a passkey, or open a new sign-in link in this browser, then press “Go on”. Nothing was done yet.',
+    freshLink:
+      'An owner makes a link under Settings, Team; on the server’s command line: crypto-checkout-server users invite',
+    goOn: 'Go on',
+    passkey: 'Use a passkey',
+  },
+});
+
+export const signInTexts = pick({
+  en: {
+    title: 'Sign in',
+    working: 'Signing in…',
+    text: 'There are no passwords here. Use a passkey, or open the sign-in link that you were sent: it works once, for 30 minutes.',
+    lost: 'No link, or it has ended? An owner of the shop makes a new one under Settings, Team. Whoever runs the server makes one with:',
+    command: 'crypto-checkout-server users invite --merchant ID --email you@shop.example --role owner',
+    ended: 'This link has ended: it works once, for 30 minutes.',
+    passkey: 'Sign in with a passkey',
+  },
+});
+
+export const menuTexts = pick({
+  en: {
+    home: 'Home',
+    payments: 'Payments',
+    refunds: 'Refunds',
+    money: 'Money',
+    customers: 'Customers',
+    plans: 'Plans',
+    subscribers: 'Subscribers',
+    wallets: 'Hosted wallets',
+    developers: 'Developers',
+    settings: 'Settings',
+  },
+});

@@ -1,0 +1,45 @@
+/** Texts of refunds. */
+import { pick } from './pick.js';
+
+export const texts = pick({
+  en: {
+    title: 'Refunds',
+    statuses: {
+      awaiting_address: 'Waiting for the payer’s address',
+      awaiting_approval: 'Waiting for approval',
+      approved: 'Approved',
+      processing: 'Being sent',
+      paid: 'Sent',
+      cancelled: 'Cancelled',
+      expired: 'Expired',
+      failed: 'Failed',
+    },
+    amount: 'Amount',
+    order: 'Order',
+    status: 'Status',
+    address: 'To',
+    reason: 'Why',
+    created: 'Created',
+    actions: 'Actions',
+    sameWallet: 'Signed by the wallet that paid',
+    otherWallet: 'Signed by another wallet than the one that paid',
+    unsigned: 'Not signed',
+    approve: 'Approve…',
+    approveTitle: (amount: string) => `Send ${amount}?`,
+    approveText: 'It goes to this address, and cannot be taken back:',
+    approveAction: (amount: string) => `Approve ${amount}`,
+    approved: 'Approved',
+    decline: 'Decline…',
+    declineTitle: (amount: string) => `Decline the refund of ${amount}?`,
+    declineText: 'What it had reserved is yours again, and its link ends. You can make another one.',
+    declineAction: 'Decline',
+    declined: 'Declined',
+    link: 'New link',
+    linkReady: 'Send this link to the payer',
+    linkText: 'The former link has ended. This one is shown only now, and works for 30 days.',
+    filter: 'Show',
+    empty: 'No refunds. Open a payment to make one: the payer gets a link, and says where the money goes.',
+    policy:
+      'What approves refunds by itself, and how much a day, is set on the command line: crypto-checkout-server merchants update ID --auto-refund USD=20 --daily-refunds USDT=500',
+  },
+});

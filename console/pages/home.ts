@@ -1,0 +1,100 @@
+/** What needs a person, and what was sold. */
+import { html, svg, type TemplateResult } from 'lit';
+import type { ParsedData } from '../../src/contract/endpoint.js';
+import { homes } from '../../src/contract/home.js';
+import { amount } from '../format.js';
+import { texts } from '../messages/home.js';
+import { page, type View } from '../page.js';
+import { section } from '../ui/details.js';
+import { teachTag } from '../ui/teach-tag.js';
+
+type Data = ParsedData<typeof homes.retrieve>;
+type Attention = Data['attention'][number];
+type Volume = Data['volume'][number];
+
+const load = async ({ api, signal }: View): Promise<Data> => (await api(homes.retrieve, {}, signal)).data;
+
+function render({ attention, volume, today }: Data, view: View): TemplateResult {
+  const needed =
+    attention.length === 0
+      ? html`<p class="calm">✓ ${texts.calm}</p>`
+      : html`<ul class="attention">
+          ${attention.map((one) => html`<li>${attentionView(one, view)}</li>`)}
+        </ul>`;
+  return html`<div class="panels">
+    ${section(texts.attention, needed)}
+    ${section(texts.volume, volume.length === 0 ? noVolume(view) : volumeView(volume, today))}
+  </div>`;
+}
+
+/** Which page of the console shows a list of the API. */
+const pageOf: Readonly<Record<string, string>> = {
+  '/v1/transactions': 'payments',
+  '/v1/refunds': 'refunds',
+  '/v1/transfers': 'money',
+  '/v1/webhooks': 'developers',
+  '/v1/networks': 'settings',
+};
+
+function attentionView({ code, count, list }: Attention, view: View): TemplateResult {
+  const text = texts.attentionOf[code](count);
+  const name = list && pageOf[list.path];
+  if (!name) return html`${text} <small>${texts.operator}</small>`;
+  return html`<a href=${view.link(name, undefined, list.query)}>${text}</a>`;
+}
+
+const noVolume = (view: View) =>
+  html`<p>${texts.noVolume}</p>
+    ${view.can('payments.create') ? teachTag(view) : ''}`;
+
+function volumeView(volume: readonly Volume[], today: string): TemplateResult {
+  const currencies = [...new Set(volume.map(({ currency }) => currency))];
+  return html`${currencies.map((currency) => {
+    const days = volume.filter((one) => one.currency === currency);
+    const total = (rows: readonly Volume[]) => ({
+      count: rows.reduce((sum, { payments }) => sum + payments, 0),
+      // Only shown: what is exact is in the books.
+      sum: Math.round(rows.reduce((sum, one) => sum + one.amount, 0) * 1e8) / 1e8,
+    });
+    const now = total(days.filter(({ date }) => date === today));
+    const month = total(days);
+    return html`<div class="volume">
+      <dl>
+        <div>
+          <dt>${texts.today}</dt>
+          <dd>${amount(now.sum, currency)} <small>${texts.payments(now.count)}</small></dd>
+        </div>
+        <div>
+          <dt>${texts.month}</dt>
+          <dd>${amount(month.sum, currency)} <small>${texts.payments(month.count)}</small></dd>
+        </div>
+      </dl>
+      ${chart(days, currency, today)}
+    </div>`;
+  })}`;
+}
+
+const dayMs = 86_400_000;
+
+function chart(days: readonly Volume[], currency: string, today: string): TemplateResult {
+  const last = Date.parse(today);
+  const sums = Array.from({ length: 31 }, (_none, index) => {
+    const date = new Date(last - (30 - index) * dayMs).toISOString().slice(0, 10);
+    return { date, sum: days.find((one) => one.date === date)?.amount ?? 0 };
+  });
+  const most = Math.max(...sums.map(({ sum }) => sum), Number.MIN_VALUE);
+  return html`<svg
+    class="chart"
+    viewBox="0 0 310 64"
+    preserveAspectRatio="none"
+    role="img"
+    aria-label=${texts.chart(currency)}
+  >
+    ${sums.map(({ date, sum }, index) => {
+      const height = sum === 0 ? 1 : Math.max(2, (sum / most) * 60);
+      return svg`<rect x=${index * 10 + 1} y=${64 - height} width="8" height=${height} rx="1"><title>${date}: ${amount(sum, currency)}</title></rect>`;
+    })}
+  </svg>`;
+}
+
+export default page<Data>({ title: () => texts.title, load, render, everyMs: 15_000 });

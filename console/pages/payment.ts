@@ -1,0 +1,206 @@
+/** One payment: everything that is known of it, and what can be done with it. */
+import { html, nothing, type TemplateResult } from 'lit';
+import type { PaymentRecord, Receipt } from '../../src/contract/payment-record.js';
+import { isInGroup } from '../../src/contract/payment-states.js';
+import { payments } from '../../src/contract/payments.js';
+import { refunds } from '../../src/contract/refunds.js';
+import { transactions } from '../../src/contract/transactions.js';
+import { webhooks } from '../../src/contract/webhook-deliveries.js';
+import { amount, time } from '../format.js';
+import { common } from '../messages/common.js';
+import { texts } from '../messages/payments.js';
+import { page, type View } from '../page.js';
+import { copyable, outside, short } from '../ui/copy.js';
+import { details, section, tag } from '../ui/details.js';
+import { showLink } from '../ui/show-link.js';
+import { table } from '../ui/table.js';
+import { stateTag } from './payment-parts.js';
+import { loadRefunds, refundTable, type Refund } from './refund-parts.js';
+import { deliveryTable, type Delivery } from './webhook-parts.js';
+
+interface Data {
+  readonly payment: PaymentRecord;
+  readonly refunds: readonly Refund[];
+  readonly deliveries: readonly Delivery[];
+}
+
+async function load(view: View): Promise<Data> {
+  const { api, id, signal, can } = view;
+  const [payment, ofPayment, deliveries] = await Promise.all([
+    api(transactions.retrieve, { params: { transaction_id: id } }, signal),
+    can('refunds.list') ? loadRefunds(view, { paymentId: id }) : undefined,
+    can('webhooks.list') ? api(webhooks.list, { query: { subjectId: id } }, signal) : undefined,
+  ]);
+  return { payment: payment.data, refunds: ofPayment?.rows ?? [], deliveries: deliveries?.data ?? [] };
+}
+
+function render(data: Data, view: View): TemplateResult {
+  const { payment } = data;
+  return html`<p class="under">${stateTag(payment)} ${time(payment.createdAt)}</p>
+    <div class="actions start">${actions(data, view)}</div>
+    <div class="panels">
+      ${section(texts.price, facts(payment, view))} ${section(texts.credit, credit(payment, view))}
+      ${section(texts.receipts, receipts(payment, view))} ${section(texts.refunds, refundsOf(data, view))}
+      ${section(texts.log, log(payment, view))}
+      ${view.can('webhooks.list') ? section(texts.webhooks, deliveryTable(data.deliveries, view)) : nothing}
+    </div>`;
+}
+
+function actions({ payment }: Data, view: View): TemplateResult {
+  const isOpen = isInGroup(payment.state, 'choosing') || isInGroup(payment.state, 'payable');
+  const hasCredit = (payment.credited ?? []).length > 0;
+  const button = (text: string, permission: string, run: () => Promise<unknown>, isMain = false) =>
+    view.can(permission)
+      ? html`<button class=${isMain ? 'main' : nothing} ?disabled=${view.isBusy} @click=${() => void run()}>
+          ${text}
+        </button>`
+      : nothing;
+  return html`${hasCredit ? button(texts.refund, 'refunds.create', () => refund(payment, view), true) : nothing}
+  ${button(texts.resend, 'transactions.resendWebhook', () => resend(payment, view))}
+  ${isOpen ? button(texts.cancel, 'payments.cancel', () => cancel(payment, view)) : nothing}`;
+}
+
+function facts(payment: PaymentRecord, view: View): TemplateResult {
+  const { currency, amountDue, addressInformation, customerDetails, metadata } = payment;
+  const coins = (value: number | undefined) =>
+    value === undefined || !currency ? undefined : amount(value, currency);
+  return details([
+    [texts.price, amount(payment.baseAmount, payment.baseCurrency)],
+    [texts.due, coins(payment.amount === 0 ? undefined : payment.amount)],
+    [texts.received, coins(payment.amountReceived)],
+    [texts.missing, amountDue && payment.isCurrencyLocked ? coins(amountDue) : undefined],
+    [texts.coin, payment.currencyName],
+    [texts.network, payment.networkName],
+    [texts.address, addressInformation && copyable(addressInformation.address, view)],
+    [texts.expires, payment.expiresBy && time(payment.expiresBy)],
+    [texts.payer, [customerDetails?.fullName, customerDetails?.email].filter(Boolean).join(', ')],
+    ['Id', copyable(payment.id, view)],
+    [
+      texts.links,
+      html`${outside(payment.pageUrl, texts.page)} ${outside(payment.receiptUrl, texts.receipt)}`,
+    ],
+    ...Object.entries(metadata ?? {}),
+  ]);
+}
+
+function credit({ credited = [] }: PaymentRecord, view: View): TemplateResult {
+  return table({
+    label: texts.credit,
+    view,
+    rows: credited,
+    columns: [
+      { label: texts.credited, isNumber: true, cell: (one) => amount(one.amount, one.currency) },
+      { label: texts.fee, isNumber: true, cell: (one) => amount(one.fee, one.currency) },
+      { label: texts.net, isNumber: true, cell: (one) => amount(one.net, one.currency) },
+    ],
+    empty: texts.noCredit,
+  });
+}
+
+function receipts({ receipts: rows, unlistedReceipts = [] }: PaymentRecord, view: View): TemplateResult {
+  const confirmations = (one: Receipt) => texts.confirmations(one.confirmations, one.requiredConfirmations);
+  return html`${table({
+    label: texts.receipts,
+    ...{ view, rows },
+    columns: [
+      {
+        label: texts.transaction,
+        cell: (one) =>
+          html`${copyable(one.txHash, view, short(one.txHash))} ${outside(one.explorerUrl, texts.explorer)}`,
+      },
+      { label: texts.received, isNumber: true, cell: (one) => amount(one.amount, one.currency) },
+      { label: texts.network, cell: (one) => one.network },
+      {
+        label: texts.status,
+        cell: (one) =>
+          html`${one.counts ? tag(texts.counts, 'good') : tag(texts.countsNot, 'caution')}
+            <small>${confirmations(one)}</small>`,
+      },
+      { label: texts.time, cell: (one) => time(one.firstSeenAt) },
+    ],
+    empty: texts.noReceipts,
+  })}
+  ${unlistedReceipts.map(
+    (one) => html`<p><small>${texts.unlisted(one.count, amount(one.amount, one.currency))}</small></p>`,
+  )}`;
+}
+
+const refundsOf = ({ refunds: rows }: Data, view: View) =>
+  refundTable({ rows, pagination: undefined, view, empty: texts.noRefunds });
+
+const log = ({ transactionTimeLog }: PaymentRecord, view: View) =>
+  table({
+    label: texts.log,
+    view,
+    rows: transactionTimeLog,
+    columns: [
+      { label: texts.time, cell: (one) => time(one.time) },
+      { label: texts.event, cell: (one) => one.event },
+    ],
+    empty: '',
+  });
+
+async function resend({ id }: PaymentRecord, view: View): Promise<void> {
+  await view.act(
+    () => view.api(transactions.resendWebhook, { params: { transaction_id: id } }),
+    texts.resent,
+  );
+}
+
+async function cancel(payment: PaymentRecord, view: View): Promise<void> {
+  const answer = await view.ask({
+    title: texts.cancelTitle(payment.txRef ?? payment.id),
+    text: texts.cancelText,
+    action: texts.cancel,
+    isFinal: true,
+  });
+  if (!answer) return;
+  await view.act(() => view.api(payments.cancel, { params: { payment_id: payment.id } }), texts.cancelled);
+}
+
+type Kind = keyof typeof texts.kinds;
+
+/** What fits the payment comes first: money above the price, or money that did not pay it. */
+function likelyKind({ state }: PaymentRecord): Kind {
+  if (state === 'settled_over') return 'excess';
+  return isInGroup(state, 'success') ? 'full' : 'unaccepted';
+}
+
+async function refund(payment: PaymentRecord, view: View): Promise<void> {
+  const values = await view.ask({
+    title: texts.refundTitle,
+    text: texts.refundText,
+    fields: [
+      { name: 'kind', label: texts.kind, value: likelyKind(payment), options: Object.entries(texts.kinds) },
+      { name: 'amount', label: `${texts.part} (${common.optional})`, type: 'number' },
+      {
+        name: 'networkFee',
+        label: texts.networkFee,
+        options: [
+          ['merchant', texts.merchantPays],
+          ['payer', texts.payerPays],
+        ],
+      },
+      { name: 'reason', label: `${texts.reason} (${common.optional})` },
+    ],
+    action: texts.refundAction,
+  });
+  if (!values) return;
+  const kind = (Object.keys(texts.kinds) as Kind[]).find((one) => one === values['kind']) ?? 'full';
+  const body = {
+    kind,
+    amount: kind === 'partial' ? values['amount'] : undefined,
+    networkFee: values['networkFee'] === 'payer' ? ('payer' as const) : ('merchant' as const),
+    reason: values['reason'] || undefined,
+  };
+  const params = { payment_id: payment.id };
+  const made = await view.act(() => view.api(refunds.create, { params, body }));
+  if (made?.data.claimUrl) await showLink(view, texts.refundReady, made.data.claimUrl, texts.refundReadyText);
+}
+
+export default page<Data>({
+  title: (view, data) => texts.one(data?.payment.txRef ?? view.id),
+  load,
+  render,
+  everyMs: 5_000,
+});

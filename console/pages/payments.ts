@@ -1,0 +1,190 @@
+/** All payments, newest first, and what the search field found. */
+import { html, type TemplateResult } from 'lit';
+import type { Pagination } from '../../src/contract/endpoint.js';
+import type { PaymentRecord } from '../../src/contract/payment-record.js';
+import { payments } from '../../src/contract/payments.js';
+import { transactions } from '../../src/contract/transactions.js';
+import { CallFailure } from '../api.js';
+import { amount, time } from '../format.js';
+import { common } from '../messages/common.js';
+import { texts } from '../messages/payments.js';
+import { page, type View } from '../page.js';
+import { filtersFor, looksLikeId, type Filter } from '../search.js';
+import { saveCsv } from '../ui/csv.js';
+import { filterBar } from '../ui/filter-bar.js';
+import { showLink } from '../ui/show-link.js';
+import { table, type Column } from '../ui/table.js';
+import { stateTag } from './payment-parts.js';
+import { teachTag } from '../ui/teach-tag.js';
+
+interface Data {
+  readonly rows: readonly PaymentRecord[];
+  readonly pagination: Pagination | undefined;
+}
+
+const reviews = Object.keys(texts.reviews) as (keyof typeof texts.reviews)[];
+const statuses = Object.keys(texts.statuses) as (keyof typeof texts.statuses)[];
+
+async function load(view: View): Promise<Data> {
+  const text = view.query.get('q') ?? '';
+  return text === '' ? list(view, {}) : search(view, text);
+}
+
+async function list({ api, query, signal }: View, filter: Filter, skip = 25): Promise<Data> {
+  const get = (name: string) => query.get(name) ?? undefined;
+  const { data: rows, pagination } = await api(
+    transactions.list,
+    {
+      query: {
+        ...filter,
+        ...{ page: get('page'), skip, from: get('from'), to: get('to') },
+        status: statuses.find((one) => one === get('status')),
+        review: reviews.find((one) => one === get('review')),
+      },
+    },
+    signal,
+  );
+  return { rows, pagination };
+}
+
+/** Opens the payment at once if there is only one. */
+async function search(view: View, text: string): Promise<Data> {
+  const found = (await findById(view, text)) ?? (await findByFilter(view, text));
+  const [one] = found.rows;
+  if (one && found.pagination?.total === 1) view.go(view.link('payment', one.id));
+  return found;
+}
+
+async function findById({ api, signal }: View, text: string): Promise<Data | undefined> {
+  if (!looksLikeId(text)) return undefined;
+  try {
+    const params = { transaction_id: text.toUpperCase() };
+    const { data } = await api(transactions.retrieve, { params }, signal);
+    return { rows: [data], pagination: { total: 1, count: 1, from: 1, to: 1 } };
+  } catch (error) {
+    if (error instanceof CallFailure && error.code === 'not_found') return undefined;
+    throw error;
+  }
+}
+
+async function findByFilter(view: View, text: string): Promise<Data> {
+  let found: Data = { rows: [], pagination: undefined };
+  for (const filter of filtersFor(text)) {
+    found = await list(view, filter);
+    if (found.rows.length > 0) break;
+  }
+  return found;
+}
+
+const columns: readonly Column<PaymentRecord>[] = [
+  { label: texts.reference, cell: ({ txRef, id }) => txRef ?? id },
+  { label: texts.price, isNumber: true, cell: (one) => amount(one.baseAmount, one.baseCurrency) },
+  {
+    label: texts.received,
+    isNumber: true,
+    cell: ({ amountReceived = 0, currency }) =>
+      currency && amountReceived > 0 ? amount(amountReceived, currency) : '–',
+  },
+  { label: texts.status, cell: stateTag },
+  { label: texts.payer, cell: ({ customerDetails }) => customerDetails?.email ?? '–' },
+  { label: texts.created, cell: ({ createdAt }) => time(createdAt) },
+];
+
+function render({ rows, pagination }: Data, view: View): TemplateResult {
+  const text = view.query.get('q');
+  return html`<div class="bar">
+      ${filterBar(view, [
+        { name: 'status', label: texts.statusLabel, options: Object.entries(texts.statuses) },
+        { name: 'review', label: texts.review, options: Object.entries(texts.reviews) },
+        { name: 'from', label: common.from, type: 'date' },
+        { name: 'to', label: common.until, type: 'date' },
+      ])}
+      <div class="actions">
+        <button ?disabled=${rows.length === 0 || view.isBusy} @click=${() => void exportCsv(view)}>
+          ${texts.csv}
+        </button>
+        ${
+          view.can('payments.create')
+            ? html`<button class="main" @click=${() => void create(view)}>${texts.create}</button>`
+            : ''
+        }
+      </div>
+    </div>
+    ${
+      text && rows.length === 0
+        ? html`<div class="empty">
+            <p>${texts.notFound(text)}</p>
+            <a class="button" href=${view.link('payments')}>${common.clearFilters}</a>
+          </div>`
+        : table({
+            label: texts.list,
+            ...{ rows, columns, pagination, view },
+            href: ({ id }) => view.link('payment', id),
+            empty: teachTag(view),
+          })
+    }`;
+}
+
+async function create(view: View): Promise<void> {
+  const values = await view.ask({
+    title: texts.create,
+    text: texts.createText,
+    fields: [
+      { name: 'amount', label: texts.amount, type: 'number', isRequired: true },
+      { name: 'baseCurrency', label: texts.currency, value: 'USD', isRequired: true },
+      { name: 'txRef', label: `${texts.reference} (${common.optional})`, hint: texts.orderHint },
+      { name: 'email', label: `${texts.email} (${common.optional})`, type: 'email' },
+    ],
+    action: texts.createAction,
+  });
+  if (!values) return;
+  const { amount: price = '', baseCurrency = '', txRef, email } = values;
+  const body = {
+    ...{ amount: price, baseCurrency: baseCurrency.toUpperCase() },
+    txRef: txRef || undefined,
+    customer: email ? { email } : undefined,
+  };
+  const made = await view.act(() => view.api(payments.create, { body }));
+  if (made) await showLink(view, texts.createdTitle, made.data.url);
+}
+
+const exportRows = 100;
+const exportPages = 50;
+
+/** What the filters show, up to 5,000 rows. */
+async function exportCsv(view: View): Promise<void> {
+  await view.act(async () => {
+    const rows: PaymentRecord[] = [];
+    let total = 0;
+    for (let number = 1; number <= exportPages; number += 1) {
+      const query = new URLSearchParams(view.query);
+      query.set('page', String(number));
+      const found = await list({ ...view, query }, {}, exportRows);
+      rows.push(...found.rows);
+      total = found.pagination?.total ?? rows.length;
+      if (rows.length >= total) break;
+      view.say(`${rows.length} / ${total}`);
+    }
+    saveCsv(`payments-${view.mode}.csv`, rows.map(csvRow));
+    if (rows.length < total) view.say(texts.csvMost(rows.length));
+    return true;
+  });
+}
+
+const csvRow = (one: PaymentRecord) => ({
+  id: one.id,
+  reference: one.txRef ?? '',
+  created: one.createdAt,
+  state: one.state ?? one.status,
+  price: one.baseAmount,
+  priceCurrency: one.baseCurrency,
+  currency: one.currency ?? '',
+  network: one.currencyNetwork ?? '',
+  due: one.amount ?? '',
+  received: one.amountReceived ?? 0,
+  credited: (one.credited ?? []).map(({ net, currency }) => `${net} ${currency}`).join('; '),
+  refunded: one.refundedAmount ?? '',
+  email: one.customerDetails?.email ?? '',
+});
+
+export default page<Data>({ title: () => texts.list, load, render, everyMs: 15_000 });

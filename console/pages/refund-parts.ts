@@ -1,0 +1,120 @@
+/** A list of refunds and what can be done with each: on its own page, and on the page of a payment. */
+import { html, nothing, type TemplateResult } from 'lit';
+import type { Pagination, ParsedData } from '../../src/contract/endpoint.js';
+import type { RefundStatus } from '../../src/contract/payment-record.js';
+import { refunds } from '../../src/contract/refunds.js';
+import { amount, time } from '../format.js';
+import { texts } from '../messages/refunds.js';
+import type { View } from '../page.js';
+import { outside, short } from '../ui/copy.js';
+import { tag } from '../ui/details.js';
+import { showLink } from '../ui/show-link.js';
+import { table } from '../ui/table.js';
+
+export type Refund = ParsedData<typeof refunds.retrieve>;
+
+export interface RefundPage {
+  readonly rows: readonly Refund[];
+  readonly pagination: Pagination | undefined;
+}
+
+export async function loadRefunds(
+  { api, signal }: View,
+  query: {
+    readonly paymentId?: string;
+    readonly status?: RefundStatus | undefined;
+    readonly page?: string | undefined;
+  },
+): Promise<RefundPage> {
+  const { data: rows, pagination } = await api(refunds.list, { query }, signal);
+  return { rows, pagination };
+}
+
+const tones: Partial<Record<RefundStatus, 'good' | 'bad' | 'caution'>> = {
+  paid: 'good',
+  failed: 'bad',
+  awaiting_approval: 'caution',
+};
+
+const sum = (one: Refund) => amount(one.amount, one.currency);
+
+export function refundTable(
+  options: RefundPage & { readonly view: View; readonly empty: string | TemplateResult },
+): TemplateResult {
+  const { view } = options;
+  return table({
+    label: texts.title,
+    ...options,
+    href: (one: Refund) => view.link('payment', one.paymentId),
+    columns: [
+      { label: texts.order, cell: (one) => one.txRef },
+      { label: texts.amount, isNumber: true, cell: sum },
+      { label: texts.status, cell: (one) => tag(texts.statuses[one.status], tones[one.status]) },
+      { label: texts.address, cell: (one) => destination(one) },
+      { label: texts.created, cell: (one) => time(one.createdAt) },
+      { label: texts.actions, cell: (one) => actions(one, view) },
+    ],
+  });
+}
+
+function destination({ address, sameWallet, txHash, explorerUrl }: Refund): TemplateResult | string {
+  if (address === null) return '–';
+  const proof = sameWallet === null ? texts.unsigned : sameWallet ? texts.sameWallet : texts.otherWallet;
+  return html`<code>${short(address)}</code>
+    <small>${proof}</small> ${txHash ? outside(explorerUrl, short(txHash)) : nothing}`;
+}
+
+function actions(one: Refund, view: View): TemplateResult {
+  const params = { refund_id: one.id };
+  const button = (text: string, permission: string, run: () => Promise<unknown>, isMain = false) =>
+    view.can(permission)
+      ? html`<button
+          class=${isMain ? 'main small' : 'small'}
+          ?disabled=${view.isBusy}
+          @click=${() => void run()}
+        >
+          ${text}
+        </button>`
+      : nothing;
+  const isWaiting = one.status === 'awaiting_address' || one.status === 'awaiting_approval';
+  return html`<div class="actions">
+    ${one.status === 'awaiting_approval' ? button(texts.approve, 'refunds.approve', () => approve(one, view), true) : nothing}
+    ${
+      isWaiting
+        ? html`${button(texts.link, 'refunds.link', async () => {
+            const made = await view.act(() => view.api(refunds.link, { params }));
+            if (made?.data.claimUrl)
+              await showLink(view, texts.linkReady, made.data.claimUrl, texts.linkText);
+          })}
+          ${button(texts.decline, 'refunds.cancel', () => decline(one, view))}`
+        : nothing
+    }
+  </div>`;
+}
+
+/** The address that was looked at goes along: if the payer has changed it since, nothing is approved. */
+async function approve(one: Refund, view: View): Promise<void> {
+  const { address } = one;
+  if (address === null) return;
+  const answer = await view.ask({
+    title: texts.approveTitle(sum(one)),
+    text: html`<p>${texts.approveText}</p>
+      <p><code class="address">${address}</code></p>`,
+    action: texts.approveAction(sum(one)),
+    isFinal: true,
+  });
+  if (!answer) return;
+  const input = { params: { refund_id: one.id }, body: { address } };
+  await view.act(() => view.api(refunds.approve, input), texts.approved);
+}
+
+async function decline(one: Refund, view: View): Promise<void> {
+  const answer = await view.ask({
+    title: texts.declineTitle(sum(one)),
+    text: texts.declineText,
+    action: texts.declineAction,
+    isFinal: true,
+  });
+  if (!answer) return;
+  await view.act(() => view.api(refunds.cancel, { params: { refund_id: one.id } }), texts.declined);
+}

@@ -1,0 +1,49 @@
+/** What became of webhooks: on the page of a payment, and on the developers' page. */
+import { html, type TemplateResult } from 'lit';
+import type { Pagination, ParsedData } from '../../src/contract/endpoint.js';
+import { webhooks } from '../../src/contract/webhook-deliveries.js';
+import { time } from '../format.js';
+import { texts } from '../messages/payments.js';
+import type { View } from '../page.js';
+import { tag } from '../ui/details.js';
+import { table } from '../ui/table.js';
+
+export type Delivery = ParsedData<typeof webhooks.list>[number];
+
+const tones = { pending: 'plain', delivered: 'good', failed: 'bad' } as const;
+
+export function deliveryTable(
+  rows: readonly Delivery[],
+  view: View,
+  pagination?: Pagination,
+): TemplateResult {
+  return table({
+    label: texts.webhooks,
+    ...{ rows, view, pagination },
+    columns: [
+      { label: texts.webhook, cell: (one) => one.type },
+      { label: texts.status, cell: (one) => tag(one.status, tones[one.status]) },
+      { label: texts.answer, cell: lastAnswer },
+      { label: texts.time, cell: (one) => time(one.createdAt) },
+      { label: '', cell: (one) => again(one, view) },
+    ],
+    empty: texts.noWebhooks,
+  });
+}
+
+function lastAnswer({ tries }: Delivery): TemplateResult | string {
+  const last = tries.at(-1);
+  if (!last) return '–';
+  const { responseStatus, durationMs, error, responseExcerpt } = last;
+  return html`${responseStatus ?? '–'}
+    <small>${Math.round(durationMs)} ms, ${tries.length} ×</small>
+    ${error === null ? '' : html`<br /><small title=${responseExcerpt}>${error}</small>`}`;
+}
+
+function again({ id }: Delivery, view: View): TemplateResult | string {
+  if (!view.can('webhooks.retry')) return '';
+  const retry = () => view.act(() => view.api(webhooks.retry, { params: { webhook_id: id } }), texts.resent);
+  return html`<button class="small" ?disabled=${view.isBusy} @click=${() => void retry()}>
+    ${texts.again}
+  </button>`;
+}

@@ -1,0 +1,25 @@
+/** The one search field: what was entered says what it is, and the list has a filter for each. */
+import type { Mode } from './api.js';
+import { formatRoute } from './route.js';
+
+export const searchRoute = (base: string, mode: Mode, text: string) =>
+  formatRoute(base, mode, 'payments', undefined, { q: text });
+
+export type Filter = Readonly<Partial<Record<'customer' | 'txHash' | 'address' | 'txRef', string>>>;
+
+/**
+ * The filters of the list that may find it, the likeliest first. A reference can look like anything, so it is always tried.
+ * An id is none of them: the payment itself is asked for.
+ */
+export function filtersFor(text: string): readonly Filter[] {
+  const reference = { txRef: text };
+  if (text.includes('@')) return [{ customer: text }, reference];
+  if (/^(0x)?[0-9a-f]{64}$/i.test(text)) return [{ txHash: text }, reference];
+  if (/^(0x[0-9a-f]{40}|[a-z]{2,5}1[a-z0-9]{20,90}|[1-9A-HJ-NP-Za-km-z]{26,48})$/i.test(text)) {
+    return [{ address: text }, reference];
+  }
+  return [reference];
+}
+
+/** Ids are 26 characters of Crockford's base 32. */
+export const looksLikeId = (text: string) => /^[0-9A-HJKMNP-TV-Z]{26}$/i.test(text);

@@ -1,0 +1,105 @@
+/** What stands around a page: the head with search and mode, the menu, and what is shown in place of a page. */
+import { html, nothing, type TemplateResult } from 'lit';
+import type { ConsoleSession } from '../src/contract/console.js';
+import type { Mode } from './api.js';
+import { common, shellTexts as texts } from './messages/common.js';
+import type { Dialog } from './ui/dialog.js';
+
+export interface Problem {
+  readonly name: 'problem';
+  readonly text: string;
+  readonly requestId?: string | undefined;
+}
+export type Shown =
+  | { readonly name: 'loading' }
+  | Problem
+  /** `problem`: reading it again failed; what was read before still stands. */
+  | { readonly name: 'page'; readonly data: unknown; readonly problem?: Problem };
+
+export interface Frame {
+  readonly session: ConsoleSession;
+  readonly mode: Mode;
+  readonly menu: readonly { readonly label: string; readonly href: string; readonly isCurrent: boolean }[];
+  readonly otherMode: { readonly mode: Mode; readonly href: string } | undefined;
+  readonly query: string;
+  readonly search: (text: string) => void;
+  readonly signOut: (everywhere: boolean) => void;
+  readonly content: TemplateResult;
+}
+
+export function frame(options: Frame): TemplateResult {
+  const { session, mode, menu, otherMode, query, search, signOut, content } = options;
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const text = new FormData(event.currentTarget as HTMLFormElement).get('q');
+    search(typeof text === 'string' ? text.trim() : '');
+  };
+  return html`<a class="skip" href="#content" @click=${focusContent}>${common.skip}</a>
+    <div class="frame ${mode}">
+      <p class="mode">
+        <strong>${mode === 'test' ? texts.test : texts.live}</strong>
+        ${mode === 'test' ? html`<span>${texts.testHint}</span>` : nothing}
+        ${
+          otherMode
+            ? html`<a href=${otherMode.href}>${otherMode.mode === 'test' ? texts.toTest : texts.toLive}</a>`
+            : nothing
+        }
+      </p>
+      <header class="head">
+        <b class="shop">${session.merchant.name}</b>
+        <form role="search" @submit=${submit}>
+          <input
+            type="search"
+            name="q"
+            aria-label=${texts.searchHint}
+            placeholder=${texts.searchHint}
+            .value=${query}
+            autocomplete="off"
+            spellcheck="false"
+          />
+        </form>
+        <details class="person">
+          <summary><span>${session.person.email}</span></summary>
+          <div>
+            <p><small>${session.role}</small></p>
+            <button @click=${() => signOut(false)}>${texts.signOut}</button>
+            <button @click=${() => signOut(true)}>${texts.signOutEverywhere}</button>
+          </div>
+        </details>
+      </header>
+      <nav class="menu" aria-label=${common.menu}>
+        ${menu.map(
+          ({ label, href, isCurrent }) =>
+            html`<a href=${href} aria-current=${isCurrent ? 'page' : nothing}>${label}</a>`,
+        )}
+      </nav>
+      <main id="content" tabindex="-1">${content}</main>
+    </div>`;
+}
+
+function focusContent(event: Event): void {
+  event.preventDefault();
+  document.getElementById('content')?.focus();
+}
+
+export function problemView(shown: Shown, retry: () => void): TemplateResult {
+  if (shown.name !== 'problem') return html`<p class="wait" role="status">${common.loading}</p>`;
+  return html`<div class="problem" role="alert">
+    <p>${shown.text}</p>
+    ${shown.requestId ? html`<small>${texts.requestId(shown.requestId)}</small>` : nothing}
+    <button @click=${retry}>${common.retry}</button>
+  </div>`;
+}
+
+export const keyboardDialog: Dialog = {
+  title: texts.keys,
+  text: html`<dl class="keys">
+    ${texts.keysText.map(
+      ([key, what]) =>
+        html`<div>
+          <dt><kbd>${key}</kbd></dt>
+          <dd>${what}</dd>
+        </div>`,
+    )}
+  </dl>`,
+};

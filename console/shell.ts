@@ -1,0 +1,391 @@
+/** `<checkout-console>`: who is signed in, the menu, the mode, and the page that the address names. */
+import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import { consoleApi, type ConsoleSession } from '../src/contract/console.js';
+import { CallFailure, createApi, type Mode } from './api.js';
+import { shellTexts as texts } from './messages/common.js';
+import type { Page, View } from './page.js';
+import { placeOf, places } from './pages.js';
+import { formatRoute, parseRoute, type Query, type Route } from './route.js';
+import { searchRoute } from './search.js';
+import { frame, keyboardDialog, problemView, type Shown } from './shell-views.js';
+import { signInView, takeToken, type SignIn } from './sign-in.js';
+import { dialogView, type Dialog } from './ui/dialog.js';
+
+interface Question {
+  readonly dialog: Dialog;
+  readonly answer: (values: Readonly<Record<string, string>> | undefined) => void;
+}
+
+/** How long something that was said stays. */
+const sayMs = 4_000;
+
+export class CheckoutConsole extends LitElement {
+  static override readonly properties = {
+    base: {},
+    apiUrl: { attribute: 'api-url' },
+    session: { state: true },
+    signIn: { state: true },
+    shown: { state: true },
+    busy: { state: true },
+    toast: { state: true },
+    question: { state: true },
+  };
+
+  declare base: string;
+  declare apiUrl: string;
+  declare session: ConsoleSession | undefined;
+  declare signIn: SignIn | undefined;
+  declare shown: Shown;
+  declare busy: number;
+  declare toast: string;
+  declare question: Question | undefined;
+
+  #route: Route | undefined;
+  #page: Page | undefined;
+  #view: View | undefined;
+  /** Ends with the element. */
+  #connection = new AbortController();
+  /** Ends when the page is left. */
+  #visit = new AbortController();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #sayTimer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor() {
+    super();
+    this.base = '';
+    this.apiUrl = '';
+    this.busy = 0;
+    this.toast = '';
+    this.shown = { name: 'loading' };
+  }
+
+  /** The document is the console's own: its style sheet, and a reader's tools, reach everything. */
+  protected override createRenderRoot(): this {
+    return this;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.#connection = new AbortController();
+    const { signal } = this.#connection;
+    addEventListener('popstate', () => this.#open(), { signal });
+    addEventListener('hashchange', () => void this.#begin(), { signal });
+    addEventListener('click', (event) => this.#follow(event), { signal });
+    addEventListener('keydown', (event) => this.#press(event), { signal });
+    document.addEventListener('visibilitychange', () => this.#poll(0), { signal });
+    void this.#begin();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.#connection.abort();
+    this.#visit.abort();
+    clearTimeout(this.#timer);
+    clearTimeout(this.#sayTimer);
+  }
+
+  protected override render(): TemplateResult {
+    const { session, signIn, shown, question, toast } = this;
+    const rest = html`${question ? dialogView(question.dialog, (values) => this.#answer(values)) : nothing}
+      <p class="toast" role="status" ?data-empty=${toast === ''}>${toast}</p>`;
+    if (signIn) return html`${signInView(signIn, () => void this.#usePasskey())} ${rest}`;
+    const route = this.#route;
+    if (!session || !route) return html`<p class="wait" role="status">…</p>`;
+    const menu = places.filter(({ label, permission }) => label && session.permissions.includes(permission));
+    const page = placeOf(route.page);
+    return html`${frame({
+      session,
+      mode: route.mode,
+      menu: menu.map(({ name, label = '' }) => ({
+        label,
+        href: formatRoute(this.base, route.mode, name),
+        isCurrent: name === route.page || name === page?.parent,
+      })),
+      otherMode: this.#otherMode(route, session),
+      query: route.query.get('q') ?? '',
+      search: (text) => this.#go(searchRoute(this.base, route.mode, text)),
+      signOut: (everywhere) => void this.#signOut(everywhere),
+      content: this.#content(shown),
+    })}
+    ${rest}`;
+  }
+
+  #content(shown: Shown): TemplateResult {
+    const view = this.#view;
+    if (shown.name !== 'page' || !view || !this.#page) return problemView(shown, () => this.#open());
+    return html`${shown.problem ? problemView(shown.problem, () => void this.#load()) : nothing}
+      <h1 tabindex="-1">${this.#page.title(view, shown.data)}</h1>
+      ${this.#page.render(shown.data, view)}`;
+  }
+
+  /** Signs in if the address has a link's token, and then asks who is signed in. */
+  async #begin(): Promise<void> {
+    const { signal } = this.#connection;
+    const api = createApi(this.apiUrl, 'test');
+    const token = takeToken();
+    try {
+      if (token !== undefined) {
+        this.signIn = { name: 'working' };
+        this.session = (await api(consoleApi.session.create, { body: { token } }, signal)).data;
+      } else {
+        this.session = (await api(consoleApi.session.retrieve, {}, signal)).data;
+      }
+      this.signIn = undefined;
+      this.#open();
+    } catch (error) {
+      if (signal.aborted) return;
+      const code = error instanceof CallFailure ? error.code : 'unexpected';
+      if (code === 'session_required') this.signIn = { name: 'asking' };
+      else if (token !== undefined && code === 'not_found') this.signIn = { name: 'ended' };
+      else this.signIn = { name: 'failed', message: messageOf(error) };
+    }
+  }
+
+  /** Shows the page of the address. */
+  #open(): void {
+    const { session } = this;
+    if (!session) return;
+    this.#visit.abort();
+    this.#visit = new AbortController();
+    clearTimeout(this.#timer);
+    const found = parseRoute(this.base, location);
+    if (!found || !session.modes.includes(found.mode)) {
+      const [mode = 'test'] = session.modes;
+      history.replaceState(null, '', formatRoute(this.base, mode, 'home'));
+    }
+    const route = parseRoute(this.base, location);
+    if (!route) return;
+    const isOther =
+      route.page !== this.#route?.page || route.id !== this.#route.id || route.mode !== this.#route.mode;
+    this.#route = route;
+    const place = placeOf(route.page);
+    if (!place) {
+      this.shown = { name: 'problem', text: texts.notFound };
+      return;
+    }
+    if (!session.permissions.includes(place.permission)) {
+      this.shown = { name: 'problem', text: texts.mayNot(session.role) };
+      return;
+    }
+    if (isOther) this.shown = { name: 'loading' };
+    this.#view = this.#viewOf(route, session);
+    void this.#show(place.load, isOther);
+  }
+
+  async #show(load: () => Promise<{ readonly default: Page }>, isOther: boolean): Promise<void> {
+    const { signal } = this.#visit;
+    try {
+      const { default: page } = await load();
+      if (signal.aborted) return;
+      this.#page = page;
+      await this.#load();
+      if (isOther) await this.#arrive(signal);
+    } catch (error) {
+      if (!signal.aborted) this.shown = { name: 'problem', text: messageOf(error) };
+    }
+  }
+
+  /** Keyboards and screen readers start at the new page's heading. */
+  async #arrive(signal: AbortSignal): Promise<void> {
+    await this.updateComplete;
+    if (signal.aborted) return;
+    scrollTo(0, 0);
+    this.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true });
+  }
+
+  /** Reads the page's data. What was shown stays where reading it again fails. */
+  async #load(): Promise<void> {
+    const page = this.#page;
+    const view = this.#view;
+    if (!page || !view) return;
+    const { signal } = view;
+    try {
+      const data = await page.load(view);
+      if (signal.aborted) return;
+      this.shown = { name: 'page', data };
+      document.title = `${page.title(view, data)} · ${this.session?.merchant.name ?? ''}`;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (isSignedOut(error)) {
+        this.signIn = { name: 'asking' };
+        return;
+      }
+      const problem = { name: 'problem', ...problemOf(error) } as const;
+      this.shown = this.shown.name === 'page' ? { ...this.shown, problem } : problem;
+    }
+    if (page.everyMs !== undefined) this.#poll(page.everyMs);
+  }
+
+  #poll(delayMs: number): void {
+    clearTimeout(this.#timer);
+    if (document.hidden || this.signIn || this.#page?.everyMs === undefined) return;
+    this.#timer = setTimeout(() => void this.#load(), delayMs);
+  }
+
+  #viewOf(route: Route, session: ConsoleSession): View {
+    const { signal } = this.#visit;
+    const { mode } = route;
+    const isBusy = () => this.busy > 0;
+    return {
+      api: createApi(this.apiUrl, mode),
+      apiUrl: this.apiUrl,
+      session,
+      mode,
+      id: route.id ?? '',
+      query: route.query,
+      signal,
+      can: (permission) => session.permissions.includes(permission),
+      link: (page, id, query) => formatRoute(this.base, mode, page, id, query),
+      go: (href) => this.#go(href),
+      filter: (query) => this.#filter(query),
+      act: (run, done) => this.#act(run, done),
+      get isBusy() {
+        return isBusy();
+      },
+      ask: (dialog) => this.#ask(dialog),
+      say: (text) => this.#say(text),
+      redraw: () => this.requestUpdate(),
+    };
+  }
+
+  #otherMode({ mode, page }: Route, session: ConsoleSession): { mode: Mode; href: string } | undefined {
+    const other = mode === 'test' ? 'live' : 'test';
+    if (!session.modes.includes(other)) return undefined;
+    // A record of one mode does not exist in the other.
+    const place = placeOf(page);
+    return { mode: other, href: formatRoute(this.base, other, place?.parent ?? page) };
+  }
+
+  #go(href: string): void {
+    history.pushState(null, '', href);
+    this.#open();
+  }
+
+  #filter(query: Query): void {
+    const route = this.#route;
+    if (!route) return;
+    // Another filter has another first page.
+    const next = { ...Object.fromEntries(route.query), page: undefined, ...query };
+    this.#go(formatRoute(this.base, route.mode, route.page, route.id, next));
+  }
+
+  /** Links within the console change the page without a new document. */
+  #follow(event: MouseEvent): void {
+    if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey)
+      return;
+    const [link] = event.composedPath().filter((one) => one instanceof HTMLAnchorElement);
+    if (!link || link.target || link.download || link.origin !== location.origin || link.hash) return;
+    if (!link.pathname.startsWith(`${this.base}/`)) return;
+    event.preventDefault();
+    this.#go(link.href);
+  }
+
+  #press(event: KeyboardEvent): void {
+    const target = event.composedPath()[0];
+    const isTyping =
+      target instanceof HTMLInputElement ||
+      target instanceof HTMLTextAreaElement ||
+      target instanceof HTMLSelectElement;
+    if (isTyping || event.ctrlKey || event.metaKey || event.altKey || this.question) return;
+    if (event.key === '/') {
+      event.preventDefault();
+      this.querySelector<HTMLInputElement>('input[type=search]')?.focus();
+    }
+    if (event.key === '?') void this.#ask(keyboardDialog);
+  }
+
+  #ask(dialog: Dialog): Promise<Readonly<Record<string, string>> | undefined> {
+    this.question?.answer(undefined);
+    return new Promise((answer) => {
+      this.question = { dialog, answer };
+    });
+  }
+
+  #answer(values: Readonly<Record<string, string>> | undefined): void {
+    const { question } = this;
+    this.question = undefined;
+    question?.answer(values);
+  }
+
+  async #act<T>(run: () => Promise<T>, done?: string): Promise<T | undefined> {
+    this.busy += 1;
+    try {
+      const result = await this.#withFreshSignIn(run);
+      if (result === undefined) return undefined;
+      if (done !== undefined) this.#say(done);
+      await this.#load();
+      return result.value;
+    } catch (error) {
+      if (isSignedOut(error)) this.signIn = { name: 'asking' };
+      else await this.#ask(failureDialog(error));
+      return undefined;
+    } finally {
+      this.busy -= 1;
+    }
+  }
+
+  /** Undefined if the person gave up on signing in again. */
+  async #withFreshSignIn<T>(run: () => Promise<T>): Promise<{ readonly value: T } | undefined> {
+    try {
+      return { value: await run() };
+    } catch (error) {
+      if (!(error instanceof CallFailure) || error.code !== 'step_up_required') throw error;
+      const answer = await this.#ask({
+        title: texts.freshTitle,
+        text: html`<p>${texts.freshText}</p>
+          <p><small>${texts.freshLink}</small></p>`,
+        action: texts.goOn,
+      });
+      return answer ? this.#withFreshSignIn(run) : undefined;
+    }
+  }
+
+  #say(text: string): void {
+    this.toast = text;
+    clearTimeout(this.#sayTimer);
+    this.#sayTimer = setTimeout(() => (this.toast = ''), sayMs);
+  }
+
+  async #signOut(everywhere: boolean): Promise<void> {
+    const api = createApi(this.apiUrl, 'test');
+    try {
+      await api(consoleApi.session.remove, { body: { everywhere } });
+    } catch (error) {
+      if (!isSignedOut(error)) return void this.#ask(failureDialog(error));
+    }
+    this.#visit.abort();
+    clearTimeout(this.#timer);
+    this.session = undefined;
+    this.#view = undefined;
+    this.shown = { name: 'loading' };
+    this.signIn = { name: 'asking' };
+  }
+
+  async #usePasskey(): Promise<void> {
+    // Passkeys are not there yet.
+  }
+}
+
+const isSignedOut = (error: unknown) => error instanceof CallFailure && error.code === 'session_required';
+
+function problemOf(error: unknown): { readonly text: string; readonly requestId?: string | undefined } {
+  if (!(error instanceof CallFailure)) return { text: String(error) };
+  return { text: messageOf(error), requestId: error.requestId };
+}
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof CallFailure)) return String(error);
+  const { problems } = texts;
+  if (error.code === 'rate_limited') return problems.rate_limited(error.waitSeconds ?? 1);
+  if (error.code === 'offline' || error.code === 'not_found' || error.code === 'unexpected')
+    return problems[error.code];
+  return error.message;
+}
+
+const failureDialog = (error: unknown): Dialog => {
+  const { text, requestId } = problemOf(error);
+  return {
+    title: text,
+    text: requestId ? html`<p><small>${texts.requestId(requestId)}</small></p>` : undefined,
+  };
+};

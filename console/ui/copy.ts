@@ -1,0 +1,37 @@
+/** A value that is copied at a press, and links that lead out. */
+import { html, nothing, svg, type TemplateResult } from 'lit';
+import { common } from '../messages/common.js';
+import type { View } from '../page.js';
+
+const icon = html`<svg viewBox="0 0 16 16" aria-hidden="true">
+  ${svg`<path d="M5.5 5.5h8v8h-8zM10.5 5.5v-3h-8v8h3" fill="none" stroke="currentColor" stroke-width="1.3"></path>`}
+</svg>`;
+
+export function copyable(value: string, view: View, shown: unknown = value): TemplateResult {
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(value);
+      view.say(common.copied);
+    } catch {
+      view.say(common.notCopied);
+    }
+  };
+  return html`<span class="copyable"
+    ><code>${shown}</code
+    ><button class="small" aria-label=${common.copyOf(value)} title=${common.copy} @click=${copy}>
+      ${icon}
+    </button></span
+  >`;
+}
+
+/** Explorers' addresses come from the server's configuration, and merchants' from merchants: only web addresses become links. */
+export function outside(url: string | undefined, text: unknown): unknown {
+  if (!url || !/^https?:\/\//.test(url)) return nothing;
+  return html`<a href=${url} target="_blank" rel="noopener noreferrer">${text} ↗</a>`;
+}
+
+/** The first and last characters; the whole text when pointed at. */
+export function short(value: string, start = 8, end = 6): TemplateResult | string {
+  if (value.length <= start + end + 1) return value;
+  return html`<span title=${value}>${value.slice(0, start)}…${value.slice(-end)}</span>`;
+}

@@ -1,0 +1,49 @@
+/** Dialogs: a question with fields, and a button that says what it does. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { ref } from 'lit/directives/ref.js';
+import { common } from '../messages/common.js';
+import { field, type Field } from './field.js';
+
+export interface Dialog {
+  readonly title: string;
+  /** What happens, with the amount and the address in it. */
+  readonly text?: TemplateResult | string | undefined;
+  readonly fields?: readonly Field[];
+  /** What the button does; without it, the dialog can only be closed. */
+  readonly action?: string;
+  /** Red: it cannot be undone. */
+  readonly isFinal?: boolean;
+}
+
+/** @param answer gets what the fields hold, or undefined if the dialog was closed */
+export function dialogView(
+  { title, text, fields = [], action, isFinal }: Dialog,
+  answer: (values: Readonly<Record<string, string>> | undefined) => void,
+): TemplateResult {
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    const entries = new FormData(event.currentTarget as HTMLFormElement);
+    answer(
+      Object.fromEntries(
+        [...entries].map(([name, value]) => [name, typeof value === 'string' ? value.trim() : '']),
+      ),
+    );
+  };
+  return html`<dialog
+    aria-labelledby="dialog-title"
+    @close=${() => answer(undefined)}
+    ${ref((element) => {
+      const dialog = element as HTMLDialogElement | undefined;
+      if (dialog && !dialog.open) dialog.showModal();
+    })}
+  >
+    <form method="dialog" @submit=${submit}>
+      <h2 id="dialog-title">${title}</h2>
+      ${typeof text === 'string' ? html`<p>${text}</p>` : text} ${fields.map(field)}
+      <div class="actions">
+        <button type="button" @click=${() => answer(undefined)}>${common.close}</button>
+        ${action ? html`<button class=${isFinal ? 'danger' : 'main'}>${action}</button>` : nothing}
+      </div>
+    </form>
+  </dialog>`;
+}

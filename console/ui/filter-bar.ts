@@ -1,0 +1,36 @@
+/** The filters of a list. They are kept in the address. */
+import { html, type TemplateResult } from 'lit';
+import { common } from '../messages/common.js';
+import type { View } from '../page.js';
+
+export interface FilterField {
+  readonly name: string;
+  readonly label: string;
+  readonly type?: 'text' | 'date';
+  readonly options?: readonly (readonly [value: string, label: string])[];
+}
+
+export function filterBar(view: View, fields: readonly FilterField[]): TemplateResult {
+  const change = (name: string) => (event: Event) => {
+    const { value } = event.currentTarget as HTMLInputElement | HTMLSelectElement;
+    view.filter({ [name]: value, q: undefined });
+  };
+  return html`<form class="filters" @submit=${(event: Event) => event.preventDefault()}>
+    ${fields.map(({ name, label, type = 'text', options }) => {
+      const value = view.query.get(name) ?? '';
+      return html`<label class="field"
+        ><span>${label}</span>
+        ${
+          options
+            ? html`<select name=${name} .value=${value} @change=${change(name)}>
+                <option value="" ?selected=${value === ''}>${common.all}</option>
+                ${options.map(
+                  ([one, text]) => html`<option value=${one} ?selected=${one === value}>${text}</option>`,
+                )}
+              </select>`
+            : html`<input name=${name} type=${type} .value=${value} @change=${change(name)} />`
+        }
+      </label>`;
+    })}
+  </form>`;
+}
