@@ -45,7 +45,9 @@ import { createHomeHandlers } from './home/handlers.js';
 import { createHome } from './home/home.js';
 import { createVolume } from './home/volume.js';
 import { createLedger } from './ledger/ledger.js';
+import { createAccountChanges } from './merchants/account-changes.js';
 import { createAuditLog } from './merchants/audit-log.js';
+import { createAccountHandlers } from './merchants/console-handlers.js';
 import { createKeys } from './merchants/keys.js';
 import { createMerchants } from './merchants/merchants.js';
 import { createCurrencies } from './money/currencies.js';
@@ -58,7 +60,7 @@ import { createWorldRates, type WorldRates } from './money/world-rates.js';
 import { createDepths, mostConfirmations } from './payments/depth.js';
 import { createPaymentHandlers } from './payments/handlers.js';
 import { createPaymentExport } from './payments/payment-export.js';
-import { createConsoleHandlers } from './people/handlers.js';
+import { createPeopleHandlers } from './people/handlers.js';
 import { consoleUrl } from './people/console-url.js';
 import { createPeople } from './people/people.js';
 import { createPayments } from './payments/payments.js';
@@ -235,6 +237,7 @@ export async function createApp(options: AppOptions) {
   const endpoints = createEndpoints(clock, targets, config.dataKeys);
   await refuseMissingDataKeys(endpoints, database.reader, config.dataKeys);
 
+  const accountChanges = createAccountChanges({ keys, merchants, endpoints, auditLog });
   const depositKeyChanges = createDepositKeyChanges({ database, depositKeys, auditLog, outbox, log });
   const wallets = createWallets({ database, clock, newId, currencies, addresses: depositAddresses });
   const updateSubscription = createSubscriptionStatus(outbox);
@@ -434,7 +437,7 @@ export async function createApp(options: AppOptions) {
     transactions: createTransactionHandlers(payments),
     wallets: createWalletHandlers(wallets),
     webhooks: createWebhookHandlers(database, webhooks, webhookTest),
-    homes: createHomeHandlers(home),
+    home: createHomeHandlers(home),
   });
 
   return {
@@ -442,6 +445,7 @@ export async function createApp(options: AppOptions) {
     serverTime,
     auditLog,
     keys,
+    accountChanges,
     merchants,
     people,
     customers,
@@ -485,7 +489,12 @@ export async function createApp(options: AppOptions) {
     /** Undefined if rates come from a file. */
     worldRates: isWorldRates(rates) ? rates : undefined,
     createHandlers,
-    createConsoleHandlers: () => createConsoleHandlers(people),
+    createConsoleHandlers: () => ({
+      ...createPeopleHandlers(people),
+      ...createAccountHandlers({
+        ...{ reader: database.reader, keys, merchants, auditLog, accountChanges, endpoints },
+      }),
+    }),
   };
 }
 

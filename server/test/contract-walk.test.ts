@@ -189,7 +189,7 @@ const validCalls: {
     retryFailed: () => ({}),
     sendSample: () => ({ body: { type: 'payment.late' } }),
   },
-  homes: { retrieve: () => ({}), listNetworks: () => ({}) },
+  home: { retrieve: () => ({}), listNetworks: () => ({}) },
 };
 
 /** A call without the types of its endpoint. */

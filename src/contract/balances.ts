@@ -11,6 +11,8 @@ const balance = z.object({
   /** The available balance, funds reserved by transfers, and unsettled funds. Negative if more is owed. */
   totalBalance: z.number(),
   isSuspended: z.boolean(),
+  /** Where the coins are, without those that transfers have reserved; absent if there are none. */
+  networks: z.optional(z.array(z.object({ network: z.string(), amount: z.number() }))),
 });
 
 export const balances = {
@@ -29,6 +31,7 @@ export const balances = {
           availableBalance: 3.214287,
           totalBalance: 3.214287,
           isSuspended: false,
+          networks: [{ network: 'tron', amount: 3.214287 }],
         },
       ],
     },

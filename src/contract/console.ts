@@ -3,6 +3,7 @@
  * part of the `/v1` API, and exist only while the console is on, so they have their own table.
  */
 import * as z from 'zod/mini';
+import { settingsApi } from './console-settings.js';
 import { endpoint } from './endpoint.js';
 import { boolean, described, email, id, mode, requiredText, timestamp } from './fields.js';
 
@@ -226,5 +227,5 @@ const sessions = {
   }),
 };
 
-export const consoleApi = { session: sessionEndpoints, team, sessions };
+export const consoleApi = { session: sessionEndpoints, team, sessions, ...settingsApi };
 export type ConsoleApi = typeof consoleApi;

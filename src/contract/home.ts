@@ -29,7 +29,7 @@ const attention = z.object({
   list: z.nullable(z.object({ path: z.string(), query: z.record(z.string(), z.string()) })),
 });
 
-const home = z.object({
+const overview = z.object({
   mode,
   /** Today's date by the clock of the mode, UTC. */
   today: z.string(),
@@ -53,14 +53,14 @@ const network = z.object({
   problems: z.array(z.string()),
 });
 
-export const homes = {
+export const home = {
   retrieve: endpoint({
     method: 'GET',
     path: '/v1/home',
     key: 'secret',
     description:
       'Says what waits for a person, each with the list that shows it, and what was paid on each of the last 31 days.',
-    data: home,
+    data: overview,
     sample: {
       message: 'Home fetched',
       data: {

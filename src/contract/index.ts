@@ -5,7 +5,7 @@ import { countries } from './countries.js';
 import { currencies } from './currencies.js';
 import { customers } from './customers.js';
 import type { Endpoint } from './endpoint.js';
-import { homes } from './home.js';
+import { home } from './home.js';
 import { meta } from './meta.js';
 import { paymentPlans } from './payment-plans.js';
 import { payments } from './payments.js';
@@ -36,7 +36,7 @@ export const api = {
   transactions,
   wallets,
   webhooks,
-  homes,
+  home,
 } as const satisfies Record<string, Record<string, Endpoint>>;
 
 export type Api = typeof api;
@@ -52,6 +52,7 @@ export {
   type ReceiptView,
 } from './checkout.js';
 export type { TransferCheck } from './transfer-check.js';
+export { type SettingsApi } from './console-settings.js';
 export { consoleApi, roles, type ConsoleApi, type ConsoleSession, type Role } from './console.js';
 export * from './decimal.js';
 export * from './endpoint.js';

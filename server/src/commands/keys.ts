@@ -32,23 +32,17 @@ export const keyCommands: Group = {
         label: option.text('TEXT', 'what it is for, as "keys list" shows it'),
         expires: option.date('to', 'the last day on which it works, or a time, in UTC (default: never)'),
       },
-      async run({ database, keys, auditLog, clock, actor }, { merchant, kind, mode, scope, label, expires }) {
+      async run({ database, accountChanges, clock, actor }, { merchant, kind, mode, scope, label, expires }) {
         if (kind === 'public' && scope !== 'full') {
           throw new UsageError('--scope is for secret keys: what a public key may do is always the same');
         }
         if (expires !== undefined && expires <= clock.real()) {
           throw new UsageError('--expires must be in the future');
         }
-        const owner = { merchantId: merchant, mode };
-        const created = await database.write(async (transaction) => {
-          const key = await keys.create(transaction, { ...owner, kind, scope, label, expiresAt: expires });
-          const expiry = expires === undefined ? {} : { expiresAt: isoTime(expires) };
-          const named = label === undefined ? {} : { label };
-          const after = { kind, mode, scope, ...named, ...expiry, last4: key.key.slice(-4) };
-          const entry = { ...owner, actor, action: 'key.created', subjectId: key.id, after } as const;
-          await auditLog.record(transaction, entry);
-          return key;
-        });
+        const owner = { merchantId: merchant, mode, kind, scope, label, expiresAt: expires };
+        const created = await database.write((transaction) =>
+          accountChanges.createKey(transaction, owner, actor),
+        );
         return { json: created, text: `id   ${created.id}\nkey  ${created.key}` };
       },
     }),
@@ -78,14 +72,8 @@ export const keyCommands: Group = {
       summary: 'Revokes an API key.',
       details: 'Running servers accept it for up to 5 more seconds.',
       args: { id: option.id('the key\'s id, as "keys list" shows it') },
-      async run({ database, keys, auditLog, actor }, { id }) {
-        await database.write(async (transaction) => {
-          const { merchantId, mode, kind, scope, key, revokedAt } = await keys.revoke(transaction, id);
-          if (revokedAt !== null) return;
-          const before = { kind, mode, scope, last4: key.slice(-4) };
-          const entry = { merchantId, mode, actor, action: 'key.revoked', subjectId: id, before } as const;
-          await auditLog.record(transaction, entry);
-        });
+      async run({ database, accountChanges, actor }, { id }) {
+        await database.write((transaction) => accountChanges.revokeKey(transaction, id, actor));
         return { json: { id, revoked: true }, text: `Revoked ${id}` };
       },
     }),

@@ -1,6 +1,6 @@
 /** `merchants …`: merchant accounts and their webhook endpoints. */
 import { isoTime } from '../shared/clock.js';
-import type { AuditAction, AuditFields } from '../merchants/audit-log.js';
+import { settingsOf } from '../merchants/account-changes.js';
 import type { Merchant, MerchantChange } from '../merchants/merchants.js';
 import type { Endpoint } from '../webhooks/endpoints.js';
 import { command, type Group, type Output } from './command.js';
@@ -8,8 +8,8 @@ import type { CommandContext } from './context.js';
 import { UsageError } from './errors.js';
 import * as option from './options.js';
 import { table } from './records.js';
-import type { Reader, Transaction } from '../db/engine.js';
-import type { Mode, Scope } from '../shared/scope.js';
+import type { Reader } from '../db/engine.js';
+import type { Mode } from '../shared/scope.js';
 
 const settings = {
   businessName: option.text('NAME', "name that payers see (default: the account's name)"),
@@ -78,7 +78,9 @@ export const merchantCommands: Group = {
             after: settingsOf(merchant),
           });
           const scope = { merchantId: merchant.id, mode };
-          const secret = await changeWebhook(context, transaction, scope, { webhookUrl });
+          const secret = await context.accountChanges.changeWebhook(transaction, scope, context.actor, {
+            url: webhookUrl,
+          });
           return showMerchant(context, transaction, merchant, secret);
         });
       },
@@ -103,18 +105,13 @@ export const merchantCommands: Group = {
           throw new UsageError('Nothing to change: give at least one option');
         }
         return context.database.write(async (transaction) => {
-          const before = await context.merchants.retrieve(transaction, id);
-          const merchant = isChanged ? await context.merchants.update(transaction, id, change) : before;
-          await context.auditLog.record(transaction, {
-            merchantId: id,
-            actor: context.actor,
-            action: 'merchant.updated',
-            subjectId: id,
-            before: settingsOf(before),
-            after: settingsOf(merchant),
-          });
-          const changed = { webhookUrl, rotateWebhookSecret };
-          const secret = await changeWebhook(context, transaction, { merchantId: id, mode }, changed);
+          const { accountChanges, merchants, actor } = context;
+          const merchant = isChanged
+            ? await accountChanges.updateMerchant(transaction, id, change, actor)
+            : await merchants.retrieve(transaction, id);
+          const scope = { merchantId: id, mode };
+          const changed = { url: webhookUrl, rotateSecret: rotateWebhookSecret };
+          const secret = await accountChanges.changeWebhook(transaction, scope, actor, changed);
           return showMerchant(context, transaction, merchant, secret);
         });
       },
@@ -171,41 +168,6 @@ function accountChange({
   };
 }
 
-interface WebhookChange {
-  readonly webhookUrl: string | undefined;
-  readonly rotateWebhookSecret?: boolean;
-}
-
-/** Sets the webhook URL and rotates its secret, as asked. @returns the new secret, if there is one */
-async function changeWebhook(
-  { endpoints, auditLog, actor }: CommandContext,
-  transaction: Transaction,
-  scope: Scope,
-  { webhookUrl: url, rotateWebhookSecret = false }: WebhookChange,
-): Promise<string | undefined> {
-  const audit = (action: AuditAction, before: AuditFields | undefined, after: AuditFields | undefined) =>
-    auditLog.record(transaction, { ...scope, actor, action, subjectId: scope.merchantId, before, after });
-  let secret: string | undefined;
-  if (url !== undefined) {
-    const former = await endpoints.find(transaction, scope);
-    const before = former && { url: withoutQuery(former.url), isDisabled: former.disabledAt !== null };
-    secret = await endpoints.set(transaction, scope, url);
-    if (url !== '') await audit('webhook.set', before, { url: withoutQuery(url), isDisabled: false });
-    else if (before) await audit('webhook.removed', before, undefined);
-  }
-  if (rotateWebhookSecret && secret === undefined) {
-    secret = await endpoints.rotateSecret(transaction, scope);
-    await audit('webhook.secret_rotated', undefined, undefined);
-  }
-  return secret;
-}
-
-/** A query may hold a token, and the audit log is for ever. */
-function withoutQuery(text: string): string {
-  const url = new URL(text);
-  return `${url.origin}${url.pathname}${url.search === '' ? '' : '?…'}`;
-}
-
 /** The output for a merchant that was created or updated, with the webhook secret if a new one was created. */
 async function showMerchant(
   { endpoints }: CommandContext,
@@ -235,16 +197,6 @@ function merchantJson({ createdAt, updatedAt, ...merchant }: Merchant, allEndpoi
     createdAt: isoTime(createdAt),
     updatedAt: isoTime(updatedAt),
   };
-}
-
-/** What the audit log keeps of an account. */
-function settingsOf({
-  id: _id,
-  createdAt: _created,
-  updatedAt: _updated,
-  ...settings
-}: Merchant): AuditFields {
-  return settings;
 }
 
 function show(value: string | number | null | readonly string[] | Readonly<Record<string, string>>): string {

@@ -2,7 +2,7 @@
 import { replyWith, type ApiHandlers } from '../api/handler.js';
 import type { createHome } from './home.js';
 
-export function createHomeHandlers(home: ReturnType<typeof createHome>): ApiHandlers<'homes'> {
+export function createHomeHandlers(home: ReturnType<typeof createHome>): ApiHandlers<'home'> {
   return {
     retrieve: (_input, { caller }) => replyWith(home.retrieve(caller)),
 

@@ -9,7 +9,7 @@ import type { Clock } from '../shared/clock.js';
 import type { Scope } from '../shared/scope.js';
 import { dayMs, type createVolume } from './volume.js';
 
-export type Home = Data<Api['homes']['retrieve']>;
+export type Home = Data<Api['home']['retrieve']>;
 type Attention = Home['attention'][number];
 
 /** The first row of a list and its length are all that is read of it. */
@@ -123,7 +123,7 @@ export function createHome(deps: HomeDeps) {
       };
     },
 
-    listNetworks: (scope: Scope): Data<Api['homes']['listNetworks']> =>
+    listNetworks: (scope: Scope): Data<Api['home']['listNetworks']> =>
       networksOf(scope).map(({ mode, network, isOffered, lagSeconds, node, problems }) => ({
         ...{ network, name: currencies.network(mode, network)?.name ?? network, isOffered },
         ...{ lagSeconds: lagSeconds ?? null, node: node ?? null, problems },

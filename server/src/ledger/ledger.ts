@@ -97,7 +97,11 @@ export interface MerchantBalance {
   readonly unallocated: bigint;
   /** The merchant's coins of all networks that no withdrawal has reserved: what networks charged has left them. */
   readonly coins: bigint;
+  /** The same by network. Below 0 where networks charged more than was there. */
+  readonly networks: ReadonlyMap<string, bigint>;
 }
+
+const noNetworks: ReadonlyMap<string, bigint> = new Map();
 
 /**
  * The accounts that grow with debits: what is held or spent. All others grow with credits: what is owed, earned, or
@@ -166,14 +170,17 @@ export function createLedger(newId: NewId): Ledger {
       const sums = new Map<string, MerchantBalance>();
       const rows = await readBalances(reader, merchantId, mode);
       for (const { currency, kind, balance } of rows) {
-        const sum = sums.get(currency) ?? { available: 0n, reserved: 0n, unallocated: 0n, coins: 0n };
+        const sum = sums.get(currency) ?? {
+          ...{ available: 0n, reserved: 0n, unallocated: 0n, coins: 0n, networks: noNetworks },
+        };
         // The debt account is of the kind unallocated too.
         if (kind !== 'available' && kind !== 'reserved' && kind !== 'unallocated') continue;
         sums.set(currency, { ...sum, [kind]: sum[kind] + BigInt(balance) });
       }
       for (const [currency, sum] of sums) {
-        const coins = [...coinsOf(rows, currency).values()].filter((amount) => amount > 0n);
-        sums.set(currency, { ...sum, coins: coins.reduce((total, amount) => total + amount, 0n) });
+        const networks = coinsOf(rows, currency);
+        const coins = [...networks.values()].filter((amount) => amount > 0n);
+        sums.set(currency, { ...sum, networks, coins: coins.reduce((total, amount) => total + amount, 0n) });
       }
       return sums;
     },

@@ -1,6 +1,9 @@
 /** The audit log: who changed keys, webhooks, settings and destinations of money, when, and how. It is append-only. */
+import type { Selectable } from 'kysely';
+import type { AuditLogTable } from '../db/schema.js';
+import type { Page, PageRequest } from '../shared/pagination.js';
 import type { Clock } from '../shared/clock.js';
-import type { Caller, Mode, Person } from '../shared/scope.js';
+import type { Caller, Mode, Person, Scope } from '../shared/scope.js';
 import { checkAuditChain, hashEntry, type AuditCheck } from './audit-chain.js';
 import { runningTransaction } from '../db/transaction-context.js';
 import * as store from './audit-store.js';
@@ -92,6 +95,8 @@ export interface AuditLog {
   recordUnlessDone(transaction: Transaction, entry: NewAuditEntry): Promise<void>;
   /** Oldest first. */
   list(reader: Reader, filter: AuditFilter): Promise<AuditEntry[]>;
+  /** Of a merchant's mode, newest first. */
+  page(reader: Reader, scope: Scope, request: PageRequest): Promise<Page<AuditEntry>>;
   /** Whether anything was changed, added or removed past the log. @param noted a hash that the log must have */
   check(reader: Reader, noted: string | undefined): Promise<AuditCheck>;
 }
@@ -134,22 +139,27 @@ export function createAuditLog(clock: Clock): AuditLog {
 
     check: checkAuditChain,
 
-    async list(reader, filter) {
-      return (await store.listEntries(reader, filter)).map((row) => ({
-        id: row.id,
-        time: row.time,
-        merchantId: row.merchant_id,
-        mode: row.mode,
-        actor: row.actor,
-        action: row.action,
-        subjectId: row.subject_id,
-        before: readFields(row.before),
-        after: readFields(row.after),
-        hash: row.hash,
-      }));
+    list: async (reader, filter) => (await store.listEntries(reader, filter)).map(view),
+
+    async page(reader, scope, request) {
+      const { rows, total } = await store.pageOfEntries(reader, scope, request);
+      return { rows: rows.map(view), total };
     },
   };
 }
+
+const view = (row: Selectable<AuditLogTable>): AuditEntry => ({
+  id: row.id,
+  time: row.time,
+  merchantId: row.merchant_id,
+  mode: row.mode,
+  actor: row.actor,
+  action: row.action,
+  subjectId: row.subject_id,
+  before: readFields(row.before),
+  after: readFields(row.after),
+  hash: row.hash,
+});
 
 /** How the log names who made a request: a key, or a person in the console. */
 export function actorOf(caller: Caller): string {

@@ -1,7 +1,9 @@
 /** Reads and appends entries of the audit log. The database refuses to change or delete them. */
-import type { Insertable, Selectable } from 'kysely';
+import { sql, type Insertable, type Selectable } from 'kysely';
 import type { AuditLogTable } from '../db/schema.js';
 import type { Reader, Transaction } from '../db/engine.js';
+import type { Page, PageRequest } from '../shared/pagination.js';
+import type { Scope } from '../shared/scope.js';
 import { ensureSetting, readSetting, writeSetting } from '../db/settings.js';
 
 const headSetting = 'audit-log-head';
@@ -42,6 +44,30 @@ export function listEntries(
   if (from !== undefined) query = query.where('time', '>=', from);
   if (to !== undefined) query = query.where('time', '<=', to);
   return query.orderBy('id').execute();
+}
+
+/** A list ends here: whoever looks further back says from when. */
+const mostListed = 10_000;
+
+/** Entries of a merchant, of one mode and of what both share, newest first. */
+export async function pageOfEntries(
+  reader: Reader,
+  { merchantId, mode }: Scope,
+  { page, skip, from, to }: PageRequest,
+): Promise<Page<Selectable<AuditLogTable>>> {
+  let query = reader
+    .selectFrom('audit_log')
+    .selectAll()
+    .where('merchant_id', '=', merchantId)
+    .where((e) => e.or([e('mode', '=', mode), e('mode', 'is', null)]))
+    .orderBy('id', 'desc');
+  if (from !== undefined) query = query.where('time', '>=', from);
+  if (to !== undefined) query = query.where('time', '<=', to);
+  const { rows: counted } = await sql<{ total: number | string }>`
+    select count(*) as total from (${query.limit(mostListed)}) as listed`.execute(reader);
+  const offset = (page - 1) * skip;
+  const rows = offset < mostListed ? await query.limit(skip).offset(offset).execute() : [];
+  return { rows, total: Number(counted[0]?.total ?? 0) };
 }
 
 /** Every entry, oldest first, read in parts. */

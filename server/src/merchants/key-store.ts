@@ -1,5 +1,8 @@
 /** Reads and writes API keys: their digests, and public keys in full. */
+import { isListed, readPage } from '../db/pages.js';
+import { inScope, rowById } from '../db/rows.js';
 import type { ApiKeyTable } from '../db/schema.js';
+import type { Page, PageRequest } from '../shared/pagination.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 
@@ -9,6 +12,15 @@ export function findByDigest(reader: Reader, digest: string): Promise<ApiKeyTabl
 
 export function listKeys(reader: Reader): Promise<ApiKeyTable[]> {
   return reader.selectFrom('api_keys').selectAll().orderBy('created_at').orderBy('id').execute();
+}
+
+/** A merchant's keys of a mode, newest first. */
+export function pageOfKeys(reader: Reader, scope: Scope, page: PageRequest): Promise<Page<ApiKeyTable>> {
+  const query = reader
+    .selectFrom('api_keys')
+    .selectAll()
+    .where(isListed('api_keys', scope, page));
+  return readPage(query, 'api_keys', page);
 }
 
 /** A merchant's newest public key that is neither revoked nor expired. */
@@ -53,8 +65,10 @@ export async function revokeKey(
   transaction: Transaction,
   id: string,
   now: number,
+  owner: Scope | undefined,
 ): Promise<ApiKeyTable | undefined> {
-  const row = await transaction.selectFrom('api_keys').selectAll().where('id', '=', id).executeTakeFirst();
+  const named = rowById(transaction, 'api_keys', id);
+  const row = await (owner ? named.$call(inScope(owner)) : named).executeTakeFirst();
   if (row?.revoked_at === null) {
     await transaction.updateTable('api_keys').set({ revoked_at: now }).where('id', '=', id).execute();
   }

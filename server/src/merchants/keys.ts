@@ -7,7 +7,8 @@ import { orNotFound } from '../shared/problem.js';
 import * as store from './key-store.js';
 import type { ApiKeyTable } from '../db/schema.js';
 import { afterCommit } from '../db/transaction-context.js';
-import type { Caller, KeyOwner, KeyScope, Mode } from '../shared/scope.js';
+import type { Page, PageRequest } from '../shared/pagination.js';
+import type { Caller, KeyOwner, KeyScope, Mode, Scope } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
 
 export type KeyKind = KeyOwner['kind'];
@@ -177,12 +178,19 @@ export function createKeys(database: Database, clock: Clock, newId: NewId) {
       return (await store.listKeys(database.reader)).map(view);
     },
 
+    /** A merchant's keys of a mode, newest first. */
+    async page(scope: Scope, request: PageRequest): Promise<Page<KeyRecord>> {
+      const { rows, total } = await store.pageOfKeys(database.reader, scope, request);
+      return { rows: rows.map(view), total };
+    },
+
     /**
      * Revokes a key: at once in this process, within 5 s in others. Problem: `not_found`.
+     * @param owner whose it must be; anybody's if undefined
      * @returns the key as it was before
      */
-    async revoke(transaction: Transaction, id: string): Promise<KeyRecord> {
-      const row = orNotFound(await store.revokeKey(transaction, id, clock.real()), 'key');
+    async revoke(transaction: Transaction, id: string, owner?: Scope): Promise<KeyRecord> {
+      const row = orNotFound(await store.revokeKey(transaction, id, clock.real(), owner), 'key');
       afterCommit(() => cache.clear());
       return view(row);
     },

@@ -1,11 +1,11 @@
 /** Handlers of `/console/api`: the session, the team and the sessions of whoever is signed in. */
-import type { ConsoleApi } from 'crypto-checkout/contract';
+import type { ConsoleApi, SettingsApi } from 'crypto-checkout/contract';
 import { replyWith, type Handlers } from '../api/handler.js';
 import { actorOf } from '../merchants/audit-log.js';
 import { isoTime } from '../shared/clock.js';
 import type { People } from './people.js';
 
-export function createConsoleHandlers(people: People): Handlers<ConsoleApi> {
+export function createPeopleHandlers(people: People): Handlers<Omit<ConsoleApi, keyof SettingsApi>> {
   const { sessions } = people;
   return {
     session: {

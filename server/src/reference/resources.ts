@@ -77,7 +77,7 @@ export const resources: Readonly<Record<keyof Api | 'sandbox', Resource>> = {
     title: 'Webhooks',
     description: 'The events that your server was sent, with its answers: look them up, and send them again.',
   },
-  homes: {
+  home: {
     title: 'Home',
     description: 'What waits for a person, what was sold, and whether the networks work.',
   },

@@ -66,7 +66,8 @@ export function createBalances({ database, clock, currencies, ledger }: Balances
         .all()
         .filter(({ code, type }) => type === 'fiat' || payable.has(code) || sums.has(code))
         .map((currency) => {
-          const { available, reserved, unallocated, coins } = sums.get(currency.code) ?? noMoney;
+          const { available, reserved, unallocated, coins, networks } = sums.get(currency.code) ?? noMoney;
+          const places = [...networks].filter(([, units]) => units !== 0n);
           // Where the merchant pays no fee, nobody's income covers what networks charged: those coins are gone.
           const isShort = currency.type === 'crypto' && coins < available;
           return {
@@ -75,6 +76,12 @@ export function createBalances({ database, clock, currencies, ledger }: Balances
             availableBalance: unitsToNumber(isShort ? coins : available, currency),
             totalBalance: unitsToNumber(available + reserved + unallocated, currency),
             isSuspended: suspended.has(currency.code),
+            ...(places.length > 0 && {
+              networks: places.map(([network, units]) => ({
+                network,
+                amount: unitsToNumber(units, currency),
+              })),
+            }),
           };
         });
     },
@@ -138,4 +145,10 @@ export function createBalances({ database, clock, currencies, ledger }: Balances
   };
 }
 
-const noMoney = { available: 0n, reserved: 0n, unallocated: 0n, coins: 0n };
+const noMoney = {
+  available: 0n,
+  reserved: 0n,
+  unallocated: 0n,
+  coins: 0n,
+  networks: new Map<string, bigint>(),
+};

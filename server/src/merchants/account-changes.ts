@@ -1,0 +1,115 @@
+/** Changes of a merchant's keys, webhook and settings, each with its entry in the audit log: for commands and for the console. */
+import type { Transaction } from '../db/engine.js';
+import { isoTime } from '../shared/clock.js';
+import type { Scope } from '../shared/scope.js';
+import type { Endpoint } from '../webhooks/endpoints.js';
+import type { AuditAction, AuditFields, AuditLog } from './audit-log.js';
+import type { Keys, NewKey } from './keys.js';
+import type { Merchant, MerchantChange, Merchants } from './merchants.js';
+
+export interface WebhookChange {
+  /** Empty: it is removed. */
+  readonly url?: string | undefined;
+  readonly rotateSecret?: boolean;
+}
+
+interface AccountChangesDeps {
+  readonly keys: Pick<Keys, 'create' | 'revoke'>;
+  readonly merchants: Pick<Merchants, 'retrieve' | 'update'>;
+  readonly endpoints: {
+    find(reader: Transaction, scope: Scope): Promise<Endpoint | undefined>;
+    set(transaction: Transaction, scope: Scope, url: string): Promise<string | undefined>;
+    rotateSecret(transaction: Transaction, scope: Scope): Promise<string>;
+  };
+  readonly auditLog: AuditLog;
+}
+
+export function createAccountChanges({ keys, merchants, endpoints, auditLog }: AccountChangesDeps) {
+  return {
+    async createKey(
+      transaction: Transaction,
+      owner: NewKey,
+      actor: string,
+    ): Promise<{ id: string; key: string }> {
+      const { merchantId, mode, kind, scope = 'full', label, expiresAt } = owner;
+      const created = await keys.create(transaction, owner);
+      const after = {
+        ...{ kind, mode, scope },
+        ...(label !== undefined && { label }),
+        ...(expiresAt !== undefined && { expiresAt: isoTime(expiresAt) }),
+        last4: created.key.slice(-4),
+      };
+      const entry = { merchantId, mode, actor, action: 'key.created', subjectId: created.id, after } as const;
+      await auditLog.record(transaction, entry);
+      return created;
+    },
+
+    /** Repeating it changes nothing. @param owner only a key of this scope. Problem: `not_found`. */
+    async revokeKey(transaction: Transaction, id: string, actor: string, owner?: Scope): Promise<void> {
+      const { merchantId, mode, kind, scope, key, revokedAt } = await keys.revoke(transaction, id, owner);
+      if (revokedAt !== null) return;
+      const before = { kind, mode, scope, last4: key.slice(-4) };
+      const entry = { merchantId, mode, actor, action: 'key.revoked', subjectId: id, before } as const;
+      await auditLog.record(transaction, entry);
+    },
+
+    /** Sets the webhook URL of a mode and rotates its secret, as asked. @returns the new secret, if there is one */
+    async changeWebhook(
+      transaction: Transaction,
+      scope: Scope,
+      actor: string,
+      { url, rotateSecret = false }: WebhookChange,
+    ): Promise<string | undefined> {
+      const audit = (action: AuditAction, before?: AuditFields, after?: AuditFields) =>
+        auditLog.record(transaction, {
+          ...{ ...scope, actor, action, subjectId: scope.merchantId },
+          ...{ before, after },
+        });
+      let secret: string | undefined;
+      if (url !== undefined) {
+        const former = await endpoints.find(transaction, scope);
+        const before = former && { url: withoutQuery(former.url), isDisabled: former.disabledAt !== null };
+        secret = await endpoints.set(transaction, scope, url);
+        if (url !== '') await audit('webhook.set', before, { url: withoutQuery(url), isDisabled: false });
+        else if (before) await audit('webhook.removed', before);
+      }
+      if (rotateSecret && secret === undefined) {
+        secret = await endpoints.rotateSecret(transaction, scope);
+        await audit('webhook.secret_rotated');
+      }
+      return secret;
+    },
+
+    /** Problems: `validation_error`, `not_found`. */
+    async updateMerchant(
+      transaction: Transaction,
+      id: string,
+      change: MerchantChange,
+      actor: string,
+    ): Promise<Merchant> {
+      const before = await merchants.retrieve(transaction, id);
+      const merchant = await merchants.update(transaction, id, change);
+      await auditLog.record(transaction, {
+        ...{ merchantId: id, actor, action: 'merchant.updated', subjectId: id },
+        ...{ before: settingsOf(before), after: settingsOf(merchant) },
+      });
+      return merchant;
+    },
+  };
+}
+
+/** What the audit log keeps of an account. */
+export function settingsOf({
+  id: _id,
+  createdAt: _created,
+  updatedAt: _updated,
+  ...settings
+}: Merchant): AuditFields {
+  return settings;
+}
+
+/** A query may hold a token, and the audit log is for ever. */
+function withoutQuery(text: string): string {
+  const url = new URL(text);
+  return `${url.origin}${url.pathname}${url.search === '' ? '' : '?…'}`;
+}

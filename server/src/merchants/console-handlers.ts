@@ -1,0 +1,135 @@
+/** Handlers of what people change of their account in the console, and of the audit log. */
+import type { ParsedData, SettingsApi } from 'crypto-checkout/contract';
+import { replyWith, replyWithPage, type Handlers } from '../api/handler.js';
+import { isoTime } from '../shared/clock.js';
+import { Problem } from '../shared/problem.js';
+import type { Scope } from '../shared/scope.js';
+import type { createAccountChanges } from './account-changes.js';
+import { actorOf, type AuditLog } from './audit-log.js';
+import type { KeyRecord, Keys } from './keys.js';
+import type { Merchant, Merchants } from './merchants.js';
+
+type Reader = Parameters<AuditLog['page']>[0];
+
+export interface AccountHandlersDeps {
+  readonly reader: Reader;
+  readonly keys: Pick<Keys, 'page'>;
+  readonly merchants: Pick<Merchants, 'retrieve'>;
+  readonly auditLog: Pick<AuditLog, 'page'>;
+  readonly accountChanges: ReturnType<typeof createAccountChanges>;
+  readonly endpoints: {
+    find(
+      reader: Reader,
+      scope: Scope,
+    ): Promise<{ readonly url: string; readonly disabledAt: number | null } | undefined>;
+  };
+}
+
+export function createAccountHandlers(deps: AccountHandlersDeps): Handlers<SettingsApi> {
+  const { reader, keys, merchants, auditLog, accountChanges, endpoints } = deps;
+
+  async function viewWebhook(from: Reader, scope: Scope, secret?: string) {
+    const { url = '', disabledAt = null } = (await endpoints.find(from, scope)) ?? {};
+    const view = { mode: scope.mode, url, disabledAt: disabledAt === null ? null : isoTime(disabledAt) };
+    return { ...view, ...(secret !== undefined && { secret }) };
+  }
+
+  return {
+    webhook: {
+      retrieve: (_input, { caller }) => replyWith(viewWebhook(reader, caller)),
+
+      update: ({ body }, { caller, change }) =>
+        change(async (transaction) => {
+          const { url } = body;
+          const secret = await accountChanges.changeWebhook(transaction, caller, actorOf(caller), { url });
+          return viewWebhook(transaction, caller, secret);
+        }),
+
+      rotateSecret: (_input, { caller, change }) =>
+        change(async (transaction) => {
+          const rotated = { rotateSecret: true };
+          const secret = await accountChanges.changeWebhook(transaction, caller, actorOf(caller), rotated);
+          return viewWebhook(transaction, caller, secret);
+        }),
+    },
+
+    apiKeys: {
+      async list({ query }, { caller }) {
+        const { rows, total } = await keys.page(caller, query);
+        return replyWithPage(query, Promise.resolve({ rows: rows.map(viewKey), total }));
+      },
+
+      create: ({ body }, { caller, change }) =>
+        change((transaction) => {
+          const { merchantId, mode } = caller;
+          if (mode === 'live') throw liveKey(merchantId);
+          return accountChanges.createKey(transaction, { merchantId, mode, ...body }, actorOf(caller));
+        }),
+
+      revoke: ({ params }, { caller, change }) =>
+        change(async (transaction) => {
+          await accountChanges.revokeKey(transaction, params.key_id, actorOf(caller), caller);
+          return undefined;
+        }),
+    },
+
+    shop: {
+      async retrieve(_input, { caller }) {
+        return { data: viewShop(await merchants.retrieve(reader, caller.merchantId)) };
+      },
+
+      update: ({ body: { redirectOrigins, ...body } }, { caller, change }) =>
+        change(async (transaction) => {
+          const origins = redirectOrigins?.length === 0 ? null : redirectOrigins;
+          const changed = { ...body, redirectOrigins: origins };
+          return viewShop(
+            await accountChanges.updateMerchant(transaction, caller.merchantId, changed, actorOf(caller)),
+          );
+        }),
+    },
+
+    auditLog: {
+      async list({ query }, { caller }) {
+        const { rows, total } = await auditLog.page(reader, caller, query);
+        const data = rows.map(({ merchantId: _merchant, hash: _hash, time, ...entry }) => ({
+          ...entry,
+          time: isoTime(time),
+          before: entry.before && { ...entry.before },
+          after: entry.after && { ...entry.after },
+        }));
+        return replyWithPage(query, Promise.resolve({ rows: data, total }));
+      },
+    },
+  };
+}
+
+function liveKey(merchantId: string): Problem {
+  return new Problem(
+    'invalid_state',
+    `Live keys are made on the server's command line: keys create --merchant ${merchantId} --kind secret --mode live`,
+  );
+}
+
+function viewKey({ merchantId: _merchant, createdAt, ...record }: KeyRecord) {
+  const { kind, scope, lastUsedAt, expiresAt, revokedAt } = record;
+  const time = (value: number | null) => (value === null ? null : isoTime(value));
+  return {
+    ...record,
+    scope: kind === 'public' ? null : scope,
+    createdAt: isoTime(createdAt),
+    lastUsedAt: time(lastUsedAt),
+    expiresAt: time(expiresAt),
+    revokedAt: time(revokedAt),
+  };
+}
+
+function viewShop(merchant: Merchant): ParsedData<SettingsApi['shop']['retrieve']> {
+  const { name, businessName, logo, supportUrl, redirectOrigins, feeBasisPoints, transfers } = merchant;
+  return {
+    ...{ name, businessName, logo, supportUrl, feeBasisPoints, transfers },
+    redirectOrigins: [...(redirectOrigins ?? [])],
+    dailyLimits: { ...merchant.dailyLimits },
+    dailyRefunds: { ...merchant.dailyRefunds },
+    autoRefund: { ...merchant.autoRefund },
+  };
+}
