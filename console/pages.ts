@@ -17,7 +17,7 @@ export const places: readonly Place[] = [
   {
     name: 'home',
     label: menuTexts.home,
-    permission: 'homes.retrieve',
+    permission: 'home.retrieve',
     load: () => import('./pages/home.js'),
   },
   {

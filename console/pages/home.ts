@@ -1,18 +1,18 @@
 /** What needs a person, and what was sold. */
 import { html, svg, type TemplateResult } from 'lit';
 import type { ParsedData } from '../../src/contract/endpoint.js';
-import { homes } from '../../src/contract/home.js';
+import { home } from '../../src/contract/home.js';
 import { amount } from '../format.js';
 import { texts } from '../messages/home.js';
 import { page, type View } from '../page.js';
 import { section } from '../ui/details.js';
 import { teachTag } from '../ui/teach-tag.js';
 
-type Data = ParsedData<typeof homes.retrieve>;
+type Data = ParsedData<typeof home.retrieve>;
 type Attention = Data['attention'][number];
 type Volume = Data['volume'][number];
 
-const load = async ({ api, signal }: View): Promise<Data> => (await api(homes.retrieve, {}, signal)).data;
+const load = async ({ api, signal }: View): Promise<Data> => (await api(home.retrieve, {}, signal)).data;
 
 function render({ attention, volume, today }: Data, view: View): TemplateResult {
   const needed =
@@ -34,6 +34,7 @@ const pageOf: Readonly<Record<string, string>> = {
   '/v1/transfers': 'money',
   '/v1/webhooks': 'developers',
   '/v1/networks': 'settings',
+  '/v1/balances': 'money',
 };
 
 function attentionView({ code, count, list }: Attention, view: View): TemplateResult {
