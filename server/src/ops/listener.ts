@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { isIPv6, type AddressInfo } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as immediate, setTimeout as delay } from 'node:timers/promises';
 
 export interface Listener {
   /** `http://HOST:PORT` with the actual port. */
@@ -52,7 +52,12 @@ export async function listen(host: string, port: number): Promise<Listener> {
     async close(lingerMs, drainMs, onLate) {
       isClosing = true;
       for (const response of inFlight) response.shouldKeepAlive = false;
-      if (lingerMs > 0) await delay(lingerMs);
+      if (lingerMs > 0) {
+        await delay(lingerMs);
+        // A process that was too busy to look sees that the time is up first. What came until now is accepted and read before
+        // an immediate runs; closed earlier, the system would reset those connections.
+        await immediate();
+      }
       const closed = once(server, 'close');
       server.close();
       // Without this, a keep-alive connection that becomes idle after `close` would stay open until its timeout.

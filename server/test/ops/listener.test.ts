@@ -1,5 +1,6 @@
 /** The listening socket, from before the server is ready until the last connection is closed. */
 import { once } from 'node:events';
+import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { expect, it } from 'vitest';
 import { listen } from '../../src/ops/listener.js';
@@ -61,6 +62,33 @@ it('accepts requests while it lingers, and closes their connections after the re
   await closed;
   await expect(fetch(listener.url)).rejects.toThrow();
 });
+
+it.each([
+  ['a new connection', false],
+  ['an open connection', true],
+])(
+  'serves a request that came on %s while the process was too busy to look, longer than it lingers',
+  async (_on, keepAlive) => {
+    const listener = await listen('127.0.0.1', 0);
+    listener.serve((_request, response) => response.end('served'));
+    const agent = new Agent({ keepAlive });
+    const send = () =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const outgoing = request(listener.url, { agent }, (response) => {
+          response.resume().once('end', () => resolve(response.statusCode));
+        });
+        outgoing.once('error', reject).end();
+      });
+    expect(await send()).toBe(200);
+    const closed = listener.close(20, 10_000, () => expect.unreachable());
+    const answer = send();
+    // By now the request is on its way, and nothing of it was read.
+    process.nextTick(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 60));
+    expect(await answer).toBe(200);
+    await closed;
+    agent.destroy();
+  },
+);
 
 it('cuts the remaining connections when the time is up', async () => {
   const listener = await listen('127.0.0.1', 0);
