@@ -59,6 +59,18 @@ const openSession = z.object({
   expiresAt: timestamp,
 });
 
+const passkey = z.object({
+  id: z.string(),
+  name: z.string(),
+  createdAt: timestamp,
+  /** Null if nobody has signed in with it. */
+  lastUsedAt: z.nullable(timestamp),
+});
+
+/** What the browser's API for passkeys takes and gives, as JSON: https://www.w3.org/TR/webauthn-3/#sctn-parseCreationOptionsFromJSON */
+const browserJson = z.record(z.string(), z.unknown());
+const credential = described(browserJson, 'What the browser gave, as JSON.');
+
 const samplePersonId = '01J9ZQ8A0B1C2D3E4F5G6H7J8K';
 const sampleSessionId = '01J9ZQ8B0C1D2E3F4G5H6J7K8M';
 const sampleTime = '2026-01-01T00:00:00.000Z';
@@ -227,5 +239,95 @@ const sessions = {
   }),
 };
 
-export const consoleApi = { session: sessionEndpoints, team, sessions, ...settingsApi };
+const samplePasskey = {
+  id: 'mQ2vXr0T1uZsY3wN5kLp8A',
+  name: "Ada's phone",
+  createdAt: sampleTime,
+  lastUsedAt: null,
+};
+const sampleOptions = { challenge: sampleToken, rpId: 'pay.example.com', userVerification: 'required' };
+
+const passkeys = {
+  list: endpoint({
+    method: 'GET',
+    path: '/console/api/passkeys',
+    key: 'session',
+    description: 'Lists the passkeys of the person who asks.',
+    data: z.array(passkey),
+    sample: { message: 'Passkeys fetched', data: [samplePasskey] },
+  }),
+  startCreation: endpoint({
+    method: 'POST',
+    path: '/console/api/passkeys/options',
+    key: 'session',
+    stepUp: true,
+    description: 'Returns what the browser needs to make a passkey, within 5 minutes.',
+    data: browserJson,
+    sample: { message: 'Passkey started', data: sampleOptions },
+  }),
+  create: endpoint({
+    method: 'POST',
+    path: '/console/api/passkeys',
+    key: 'session',
+    stepUp: true,
+    description: 'Adds the passkey that the browser has made. One person has 10 at most.',
+    body: z.object({
+      credential,
+      name: described(requiredText(60), 'What the person calls it.'),
+    }),
+    data: passkey,
+    errors: ['invalid_state'],
+    sample: {
+      body: { credential: { id: samplePasskey.id }, name: samplePasskey.name },
+      message: 'Passkey added',
+      data: samplePasskey,
+    },
+  }),
+  remove: endpoint({
+    method: 'DELETE',
+    path: '/console/api/passkeys/{passkey_id}',
+    key: 'session',
+    stepUp: true,
+    description: 'Removes a passkey of the person who asks. Sessions that began with it go on.',
+    params: z.object({ passkey_id: described(id, 'Id of the passkey.') }),
+    sample: { params: { passkey_id: samplePasskey.id }, message: 'Passkey removed' },
+  }),
+};
+
+/** Signing in with a passkey. The browser shows whose it is, so no e-mail address is asked for, and none can be guessed. */
+const passkeySignIn = {
+  start: endpoint({
+    method: 'POST',
+    path: '/console/api/passkey-sign-in/options',
+    key: 'none',
+    description: 'Returns what the browser needs to ask for a passkey, within 5 minutes.',
+    data: browserJson,
+    errors: ['origin_not_allowed'],
+    sample: { message: 'Sign-in started', data: sampleOptions },
+  }),
+  create: endpoint({
+    method: 'POST',
+    path: '/console/api/passkey-sign-in',
+    key: 'none',
+    description:
+      'Signs in with a passkey: begins a session, in a cookie. A session that the browser had before ends, so this also is how a person proves anew who it is.',
+    body: z.object({ credential }),
+    data: session,
+    errors: ['origin_not_allowed'],
+    sample: {
+      body: { credential: { id: samplePasskey.id } },
+      message: 'Signed in',
+      data: sampleSession,
+    },
+  }),
+};
+
+export const consoleApi = {
+  session: sessionEndpoints,
+  team,
+  sessions,
+  passkeys,
+  passkeySignIn,
+  ...settingsApi,
+};
 export type ConsoleApi = typeof consoleApi;

@@ -44,6 +44,7 @@ export type MerchantTable = Schema['merchants'];
 export type ApiKeyTable = Schema['api_keys'];
 export type PersonTable = Schema['people'];
 export type SessionTable = Schema['sessions'];
+export type PasskeyTable = Schema['passkeys'];
 export type AuditLogTable = Schema['audit_log'];
 export type PaymentTable = Schema['payments'];
 export type LogEntryTable = Schema['log_entries'];

@@ -52,6 +52,8 @@ export type AuditAction =
   | 'person.signed_out'
   | 'session.started'
   | 'session.ended'
+  | 'passkey.added'
+  | 'passkey.removed'
   | 'console.change'
   | 'customer.erased'
   | 'sandbox.reset';

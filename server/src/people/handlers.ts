@@ -1,24 +1,32 @@
 /** Handlers of `/console/api`: the session, the team and the sessions of whoever is signed in. */
-import type { ConsoleApi, SettingsApi } from 'crypto-checkout/contract';
-import { replyWith, type Handlers } from '../api/handler.js';
+import type { ConsoleApi, ConsoleSession, SettingsApi } from 'crypto-checkout/contract';
+import { replyWith, type Handlers, type OpenContext, type Reply } from '../api/handler.js';
 import { actorOf } from '../merchants/audit-log.js';
 import { isoTime } from '../shared/clock.js';
-import type { People } from './people.js';
+import type { Begun, People } from './people.js';
 
 export function createPeopleHandlers(people: People): Handlers<Omit<ConsoleApi, keyof SettingsApi>> {
-  const { sessions } = people;
+  const { sessions, passkeys } = people;
+
+  /** Begins a session, and gives the browser its cookie once it is stored. */
+  async function signIn(
+    { change, setSession }: OpenContext,
+    begin: (transaction: Parameters<People['signInByLink']>[0]) => Promise<Begun>,
+  ): Promise<Reply<ConsoleSession>> {
+    let token: string | undefined;
+    const reply = await change(async (transaction) => {
+      const begun = await begin(transaction);
+      token = begun.token;
+      return begun.session;
+    });
+    setSession(token);
+    return reply;
+  }
+
   return {
     session: {
-      async create({ body }, { change, visitor, setSession }) {
-        let token = '';
-        const reply = await change(async (transaction) => {
-          const begun = await people.signInByLink(transaction, body.token, visitor);
-          token = begun.token;
-          return begun.session;
-        });
-        setSession(token);
-        return reply;
-      },
+      create: ({ body }, context) =>
+        signIn(context, (transaction) => people.signInByLink(transaction, body.token, context.visitor)),
 
       retrieve: (_input, { caller }) => replyWith(people.viewSession(caller)),
 
@@ -71,6 +79,31 @@ export function createPeopleHandlers(people: People): Handlers<Omit<ConsoleApi, 
 
       remove: ({ params }, { caller, change }) =>
         change((transaction) => people.endOneSession(transaction, caller, params.session_id)),
+    },
+
+    passkeys: {
+      list: (_input, { caller }) => replyWith(passkeys.list(caller.person.id)),
+
+      startCreation: (_input, { caller }) => replyWith(passkeys.startCreation(caller)),
+
+      async create({ body }, { caller, change }) {
+        await passkeys.prepare();
+        return change((transaction) => passkeys.create(transaction, caller, body.credential, body.name));
+      },
+
+      remove: ({ params }, { caller, change }) =>
+        change((transaction) => passkeys.remove(transaction, caller, params.passkey_id)),
+    },
+
+    passkeySignIn: {
+      start: () => replyWith(passkeys.startSignIn()),
+
+      async create({ body }, context) {
+        await passkeys.prepare();
+        return signIn(context, (transaction) =>
+          people.signInByPasskey(transaction, body.credential, context.visitor),
+        );
+      },
     },
   };
 }

@@ -3,12 +3,12 @@ import type { ConsoleSession, Role } from 'crypto-checkout/contract';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { PersonTable } from '../db/schema.js';
 import { personActor } from '../merchants/audit-log.js';
-import type { Merchants } from '../merchants/merchants.js';
 import { isoTime } from '../shared/clock.js';
 import { invalidState, orNotFound, Problem } from '../shared/problem.js';
 import type { Mode, PersonCaller } from '../shared/scope.js';
 import { newToken, tokenDigest } from '../shared/token.js';
-import { createSessions, proofMs, type SessionsDeps, type SignedIn, type Visitor } from './sessions.js';
+import { createPasskeys, type PasskeysDeps } from './passkeys.js';
+import { createSessions, proofMs, type SignedIn, type Visitor } from './sessions.js';
 import * as store from './store.js';
 
 const linkMs = 30 * 60_000;
@@ -17,10 +17,7 @@ const firstOwner = 'owner@shop.example';
 /** Of one merchant. */
 const maxPeople = 100;
 
-export interface PeopleDeps extends SessionsDeps {
-  readonly merchants: Pick<Merchants, 'retrieve'>;
-  /** Where browsers reach the console. */
-  readonly consoleUrl: string;
+export interface PeopleDeps extends PasskeysDeps {
   readonly modes: readonly Mode[];
   /** The names of what a role may call. */
   permissionsOf(role: Role): readonly string[];
@@ -47,11 +44,18 @@ export interface Invitation extends Member {
   readonly linkExpiresAt: string;
 }
 
+/** A session that began, with the token for its cookie. */
+export interface Begun {
+  readonly token: string;
+  readonly session: ConsoleSession;
+}
+
 export type People = ReturnType<typeof createPeople>;
 
 export function createPeople(deps: PeopleDeps) {
   const { database, clock, newId, auditLog, merchants, consoleUrl, modes, permissionsOf } = deps;
   const sessions = createSessions(deps);
+  const passkeys = createPasskeys(deps);
 
   async function members(reader: Reader, merchantId: string | undefined) {
     const rows = await store.listPeople(reader, merchantId, {
@@ -104,8 +108,18 @@ export function createPeople(deps: PeopleDeps) {
       modes: [...modes],
       provedUntil: isoTime(provedAt + proofMs),
       expiresAt: isoTime(expiresAt),
-      passkeys: 0,
+      passkeys: (await store.listPasskeys(reader, id)).length,
     };
+  }
+
+  async function begin(
+    transaction: Transaction,
+    person: PersonTable,
+    by: 'link' | 'passkey',
+    visitor: Visitor,
+  ): Promise<Begun> {
+    const { token, signedIn } = await sessions.begin(transaction, person, by, visitor);
+    return { token, session: await viewSession(signedIn, transaction) };
   }
 
   /**
@@ -141,6 +155,7 @@ export function createPeople(deps: PeopleDeps) {
 
   return {
     sessions,
+    passkeys,
     invite,
 
     list: (merchantId?: string) => members(database.reader, merchantId),
@@ -207,7 +222,7 @@ export function createPeople(deps: PeopleDeps) {
     },
 
     /** Signs in with the token of a link. Problem: `not_found`, the same for all tokens that do not work. */
-    async signInByLink(transaction: Transaction, token: string, visitor: Visitor) {
+    async signInByLink(transaction: Transaction, token: string, visitor: Visitor): Promise<Begun> {
       const personId = await store.takeLink(transaction, tokenDigest(token), clock.real());
       const person = personId === undefined ? undefined : await store.findPerson(transaction, personId);
       if (!person) {
@@ -216,8 +231,17 @@ export function createPeople(deps: PeopleDeps) {
           'This link does not work, or no longer. Links work once, for 30 minutes. Ask an owner of the shop for a new one',
         );
       }
-      const begun = await sessions.begin(transaction, person, 'link', visitor);
-      return { token: begun.token, session: await viewSession(begun.signedIn, transaction) };
+      return begin(transaction, person, 'link', visitor);
+    },
+
+    /** Signs in with a passkey. Problem: `not_found`. */
+    async signInByPasskey(
+      transaction: Transaction,
+      credential: Record<string, unknown>,
+      visitor: Visitor,
+    ): Promise<Begun> {
+      const person = await passkeys.check(transaction, credential);
+      return begin(transaction, person, 'passkey', visitor);
     },
 
     /** What somebody who is signed in sees of the session. */
@@ -265,9 +289,9 @@ export function createPeople(deps: PeopleDeps) {
   };
 }
 
-function view({ id, email, role, sessions, signed_in_at, created_at }: store.MemberRow): Member {
+function view({ id, email, role, sessions, passkeys, signed_in_at, created_at }: store.MemberRow): Member {
   return {
-    ...{ id, email, role, sessions, passkeys: 0 },
+    ...{ id, email, role, sessions, passkeys },
     lastSignInAt: signed_in_at === null ? null : isoTime(signed_in_at),
     createdAt: isoTime(created_at),
   };

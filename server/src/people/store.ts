@@ -2,10 +2,11 @@
 import type { Reader, Transaction } from '../db/engine.js';
 import { forUpdate } from '../db/locks.js';
 import { rowById } from '../db/rows.js';
-import type { PersonTable, Schema, SessionTable } from '../db/schema.js';
+import type { PasskeyTable, PersonTable, Schema, SessionTable } from '../db/schema.js';
 
 export interface MemberRow extends PersonTable {
   readonly sessions: number;
+  readonly passkeys: number;
 }
 
 export function findPerson(reader: Reader, id: string): Promise<PersonTable | undefined> {
@@ -42,10 +43,17 @@ export async function listPeople(
         .where('sessions.expires_at', '>', live.now)
         .where('sessions.last_used_at', '>', live.usedAfter)
         .as('sessions'),
+    )
+    .select((e) =>
+      e
+        .selectFrom('passkeys')
+        .select((count) => count.fn.countAll().as('count'))
+        .whereRef('passkeys.person_id', '=', 'people.id')
+        .as('passkeys'),
     );
   if (merchantId !== undefined) query = query.where('merchant_id', '=', merchantId);
   const rows = await query.orderBy('merchant_id').orderBy('email').execute();
-  return rows.map((row) => ({ ...row, sessions: Number(row.sessions) }));
+  return rows.map((row) => ({ ...row, sessions: Number(row.sessions), passkeys: Number(row.passkeys) }));
 }
 
 /** The people of a merchant, whose team nobody else changes until the transaction ends. */
@@ -170,11 +178,70 @@ export async function writeUses(transaction: Transaction, uses: ReadonlyMap<stri
   }
 }
 
-/** Deletes sessions and links whose time is over. */
+/** Oldest first. */
+export function listPasskeys(reader: Reader, personId: string): Promise<PasskeyTable[]> {
+  return reader
+    .selectFrom('passkeys')
+    .selectAll()
+    .where('person_id', '=', personId)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+}
+
+/** A passkey, locked: it is used by one sign-in at a time. */
+export function lockPasskey(transaction: Transaction, id: string): Promise<PasskeyTable | undefined> {
+  return rowById(transaction, 'passkeys', id).$call(forUpdate(transaction)).executeTakeFirst();
+}
+
+export async function insertPasskey(transaction: Transaction, row: PasskeyTable): Promise<void> {
+  await transaction.insertInto('passkeys').values(row).execute();
+}
+
+export async function updatePasskey(
+  transaction: Transaction,
+  id: string,
+  use: Pick<PasskeyTable, 'counter' | 'last_used_at'>,
+): Promise<void> {
+  await transaction.updateTable('passkeys').set(use).where('id', '=', id).execute();
+}
+
+/** @returns its name; undefined if the person has no such passkey */
+export async function deletePasskey(
+  transaction: Transaction,
+  personId: string,
+  id: string,
+): Promise<string | undefined> {
+  const row = await transaction
+    .deleteFrom('passkeys')
+    .where('id', '=', id)
+    .where('person_id', '=', personId)
+    .returning('name')
+    .executeTakeFirst();
+  return row?.name;
+}
+
+/** @returns whether nobody has answered the challenge before */
+export async function answerChallenge(
+  transaction: Transaction,
+  digest: string,
+  expiresAt: number,
+): Promise<boolean> {
+  const row = await transaction
+    .insertInto('answered_challenges')
+    .values({ digest, expires_at: expiresAt })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('digest')
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Deletes sessions, links and answered challenges whose time is over. */
 export async function deleteEnded(transaction: Transaction, now: number, usedBefore: number): Promise<void> {
   await transaction
     .deleteFrom('sessions')
     .where((e) => e.or([e('expires_at', '<=', now), e('last_used_at', '<=', usedBefore)]))
     .execute();
   await transaction.deleteFrom('sign_in_links').where('expires_at', '<=', now).execute();
+  await transaction.deleteFrom('answered_challenges').where('expires_at', '<=', now).execute();
 }

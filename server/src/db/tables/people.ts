@@ -1,6 +1,6 @@
 /** The people who use the console, and how they sign in. */
 import type { Role } from 'crypto-checkout/contract';
-import { table, text, time } from '../table.js';
+import { bigint, table, text, time } from '../table.js';
 
 export const peopleTables = {
   people: table({
@@ -38,4 +38,27 @@ export const peopleTables = {
   })
     .index('person', ['person_id', 'created_at'])
     .index('expiry', ['expires_at']),
+
+  passkeys: table({
+    /** The credential's id, in base64url. */
+    id: text().primaryKey(),
+    person_id: text().references('people.id', 'cascade'),
+    /** What the person calls it. */
+    name: text(),
+    /** COSE, in base64url. */
+    public_key: text(),
+    /** Rises with each use where the authenticator counts; 0 where it does not. */
+    counter: bigint(),
+    /** How browsers reach it: a JSON array. */
+    transports: text(),
+    created_at: time(),
+    last_used_at: time().nullable(),
+  }).index('person', ['person_id', 'created_at']),
+
+  /** Challenges of passkeys that were answered, until they would have expired: each is answered once. */
+  answered_challenges: table({
+    /** SHA-256 of the challenge, in hex. */
+    digest: text().primaryKey(),
+    expires_at: time(),
+  }),
 };
