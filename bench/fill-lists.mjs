@@ -96,7 +96,8 @@ export async function fill(sql, payments, templates) {
   await copy(sql, 'payments', payments, template, {
     ...spread(payments),
     tx_ref: `'order-' || s.i`,
-    customer_email: `'customer-' || (s.i % 50000) || '@example.com'`,
+    payer: `'{"description":"Payment from a customer","email":"customer-' || (s.i % 50000) || '@example.com"}'`,
+    payer_index: `'customer-' || (s.i % 50000) || '@example.com'`,
   });
   const parent = `p.id <> t.payment_id and t.payment_id = case p.state
     when (select state from payments where id = '${templates.paid}') then '${templates.paid}'
@@ -118,9 +119,9 @@ export async function fill(sql, payments, templates) {
   const customers = oneOf(10, payments);
   await copy(sql, 'customers', customers, templates.customer, {
     ...spread(customers),
-    email: `'Customer-' || s.i || '@example.com'`,
-    email_lower: `'customer-' || s.i || '@example.com'`,
-    phone_number: `'+234' || (8000000000 + s.i)`,
+    person: `'{"email":"Customer-' || s.i || '@example.com","phoneNumber":"+234' || (8000000000 + s.i) || '"}'`,
+    email_index: `'customer-' || s.i || '@example.com'`,
+    phone_index: `'+234' || (8000000000 + s.i)`,
     is_blacklisted: 'case when s.i % 50 = 0 then 1 else 0 end',
   });
   const plans = oneOf(5000, payments);

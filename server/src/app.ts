@@ -39,7 +39,9 @@ import type { Config } from './config.js';
 import { createCustomers } from './customers/customers.js';
 import { createCustomerHandlers } from './customers/handlers.js';
 import { type Database } from './db/database.js';
+import { createPersonalData } from './db/personal-data.js';
 import { createServerTime } from './db/server-time.js';
+import { useDataKeys } from './db/used-data-keys.js';
 import { createErasure } from './erasure/erasure.js';
 import { createHomeHandlers } from './home/handlers.js';
 import { createHome } from './home/home.js';
@@ -78,7 +80,6 @@ import { createRefunds } from './refunds/refunds.js';
 import type { Feature } from './shared/feature.js';
 import { permissionsOf } from './shared/permissions.js';
 import { newId as randomId, type NewId } from './shared/ids.js';
-import type { Reader } from './db/engine.js';
 import type { DataKeys } from './shared/data-keys.js';
 import { StartError } from './shared/start-error.js';
 import { createForwarderSource, createTreasury } from './treasury/treasury.js';
@@ -151,7 +152,7 @@ export type App = Awaited<ReturnType<typeof createApp>>;
 const scanIntervalMs = 500;
 
 /**
- * Builds everything, but starts nothing. It reads the database and does not write to it.
+ * Builds everything, but starts nothing. It reads the database, and writes nothing to it but the id of a new data key.
  * @throws StartError if a file named in the configuration cannot be used
  */
 export async function createApp(options: AppOptions) {
@@ -166,6 +167,8 @@ export async function createApp(options: AppOptions) {
     overrides = {},
   } = options;
   const { newId = randomId } = overrides;
+  await refuseMissingDataKeys(database, config.dataKeys);
+  const personalData = createPersonalData(config.dataKeys);
   const testSeed = await readTestSeed(database.reader);
   const serverTime = await createServerTime(database, log, overrides.localNow);
   const clock = await createTestClock(database, overrides.realNow ?? serverTime.now);
@@ -208,7 +211,7 @@ export async function createApp(options: AppOptions) {
   const auditLog = createAuditLog(clock);
   const keys = createKeys(database, clock, newId);
   const merchants = createMerchants(clock, newId);
-  const customers = createCustomers(database, clock, newId);
+  const customers = createCustomers(database, clock, newId, personalData);
   const ledger = createLedger(newId);
 
   const isSandboxOn = config.sandbox ?? currencies.networks('live').length === 0;
@@ -230,12 +233,12 @@ export async function createApp(options: AppOptions) {
     auditLog,
     sender,
     dataKeys: config.dataKeys,
+    personalData,
   });
   const webhookTest = createWebhookTest(sender, clock, newId, config.dataKeys);
-  const outbox = createOutbox(clock, newId, () => dispatcher.wake());
-  const webhooks = createWebhooks(clock, () => dispatcher.wake());
+  const outbox = createOutbox(clock, newId, personalData, () => dispatcher.wake());
+  const webhooks = createWebhooks(clock, personalData, () => dispatcher.wake());
   const endpoints = createEndpoints(clock, targets, config.dataKeys);
-  await refuseMissingDataKeys(endpoints, database.reader, config.dataKeys);
 
   const accountChanges = createAccountChanges({ keys, merchants, endpoints, auditLog });
   const depositKeyChanges = createDepositKeyChanges({ database, depositKeys, auditLog, outbox, log });
@@ -247,6 +250,7 @@ export async function createApp(options: AppOptions) {
     newId,
     rates,
     currencies,
+    personalData,
     depths,
     addresses: depositAddresses,
     isReadable: createAvailability(() => scanner.status(), connected, clock.real),
@@ -266,8 +270,8 @@ export async function createApp(options: AppOptions) {
     times: config.paymentTimes,
     publicChangesPerHour: config.limits?.paymentChangesPerHour,
   });
-  const paymentExport = createPaymentExport({ database, currencies });
-  const erasure = createErasure(auditLog, newId);
+  const paymentExport = createPaymentExport({ database, currencies, personalData });
+  const erasure = createErasure(auditLog, newId, personalData);
   const receipts = createReceipts({
     clock,
     newId,
@@ -484,6 +488,7 @@ export async function createApp(options: AppOptions) {
     depositKeys,
     depositKeyChanges,
     dataKeys: config.dataKeys,
+    personalData,
     connected,
     rates,
     /** Undefined if rates come from a file. */
@@ -537,16 +542,12 @@ function isWorldRates(rates: RateSource): rates is WorldRates {
   return 'refresh' in rates;
 }
 
-/** @throws StartError. Without it, the first webhook that fails would be the first to hear of it */
-async function refuseMissingDataKeys(
-  endpoints: ReturnType<typeof createEndpoints>,
-  reader: Reader,
-  { current }: DataKeys,
-): Promise<void> {
-  const missing = await endpoints.missingDataKeys(reader);
+/** @throws StartError. Without it, the first value that cannot be read would be the first to tell */
+async function refuseMissingDataKeys(database: Database, dataKeys: DataKeys): Promise<void> {
+  const missing = await useDataKeys(database, dataKeys);
   if (missing.length === 0) return;
-  const state = current === undefined ? 'it is not set' : 'it does not have that key';
+  const state = dataKeys.current === undefined ? 'it is not set' : 'it does not have that key';
   throw new StartError(
-    `DATA_KEY_FILE: webhook secrets in the database are encrypted with the key ${missing.join(', ')}, and ${state}`,
+    `DATA_KEY_FILE: values in the database are encrypted with the key ${missing.join(', ')}, and ${state}`,
   );
 }

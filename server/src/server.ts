@@ -116,6 +116,7 @@ async function serve(
   const idempotency = createIdempotency({
     database,
     now: () => clock.real(),
+    personalData: app.personalData,
     readPayment: (caller, id) => payments.verify(caller, id),
   });
   for (const feature of app.features) await feature.prepare?.(stopping.signal);

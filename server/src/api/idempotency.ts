@@ -11,6 +11,7 @@
 import { hash } from 'node:crypto';
 import { retention } from '../shared/retention.js';
 import type { Database } from '../db/database.js';
+import type { PersonalData } from '../db/personal-data.js';
 import type { IdempotencyTable } from '../db/schema.js';
 import { invalidField, Problem } from '../shared/problem.js';
 import type { Caller } from '../shared/scope.js';
@@ -82,13 +83,19 @@ const replyMarginMs = 3_600_000;
 
 export interface IdempotencyDeps {
   readonly database: Database;
+  readonly personalData: PersonalData;
   /** Real time, in epoch milliseconds. */
   readonly now: () => number;
   /** Reads a payment as the caller sees it. */
   readonly readPayment: (caller: Caller, id: string) => Promise<unknown>;
 }
 
-export function createIdempotency({ database, now, readPayment }: IdempotencyDeps): Idempotency {
+export function createIdempotency({
+  database,
+  personalData,
+  now,
+  readPayment,
+}: IdempotencyDeps): Idempotency {
   const inFlight = new Set<string>();
 
   async function replay(
@@ -109,7 +116,7 @@ export function createIdempotency({ database, now, readPayment }: IdempotencyDep
       .where('i.expires_at', '>', now())
       .executeTakeFirst();
     if (!record) return undefined;
-    if (record.payload_hash !== payloadHash) {
+    if (!personalData.digests(payloadHash).includes(record.payload_hash)) {
       throw new Problem(
         'idempotency_mismatch',
         'This Idempotency-Key was already used with a different request body. Use a new key for a new request',
@@ -117,8 +124,10 @@ export function createIdempotency({ database, now, readPayment }: IdempotencyDep
     }
     if (change)
       return { json: change.replyWith(await readPayment(caller, change.paymentId)), isReplay: true };
-    if (record.reply === null) return undefined;
-    const json = await restoreReply(record.reply, (id) => readPayment(caller, id));
+    if (record.reply === null || record.reply_hash === null) return undefined;
+    const key = { merchant_id: caller.merchantId, mode: caller.mode, hash: record.reply_hash };
+    const kept = personalData.openReply(key, record.reply);
+    const json = await restoreReply(kept, (id) => readPayment(caller, id));
     return { json, isReplay: true };
   }
 
@@ -126,7 +135,7 @@ export function createIdempotency({ database, now, readPayment }: IdempotencyDep
     async claim(transaction) {
       const claimedAt = now();
       const content = {
-        payload_hash: payloadHash,
+        payload_hash: personalData.digest(payloadHash),
         reply_hash: isPayers ? null : '',
         expires_at: claimedAt + (isPayers ? retention.payerIdempotencyMs : retention.idempotencyMs),
       };
@@ -143,8 +152,9 @@ export function createIdempotency({ database, now, readPayment }: IdempotencyDep
     async save(transaction, json) {
       if (isPayers) return;
       const { merchant_id, mode, request } = identity;
-      const reply = shortenReply(json);
-      const reply_hash = digest([reply]);
+      const shortened = shortenReply(json);
+      const reply_hash = personalData.digest(digest([shortened]));
+      const reply = personalData.sealReply({ merchant_id, mode, hash: reply_hash }, shortened);
       const created_at = now();
       await send(
         transaction,

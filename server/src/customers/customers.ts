@@ -3,8 +3,10 @@ import type { api, Data } from 'crypto-checkout/contract';
 import { isoTime, type Clock } from '../shared/clock.js';
 import type { Database } from '../db/database.js';
 import { isUniqueViolation } from '../db/errors.js';
+import { lockName } from '../db/locks.js';
+import type { PersonalData } from '../db/personal-data.js';
 import type { NewId } from '../shared/ids.js';
-import { notFound, orNotFound, Problem } from '../shared/problem.js';
+import { orNotFound, Problem } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
 import * as store from './store.js';
 import type { Transaction, Reader } from '../db/engine.js';
@@ -36,30 +38,67 @@ export interface CustomerFilter extends PageRequest {
 
 export type Customers = ReturnType<typeof createCustomers>;
 
-export function createCustomers(database: Pick<Database, 'reader'>, clock: Clock, newId: NewId) {
-  const newRow = (
-    scope: Scope,
+export function createCustomers(
+  database: Pick<Database, 'reader'>,
+  clock: Clock,
+  newId: NewId,
+  personalData: PersonalData,
+) {
+  const columns = (
+    row: Pick<CustomerTable, 'id' | 'merchant_id'>,
     { email, fullName, phoneNumber, isBlacklisted }: NewCustomer,
-  ): CustomerTable => ({
-    id: newId(),
-    merchant_id: scope.merchantId,
-    mode: scope.mode,
-    email,
-    email_lower: email.toLowerCase(),
-    full_name: fullName || null,
-    phone_number: phoneNumber || null,
-    is_blacklisted: isBlacklisted ? 1 : 0,
-    created_at: clock.now(scope),
+  ) => ({
+    ...personalData.personColumns(row, {
+      email,
+      fullName: fullName || undefined,
+      phoneNumber: phoneNumber || undefined,
+    }),
+    is_blacklisted: isBlacklisted ? (1 as const) : (0 as const),
   });
 
+  function newRow(scope: Scope, customer: NewCustomer): CustomerTable {
+    const row = { id: newId(), merchant_id: scope.merchantId, mode: scope.mode };
+    return { ...row, ...columns(row, customer), created_at: clock.now(scope) };
+  }
+
   const findByEmail = (reader: Reader, scope: Scope, email: string) =>
-    store.findCustomerByEmail(reader, scope, email.toLowerCase());
+    store.findCustomerByEmail(reader, scope, personalData.emailIndexes(scope.merchantId, email));
+
+  /** The unique index does not compare index values of different keys. */
+  async function lockEmail(transaction: Transaction, { merchantId, mode }: Scope, email: string) {
+    if (!personalData.isRotating) return;
+    await lockName(transaction, `customer ${merchantId}/${mode}/${email.toLowerCase()}`);
+  }
+
+  async function findOrAdd(
+    transaction: Transaction,
+    scope: Scope,
+    customer: NewCustomer,
+  ): Promise<{ row: CustomerTable; isNew: boolean }> {
+    await lockEmail(transaction, scope, customer.email);
+    const existing = await findByEmail(transaction, scope, customer.email);
+    if (existing) return { row: existing, isNew: false };
+    const row = newRow(scope, customer);
+    // If two transactions add an email at once, the second waits here, then finds the customer of the first.
+    if (await store.insertCustomer(transaction, row)) return { row, isNew: true };
+    const other = await findByEmail(transaction, scope, customer.email);
+    if (!other) throw new Error('The customer disappeared while it was being added');
+    return { row: other, isNew: false };
+  }
+
+  const view = (row: CustomerTable): Customer => ({
+    id: row.id,
+    mode: row.mode,
+    ...personalData.person(row),
+    isBlacklisted: row.is_blacklisted === 1,
+    createdAt: isoTime(row.created_at),
+  });
 
   return {
     /** Problem: `customer_exists`. */
     async create(transaction: Transaction, scope: Scope, input: NewCustomer): Promise<Customer> {
-      const row = newRow(scope, input);
-      if (!(await store.insertCustomer(transaction, row))) throw emailTaken();
+      const { row, isNew } = await findOrAdd(transaction, scope, input);
+      if (!isNew) throw emailTaken();
       return view(row);
     },
 
@@ -74,31 +113,32 @@ export function createCustomers(database: Pick<Database, 'reader'>, clock: Clock
       transaction: Transaction,
       scope: Scope,
       id: string,
-      { email, fullName, phoneNumber, isBlacklisted }: CustomerChange,
+      change: CustomerChange,
     ): Promise<Customer> {
-      const changes: Partial<CustomerTable> = {
-        ...(email !== undefined && { email, email_lower: email.toLowerCase() }),
-        ...(fullName !== undefined && { full_name: fullName || null }),
-        ...(phoneNumber !== undefined && { phone_number: phoneNumber || null }),
-        ...(isBlacklisted !== undefined && { is_blacklisted: isBlacklisted ? 1 : 0 }),
-      };
-      const isChange = Object.keys(changes).length > 0;
+      const row = orNotFound(await store.lockCustomer(transaction, scope, id), 'customer');
+      const { createdAt: _createdAt, mode: _mode, ...current } = view(row);
+      const given = Object.entries(change).filter(([, value]) => value !== undefined);
+      const changed = { ...row, ...columns(row, { ...current, ...Object.fromEntries(given) }) };
+      if (change.email !== undefined) await lockEmail(transaction, scope, change.email);
+      const holder = change.email === undefined ? row : await findByEmail(transaction, scope, change.email);
+      if (holder && holder.id !== id) throw emailTaken();
       try {
-        const row = await (isChange
-          ? store.updateCustomer(transaction, scope, id, changes)
-          : store.findCustomer(transaction, scope, id));
-        if (!row) throw notFound('customer');
-        return view(row);
+        const { merchant_id: _merchant, mode, created_at: _created, ...updated } = changed;
+        await store.updateCustomer(transaction, updated);
+        return view(changed);
       } catch (error) {
         if (isUniqueViolation(error)) throw emailTaken();
         throw error;
       }
     },
 
-    async list(scope: Scope, { email, ...filter }: CustomerFilter): Promise<Page<Customer>> {
+    async list(scope: Scope, { email, phoneNumber, ...filter }: CustomerFilter): Promise<Page<Customer>> {
+      const { merchantId } = scope;
       const { rows, total } = await store.listCustomers(database.reader, scope, {
         ...filter,
-        emailLower: email?.toLowerCase(),
+        emailIndexes: email === undefined ? undefined : personalData.emailIndexes(merchantId, email),
+        phoneIndexes:
+          phoneNumber === undefined ? undefined : personalData.phoneIndexes(merchantId, phoneNumber),
       });
       return { rows: rows.map(view), total };
     },
@@ -109,14 +149,7 @@ export function createCustomers(database: Pick<Database, 'reader'>, clock: Clock
      * Problem: `customer_not_allowed` if the customer is blacklisted.
      */
     async link(transaction: Transaction, scope: Scope, payer: Payer): Promise<{ id: string }> {
-      let row = await findByEmail(transaction, scope, payer.email);
-      if (!row) {
-        const added = newRow(scope, { ...payer, isBlacklisted: false });
-        // If two transactions link a new email at once, the second waits here, then finds the customer of the first.
-        const isNew = await store.insertCustomer(transaction, added);
-        row = isNew ? added : await findByEmail(transaction, scope, payer.email);
-      }
-      if (!row) throw new Error('The customer disappeared while it was being linked');
+      const { row } = await findOrAdd(transaction, scope, { ...payer, isBlacklisted: false });
       if (row.is_blacklisted === 1) {
         throw new Problem(
           'customer_not_allowed',
@@ -132,24 +165,12 @@ export function createCustomers(database: Pick<Database, 'reader'>, clock: Clock
 
     /** Who pays for a subscription, from the customer's current record. */
     async payer(reader: Reader, id: string): Promise<{ email: string; isBlacklisted: boolean }> {
-      const { email, is_blacklisted: flag } = await store.readCustomer(reader, id);
-      return { email, isBlacklisted: flag === 1 };
+      const { email, isBlacklisted } = view(await store.readCustomer(reader, id));
+      return { email, isBlacklisted };
     },
   };
 }
 
 function emailTaken(): Problem {
   return new Problem('customer_exists', 'A customer with this email already exists', { param: 'email' });
-}
-
-function view(row: CustomerTable): Customer {
-  return {
-    id: row.id,
-    mode: row.mode,
-    email: row.email,
-    ...(row.full_name !== null && { fullName: row.full_name }),
-    ...(row.phone_number !== null && { phoneNumber: row.phone_number }),
-    isBlacklisted: row.is_blacklisted === 1,
-    createdAt: isoTime(row.created_at),
-  };
 }

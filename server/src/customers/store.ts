@@ -1,4 +1,5 @@
 /** Reads and writes customers. */
+import { forUpdate } from '../db/locks.js';
 import { prepared } from '../db/prepared.js';
 import { isListed, readCheckpointedPage, readPage } from '../db/pages.js';
 import type { CustomerTable } from '../db/schema.js';
@@ -9,8 +10,9 @@ import { inScope, rowById } from '../db/rows.js';
 
 export interface CustomerQuery extends PageRequest {
   readonly isBlacklisted?: boolean | undefined;
-  readonly emailLower?: string | undefined;
-  readonly phoneNumber?: string | undefined;
+  /** What the email and the phone number are found by. */
+  readonly emailIndexes?: readonly string[] | undefined;
+  readonly phoneIndexes?: readonly string[] | undefined;
 }
 
 /** @returns false if a customer with this email exists */
@@ -18,7 +20,7 @@ export async function insertCustomer(transaction: Transaction, row: CustomerTabl
   const result = await transaction
     .insertInto('customers')
     .values(row)
-    .onConflict((conflict) => conflict.columns(['merchant_id', 'mode', 'email_lower']).doNothing())
+    .onConflict((conflict) => conflict.columns(['merchant_id', 'mode', 'email_index']).doNothing())
     .executeTakeFirst();
   return result.numInsertedOrUpdatedRows === 1n;
 }
@@ -27,42 +29,51 @@ export function findCustomer(reader: Reader, scope: Scope, id: string): Promise<
   return rowById(reader, 'customers', id).$call(inScope(scope)).executeTakeFirst();
 }
 
+/** Like `findCustomer`, and locks the row until the transaction ends. */
+export function lockCustomer(
+  transaction: Transaction,
+  scope: Scope,
+  id: string,
+): Promise<CustomerTable | undefined> {
+  return rowById(transaction, 'customers', id)
+    .$call(inScope(scope))
+    .$call(forUpdate(transaction))
+    .executeTakeFirst();
+}
+
 /** A customer of any merchant and mode, by an id from the database. */
 export function readCustomer(reader: Reader, id: string): Promise<CustomerTable> {
   return rowById(reader, 'customers', id).executeTakeFirstOrThrow();
 }
 
 const findByEmail = prepared(
-  (reader, { merchantId, mode, emailLower }: Scope & { readonly emailLower: string }) =>
+  (reader, { merchantId, mode, ...indexes }: Scope & Readonly<Record<`${number}`, string>>) =>
     reader
       .selectFrom('customers')
       .selectAll()
       .where((e) => e.and({ merchant_id: merchantId, mode }))
-      .where('email_lower', '=', emailLower),
+      .where('email_index', 'in', Object.values(indexes)),
 );
 
 export async function findCustomerByEmail(
   reader: Reader,
   { merchantId, mode }: Scope,
-  emailLower: string,
+  emailIndexes: readonly string[],
 ): Promise<CustomerTable | undefined> {
-  const [row] = await findByEmail(reader, { merchantId, mode, emailLower });
+  const [row] = await findByEmail(reader, {
+    merchantId,
+    mode,
+    ...Object.fromEntries(emailIndexes.entries()),
+  });
   return row;
 }
 
 /** @throws an error that `isUniqueViolation` recognises, if another customer has the email */
-export function updateCustomer(
+export async function updateCustomer(
   transaction: Transaction,
-  scope: Scope,
-  id: string,
-  changes: Partial<CustomerTable>,
-): Promise<CustomerTable | undefined> {
-  return transaction
-    .updateTable('customers')
-    .set(changes)
-    .where((e) => e.and({ id, merchant_id: scope.merchantId, mode: scope.mode }))
-    .returningAll()
-    .executeTakeFirst();
+  { id, ...row }: Omit<CustomerTable, 'merchant_id' | 'mode' | 'created_at'>,
+): Promise<void> {
+  await transaction.updateTable('customers').set(row).where('id', '=', id).execute();
 }
 
 export function listCustomers(
@@ -70,20 +81,20 @@ export function listCustomers(
   scope: Scope,
   query: CustomerQuery,
 ): Promise<Page<CustomerTable>> {
-  const { isBlacklisted, emailLower, phoneNumber } = query;
+  const { isBlacklisted, emailIndexes, phoneIndexes } = query;
   const rows = reader
     .selectFrom('customers')
     .selectAll()
     .where(isListed('customers', scope, query))
     .where((e) =>
-      e.and({
-        ...(isBlacklisted !== undefined && { is_blacklisted: isBlacklisted ? 1 : 0 }),
-        ...(emailLower !== undefined && { email_lower: emailLower }),
-        ...(phoneNumber !== undefined && { phone_number: phoneNumber }),
-      }),
+      e.and([
+        ...(isBlacklisted === undefined ? [] : [e('is_blacklisted', '=', isBlacklisted ? 1 : 0)]),
+        ...(emailIndexes === undefined ? [] : [e('email_index', 'in', emailIndexes)]),
+        ...(phoneIndexes === undefined ? [] : [e('phone_index', 'in', phoneIndexes)]),
+      ]),
     );
   // Few customers share an email or a phone number. The other lists can be very long.
-  if (emailLower !== undefined || phoneNumber !== undefined) return readPage(rows, 'customers', query);
+  if (emailIndexes !== undefined || phoneIndexes !== undefined) return readPage(rows, 'customers', query);
   const list =
     isBlacklisted === undefined ? 'customers' : isBlacklisted ? 'customers.blacklisted' : 'customers.allowed';
   return readCheckpointedPage(reader, rows, 'customers', list, scope, query);

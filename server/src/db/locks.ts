@@ -1,6 +1,6 @@
 /** Row locks, which only PostgreSQL has. */
-import type { SelectQueryBuilder } from 'kysely';
-import { engineOf, type Reader } from './engine.js';
+import { sql, type SelectQueryBuilder } from 'kysely';
+import { engineOf, type Reader, type Transaction } from './engine.js';
 
 /** For `$call`: adds `FOR UPDATE` on PostgreSQL. SQLite does not need it: it runs one write transaction at a time. */
 export function forUpdate(transaction: Reader) {
@@ -25,4 +25,10 @@ export function forShare(transaction: Reader) {
   const isPostgres = engineOf(transaction) === 'postgres';
   return <DB, TB extends keyof DB, O>(query: SelectQueryBuilder<DB, TB, O>): SelectQueryBuilder<DB, TB, O> =>
     isPostgres ? query.forShare() : query;
+}
+
+/** Waits for transactions that hold the same name, and holds it until this one ends. */
+export async function lockName(transaction: Transaction, name: string): Promise<void> {
+  if (engineOf(transaction) === 'sqlite') return;
+  await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(transaction);
 }

@@ -1,31 +1,32 @@
 /** Finds and replaces personal data in the tables of all rooms: one of the places that may write them, see "Rooms" in CONTRIBUTING.md. */
-import { sql } from 'kysely';
 import { chunksOf, inChunks } from '../db/chunks.js';
+import type { PersonalData } from '../db/personal-data.js';
 import type { CustomerTable, PaymentTable } from '../db/schema.js';
 import type { Transaction } from '../db/engine.js';
 
 export function findCustomers(
   transaction: Transaction,
   merchantId: string,
-  emailLower: string,
+  emailIndexes: readonly string[],
 ): Promise<Pick<CustomerTable, 'id'>[]> {
   return transaction
     .selectFrom('customers')
     .select('id')
-    .where((e) => e.and({ merchant_id: merchantId, email_lower: emailLower }))
+    .where('merchant_id', '=', merchantId)
+    .where('email_index', 'in', emailIndexes)
     .execute();
 }
 
 export function findPayments(
   transaction: Transaction,
   merchantId: string,
-  emailLower: string,
-): Promise<Pick<PaymentTable, 'id' | 'description'>[]> {
+  payerIndexes: readonly string[],
+): Promise<Pick<PaymentTable, 'id'>[]> {
   return transaction
     .selectFrom('payments')
-    .select(['id', 'description'])
+    .select('id')
     .where('merchant_id', '=', merchantId)
-    .where(sql<string>`lower(customer_email)`, '=', emailLower)
+    .where('payer_index', 'in', payerIndexes)
     .execute();
 }
 
@@ -78,25 +79,20 @@ export async function eraseRefundAddresses(
   }
 }
 
-export async function eraseCustomer(transaction: Transaction, id: string, email: string): Promise<void> {
-  await transaction
-    .updateTable('customers')
-    .set({ email, email_lower: email.toLowerCase(), full_name: null, phone_number: null })
-    .where('id', '=', id)
-    .execute();
+export async function eraseCustomer(
+  transaction: Transaction,
+  id: string,
+  columns: ReturnType<PersonalData['personColumns']>,
+): Promise<void> {
+  await transaction.updateTable('customers').set(columns).where('id', '=', id).execute();
 }
 
 export async function erasePayment(
   transaction: Transaction,
   id: string,
-  email: string,
-  description: string,
+  columns: ReturnType<PersonalData['payerColumns']>,
 ): Promise<void> {
-  await transaction
-    .updateTable('payments')
-    .set({ customer_email: email, customer_name: null, customer_phone: null, description })
-    .where('id', '=', id)
-    .execute();
+  await transaction.updateTable('payments').set(columns).where('id', '=', id).execute();
 }
 
 /** Rewrites JSON; undefined keeps it. */
@@ -108,6 +104,7 @@ const pageSize = 500;
 export async function rewriteWebhooks(
   transaction: Transaction,
   merchantId: string,
+  personalData: PersonalData,
   rewrite: Rewrite,
 ): Promise<number> {
   let changed = 0;
@@ -122,13 +119,17 @@ export async function rewriteWebhooks(
       .limit(pageSize)
       .execute();
     for (const { id, data } of page) {
-      const rewritten = rewrite(data);
+      const rewritten = rewrite(personalData.openEvent({ id, data }));
       if (rewritten === undefined) continue;
-      await transaction.updateTable('outbox').set({ data: rewritten }).where('id', '=', id).execute();
+      await transaction
+        .updateTable('outbox')
+        .set({ data: personalData.sealEvent(id, rewritten) })
+        .where('id', '=', id)
+        .execute();
       // A receiver may have echoed what it was sent.
       await transaction
         .updateTable('webhook_tries')
-        .set({ response_excerpt: '' })
+        .set({ response_excerpt: personalData.sealResponse(id, '') })
         .where('event_id', '=', id)
         .execute();
       changed += 1;
@@ -143,6 +144,7 @@ export async function rewriteWebhooks(
 export async function rewriteReplies(
   transaction: Transaction,
   merchantId: string,
+  personalData: PersonalData,
   rewrite: Rewrite,
 ): Promise<number> {
   const rows = await transaction
@@ -152,11 +154,11 @@ export async function rewriteReplies(
     .execute();
   let changed = 0;
   for (const row of rows) {
-    const rewritten = rewrite(row.reply);
+    const rewritten = rewrite(personalData.openReply(row, row.reply));
     if (rewritten === undefined) continue;
     await transaction
       .updateTable('idempotency_replies')
-      .set({ reply: rewritten })
+      .set({ reply: personalData.sealReply(row, rewritten) })
       .where((e) => e.and({ merchant_id: row.merchant_id, mode: row.mode, hash: row.hash }))
       .execute();
     changed += 1;

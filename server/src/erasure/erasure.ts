@@ -2,6 +2,7 @@
  * Erases a customer's personal data wherever it is kept, and leaves the books as they are. This room alone writes to other
  * rooms' tables, so that there is one list of the places where personal data is.
  */
+import type { PersonalData } from '../db/personal-data.js';
 import type { AuditLog } from '../merchants/audit-log.js';
 import type { NewId } from '../shared/ids.js';
 import { invalidState, notFound } from '../shared/problem.js';
@@ -27,12 +28,14 @@ export interface Erasure {
   erase(transaction: Transaction, merchantId: string, email: string, actor: string): Promise<Erased>;
 }
 
-export function createErasure(auditLog: AuditLog, newId: NewId): Erasure {
+export function createErasure(auditLog: AuditLog, newId: NewId, personalData: PersonalData): Erasure {
   return {
     async erase(transaction, merchantId, givenEmail, actor) {
       const email = givenEmail.trim().toLowerCase();
-      const customers = await store.findCustomers(transaction, merchantId, email);
-      const payments = await store.findPayments(transaction, merchantId, email);
+      const emailIndexes = personalData.emailIndexes(merchantId, email);
+      const payerIndexes = personalData.payerIndexes(merchantId, email);
+      const customers = await store.findCustomers(transaction, merchantId, emailIndexes);
+      const payments = await store.findPayments(transaction, merchantId, payerIndexes);
       if (customers.length === 0 && payments.length === 0) throw notFound('customer');
       const customerIds = customers.map(({ id }) => id);
       if (await store.hasActiveSubscription(transaction, customerIds)) {
@@ -51,12 +54,18 @@ export function createErasure(auditLog: AuditLog, newId: NewId): Erasure {
       const replacedBy = `erased-${newId().toLowerCase()}@erased.invalid`;
       const redact = createRedact(email, replacedBy, new Set(unpaid));
       await store.eraseRefundAddresses(transaction, paymentIds);
-      for (const { id } of customers) await store.eraseCustomer(transaction, id, replacedBy);
-      for (const { id, description } of payments) {
-        await store.erasePayment(transaction, id, replacedBy, redact.text(description));
+      for (const { id } of customers) {
+        const columns = personalData.personColumns({ id, merchant_id: merchantId }, { email: replacedBy });
+        await store.eraseCustomer(transaction, id, columns);
       }
-      const webhooks = await store.rewriteWebhooks(transaction, merchantId, redact.json);
-      const storedReplies = await store.rewriteReplies(transaction, merchantId, redact.json);
+      const payer = { description: erasedDescription, email: replacedBy };
+      for (const { id } of payments) {
+        const columns = personalData.payerColumns({ id, merchant_id: merchantId }, payer);
+        await store.erasePayment(transaction, id, columns);
+      }
+      const { json } = redact;
+      const webhooks = await store.rewriteWebhooks(transaction, merchantId, personalData, json);
+      const storedReplies = await store.rewriteReplies(transaction, merchantId, personalData, json);
       const counts = { customers: customers.length, payments: payments.length, webhooks, storedReplies };
       await auditLog.record(transaction, {
         merchantId,
@@ -85,7 +94,6 @@ function createRedact(email: string, replacedBy: string, addresses: ReadonlySet<
     return Object.fromEntries(kept.map(([name, one]) => [name, walk(one)]));
   };
   return {
-    text,
     /** @returns undefined if the JSON contains neither the email nor an address */
     json(json: string): string | undefined {
       const isConcerned =

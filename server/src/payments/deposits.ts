@@ -1,6 +1,7 @@
 /** Deposits to hosted wallets: payments without a request, each complete when its one transfer is confirmed. */
 import type { PaymentState, PaymentStatus } from 'crypto-checkout/contract';
 import type { Depth } from '../chains/networks.js';
+import type { PersonalData } from '../db/personal-data.js';
 import type { AddressTable } from '../db/schema.js';
 import type { DepositTarget } from '../wallets/wallets.js';
 import type { PaymentFacts } from './assess.js';
@@ -25,6 +26,7 @@ export function newDeposit(
   feeBasisPoints: number,
   now: number,
   depth: Depth,
+  personalData: PersonalData,
 ): PaymentRow {
   const fee = feeOf(amount, feeBasisPoints).toString();
   return {
@@ -34,7 +36,6 @@ export function newDeposit(
     state: 'confirming',
     created_by: 'secret',
     tx_ref: `deposit_${id}`,
-    description: `Deposit to wallet ${wallet.label || wallet.id}`,
     redirect_url: '',
     is_redirect_trusted: 1,
     metadata: null,
@@ -43,9 +44,10 @@ export function newDeposit(
     transaction_fees: fee,
     fee_basis_points: feeBasisPoints,
     accepted_currencies: null,
-    customer_email: null,
-    customer_name: null,
-    customer_phone: null,
+    ...personalData.payerColumns(
+      { id, merchant_id: merchantId },
+      { description: `Deposit to wallet ${wallet.label || wallet.id}` },
+    ),
     currency,
     network,
     address_id: address.id,

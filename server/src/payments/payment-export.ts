@@ -1,6 +1,7 @@
 /** Reads a merchant's payments for the accountant, with their receipts, and what the ledger credited and charged. */
 import { statusOf, fromUnits } from 'crypto-checkout/contract';
 import type { Database } from '../db/database.js';
+import type { PersonalData } from '../db/personal-data.js';
 import type { Currencies } from '../money/currencies.js';
 import { isoTime } from '../shared/clock.js';
 import type { Scope } from '../shared/scope.js';
@@ -77,9 +78,10 @@ export interface ExportRange {
 export interface PaymentExportDeps {
   readonly database: Pick<Database, 'reader'>;
   readonly currencies: Pick<Currencies, 'known'>;
+  readonly personalData: PersonalData;
 }
 
-export function createPaymentExport({ database, currencies }: PaymentExportDeps) {
+export function createPaymentExport({ database, currencies, personalData }: PaymentExportDeps) {
   const decimal = (units: string | bigint | null, code: string | null) =>
     units === null || code === null ? '' : fromUnits(BigInt(units), currencies.known(code).decimals);
   const time = (at: number | null) => (at === null ? '' : isoTime(at));
@@ -92,14 +94,15 @@ export function createPaymentExport({ database, currencies }: PaymentExportDeps)
         const receipts = await store.receiptsOf(database.reader, ids);
         const refunds = await store.refundsOf(database.reader, ids);
         for (const row of page) {
+          const payer = personalData.payer(row);
           yield {
             id: row.id,
             mode: row.mode,
             createdAt: isoTime(row.created_at),
             status: statusOf(row.state),
             txRef: row.tx_ref,
-            description: row.description,
-            customer: row.customer_email ?? '',
+            description: payer.description,
+            customer: payer.email ?? '',
             baseAmount: decimal(row.base_amount, row.base_currency),
             baseCurrency: row.base_currency,
             currency: row.currency ?? '',

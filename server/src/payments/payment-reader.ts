@@ -1,5 +1,6 @@
 /** Reads payments: finds them for a merchant, prices them at the latest rates and renders them for the API. */
 import { statusOf, type CurrencyOption, type PaymentRecord } from 'crypto-checkout/contract';
+import type { PersonalData } from '../db/personal-data.js';
 import type { Clock } from '../shared/clock.js';
 import type { Currencies, PaymentOption } from '../money/currencies.js';
 import { notFound, orNotFound } from '../shared/problem.js';
@@ -19,6 +20,7 @@ export interface PaymentReaderDeps {
   readonly currencies: Currencies;
   readonly depths: Depths;
   readonly pageUrls: PageUrls;
+  readonly personalData: PersonalData;
   /** Whether a payer can pay the merchant in this way now. */
   readonly isOffered: (scope: Scope, option: PaymentOption) => boolean;
 }
@@ -42,7 +44,7 @@ export interface PaymentReader {
 }
 
 export function createPaymentReader(deps: PaymentReaderDeps): PaymentReader {
-  const { clock, rates, currencies, depths, isOffered } = deps;
+  const { clock, rates, currencies, depths, isOffered, personalData } = deps;
   const findRecord = store.createFindRecord();
 
   const baseSum: PaymentReader['baseSum'] = (row, rateOf) => ({
@@ -77,7 +79,13 @@ export function createPaymentReader(deps: PaymentReaderDeps): PaymentReader {
     baseSum,
 
     view(kind, record) {
-      const payment = viewPayment(record, optionsOf(record), currencies, deps.pageUrls);
+      const payment = viewPayment(
+        record,
+        personalData.payer(record),
+        optionsOf(record),
+        currencies,
+        deps.pageUrls,
+      );
       return kind === 'public' ? publicView(payment, record.wallet_id !== null) : payment;
     },
 

@@ -13,6 +13,7 @@ import type { DepositTarget } from '../wallets/wallets.js';
 import type { Outbox } from '../webhooks/outbox.js';
 import type { OnStatusChange } from './update-payment.js';
 import type { PageUrls } from './view.js';
+import type { PersonalData } from '../db/personal-data.js';
 import type { RoomDeps } from '../db/room-deps.js';
 
 export interface PaymentTimes {
@@ -25,6 +26,7 @@ export interface PaymentTimes {
 export interface PaymentsDeps extends RoomDeps {
   readonly rates: RateSource;
   readonly currencies: Currencies;
+  readonly personalData: PersonalData;
   readonly depths: Depths;
   readonly addresses: DepositAddresses;
   readonly isReadable: IsReadable;

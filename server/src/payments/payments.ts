@@ -20,6 +20,11 @@ import { createUpdatePayment, type UpdatePayment } from './update-payment.js';
 import { viewReceipts } from './receipts/view.js';
 import { viewBranding, viewLogEntry } from './view.js';
 
+export interface PaymentQuery extends PageRequest, Omit<PaymentFilter, 'payerIndexes'> {
+  /** The customer's email, in any case. */
+  readonly customer?: string | undefined;
+}
+
 export interface Payments extends PaymentChanges {
   readonly create: StartPayment;
   /** Includes the merchant's branding. Problem: `not_found`. */
@@ -34,7 +39,7 @@ export interface Payments extends PaymentChanges {
   checkTransfer(actor: Actor, id: string, hash: string, signal: AbortSignal): Promise<TransferCheck>;
   /** The merchant and mode of a payment, for the hosted page; undefined if the id is unknown. */
   owner(id: string): Promise<Scope | undefined>;
-  list(scope: Scope, query: PageRequest & PaymentFilter): Promise<Page<PaymentRecord>>;
+  list(scope: Scope, query: PaymentQuery): Promise<Page<PaymentRecord>>;
   /** Creates the payment for a transfer to a hosted wallet. */
   deposit(transaction: Transaction, walletId: string, transfer: DepositedTransfer): Promise<PaymentRow>;
   /** Brings a payment's state, log and ledger up to date with its facts. */
@@ -53,8 +58,10 @@ export function createPayments(deps: PaymentsDeps): Payments {
   const { ledger, merchant, wallet, outbox } = deps;
   const isOffered = (scope: Scope, { network, currency }: PaymentOption) =>
     addresses.canAssign(scope, network) && deps.isReadable(network, currency.code);
-  const { pageUrls } = deps;
-  const reader = createPaymentReader({ clock, rates, currencies, depths, isOffered, pageUrls });
+  const { pageUrls, personalData } = deps;
+  const reader = createPaymentReader({
+    ...{ clock, rates, currencies, depths, isOffered, pageUrls, personalData },
+  });
   const announcements = createAnnouncements({ reader, outbox, wallet });
   const updatePayment = createUpdatePayment({
     clock,
@@ -92,8 +99,10 @@ export function createPayments(deps: PaymentsDeps): Payments {
       return checkTransfer({ ...deps, reader: database.reader }, payment, hash, signal);
     },
 
-    async list(scope, query) {
-      const page = await store.listRecords(database.reader, scope, query);
+    async list(scope, { customer, ...query }) {
+      const payerIndexes =
+        customer === undefined ? undefined : personalData.payerIndexes(scope.merchantId, customer);
+      const page = await store.listRecords(database.reader, scope, { ...query, payerIndexes });
       return { rows: page.records.map((record) => reader.view('secret', record)), total: page.total };
     },
 
@@ -103,7 +112,15 @@ export function createPayments(deps: PaymentsDeps): Payments {
       const { network, currency, amount: units } = transfer;
       const onNetwork = currencies.network(target.mode, network);
       const depth = onNetwork ? depths.depthOf(onNetwork, { units, currency }) : null;
-      const row = newDeposit(newId(), target, transfer, feeBasisPoints, clock.now(target), depth);
+      const row = newDeposit(
+        newId(),
+        target,
+        transfer,
+        feeBasisPoints,
+        clock.now(target),
+        depth,
+        personalData,
+      );
       if (!(await store.insertPayment(transaction, row))) {
         throw new Error(`The deposit ${row.tx_ref} already exists`);
       }

@@ -41,7 +41,7 @@ export type StartPayment = (
 ) => Promise<PaymentRecord>;
 
 export function createStartPayment(deps: PaymentsDeps, reader: PaymentReader): StartPayment {
-  const { clock, newId, rates, currencies, addresses, merchant, customers, times } = deps;
+  const { clock, newId, rates, currencies, addresses, merchant, customers, times, personalData } = deps;
 
   /** Refuses an amount that no currency can be paid in. Problem: `validation_error`. */
   function checkPayable(row: PaymentRow): void {
@@ -83,7 +83,6 @@ export function createStartPayment(deps: PaymentsDeps, reader: PaymentReader): S
       state: 'created',
       created_by: actor.kind,
       tx_ref: input.txRef ?? `tx_${id}`,
-      description: `Payment from ${input.fullName || input.email || 'anonymous'}`,
       redirect_url: redirect.url,
       is_redirect_trusted: redirect.isTrusted ? 1 : 0,
       metadata: input.metadata ? JSON.stringify(input.metadata) : null,
@@ -94,9 +93,15 @@ export function createStartPayment(deps: PaymentsDeps, reader: PaymentReader): S
       accepted_currencies: input.acceptedCurrencies
         ? JSON.stringify(input.acceptedCurrencies)
         : await currenciesOfReplaced(transaction, actor, input.txRef),
-      customer_email: input.email || null,
-      customer_name: input.fullName || null,
-      customer_phone: input.phoneNumber || null,
+      ...personalData.payerColumns(
+        { id, merchant_id: actor.merchantId },
+        {
+          description: `Payment from ${input.fullName || input.email || 'anonymous'}`,
+          email: input.email || undefined,
+          fullName: input.fullName || undefined,
+          phoneNumber: input.phoneNumber || undefined,
+        },
+      ),
       currency: null,
       network: null,
       address_id: null,

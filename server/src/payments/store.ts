@@ -449,14 +449,14 @@ export async function removeLastEntry(transaction: Transaction, paymentId: strin
   );
 }
 
-/** Filters of the list. Texts are exact; email, currency and network in any case. */
+/** Filters of the list. Texts are exact; currency and network in any case. */
 export interface PaymentFilter {
   readonly txRef?: string | undefined;
   readonly status?: PaymentStatus | undefined;
   readonly currency?: string | undefined;
   readonly network?: string | undefined;
-  /** The customer's email. */
-  readonly customer?: string | undefined;
+  /** What the customer's email is found by. */
+  readonly payerIndexes?: readonly string[] | undefined;
   readonly txHash?: string | undefined;
   /** Where it was to be paid to, as the payer saw it. */
   readonly address?: string | undefined;
@@ -466,7 +466,7 @@ export interface PaymentFilter {
 /** Each filter has an index of its own, in the order of the list. */
 function filters(
   e: ExpressionBuilder<Schema, 'payments'>,
-  { status, currency, network, customer, review }: PaymentFilter,
+  { status, currency, network, payerIndexes, review }: PaymentFilter,
 ): Expression<SqlBool>[] {
   const refunds = e
     .selectFrom('refunds')
@@ -478,13 +478,7 @@ function filters(
     ...(status === undefined ? [] : [e(paymentStatusOf, '=', status)]),
     ...(currency === undefined ? [] : [e('currency', '=', currency.toUpperCase())]),
     ...(network === undefined ? [] : [e('network', '=', network.toLowerCase())]),
-    ...(customer === undefined
-      ? []
-      : [
-          // Says what the index does, so that SQLite uses it.
-          e('customer_email', 'is not', null),
-          e(sql`lower(customer_email)`, '=', customer.toLowerCase()),
-        ]),
+    ...(payerIndexes === undefined ? [] : [e('payer_index', 'in', payerIndexes)]),
   ];
 }
 
@@ -525,8 +519,8 @@ export async function listRecords(
   scope: Scope,
   query: PageRequest & PaymentFilter,
 ): Promise<{ records: StoredRecord[]; total: number }> {
-  const { txRef, status, currency, network, customer, txHash, address, review } = query;
-  const given = [txRef, status, currency, network, customer, txHash, address, review];
+  const { txRef, status, currency, network, payerIndexes, txHash, address, review } = query;
+  const given = [txRef, status, currency, network, payerIndexes, txHash, address, review];
   const isFiltered = given.some((one) => one !== undefined);
   return isFiltered ? listFiltered(reader, scope, query) : listAll(reader, scope, query);
 }

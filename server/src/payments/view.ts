@@ -10,6 +10,7 @@ import {
 import { transactionPage } from '../chains/networks.js';
 import type { Currencies } from '../money/currencies.js';
 import { isoTime } from '../shared/clock.js';
+import type { Payer } from '../db/personal-data.js';
 import type { MerchantTable } from '../db/schema.js';
 import { countsTowards } from './assess.js';
 import { creditsOf } from './credit.js';
@@ -31,10 +32,12 @@ export interface PageUrls {
  */
 export function viewPayment(
   row: StoredRecord,
+  payer: Payer,
   options: readonly CurrencyOption[] | undefined,
   currencies: Currencies,
   { checkoutUrl, publicUrl }: PageUrls,
 ): PaymentRecord {
+  const { description, ...customerDetails } = payer;
   const sums = row.sums.filter(isLive);
   const base = currencies.known(row.base_currency);
   const counting = sums.filter((one) => countsTowards(row, one));
@@ -46,7 +49,7 @@ export function viewPayment(
     mode: row.mode,
     status: statusOf(row.state),
     state: row.state,
-    description: row.description,
+    description,
     txRef: row.tx_ref,
     redirectUrl: row.redirect_url,
     isRedirectTrusted: row.is_redirect_trusted === 1,
@@ -65,12 +68,8 @@ export function viewPayment(
     }),
     transactionFees: unitsToNumber(BigInt(row.transaction_fees), base),
     totalDue: unitsToNumber(BigInt(row.base_amount), base),
-    customer: row.customer_email ?? 'anonymous',
-    customerDetails: {
-      ...(row.customer_email !== null && { email: row.customer_email }),
-      ...(row.customer_name !== null && { fullName: row.customer_name }),
-      ...(row.customer_phone !== null && { phoneNumber: row.customer_phone }),
-    },
+    customer: payer.email ?? 'anonymous',
+    customerDetails,
     ...(row.locked_at !== null &&
       row.address !== null &&
       row.address_id !== null &&

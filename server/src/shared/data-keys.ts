@@ -2,7 +2,7 @@
  * Encrypts what a reader of the database or of a backup must not see: AES-256-GCM, with keys that lie in a file outside of both.
  * An encrypted value names its key, so values under a former key can be read until they are rotated.
  */
-import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHmac, hash, randomBytes } from 'node:crypto';
 
 const algorithm = 'aes-256-gcm';
 const keyBytes = 32;
@@ -11,21 +11,28 @@ const tagBytes = 16;
 /** Before the key's id, a colon, and the IV, tag and text in base64url. */
 const prefix = 'sealed:';
 const idLength = 8;
-
-/** How many characters of an encrypted value say which key it has. */
-export const headLength = prefix.length + idLength;
+const headLength = prefix.length + idLength;
+/** 192 bits. */
+const indexLength = 32;
 
 export interface DataKeys {
   /** The id of the key that encrypts; undefined: nothing is encrypted. */
   readonly current: string | undefined;
+  /** The ids of all keys. */
+  readonly ids: readonly string[];
   /** @param place what the value belongs to. A value that was moved to another place cannot be opened there */
   seal(text: string, place: string): string;
   /** Reads a value, encrypted or not. @throws if its key is missing, or it was changed or moved */
   open(stored: string, place: string): string;
   /** Whether a value is as `seal` would write it now. */
   isCurrent(stored: string): boolean;
-  /** The id of the key that a value needs and that is missing here. @param head the value, or its first `headLength` characters */
-  missingFor(head: string): string | undefined;
+  /**
+   * What a text is found by in the database, without showing it: the same for the same text and place. The text itself if
+   * nothing is encrypted.
+   */
+  index(text: string, place: string): string;
+  /** What `index` returned for it under any of the keys, or before there was one. */
+  indexes(text: string, place: string): string[];
 }
 
 export class DataKeyError extends Error {
@@ -59,14 +66,15 @@ export const noDataKeys: DataKeys = createDataKeys([]);
 function createDataKeys(keys: readonly Buffer[]): DataKeys {
   const byId = new Map(keys.map((key) => [hash('sha256', key, 'hex').slice(0, idLength), key]));
   const [first] = byId;
+  // Keys of their own, so that no key is used in two ways.
+  const indexKeys = keys.map((key) => createHmac('sha256', key).update('index').digest());
+  const indexWith = (key: Buffer, text: string, place: string) =>
+    createHmac('sha256', key).update(`${place}\0${text}`).digest('base64url').slice(0, indexLength);
   const idOf = (stored: string) =>
     stored.startsWith(prefix) ? stored.slice(prefix.length, headLength) : undefined;
-  const missingFor = (head: string) => {
-    const id = idOf(head);
-    return id === undefined || byId.has(id) ? undefined : id;
-  };
   return {
     current: first?.[0],
+    ids: [...byId.keys()],
 
     seal(text, place) {
       if (!first) return text;
@@ -96,6 +104,12 @@ function createDataKeys(keys: readonly Buffer[]): DataKeys {
     },
 
     isCurrent: (stored) => idOf(stored) === first?.[0],
-    missingFor,
+
+    index(text, place) {
+      const [key] = indexKeys;
+      return key ? indexWith(key, text, place) : text;
+    },
+
+    indexes: (text, place) => [...indexKeys.map((key) => indexWith(key, text, place)), text],
   };
 }

@@ -10,6 +10,7 @@ import { nextDelayMs } from './schedule.js';
 import type { Outcome, Sender } from './send.js';
 import * as store from './store.js';
 import type { Mode } from '../shared/scope.js';
+import type { PersonalData } from '../db/personal-data.js';
 import type { RoomDeps } from '../db/room-deps.js';
 import type { Transaction } from '../db/engine.js';
 import type { OutboxTable, WebhookEndpointTable } from '../db/schema.js';
@@ -19,6 +20,7 @@ export interface DispatcherOptions extends RoomDeps {
   readonly log: Logger;
   readonly auditLog: AuditLog;
   readonly dataKeys: DataKeys;
+  readonly personalData: PersonalData;
 }
 
 /** An event that this process is delivering, and its endpoint. */
@@ -45,7 +47,7 @@ const graceMs = 2000;
 const limits = { total: 256, failing: 128, perEndpoint: 8, perEndpointWhenScarce: 1 };
 
 export function createDispatcher(options: DispatcherOptions) {
-  const { database, clock, newId, sender, log, auditLog, dataKeys } = options;
+  const { database, clock, newId, sender, log, auditLog, dataKeys, personalData } = options;
   const stopping = new AbortController();
   const aborting = new AbortController();
   // Every running delivery adds a listener.
@@ -153,7 +155,7 @@ export function createDispatcher(options: DispatcherOptions) {
           url: endpoint.url,
           mode,
           id,
-          body: bodyOf(event),
+          body: bodyOf({ ...event, data: personalData.openEvent(event) }),
           secrets: signingSecrets(dataKeys, endpoint, now),
           now,
         },
@@ -183,7 +185,7 @@ export function createDispatcher(options: DispatcherOptions) {
       tried_at: attemptedAt,
       duration_ms: outcome.durationMs,
       response_status: outcome.status ?? null,
-      response_excerpt: outcome.excerpt,
+      response_excerpt: personalData.sealResponse(id, outcome.excerpt),
       error: outcome.error ?? null,
     });
     if (outcome.error === undefined) {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { retention } from '../shared/retention.js';
 import type { Clock } from '../shared/clock.js';
 import { invalidField, Problem } from '../shared/problem.js';
-import { headLength, type DataKeys } from '../shared/data-keys.js';
+import type { DataKeys } from '../shared/data-keys.js';
 import { readSecrets, secretColumns, type FormerSecret } from './endpoint-secrets.js';
 import * as store from './store.js';
 import { TargetRefused, type Targets } from './targets.js';
@@ -86,12 +86,6 @@ export function createEndpoints(clock: Clock, targets: Pick<Targets, 'check'>, d
           await store.putEndpoint(transaction, { ...row, ...columns });
         });
       }
-    },
-
-    /** The ids of the data keys that stored secrets need and that are not there. */
-    async missingDataKeys(reader: Reader): Promise<string[]> {
-      const heads = await store.secretHeads(reader, headLength);
-      return [...new Set(heads.flatMap((head) => dataKeys.missingFor(head) ?? []))];
     },
 
     /**

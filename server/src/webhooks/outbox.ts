@@ -1,6 +1,7 @@
 /** The webhook outbox: events are stored in the transaction of the change that they report, and delivered later. */
 import type { WebhookEventType } from 'crypto-checkout/contract';
 import type { Clock } from '../shared/clock.js';
+import type { PersonalData } from '../db/personal-data.js';
 import type { NewId } from '../shared/ids.js';
 import { requireEndpoint } from './endpoints.js';
 import * as store from './store.js';
@@ -46,7 +47,12 @@ export interface Outbox {
 }
 
 /** @param wake called after a commit when there is something to deliver */
-export function createOutbox(clock: Clock, newId: NewId, wake: () => void = () => {}): Outbox {
+export function createOutbox(
+  clock: Clock,
+  newId: NewId,
+  personalData: PersonalData,
+  wake: () => void = () => {},
+): Outbox {
   return {
     async add(transaction, { merchantId, mode, type, subjectId, data }) {
       const endpoint = await store.findEndpoint(transaction, { merchantId, mode });
@@ -57,14 +63,15 @@ export function createOutbox(clock: Clock, newId: NewId, wake: () => void = () =
       // consecutive numbers.
       const sequence = Math.max(now, (last?.sequence ?? 0) + 1);
       const isDisabled = endpoint.disabled_at !== null;
+      const id = newId();
       await store.insertEvent(transaction, {
-        id: newId(),
+        id,
         merchant_id: merchantId,
         mode,
         type,
         subject_id: subjectId,
         sequence,
-        data: JSON.stringify({ ...data, mode, sequence }),
+        data: personalData.sealEvent(id, JSON.stringify({ ...data, mode, sequence })),
         status: isDisabled ? 'failed' : 'pending',
         tries: 0,
         due_at: isDisabled ? null : now,
@@ -85,7 +92,9 @@ export function createOutbox(clock: Clock, newId: NewId, wake: () => void = () =
 
     async newest(reader, subjectId) {
       const row = await store.findNewest(reader, subjectId);
-      return row && { id: row.id, ...scopeOf(row), data: JSON.parse(row.data) as StoredEvent['data'] };
+      if (!row) return undefined;
+      const data = JSON.parse(personalData.openEvent(row)) as StoredEvent['data'];
+      return { id: row.id, ...scopeOf(row), data };
     },
 
     async resend(transaction, { id, merchantId, mode }) {

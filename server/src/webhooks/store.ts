@@ -31,16 +31,6 @@ export function listEndpoints(reader: Reader): Promise<WebhookEndpointTable[]> {
   return reader.selectFrom('webhook_endpoints').selectAll().execute();
 }
 
-/** The beginnings of all secrets, each once. */
-export async function secretHeads(reader: Reader, length: number): Promise<string[]> {
-  const heads = (column: 'secret' | 'former_secrets') =>
-    reader
-      .selectFrom('webhook_endpoints')
-      .select(sql<string>`substr(${sql.ref(column)}, 1, cast(${length} as integer))`.as('head'));
-  const rows = await heads('secret').union(heads('former_secrets')).execute();
-  return rows.map(({ head }) => head);
-}
-
 export async function putEndpoint(transaction: Transaction, row: WebhookEndpointTable): Promise<void> {
   const { merchant_id: _merchant, mode: _mode, ...changes } = row;
   await transaction

@@ -2,6 +2,7 @@
 import type { Api, Data, WebhookEventType } from 'crypto-checkout/contract';
 import { isoTime, type Clock } from '../shared/clock.js';
 import type { Database } from '../db/database.js';
+import type { PersonalData } from '../db/personal-data.js';
 import type { WebhookStatus } from '../db/tables/webhooks.js';
 import { afterCommit } from '../db/transaction-context.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
@@ -58,9 +59,26 @@ const pruneBatchSize = 500;
 const retriedAtOnce = 1000;
 
 /** @param wake called after a commit when there is something to deliver */
-export function createWebhooks(clock: Clock, wake: () => void = () => {}) {
+export function createWebhooks(clock: Clock, personalData: PersonalData, wake: () => void = () => {}) {
   const find = async (reader: Reader, scope: Scope, id: string) =>
     orNotFound(await store.findDelivery(reader, scope, id), 'webhook');
+
+  const view = (row: EventWithAttempts): WebhookRecord => ({
+    id: row.id,
+    ...scopeOf(row),
+    type: row.type,
+    subjectId: row.subject_id,
+    status: row.status,
+    createdAt: row.created_at,
+    dueAt: row.due_at,
+    attempts: row.attempts.map((attempt) => ({
+      attemptedAt: attempt.tried_at,
+      durationMs: attempt.duration_ms,
+      responseStatus: attempt.response_status,
+      responseExcerpt: personalData.openResponse(row.id, attempt.response_excerpt),
+      error: attempt.error,
+    })),
+  });
 
   return {
     /** The events of a merchant's mode, newest first. */
@@ -73,7 +91,11 @@ export function createWebhooks(clock: Clock, wake: () => void = () => {}) {
     async retrieve(reader: Reader, scope: Scope, id: string): Promise<DeliveryWithRequest> {
       const event = await find(reader, scope, id);
       const endpoint = await store.findEndpoint(reader, scope);
-      return { ...deliveryOf(view(event)), url: endpoint?.url ?? '', body: bodyOf(event) };
+      return {
+        ...deliveryOf(view(event)),
+        url: endpoint?.url ?? '',
+        body: bodyOf({ ...event, data: personalData.openEvent(event) }),
+      };
     },
 
     /** Sends an event again, whatever its status. Problems: `not_found`, `webhook_not_configured`. */
@@ -138,25 +160,6 @@ export function createWebhooks(clock: Clock, wake: () => void = () => {}) {
         );
       }
     },
-  };
-}
-
-function view(row: EventWithAttempts): WebhookRecord {
-  return {
-    id: row.id,
-    ...scopeOf(row),
-    type: row.type,
-    subjectId: row.subject_id,
-    status: row.status,
-    createdAt: row.created_at,
-    dueAt: row.due_at,
-    attempts: row.attempts.map((attempt) => ({
-      attemptedAt: attempt.tried_at,
-      durationMs: attempt.duration_ms,
-      responseStatus: attempt.response_status,
-      responseExcerpt: attempt.response_excerpt,
-      error: attempt.error,
-    })),
   };
 }
 

@@ -13,6 +13,7 @@ import { newId } from '../../src/shared/ids.js';
 import { createForwarderSource } from '../../src/treasury/forwarders.js';
 import { createOutbox } from '../../src/webhooks/outbox.js';
 import { engines, type TestDatabase } from '../support/engines.js';
+import { plainData } from '../support/plain-data.js';
 
 const xpub = (seed: number) =>
   HDKey.fromMasterSeed(new Uint8Array(32).fill(seed)).derive("m/44'/60'/0'").publicExtendedKey;
@@ -57,7 +58,7 @@ describe.each(engines)('a change of the deposit key on $name', (engine) => {
   async function start(): Promise<Server> {
     const clock = await createTestClock(database, () => time);
     const keys = await createDepositKeys(database, clock.real, newId, createForwarderSource);
-    const outbox = createOutbox(clock, newId);
+    const outbox = createOutbox(clock, newId, plainData);
     const changes = createDepositKeyChanges({
       ...{ database, depositKeys: keys, auditLog, outbox, log: pino({ level: 'silent' }) },
     });

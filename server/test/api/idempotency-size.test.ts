@@ -5,6 +5,7 @@ import { createIdempotency } from '../../src/api/idempotency.js';
 import { engines } from '../support/engines.js';
 import { createRecords } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { plainData } from '../support/plain-data.js';
 
 describe.each(engines)('On $name', (engine) => {
   let server: TestServer;
@@ -57,6 +58,7 @@ describe.each(engines)('On $name', (engine) => {
     const { database } = server;
     const inAnHour = createIdempotency({
       database,
+      personalData: plainData,
       now: () => Date.now() + 3_600_000,
       readPayment: () => Promise.reject(new Error('Nothing is replayed')),
     });

@@ -14,6 +14,7 @@ import { createOutbox } from '../../src/webhooks/outbox.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { describeDatabase, openDatabase } from '../../src/db/open.js';
 import { clockAt } from '../support/clock.js';
+import { plainData } from '../support/plain-data.js';
 
 const noTestWebhook =
   'The account has no active webhook URL in test mode. Set one with: merchants update ID --webhook-url URL --mode test\n';
@@ -301,6 +302,7 @@ describe.each(engines)('The command line on $name', (engine) => {
     const outbox = createOutbox(
       clockAt(() => 1_800_000_000_000),
       () => `EVENT-${merchantId}`,
+      plainData,
     );
     await opened.write(async (transaction) => {
       const about = { merchantId, mode: 'test', subjectId: merchantId } as const;
@@ -312,7 +314,7 @@ describe.each(engines)('The command line on $name', (engine) => {
           tried_at: 1_800_000_000_500,
           duration_ms: 42,
           response_status: 500,
-          response_excerpt: 'Out of order',
+          response_excerpt: plainData.sealResponse(`EVENT-${merchantId}`, 'Out of order'),
           error: 'Returned HTTP 500',
         })
         .execute();

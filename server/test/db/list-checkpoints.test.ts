@@ -149,8 +149,8 @@ describe.each(engines)('On $name, a long list', (engine) => {
   it('is exact for a filter, even after a row moves from one filter to the other', async () => {
     const row = (index: number): CustomerTable => ({
       ...{ id: `C${String(index).padStart(6, '0')}`, merchant_id: 'M1', mode: 'test' },
-      ...{ email: `${index}@example.com`, email_lower: `${index}@example.com` },
-      ...{ full_name: null, phone_number: null, is_blacklisted: index % 2 === 0 ? 0 : 1 },
+      ...{ person: '{}', email_index: `${index}@example.com`, phone_index: null },
+      ...{ is_blacklisted: index % 2 === 0 ? 0 : 1 },
       ...{ created_at: hour + index },
     });
     await database.write(async (transaction) => {
@@ -238,7 +238,7 @@ async function insertRows(
 ): Promise<void> {
   const values = rows.map(({ createdAt, id }) => {
     const row = {
-      ...{ id, merchant_id: merchantId, mode: 'test', state: 'created', tx_ref: id, description: '' },
+      ...{ id, merchant_id: merchantId, mode: 'test', state: 'created', tx_ref: id, payer: '{}' },
       ...{ created_by: 'secret', is_redirect_trusted: 1, public_changes: 0, parts_version: 0 },
       ...{ redirect_url: '', base_currency: 'NGN', base_amount: '1', transaction_fees: '0' },
       ...{ fee_basis_points: 100, expires_at: createdAt, created_at: createdAt, updated_at: createdAt },

@@ -7,6 +7,7 @@ import { clockAt } from '../support/clock.js';
 import type { TestEngine } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { createFixture, startListener, type Fixture } from './fixture.js';
+import { plainData } from '../support/plain-data.js';
 
 const day = 24 * 3600;
 
@@ -73,7 +74,7 @@ export const testReplacements = (engine: TestEngine): unknown =>
     /** Applies the success of payments at once, each in its own transaction, as if they had other terms. */
     async function succeed(ids: readonly string[], terms: object = {}): Promise<void> {
       const clock = clockAt(() => Date.now());
-      const follow = createSubscriptionStatus(createOutbox(clock, newId));
+      const follow = createSubscriptionStatus(createOutbox(clock, newId, plainData));
       await Promise.all(
         ids.map((id) =>
           server.database.write(async (transaction) => {

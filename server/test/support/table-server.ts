@@ -21,6 +21,7 @@ import { createMerchants } from '../../src/merchants/merchants.js';
 import type { Mode } from '../../src/shared/scope.js';
 import { openDatabase } from '../../src/db/open.js';
 import { clockAt } from './clock.js';
+import { plainData } from './plain-data.js';
 
 export interface TableServer {
   readonly url: string;
@@ -71,6 +72,7 @@ export async function startTable<T extends Record<string, Record<string, Endpoin
   });
   const idempotency = createIdempotency({
     database,
+    personalData: plainData,
     now: () => clock.real(),
     readPayment: () => Promise.reject(new Error('The table has no payments')),
   });

@@ -7,6 +7,7 @@ import { engines } from '../support/engines.js';
 import { startReceiver, type Receiver, type ReceiverOptions } from './receiver.js';
 import { openShop, type Shop } from './shop.js';
 import { clockAt } from '../support/clock.js';
+import { plainData } from '../support/plain-data.js';
 
 const delays = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
 /** Long enough for a busy machine to deliver all the other events before an attempt ends. */
@@ -384,19 +385,32 @@ describe.each(engines)('webhooks, on $name', (engine) => {
 
   it('that are pending are counted in the backlog, with how overdue the oldest is', async () => {
     const database = shop.server.database.reader;
-    const before = await createWebhooks(clockAt(() => 0)).backlog(database);
+    const before = await createWebhooks(
+      clockAt(() => 0),
+      plainData,
+    ).backlog(database);
     const { receiver, merchantId } = await open();
     receiver.answer = { status: 500 };
     await shop.publish(3, { merchantId });
     await toHaveAttempts(merchantId, 3);
     const due = (await shop.events({ status: 'pending' })).map(({ dueAt }) => dueAt ?? 0);
-    const backlog = await createWebhooks(clockAt(() => Math.min(...due) + 1234)).backlog(database);
+    const backlog = await createWebhooks(
+      clockAt(() => Math.min(...due) + 1234),
+      plainData,
+    ).backlog(database);
     expect(backlog).toEqual({
       pending: before.pending + 3,
       oldestDueAt: Math.min(...due),
       lagMs: 1234,
     });
-    expect((await createWebhooks(clockAt(() => 0)).backlog(database)).lagMs).toBe(0);
+    expect(
+      (
+        await createWebhooks(
+          clockAt(() => 0),
+          plainData,
+        ).backlog(database)
+      ).lagMs,
+    ).toBe(0);
   });
 });
 

@@ -50,9 +50,9 @@ export async function openShop(options: TestServerOptions): Promise<Shop> {
   const firstEndpoint = { merchantId: first, mode: 'test' } as const;
   const clock = clockAt(options.overrides?.realNow ?? (() => Date.now()));
   const endpoints = server.app.endpoints;
-  const webhooks = createWebhooks(clock);
-  const here = createOutbox(clock, newId, () => server.app.dispatcher.wake());
-  const elsewhere = createOutbox(clock, newId);
+  const webhooks = createWebhooks(clock, server.app.personalData);
+  const here = createOutbox(clock, newId, server.app.personalData, () => server.app.dispatcher.wake());
+  const elsewhere = createOutbox(clock, newId, server.app.personalData);
 
   const addEvent = (
     transaction: Transaction,

@@ -119,7 +119,7 @@ export const accountTables = {
     merchant_id: text(),
     mode: text<Mode>(),
     hash: text(),
-    /** JSON. Of a payment's lists that only grow, it has the length. */
+    /** JSON, encrypted if there is a data key. Of a payment's lists that only grow, it has the length. */
     reply: text(),
     /** When a record last referred to it. */
     created_at: time(),

@@ -32,7 +32,6 @@ export const paymentTables = {
     /** The kind of key that created it. Each kind has its own references, so that a stranger cannot take the server's. */
     created_by: text<Caller['kind']>(),
     tx_ref: text(),
-    description: text(),
     redirect_url: text(),
     /** 1 if the page may go to `redirect_url` by itself: the merchant's server chose it, or the merchant allows its origin. */
     is_redirect_trusted: flag(),
@@ -45,9 +44,10 @@ export const paymentTables = {
     fee_basis_points: integer(),
     /** The codes of the currencies that it may be paid in, as a JSON array; null if all are accepted. */
     accepted_currencies: text().nullable(),
-    customer_email: text().nullable(),
-    customer_name: text().nullable(),
-    customer_phone: text().nullable(),
+    /** The description and the payer's email, name and phone number as JSON, encrypted if there is a data key: db/personal-data.ts. */
+    payer: text(),
+    /** What the email is found by, whatever its case; null if there is none. */
+    payer_index: text().nullable(),
     currency: text().nullable(),
     network: text().nullable(),
     /** The deposit address and its id, copied from the `addresses` row; null until the lock. */
@@ -80,8 +80,8 @@ export const paymentTables = {
     .index('newest', ['merchant_id', 'mode', 'created_at', 'id'])
     // One for each filter of the list, in the list's order. Most payments never get to a currency, and many have no email.
     .index('status', ['merchant_id', 'mode', paymentStatusOf, 'created_at', 'id'])
-    .index('customer', ['merchant_id', 'mode', sql`lower(customer_email)`, 'created_at', 'id'], {
-      where: sql`customer_email is not null`,
+    .index('customer', ['merchant_id', 'mode', 'payer_index', 'created_at', 'id'], {
+      where: sql`payer_index is not null`,
     })
     .index('currency', ['merchant_id', 'mode', 'currency', 'created_at', 'id'], {
       where: sql`currency is not null`,

@@ -9,18 +9,19 @@ export const recordTables = {
     id: text().primaryKey(),
     merchant_id: text().references('merchants.id'),
     mode: text<Mode>(),
-    /** As given, in its original case. */
-    email: text(),
-    email_lower: text(),
-    full_name: text().nullable(),
-    phone_number: text().nullable(),
+    /** Email in its original case, name and phone number as JSON, encrypted if there is a data key: db/personal-data.ts. */
+    person: text(),
+    /** What the email is found by, whatever its case. */
+    email_index: text(),
+    /** What the phone number is found by; null if there is none. */
+    phone_index: text().nullable(),
     is_blacklisted: flag(),
     created_at: time(),
   })
-    .unique('email', ['merchant_id', 'mode', 'email_lower'])
+    .unique('email', ['merchant_id', 'mode', 'email_index'])
     .index('newest', ['merchant_id', 'mode', 'created_at', 'id'])
     .index('blacklisted', ['merchant_id', 'mode', 'is_blacklisted', 'created_at', 'id'])
-    .index('phone', ['merchant_id', 'mode', 'phone_number', 'created_at', 'id']),
+    .index('phone', ['merchant_id', 'mode', 'phone_index', 'created_at', 'id']),
 
   bank_accounts: table({
     id: text().primaryKey(),

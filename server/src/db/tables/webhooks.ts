@@ -32,7 +32,7 @@ export const webhookTables = {
     subject_id: text(),
     /** Increases with each event of a subject. */
     sequence: bigint(),
-    /** The event's `data` as JSON. */
+    /** The event's `data` as JSON, encrypted if there is a data key. */
     data: text(),
     status: text<WebhookStatus>(),
     /** Failed attempts since the event was added or last resent. */
@@ -60,7 +60,7 @@ export const webhookTables = {
     duration_ms: integer(),
     /** HTTP status; null if no response came. */
     response_status: integer().nullable(),
-    /** The start of the response, without secrets. */
+    /** The start of the response, without secrets, encrypted if there is a data key. */
     response_excerpt: text(),
     /** Why the attempt failed; null if it succeeded. */
     error: text().nullable(),

@@ -1,0 +1,34 @@
+/**
+ * Which data keys values in the database may be encrypted with. A key is noted before the first value is under it, so that a
+ * server that lacks it refuses to start, instead of failing at the first value that it cannot read.
+ */
+import type { DataKeys } from '../shared/data-keys.js';
+import type { Database } from './database.js';
+import type { Reader } from './engine.js';
+import { ensureSetting, readSetting, writeSetting } from './settings.js';
+
+const setting = 'data_keys';
+const parse = (value: string) => JSON.parse(value) as string[];
+
+/** @returns the ids of keys that values need and that are not there; notes the current one if there are none */
+export async function useDataKeys(database: Database, dataKeys: DataKeys): Promise<string[]> {
+  const used = await readUsed(database.reader);
+  const missing = used.filter((id) => !dataKeys.ids.includes(id));
+  const { current } = dataKeys;
+  if (missing.length > 0 || current === undefined || used.includes(current)) return missing;
+  await database.write(async (transaction) => {
+    // Locked: another server may note its key at the same time.
+    const noted = parse(await ensureSetting(transaction, setting, '[]'));
+    await writeSetting(transaction, setting, JSON.stringify([...new Set([...noted, current])]));
+  });
+  return [];
+}
+
+async function readUsed(reader: Reader): Promise<string[]> {
+  return parse((await readSetting(reader, setting)) ?? '[]');
+}
+
+/** Notes that no value is under another key any more. */
+export async function forgetOtherDataKeys(database: Database, current: string): Promise<void> {
+  await database.write((transaction) => writeSetting(transaction, setting, JSON.stringify([current])));
+}

@@ -1,0 +1,202 @@
+/** Payers' data under a data key: in no value that the database keeps, and for the API and the commands as without one. */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { sql } from 'kysely';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCommandLine } from './support/command-line.js';
+import { engines, type TestDatabase } from './support/engines.js';
+import { startReceiver, type Receiver } from './webhooks/receiver.js';
+import { openShop, type Shop } from './webhooks/shop.js';
+
+const newKey = () => randomBytes(32).toString('base64');
+
+const ada = { email: 'Ada.Lovelace@Example.com', fullName: 'Ada Lovelace', phoneNumber: '+15550142' };
+const grace = { email: 'grace@hopper.example', fullName: 'Grace Hopper', phoneNumber: '+15550177' };
+/** What tells who they are. */
+const theirTexts = /lovelace|hopper|15550142|15550177/i;
+
+describe.each(engines)('payers’ data under a data key, on $name', (engine) => {
+  let directory = '';
+  let file = '';
+  let database: TestDatabase;
+  let receiver: Receiver;
+  let shop: Shop | undefined;
+  let paymentId = '';
+  const [first, second] = [newKey(), newKey()];
+
+  const open = (): Shop => {
+    if (!shop) throw new Error('The server was not started');
+    return shop;
+  };
+
+  async function start(keys: readonly string[]): Promise<void> {
+    await shop?.server.stop();
+    await writeFile(file, keys.join('\n'), { mode: 0o600 });
+    const env = keys.length > 0 ? { DATA_KEY_FILE: file } : {};
+    const log = pino({ level: 'silent' });
+    shop = await openShop({ engine, databaseUrl: database.url, env, log });
+  }
+
+  async function ask<T>(method: string, path: string, body?: object, headers?: Record<string, string>) {
+    const { status, body: reply } = await open().server.api(method, path, {
+      ...{ body },
+      ...(headers && { headers }),
+    });
+    expect(status, JSON.stringify(reply)).toBe(200);
+    return reply.data as unknown as T;
+  }
+
+  const command = async (...args: string[]) => {
+    const { exitCode, stdout, stderr } = await runCommandLine(database.url, args, { DATA_KEY_FILE: file });
+    expect(exitCode, stderr).toBe(0);
+    return stdout;
+  };
+
+  /** Everything that a copy of the database has. */
+  async function dump(): Promise<string> {
+    const { reader } = open().server.database;
+    const tables = await reader.introspection.getTables();
+    const rows = await Promise.all(
+      tables.map(async ({ name }) => (await sql`select * from ${sql.table(name)}`.execute(reader)).rows),
+    );
+    return JSON.stringify(rows);
+  }
+
+  const create = { amount: 10, baseCurrency: 'USD', txRef: 'order-1' };
+  const idempotent = { 'Idempotency-Key': 'once' };
+  const pay = (key = idempotent) =>
+    ask<{ payment: { id: string } }>('POST', '/v1/payments/checkout', { ...create, customer: ada }, key);
+  const found = (path: string) => ask<Record<string, unknown>[]>('GET', path);
+
+  /** A payment from its creation to its refund, a subscriber, and customers whose data change. */
+  async function live(): Promise<void> {
+    paymentId = (await pay()).payment.id;
+    await ask('PATCH', `/v1/payments/${paymentId}/currency/set/USDT/tron`);
+    const locked = await ask<{ amount: number; addressInformation: { address: string } }>(
+      'PATCH',
+      `/v1/payments/${paymentId}/currency/lock`,
+    );
+    const { address } = locked.addressInformation;
+    await open().sandbox('transfers', { network: 'tron', currency: 'USDT', address, amount: locked.amount });
+    await open().sandbox('blocks', { network: 'tron', count: 3 });
+    const status = async () => (await ask<{ status: string }>('GET', `/v1/transactions/${paymentId}`)).status;
+    await expect.poll(status, { timeout: 10_000 }).toBe('success');
+    await ask('POST', `/v1/payments/${paymentId}/refunds`, {
+      ...{ kind: 'partial', amount: 4 },
+      reason: 'requested_by_customer',
+    });
+    const plan = await ask<{ id: string }>('POST', '/v1/payment-plans', {
+      ...{ planName: 'Monthly', amount: 5, currency: 'USD', currencies: ['USDT'], frequency: 'monthly' },
+      numberOfTimesToCharge: 3,
+    });
+    await ask('POST', `/v1/payment-plan-subscribers/${plan.id}`, { email: grace.email });
+    const [{ id } = { id: '' }] = await found(`/v1/customers?email=${grace.email}`);
+    await ask('PATCH', `/v1/customers/${String(id)}`, grace);
+    await open().settled();
+  }
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'personal-data-'));
+    file = join(directory, 'data.key');
+    database = await engine.create();
+    receiver = await startReceiver();
+  });
+  afterAll(async () => {
+    await shop?.server.stop();
+    await receiver.stop();
+    await database.dispose();
+    await rm(directory, { recursive: true });
+  });
+
+  it('are in none of its tables after the whole life of a payment, a subscriber and a refund', async () => {
+    await start([first]);
+    await open().setEndpoint(receiver);
+    await live();
+    expect(JSON.stringify(receiver.received)).toMatch(/Lovelace/);
+    expect(await dump()).not.toMatch(theirTexts);
+    if (engine.name !== 'SQLite') return;
+    const folder = dirname(database.url.slice('sqlite:'.length));
+    for (const name of await readdir(folder)) {
+      expect((await readFile(join(folder, name))).toString('latin1'), name).not.toMatch(theirTexts);
+    }
+  });
+
+  async function expectAsWithoutKey(): Promise<void> {
+    const record = { customer: ada.email, description: 'Payment from Ada Lovelace', customerDetails: ada };
+    expect(await found(`/v1/transactions?customer=${ada.email.toUpperCase()}`)).toMatchObject([record]);
+    expect(await found(`/v1/customers?email=${ada.email.toLowerCase()}`)).toMatchObject([ada]);
+    const phone = encodeURIComponent(grace.phoneNumber);
+    expect(await found(`/v1/customers?phoneNumber=${phone}`)).toMatchObject([grace]);
+    const taken = await open().server.api('POST', '/v1/customers', {
+      body: { email: grace.email.toUpperCase() },
+    });
+    expect(taken.body.data.code).toBe('customer_exists');
+    const [one] = await found(`/v1/customers?email=${ada.email}`);
+    const moved = await open().server.api('PATCH', `/v1/customers/${String(one?.['id'])}`, {
+      body: { email: grace.email },
+    });
+    expect(moved.body.data.code).toBe('customer_exists');
+    expect((await pay()).payment.id).toBe(paymentId);
+    const other = await open().server.api('POST', '/v1/payments/checkout', {
+      body: create,
+      headers: idempotent,
+    });
+    expect(other.body.data.code).toBe('idempotency_mismatch');
+  }
+
+  it('are found, unique, exported, replayed and sent again as without one', async () => {
+    await expectAsWithoutKey();
+    const { app, bootstrapped } = open().server;
+    const exported = app.paymentExport.read({ merchantId: bootstrapped.merchantId, mode: 'test' }, {});
+    expect((await exported.next()).value).toMatchObject({ description: 'Payment from Ada Lovelace' });
+    const sent = receiver.received.length;
+    await ask('POST', `/v1/transactions/${paymentId}/webhook`);
+    await expect.poll(() => JSON.stringify(receiver.received.slice(sent))).toMatch(/Lovelace/);
+  });
+
+  it('move to another key, and can be found before, meanwhile and after', async () => {
+    await start([second, first]);
+    await expectAsWithoutKey();
+    expect(await command('data-key', 'rotate')).toMatch(/[1-9]\d* values of payers' data were not before/);
+    expect(await command('data-key', 'rotate')).toContain("0 values of payers' data were not before");
+    const former = await dump();
+    await start([second, first]);
+    await expectAsWithoutKey();
+    expect(former).not.toMatch(theirTexts);
+  });
+
+  it('of a row that were put into another one are not read there', async () => {
+    const { database: stored } = open().server;
+    const { id } = await ask<{ id: string }>('POST', '/v1/customers', { email: 'thief@example.com' });
+    const [from] = await found(`/v1/customers?email=${ada.email}`);
+    const theirs = sql`(select person from customers where id = ${String(from?.['id'])})`;
+    await stored.write(async (transaction) => {
+      await sql`update customers set person = ${theirs} where id = ${id}`.execute(transaction);
+    });
+    const { status, body } = await open().server.api('GET', `/v1/customers/${id}`);
+    expect([status, JSON.stringify(body)]).toEqual([500, expect.not.stringMatching(theirTexts)]);
+    await stored.write(async (transaction) => {
+      await transaction.deleteFrom('customers').where('id', '=', id).execute();
+    });
+  });
+
+  it('are erased', async () => {
+    await ask('POST', `/v1/refunds/${String((await found('/v1/refunds'))[0]?.['id'])}/cancel`);
+    await open().settled();
+    const { app, bootstrapped, database: stored } = open().server;
+    await stored.write((transaction) =>
+      app.erasure.erase(transaction, bootstrapped.merchantId, ada.email.toUpperCase(), 'a test'),
+    );
+    const [record] = await found('/v1/transactions?txRef=order-1');
+    expect(record).toMatchObject({ description: 'Payment from an erased customer' });
+    expect(JSON.stringify(record)).not.toMatch(/lovelace|15550142/i);
+    expect(await found(`/v1/customers?email=${ada.email}`)).toEqual([]);
+    for (const event of await open().events()) {
+      const { body } = await ask<{ body: string }>('GET', `/v1/webhooks/${event.id}`);
+      expect(body).not.toMatch(/lovelace|15550142/i);
+    }
+  });
+});
