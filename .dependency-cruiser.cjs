@@ -121,7 +121,7 @@ module.exports = {
       '^src/(contract|money)/',
       '^src/client/idempotency-key\\.ts$',
       '^src/views/qr-code\\.ts$',
-      '(^|/)node_modules/(vite|zod)/',
+      '(^|/)node_modules/(vite|zod|@simplewebauthn/browser)/',
       lit,
     ),
     only(

@@ -4,6 +4,7 @@ import { consoleApi, type ConsoleSession } from '../src/contract/console.js';
 import { CallFailure, createApi, type Mode } from './api.js';
 import { shellTexts as texts } from './messages/common.js';
 import type { Page, View } from './page.js';
+import { signInByPasskey } from './passkeys.js';
 import { placeOf, places } from './pages.js';
 import { formatRoute, parseRoute, type Query, type Route } from './route.js';
 import { searchRoute } from './search.js';
@@ -334,9 +335,20 @@ export class CheckoutConsole extends LitElement {
         title: texts.freshTitle,
         text: html`<p>${texts.freshText}</p>
           <p><small>${texts.freshLink}</small></p>`,
-        action: texts.goOn,
+        action: this.session?.passkeys ? texts.passkey : texts.goOn,
       });
-      return answer ? this.#withFreshSignIn(run) : undefined;
+      if (!answer) return undefined;
+      if (this.session?.passkeys) await this.#proveAgain();
+      return this.#withFreshSignIn(run);
+    }
+  }
+
+  /** If it fails, the question comes once more. */
+  async #proveAgain(): Promise<void> {
+    try {
+      this.session = await signInByPasskey(createApi(this.apiUrl, 'test'));
+    } catch (error) {
+      if (error instanceof CallFailure) this.#say(messageOf(error));
     }
   }
 
@@ -362,7 +374,15 @@ export class CheckoutConsole extends LitElement {
   }
 
   async #usePasskey(): Promise<void> {
-    // Passkeys are not there yet.
+    try {
+      this.session = await signInByPasskey(createApi(this.apiUrl, 'test'));
+      this.signIn = undefined;
+      this.#open();
+    } catch (error) {
+      // The browser has said what went wrong, or the person has changed their mind.
+      this.signIn =
+        error instanceof CallFailure ? { name: 'failed', message: error.message } : { name: 'asking' };
+    }
   }
 }
 

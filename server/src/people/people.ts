@@ -73,15 +73,16 @@ export function createPeople(deps: PeopleDeps) {
     return member;
   }
 
-  /** Somebody of the merchant, and whether nobody else is an owner. Problem: `not_found`. */
+  /** Somebody of the merchant, and whether nobody else is an owner who can sign in. Problem: `not_found`. */
   async function lockPerson(transaction: Transaction, merchantId: string, id: string) {
     const people = await store.lockTeam(transaction, merchantId);
     const person = orNotFound(
       people.find((one) => one.id === id),
       'person',
     );
-    const isOnlyOwner =
-      people.every((one) => (one.role === 'owner') === (one.id === id)) && person.role === 'owner';
+    // An owner who was only invited may never come.
+    const others = people.filter((one) => one.id !== id && one.role === 'owner' && one.signed_in_at !== null);
+    const isOnlyOwner = person.role === 'owner' && others.length === 0;
     return { person, isOnlyOwner };
   }
 

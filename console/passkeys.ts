@@ -1,0 +1,30 @@
+/** Passkeys in the browser. What talks to it is loaded when somebody uses one. */
+import type {
+  AuthenticationResponseJSON,
+  PublicKeyCredentialCreationOptionsJSON,
+  PublicKeyCredentialRequestOptionsJSON,
+  RegistrationResponseJSON,
+} from '@simplewebauthn/browser';
+import { consoleApi, type ConsoleSession } from '../src/contract/console.js';
+import type { Api } from './api.js';
+
+const load = () => import('@simplewebauthn/browser');
+
+/** Signs in, or signs in anew. Rejects with what the server said, or the browser's own error if the person gave up. */
+export async function signInByPasskey(api: Api): Promise<ConsoleSession> {
+  const { startAuthentication } = await load();
+  const { data } = await api(consoleApi.passkeySignIn.start, {});
+  // The server makes it with the other half of the library.
+  const optionsJSON = data as unknown as PublicKeyCredentialRequestOptionsJSON;
+  const answer: AuthenticationResponseJSON = await startAuthentication({ optionsJSON });
+  return (await api(consoleApi.passkeySignIn.create, { body: { credential: { ...answer } } })).data;
+}
+
+/** Makes a passkey for the person who is signed in. */
+export async function addPasskey(api: Api, name: string): Promise<void> {
+  const { startRegistration } = await load();
+  const { data } = await api(consoleApi.passkeys.startCreation, {});
+  const optionsJSON = data as unknown as PublicKeyCredentialCreationOptionsJSON;
+  const answer: RegistrationResponseJSON = await startRegistration({ optionsJSON });
+  await api(consoleApi.passkeys.create, { body: { credential: { ...answer }, name } });
+}
