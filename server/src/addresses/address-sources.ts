@@ -73,20 +73,35 @@ const segwitTestVersions = { public: 0x045f1cf6, private: 0x045f18bc };
 /** The sources of the simulated networks, the same for every merchant: accounts of the server's own test seed. */
 export function createTestAddressSources(seed: Uint8Array): AddressSources {
   const known = new Map<string, AddressSource>();
-  /** Made when it is first asked for: all of them would take a good part of the server's start. */
-  function sourceOf(family: Family, net: AddressNet): AddressSource {
-    const name = `${family}/${net}`;
-    const found = known.get(name);
-    if (found) return found;
-    const isBitcoinLike = family === 'bitcoin' || family === 'litecoin';
+  return {
+    find({ mode }, family, net = 'test') {
+      if (mode !== 'test' || net === 'main') return undefined;
+      const name = `${family}/${net}`;
+      const source = known.get(name) ?? createTestSource(seed, family, net);
+      known.set(name, source);
+      return source;
+    },
+  };
+}
+
+/** Derives its account when an address is first needed: what can be paid with is asked for all families, and most are never used. */
+function createTestSource(seed: Uint8Array, family: Family, net: AddressNet): AddressSource {
+  const isBitcoinLike = family === 'bitcoin' || family === 'litecoin';
+  let derived: AddressSource | undefined;
+  function source() {
+    if (derived) return derived;
     const root = HDKey.fromMasterSeed(seed, isBitcoinLike ? segwitTestVersions : undefined);
     const { publicExtendedKey } = root.derive(testPaths[family]);
-    const source = createAddressSource('test', family, publicExtendedKey, { net });
-    known.set(name, source);
-    return source;
+    derived = createAddressSource('test', family, publicExtendedKey, { net });
+    return derived;
   }
   return {
-    find: ({ mode }, family, net = 'test') =>
-      mode === 'test' && net !== 'main' ? sourceOf(family, net) : undefined,
+    get id() {
+      return source().id;
+    },
+    get descriptor() {
+      return source().descriptor;
+    },
+    derive: (index) => source().derive(index),
   };
 }
