@@ -66,7 +66,7 @@ const timeoutMs = 20_000;
 
 /**
  * @param apiUrl what stands before `/v1` and `/console/api`
- * @param mode of the calls under `/v1`
+ * @param mode whose records are meant
  */
 export function createApi(apiUrl: string, mode: Mode): Api {
   return async (endpoint, input, signal) => {
@@ -75,8 +75,7 @@ export function createApi(apiUrl: string, mode: Mode): Api {
       encodeURIComponent(params[name] ?? ''),
     );
     const isChange = endpoint.method !== 'GET';
-    const headers: Record<string, string> = { 'Content-Type': 'application/json' };
-    if (path.startsWith('/v1')) headers['X-Checkout-Mode'] = mode;
+    const headers: Record<string, string> = { 'Content-Type': 'application/json', 'X-Checkout-Mode': mode };
     // The same for each attempt, so that what was done in one whose answer was lost is not done twice.
     if (isChange) headers['Idempotency-Key'] = createIdempotencyKey();
     const request = {

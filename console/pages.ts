@@ -38,6 +38,84 @@ export const places: readonly Place[] = [
     permission: 'refunds.list',
     load: () => import('./pages/refunds.js'),
   },
+  {
+    name: 'money',
+    label: menuTexts.money,
+    permission: 'balances.list',
+    load: () => import('./pages/money.js'),
+  },
+  {
+    name: 'transfer',
+    parent: 'money',
+    permission: 'transfers.retrieve',
+    load: () => import('./pages/transfer.js'),
+  },
+  {
+    name: 'customers',
+    label: menuTexts.customers,
+    permission: 'customers.list',
+    load: () => import('./pages/customers.js'),
+  },
+  {
+    name: 'customer',
+    parent: 'customers',
+    permission: 'customers.retrieve',
+    load: () => import('./pages/customer.js'),
+  },
+  {
+    name: 'plans',
+    label: menuTexts.plans,
+    permission: 'paymentPlans.list',
+    load: () => import('./pages/plans.js'),
+  },
+  {
+    name: 'plan',
+    parent: 'plans',
+    permission: 'paymentPlans.retrieve',
+    load: () => import('./pages/plan.js'),
+  },
+  {
+    name: 'subscribers',
+    label: menuTexts.subscribers,
+    permission: 'subscribers.list',
+    load: () => import('./pages/subscribers.js'),
+  },
+  {
+    name: 'wallets',
+    label: menuTexts.wallets,
+    permission: 'wallets.list',
+    load: () => import('./pages/wallets.js'),
+  },
+  {
+    name: 'wallet',
+    parent: 'wallets',
+    permission: 'wallets.retrieve',
+    load: () => import('./pages/wallet.js'),
+  },
+  {
+    name: 'developers',
+    label: menuTexts.developers,
+    permission: 'webhooks.list',
+    load: () => import('./pages/developers.js'),
+  },
+  {
+    name: 'delivery',
+    parent: 'developers',
+    permission: 'webhooks.retrieve',
+    load: () => import('./pages/delivery.js'),
+  },
+  {
+    name: 'settings',
+    label: menuTexts.settings,
+    permission: 'sessions.list',
+    load: () => import('./pages/settings.js'),
+  },
+  {
+    name: 'audit',
+    parent: 'settings',
+    permission: 'auditLog.list',
+    load: () => import('./pages/audit.js'),
+  },
 ];
 
 export const placeOf = (name: string) => places.find((one) => one.name === name);

@@ -24,6 +24,7 @@ export const common = pick({
     until: 'Until',
     optional: 'optional',
     commandLine: 'Command line only',
+    actions: 'Actions',
     noPayments:
       'No payments yet. Copy this tag into a page of your shop, or make a payment here and send its link.',
   },

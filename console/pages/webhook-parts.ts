@@ -3,6 +3,8 @@ import { html, type TemplateResult } from 'lit';
 import type { Pagination, ParsedData } from '../../src/contract/endpoint.js';
 import { webhooks } from '../../src/contract/webhook-deliveries.js';
 import { time } from '../format.js';
+import { common } from '../messages/common.js';
+import { texts as delivery } from '../messages/developers.js';
 import { texts } from '../messages/payments.js';
 import type { View } from '../page.js';
 import { tag } from '../ui/details.js';
@@ -10,7 +12,7 @@ import { table } from '../ui/table.js';
 
 export type Delivery = ParsedData<typeof webhooks.list>[number];
 
-const tones = { pending: 'plain', delivered: 'good', failed: 'bad' } as const;
+export const tones = { pending: 'plain', delivered: 'good', failed: 'bad' } as const;
 
 export function deliveryTable(
   rows: readonly Delivery[],
@@ -20,12 +22,13 @@ export function deliveryTable(
   return table({
     label: texts.webhooks,
     ...{ rows, view, pagination },
+    href: ({ id }) => view.link('delivery', id),
     columns: [
       { label: texts.webhook, cell: (one) => one.type },
-      { label: texts.status, cell: (one) => tag(one.status, tones[one.status]) },
+      { label: texts.status, cell: (one) => tag(delivery.statuses[one.status], tones[one.status]) },
       { label: texts.answer, cell: lastAnswer },
       { label: texts.time, cell: (one) => time(one.createdAt) },
-      { label: '', cell: (one) => again(one, view) },
+      { label: common.actions, cell: (one) => again(one, view) },
     ],
     empty: texts.noWebhooks,
   });
@@ -35,12 +38,13 @@ function lastAnswer({ tries }: Delivery): TemplateResult | string {
   const last = tries.at(-1);
   if (!last) return '–';
   const { responseStatus, durationMs, error, responseExcerpt } = last;
-  return html`${responseStatus ?? '–'}
-    <small>${Math.round(durationMs)} ms, ${tries.length} ×</small>
-    ${error === null ? '' : html`<br /><small title=${responseExcerpt}>${error}</small>`}`;
+  return html`<div>
+    ${responseStatus ?? '–'} <small>${Math.round(durationMs)} ms, ${tries.length} ×</small>
+    ${error === null ? '' : html`<br /><small title=${responseExcerpt}>${error}</small>`}
+  </div>`;
 }
 
-function again({ id }: Delivery, view: View): TemplateResult | string {
+export function again({ id }: Delivery, view: View): TemplateResult | string {
   if (!view.can('webhooks.retry')) return '';
   const retry = () => view.act(() => view.api(webhooks.retry, { params: { webhook_id: id } }), texts.resent);
   return html`<button class="small" ?disabled=${view.isBusy} @click=${() => void retry()}>

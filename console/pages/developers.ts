@@ -1,0 +1,220 @@
+/** For whoever connects the shop: where webhooks go and what became of each, and the API keys. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { consoleApi } from '../../src/contract/console.js';
+import type { Pagination, ParsedData } from '../../src/contract/endpoint.js';
+import { webhooks } from '../../src/contract/webhook-deliveries.js';
+import { webhookEventType } from '../../src/contract/webhooks.js';
+import { time } from '../format.js';
+import { common } from '../messages/common.js';
+import { texts } from '../messages/developers.js';
+import { page, type View } from '../page.js';
+import { button } from '../ui/button.js';
+import { commands } from '../ui/commands.js';
+import { copyable } from '../ui/copy.js';
+import { details, section, tag } from '../ui/details.js';
+import { filterBar } from '../ui/filter-bar.js';
+import { table } from '../ui/table.js';
+import { deliveryTable, type Delivery } from './webhook-parts.js';
+
+type Webhook = ParsedData<typeof consoleApi.webhook.retrieve>;
+type ApiKey = ParsedData<typeof consoleApi.apiKeys.list>[number];
+
+interface Data {
+  /** Undefined for roles that do not see it. */
+  readonly webhook: Webhook | undefined;
+  readonly keys: readonly ApiKey[] | undefined;
+  readonly deliveries: readonly Delivery[];
+  readonly pagination: Pagination | undefined;
+}
+
+const statuses = Object.keys(texts.statuses) as (keyof typeof texts.statuses)[];
+const types = webhookEventType.options;
+
+async function load({ api, query, signal, can }: View): Promise<Data> {
+  const get = (name: string) => query.get(name) ?? undefined;
+  const [listed, webhook, keys] = await Promise.all([
+    api(
+      webhooks.list,
+      {
+        query: {
+          page: get('page'),
+          subjectId: get('subjectId'),
+          status: statuses.find((one) => one === get('status')),
+          type: types.find((one) => one === get('type')),
+        },
+      },
+      signal,
+    ),
+    can('webhook.retrieve') ? api(consoleApi.webhook.retrieve, {}, signal) : undefined,
+    can('apiKeys.list') ? api(consoleApi.apiKeys.list, { query: { skip: 100 } }, signal) : undefined,
+  ]);
+  return {
+    webhook: webhook?.data,
+    keys: keys?.data,
+    deliveries: listed.data,
+    pagination: listed.pagination,
+  };
+}
+
+function render({ webhook, keys, deliveries, pagination }: Data, view: View): TemplateResult {
+  return html`<div class="panels">
+    ${webhook ? webhookSection(webhook, view) : nothing}
+    ${section(
+      texts.deliveries,
+      html`${filterBar(view, [
+        { name: 'status', label: texts.status, options: Object.entries(texts.statuses) },
+        { name: 'type', label: texts.type, options: types.map((one) => [one, one]) },
+        { name: 'subjectId', label: texts.record },
+      ])}
+      ${deliveryTable(deliveries, view, pagination)}`,
+      button(view, {
+        ...{ text: texts.retryAll, permission: 'webhooks.retryFailed' },
+        run: () => retryAll(view),
+      }),
+    )}
+    ${keys ? keySection(keys, view) : nothing}
+  </div>`;
+}
+
+function webhookSection({ url, disabledAt }: Webhook, view: View): TemplateResult {
+  const state = disabledAt === null ? tag(texts.on, 'good') : tag(texts.off, 'bad');
+  return section(
+    texts.webhook,
+    html`<p>${texts.webhookText(view.mode)}</p>
+      ${
+        url === ''
+          ? html`<p>${texts.noUrl}</p>`
+          : details([
+              [texts.url, copyable(url, view)],
+              [texts.state, state],
+            ])
+      }`,
+    html`${button(view, { text: texts.change, permission: 'webhook.update', run: () => change(url, view) })}
+    ${
+      url === ''
+        ? nothing
+        : html`${button(view, { text: texts.rotate, permission: 'webhook.rotateSecret', run: () => rotate(view) })}
+          ${button(view, { text: texts.sample, permission: 'webhooks.sendSample', run: () => sendSample(view) })}`
+    }`,
+  );
+}
+
+async function change(former: string, view: View): Promise<void> {
+  const values = await view.ask({
+    title: texts.changeTitle,
+    fields: [{ name: 'url', label: texts.url, type: 'url', value: former, hint: texts.urlHint }],
+    action: texts.save,
+  });
+  if (!values) return;
+  const body = { url: values['url'] ?? '' };
+  const made = await view.act(() => view.api(consoleApi.webhook.update, { body }), texts.saved);
+  if (made?.data.secret) await showSecret(made.data.secret, view);
+}
+
+async function rotate(view: View): Promise<void> {
+  const { rotateTitle: title, rotateText: text, rotateAction: action } = texts;
+  if (!(await view.ask({ title, text, action }))) return;
+  const made = await view.act(() => view.api(consoleApi.webhook.rotateSecret, {}));
+  if (made?.data.secret) await showSecret(made.data.secret, view);
+}
+
+async function showSecret(secret: string, view: View): Promise<void> {
+  await view.ask({
+    title: texts.secretTitle,
+    text: html`<p>${texts.secretText}</p>
+      <p>${copyable(secret, view)}</p>`,
+  });
+}
+
+async function sendSample(view: View): Promise<void> {
+  const values = await view.ask({
+    title: texts.sampleTitle,
+    text: texts.sampleText,
+    fields: [{ name: 'type', label: texts.type, options: types.map((one) => [one, one]) }],
+    action: texts.sampleAction,
+  });
+  if (!values) return;
+  const type = types.find((one) => one === values['type']);
+  const sent = await view.act(() => view.api(webhooks.sendSample, { body: { type } }));
+  if (!sent) return;
+  const { responseStatus, durationMs, error, responseExcerpt } = sent.data;
+  await view.ask({
+    title: texts.sampleResult(responseStatus, Math.round(durationMs)),
+    text: html`${error === null ? nothing : html`<p>${error}</p>`}
+    ${responseExcerpt === '' ? nothing : html`<pre tabindex="0"><code>${responseExcerpt}</code></pre>`}`,
+  });
+}
+
+async function retryAll(view: View): Promise<void> {
+  const done = await view.act(() => view.api(webhooks.retryFailed, {}));
+  if (done) view.say(texts.retriedAll(done.data.retried, done.data.remaining));
+}
+
+function keySection(keys: readonly ApiKey[], view: View): TemplateResult {
+  return section(
+    texts.keys,
+    html`${table<ApiKey>({
+        label: texts.keys,
+        ...{ rows: keys, view },
+        columns: [
+          { label: texts.key, cell: ({ kind, key }) => (kind === 'public' ? copyable(key, view) : key) },
+          { label: texts.label, cell: ({ label }) => label || '–' },
+          { label: texts.scope, cell: ({ scope }) => (scope ? texts.scopes[scope] : texts.publicScope) },
+          { label: texts.created, cell: ({ createdAt }) => time(createdAt) },
+          { label: texts.lastUse, cell: ({ lastUsedAt }) => time(lastUsedAt) || texts.never },
+          { label: common.actions, cell: (one) => keyActions(one, view) },
+        ],
+        empty: texts.noKeys,
+      })}
+      <h3>${common.commandLine}</h3>
+      ${commands(view, [
+        [texts.liveKey, `keys create --merchant ${view.session.merchant.id} --kind secret --mode live`],
+      ])}
+      <p><small>${texts.requestIds}</small> <code>grep REQUEST_ID server.log</code></p>`,
+    view.mode === 'test'
+      ? button(view, { text: texts.newKey, permission: 'apiKeys.create', run: () => createKey(view) })
+      : nothing,
+  );
+}
+
+function keyActions({ id, key, revokedAt, expiresAt }: ApiKey, view: View): TemplateResult | string {
+  if (revokedAt !== null) return html`${tag(texts.revoked)} <small>${time(revokedAt)}</small>`;
+  const end = expiresAt === null ? '' : html`<small>${texts.ends} ${time(expiresAt)}</small>`;
+  const run = () => revoke(id, key, view);
+  return html`${end} ${button(view, { text: texts.revoke, permission: 'apiKeys.revoke', run, kind: 'small' })}`;
+}
+
+async function revoke(id: string, key: string, view: View): Promise<void> {
+  const { revokeText: text, revokeAction: action } = texts;
+  if (!(await view.ask({ title: texts.revokeTitle(key), text, action, isFinal: true }))) return;
+  await view.act(() => view.api(consoleApi.apiKeys.revoke, { params: { key_id: id } }), texts.revokedDone);
+}
+
+async function createKey(view: View): Promise<void> {
+  const values = await view.ask({
+    title: texts.newKeyTitle,
+    fields: [
+      { name: 'kind', label: texts.kind, options: Object.entries(texts.kinds) },
+      { name: 'scope', label: texts.scope, options: Object.entries(texts.scopes) },
+      { name: 'label', label: `${texts.label} (${common.optional})` },
+    ],
+    action: texts.makeKey,
+  });
+  if (!values) return;
+  const isPublic = values['kind'] === 'public';
+  const scopes = Object.keys(texts.scopes) as (keyof typeof texts.scopes)[];
+  const body = {
+    kind: isPublic ? ('public' as const) : ('secret' as const),
+    scope: isPublic ? undefined : scopes.find((one) => one === values['scope']),
+    label: values['label'],
+  };
+  const made = await view.act(() => view.api(consoleApi.apiKeys.create, { body }));
+  if (!made) return;
+  await view.ask({
+    title: texts.keyTitle,
+    text: html`<p>${texts.keyText}</p>
+      <p>${copyable(made.data.key, view)}</p>`,
+  });
+}
+
+export default page<Data>({ title: () => texts.title, load, render, everyMs: 15_000 });

@@ -1,0 +1,182 @@
+/** What the shop has and where it lies, and what leaves it. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { balances } from '../../src/contract/balances.js';
+import { currencies } from '../../src/contract/currencies.js';
+import type { Pagination, ParsedData } from '../../src/contract/endpoint.js';
+import { payouts } from '../../src/contract/payouts.js';
+import { transfers } from '../../src/contract/transfers.js';
+import { amount, time } from '../format.js';
+import { common } from '../messages/common.js';
+import { texts } from '../messages/money.js';
+import { page, type View } from '../page.js';
+import { button } from '../ui/button.js';
+import { commands } from '../ui/commands.js';
+import { short } from '../ui/copy.js';
+import { section, tag } from '../ui/details.js';
+import { filterBar } from '../ui/filter-bar.js';
+import { table } from '../ui/table.js';
+import { sumOf, tones, type Transfer } from './transfer-parts.js';
+
+type Balance = ParsedData<typeof balances.list>[number];
+type Payout = ParsedData<typeof payouts.list>[number];
+
+interface Data {
+  readonly balances: readonly Balance[];
+  readonly transfers: readonly Transfer[];
+  readonly pagination: Pagination | undefined;
+  readonly payouts: readonly Payout[];
+}
+
+const statuses = Object.keys(texts.statuses) as (keyof typeof texts.statuses)[];
+
+async function load({ api, query, signal }: View): Promise<Data> {
+  const status = statuses.find((one) => one === query.get('status'));
+  const filter = { status, page: query.get('page') ?? undefined };
+  const [held, sent, paid] = await Promise.all([
+    api(balances.list, {}, signal),
+    api(transfers.list, { query: filter }, signal),
+    api(payouts.list, { query: { skip: 10 } }, signal),
+  ]);
+  return {
+    ...{ balances: held.data, transfers: sent.data, pagination: sent.pagination },
+    payouts: paid.data,
+  };
+}
+
+function render(data: Data, view: View): TemplateResult {
+  const { id } = view.session.merchant;
+  return html`<div class="panels">
+    ${balanceSection(data.balances, view)} ${transferSection(data, view)}
+    ${section(texts.payouts, payoutTable(data.payouts, view))}
+    ${section(
+      common.commandLine,
+      html`<p>${texts.commandsText}</p>
+        ${commands(view, [
+          [texts.exportEvm, `transfers export --network CODE --format safe --merchant ${id}`],
+          [texts.exportPsbt, `transfers psbt export --merchant ${id} --network bitcoin --mode ${view.mode}`],
+          [texts.importPsbt, 'transfers psbt import FILE'],
+          [texts.sweepPlan, `sweeps plan --merchant ${id}`],
+          [texts.sweeps, `sweeps export --network CODE --format safe --merchant ${id}`],
+          [texts.bankPayout, `payouts create --merchant ${id} --bank-account ID --amount 100 --currency USD`],
+          [texts.check, 'ledger check --chain'],
+        ])}`,
+    )}
+  </div>`;
+}
+
+function balanceSection(all: readonly Balance[], view: View): TemplateResult {
+  const isHeld = ({ totalBalance, availableBalance }: Balance) =>
+    totalBalance !== 0 || availableBalance !== 0;
+  const held = all.filter((one) => isHeld(one) || one.isSuspended);
+  const others = all.filter((one) => !held.includes(one)).map(({ currency }) => currency);
+  const places = ({ currency, networks = [] }: Balance) =>
+    networks.map((one) => html`<div>${one.network}: ${amount(one.amount, currency)}</div>`);
+  return section(
+    texts.balances,
+    held.length === 0
+      ? html`<p>${texts.nothing}</p>`
+      : html`${table<Balance>({
+            label: texts.balances,
+            rows: held,
+            view,
+            columns: [
+              {
+                label: texts.currency,
+                cell: ({ currency, isSuspended }) =>
+                  html`${currency} ${isSuspended ? tag(texts.suspended, 'bad') : nothing}`,
+              },
+              {
+                label: texts.available,
+                isNumber: true,
+                cell: ({ availableBalance, currency }) => amount(availableBalance, currency),
+              },
+              {
+                label: texts.total,
+                isNumber: true,
+                cell: ({ totalBalance, currency }) => amount(totalBalance, currency),
+              },
+              { label: texts.where, cell: places },
+            ],
+            empty: '',
+          })}
+          <p><small>${others.length > 0 ? texts.others(others.join(', ')) : nothing}</small></p>`,
+  );
+}
+
+function transferSection({ transfers: rows, pagination }: Data, view: View): TemplateResult {
+  return section(
+    texts.transfers,
+    html`${filterBar(view, [{ name: 'status', label: texts.status, options: Object.entries(texts.statuses) }])}
+    ${table<Transfer>({
+      label: texts.transfers,
+      ...{ rows, pagination, view },
+      href: ({ id }) => view.link('transfer', id),
+      columns: [
+        { label: texts.amount, cell: sumOf },
+        { label: texts.status, cell: ({ status }) => tag(texts.statuses[status], tones[status]) },
+        {
+          label: texts.to,
+          cell: ({ walletAddress = '' }) => html`<code>${short(walletAddress)}</code>`,
+        },
+        { label: texts.network, cell: ({ walletNetwork }) => walletNetwork ?? '–' },
+        { label: texts.created, cell: ({ createdAt }) => time(createdAt) },
+      ],
+      empty: texts.noTransfers,
+    })}`,
+    button(view, {
+      ...{ text: texts.create, permission: 'transfers.create', kind: 'main' },
+      run: () => create(view),
+    }),
+  );
+}
+
+/** Asks what goes where, then shows it with its fee, and makes it only then. */
+async function create(view: View): Promise<void> {
+  const known = await view.act(() => view.api(currencies.list, {}, view.signal));
+  if (!known) return;
+  const coins = known.data.filter(({ type }) => type === 'crypto');
+  const networks = [...new Map(coins.flatMap((one) => one.networks).map(({ code, name }) => [code, name]))];
+  const values = await view.ask({
+    title: texts.createTitle,
+    text: texts.createText,
+    fields: [
+      { name: 'amount', label: texts.amount, type: 'number', isRequired: true },
+      { name: 'currency', label: texts.currency, options: coins.map(({ code }) => [code, code]) },
+      { name: 'walletNetwork', label: texts.network, options: networks },
+      { name: 'walletAddress', label: texts.to, isRequired: true, hint: texts.addressHint },
+    ],
+    action: texts.next,
+  });
+  if (!values) return;
+  const { amount: value = '', currency = '', walletNetwork = '', walletAddress = '' } = values;
+  const body = { amount: value, currency, walletNetwork, walletAddress };
+  const fee = await view.act(() => view.api(transfers.quoteFee, { body }, view.signal));
+  if (!fee) return;
+  const sum = amount(value, currency);
+  const isSure = await view.ask({
+    title: texts.confirmTitle(sum),
+    text: html`<p>${texts.confirmText(amount(fee.data.amount, fee.data.currency))}</p>
+      <p><code class="address">${walletAddress}</code></p>
+      <p>${texts.network}: ${walletNetwork}</p>`,
+    action: texts.confirmAction(sum),
+    isFinal: true,
+  });
+  if (!isSure) return;
+  const made = await view.act(() => view.api(transfers.create, { body }), texts.made);
+  if (made) view.go(view.link('transfer', made.data.id));
+}
+
+const payoutTable = (rows: readonly Payout[], view: View) =>
+  table<Payout>({
+    label: texts.payouts,
+    ...{ rows, view },
+    columns: [
+      { label: texts.amount, cell: (one) => amount(one.amount, one.currency) },
+      { label: texts.status, cell: ({ status }) => tag(texts.statuses[status], tones[status]) },
+      { label: texts.destination, cell: ({ destination }) => html`<code>${destination}</code>` },
+      { label: texts.created, cell: ({ createdAt }) => time(createdAt) },
+    ],
+    empty: texts.noPayouts,
+  });
+
+export default page<Data>({ title: () => texts.title, load, render, everyMs: 15_000 });

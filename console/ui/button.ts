@@ -1,0 +1,19 @@
+/** A button that begins something on a page, and rests while something runs. */
+import { html, nothing, type TemplateResult } from 'lit';
+import type { View } from '../page.js';
+
+export interface Button {
+  readonly text: string;
+  /** What the role must be able to call; without it, the button is not there. */
+  readonly permission: string;
+  readonly run: () => Promise<unknown>;
+  /** `main`: what the page is for; `small`: in a row of a table. */
+  readonly kind?: 'main' | 'small';
+}
+
+export function button(view: View, { text, permission, run, kind }: Button): TemplateResult | typeof nothing {
+  if (!view.can(permission)) return nothing;
+  return html`<button class=${kind ?? nothing} ?disabled=${view.isBusy} @click=${() => void run()}>
+    ${text}
+  </button>`;
+}
