@@ -36,7 +36,7 @@ export function frame(options: Frame): TemplateResult {
   };
   return html`<a class="skip" href="#content" @click=${focusContent}>${common.skip}</a>
     <div class="frame ${mode}">
-      <p class="mode">
+      <aside class="mode" aria-label=${texts.mode}>
         <strong>${mode === 'test' ? texts.test : texts.live}</strong>
         ${mode === 'test' ? html`<span>${texts.testHint}</span>` : nothing}
         ${
@@ -44,7 +44,7 @@ export function frame(options: Frame): TemplateResult {
             ? html`<a href=${otherMode.href}>${otherMode.mode === 'test' ? texts.toTest : texts.toLive}</a>`
             : nothing
         }
-      </p>
+      </aside>
       <header class="head">
         <b class="shop">${session.merchant.name}</b>
         <form role="search" @submit=${submit}>

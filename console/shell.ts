@@ -111,6 +111,10 @@ export class CheckoutConsole extends LitElement {
     ${rest}`;
   }
 
+  protected override updated(): void {
+    this.querySelector<HTMLDialogElement>('dialog:not([open])')?.showModal();
+  }
+
   #content(shown: Shown): TemplateResult {
     const view = this.#view;
     if (shown.name !== 'page' || !view || !this.#page) return problemView(shown, () => this.#open());

@@ -32,6 +32,7 @@ export const common = pick({
 
 export const shellTexts = pick({
   en: {
+    mode: 'Mode',
     test: 'Test mode',
     testHint: 'No real money. Nobody can pay here with real coins.',
     live: 'Live',

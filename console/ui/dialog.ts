@@ -1,6 +1,5 @@
 /** Dialogs: a question with fields, and a button that says what it does. */
 import { html, nothing, type TemplateResult } from 'lit';
-import { ref } from 'lit/directives/ref.js';
 import { common } from '../messages/common.js';
 import { field, type Field } from './field.js';
 
@@ -29,14 +28,7 @@ export function dialogView(
       ),
     );
   };
-  return html`<dialog
-    aria-labelledby="dialog-title"
-    @close=${() => answer(undefined)}
-    ${ref((element) => {
-      const dialog = element as HTMLDialogElement | undefined;
-      if (dialog && !dialog.open) dialog.showModal();
-    })}
-  >
+  return html`<dialog aria-labelledby="dialog-title" @close=${() => answer(undefined)}>
     <form method="dialog" @submit=${submit}>
       <h2 id="dialog-title">${title}</h2>
       ${typeof text === 'string' ? html`<p>${text}</p>` : text} ${fields.map(field)}

@@ -1,0 +1,231 @@
+/** The console in a real browser: what a shop's people do every day, by their clicks. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Payment } from 'crypto-checkout/contract';
+import type { BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { merchantIdOf, runCommand } from './deposit-keys.js';
+import { inspect, useStage } from './stage.js';
+
+let directory: string;
+const env = () => ({ DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: '' });
+const stage = useStage({
+  async start() {
+    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-console-'));
+    return { env: env() };
+  },
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+async function invite(role: string, email = `${role}@shop.example`): Promise<string> {
+  const words = ['--merchant', await merchantIdOf(env()), '--email', email, '--role', role];
+  const { signInUrl } = (await runCommand(env(), 'users', 'invite', ...words)) as { signInUrl: string };
+  // The command does not know the port of the test's server. Without https, the console works on localhost alone.
+  const { port } = new URL(stage.server.url);
+  return signInUrl.replace(/^http:\/\/[^/]+/, `http://localhost:${port}`);
+}
+
+async function signIn(role: string): Promise<{ page: Page; context: BrowserContext }> {
+  const context = await stage.context();
+  const page = await stage.page({ context, expectedErrors: /40[0134]/ });
+  await page.goto(await invite(role));
+  await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
+  return { page, context };
+}
+
+async function paid(factor: number, more: { reference?: string; email?: string; coin?: string } = {}) {
+  const { payment } = await stage.create({
+    ...(more.reference && { txRef: more.reference }),
+    customer: { email: more.email ?? 'payer@example.com', name: '<img src=x onerror=alert(1)>' },
+  });
+  const params = { payment_id: payment.id };
+  const { payments } = stage.merchant;
+  await payments.setCurrency({ params: { ...params, currency: 'USDT', network: 'tron' } });
+  const { data } = await payments.lockCurrency({ params });
+  await stage.send(data, (data.amount ?? 0) * factor, more.coin);
+  return data;
+}
+
+const confirm = () => stage.sandbox('blocks', { network: 'tron', count: 30 });
+const until = (payment: Payment, state: string) =>
+  vi.waitFor(async () => expect((await stage.verify(payment.id)).state).toBe(state), { timeout: 20_000 });
+
+/** Counts the clicks and the seconds of a task. Typing counts as none. */
+interface Hand {
+  click(role: 'link' | 'button', name: string | RegExp): Promise<void>;
+  choose(label: string, option: string): Promise<void>;
+  search(text: string): Promise<void>;
+}
+const table: { task: string; clicks: number; seconds: number }[] = [];
+
+async function task(page: Page, name: string, run: (hand: Hand) => Promise<void>): Promise<void> {
+  let clicks = 0;
+  const began = performance.now();
+  await run({
+    async click(role, target) {
+      clicks += 1;
+      await page.getByRole(role, { name: target }).first().click();
+    },
+    async choose(label, option) {
+      clicks += 1;
+      await page.getByLabel(label).selectOption(option);
+    },
+    async search(text) {
+      clicks += 1;
+      await page.getByRole('searchbox').click();
+      await page.getByRole('searchbox').fill(text);
+      await page.keyboard.press('Enter');
+    },
+  });
+  table.push({ task: name, clicks, seconds: Math.round((performance.now() - began) / 100) / 10 });
+  expect(clicks, name).toBeLessThanOrEqual(4);
+}
+
+const heading = (page: Page, name: string | RegExp) =>
+  page.getByRole('heading', { name, level: 1 }).waitFor();
+
+let exact: Payment;
+let excess: Payment;
+let late: Payment;
+let wrong: Payment;
+
+beforeAll(async () => {
+  exact = await paid(1, { reference: 'order-exact', email: 'ada@example.com' });
+  excess = await paid(1.5, { reference: 'order-excess' });
+  wrong = await paid(1, { reference: 'order-wrong', coin: 'TRX' });
+  await confirm();
+  await Promise.all([until(exact, 'settled'), until(excess, 'settled_over')]);
+  await stage.sandbox('clock', { advanceSeconds: 3 * 3600 });
+  await until(wrong, 'invalid');
+  late = (await stage.createLocked('USDT', 'tron')).payment;
+  await stage.merchant.payments.cancel({ params: { payment_id: late.id } });
+  await stage.send(late, late.amount ?? 0);
+  await confirm();
+  await until(late, 'cancelled_paid');
+}, 60_000);
+
+test('the daily tasks take four clicks at most', async () => {
+  const { page } = await signIn('owner');
+  const { receipts = [] } = await stage.verify(exact.id);
+  const finds: [string, string][] = [
+    ['find by order', 'order-exact'],
+    ['find by e-mail', 'ADA@example.com'],
+    ['find by address', exact.addressInformation?.address ?? ''],
+    ['find by transaction', receipts[0]?.txHash ?? ''],
+    ['find by id', exact.id],
+  ];
+  for (const [name, text] of finds) {
+    await task(page, name, async ({ search }) => {
+      await search(text);
+      await heading(page, 'Payment order-exact');
+      await page.getByText('Paid', { exact: true }).first().waitFor();
+    });
+    await page.getByRole('link', { name: 'Home' }).click();
+    await heading(page, 'Home');
+  }
+
+  await task(page, 'refund an excess', async ({ click }) => {
+    await click('link', /paid too much/);
+    await click('link', 'order-excess');
+    await click('button', 'Refund…');
+    expect(await page.getByLabel('What goes back').inputValue()).toBe('excess');
+    await click('button', 'Make the refund’s link');
+    await page.getByRole('heading', { name: 'Send this link to the payer' }).waitFor();
+  });
+  const link = await page.locator('dialog code').innerText();
+  await page.getByRole('button', { name: 'Close' }).click();
+
+  await page.getByRole('link', { name: 'Home' }).click();
+  await task(page, 'a late payment', async ({ click }) => {
+    await click('link', /paid late/);
+    await click('link', late.txRef ?? '');
+    await heading(page, `Payment ${late.txRef}`);
+    await page.getByText('Cancelled, then paid').waitFor();
+  });
+  await page.getByRole('link', { name: 'Home' }).click();
+  await task(page, 'a wrong coin', async ({ click }) => {
+    await click('link', /wrong coin/);
+    await click('link', 'order-wrong');
+    await heading(page, 'Payment order-wrong');
+    await page.getByText('Does not count', { exact: true }).waitFor();
+  });
+
+  await page.getByRole('link', { name: 'Home' }).click();
+  await task(page, 'export for the accountant', async ({ click }) => {
+    await click('link', 'Payments');
+    const download = page.waitForEvent('download');
+    await click('button', 'Save as CSV');
+    const lines = (await readFile(await (await download).path(), 'utf8')).trim().split('\r\n');
+    expect(lines[0]).toContain('id,reference,created,state');
+    expect(lines).toHaveLength(5);
+  });
+
+  // The payer claims, and a manager approves what he has seen.
+  const payer = await stage.page();
+  await payer.goto(link);
+  await payer.getByRole('textbox', { name: 'Your address' }).fill('TJRabPrwbZy45sbavfcjinPJC18kjpRTv8');
+  await payer.keyboard.press('Enter');
+  await payer
+    .getByRole('button', { name: /Confirm|Yes/ })
+    .first()
+    .click();
+  const manager = (await signIn('manager')).page;
+  await task(manager, 'approve a refund', async ({ click }) => {
+    await click('link', /wait for approval/);
+    await click('button', 'Approve…');
+    await manager.getByText('TJRabPrwbZy45sbavfcjinPJC18kjpRTv8').waitFor();
+    await click('button', /^Approve 9\.9/);
+    await manager.getByText('Approved').first().waitFor();
+  });
+  console.log(
+    table.map(({ task: name, clicks, seconds }) => `${name}: ${clicks} clicks, ${seconds} s`).join('\n'),
+  );
+});
+
+test('pages look right and say everything to everybody, whatever a payer has entered', async () => {
+  const { page } = await signIn('owner');
+  for (const path of ['home', 'payments', `payment/${excess.id}`, 'refunds', 'payments?q=nothing']) {
+    await page.goto(`${new URL(page.url()).origin}/console/test/${path}`);
+    await page.locator('h1').waitFor();
+    await inspect(page, `console-${path.replace(/\W.*/, '')}`);
+  }
+  await page.keyboard.press('/');
+  expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('q');
+});
+
+test('a link’s token leaves the address at once, and works once', async () => {
+  const link = await invite('support');
+  const first = await stage.page({ expectedErrors: /40[14]/ });
+  const asked: string[] = [];
+  first.on('request', (request) => asked.push(request.url(), request.headers()['referer'] ?? ''));
+  await first.goto(link);
+  await heading(first, 'Home');
+  expect(first.url()).not.toContain('#');
+  expect(asked.join(' ')).not.toContain(link.split('#')[1]);
+
+  const second = await stage.page({ expectedErrors: /40[14]/ });
+  await second.goto(link);
+  await second.getByRole('alert').getByText('This link has ended').waitFor();
+  await inspect(second, 'console-sign-in');
+});
+
+test('what a role cannot do is not on its pages', async () => {
+  const { page } = await signIn('accountant');
+  await page.getByRole('link', { name: 'Payments' }).click();
+  await heading(page, 'Payments');
+  expect(await page.getByRole('button', { name: 'New payment' }).count()).toBe(0);
+  await page.getByRole('link', { name: 'order-excess' }).click();
+  await heading(page, 'Payment order-excess');
+  expect(await page.getByRole('button', { name: /Refund|Cancel payment|webhook/ }).count()).toBe(0);
+});
+
+test('a session that was ended elsewhere asks to sign in, and shows nothing more', async () => {
+  const { page } = await signIn('owner');
+  await page.getByRole('link', { name: 'Payments' }).click();
+  await heading(page, 'Payments');
+  await runCommand(env(), 'users', 'sign-out', 'owner@shop.example', '--merchant', await merchantIdOf(env()));
+  await page.getByLabel('Status').selectOption('Paid');
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  expect(await page.getByText('order-exact').count()).toBe(0);
+});
