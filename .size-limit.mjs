@@ -1,4 +1,4 @@
-/** Size budgets for the built widget: brotli, each file on its own, as a server sends them. `npm run size` shows them. */
+/** Size budgets for the built widget, and the console: brotli, each file on its own, as a server sends them. `npm run size` shows them. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
@@ -34,6 +34,15 @@ const chunksNamed = (name) =>
 const firstTexts = chunksNamed(/^[a-z]{2}$/);
 const laterTexts = chunksNamed(/^[a-z]{2}-(after-qr|transfer)$/);
 
+const consoleFolder = 'server/dist/console';
+const firstPage = existsSync(join(consoleFolder, 'chunks'))
+  ? readdirSync(join(consoleFolder, 'chunks')).filter((name) => name.startsWith('home-'))
+  : [];
+const consoleFiles = [
+  join(consoleFolder, 'console.js'),
+  ...firstPage.map((name) => join(consoleFolder, 'chunks', name)),
+];
+
 export default [
   { name: 'first paint: the script, and what it imports', path: withImports([entry]), limit: '14 kB' },
   {
@@ -44,4 +53,9 @@ export default [
   ...firstTexts.map((path) => ({ name: `language: ${path}`, path, limit: '2 kB' })),
   ...laterTexts.map((path) => ({ name: `language: ${path}`, path, limit: '2.75 kB' })),
   { name: 'wallets in the browser', path: chunksNamed(/^wallet-payments$/), limit: '6 kB' },
+  {
+    name: 'the console’s first view: its script and styles, and the first page with what it imports',
+    path: [...withImports(consoleFiles), join(consoleFolder, 'console.css')],
+    limit: '45 kB',
+  },
 ];

@@ -32,6 +32,8 @@ export interface View {
   /** The address of a page in the same mode. */
   link(page: string, id?: string, query?: Query): string;
   go(href: string): void;
+  /** The same, and Back does not return here. */
+  replace(href: string): void;
   /** Changes filters in the address, and reads the page again. A filter that is empty is taken out. */
   filter(query: Query): void;
   /**

@@ -49,6 +49,8 @@ export class CheckoutConsole extends LitElement {
   /** Ends when the page is left. */
   #visit = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Counts the readings of pages' data. */
+  #reading = 0;
   #sayTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor() {
@@ -204,21 +206,29 @@ export class CheckoutConsole extends LitElement {
     const view = this.#view;
     if (!page || !view) return;
     const { signal } = view;
+    // An answer that was overtaken by a later one is older than what is shown.
+    this.#reading += 1;
+    const reading = this.#reading;
+    const isLate = () => signal.aborted || reading !== this.#reading;
+    let waitMs = page.everyMs;
     try {
       const data = await page.load(view);
-      if (signal.aborted) return;
+      if (isLate()) return;
       this.shown = { name: 'page', data };
       document.title = `${page.title(view, data)} · ${this.session?.merchant.name ?? ''}`;
     } catch (error) {
-      if (signal.aborted) return;
+      if (isLate()) return;
       if (isSignedOut(error)) {
         this.signIn = { name: 'asking' };
         return;
       }
+      if (waitMs !== undefined && error instanceof CallFailure) {
+        waitMs = Math.max(waitMs, (error.waitSeconds ?? 0) * 1000);
+      }
       const problem = { name: 'problem', ...problemOf(error) } as const;
       this.shown = this.shown.name === 'page' ? { ...this.shown, problem } : problem;
     }
-    if (page.everyMs !== undefined) this.#poll(page.everyMs);
+    if (waitMs !== undefined) this.#poll(waitMs);
   }
 
   #poll(delayMs: number): void {
@@ -242,6 +252,7 @@ export class CheckoutConsole extends LitElement {
       can: (permission) => session.permissions.includes(permission),
       link: (page, id, query) => formatRoute(this.base, mode, page, id, query),
       go: (href) => this.#go(href),
+      replace: (href) => this.#go(href, true),
       filter: (query) => this.#filter(query),
       act: (run, done) => this.#act(run, done),
       get isBusy() {
@@ -261,8 +272,9 @@ export class CheckoutConsole extends LitElement {
     return { mode: other, href: formatRoute(this.base, other, place?.parent ?? page) };
   }
 
-  #go(href: string): void {
-    history.pushState(null, '', href);
+  #go(href: string, isReplaced = false): void {
+    if (isReplaced) history.replaceState(null, '', href);
+    else history.pushState(null, '', href);
     this.#open();
   }
 

@@ -115,7 +115,10 @@ export const texts = pick({
     merchantPays: 'the shop',
     payerPays: 'the payer',
     refundAction: 'Make the refund’s link',
-    refundReady: 'Send this link to the payer',
+    refundOf: (sum: string) => `Arrived: ${sum}.`,
+    refundReady: (sum: string) => `${sum}: send this link to the payer`,
+    refundUnlinked: (sum: string) =>
+      `The refund of ${sum} was made, and its link was lost on the way. Make a new link under Refunds.`,
     refundReadyText: 'It is shown only now. It works for 30 days, and can be replaced by a new one.',
   },
 });

@@ -166,10 +166,15 @@ function likelyKind({ state }: PaymentRecord): Kind {
   return isInGroup(state, 'success') ? 'full' : 'unaccepted';
 }
 
+/** All that was credited: what a refund can be at most. */
+const left = ({ credited = [] }: PaymentRecord) =>
+  credited.map((one) => amount(one.amount, one.currency)).join(', ');
+
 async function refund(payment: PaymentRecord, view: View): Promise<void> {
   const values = await view.ask({
     title: texts.refundTitle,
-    text: texts.refundText,
+    text: html`<p>${texts.refundOf(left(payment))}</p>
+      <p>${texts.refundText}</p>`,
     fields: [
       { name: 'kind', label: texts.kind, value: likelyKind(payment), options: Object.entries(texts.kinds) },
       { name: 'amount', label: `${texts.part} (${common.optional})`, type: 'number' },
@@ -195,7 +200,12 @@ async function refund(payment: PaymentRecord, view: View): Promise<void> {
   };
   const params = { payment_id: payment.id };
   const made = await view.act(() => view.api(refunds.create, { params, body }));
-  if (made?.data.claimUrl) await showLink(view, texts.refundReady, made.data.claimUrl, texts.refundReadyText);
+  if (!made) return;
+  const { claimUrl, amount: value, currency } = made.data;
+  const sum = amount(value, currency);
+  // The answer to a repeated call has no link: the first one's was lost on the way.
+  if (claimUrl) await showLink(view, texts.refundReady(sum), claimUrl, texts.refundReadyText);
+  else view.say(texts.refundUnlinked(sum));
 }
 
 export default page<Data>({

@@ -20,6 +20,8 @@ import { teachTag } from '../ui/teach-tag.js';
 interface Data {
   readonly rows: readonly PaymentRecord[];
   readonly pagination: Pagination | undefined;
+  /** What found them. */
+  readonly filter: Filter;
 }
 
 const reviews = Object.keys(texts.reviews) as (keyof typeof texts.reviews)[];
@@ -44,14 +46,14 @@ async function list({ api, query, signal }: View, filter: Filter, skip = 25): Pr
     },
     signal,
   );
-  return { rows, pagination };
+  return { rows, pagination, filter };
 }
 
 /** Opens the payment at once if there is only one. */
 async function search(view: View, text: string): Promise<Data> {
   const found = (await findById(view, text)) ?? (await findByFilter(view, text));
   const [one] = found.rows;
-  if (one && found.pagination?.total === 1) view.go(view.link('payment', one.id));
+  if (one && found.pagination?.total === 1) view.replace(view.link('payment', one.id));
   return found;
 }
 
@@ -60,7 +62,7 @@ async function findById({ api, signal }: View, text: string): Promise<Data | und
   try {
     const params = { transaction_id: text.toUpperCase() };
     const { data } = await api(transactions.retrieve, { params }, signal);
-    return { rows: [data], pagination: { total: 1, count: 1, from: 1, to: 1 } };
+    return { rows: [data], pagination: { total: 1, count: 1, from: 1, to: 1 }, filter: {} };
   } catch (error) {
     if (error instanceof CallFailure && error.code === 'not_found') return undefined;
     throw error;
@@ -68,7 +70,7 @@ async function findById({ api, signal }: View, text: string): Promise<Data | und
 }
 
 async function findByFilter(view: View, text: string): Promise<Data> {
-  let found: Data = { rows: [], pagination: undefined };
+  let found: Data = { rows: [], pagination: undefined, filter: {} };
   for (const filter of filtersFor(text)) {
     found = await list(view, filter);
     if (found.rows.length > 0) break;
@@ -90,7 +92,7 @@ const columns: readonly Column<PaymentRecord>[] = [
   { label: texts.created, cell: ({ createdAt }) => time(createdAt) },
 ];
 
-function render({ rows, pagination }: Data, view: View): TemplateResult {
+function render({ rows, pagination, filter }: Data, view: View): TemplateResult {
   const text = view.query.get('q');
   return html`<div class="bar">
       ${filterBar(view, [
@@ -100,7 +102,7 @@ function render({ rows, pagination }: Data, view: View): TemplateResult {
         { name: 'to', label: common.until, type: 'date' },
       ])}
       <div class="actions">
-        <button ?disabled=${rows.length === 0 || view.isBusy} @click=${() => void exportCsv(view)}>
+        <button ?disabled=${rows.length === 0 || view.isBusy} @click=${() => void exportCsv(view, filter)}>
           ${texts.csv}
         </button>
         ${
@@ -152,14 +154,14 @@ const exportRows = 100;
 const exportPages = 50;
 
 /** What the filters show, up to 5,000 rows. */
-async function exportCsv(view: View): Promise<void> {
+async function exportCsv(view: View, filter: Filter): Promise<void> {
   await view.act(async () => {
     const rows: PaymentRecord[] = [];
     let total = 0;
     for (let number = 1; number <= exportPages; number += 1) {
       const query = new URLSearchParams(view.query);
       query.set('page', String(number));
-      const found = await list({ ...view, query }, {}, exportRows);
+      const found = await list({ ...view, query }, filter, exportRows);
       rows.push(...found.rows);
       total = found.pagination?.total ?? rows.length;
       if (rows.length >= total) break;

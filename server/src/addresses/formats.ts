@@ -102,6 +102,12 @@ export function parseAddress(
   return attempt(() => addressFormat(mode, family, addressNet).read(text));
 }
 
+/** An address as pages show it, however somebody has written it: without the capitals of EIP-55, or all in capitals. */
+export function asShown(address: string): string {
+  const isCapitals = segwit.test(address) && address === address.toUpperCase();
+  return evm.read(address) ?? (isCapitals ? address.toLowerCase() : address);
+}
+
 const ownId = /^[0-9A-Z]{26}$/;
 const base58 = /^[1-9A-HJ-NP-Za-km-z]{26,35}$/;
 const segwit = /^[a-z]{2,5}1[02-9ac-hj-np-z]{14,74}$/i;

@@ -1,5 +1,6 @@
 /** The life of a payment: it is created, gets a currency, is locked, and is paid, cancelled or expires. */
 import type { PaymentRecord, Receipt, TransferCheck } from 'crypto-checkout/contract';
+import { asShown } from '../addresses/formats.js';
 import type { Transaction } from '../db/engine.js';
 import type { PaymentOption } from '../money/currencies.js';
 import { createFailures } from '../shared/failures.js';
@@ -102,7 +103,8 @@ export function createPayments(deps: PaymentsDeps): Payments {
     async list(scope, { customer, ...query }) {
       const payerIndexes =
         customer === undefined ? undefined : personalData.payerIndexes(scope.merchantId, customer);
-      const page = await store.listRecords(database.reader, scope, { ...query, payerIndexes });
+      const address = query.address === undefined ? undefined : asShown(query.address);
+      const page = await store.listRecords(database.reader, scope, { ...query, payerIndexes, address });
       return { rows: page.records.map((record) => reader.view('secret', record)), total: page.total };
     },
 

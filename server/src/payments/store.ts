@@ -482,6 +482,12 @@ function filters(
   ];
 }
 
+/** People copy a hash with and without 0x, and in capitals. Each chain has one way to write it. */
+function spellingsOf(txHash: string): string[] {
+  const digits = /^(?:0x)?([0-9a-f]{64})$/i.exec(txHash)?.[1]?.toLowerCase();
+  return digits === undefined ? [txHash] : [digits, `0x${digits}`];
+}
+
 /** The ids of the payments with a reference, a transfer or an address, which are few. */
 function lookUps(
   e: ExpressionBuilder<Schema, 'payments'>,
@@ -499,7 +505,7 @@ function lookUps(
     .select('receipts.payment_id')
     .where('receipts.merchant_id', '=', merchantId)
     .where('receipts.mode', '=', mode)
-    .where('receipts.tx_hash', '=', txHash ?? '');
+    .where('receipts.tx_hash', 'in', spellingsOf(txHash ?? ''));
   const byAddress = e
     .selectFrom('addresses')
     .innerJoin('payments as paid', 'paid.id', 'addresses.payment_id')

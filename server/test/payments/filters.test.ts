@@ -46,7 +46,10 @@ describe.each(engines)('the list of transactions, on $name', (engine) => {
     expect(await find(`txHash=${txHash}`)).toEqual([paid]);
     expect(await find(`txHash=${txHash}`, other)).toEqual([]);
     const { address } = bitcoin;
-    expect(await find(`address=${address}`)).toEqual([bitcoin.id]);
+    for (const one of [address, address.toUpperCase()]) {
+      expect(await find(`address=${one}`), one).toEqual([bitcoin.id]);
+    }
+    expect(await find(`txHash=0x${txHash.replace('0x', '').toUpperCase()}`)).toEqual([paid]);
     expect(await find(`address=${address}`, other)).toEqual([]);
     expect(await find('status=success')).toEqual([paid]);
     expect(await find('status=cancelled')).toEqual([bitcoin.id]);
