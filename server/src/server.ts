@@ -147,6 +147,7 @@ async function serve(
       quarantined: () => countQuarantine(database.reader),
       reconciliation: () => app.reconciliation.status(),
       webhooks: () => webhooks.backlog(database.reader),
+      depositKeys: () => app.depositKeys.list(database.reader),
       connections: () => database.connections(),
       size: () => readSize(database),
       isReady: () =>

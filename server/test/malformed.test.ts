@@ -1,5 +1,7 @@
 /** Sends seeded malformed requests to every route, API or not: none gets a 5xx, and nothing of them is in the log. */
 import { connect } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLog } from '../src/log.js';
 import { call } from './support/call.js';
@@ -11,6 +13,8 @@ import { startServer, type TestServer } from './support/server.js';
 
 const count = roundsOf({ usual: 400, soak: 4000 });
 const atOnce = 16;
+/** What one request may cost, with everything that the process does meanwhile. */
+const mostCpuMs = 100;
 /** A seed that was random once. `MALFORMED_SEED` tries another one. */
 const firstSeed = Number(process.env['MALFORMED_SEED'] ?? 20_260_101);
 
@@ -35,6 +39,26 @@ function exchange(url: string, { bytes, then }: MalformedRequest): Promise<strin
   });
 }
 
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+function heapMegabytes(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed / 1e6;
+}
+
+/** Processor time of one request alone: the least of three tries, because jobs run beside it. */
+async function costOf(url: string, request: MalformedRequest): Promise<number> {
+  const costs: number[] = [];
+  for (let index = 0; index < 3; index += 1) {
+    const before = process.cpuUsage();
+    await exchange(url, request);
+    const { user, system } = process.cpuUsage(before);
+    costs.push((user + system) / 1000);
+  }
+  return Math.min(...costs);
+}
+
 describe.each(engines)('On $name', (engine) => {
   const lines: string[] = [];
   let server: TestServer;
@@ -51,7 +75,7 @@ describe.each(engines)('On $name', (engine) => {
   afterAll(() => server.stop());
 
   it(
-    `${count} malformed requests get no 5xx, and leave nothing in the log`,
+    `${count} malformed requests get no 5xx, and leave nothing in the log, cost little and take no memory`,
     { timeout: 60_000 + count * 50 },
     async () => {
       await expect
@@ -59,12 +83,18 @@ describe.each(engines)('On $name', (engine) => {
         .toBe(200);
       const failures: string[] = [];
       const statuses = new Map<string, number>();
+      const tookMs: { seed: number; ms: number }[] = [];
+      let heapAtFirst = 0;
       let next = 0;
       const worker = async () => {
         while (next < count) {
           const seed = firstSeed + next++;
           const request = malformedRequest(seed, known);
+          const startedAt = performance.now();
           const received = await exchange(server.url, request);
+          tookMs.push({ seed, ms: performance.now() - startedAt });
+          // By then, everything that is kept of a route or a caller is there.
+          if (tookMs.length === Math.floor(count / 4)) heapAtFirst = heapMegabytes();
           const all = [...(received ?? '').matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map(([, status]) =>
             String(status),
           );
@@ -78,6 +108,23 @@ describe.each(engines)('On $name', (engine) => {
         }
       };
       await Promise.all(Array.from({ length: atOnce }, worker));
+      const slowest = tookMs.sort((a, b) => b.ms - a.ms).slice(0, 10);
+      const costs: number[] = [];
+      for (const { seed } of slowest) {
+        const cpuMs = await costOf(server.url, malformedRequest(seed, known));
+        costs.push(cpuMs);
+        expect(cpuMs, `seed ${seed}`).toBeLessThan(mostCpuMs);
+      }
+      tookMs.length = 0;
+      const grownBy = heapMegabytes() - heapAtFirst;
+      // Logged lines are kept by the test itself.
+      expect(grownBy).toBeLessThan(20);
+      if (count > 1000) {
+        const cpu = Math.max(...costs).toFixed(1);
+        console.log(
+          `${engine.name}: heap ${grownBy.toFixed(1)} MB more, dearest request ${cpu} ms of processor`,
+        );
+      }
       if (count > 1000) console.log(engine.name, count, Object.fromEntries([...statuses].sort()));
       expect(failures.slice(0, 5)).toEqual([]);
       // The requests reach the routes, and are not all refused at the door.

@@ -36,6 +36,8 @@ export interface MetricSources {
   /** How far the balances of addresses were compared with the books, and how many differ. */
   reconciliation(): Promise<ReconciliationStatus>;
   webhooks(): Promise<{ readonly pending: number; readonly lagMs: number }>;
+  /** All deposit keys. */
+  depositKeys(): Promise<readonly { readonly mode: Mode; readonly state: string }[]>;
   size(): Promise<DatabaseSize>;
   /** Undefined if the database has no connection pool. */
   connections(): Connections | undefined;
@@ -171,6 +173,7 @@ const gaugesOf =
     });
 
 const byNetwork = ['mode', 'network'];
+const modes = ['live', 'test'] as const satisfies readonly Mode[];
 
 function watchReconciliation({ reconciliation, chains }: MetricSources, registers: Registry[]): void {
   const gauge = gaugesOf(registers);
@@ -331,6 +334,15 @@ function watchSources(sources: MetricSources, registers: Registry[]): void {
     [],
     'How overdue the oldest webhook delivery is, in seconds',
     async () => [[{}, (await sources.webhooks()).lagMs / 1000]],
+  );
+  gauge(
+    'checkout_deposit_keys_pending',
+    ['mode'],
+    'Deposit keys and treasuries that were set in place of others, and take effect within a day',
+    async () => {
+      const pending = (await sources.depositKeys()).filter(({ state }) => state === 'pending');
+      return modes.map((mode): Sample => [{ mode }, pending.filter((key) => key.mode === mode).length]);
+    },
   );
   watchReconciliation(sources, registers);
   gauge('checkout_ready', [], '1 if the server is ready, as /readyz says, otherwise 0', async () => [

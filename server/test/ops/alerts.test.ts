@@ -195,6 +195,7 @@ it.each([
   ['CheckoutDiskNearlyFull', 'checkout_disk_used', {}, 0.91, 0.89],
   ['CheckoutNotReady', 'checkout_ready', {}, 0, 1],
   ['CheckoutNetworkNotOffered', 'checkout_network_offered', {}, 0, 1],
+  ['CheckoutDepositKeyPending', 'checkout_deposit_keys_pending', { mode: 'live' }, 1, 0],
   ['CheckoutNodesDisagree', 'checkout_chain_disagreement', { mode: 'live', network: 'base' }, 1, 0],
 ])('%s fires by its threshold', (rule, name, labels, bad, good) => {
   const { expr = '' } = rules.find((one) => one.name === rule) ?? {};

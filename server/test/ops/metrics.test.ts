@@ -1,5 +1,6 @@
 /** `/metrics`: what it reports, who may read it, and that it identifies no merchant or payer. */
 import { readFile } from 'node:fs/promises';
+import { HDKey } from '@scure/bip32';
 import { api, type Endpoint } from 'crypto-checkout/contract';
 import { describe, expect, it } from 'vitest';
 import { call } from '../support/call.js';
@@ -131,11 +132,28 @@ describe.each(engines)('On $name, /metrics', (engine) => {
         'http://127.0.0.1:9/',
       ),
     );
+    for (const seed of [1, 2]) {
+      const account = HDKey.fromMasterSeed(new Uint8Array(32).fill(seed)).derive("m/44'/60'/0'");
+      const key = { extendedPublicKey: account.publicExtendedKey, script: undefined };
+      const by = { actor: 'a test', isAtOnce: false };
+      await database.write((transaction) =>
+        app.depositKeyChanges.set(
+          transaction,
+          { merchantId: bootstrapped.merchantId, mode: 'live' },
+          'evm',
+          key,
+          by,
+        ),
+      );
+    }
     await api('POST', '/v1/payments/checkout', { body: { amount: 10, baseCurrency: 'USD' } });
     const first = samples(await scrape(url));
     expect(first.get('checkout_chain_height{mode="test",network="tron"}')).toBe(height);
     expect(first.get('checkout_chain_lag_seconds{mode="test",network="tron"}')).toBeLessThan(10);
     expect(first.get('checkout_ready')).toBe(1);
+    // The first key takes effect at once, the other one a day later.
+    expect(first.get('checkout_deposit_keys_pending{mode="live"}')).toBe(1);
+    expect(first.get('checkout_deposit_keys_pending{mode="test"}')).toBe(0);
     for (const status of ['success', 'error', 'cancelled']) {
       expect(first.get(`checkout_payments_total{status="${status}"}`)).toBe(0);
     }
