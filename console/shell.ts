@@ -347,14 +347,17 @@ export class CheckoutConsole extends LitElement {
       return { value: await run() };
     } catch (error) {
       if (!(error instanceof CallFailure) || error.code !== 'step_up_required') throw error;
+      // A passkey may have been added since the session was read.
+      const api = createApi(this.apiUrl, 'test');
+      this.session = (await api(consoleApi.session.retrieve, {})).data;
       const answer = await this.#ask({
         title: texts.freshTitle,
         text: html`<p>${texts.freshText}</p>
           <p><small>${texts.freshLink}</small></p>`,
-        action: this.session?.passkeys ? texts.passkey : texts.goOn,
+        action: this.session.passkeys > 0 ? texts.passkey : texts.goOn,
       });
       if (!answer) return undefined;
-      if (this.session?.passkeys) await this.#proveAgain();
+      if (this.session.passkeys > 0) await this.#proveAgain();
       return this.#withFreshSignIn(run);
     }
   }

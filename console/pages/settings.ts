@@ -12,6 +12,7 @@ import { outside } from '../ui/copy.js';
 import { details, section, tag } from '../ui/details.js';
 import { table } from '../ui/table.js';
 import { auditTable, type AuditEntry } from './audit-parts.js';
+import { passkeySection, type Passkey } from './passkey-parts.js';
 import { sessionSection, teamSection, type Member, type OpenSession } from './team-parts.js';
 
 type Shop = ParsedData<typeof consoleApi.shop.retrieve>;
@@ -22,28 +23,31 @@ interface Data {
   readonly shop: Shop | undefined;
   readonly team: readonly Member[] | undefined;
   readonly sessions: readonly OpenSession[];
+  readonly passkeys: readonly Passkey[];
   readonly networks: readonly Network[] | undefined;
   readonly audit: readonly AuditEntry[] | undefined;
 }
 
 async function load({ api, signal, can }: View): Promise<Data> {
-  const [shop, team, sessions, networks, audit] = await Promise.all([
+  const [shop, team, sessions, passkeys, networks, audit] = await Promise.all([
     can('shop.retrieve') ? api(consoleApi.shop.retrieve, {}, signal) : undefined,
     can('team.list') ? api(consoleApi.team.list, {}, signal) : undefined,
     api(consoleApi.sessions.list, {}, signal),
+    api(consoleApi.passkeys.list, {}, signal),
     can('home.listNetworks') ? api(home.listNetworks, {}, signal) : undefined,
     can('auditLog.list') ? api(consoleApi.auditLog.list, { query: { skip: 5 } }, signal) : undefined,
   ]);
   return {
-    ...{ shop: shop?.data, team: team?.data, sessions: sessions.data },
+    ...{ shop: shop?.data, team: team?.data, sessions: sessions.data, passkeys: passkeys.data },
     ...{ networks: networks?.data, audit: audit?.data },
   };
 }
 
-function render({ shop, team, sessions, networks, audit }: Data, view: View): TemplateResult {
+function render({ shop, team, sessions, passkeys, networks, audit }: Data, view: View): TemplateResult {
   return html`<div class="panels">
     ${team ? teamSection(team, view) : nothing} ${networks ? networkSection(networks, view) : nothing}
-    ${shop ? shopSection(shop, view) : nothing} ${sessionSection(sessions, view)}
+    ${shop ? shopSection(shop, view) : nothing} ${passkeySection(passkeys, view)}
+    ${sessionSection(sessions, view)}
     ${
       audit
         ? section(

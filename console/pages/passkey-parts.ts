@@ -1,0 +1,57 @@
+/** The passkeys of the person who looks. */
+import { html, type TemplateResult } from 'lit';
+import { consoleApi } from '../../src/contract/console.js';
+import type { ParsedData } from '../../src/contract/endpoint.js';
+import { time } from '../format.js';
+import { texts } from '../messages/passkeys.js';
+import type { View } from '../page.js';
+import { addPasskey } from '../passkeys.js';
+import { button } from '../ui/button.js';
+import { section } from '../ui/details.js';
+import { table } from '../ui/table.js';
+
+export type Passkey = ParsedData<typeof consoleApi.passkeys.list>[number];
+
+export function passkeySection(passkeys: readonly Passkey[], view: View): TemplateResult {
+  return section(
+    texts.title,
+    html`<p>${texts.text}</p>
+      ${table<Passkey>({
+        label: texts.title,
+        rows: passkeys,
+        view,
+        columns: [
+          { label: texts.name, cell: ({ name }) => name },
+          { label: texts.since, cell: ({ createdAt }) => time(createdAt) },
+          { label: texts.lastUse, cell: ({ lastUsedAt }) => time(lastUsedAt) || texts.never },
+          {
+            label: texts.actions,
+            cell: (one) =>
+              button(view, {
+                ...{ text: texts.remove, permission: 'passkeys.remove', kind: 'small' },
+                run: () => remove(one, view),
+              }),
+          },
+        ],
+        empty: texts.none,
+      })}`,
+    button(view, { text: texts.add, permission: 'passkeys.create', run: () => add(view), kind: 'main' }),
+  );
+}
+
+async function add(view: View): Promise<void> {
+  const values = await view.ask({
+    title: texts.addTitle,
+    text: texts.addText,
+    fields: [{ name: 'name', label: texts.name, isRequired: true, value: texts.suggested }],
+    action: texts.add,
+  });
+  if (!values) return;
+  await view.act(() => addPasskey(view.api, (values['name'] ?? '').slice(0, 60)), texts.added);
+}
+
+async function remove({ id, name }: Passkey, view: View): Promise<void> {
+  const { removeText: text, remove: action } = texts;
+  if (!(await view.ask({ title: texts.removeTitle(name), text, action, isFinal: true }))) return;
+  await view.act(() => view.api(consoleApi.passkeys.remove, { params: { passkey_id: id } }), texts.removed);
+}
