@@ -6,6 +6,7 @@ export type SimulationName = 'exact' | 'half' | 'over' | 'wrong' | 'mine' | 'reo
 const configReply = z.object({
   publicKey: z.string(),
   checkoutUrl: z.string(),
+  consoleUrl: z.optional(z.string()),
   /** Unit price by currency, as a decimal string. */
   prices: z.record(z.string(), z.string()),
   assets: z.array(z.object({ currency: z.string(), network: z.string(), decimals: z.number() })),

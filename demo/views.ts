@@ -176,6 +176,13 @@ export function builderView(
             >`
           : nothing
       }
+      ${
+        id && config.consoleUrl
+          ? html`<a href=${`${config.consoleUrl}/test/payment/${id}`} target="_blank" rel="noopener"
+              >See this payment as the merchant</a
+            >`
+          : nothing
+      }
     </p>
     <p>Paste it into any page, on any origin: the key is this shop’s real test key.</p>
   </section>`;

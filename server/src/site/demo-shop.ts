@@ -29,6 +29,8 @@ export interface DemoShopOptions {
   readonly isLimited: boolean;
   /** Hosted pages are at `{checkoutUrl}/{payment id}`. */
   readonly checkoutUrl: string;
+  /** Where the merchant's people look; undefined if there is no console. */
+  readonly consoleUrl: string | undefined;
   /** The directory that the build wrote the shop's pages to. */
   readonly directory: string;
 }
@@ -91,7 +93,8 @@ function orderOf(id: string, orderKey: Uint8Array): Order | undefined {
 
 /** Serves the shop's API at `/demo-api` and its pages at `/`. */
 export function demoShop(options: DemoShopOptions): Router {
-  const { publicKey, secretKey, orderKey, nextNumber, isLimited, checkoutUrl, directory } = options;
+  const { publicKey, secretKey, orderKey, nextNumber, isLimited, checkoutUrl, consoleUrl, directory } =
+    options;
   const merchant = (request: Request): MerchantClient =>
     createMerchantClient({ apiUrl: ownUrl(request), secretKey });
 
@@ -126,6 +129,7 @@ export function demoShop(options: DemoShopOptions): Router {
     response.json({
       publicKey: key,
       checkoutUrl,
+      consoleUrl,
       prices,
       assets: await readAssets(request),
       clockAheadSeconds: await clockAheadSeconds(access),

@@ -10,6 +10,7 @@ import type { Payments } from '../payments/payments.js';
 import type { Clock } from '../shared/clock.js';
 import { flagsDirectory } from '../bank-accounts/countries.js';
 import { claimPage } from './claim-page.js';
+import { consoleUrl } from '../people/console-url.js';
 import { consolePage } from './console-page.js';
 import { demoShop, type DemoShopOptions } from './demo-shop.js';
 import { docs } from './docs.js';
@@ -89,6 +90,7 @@ export function site(options: SiteOptions): Router {
         nextNumber: () => nextOrderNumber(database),
         isLimited,
         checkoutUrl,
+        consoleUrl: isConsoleOn ? consoleUrl(publicUrl) : undefined,
         directory: built.demo,
       }),
     );
