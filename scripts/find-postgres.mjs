@@ -13,16 +13,17 @@ import { aptInstall, execute, freePort, reasonOf } from './system.mjs';
  * Starts a PostgreSQL with an empty database `postgres` and its superuser. The caller stops it with `stop`. By default it is as
  * durable as in production: fsync stays on.
  * @param {readonly string[]} [settings] more settings, each as `name=value`
+ * @param {string} [parent] the folder that its folder is made in
  * @returns {Promise<{ url: string, stop: () => Promise<void>, crash?: () => Promise<void> } | { reason: string }>}
  *   `crash` kills all its processes and starts it again, if it is our own; `reason`: why there is no PostgreSQL
  */
-export async function startPostgres(settings = []) {
+export async function startPostgres(settings = [], parent = tmpdir()) {
   if (env.TEST_DATABASE_URL) return { url: env.TEST_DATABASE_URL, stop: async () => undefined };
   /** @type {string[]} */
   const reasons = [];
   for (const directory of await installedBinaries()) {
     try {
-      return await startFrom(directory, settings);
+      return await startFrom(directory, settings, parent);
     } catch (error) {
       reasons.push(`${directory}: ${reasonOf(error)}`);
     }
@@ -32,7 +33,7 @@ export async function startPostgres(settings = []) {
     await aptInstall(['postgresql']);
     const [directory] = await installedBinaries();
     if (!directory) throw new Error('apt-get installed PostgreSQL, but initdb and postgres were not found');
-    return await startFrom(directory, settings);
+    return await startFrom(directory, settings, parent);
   } catch (error) {
     return { reason: `TEST_DATABASE_URL is not set; no initdb found; ${reasonOf(error)}` };
   }
@@ -72,10 +73,11 @@ async function unprivilegedUser() {
 /**
  * @param {string} binaries the folder that contains initdb and postgres
  * @param {readonly string[]} more
+ * @param {string} parent
  */
-async function startFrom(binaries, more) {
+async function startFrom(binaries, more, parent) {
   const user = await unprivilegedUser();
-  const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-postgres-'));
+  const directory = await mkdtemp(join(parent, 'crypto-checkout-postgres-'));
   const options = { cwd: directory, env: { ...env, LC_ALL: 'C' }, ...user };
   try {
     if (user) await chown(directory, user.uid, user.gid);

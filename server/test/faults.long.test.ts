@@ -1,4 +1,4 @@
-/** Power cuts, a PostgreSQL that dies or has no connection left, and clocks that jump: under load, nothing is lost or doubled. */
+/** Power cuts, a PostgreSQL that dies, has no connection or no disk left, and clocks that jump: under load, nothing is lost or doubled. */
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
@@ -14,7 +14,7 @@ import {
   type Answered,
 } from './support/confirmed-work.js';
 import { engines, sqlite } from './support/engines.js';
-import { canFail, createFaults, cutPower, type Faults } from './support/faults.js';
+import { canFail, canMount, createFaults, cutPower, mountSmallDisk, type Faults } from './support/faults.js';
 import { startProcess, type ServerProcess } from './support/process.js';
 import { randomOf } from './support/random.js';
 import { roundsOf, seedsOf, startRound } from './support/rounds.js';
@@ -78,8 +78,8 @@ const count = (answered: ReadonlyMap<string, Answered>) => ({
 });
 
 /** A PostgreSQL that can be killed, as durable as in production. */
-async function ownPostgres(settings: readonly string[] = []) {
-  const postgres = await startPostgres(settings);
+async function ownPostgres(settings: readonly string[] = [], parent?: string) {
+  const postgres = await startPostgres(settings, parent);
   if (!('url' in postgres)) throw new Error(postgres.reason);
   onTestFinished(() => postgres.stop());
   const { crash } = postgres;
@@ -177,6 +177,46 @@ describe.skipIf(engines.length === 1)('a PostgreSQL that fails', () => {
       ...count(answered),
       'connections taken': taken,
     });
+  });
+});
+
+describe.skipIf(engines.length === 1 || !canMount)('a PostgreSQL whose disk is full', () => {
+  it(`loses and doubles nothing, and goes on when there is room, ${rounds} times`, { timeout }, async () => {
+    const disk = await mountSmallDisk('192m');
+    onTestFinished(() => disk.dispose());
+    const { url, crash } = await ownPostgres(['max_wal_size=32MB', 'min_wal_size=32MB'], disk.path);
+    const server = await startProcess({ DATABASE_URL: url, ...settings });
+    onTestFinished(() => server.kill());
+    const answered = new Map<string, Answered>();
+    const isReady = async () => (await fetch(`${server.url}/readyz`)).status === 200;
+    const figures = { 'requests refused with 503': 0, 'restarts of PostgreSQL': 0 };
+    for (let round = 0; round < rounds; round += 1) {
+      startRound('disk full', round, rounds);
+      await load(server.url, answered, async () => {
+        disk.fill();
+        await expect.poll(isReady, { timeout: 60_000 }).toBe(false);
+        for (let index = 0; index < 20; index += 1) {
+          const body = { amount: 10, baseCurrency: 'USD' };
+          const { status } = await call(server.url, 'POST', '/v1/payments/checkout', {
+            key: settings.BOOTSTRAP_SECRET_KEY,
+            body,
+          });
+          expect([200, 503]).toContain(status);
+          if (status === 503) figures['requests refused with 503'] += 1;
+        }
+        disk.empty();
+        // PostgreSQL ends if it cannot write its log. Then an operator makes room, and starts it again.
+        const deadline = Date.now() + 5000;
+        while (Date.now() < deadline && !(await isReady())) await delay(100);
+        if (await isReady()) return;
+        figures['restarts of PostgreSQL'] += 1;
+        await crash();
+        await expect.poll(isReady, { timeout: 30_000 }).toBe(true);
+      });
+    }
+    expect(figures['requests refused with 503']).toBeGreaterThan(0);
+    await expectNothingLost(server, url, answered);
+    printFigures('PostgreSQL with a full disk', { rounds, ...count(answered), ...figures });
   });
 });
 

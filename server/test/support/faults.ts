@@ -1,6 +1,16 @@
 /** Lets the surroundings of a server process fail: its clock jumps, its power is cut. */
 import { execFileSync } from 'node:child_process';
-import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,6 +40,69 @@ function canCompile(): boolean {
     reportSkipped('Clocks that jump and power cuts', 'there is no C compiler');
     return false;
   }
+}
+
+/** Whether a file system can be mounted, so that it can be really full: for root alone. */
+export const canMount = canMountHere();
+
+function canMountHere(): boolean {
+  if (platform !== 'linux') return false;
+  const directory = mkdtempSync(join(tmpdir(), 'crypto-checkout-disk-'));
+  try {
+    mount('1m', directory);
+    execFileSync('umount', [directory]);
+    return true;
+  } catch {
+    // Only root can, and in many containers not even root, so that no CI can be asked for it.
+    console.warn('A PostgreSQL whose disk is full is not tested: this user cannot mount a small disk');
+    return false;
+  } finally {
+    rmdirSync(directory);
+  }
+}
+
+function mount(size: string, directory: string): void {
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=755`, 'tmpfs', directory], {
+    stdio: 'ignore',
+  });
+}
+
+export interface SmallDisk {
+  readonly path: string;
+  /** Takes what is left of it. */
+  fill(): void;
+  /** Gives it back. */
+  empty(): void;
+  dispose(): Promise<void>;
+}
+
+export async function mountSmallDisk(size: string): Promise<SmallDisk> {
+  const path = await mkdtemp(join(tmpdir(), 'crypto-checkout-disk-'));
+  mount(size, path);
+  const ballast = join(path, 'ballast');
+  return {
+    path,
+    fill() {
+      const file = openSync(ballast, 'w');
+      try {
+        for (const bytes of [1 << 20, 4096]) {
+          const block = Buffer.alloc(bytes);
+          try {
+            while (writeSync(file, block) === bytes);
+          } catch {
+            // It is full.
+          }
+        }
+      } finally {
+        closeSync(file);
+      }
+    },
+    empty: () => rmSync(ballast),
+    async dispose() {
+      execFileSync('umount', ['-l', path]);
+      await rm(path, { recursive: true, force: true });
+    },
+  };
 }
 
 export async function createFaults(): Promise<Faults> {
