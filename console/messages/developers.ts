@@ -33,7 +33,8 @@ export const texts = pick({
     type: 'Event',
     deliveries: 'Deliveries',
     status: 'Status',
-    statuses: { pending: 'Waiting', delivered: 'Delivered', failed: 'Failed' },
+    statuses: { pending: 'Waiting', delivered: 'Delivered', failed: 'Given up' },
+    failing: 'Failing',
     record: 'Record',
     retryAll: 'Send all failed again',
     retriedAll: (retried: number, remaining: number) =>

@@ -11,6 +11,7 @@ const attention: Readonly<Record<AttentionCode, (count: number) => string>> = {
   refunds_to_approve: (count) => `${count} refunds wait for approval`,
   refunds_failed: (count) => `${count} refunds failed`,
   transfers_waiting: (count) => `${count} transfers wait to be sent`,
+  webhooks_failing: (count) => `${count} webhooks are refused by your server, and tried again`,
   webhooks_failed: (count) => `${count} webhooks were given up`,
   webhooks_off: () => 'No webhook URL is set, so your shop is told nothing',
   balances_suspended: (count) => `${count} balances are suspended`,

@@ -77,5 +77,5 @@ export default page<Data>({
   title: (_view, data) => texts.delivery(data?.type ?? ''),
   load,
   render,
-  everyMs: 5_000,
+  everyMs: 2_000,
 });

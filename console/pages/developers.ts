@@ -27,7 +27,9 @@ interface Data {
   readonly pagination: Pagination | undefined;
 }
 
-const statuses = Object.keys(texts.statuses) as (keyof typeof texts.statuses)[];
+const statuses = { failing: texts.failing, ...texts.statuses };
+const statusOf = (name: string | undefined) =>
+  (Object.keys(statuses) as (keyof typeof statuses)[]).find((one) => one === name);
 const types = webhookEventType.options;
 
 async function load({ api, query, signal, can }: View): Promise<Data> {
@@ -39,7 +41,7 @@ async function load({ api, query, signal, can }: View): Promise<Data> {
         query: {
           page: get('page'),
           subjectId: get('subjectId'),
-          status: statuses.find((one) => one === get('status')),
+          status: statusOf(get('status')),
           type: types.find((one) => one === get('type')),
         },
       },
@@ -62,7 +64,7 @@ function render({ webhook, keys, deliveries, pagination }: Data, view: View): Te
     ${section(
       texts.deliveries,
       html`${filterBar(view, [
-        { name: 'status', label: texts.status, options: Object.entries(texts.statuses) },
+        { name: 'status', label: texts.status, options: Object.entries(statuses) },
         { name: 'type', label: texts.type, options: types.map((one) => [one, one]) },
         { name: 'subjectId', label: texts.record },
       ])}

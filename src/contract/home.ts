@@ -12,6 +12,7 @@ export const attentionCodes = [
   'refunds_to_approve',
   'refunds_failed',
   'transfers_waiting',
+  'webhooks_failing',
   'webhooks_failed',
   'webhooks_off',
   'balances_suspended',

@@ -75,7 +75,10 @@ export const webhooks = {
         'Only events about this record, such as the id of a payment.',
       ),
       type: described(z.optional(webhookEventType), 'Only events of this type.'),
-      status: described(z.optional(status), 'Only events with this status.'),
+      status: described(
+        z.optional(z.enum([...status.options, 'failing'])),
+        'Only events with this status. `failing`: pending ones that were tried without success.',
+      ),
     }),
     data: z.array(delivery),
     paginated: true,

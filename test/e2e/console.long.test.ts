@@ -1,4 +1,6 @@
 /** The console in a real browser: what a shop's people do every day, by their clicks. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -90,7 +92,19 @@ let excess: Payment;
 let late: Payment;
 let wrong: Payment;
 
+/** The shop's receiver of webhooks, which is out of order. */
+let answer = 503;
+const receiver = createServer((request, response) => {
+  request.resume();
+  response.writeHead(answer).end('Sold out');
+});
+afterAll(() => receiver.close());
+
 beforeAll(async () => {
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
+  const { port } = receiver.address() as AddressInfo;
+  const url = ['--webhook-url', `http://127.0.0.1:${port}/hooks`, '--mode', 'test'];
+  await runCommand(env(), 'merchants', 'update', await merchantIdOf(env()), ...url);
   exact = await paid(1, { reference: 'order-exact', email: 'ada@example.com' });
   excess = await paid(1.5, { reference: 'order-excess' });
   wrong = await paid(1, { reference: 'order-wrong', coin: 'TRX' });
@@ -180,14 +194,78 @@ test('the daily tasks take four clicks at most', async () => {
     await click('button', /^Approve 9\.9/);
     await manager.locator('.toast', { hasText: 'Approved' }).waitFor();
   });
+  await tasksOfSettings(page);
   console.log(
     table.map(({ task: name, clicks, seconds }) => `${name}: ${clicks} clicks, ${seconds} s`).join('\n'),
   );
 });
 
+/** What is done now and then: webhooks, keys, the team, balances and networks. */
+async function tasksOfSettings(page: Page): Promise<void> {
+  await page.getByRole('link', { name: 'Home' }).click();
+  await task(page, 'see why a webhook failed, and send it again', async ({ click }) => {
+    await click('link', /webhooks are refused/);
+    await click('link', 'payment.success');
+    await page.getByText('Returned HTTP 503').first().waitFor();
+    await page.getByText('Sold out').first().waitFor();
+    answer = 204;
+    await click('button', 'Send again');
+    await page.getByText('Delivered').waitFor();
+  });
+
+  // The newest key is the first one.
+  const key = ['--kind', 'secret', '--mode', 'test', '--label', 'Leaked'];
+  await runCommand(env(), 'keys', 'create', '--merchant', await merchantIdOf(env()), ...key);
+  await task(page, 'revoke a key', async ({ click }) => {
+    await click('link', 'Developers');
+    await page.getByRole('cell', { name: 'Leaked' }).waitFor();
+    await click('button', 'Revoke…');
+    await click('button', 'Revoke the key');
+    await page.getByRole('cell', { name: /^Revoked/ }).waitFor();
+  });
+
+  await task(page, 'add a colleague', async ({ click }) => {
+    await click('link', 'Settings');
+    await click('button', 'Add a colleague…');
+    await page.getByRole('textbox', { name: 'E-mail' }).fill('eve@shop.example');
+    await click('button', 'Make the link');
+    await page.getByRole('heading', { name: 'Send this link to eve@shop.example' }).waitFor();
+    expect(await page.locator('dialog code').innerText()).toMatch(/\/console#[\w-]{43}$/);
+  });
+  await page.getByRole('button', { name: 'Close' }).click();
+
+  await task(page, 'where is how much', async ({ click }) => {
+    await click('link', 'Money');
+    await page.getByRole('cell', { name: /^tron: .*USDT/ }).waitFor();
+  });
+
+  await task(page, 'is a node behind', async ({ click }) => {
+    await click('link', 'Settings');
+    await page
+      .getByRole('row', { name: /^Tron Offered \d+ s/ })
+      .first()
+      .waitFor();
+  });
+}
+
 test('pages look right and say everything to everybody, whatever a payer has entered', async () => {
   const { page } = await signIn('owner');
-  for (const path of ['home', 'payments', `payment/${excess.id}`, 'refunds', 'payments?q=nothing']) {
+  const { merchant } = stage;
+  const [delivery] = (await merchant.webhooks.list({})).data;
+  const { data: wallet } = await merchant.wallets.create({ body: { currency: 'USDT', label: 'Donations' } });
+  const { data: plan } = await merchant.paymentPlans.create({
+    body: {
+      ...{ frequency: 'monthly', planName: '<b>Membership</b>', numberOfTimesToCharge: 12, amount: 5 },
+      ...{ currency: 'USD', currencies: ['USDT'] },
+    },
+  });
+  const [customer] = (await merchant.customers.list({})).data;
+  const shown = [
+    ...['home', 'payments', `payment/${excess.id}`, 'refunds', 'payments?q=nothing'],
+    ...['developers', `delivery/${delivery?.id}`, 'money', 'customers', `customer/${customer?.id}`],
+    ...['plans', `plan/${plan.id}`, 'subscribers', 'wallets', `wallet/${wallet.id}`, 'settings', 'audit'],
+  ];
+  for (const path of shown) {
     await page.goto(`${new URL(page.url()).origin}/console/test/${path}`);
     await page.locator('h1').waitFor();
     await inspect(page, `console-${path.replace(/\W.*/, '')}`);

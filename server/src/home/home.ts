@@ -25,7 +25,7 @@ export interface HomeDeps {
   readonly payments: Count<{ review: PaymentReview; from: number }>;
   readonly refunds: Count<{ status: 'awaiting_approval' | 'failed' }>;
   readonly transfers: Count<{ status: 'pending' }>;
-  readonly webhooks: Count<{ status: 'failed' }>;
+  readonly webhooks: Count<{ status: 'failing' | 'failed' }>;
   readonly endpoint: (scope: Scope) => Promise<{ readonly disabledAt: number | null } | undefined>;
   readonly balances: (scope: Scope) => Promise<readonly { readonly isSuspended: boolean }[]>;
   /** Addresses that hold less than the books say. */
@@ -75,7 +75,8 @@ export function createHome(deps: HomeDeps) {
   }
 
   async function server(scope: Scope): Promise<Attention[]> {
-    const { total } = await deps.webhooks(scope, { ...one, status: 'failed' });
+    const webhooks = async (status: 'failing' | 'failed') =>
+      (await deps.webhooks(scope, { ...one, status })).total;
     const endpoint = await deps.endpoint(scope);
     const suspended = (await deps.balances(scope)).filter(({ isSuspended }) => isSuspended);
     const failing = networksOf(scope).filter(
@@ -88,7 +89,8 @@ export function createHome(deps: HomeDeps) {
       return !rate || !isCurrent(rate, now);
     });
     const counts: readonly (readonly [AttentionCode, number, Attention['list']])[] = [
-      ['webhooks_failed', total, { path: '/v1/webhooks', query: { status: 'failed' } }],
+      ['webhooks_failing', await webhooks('failing'), { path: '/v1/webhooks', query: { status: 'failing' } }],
+      ['webhooks_failed', await webhooks('failed'), { path: '/v1/webhooks', query: { status: 'failed' } }],
       ['webhooks_off', endpoint !== undefined && endpoint.disabledAt !== null ? 1 : 0, null],
       ['balances_suspended', suspended.length, { path: '/v1/balances', query: {} }],
       ['books_differ', await deps.shortages(scope), null],

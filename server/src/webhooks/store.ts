@@ -264,7 +264,8 @@ export async function listEvents(
 export interface DeliveryFilter {
   readonly subjectId?: string | undefined;
   readonly type?: WebhookEventType | undefined;
-  readonly status?: WebhookStatus | undefined;
+  /** `failing`: pending, and tried without success. */
+  readonly status?: WebhookStatus | 'failing' | undefined;
 }
 
 /** Events come by the million, so a list ends here, and counts no further. */
@@ -287,7 +288,9 @@ function listedEvents(reader: Reader, scope: Scope, query: PageRequest & Deliver
   const { subjectId, type, status } = query;
   let matching = reader.selectFrom('outbox').select('outbox.id');
   if (type !== undefined) matching = matching.where('type', '=', type);
-  if (status !== undefined) matching = matching.where('status', '=', status);
+  if (status !== undefined)
+    matching = matching.where('status', '=', status === 'failing' ? 'pending' : status);
+  if (status === 'failing') matching = matching.where('tries', '>', 0);
   if (subjectId === undefined) return matching.where(isListed('outbox', scope, query));
   // A record has few events. With the plain scope, SQLite would rather walk all of the merchant's, because it has no statistics.
   const { merchantId, mode } = scope;

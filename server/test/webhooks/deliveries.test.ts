@@ -51,6 +51,7 @@ describe.each(engines)('the deliveries of webhooks, on $name', (engine) => {
       dueAt: expect.stringMatching(/Z$/) as string,
       tries: [{ responseStatus: 500, responseExcerpt: 'Out of stock', error: 'Returned HTTP 500' }],
     });
+    expect(idsOf(await get('?status=failing'))).toEqual([listed?.id]);
     const id = listed?.id ?? '';
     const shown = (await get(`/${id}`)).body.data;
     expect(shown).toEqual({ ...listed, url: receiver.url, body: receiver.received.at(-1)?.body });
@@ -79,6 +80,7 @@ describe.each(engines)('the deliveries of webhooks, on $name', (engine) => {
     await expectPages((query) => get(`?type=transfer.success${query.replace('?', '&')}`), all);
     expect(idsOf(await get('?type=payment.success'))).toEqual([]);
     expect(idsOf(await get('?status=delivered'))).toEqual(all);
+    expect(idsOf(await get('?status=failing'))).toEqual([]);
     for (const wrong of ['status=lost', 'type=payment.lost', 'subjectId=', 'state=failed']) {
       expect((await get(`?${wrong}`)).body.data, wrong).toMatchObject({ param: wrong.split('=')[0] });
     }
