@@ -1,11 +1,21 @@
-/** Power cuts, a PostgreSQL that dies, has no connection or no disk left, and clocks that jump: under load, nothing is lost or doubled. */
+/** Power cuts, a PostgreSQL that dies, has no connection or no disk left, names that are lost, and clocks that jump: under load, nothing is lost or doubled. */
 import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { HDKey } from '@scure/bip32';
 import pg from 'pg';
+import { parseEther } from 'viem';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startPostgres } from '../../scripts/find-postgres.mjs';
 import { openDatabase } from '../src/db/open.js';
+import { openExchanges } from './money/exchanges.js';
+import { startAnvil } from './support/anvil.js';
 import { call } from './support/call.js';
+import { runCommandLine } from './support/command-line.js';
 import {
   bootstrapKeys,
   expectAllThere,
@@ -18,6 +28,8 @@ import { canFail, canMount, createFaults, cutPower, mountSmallDisk, type Faults 
 import { startProcess, type ServerProcess } from './support/process.js';
 import { randomOf } from './support/random.js';
 import { roundsOf, seedsOf, startRound } from './support/rounds.js';
+
+import { startReceiver } from './webhooks/receiver.js';
 
 const rounds = roundsOf({ usual: 2, soak: 20 });
 const streams = 6;
@@ -217,6 +229,153 @@ describe.skipIf(engines.length === 1 || !canMount)('a PostgreSQL whose disk is f
     expect(figures['requests refused with 503']).toBeGreaterThan(0);
     await expectNothingLost(server, url, answered);
     printFigures('PostgreSQL with a full disk', { rounds, ...count(answered), ...figures });
+  });
+});
+
+/** A node or a receiver at a name. Each request needs a connection of its own, and so the name. */
+async function forwardAt(target: string): Promise<string> {
+  const proxy = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { method = 'GET' } = request;
+      const headers = Object.entries(request.headers).filter(
+        ([name]) => !/^(host|connection|content-length)$/.test(name),
+      );
+      fetch(target, { method, body: Buffer.concat(chunks), headers: headers as [string, string][] }).then(
+        async (reply) => {
+          response.writeHead(reply.status, { connection: 'close', 'content-type': 'application/json' });
+          response.end(Buffer.from(await reply.arrayBuffer()));
+        },
+        () => response.destroy(),
+      );
+    });
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  onTestFinished(() => void proxy.close());
+  return `http://localhost:${(proxy.address() as AddressInfo).port}/`;
+}
+
+describe.skipIf(!canFail)('when no name can be resolved', () => {
+  it('serves payers all the while, and then credits and reports what had to wait', { timeout }, async () => {
+    const anvil = await startAnvil();
+    onTestFinished(() => anvil.stop());
+    const receiver = await startReceiver();
+    onTestFinished(() => receiver.stop());
+    const { url: databaseUrl, dispose } = await sqlite.create();
+    onTestFinished(dispose);
+    const surroundings = await faults();
+    const file = join(surroundings.env['FAULTS_DIRECTORY'] ?? '', 'networks.json');
+    await writeFile(
+      file,
+      JSON.stringify({ networks: { 'evm-dev': { nodes: [await forwardAt(anvil.url)] } } }),
+    );
+    const exchanges = await openExchanges();
+    onTestFinished(() => exchanges.close());
+    const sources = exchanges
+      .setting('kraken', 'coinbase', 'binance', 'er-api')
+      .replaceAll('127.0.0.1', 'localhost');
+    const env = { NETWORKS_FILE: file, RATES: sources };
+    const server = await startProcess({
+      DATABASE_URL: databaseUrl,
+      ...settings,
+      ...env,
+      ...surroundings.env,
+    });
+    onTestFinished(() => server.kill());
+    const command = async (...args: string[]) => {
+      const { exitCode, stdout, stderr } = await runCommandLine(databaseUrl, [...args, '--json'], env);
+      expect(exitCode, stderr).toBe(0);
+      return JSON.parse(stdout) as unknown;
+    };
+    const [{ id: merchant } = { id: '' }] = (await command('merchants', 'list')) as { id: string }[];
+    const account = HDKey.fromMasterSeed(new Uint8Array(32).fill(7)).derive("m/44'/60'/0'").publicExtendedKey;
+    await command(
+      'deposit-keys',
+      'set',
+      '--merchant',
+      merchant,
+      '--mode',
+      'test',
+      '--family',
+      'evm',
+      '--xpub',
+      account,
+      '--yes',
+    );
+    await command('merchants', 'update', merchant, '--webhook-url', await forwardAt(receiver.url));
+
+    const key = settings.BOOTSTRAP_SECRET_KEY;
+    const ask = async (method: string, path: string, body?: object) => {
+      const reply = await call(server.url, method, path, { key, ...(body && { body }) });
+      expect(reply.status, JSON.stringify(reply.body)).toBe(200);
+      return reply.body.data as Record<string, unknown>;
+    };
+    const created = await ask('POST', '/v1/payments/checkout', { amount: 10, baseCurrency: 'USD' });
+    const { id } = created['payment'] as { id: string };
+    await expect
+      .poll(
+        async () =>
+          (await call(server.url, 'PATCH', `/v1/payments/${id}/currency/set/ETH/evm-dev`, { key })).status,
+        { timeout: 30_000 },
+      )
+      .toBe(200);
+    const locked = await ask('PATCH', `/v1/payments/${id}/currency/lock`);
+    const { address } = locked['addressInformation'] as { address: string };
+    const status = async () => (await ask('GET', `/v1/transactions/${id}/verify`))['status'];
+
+    surroundings.loseNames();
+    await anvil.send(address, parseEther(String(locked['amount'])));
+    await anvil.mine(20);
+    const answered = new Map<string, Answered>();
+    let slowestMs = 0;
+    await load(server.url, answered, async () => {
+      const until = Date.now() + 15_000;
+      while (Date.now() < until) {
+        for (const path of ['/healthz', `/pay/${id}`, '/crypto-checkout.js', '/docs']) {
+          const startedAt = performance.now();
+          const reply = await fetch(server.url + path);
+          await reply.arrayBuffer();
+          expect(reply.status, path).toBe(200);
+          slowestMs = Math.max(slowestMs, performance.now() - startedAt);
+        }
+        await delay(200);
+      }
+    });
+    expect(await status()).toBe('in progress');
+    // Prices of two minutes ago are still shown, but nobody is promised one.
+    surroundings.jump(120);
+    const late = await ask('POST', '/v1/payments/checkout', { amount: 5000, baseCurrency: 'NGN' });
+    const waiting = `/v1/payments/${(late['payment'] as { id: string }).id}/currency`;
+    await ask('PATCH', `${waiting}/set/USDT/tron`);
+    const lock = async () => (await call(server.url, 'PATCH', `${waiting}/lock`, { key })).body.data.code;
+    expect(await lock()).toBe('rate_unavailable');
+    const successes = () =>
+      receiver.received
+        .filter(({ event }) => event.type === 'payment.success')
+        .map(({ id: eventId }) => eventId);
+    const before = successes().length;
+
+    surroundings.findNames();
+    await expect.poll(status, { timeout: 60_000 }).toBe('success');
+    await expectAllThere(server.url, answered);
+    // The third attempt is five minutes after the second one.
+    surroundings.jump(720);
+    await expect.poll(lock, { timeout: 60_000 }).toBe(undefined);
+    const paid = [...answered.values()].filter(({ sent, quote }) =>
+      sent.some(({ amount }) => amount === quote?.amount),
+    );
+    await expect.poll(() => new Set(successes()).size, { timeout: 60_000 }).toBeGreaterThan(paid.length);
+    // Nothing waits for the resolver but what needs a name.
+    expect(slowestMs).toBeLessThan(4000);
+    expect(await server.stop()).toBe(0);
+    await expectBooksInOrder(databaseUrl, answered);
+    printFigures('names lost for 15 s', {
+      ...count(answered),
+      'reported meanwhile': before,
+      'slowest page in ms': Math.round(slowestMs),
+    });
   });
 });
 

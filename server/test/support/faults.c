@@ -1,11 +1,12 @@
 /**
- * Preloaded into a server by faults.ts: lets its clock jump and its power be cut, without rights on the machine.
- * FAULTS_DIRECTORY has the file `clock`: a 64-bit number of seconds to add.
+ * Preloaded into a server by faults.ts: lets its clock jump, its power be cut and its names be lost, without rights on the machine.
+ * FAULTS_DIRECTORY has the file `clock`: a 64-bit number of seconds to add; and `no-names` while no name can be resolved.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <netdb.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +46,18 @@ int clock_gettime(clockid_t clock, struct timespec *now) {
   /* What measures durations does not jump. */
   if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) now->tv_sec += clock_offset();
   return result;
+}
+
+/** As a resolver whose servers do not answer: it waits, and then says to try again. */
+int getaddrinfo(const char *restrict name, const char *restrict service,
+                const struct addrinfo *restrict hints, struct addrinfo **restrict found) {
+  static int (*next)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+  if (!next) next = dlsym(RTLD_NEXT, "getaddrinfo");
+  char path[PATH_MAX];
+  snprintf(path, sizeof path, "%s/no-names", getenv("FAULTS_DIRECTORY"));
+  if (access(path, F_OK) != 0) return next(name, service, hints, found);
+  sleep(5);
+  return EAI_AGAIN;
 }
 
 /** Keeps what a database file has now as FILE.synced: all of it that a power cut is sure to leave. */

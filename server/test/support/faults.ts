@@ -1,4 +1,4 @@
-/** Lets the surroundings of a server process fail: its clock jumps, its power is cut. */
+/** Lets the surroundings of a server process fail: its clock jumps, its power is cut, no name is resolved, its disk is full. */
 import { execFileSync } from 'node:child_process';
 import {
   closeSync,
@@ -21,6 +21,9 @@ import { reportSkipped } from '../../../test/missing.js';
 export interface Faults {
   /** For `startProcess`. */
   readonly env: Readonly<Record<string, string>>;
+  /** From now on, each name takes five seconds, and is then not resolved. */
+  loseNames(): void;
+  findNames(): void;
   /** Sets the server's clock to the machine's plus so many seconds. */
   jump(seconds: number): void;
   dispose(): Promise<void>;
@@ -113,6 +116,8 @@ export async function createFaults(): Promise<Faults> {
   writeFileSync(clock, Buffer.alloc(8));
   return {
     env: { LD_PRELOAD: library, FAULTS_DIRECTORY: directory },
+    loseNames: () => writeFileSync(join(directory, 'no-names'), ''),
+    findNames: () => rmSync(join(directory, 'no-names')),
     jump(seconds) {
       const bytes = Buffer.alloc(8);
       bytes.writeBigInt64LE(BigInt(seconds));
