@@ -217,7 +217,8 @@ export async function createApp(options: AppOptions) {
   const isSandboxOn = config.sandbox ?? currencies.networks('live').length === 0;
   const targets = createTargets({
     allowed: config.webhookAllowPrivate,
-    isSandboxOn,
+    // Over https, people set the URL in the console, and could read through its answers what is inside the network.
+    isForDevelopment: isSandboxOn && !publicUrl.startsWith('https:'),
     resolve: overrides.webhooks?.resolve,
   });
   const sender = createSender({

@@ -52,13 +52,13 @@ const developmentRanges = new Set(['private', 'loopback', 'uniqueLocal', 'carrie
 export interface TargetsOptions {
   /** Private subnets that both modes may reach, such as `10.1.0.0/16`. */
   readonly allowed: readonly string[];
-  /** Whether test mode may reach this machine and its network: a developer's own server does, one of many merchants not. */
-  readonly isSandboxOn: boolean;
+  /** Whether test mode may reach this machine and its network: a developer's own server does, one for others not. */
+  readonly isForDevelopment: boolean;
   readonly resolve?: Resolve | undefined;
 }
 
 export function createTargets(options: TargetsOptions): Targets {
-  const { isSandboxOn, resolve = resolveBySystem } = options;
+  const { isForDevelopment, resolve = resolveBySystem } = options;
   const allowedSubnets = options.allowed.map(parseSubnet);
 
   function checkAddress(text: string, mode: Mode): void {
@@ -68,7 +68,7 @@ export function createTargets(options: TargetsOptions): Targets {
     const isPublic = range === 'unicast' && (address.kind() === 'ipv4' || isIn(address, [globalIpv6]));
     const isDevelopment = developmentRanges.has(range);
     const isAllowed =
-      isPublic || isIn(address, allowedSubnets) || (mode === 'test' && isSandboxOn && isDevelopment);
+      isPublic || isIn(address, allowedSubnets) || (mode === 'test' && isForDevelopment && isDevelopment);
     if (!isForbidden && isAllowed) return;
     throw new TargetRefused(
       isForbidden || (mode === 'test' && !isDevelopment)

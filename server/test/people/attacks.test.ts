@@ -1,5 +1,7 @@
 /** What somebody tries against the console: from another site, by guessing, with a frame, through a cache; and what is kept of it. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { invite, openBrowser, signIn, type TestBrowser } from '../support/browser.js';
 import { sqlite } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -197,6 +199,29 @@ describe('Behind https, with limits', () => {
       headers: { Origin: 'http://localhost:8080' },
     });
     expect(local.body.data.code).toBe('origin_not_allowed');
+  });
+
+  it('a person who sets the webhook cannot reach what is inside the network, by address or by name', async () => {
+    let visits = 0;
+    const inside = createServer((_request, response) => {
+      visits += 1;
+      response.end('internal');
+    });
+    await new Promise<void>((resolve) => inside.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void inside.close());
+    const { port } = inside.address() as AddressInfo;
+    const token = await invite(server, 'owner', 'inside@shop.example');
+    const headers = { 'X-Forwarded-For': '192.0.2.11', Origin: 'https://pay.example.com' };
+    const browser = openBrowser(server.url, '', null);
+    await browser.send('POST', '/console/api/sign-in', { headers, body: { token } });
+    const set = (url: string) => browser.send('PATCH', '/console/api/webhook', { headers, body: { url } });
+    for (const host of ['127.0.0.1', '[::1]', '10.0.0.1', '0x7f.1']) {
+      expect((await set(`http://${host}:${port}/`)).body.data.param, host).toBe('webhookUrl');
+    }
+    expect((await set(`http://localhost:${port}/`)).status).toBe(200);
+    const sample = await browser.send('POST', '/v1/webhooks/samples', { headers, body: {} });
+    expect(sample.body.data['error']).toContain('is not a public address');
+    expect(visits).toBe(0);
   });
 
   it('links are guessed 10 times a minute at most, and sessions 10 times a second, from one address', async () => {

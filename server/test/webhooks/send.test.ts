@@ -14,7 +14,10 @@ it.each<[title: string, options: Partial<SenderOptions>, seconds: number]>([
   const receiver = await startReceiver();
   onTestFinished(() => receiver.stop());
   receiver.answer = 'hang';
-  const sender = createSender({ targets: createTargets({ allowed: [], isSandboxOn: true }), ...options });
+  const sender = createSender({
+    targets: createTargets({ allowed: [], isForDevelopment: true }),
+    ...options,
+  });
   onTestFinished(() => sender.close());
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   let isOver = false;
