@@ -241,6 +241,21 @@ const refusals: Refusals = {
     webhook_not_configured: async ({ records, send }) =>
       send('POST', `/v1/transactions/${await records.payment()}/webhook`),
   },
+  'webhooks.retry': {
+    async webhook_not_configured({ server, records, send }) {
+      await records.setWebhookUrl('http://127.0.0.1:9/webhooks');
+      const { id } = await records.delivery();
+      const scope = { merchantId: server.bootstrapped.merchantId, mode: 'test' } as const;
+      await server.database.write((transaction) => server.app.endpoints.set(transaction, scope, ''));
+      return send('POST', `/v1/webhooks/${id}/retry`);
+    },
+  },
+  'webhooks.retryFailed': {
+    webhook_not_configured: ({ send }) => send('POST', '/v1/webhooks/retry-failed'),
+  },
+  'webhooks.sendSample': {
+    webhook_not_configured: ({ send }) => send('POST', '/v1/webhooks/samples', { type: 'payment.success' }),
+  },
   'wallets.create': {
     unsupported_currency: ({ send }) => send('POST', '/v1/wallets', { currency: 'NGN' }),
   },
