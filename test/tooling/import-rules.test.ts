@@ -39,6 +39,7 @@ const breaks: Record<string, [file: string, imported: string]> = {
   'server-client': ['server/src/payments/a.ts', '../../../src/client/a.js'],
   'no-server': ['src/b.ts', '../server/src/app.js'],
   claim: ['claim/a.ts', '../src/checkout/state.js'],
+  console: ['console/a.ts', '../src/checkout/state.js'],
   demo: ['demo/a.ts', '../src/checkout/state.js'],
   'demo-server': ['demo/merchant-server/a.ts', '../../src/index.js'],
   express: ['server/src/payments/b.ts', 'express'],
@@ -111,6 +112,7 @@ describe('the import rules', () => {
       'server/src',
       'demo',
       'claim',
+      'console',
       'scripts',
     ];
     const { stdout } = await promisify(execFile)(cruiser, args, { cwd: directory }).catch(
