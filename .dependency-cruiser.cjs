@@ -96,7 +96,7 @@ module.exports = {
     never(
       'server-client',
       "The API does not call itself: only the demo shop, which stands for a merchant's server, uses the client.",
-      { path: '^server/src/', pathNot: '^server/src/site/demo-shop\\.ts$' },
+      { path: '^server/src/', pathNot: '^server/src/site/demo-(shop|simulator)\\.ts$' },
       { path: '^src/client/' },
     ),
     never(

@@ -30,8 +30,8 @@ const endings: readonly Ending[] = [
     steps: ['exact', 'mine', 'mine', 'success', 'reorg', 'error'],
   },
   {
-    caption: 'Over: too much arrives. It is paid, and the excess is said as a number.',
-    steps: ['over', 'mine', 'mine', 'success'],
+    caption: 'Over: too much arrives. It is paid, and the shop sends the excess back.',
+    steps: ['over', 'mine', 'mine', 'success', 'refund', 'mine', 'mine'],
   },
 ];
 
@@ -79,6 +79,7 @@ const simulations: ReadonlySet<string> = new Set([
   'mine',
   'reorg',
   'deadline',
+  'refund',
 ]);
 
 function isSimulation(step: string): step is SimulationName {

@@ -1,7 +1,7 @@
 /** The shop's pages call the shop's own server through these functions. */
 import * as z from 'zod/mini';
 
-export type SimulationName = 'exact' | 'half' | 'over' | 'wrong' | 'mine' | 'reorg' | 'deadline';
+export type SimulationName = 'exact' | 'half' | 'over' | 'wrong' | 'mine' | 'reorg' | 'deadline' | 'refund';
 
 const configReply = z.object({
   publicKey: z.string(),

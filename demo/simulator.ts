@@ -66,6 +66,13 @@ export function simulationsOf(payment: Payment | undefined, config: Config): Sim
       explanation: 'Moves the test clock forward, for all payments of this shop.',
       refusal: notYet ?? (payment?.status === 'in progress' ? undefined : 'The payment has ended.'),
     },
+    {
+      name: 'refund',
+      label: 'Refund the excess',
+      explanation: 'The payer says where to, the shop approves, and the network sends it.',
+      refusal:
+        notYet ?? (payment?.state === 'settled_over' ? undefined : 'Nothing was paid above the price.'),
+    },
   ];
 }
 

@@ -2,6 +2,7 @@
  * The demo shop's simulator: plays the payer's wallet, the network and the clock for one payment of the shop. The shop's
  * server runs it, because `/sandbox` takes secret keys only.
  */
+import { ApiError, createMerchantClient } from 'crypto-checkout/client';
 import {
   decimalOf,
   fromUnits,
@@ -13,7 +14,16 @@ import {
 } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
 
-export const simulationNames = ['exact', 'half', 'over', 'wrong', 'mine', 'reorg', 'deadline'] as const;
+export const simulationNames = [
+  'exact',
+  'half',
+  'over',
+  'wrong',
+  'mine',
+  'reorg',
+  'deadline',
+  'refund',
+] as const;
 export type SimulationName = (typeof simulationNames)[number];
 
 /** The sandbox refused. The message is for the visitor. */
@@ -84,8 +94,26 @@ export async function simulate(
       await call(sandbox.advanceClock, { advanceSeconds: seconds });
       return `The shop's test clock moved forward by ${seconds} s, past the deadline.`;
     }
+    case 'refund':
+      return refundExcess(payment, access);
     default:
       return name satisfies never;
+  }
+}
+
+/** Plays the payer, who says where to, and the shop's staff, who approve. The simulated network then pays it as a transfer. */
+async function refundExcess({ id, addressSentFrom }: Payment, access: Access): Promise<string> {
+  const { refunds } = createMerchantClient(access);
+  try {
+    const { data } = await refunds.create({
+      params: { payment_id: id },
+      body: { kind: 'excess', reason: 'You sent more than the price', address: addressSentFrom[0] },
+    });
+    await refunds.approve({ params: { refund_id: data.id }, body: {} });
+    return `The shop sends ${decimalOf(data.amount)} ${data.currency} back.`;
+  } catch (error) {
+    if (error instanceof ApiError) throw new SimulationRefused(error.message);
+    throw error;
   }
 }
 
