@@ -38,6 +38,7 @@ const endings: readonly Ending[] = [
 /** How long the address, and then the ending, stay to be read. */
 const addressMs = 1200;
 const endingMs = 4000;
+const refreshMs = 1000;
 /** After that, the server or the network has failed. */
 const patienceMs = 30_000;
 
@@ -67,7 +68,11 @@ export async function playEndings(stage: Stage): Promise<void> {
       } else await reach(checkout, step, signal);
       signal.throwIfAborted();
     }
-    await pause(endingMs, signal);
+    // What comes after the ending, such as a refund, is shown at once too.
+    for (let shownMs = 0; shownMs < endingMs; shownMs += refreshMs) {
+      await pause(refreshMs, signal);
+      void checkout.refresh();
+    }
   }
 }
 

@@ -6,7 +6,7 @@ import { hasFunds } from '../money/amount-due.js';
 import { badge } from './badge.js';
 import { isolate } from './isolate.js';
 import { excessOf, messageForShop, receipt, receivedOf, transactionList } from './receipt.js';
-import { refundNote } from './refund-note.js';
+import { refundNote, refundSentence } from './refund-note.js';
 import { timeLog } from './time-log.js';
 import { questionPanel } from './question.js';
 import type { View, ViewContext } from './view.js';
@@ -23,11 +23,12 @@ function successView(state: TrackedState, context: ViewContext): View {
   const wrong = wrongAssets(state, context);
   const excess = excessOf(payment);
   const host = redirectUrl === undefined ? '' : new URL(redirectUrl).host;
+  const refund = refundSentence(payment, context);
   return {
     heading: text('successHeading'),
-    sentence: outcomeSentence(payment, context),
-    // The amount and the shop stand below.
-    isOnlySpoken: payment.state === 'settled' || payment.state === undefined,
+    sentence: refund ?? outcomeSentence(payment, context),
+    // The amount and the shop, or how far the refund is, stand below.
+    isOnlySpoken: refund !== undefined || payment.state === 'settled' || payment.state === undefined,
     content: html`<slot name="success"></slot> ${refundNote(payment, context)} ${wrong}
       ${
         excess > 0
@@ -39,7 +40,7 @@ function successView(state: TrackedState, context: ViewContext): View {
             </dl>`
           : nothing
       }
-      ${excess > 0 || wrong.length > 0 ? shopContact(payment, context) : nothing}
+      ${refund === undefined && (excess > 0 || wrong.length > 0) ? shopContact(payment, context) : nothing}
       ${
         redirectSeconds === undefined
           ? nothing
@@ -92,6 +93,7 @@ function failedView(state: TrackedState, context: ViewContext): View {
   const askFirst = () => ask('again');
   const support = supportLink(payment);
   const isHeld = hasFunds(payment);
+  const refund = refundSentence(payment, context);
   // In these, the sentence names them.
   const isSaid = payment.state === 'invalid' || payment.state === 'cancelled_paid';
   const isReversed = payment.state === 'reversed';
@@ -106,7 +108,9 @@ function failedView(state: TrackedState, context: ViewContext): View {
     support === undefined ? undefined : { label: text('contactShop'), run: () => open(support) };
   return {
     heading: text(headingKey(state)),
-    sentence: outcomeSentence(payment, context),
+    sentence: refund ?? outcomeSentence(payment, context),
+    // It stands below.
+    isOnlySpoken: refund !== undefined,
     content: html`<slot name="error"></slot>
       ${refundNote(payment, context)} ${isSaid ? nothing : wrongAssets(state, context)}
       ${transactionList(payment, context)}

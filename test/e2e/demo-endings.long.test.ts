@@ -14,6 +14,7 @@ test('all endings play in some 40 s, each with its caption, and the button stops
   for (const name of ['Paid', 'Partial', 'Wrong coin', 'Late', 'Reversed', 'Over']) {
     await caption.filter({ hasText: new RegExp(`of 6\\. ${name}:`) }).waitFor();
   }
+  await page.locator('[part="refund"]', { hasText: 'Refunded: 6.0588' }).waitFor();
   await page.getByRole('button', { name: 'Play all endings' }).waitFor();
   const seconds = (performance.now() - start) / 1000;
   console.log(`All endings: ${seconds.toFixed(1)} s`);
@@ -27,4 +28,4 @@ test('all endings play in some 40 s, each with its caption, and the button stops
   await caption.filter({ hasText: '1 of 6' }).waitFor();
   await page.getByRole('button', { name: 'Stop' }).click();
   await page.getByRole('button', { name: 'Play all endings' }).waitFor();
-});
+}, 120_000);

@@ -110,6 +110,7 @@ test('the payment’s page and receipt say how far a refund is, and never where 
   await expect.poll(() => statusOf(id), { timeout: 10_000 }).toBe('paid');
   await page.reload();
   await expect.poll(words).toBe('Refunded: 4.95 USDT');
+  expect(await page.getByText('ask for it back').count(), 'nobody asks for it again').toBe(0);
   const seen = await page.content();
   await page.goto(receiptUrl);
   const receipt = page.locator('main');
