@@ -399,7 +399,10 @@ describe('the demo shop', () => {
       const id = await lock(referenceOf(orderId));
       for (const name of ['over', 'mine', 'mine']) await simulate(orderId, id, name);
       const { status, json } = await simulate(orderId, id, 'refund');
-      expect([status, json['done']]).toEqual([200, expect.stringMatching(/^The shop sends 6\.\d+ USDT back/)]);
+      expect([status, json['done']]).toEqual([
+        200,
+        expect.stringMatching(/^The shop sends 6\.\d+ USDT back/),
+      ]);
       const { data } = (await server.api('GET', `/v1/refunds?paymentId=${id}`)).body;
       expect(data).toMatchObject([{ kind: 'excess', transferId: expect.any(String) as string }]);
       expect((await simulate(orderId, id, 'refund')).status).toBe(409);
