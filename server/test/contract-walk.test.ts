@@ -1,6 +1,7 @@
 /**
- * Calls every endpoint of the contract: without a key, with the wrong kind of key, with bad input, with an id that does
- * not exist or belongs to somebody else, and with a valid call whose reply the contract must parse.
+ * Calls every endpoint of the contract: with bad input, with an id that belongs to somebody else, and with a valid call whose
+ * reply the contract must parse. `api/bad-input.test.ts` has calls without a key, with the wrong kind of key, and with an id
+ * that does not exist.
  *
  * A new endpoint needs a valid call in this file. Without one, the file neither compiles nor passes.
  */
@@ -299,29 +300,6 @@ describe.each(engines)('On $name', (engine) => {
   const send = ({ endpoint }: Row, call: Call, key: string | undefined = server.secretKey): Promise<Answer> =>
     server.api(endpoint.method, pathOf(endpoint, call), { key, ...(call.body && { body: call.body }) });
 
-  it.each(named(rows.filter(({ endpoint }) => endpoint.key !== 'none')))(
-    '%s without a key is 401',
-    async (_name, row) => {
-      const { method } = row.endpoint;
-      const call = await refusedCall(row);
-      const path = pathOf(row.endpoint, call);
-      for (const key of [undefined, `sk_test_${'x'.repeat(43)}`]) {
-        const answer = await server.api(method, path, { key, ...(call.body && { body: call.body }) });
-        const code = key === undefined ? 'missing_api_key' : 'invalid_api_key';
-        expect([answer.status, answer.body.status, answer.body.data.code]).toEqual([401, 'error', code]);
-        expect(answer.headers.get('www-authenticate')).toBe('Bearer');
-      }
-    },
-  );
-
-  it.each(named(rows.filter(({ endpoint }) => endpoint.key === 'secret')))(
-    '%s with a public key is 403',
-    async (_name, row) => {
-      const answer = await send(row, await refusedCall(row), server.publicKey);
-      expect([answer.status, answer.body.data.code]).toEqual([403, 'secret_key_required']);
-    },
-  );
-
   it.each(named(rows))('%s with bad input is 400 and names the invalid field', async (_name, row) => {
     const { endpoint } = row;
     const { path, body, param } = makeInvalid(endpoint, await refusedCall(row));
@@ -331,11 +309,6 @@ describe.each(engines)('On $name', (engine) => {
     expect(answer.body.data.errors).toEqual(
       expect.arrayContaining([{ path: param, message: expect.stringMatching(/\w/) as string }]),
     );
-  });
-
-  it.each(named(ofRecord))('%s for an id that does not exist is 404', async (_name, row) => {
-    const answer = await send(row, withId(row, await refusedCall(row), newId()));
-    expect([answer.status, answer.body.data.code]).toEqual([404, 'not_found']);
   });
 
   it.each(named(ofRecord))(

@@ -28,10 +28,11 @@ import { canFail, canMount, createFaults, cutPower, mountSmallDisk, type Faults 
 import { startProcess, type ServerProcess } from './support/process.js';
 import { randomOf } from './support/random.js';
 import { roundsOf, seedsOf, startRound } from './support/rounds.js';
-
 import { startReceiver } from './webhooks/receiver.js';
 
-const rounds = roundsOf({ usual: 2, soak: 20 });
+const rounds = roundsOf({ usual: 1, soak: 20 });
+/** The first cut keeps nothing that was not synced, the second half of it. */
+const cuts = roundsOf({ usual: 2, soak: 20 });
 const streams = 6;
 const [seed = 1] = seedsOf(1);
 const timeout = 120_000 + rounds * 20_000;
@@ -100,27 +101,32 @@ async function ownPostgres(settings: readonly string[] = [], parent?: string) {
 }
 
 describe.skipIf(!canFail)('when the power is cut, on SQLite', () => {
-  it(`keeps all that it confirmed, over ${rounds} cuts (seed ${seed})`, { timeout }, async () => {
-    const { url: databaseUrl, dispose } = await sqlite.create();
+  it(`keeps all that it confirmed, over ${cuts} cuts (seed ${seed})`, { timeout }, async () => {
+    // What the server did not write itself would count as never synced.
+    const { url: databaseUrl, dispose } = await sqlite.createEmpty();
     onTestFinished(dispose);
     const { env } = await faults();
     const random = randomOf(seed);
     const answered = new Map<string, Answered>();
     const start = () => startProcess({ DATABASE_URL: databaseUrl, ...settings, ...env });
     let lost = 0;
-    for (let round = 0; round < rounds; round += 1) {
-      startRound('power cuts', round, rounds);
+    for (let round = 0; round < cuts; round += 1) {
+      startRound('power cuts', round, cuts);
       const server = await start();
       await load(server.url, answered, async () => {
         await delay(random(700));
         await server.kill();
       });
       // At first nothing that was not synced is kept, later more and more of it, sector by sector.
-      const percent = Math.floor((round * 100) / rounds);
+      const percent = Math.floor((round * 100) / cuts);
       lost += cutPower(databaseUrl, () => random(100) < percent).lostBytes;
     }
     await expectNothingLost(await start(), databaseUrl, answered);
-    printFigures(`power cuts on SQLite, seed ${seed}`, { rounds, ...count(answered), 'bytes dropped': lost });
+    printFigures(`power cuts on SQLite, seed ${seed}`, {
+      rounds: cuts,
+      ...count(answered),
+      'bytes dropped': lost,
+    });
   });
 });
 

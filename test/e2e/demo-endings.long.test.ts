@@ -1,9 +1,42 @@
-/** The demo shop's button that plays every ending. */
+/** The demo shop: the endings that `endings.test.ts` leaves out, and the button that plays them. */
 import { expect, test } from 'vitest';
 import { orderAt } from './checkout.js';
+import { testEndings } from './endings.js';
 import { useStage } from './stage.js';
 
 const stage = useStage();
+
+testEndings(stage, [
+  {
+    title: 'nothing arrives in time',
+    coin: ['Tether USD', 'Tron'],
+    steps: ['deadline', 'expired'],
+    state: 'expired',
+    sentence: /Nothing arrived in time/,
+  },
+  {
+    title: 'more than enough arrives',
+    coin: ['USD Coin', 'Ethereum'],
+    steps: ['over', 'success'],
+    state: 'settled_over',
+    sentence: /was due\. The shop has the excess/,
+    delivers: true,
+  },
+  {
+    title: 'a part arrives late',
+    coin: ['BNB'],
+    steps: ['deadline', 'expired', 'half'],
+    state: 'expired_late',
+    sentence: /came too late/,
+  },
+  {
+    title: 'another coin arrives',
+    coin: ['TRON'],
+    steps: ['wrong', 'mine', 'mine', 'deadline', 'error'],
+    state: 'invalid',
+    sentence: /^The shop received .* instead of TRX/,
+  },
+]);
 
 test('all endings play in some 40 s, each with its caption, and the button stops them', async () => {
   const page = await stage.page();

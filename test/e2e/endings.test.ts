@@ -1,33 +1,13 @@
-/** Every way a payment can end besides plain success, on the demo page: it says the truth, and so does the shop. */
-import type { CheckoutStatus } from 'crypto-checkout';
-import type { PaymentState } from 'crypto-checkout/contract';
+/** Ways a payment can end besides plain success, on the demo page. `demo-endings.long.test.ts` has more of them. */
 import { expect, test } from 'vitest';
-import type { SimulationName } from '../../demo/shop-client.js';
 import { checkoutOn, orderAt, shopOn } from './checkout.js';
+import { newestState, testEndings } from './endings.js';
 import { openShop } from './shop-page.js';
 import { inspect, useStage } from './stage.js';
 
 const stage = useStage();
 
-interface Ending {
-  readonly title: string;
-  readonly coin: readonly [coin: string, network?: string];
-  /** What happens once the address is shown, step by step. */
-  readonly steps: readonly (SimulationName | CheckoutStatus | 'cancel')[];
-  readonly state: PaymentState;
-  /** What the page says about it. */
-  readonly sentence: RegExp;
-  readonly delivers?: boolean;
-}
-
-const endings: readonly Ending[] = [
-  {
-    title: 'nothing arrives in time',
-    coin: ['Tether USD', 'Tron'],
-    steps: ['deadline', 'expired'],
-    state: 'expired',
-    sentence: /Nothing arrived in time/,
-  },
+testEndings(stage, [
   {
     title: 'a part arrives in time',
     coin: ['Litecoin'],
@@ -43,14 +23,6 @@ const endings: readonly Ending[] = [
     sentence: /came, but the payment is cancelled/,
   },
   {
-    title: 'more than enough arrives',
-    coin: ['USD Coin', 'Ethereum'],
-    steps: ['over', 'success'],
-    state: 'settled_over',
-    sentence: /was due\. The shop has the excess/,
-    delivers: true,
-  },
-  {
     title: 'all of it arrives late, and is worth the price',
     coin: ['Tether USD', 'Polygon'],
     steps: ['deadline', 'expired', 'exact', 'success'],
@@ -58,42 +30,7 @@ const endings: readonly Ending[] = [
     sentence: /came after the time limit, and the shop has accepted it/,
     delivers: true,
   },
-  {
-    title: 'a part arrives late',
-    coin: ['BNB'],
-    steps: ['deadline', 'expired', 'half'],
-    state: 'expired_late',
-    sentence: /came too late/,
-  },
-  {
-    title: 'another coin arrives',
-    coin: ['TRON'],
-    steps: ['wrong', 'mine', 'mine', 'deadline', 'error'],
-    state: 'invalid',
-    sentence: /^The shop received .* instead of TRX/,
-  },
-];
-
-test.each(endings)('$title: $state', async ({ coin, steps, state, sentence, delivers = false }) => {
-  const page = await stage.page();
-  const shop = await orderAt(stage.server.url, page);
-  await shop.act();
-  await shop.choose(...coin);
-  for (const step of steps) {
-    if (step === 'cancel') {
-      await shop.part('cancel').click();
-      await shop.part('confirm').click();
-    } else if (isSimulation(step)) await shop.simulate(step);
-    else await shop.reach(step);
-  }
-  await expect.poll(() => shop.sentence(), { timeout: 15_000 }).toMatch(sentence);
-  expect(await newestState()).toBe(state);
-  expect(await shop.part('qr').count(), 'no QR code for an old address').toBe(0);
-  expect(await shop.part('address').count()).toBe(0);
-  await shop.verify();
-  expect(await shop.verdict()).toMatch(delivers ? /^Deliver the order/ : /^Do not deliver/);
-  await inspect(page, `demo-${state.replaceAll('_', '-')}`);
-});
+]);
 
 test('a payment is cancelled before its price is fixed, and paid anew with one click', async () => {
   const page = await stage.page();
@@ -120,7 +57,7 @@ test('a settled payment that the chain loses is not delivered, and is shown as l
   await shop.reach('success');
   expect(await shop.verdict()).toMatch(/^Deliver the order/);
   await shop.simulate('reorg');
-  await expect.poll(newestState, { timeout: 15_000 }).toBe('reversed');
+  await expect.poll(() => newestState(stage), { timeout: 15_000 }).toBe('reversed');
   await shop.verify();
   expect(await shop.verdict()).toMatch(/^Do not deliver: error \(reversed\)/);
   await page.reload();
@@ -177,13 +114,3 @@ test('a receipt is printed dark on white, also by a dark page in its own colours
   expect(colors.paper).toBe(255);
   for (const [css, lightness] of colors.texts) expect(lightness, css).toBeLessThan(120);
 });
-
-function isSimulation(step: string): step is SimulationName {
-  return ['exact', 'half', 'over', 'wrong', 'mine', 'reorg', 'deadline'].includes(step);
-}
-
-/** By the API: the state of the newest transaction, which is the order's. */
-async function newestState(): Promise<PaymentState | undefined> {
-  const { data } = await stage.merchant.transactions.list({ query: { skip: 1 } });
-  return data[0]?.state;
-}

@@ -1,6 +1,6 @@
-/** Malformed requests for every route of the API on PostgreSQL. The quick tests send them on SQLite: no record is looked up. */
+/** Sends bad input to every route of the API on PostgreSQL. The quick tests send it on SQLite. */
 import { describe } from 'vitest';
 import { lastEngine } from '../support/engines.js';
-import { testMalformed } from './bad-input.js';
+import { testBadInput } from './bad-input.js';
 
-describe('On the other engine', () => testMalformed(lastEngine));
+describe('On the other engine', () => testBadInput(lastEngine));

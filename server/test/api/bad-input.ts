@@ -89,9 +89,14 @@ function useServer(engine: TestEngine): () => TestServer {
   };
 }
 
-/** What is refused by its form, before any record is looked up. */
-export function testMalformed(engine: TestEngine): void {
+export function testBadInput(engine: TestEngine): void {
   const running = useServer(engine);
+  testForms(running);
+  testValues(running);
+}
+
+/** What is refused by its form, before any record is looked up. */
+function testForms(running: () => TestServer): void {
   it.each(keyed)('$name without a key is 401', async ({ method, path }) => {
     const answer = await running().api(method, path, { key: undefined });
     expect(code(answer)).toEqual([401, 'missing_api_key']);
@@ -169,8 +174,7 @@ export function testMalformed(engine: TestEngine): void {
 }
 
 /** What is refused, or not, by what it says. */
-export function testBadValues(engine: TestEngine): void {
-  const running = useServer(engine);
+function testValues(running: () => TestServer): void {
   let foreign: string;
   let liveForeign: string;
   beforeAll(async () => {
@@ -181,6 +185,7 @@ export function testBadValues(engine: TestEngine): void {
   it.each(keyed)('$name with an unknown key is 401', async ({ method, path }) => {
     const answer = await running().api(method, path, { key: `sk_test_${'x'.repeat(43)}` });
     expect(code(answer)).toEqual([401, 'invalid_api_key']);
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
   });
 
   it.each(secretOnly)('$name with a public key is 403', async ({ method, path, body }) => {

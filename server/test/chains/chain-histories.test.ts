@@ -17,7 +17,7 @@ import { ScriptedChain, type NodeView, type ScriptedTx, type Trouble } from '../
 import { openShop, type Shop } from '../support/shop-fixture.js';
 
 /** Per engine. */
-const seeds = seedsOf(roundsOf({ usual: 12, soak: 200 }));
+const seeds = seedsOf(roundsOf({ usual: 6, soak: 200 }));
 const batchSize = 50;
 const steps = 18;
 

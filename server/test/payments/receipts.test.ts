@@ -7,7 +7,7 @@ import { engines } from '../support/engines.js';
 import { roundsOf } from '../support/rounds.js';
 import { startServer, type TestServer } from '../support/server.js';
 
-const seeds = Array.from({ length: roundsOf({ usual: 3, soak: 30 }) }, (_, index) => index + 1);
+const seeds = Array.from({ length: roundsOf({ usual: 2, soak: 30 }) }, (_, index) => index + 1);
 const actions = 60;
 const confirmations = 2;
 const networks = ['tron', 'bsc'] as const;

@@ -19,7 +19,7 @@ import { startServers, type Servers } from '../support/process.js';
 import { roundsOf, startRound } from '../support/rounds.js';
 import { network, signWith, tpub } from './fixture.js';
 
-const rounds = roundsOf({ usual: 2, soak: 20 });
+const rounds = roundsOf({ usual: 1, soak: 20 });
 const keys = {
   BOOTSTRAP_PUBLIC_KEY: `pk_test_${randomBytes(32).toString('base64url')}`,
   BOOTSTRAP_SECRET_KEY: `sk_test_${randomBytes(32).toString('base64url')}`,

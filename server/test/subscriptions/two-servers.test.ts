@@ -61,7 +61,7 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('two servers 
   }
 
   it('charge each cycle once, and share the work', { timeout }, async () => {
-    const rounds = 4;
+    const rounds = 2;
     for (let round = 0; round < rounds; round += 1) {
       // The second server learns the new time while the first one is already billing.
       await Promise.all([
@@ -73,7 +73,7 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('two servers 
       await first.advance(0);
     }
     const { cycles, letters } = await charged();
-    expect(cycles).toEqual(Array.from({ length: subscribers }, () => [0, 1, 2, 3, 4]));
+    expect(cycles).toEqual(Array.from({ length: subscribers }, () => [0, 1, 2]));
     expect(letters.A + letters.B).toBe(subscribers * rounds);
     expect(Math.min(letters.A, letters.B)).toBeGreaterThan(0);
   });
@@ -83,7 +83,7 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('two servers 
     await client.connect();
     const count = async () => {
       const { rows } = await client.query<{ count: string }>(
-        'select count(*) as count from subscriber_cycles where cycle = 5',
+        'select count(*) as count from subscriber_cycles where cycle = 3',
       );
       return Number(rows[0]?.count);
     };
@@ -103,6 +103,6 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('two servers 
       await client.end();
     }
     const { cycles } = await charged();
-    expect(cycles).toEqual(Array.from({ length: subscribers }, () => [0, 1, 2, 3, 4, 5]));
+    expect(cycles).toEqual(Array.from({ length: subscribers }, () => [0, 1, 2, 3]));
   });
 });

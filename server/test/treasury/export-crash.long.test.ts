@@ -22,7 +22,7 @@ import { deployFactory, transact } from '../support/forwarders.js';
 import { startServers, type Servers } from '../support/process.js';
 import { roundsOf, startRound } from '../support/rounds.js';
 
-const rounds = roundsOf({ usual: 2, soak: 20 });
+const rounds = roundsOf({ usual: 1, soak: 20 });
 const treasury = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const destination = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
 const keys = {
