@@ -134,13 +134,14 @@ export const webhooks = {
         'The type of the event. Defaults to payment.success.',
       ),
     }),
-    data: z.object({ id: z.string(), type: webhookEventType, ...answer }),
+    data: z.object({ id: z.string(), mode, type: webhookEventType, ...answer }),
     errors: ['webhook_not_configured'],
     sample: {
       body: { type: 'payment.success' },
       message: 'Sample sent',
       data: {
         id: sampleId,
+        mode: 'live' as const,
         type: 'payment.success' as const,
         ...{ durationMs: 84, responseStatus: 204, responseExcerpt: '', error: null },
       },

@@ -25,7 +25,8 @@ export function createWebhookHandlers(
       const [sample] = await samples.run(reader, caller, [body.type], signal);
       if (!sample) throw new Error('No sample was sent');
       const { id, type, status = null, excerpt, error = null, durationMs } = sample;
-      return { data: { id, type, durationMs, responseStatus: status, responseExcerpt: excerpt, error } };
+      const answer = { durationMs, responseStatus: status, responseExcerpt: excerpt, error };
+      return { data: { id, mode: caller.mode, type, ...answer } };
     },
   };
 }
