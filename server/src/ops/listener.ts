@@ -18,8 +18,14 @@ export interface Listener {
   close(lingerMs: number, drainMs: number, onLate: () => void): Promise<void>;
 }
 
-/** @throws if the address is in use or not available */
-export async function listen(host: string, port: number): Promise<Listener> {
+/** Longer than a phone that changes its network needs, and less than a stranger needs to hold many connections. */
+const longestStopMs = 8000;
+
+/**
+ * @param stopMs how long a request may stop before it is complete
+ * @throws if the address is in use or not available
+ */
+export async function listen(host: string, port: number, stopMs = longestStopMs): Promise<Listener> {
   let handle: RequestListener = (_request, response) => {
     response.writeHead(503, { 'Content-Type': 'application/json; charset=utf-8', 'Retry-After': '1' });
     response.end(
@@ -36,6 +42,9 @@ export async function listen(host: string, port: number): Promise<Listener> {
     inFlight.add(response);
     response.once('close', () => inFlight.delete(response));
     if (isClosing) response.shouldKeepAlive = false;
+    // Node.js emits it for a request that is not complete. Otherwise the reply takes its time: without a listener, Node.js would cut it.
+    request.setTimeout(stopMs, () => request.destroy());
+    response.on('timeout', () => undefined);
     request.url = originForm(request.url ?? '/');
     handle(request, response);
   });

@@ -103,3 +103,34 @@ it('cuts the remaining connections when the time is up', async () => {
   await cut;
   expect(wasLate).toBe(true);
 });
+
+it.each([
+  ['whose body stops half way', 'Content-Length: 10', 'half'],
+  // Node.js reads nothing more of it, and reports no error.
+  [
+    'whose broken body follows an Upgrade',
+    'Upgrade: h2c\r\nTransfer-Encoding: chunked',
+    'ZZ\r\nx\r\n0\r\n\r\n',
+  ],
+])('cuts a request %s', async (_, headers, body) => {
+  const listener = await listen('127.0.0.1', 0, 100);
+  listener.serve((request, response) => {
+    request.resume().once('end', () => response.end('served'));
+  });
+  const socket = connect(Number(new URL(listener.url).port), '127.0.0.1');
+  socket.on('error', () => undefined).resume();
+  socket.write(`POST / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\n${headers}\r\n\r\n${body}`);
+  await expect(once(socket, 'close', { signal: AbortSignal.timeout(5000) })).resolves.toBeDefined();
+  await listener.close(0, 1000, () => undefined);
+});
+
+it('waits for a reply that takes longer than a request may stop', async () => {
+  const listener = await listen('127.0.0.1', 0, 20);
+  listener.serve((request, response) => {
+    request.resume().once('end', () => setTimeout(() => response.end('served'), 100));
+  });
+  for (const init of [{}, { method: 'POST', body: 'whole' }]) {
+    expect(await (await fetch(listener.url, init)).text()).toBe('served');
+  }
+  await listener.close(0, 1000, () => undefined);
+});
