@@ -6,6 +6,7 @@ import type { PsbtTable } from '../db/schema.js';
 import { paidAmounts } from './context.js';
 import type { Exported } from './export.js';
 import type { PsbtPayouts } from './psbt-payouts.js';
+import { attentionOf } from './psbt-store.js';
 import { command, type Group, type Output } from '../commands/command.js';
 import type { CommandContext } from '../commands/context.js';
 import { readGivenFile, writeNewFile } from '../commands/files.js';
@@ -198,8 +199,8 @@ function describe(psbt: StoredPsbt): string[] {
 }
 
 function rowJson(row: PsbtTable) {
-  const names = ['id', 'merchant_id', 'mode', 'network', 'currency', 'state', 'problem'] as const;
-  return recordJson(row, ...names, 'created_at', 'updated_at');
+  const names = ['id', 'merchant_id', 'mode', 'network', 'currency', 'state'] as const;
+  return { ...recordJson(row, ...names, 'created_at', 'updated_at'), problem: attentionOf(row) };
 }
 
 function psbtJson(psbt: StoredPsbt) {
@@ -231,7 +232,9 @@ function psbtJson(psbt: StoredPsbt) {
   };
 }
 
-function rowLine({ id, mode, network, state, created_at: createdAt, problem }: PsbtTable): string {
+function rowLine(row: PsbtTable): string {
+  const { id, mode, network, state, created_at: createdAt } = row;
+  const problem = attentionOf(row);
   const line = [id, mode, network, state, isoTime(createdAt)].join('  ');
   return problem === null ? line : `${line}\n  attention: ${problem}`;
 }

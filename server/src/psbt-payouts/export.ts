@@ -166,7 +166,7 @@ async function insert(
     from_height: height,
     settled_version: null,
     confirmed_at: null,
-    problem: null,
+    ...{ problem: null, warning: null },
     created_at: deps.clock.real(),
     updated_at: deps.clock.real(),
   };

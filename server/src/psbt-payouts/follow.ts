@@ -106,17 +106,11 @@ async function broadcast({ psbt, to, signal }: Look): Promise<string | undefined
 async function apply(at: Look, found: Location): Promise<void> {
   const { deps, psbt, to, signal } = at;
   const { id, state } = psbt;
-  if (
-    state === 'discarded' &&
-    psbt.confirmed_at !== null &&
-    (found.kind !== 'conflict' || !isFinal(found, to))
-  ) {
-    await transitions.markUnconfirmed(deps, id);
-  }
+  const isAtEnd = (found.kind === 'block' || found.kind === 'conflict') && isFinal(found, to);
+  if (psbt.confirmed_at !== null && !isAtEnd) await transitions.markUnconfirmed(deps, id);
   switch (found.kind) {
     case 'absent': {
       if (state !== 'sent' && state !== 'settled') return report(at, null);
-      if (state === 'settled') await transitions.markUnconfirmed(deps, id);
       const refusal = await broadcast(at);
       if (refusal !== undefined) return report(at, `The network refuses the transaction: ${refusal}`);
       return report(at, state === 'settled' ? lost(psbt) : null);
@@ -143,7 +137,6 @@ async function apply(at: Look, found: Location): Promise<void> {
     case 'conflict':
       return applyConflict(at, found);
     case 'gone': {
-      if (state === 'settled') await transitions.markUnconfirmed(deps, id);
       return report(
         at,
         state === 'discarded'
@@ -158,17 +151,14 @@ async function apply(at: Look, found: Location): Promise<void> {
 
 /** One of its versions waits in the mempool. */
 async function applyWaiting(at: Look, version: PsbtVersionTable): Promise<void> {
-  const { deps, psbt, to, signal } = at;
+  const { psbt, to, signal } = at;
   const txHash = version.tx_hash ?? '';
   if (version.imported_at === null || !['sent', 'settled'].includes(psbt.state)) {
     const transaction =
       version.signed_transaction ?? (await to.node.rawTransaction(txHash, undefined, signal));
     await adopt(at, version, { txHash, transaction });
   }
-  if (psbt.state === 'settled') {
-    await transitions.markUnconfirmed(deps, psbt.id);
-    return report(at, lost(psbt));
-  }
+  if (psbt.state === 'settled') return report(at, lost(psbt));
   // An older version waits: the newer one was stored, but the server died before it broadcast it.
   const newest = newestSigned(psbt);
   const isOlder = newest !== undefined && newest.number > version.number;
@@ -220,10 +210,7 @@ async function applyBlock(at: Look, found: Found<'block'>): Promise<void> {
     await adopt(at, version, { txHash, transaction });
   }
   if (version.block_hash !== blockHash) await transitions.noteBlock(deps, version, blockHash, height);
-  if (!isFinal(found, to)) {
-    if (state === 'settled') await transitions.markUnconfirmed(deps, id);
-    return;
-  }
+  if (!isFinal(found, to)) return;
   if (state === 'settled' && psbt.settled_version === version.number && psbt.confirmed_at !== null) return;
   const problem = await transitions.settle(deps, id, version.number);
   deps.log.info({ psbt: id, mode: psbt.mode, network: psbt.network, txHash }, 'A PSBT is settled');
@@ -251,7 +238,7 @@ async function applyConflict(at: Look, found: Found<'conflict'>): Promise<void> 
   if (!isFinal(found, to)) return report(at, problem);
   if (state === 'conflicted') return;
   deps.log.warn({ psbt: id, mode, network, problem }, 'A PSBT needs attention');
-  await transitions.conflict(deps, id, problem);
+  await transitions.conflict(deps, id, spender.txHash, problem);
 }
 
 function newestSigned({ versions }: StoredPsbt): PsbtVersionTable | undefined {

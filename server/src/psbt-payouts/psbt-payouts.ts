@@ -64,7 +64,11 @@ export function createPsbtPayouts(deps: PsbtDeps): PsbtPayouts {
   const follow = createFollow(deps);
   const retrieve = (id: string) => store.requirePsbt(database.reader, id);
 
-  const inTrouble = async () => (await followed(deps)).filter(({ problem }) => problem !== null);
+  const inTrouble = async () =>
+    (await followed(deps)).flatMap((psbt) => {
+      const problem = store.attentionOf(psbt);
+      return problem === null ? [] : { ...psbt, problem };
+    });
 
   async function discard(id: string, actor: string, signal: AbortSignal): Promise<StoredPsbt> {
     let psbt = await retrieve(id);

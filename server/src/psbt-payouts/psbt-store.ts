@@ -21,7 +21,7 @@ export interface StoredPsbt extends PsbtTable {
   readonly versions: readonly PsbtVersionTable[];
 }
 
-export type FollowedPsbt = Pick<PsbtTable, 'id' | 'mode' | 'network' | 'state' | 'problem'>;
+export type FollowedPsbt = Pick<PsbtTable, 'id' | 'mode' | 'network' | 'state' | 'problem' | 'warning'>;
 
 /** A coin of the merchant, as the books know it. Nobody has looked yet whether it is unspent. */
 export interface KnownCoin {
@@ -79,6 +79,11 @@ async function readParts(reader: Reader, id: string): Promise<Omit<StoredPsbt, k
   return { inputs, transfers, versions };
 }
 
+/** All that the operator should know of it; null if nothing is wrong. */
+export function attentionOf({ problem, warning }: Pick<PsbtTable, 'problem' | 'warning'>): string | null {
+  return [warning, problem].filter((sentence) => sentence !== null).join('. ') || null;
+}
+
 /** Newest first. @param merchantId of all merchants if it is undefined */
 export function listPsbts(
   reader: Reader,
@@ -99,7 +104,7 @@ export function listPsbts(
 export async function followedPsbts(reader: Reader, since: number): Promise<FollowedPsbt[]> {
   return reader
     .selectFrom('psbts')
-    .select(['id', 'mode', 'network', 'state', 'problem'])
+    .select(['id', 'mode', 'network', 'state', 'problem', 'warning'])
     .where((e) =>
       e.or([
         e('state', 'in', ['open', 'sent', 'conflicted']),
@@ -140,7 +145,10 @@ export async function updatePsbt(
   transaction: Transaction,
   id: string,
   change: Partial<
-    Pick<PsbtTable, 'state' | 'settled_version' | 'confirmed_at' | 'problem' | 'from_height' | 'updated_at'>
+    Pick<
+      PsbtTable,
+      'state' | 'settled_version' | 'confirmed_at' | 'problem' | 'warning' | 'from_height' | 'updated_at'
+    >
   >,
 ): Promise<void> {
   await transaction.updateTable('psbts').set(change).where('id', '=', id).execute();
@@ -163,6 +171,45 @@ export async function updateVersion(
 /** Lets other PSBTs spend the coins and pay the transfers of this one. */
 export function releaseAll(transaction: Transaction, id: string): Promise<void> {
   return setHeld(transaction, id, 0);
+}
+
+/** One of its outputs has paid another transfer than it was made for. */
+export async function replaceTransfer(
+  transaction: Transaction,
+  psbtId: string,
+  transferId: string,
+  by: string,
+): Promise<void> {
+  await transaction
+    .updateTable('psbt_transfers')
+    .set({ transfer_id: by })
+    .where((e) => e.and({ psbt_id: psbtId, transfer_id: transferId }))
+    .execute();
+}
+
+/** Ids of the transfers that a transaction pays, if it is that of a PSBT. */
+export async function transfersPaidBy(reader: Reader, txHash: string): Promise<ReadonlySet<string>> {
+  const rows = await reader
+    .selectFrom('psbt_versions')
+    .innerJoin('psbt_transfers', 'psbt_transfers.psbt_id', 'psbt_versions.psbt_id')
+    .select('psbt_transfers.transfer_id')
+    .where('tx_hash', '=', txHash)
+    .execute();
+  return new Set(rows.map((row) => row.transfer_id));
+}
+
+/** The transactions that spend a coin of this PSBT: its own and those of its rivals, of which a chain can have only one. */
+export async function exclusiveHashes(
+  reader: Reader,
+  { inputs }: Pick<StoredPsbt, 'inputs'>,
+): Promise<ReadonlySet<string>> {
+  const coins = inputs.map(({ tx_hash: txHash, output_index: outputIndex }) => ({ txHash, outputIndex }));
+  const rows = await reader
+    .selectFrom('psbt_versions')
+    .select('tx_hash')
+    .where('psbt_id', 'in', await psbtsSpending(reader, coins))
+    .execute();
+  return new Set(rows.flatMap(({ tx_hash: hash }) => hash ?? []));
 }
 
 /** Takes the coins and the transfers of a PSBT back from all others. */

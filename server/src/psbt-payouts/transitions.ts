@@ -8,6 +8,7 @@ import { Transaction as BitcoinTransaction } from '@scure/btc-signer';
 import type { Transaction } from '../db/engine.js';
 import type { PsbtTable, PsbtVersionTable, TransferTable } from '../db/schema.js';
 import type { AccountName } from '../ledger/ledger.js';
+import type { Sent } from '../withdrawals/settlement.js';
 import { paidAmounts, type PsbtDeps } from './context.js';
 import * as store from './psbt-store.js';
 import type { StoredPsbt } from './psbt-store.js';
@@ -145,41 +146,61 @@ export function settle(deps: PsbtDeps, id: string, number: number) {
     const shares = sharesOf(BigInt(version.fee), rows.length);
     const amounts = paidAmounts(psbt, version);
     const paid = new Map(psbt.transfers.map((row, position) => [row.id, amounts[position]]));
-    const reopened: string[] = [];
-    const unpaid: string[] = [];
+    const exclusive = await store.exclusiveHashes(transaction, psbt);
+    const warnings: string[] = [];
     for (const [position, row] of rows.entries()) {
       const sent = { txHash, networkFee: shares[position] ?? 0n, paid: paid.get(row.id) };
-      if (row.status === 'pending' || row.status === 'processing') {
-        await deps.settlement.succeed(transaction, row, sent);
-      } else if (
-        row.status === 'success' &&
-        psbt.versions.some(({ tx_hash: hash }) => hash === row.tx_hash)
-      ) {
-        if (row.tx_hash !== txHash) await deps.settlement.correct(transaction, row, sent);
-      } else if (row.status === 'failed' && row.settled_at === null) {
-        await deps.settlement.succeed(transaction, await deps.settlement.reopen(transaction, row), sent);
-        reopened.push(row.id);
-      } else unpaid.push(row.id);
+      const warning = await settleTransfer(deps, transaction, psbt, row, sent, exclusive);
+      if (warning !== undefined) warnings.push(warning);
     }
     await store.holdAll(transaction, psbt);
-    const problem =
-      [
-        ...(reopened.length === 0
-          ? []
-          : [`It has paid ${reopened.join(', ')} although they had failed, so they are success now`]),
-        ...(unpaid.length === 0
-          ? []
-          : [`It has paid ${unpaid.join(', ')} too, which had ended already: compare them with the wallet`]),
-      ].join('. ') || null;
     await store.updatePsbt(transaction, id, {
       state: 'settled',
       settled_version: number,
       confirmed_at: deps.clock.real(),
-      problem,
+      problem: null,
+      warning: [...(psbt.warning === null ? [] : [psbt.warning]), ...warnings].join('. ') || null,
       updated_at: deps.clock.real(),
     });
-    return problem ?? undefined;
+    return warnings.length === 0 ? undefined : warnings.join('. ');
   });
+}
+
+/**
+ * Ends a transfer that a PSBT has paid, whatever was thought to have become of it.
+ * @param exclusive the transactions of which a chain can have only one
+ * @returns what the operator should know
+ */
+async function settleTransfer(
+  { settlement }: PsbtDeps,
+  transaction: Transaction,
+  psbt: StoredPsbt,
+  row: TransferTable,
+  sent: Sent,
+  exclusive: ReadonlySet<string>,
+): Promise<string | undefined> {
+  switch (row.status) {
+    case 'pending':
+    case 'processing':
+      await settlement.succeed(transaction, row, sent);
+      return undefined;
+    case 'failed':
+      await settlement.succeed(transaction, await settlement.reopen(transaction, row), sent);
+      return `It has paid ${row.id} although it had failed, so it is success now`;
+    case 'success': {
+      if (row.tx_hash === sent.txHash) return undefined;
+      if (row.tx_hash !== null && exclusive.has(row.tx_hash)) {
+        await settlement.correct(transaction, row, sent);
+        return undefined;
+      }
+      const second = await settlement.payAgain(transaction, row, sent);
+      // From now on, what becomes of this PSBT is about the second payment.
+      await store.replaceTransfer(transaction, psbt.id, row.id, second.id);
+      return `It has paid ${row.id} a second time, which is booked as the transfer ${second.id}: compare them with the wallet`;
+    }
+    default:
+      return row.status satisfies never;
+  }
 }
 
 /** A transaction that spends one of a discarded PSBT's coins is final: that PSBT can never be confirmed. */
@@ -193,7 +214,7 @@ export function markImpossible(deps: PsbtDeps, id: string) {
 }
 
 /**
- * The chain has dropped the transaction of a settled PSBT, whose transfers stay ended: it is sent again. Or it has dropped
+ * The chain has dropped the transaction of a settled PSBT, whose transfers stay ended: it is followed again. Or it has dropped
  * the one that made a discarded PSBT impossible.
  */
 export function markUnconfirmed(deps: PsbtDeps, id: string) {
@@ -205,16 +226,20 @@ export function markUnconfirmed(deps: PsbtDeps, id: string) {
   });
 }
 
-/** Its coins went elsewhere for good. What it had settled was not paid, and is given back. */
-export function conflict(deps: PsbtDeps, id: string, problem: string) {
+/**
+ * Its coins went elsewhere for good. What it had settled was not paid, and is given back, unless the transaction that spent them is
+ * another PSBT's and pays it too: that one is about to settle it.
+ */
+export function conflict(deps: PsbtDeps, id: string, spenderHash: string, problem: string) {
   return deps.database.write(async (transaction) => {
     const psbt = await store.lockPsbt(transaction, id);
     if (psbt.state === 'conflicted' || psbt.state === 'discarded') return;
     if (psbt.state === 'settled') {
       await lockBooks(deps, transaction, psbt);
       const settledHash = psbt.versions.find(({ number }) => number === psbt.settled_version)?.tx_hash;
+      const isPaid = await store.transfersPaidBy(transaction, spenderHash);
       for (const row of await lockTransfers(deps, transaction, psbt)) {
-        if (row.status !== 'success' || row.tx_hash !== settledHash) continue;
+        if (row.status !== 'success' || row.tx_hash !== settledHash || isPaid.has(row.id)) continue;
         await deps.settlement.lose(
           transaction,
           row,
@@ -225,7 +250,7 @@ export function conflict(deps: PsbtDeps, id: string, problem: string) {
     await store.updatePsbt(transaction, id, {
       state: 'conflicted',
       confirmed_at: null,
-      problem,
+      ...{ problem, warning: null },
       updated_at: deps.clock.real(),
     });
   });

@@ -1,5 +1,6 @@
 /** Ends transfers: pays out or gives back what was held, once, and notifies the merchant. */
 import type { Clock } from '../shared/clock.js';
+import type { NewId } from '../shared/ids.js';
 import type { Currencies } from '../money/currencies.js';
 import type { TransferTable } from '../db/schema.js';
 import type { AccountName, Ledger, LedgerEntry } from '../ledger/ledger.js';
@@ -28,8 +29,8 @@ export interface Settlement {
   /** It was not sent, and never will be. */
   fail(transaction: Transaction, row: TransferTable, reason: string): Promise<TransferTable>;
   /**
-   * It has failed, and was paid all the same: what was given back is reserved again. What the merchant has withdrawn
-   * meanwhile becomes a debt that later credits repay. `succeed` has to follow.
+   * It has failed, perhaps because a transaction was lost, and was paid all the same: what was given back is reserved again. What
+   * the merchant has withdrawn meanwhile becomes a debt that later credits repay. `succeed` has to follow.
    */
   reopen(transaction: Transaction, row: TransferTable): Promise<TransferTable>;
   /**
@@ -37,6 +38,11 @@ export interface Settlement {
    * of the network's fee is posted. Returns the transfer.
    */
   correct(transaction: Transaction, row: TransferTable, sent: Sent): Promise<TransferTable>;
+  /**
+   * It has succeeded with another transaction, and this one has paid it once more: the second payment becomes a transfer of its
+   * own, without a fee, taken from what the merchant has or will get. Returns that.
+   */
+  payAgain(transaction: Transaction, row: TransferTable, sent: Sent): Promise<TransferTable>;
   /** It has succeeded, but the network has dropped its transaction, and may have it in a block again: it waits, and is reserved. */
   unsettle(transaction: Transaction, row: TransferTable): Promise<TransferTable>;
   /** It has succeeded, but the network has dropped its transaction and will never accept it again. */
@@ -54,6 +60,7 @@ export interface Sent {
 
 export interface SettlementDeps {
   readonly clock: Clock;
+  readonly newId: NewId;
   readonly currencies: Currencies;
   readonly ledger: Ledger;
   readonly payouts: Payouts;
@@ -63,7 +70,7 @@ export interface SettlementDeps {
 }
 
 export function createSettlement(deps: SettlementDeps): Settlement {
-  const { clock, currencies, ledger, payouts, outbox, onTransfer } = deps;
+  const { clock, newId, currencies, ledger, payouts, outbox, onTransfer } = deps;
 
   async function end(
     transaction: Transaction,
@@ -90,7 +97,22 @@ export function createSettlement(deps: SettlementDeps): Settlement {
     return ended;
   }
 
-  return {
+  /** Reserves what was paid already. What the merchant no longer has is owed. */
+  async function reservePaid(transaction: Transaction, row: TransferTable, key: string): Promise<void> {
+    const { mode, currency, merchant_id: merchantId } = row;
+    const held = BigInt(row.amount) + BigInt(row.fee);
+    const account = { kind: 'available', merchantId } as const;
+    const available = await ledger.balance(transaction, mode, currency, account);
+    const taken = held < available ? held : available;
+    const entries = [
+      { account, debit: taken },
+      { account: { kind: 'unallocated', merchantId, isDebt: true }, debit: held - taken },
+      { account: reservedOf(row), credit: held },
+    ] as const;
+    await ledger.post(transaction, { key, mode, currency, entries }, clock.now(scopeOf(row)));
+  }
+
+  const settlement: Settlement = {
     lock: (transaction, id) => store.lockTransfer(transaction, id),
 
     async move(transaction, row, change) {
@@ -133,21 +155,29 @@ export function createSettlement(deps: SettlementDeps): Settlement {
     },
 
     async reopen(transaction, row) {
-      const reopened = { ...row, status: 'processing', failure_reason: null } as const;
+      const wasSent = row.settled_at !== null;
+      const reopened = {
+        ...row,
+        ...({ status: 'processing', failure_reason: null, settled_at: null } as const),
+        reversals: row.reversals + (wasSent ? 1 : 0),
+      };
       await onTransfer(transaction, reopened);
-      const { mode, currency, merchant_id: merchantId } = row;
-      const held = BigInt(row.amount) + BigInt(row.fee);
-      const account = { kind: 'available', merchantId } as const;
-      const available = await ledger.balance(transaction, mode, currency, account);
-      const taken = held < available ? held : available;
-      const entries = [
-        { account, debit: taken },
-        { account: { kind: 'unallocated', merchantId, isDebt: true }, debit: held - taken },
-        { account: reservedOf(row), credit: held },
-      ] as const;
-      const now = clock.now(scopeOf(row));
-      await ledger.post(transaction, { key: keyOf('undo', row), mode, currency, entries }, now);
+      await reservePaid(transaction, row, keyOf(wasSent ? 'back' : 'undo', row));
       return reopened;
+    },
+
+    async payAgain(transaction, row, sent) {
+      const now = clock.now(scopeOf(row));
+      const second: TransferTable = {
+        ...row,
+        ...({ id: newId(), status: 'processing', refund_id: null, reversals: 0 } as const),
+        ...{ amount: (sent.paid ?? BigInt(row.amount)).toString(), fee: '0' },
+        ...{ tx_hash: null, network_fee: null, paid_from: null, settled_at: null },
+        ...{ created_at: now, updated_at: now },
+      };
+      await reservePaid(transaction, second, `hold:${second.id}`);
+      await store.insertTransfer(transaction, second);
+      return settlement.succeed(transaction, second, sent);
     },
 
     async correct(transaction, row, { txHash, networkFee, paid }) {
@@ -225,6 +255,7 @@ export function createSettlement(deps: SettlementDeps): Settlement {
       ]);
     },
   };
+  return settlement;
 }
 
 /** What reaches the receiver, and the rest of what is reserved. */

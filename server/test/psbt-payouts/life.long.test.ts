@@ -51,6 +51,17 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       .map(({ key }) => key.split(':')[0])
       .sort();
 
+  /** Ids of the transfers that a transaction has settled. */
+  const transfersWith = async (txHash: string) =>
+    (
+      await shop.server.database.reader
+        .selectFrom('transfers')
+        .select('id')
+        .where('tx_hash', '=', txHash)
+        .where('status', '=', 'success')
+        .execute()
+    ).map(({ id }) => id);
+
   /** A merchant with one transfer in a PSBT. */
   async function prepare(funds = ['0.5'], amounts: Parameters<PayoutMerchant['transfers']> = ['0.1']) {
     const merchant = await shop.merchant();
@@ -372,7 +383,9 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       const elsewhere = await spendElsewhere(prepared);
       await shop.import(merchant.sign(exported.psbt));
       await confirm();
-      const lowest = await node.rpc<string>('getblockhash', (await node.rpc<number>('getblockcount')) - 1);
+      const ours = await rawOf(hashOf(exported, 1));
+      const height = await node.rpc<number>('getblockcount');
+      const lowest = await node.rpc<string>('getblockhash', height - 1);
       await node.rpc('invalidateblock', lowest);
       await node.rpc('generateblock', await node.rpc<string>('getnewaddress'), [elsewhere]);
       await confirm();
@@ -386,6 +399,34 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
         { type: 'transfer.success' },
         { type: 'transfer.failed' },
       ]);
+      await shop.expectBooksInOrder();
+      // And once more the other way: what was given back has been paid after all.
+      await node.rpc('invalidateblock', await node.rpc<string>('getblockhash', height - 1));
+      await node.rpc('generateblock', await node.rpc<string>('getnewaddress'), [ours]);
+      await confirm(4);
+      await shop.follow();
+      expect(await shop.transfer(first)).toMatchObject({ status: 'success', failure_reason: null });
+      expect(await postings(first)).toEqual(['back', 'hold', 'lost', 'post', 'post']);
+      expect((await shop.show(exported.id)).problem).toContain('so it is success now');
+      await shop.expectBooksInOrder();
+    });
+
+    it('and contested by another that waits: followed until it is confirmed again, and then in order', async () => {
+      const prepared = await prepare();
+      const { merchant, exported } = prepared;
+      const elsewhere = await spendElsewhere(prepared, 5_000_000n);
+      await shop.import(merchant.sign(exported.psbt));
+      await confirm();
+      const ours = await rawOf(hashOf(exported, 1));
+      const lowest = await node.rpc<string>('getblockhash', (await node.rpc<number>('getblockcount')) - 1);
+      await node.rpc('invalidateblock', lowest);
+      await node.rpc('sendrawtransaction', elsewhere, 0);
+      await shop.follow();
+      expect((await shop.show(exported.id)).problem).toContain('Another transaction that waits');
+      await node.rpc('generateblock', await node.rpc<string>('getnewaddress'), [ours]);
+      await confirm();
+      await shop.follow();
+      expect(await shop.show(exported.id)).toMatchObject({ state: 'settled', problem: null });
       await shop.expectBooksInOrder();
     });
   });
@@ -643,7 +684,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
         failure_reason: null,
       });
       expect(await postings(first)).toEqual(['hold', 'post', 'undo', 'void']);
-      const problem = `It has paid ${first} although they had failed, so they are success now`;
+      const problem = `It has paid ${first} although it had failed, so it is success now`;
       expect(await shop.show(exported.id)).toMatchObject({ state: 'settled', problem });
       const status = await shop.run('chains status');
       expect(status.hasFailed).toBe(true);
@@ -654,21 +695,56 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       expect(await shop.custody(merchant.id)).toBe(total);
     });
 
-    it('and broadcast after its transfer was settled with another transaction: told, and told again after a reorganisation', async () => {
+    it('and broadcast after its transfer was settled with another transaction: booked as one more transfer and told, once, also after a reorganisation', async () => {
       const { merchant, exported, first } = await prepare();
       await shop.discard(exported.id);
       await shop.run(`transfers settle --tx-hash ${'ab'.repeat(32)} --network-fee 0 --unverified`, first);
+      // So that the merchant has less than was paid twice, and owes the rest.
+      await merchant.transfers('0.35');
       const late = Transaction.fromPSBT(Buffer.from(merchant.sign(exported.psbt), 'base64'));
       late.finalize();
       await node.rpc('sendrawtransaction', late.hex, 0);
       await confirm();
-      const problem = `It has paid ${first} too, which had ended already: compare them with the wallet`;
+      const [second = '', ...others] = await transfersWith(late.id);
+      expect(others).toEqual([]);
+      expect(second).not.toBe(first);
+      const problem = `It has paid ${first} a second time, which is booked as the transfer ${second}: compare them with the wallet`;
       expect(await shop.show(exported.id)).toMatchObject({ state: 'settled', problem });
+      expect((await shop.transfer(first)).tx_hash).toBe('ab'.repeat(32));
+      const left = 50_000_000n - 20_000_000n - BigInt(Math.round(Number(exported.versions[0]?.fee) * 1e8));
+      expect(await shop.custody(merchant.id)).toBe(left);
+      await shop.expectBooksInOrder();
       await node.reorg(2, 'waiting');
       await shop.follow();
+      expect((await shop.show(exported.id)).problem).toMatch(`${problem}. The chain has dropped`);
       await confirm();
       await confirm();
       expect(await shop.show(exported.id)).toMatchObject({ state: 'settled', problem });
+      expect(await transfersWith(late.id)).toEqual([second]);
+      expect(await postings(second)).toEqual(['hold', 'post']);
+      await shop.expectBooksInOrder();
+    });
+
+    it('and mined in place of the settled one that had taken its place: the transfer is paid once, with this one', async () => {
+      const { merchant, exported, first } = await prepare();
+      await shop.discard(exported.id);
+      const again = await merchant.export({ 'fee-rate': '3' });
+      await shop.import(merchant.sign(again.psbt));
+      await confirm();
+      expect((await shop.transfer(first)).tx_hash).toBe(hashOf(again, 1));
+      const lowest = await node.rpc<string>('getblockhash', (await node.rpc<number>('getblockcount')) - 1);
+      await node.rpc('invalidateblock', lowest);
+      const late = Transaction.fromPSBT(Buffer.from(merchant.sign(exported.psbt), 'base64'));
+      late.finalize();
+      await node.rpc('generateblock', await node.rpc<string>('getnewaddress'), [late.hex]);
+      await confirm();
+      await shop.follow();
+      expect(await shop.transfer(first)).toMatchObject({ status: 'success', tx_hash: late.id });
+      expect(await shop.show(exported.id)).toMatchObject({ state: 'settled', problem: null });
+      expect(await shop.show(again.id)).toMatchObject({ state: 'conflicted' });
+      expect(await transfersWith(late.id)).toEqual([first]);
+      expect(await postings(first)).toEqual(['hold', 'network-fee', 'post']);
+      await shop.expectBooksInOrder();
     });
 
     it('and broadcast before anything took its place: not exported again', async () => {

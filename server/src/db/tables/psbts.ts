@@ -37,6 +37,8 @@ export const psbtTables = {
     confirmed_at: time().nullable(),
     /** What the operator should know, in a sentence; null if nothing is wrong. */
     problem: text().nullable(),
+    /** What else it has paid than it should have, in sentences. Stays for as long as that is booked. */
+    warning: text().nullable(),
     created_at: time(),
     updated_at: time(),
   })
