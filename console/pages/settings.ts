@@ -12,10 +12,12 @@ import { outside } from '../ui/copy.js';
 import { details, section, tag } from '../ui/details.js';
 import { table } from '../ui/table.js';
 import { auditTable, type AuditEntry } from './audit-parts.js';
+import { loadWidget, previewSection } from './preview-parts.js';
 import { passkeySection, type Passkey } from './passkey-parts.js';
 import { sessionSection, teamSection, type Member, type OpenSession } from './team-parts.js';
 
 type Shop = ParsedData<typeof consoleApi.shop.retrieve>;
+type ApiKey = ParsedData<typeof consoleApi.apiKeys.list>[number];
 type Network = ParsedData<typeof home.listNetworks>[number];
 
 /** What a role does not see is undefined. */
@@ -26,28 +28,39 @@ interface Data {
   readonly passkeys: readonly Passkey[];
   readonly networks: readonly Network[] | undefined;
   readonly audit: readonly AuditEntry[] | undefined;
+  readonly publicKey: string | undefined;
 }
 
-async function load({ api, signal, can }: View): Promise<Data> {
-  const [shop, team, sessions, passkeys, networks, audit] = await Promise.all([
+async function load(view: View): Promise<Data> {
+  const { api, signal, can } = view;
+  const [shop, team, sessions, passkeys, networks, audit, keys] = await Promise.all([
     can('shop.retrieve') ? api(consoleApi.shop.retrieve, {}, signal) : undefined,
     can('team.list') ? api(consoleApi.team.list, {}, signal) : undefined,
     api(consoleApi.sessions.list, {}, signal),
     api(consoleApi.passkeys.list, {}, signal),
     can('home.listNetworks') ? api(home.listNetworks, {}, signal) : undefined,
     can('auditLog.list') ? api(consoleApi.auditLog.list, { query: { skip: 5 } }, signal) : undefined,
+    can('apiKeys.list') ? api(consoleApi.apiKeys.list, { query: { skip: 100 } }, signal) : undefined,
+    loadWidget(view),
   ]);
+  const isPublic = ({ kind, revokedAt }: ApiKey) => kind === 'public' && revokedAt === null;
   return {
     ...{ shop: shop?.data, team: team?.data, sessions: sessions.data, passkeys: passkeys.data },
-    ...{ networks: networks?.data, audit: audit?.data },
+    ...{ networks: networks?.data, audit: audit?.data, publicKey: keys?.data.find(isPublic)?.key },
   };
 }
 
-function render({ shop, team, sessions, passkeys, networks, audit }: Data, view: View): TemplateResult {
+function render(data: Data, view: View): TemplateResult {
+  const { shop, team, sessions, passkeys, networks, audit, publicKey } = data;
   return html`<div class="panels">
     ${team ? teamSection(team, view) : nothing} ${networks ? networkSection(networks, view) : nothing}
-    ${shop ? shopSection(shop, view) : nothing} ${passkeySection(passkeys, view)}
-    ${sessionSection(sessions, view)}
+    ${
+      shop
+        ? html`${shopSection(shop, view)}
+          ${previewSection({ name: shop.businessName, logo: shop.logo, publicKey }, view)}`
+        : nothing
+    }
+    ${passkeySection(passkeys, view)} ${sessionSection(sessions, view)}
     ${
       audit
         ? section(
@@ -102,7 +115,6 @@ function shopSection(shop: Shop, view: View): TemplateResult {
         [texts.support, shop.supportUrl],
         [texts.origins, shop.redirectOrigins.join(', ')],
       ])}
-      <p><small>${texts.preview}</small></p>
       <h3>${texts.policy}</h3>
       ${details([
         [texts.fee, `${shop.feeBasisPoints / 100} %`],

@@ -8,6 +8,8 @@ export interface FilterField {
   readonly label: string;
   readonly type?: 'text' | 'date';
   readonly options?: readonly (readonly [value: string, label: string])[];
+  /** What it is called to choose none of them. */
+  readonly none?: string;
 }
 
 export function filterBar(view: View, fields: readonly FilterField[]): TemplateResult {
@@ -16,14 +18,14 @@ export function filterBar(view: View, fields: readonly FilterField[]): TemplateR
     view.filter({ [name]: value, q: undefined });
   };
   return html`<form class="filters" @submit=${(event: Event) => event.preventDefault()}>
-    ${fields.map(({ name, label, type = 'text', options }) => {
+    ${fields.map(({ name, label, type = 'text', options, none = common.all }) => {
       const value = view.query.get(name) ?? '';
       return html`<label class="field"
         ><span>${label}</span>
         ${
           options
             ? html`<select name=${name} .value=${value} @change=${change(name)}>
-                <option value="" ?selected=${value === ''}>${common.all}</option>
+                <option value="" ?selected=${value === ''}>${none}</option>
                 ${options.map(
                   ([one, text]) => html`<option value=${one} ?selected=${one === value}>${text}</option>`,
                 )}

@@ -3,11 +3,15 @@ import { html } from 'lit';
 import { common } from '../messages/common.js';
 import type { View } from '../page.js';
 
-export function teachTag({ apiUrl, mode }: View) {
+export const teachTag = (view: View) =>
+  html`<p>${common.noPayments}</p>
+    ${widgetTag(view, `pk_${view.mode}_…`)}`;
+
+/** @param attributes more of them, as they are written */
+export function widgetTag({ apiUrl }: View, publicKey: string, attributes = '') {
   const server = location.origin + apiUrl;
   const tag = `<script type="module" src="${server}/crypto-checkout.js"></script>
-<crypto-checkout api-url="${server}" public-key="pk_${mode}_…"
-  amount="49.90" base-currency="USD"></crypto-checkout>`;
-  return html`<p>${common.noPayments}</p>
-    <pre tabindex="0"><code>${tag}</code></pre>`;
+<crypto-checkout api-url="${server}" public-key="${publicKey}"
+  amount="49.90" base-currency="USD"${attributes}></crypto-checkout>`;
+  return html`<pre tabindex="0"><code>${tag}</code></pre>`;
 }

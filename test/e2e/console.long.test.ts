@@ -270,6 +270,10 @@ test('pages look right and say everything to everybody, whatever a payer has ent
     await page.locator('h1').waitFor();
     await inspect(page, `console-${path.replace(/\W.*/, '')}`);
   }
+  // The checkout stands there as payers see it, and cannot be pressed.
+  await page.goto(`${new URL(page.url()).origin}/console/test/settings?locale=fr&theme=dark`);
+  await page.locator('crypto-checkout[locale=fr][theme=dark]').getByText('49,90').first().waitFor();
+  expect(await page.locator('.preview').evaluate((one: HTMLElement) => one.inert)).toBe(true);
   await page.keyboard.press('/');
   expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('q');
 });
