@@ -21,7 +21,7 @@ export const chainCommands: Group = {
       summary:
         'Lists the networks with the last block that was scanned, how many blocks are left to read, why one is not read, and how nodes disagree; networks of NETWORKS_FILE that never worked too, and those that were removed from it.',
       details:
-        'Then how far the payments of treasuries were read, what exports hold ("transfers exported"), which transfers may have been paid although no node could tell, and which PSBTs need attention. Then the payments and transfers that a scan had to quarantine, because processing them failed. A network goes on without them, and they are tried again by themselves, at most 10 minutes apart. Then how far the balances of addresses were compared with the books, and which differ. Exits with 1 if a restore is suspected, a network is not read, nodes disagree, the payments of treasuries are read too late for exports, it is not clear whether a transfer was paid, a PSBT needs attention, anything is quarantined, or an address holds less than the books say.',
+        'Then how far the payments of treasuries were read, what exports hold ("transfers exported"), which transfers may have been paid although no node could tell, which were paid in a block that the network has dropped, and which PSBTs need attention. Then the payments and transfers that a scan had to quarantine, because processing them failed. A network goes on without them, and they are tried again by themselves, at most 10 minutes apart. Then how far the balances of addresses were compared with the books, and which differ. Exits with 1 if a restore is suspected, a network is not read, nodes disagree, the payments of treasuries are read too late for exports, it is not clear whether a transfer was paid, the payment of one was dropped, a PSBT needs attention, anything is quarantined, or an address holds less than the books say.',
       async run(context) {
         const { database, psbtPayouts, reconciliation, restore, treasury } = context;
         const suspicion = await restore.look();
@@ -57,7 +57,9 @@ export const chainCommands: Group = {
           hasFailed:
             suspicion !== undefined ||
             networks.some(({ isConfigured, problem }) => isConfigured && problem !== undefined) ||
-            treasuries.some(({ isBehind, unclear }) => isBehind || unclear.length > 0) ||
+            treasuries.some(
+              ({ isBehind, unclear, reversed }) => isBehind || unclear.length > 0 || reversed.length > 0,
+            ) ||
             psbts.length > 0 ||
             quarantined.length > 0 ||
             balances.hasShortage,
@@ -156,7 +158,7 @@ function networkLine({ mode, network, cursor, isConfigured, problem }: NetworkSt
 }
 
 function treasuryLines(status: TreasuryStatus): string[] {
-  const { mode, network, height, behind, isBehind, unclear, reserved, reservedSince } = status;
+  const { mode, network, height, behind, isBehind, unclear, reversed, reserved, reservedSince } = status;
   const read = height === null ? 'no block read yet' : `read up to block ${height}`;
   const parts = [
     ...(behind > 0
@@ -171,6 +173,10 @@ function treasuryLines(status: TreasuryStatus): string[] {
     ...unclear.map(
       (id) =>
         `${mode}  ${network}  transfer ${id} may have been paid, and no node could tell: "transfers settle" or "transfers release"`,
+    ),
+    ...reversed.map(
+      (id) =>
+        `${mode}  ${network}  transfer ${id} was paid in a block that the network has dropped: it waits for its transaction, or "transfers release"`,
     ),
   ];
 }

@@ -25,6 +25,8 @@ export interface TreasuryStatus {
   readonly isBehind: boolean;
   /** The ids of transfers that may have been paid, and no node could tell. */
   readonly unclear: readonly string[];
+  /** The ids of transfers that were paid in a block which the network dropped: they wait again, and are reserved. */
+  readonly reversed: readonly string[];
   /** How many transfers exports hold. */
   readonly reserved: number;
   /** When the oldest of them was exported, in epoch milliseconds; null without one. */
@@ -59,6 +61,7 @@ export async function readTreasuryStatus(
       ...{ mode, network, height: cursor ?? null, behind, lagSeconds: Math.round(behind * on.blockSeconds) },
       isBehind: behind > slackOf(on),
       unclear: unclear.filter(isHere).map(({ id }) => id),
+      reversed: exported.filter(({ reversals }) => reversals > 0).map(({ id }) => id),
       reserved: exported.length,
       reservedSince: exported[0]?.exported_at ?? null,
     });
@@ -85,6 +88,11 @@ export function treasuryFigures(
       'checkout_transfers_unclear',
       'Transfers that a treasury may have paid, and no node could tell; see the command `chains status`',
       ({ unclear }) => unclear.length,
+    ),
+    figure(
+      'checkout_transfers_reversed',
+      'Transfers that a treasury had paid in a block which the network dropped, and that wait again; see `chains status`',
+      ({ reversed }) => reversed.length,
     ),
     ...exportFigures(
       async () =>

@@ -109,6 +109,20 @@ describe.each(engines)('what a multisig pays, on $name', (engine) => {
     await shop.expectBooksInOrder();
   });
 
+  it('is nothing when it reverts inside, also if a stranger sends the destination as much in the same block', async () => {
+    const { shop, model } = world;
+    const { id, treasury, tx } = await openTransfer();
+    const topics = [hexOf(keccak_256(utf8ToBytes('ExecutionFailure(bytes32,uint256)')))];
+    model.send({ ...tx, run: () => [{ address: treasury.toLowerCase(), topics, data: '0x' }] });
+    const { address } = await shop.transfer(id);
+    model.send(walletTx({ name: `stranger ${id}` }, { address, currency: 'ETH', amount: 2n * ether }));
+    await block(5);
+    expect(await status(id)).toBe('pending');
+    await expect(run(`transfers settle ${id} --tx-hash ${tx.hash}`)).rejects.toThrow('pays nothing to');
+    expect(await status(id)).toBe('pending');
+    await shop.expectBooksInOrder();
+  });
+
   it('waits again when a deep reorganisation undoes it, and is settled once when the transaction returns', async () => {
     const { shop, model } = world;
     const { id, tx } = await openTransfer();
@@ -120,6 +134,18 @@ describe.each(engines)('what a multisig pays, on $name', (engine) => {
     await block(2);
     expect(await status(id)).toBe('pending');
     await shop.expectBooksInOrder();
+    const reversed = async () => {
+      const [found] = await shop.app.treasury.status();
+      const figure = shop.app.treasury.figures?.().find(({ name }) => name === 'checkout_transfers_reversed');
+      return { named: found?.reversed, counted: (await figure?.read())?.map(([, count]) => count) };
+    };
+    expect(await reversed()).toEqual({ named: [id], counted: [1] });
+    expect(await run('chains status')).toMatchObject({
+      hasFailed: true,
+      text: expect.stringContaining(
+        `transfer ${id} was paid in a block that the network has dropped`,
+      ) as string,
+    });
     // The wallet's transaction may return: nobody may pay it once more, or give it up.
     const { json } = await run(`transfers export --network ${network} --format json`);
     expect((json as { transfers: { id: string }[] }).transfers.map((one) => one.id)).not.toContain(id);
@@ -128,6 +154,7 @@ describe.each(engines)('what a multisig pays, on $name', (engine) => {
     await block(6);
     expect(await status(id)).toBe('success');
     await shop.expectBooksInOrder();
+    expect(await reversed()).toEqual({ named: [], counted: [0] });
     model.reorg(model.tip.height - paidAt + 1, 1, shop.time.now / 1000, () => true);
     await block(6);
     expect(await status(id)).toBe('success');
