@@ -31,6 +31,7 @@ const records: Readonly<Record<string, z.ZodMiniType>> = {
   Credit: credit,
   Wallet: api.wallets.retrieve.data,
   Refund: api.refunds.retrieve.data,
+  WebhookDelivery: api.webhooks.retry.data,
   RefundClaim: api.refundClaims.retrieve.data,
 };
 
