@@ -180,6 +180,8 @@ async function showMerchant(
     ...(secret !== undefined && { webhookSecret: secret }),
   };
   const lines = Object.entries(json).map(([name, value]) => `${name.padEnd(19)} ${show(value)}`);
+  // Payers whose money needs the shop can otherwise only copy a message, and must find out where to send it.
+  if (merchant.supportUrl === '') lines.push('', 'Payers have no link to your help: set --support-url.');
   return { json, text: lines.map((line) => line.trimEnd()).join('\n') };
 }
 

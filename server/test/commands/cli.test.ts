@@ -131,6 +131,16 @@ describe.each(engines)('The command line on $name', (engine) => {
     expect((await update('--rotate-webhook-secret', '--mode', 'live'))['webhookSecret']).toMatch(/^whsec_/);
   });
 
+  it('warns whoever changes a shop that gives its payers no link to its help', async () => {
+    const { id } = await json('merchants', 'create', '--name', 'Silent');
+    const update = async (...args: string[]) =>
+      (await run('merchants', 'update', String(id), ...args)).stdout;
+    const warning = 'Payers have no link to your help: set --support-url.';
+    expect(await update('--fee-basis-points', '50')).toContain(warning);
+    expect(await update('--support-url', 'https://shop.example/help')).not.toContain(warning);
+    expect(await update('--support-url', '')).toContain(warning);
+  });
+
   it('stores and shows where redirects, transfers and payers with questions may go', async () => {
     const created = await json(
       ...['merchants', 'create', '--name', 'Careful', '--support-url', 'mailto:help@shop.example'],
