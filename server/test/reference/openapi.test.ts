@@ -75,6 +75,7 @@ function operationOf({ endpoint, path }: (typeof rows)[number]): Operation {
 describe('openapi.json', () => {
   it('is up to date with the contract; npm run openapi writes it', () => {
     expect(JSON.parse(committed)).toEqual(JSON.parse(JSON.stringify(createOpenApi('/'))));
+    expect(committed, 'a schema that is used twice has a name').not.toContain('/unnamed');
   });
 
   it('describes each endpoint once, and nothing else', () => {
