@@ -239,7 +239,7 @@ describe.each(engines)('going live by commands on $name', (engine) => {
         config,
         database,
         log: pino({ level: 'silent' }),
-        publicUrl: '',
+        publicUrl: 'http://localhost:8080',
         checkoutUrl: '',
         stopping: new AbortController().signal,
         overrides: { adapters: { evm: adapter, bitcoin: adapter } },
