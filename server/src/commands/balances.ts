@@ -16,14 +16,10 @@ export const balanceCommands: Group = {
         mode: option.mode('the mode of the balances'),
       },
       async run({ balances }, { merchant: merchantId, mode }) {
-        const scope = { merchantId, mode };
-        const all = await balances.list(scope);
-        const json = await Promise.all(
-          all.map(async (one) => ({ ...one, networks: await balances.places(scope, one.currency) })),
-        );
-        const rows = json.map(({ currency, availableBalance, totalBalance, isSuspended, networks }) => [
+        const json = await balances.list({ merchantId, mode });
+        const rows = json.map(({ currency, availableBalance, totalBalance, isSuspended, networks = [] }) => [
           ...[currency, decimalOf(availableBalance), decimalOf(totalBalance)],
-          networks.map(({ network, amount }) => `${amount} on ${network}`).join(', ') || '-',
+          networks.map(({ network, amount }) => `${decimalOf(amount)} on ${network}`).join(', ') || '-',
           isSuspended ? 'suspended' : 'active',
         ]);
         const headings = ['CURRENCY', 'AVAILABLE', 'TOTAL', 'HELD', 'STATE'];

@@ -88,15 +88,6 @@ export function createBalances({ database, clock, currencies, ledger }: Balances
 
     ensureSpendable,
 
-    /** How much of a balance is held on each network, beside what withdrawals have reserved; networks without any are left out. */
-    async places({ merchantId, mode }: Scope, code: string): Promise<{ network: string; amount: string }[]> {
-      const currency = requireCurrency(currencies, code, 'currency');
-      const coins = await ledger.coins(database.reader, merchantId, mode, code);
-      return [...coins]
-        .filter(([, units]) => units !== 0n)
-        .map(([network, units]) => ({ network, amount: formatUnits(units, currency) }));
-    },
-
     /**
      * The same for a withdrawal on a network: as many of the merchant's coins must lie there, beside those that other
      * withdrawals have reserved. Same problems.

@@ -41,12 +41,11 @@ describe.each(engines)('the support desk, on $name', (engine) => {
     await merchant.fund({ amount: 100 });
     const listed = (await merchant.command('balances', 'list', ...owner)) as {
       currency: string;
-      networks: { network: string; amount: string }[];
+      networks?: { network: string; amount: number }[];
     }[];
-    const api = await merchant.ask<object[]>('GET', '/v1/balances');
-    expect(listed.map(({ networks: _, ...balance }) => balance)).toEqual(api);
+    expect(listed).toEqual(await merchant.ask<object[]>('GET', '/v1/balances'));
     const usdt = listed.find(({ currency }) => currency === 'USDT');
-    expect(usdt?.networks.map(({ network }) => network)).toContain('tron');
+    expect(usdt?.networks?.map(({ network }) => network)).toContain('tron');
     const create = ['transfers', 'create', '--currency', 'USDT', '--to', externalAddresses.tron, ...owner];
     const transfer = (await merchant.command(...create, '--network', 'tron', '--amount', '5')) as {
       id: string;
