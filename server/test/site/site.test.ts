@@ -403,8 +403,11 @@ describe('the demo shop', () => {
         200,
         expect.stringMatching(/^The shop sends 6\.\d+ USDT back/),
       ]);
-      const { data } = (await server.api('GET', `/v1/refunds?paymentId=${id}`)).body;
-      expect(data).toMatchObject([{ kind: 'excess', transferId: expect.any(String) as string }]);
+      const refunds = async () => (await server.api('GET', `/v1/refunds?paymentId=${id}`)).body.data;
+      // The simulated network sends it by itself.
+      await expect
+        .poll(refunds, { timeout: 20_000 })
+        .toMatchObject([{ kind: 'excess', txHash: expect.any(String) as string }]);
       expect((await simulate(orderId, id, 'refund')).status).toBe(409);
     });
 
