@@ -22,6 +22,7 @@ COPY --from=packages /app/server/node_modules server/node_modules
 COPY --from=build /app/dist dist
 COPY --from=build /app/server/dist server/dist
 COPY server/data server/data
+COPY docs docs
 RUN install -d -m 700 -o node -g node /data
 USER node
 VOLUME /data

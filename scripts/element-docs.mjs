@@ -1,7 +1,4 @@
-/**
- * Writes what `custom-elements.json` says of the element where people read it: `docs/element.md`, and `server/data/widget.json`,
- * which the server's `/docs` shows together with the tables of `docs/widget.md`. With `--check`, it only says which differs.
- */
+/** Writes what `custom-elements.json` says of the element where people read it, to `docs/element.md`. With `--check`, it only compares. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { argv } from 'node:process';
@@ -46,27 +43,7 @@ const reference = {
   slots: entries(element.slots),
   parts: entries(element.cssParts),
   tokens: entries(element.cssProperties),
-  states: await table('States'),
-  speech: await table('What a screen reader says'),
 };
-
-/**
- * The rows of the table below a heading of docs/widget.md, without its head.
- * @param {string} heading
- * @returns {Promise<string[][]>}
- */
-async function table(heading) {
-  const text = await read('docs/widget.md');
-  const [, section = ''] = text.split(`## ${heading}\n`);
-  const rows = section.split('\n## ')[0]?.match(/^\|.*\|$/gm) ?? [];
-  if (rows.length < 3) throw new Error(`docs/widget.md has no table below "${heading}"`);
-  return rows.slice(2).map((row) =>
-    row
-      .split('|')
-      .slice(1, -1)
-      .map((cell) => cell.trim()),
-  );
-}
 
 /** @param {string} first @param {readonly Entry[]} list */
 function markdown(first, list) {
@@ -123,14 +100,10 @@ ${markdown('Property', reference.tokens)}
 `;
 
 const config = (await resolveConfig(join(root, 'package.json'))) ?? {};
-const files = {
-  'docs/element.md': await format(page, { ...config, parser: 'markdown' }),
-  'server/data/widget.json': await format(JSON.stringify(reference), { ...config, parser: 'json' }),
-};
-for (const [path, text] of Object.entries(files)) {
-  if (!argv.includes('--check')) await writeFile(join(root, path), text);
-  else if ((await read(path).catch(() => '')) !== text) {
-    console.log(`${path} is out of date`);
-    process.exitCode = 1;
-  }
+const target = 'docs/element.md';
+const text = await format(page, { ...config, parser: 'markdown' });
+if (!argv.includes('--check')) await writeFile(join(root, target), text);
+else if ((await read(target).catch(() => '')) !== text) {
+  console.log(`${target} is out of date`);
+  process.exitCode = 1;
 }

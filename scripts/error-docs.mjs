@@ -1,6 +1,6 @@
 /**
- * Writes the entries of `docs/errors.md` to `server/data/errors.json`, for the server's page `/docs/errors`, for `/v1/meta` and
- * for the OpenAPI document. With `--check`, it only says if they differ.
+ * Writes the API's entries of `docs/errors.md` to `server/data/errors.json`, for `/v1/meta` and the OpenAPI document. With
+ * `--check`, it only says if they differ.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -12,9 +12,8 @@ const target = 'server/data/errors.json';
 /** @typedef {{ meaning: string, cause: string, remedy: string }} Entry */
 
 const text = await readFile(path('docs/errors.md'), 'utf8');
-const [introduction = ''] = text.split(/^## /m);
-/** @type {{ introduction: string, api: Record<string, Entry>, client: Record<string, Entry> }} */
-const errors = { introduction: introduction.replace(/^# .*\n+/, '').trim(), api: {}, client: {} };
+/** @type {Record<string, Entry>} */
+const errors = {};
 for (const [, level, code = '', body = ''] of text.matchAll(
   /^(###?) ([a-z_]+)\n\n([^]*?)(?=\n##|(?![^]))/gm,
 )) {
@@ -25,7 +24,8 @@ for (const [, level, code = '', body = ''] of text.matchAll(
     );
   const [meaning = '', cause = '', remedy = ''] = paragraphs.map((one) => one.replaceAll(/\s+/g, ' '));
   const entry = { meaning: meaning.replace(/^HTTP \d{3}[^.]*\. /, ''), cause, remedy };
-  errors[level === '##' ? 'api' : 'client'][code] = entry;
+  // Codes of a lower level are those of the widget and the client.
+  if (level === '##') errors[code] = entry;
 }
 
 const json = `${JSON.stringify(errors, null, 2)}\n`;

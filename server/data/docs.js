@@ -1,80 +1,141 @@
-/* global document, navigator, IntersectionObserver, matchMedia -- runs in a browser */
-/** Script of the API docs: filters the contents, copies samples, and highlights the section that is being read. */
+/* global document, navigator, URL, innerHeight, matchMedia, setTimeout, IntersectionObserver -- runs in a browser */
+/** Script of the docs: search through all pages, copy buttons, the menu of narrow windows, and the section that is being read. */
 
 const menu = document.querySelector('.menu');
-const nav = document.querySelector('nav');
-const filter = nav.querySelector('input');
-const found = nav.querySelector('.found');
-const links = [...nav.querySelectorAll('a')];
-
 const wide = matchMedia('(min-width: 60rem)');
 const fit = () => (menu.open = wide.matches);
 wide.addEventListener('change', fit);
 fit();
-nav.addEventListener('click', ({ target }) => {
+menu.addEventListener('click', ({ target }) => {
   if (target.closest('a') && !wide.matches) menu.open = false;
 });
 
-filter.hidden = false;
-filter.addEventListener('input', () => {
-  const words = filter.value.toLowerCase().split(/\s+/);
-  let count = 0;
-  for (const section of nav.querySelectorAll('section')) {
-    const title = section.querySelector('h2').textContent;
-    let isEmpty = true;
-    for (const link of section.querySelectorAll('a')) {
-      const text = `${title} ${link.textContent} ${link.dataset.words ?? ''}`.toLowerCase();
-      const matches = words.every((word) => text.includes(word));
-      link.parentElement.hidden = !matches;
-      if (matches) [isEmpty, count] = [false, count + 1];
-    }
-    section.hidden = isEmpty;
-  }
-  found.textContent = filter.value === '' ? '' : count === 1 ? '1 entry' : `${count} entries`;
-});
+/* Search */
+const search = document.querySelector('[role="search"]');
+const [field, found, results] = search.children;
+search.hidden = false;
 
-for (const sample of document.querySelectorAll('.sample')) {
+/** @type {Promise<[path: string, page: string, id: string, title: string, text: string][]> | undefined} */
+let index;
+const load = () => (index ??= import('./docs-index.js').then((module) => module.default));
+field.addEventListener('focus', load);
+field.addEventListener('input', show);
+field.addEventListener('keydown', ({ key }) => {
+  if (key === 'Enter') results.querySelector('a')?.click();
+});
+document.addEventListener('keydown', (event) => {
+  if (event.key !== '/' || event.target.matches('input')) return;
+  event.preventDefault();
+  field.focus();
+});
+// After the link was followed, for one that leads to a place on this page.
+results.addEventListener('click', () =>
+  setTimeout(() => {
+    field.value = '';
+    show();
+  }),
+);
+
+async function show() {
+  const query = field.value;
+  const words = query
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '');
+  const sections = words.length === 0 ? [] : await load();
+  if (query !== field.value) return;
+  const hits = sections
+    .map((section) => ({ section, score: score(section, words) }))
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score)
+    .slice(0, 20);
+  menu.hidden = words.length > 0;
+  const count = hits.length === 20 ? 'The 20 best places' : `${hits.length} places`;
+  found.textContent = words.length === 0 ? '' : hits.length === 1 ? '1 place' : count;
+  results.replaceChildren(...hits.map(({ section }) => resultOf(section, words)));
+}
+
+/** Every word must begin a word of the section. Titles count for more than text, and text often for more than once. */
+function score([, page, , title, text], words) {
+  let sum = 0;
+  for (const word of words) {
+    const inTitle = count(title, word);
+    const inPage = count(page, word);
+    const inText = count(text, word);
+    if (inTitle + inPage + inText === 0) return 0;
+    sum += (inTitle > 0 ? 20 : 0) + (inPage > 0 ? 8 : 0) + Math.min(inText, 6);
+  }
+  return sum;
+}
+
+const starts = (word) =>
+  new RegExp(`(?<![\\p{L}\\p{N}])${word.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}`, 'giu');
+const count = (text, word) => (text.match(starts(word)) ?? []).length;
+
+function resultOf([path, page, id, title, text], [word]) {
+  const link = document.createElement('a');
+  link.href = new URL(`${path}${id && `#${id}`}`, import.meta.url).href;
+  const at = text.lastIndexOf(' ', Math.max(0, text.search(starts(word)) - 30)) + 1;
+  const lines = [title, title === page ? '' : page, `${at > 0 ? '…' : ''}${text.slice(at, at + 110)}…`];
+  for (const [name, line] of ['strong', 'span', 'small'].map((name, index) => [name, lines[index]])) {
+    if (line === '') continue;
+    const part = document.createElement(name);
+    part.textContent = line;
+    link.append(part, ' ');
+  }
+  const item = document.createElement('li');
+  item.append(link);
+  return item;
+}
+
+/* Copy buttons */
+for (const code of document.querySelectorAll('pre > code')) {
+  const sample = code.closest('.sample') ?? code.parentElement;
+  const section = code.closest('article')?.querySelector('h2') ?? headingOf(code);
+  const kind = sample.querySelector('summary')?.textContent ?? 'code';
+  const title = `${section?.textContent ?? ''}: ${kind}`;
   const button = document.createElement('button');
   button.type = 'button';
-  button.textContent = 'Copy';
-  const title = `${sample.closest('article').querySelector('h3').textContent}: ${sample.querySelector('summary').textContent}`;
-  button.setAttribute('aria-label', `Copy ${title}`);
+  const say = (word) => {
+    button.textContent = word;
+    button.setAttribute('aria-label', `${word} ${title}`);
+  };
+  say('Copy');
   button.addEventListener('click', async () => {
-    const text = sample.querySelector('code').textContent;
-    const isCopied = await navigator.clipboard.writeText(text).then(
+    const isCopied = await navigator.clipboard.writeText(code.textContent.trimEnd()).then(
       () => true,
       () => false,
     );
-    button.textContent = isCopied ? 'Copied' : 'Not copied';
-    button.setAttribute('aria-label', `${button.textContent} ${title}`);
+    say(isCopied ? 'Copied' : 'Not copied');
   });
-  button.addEventListener('blur', () => {
-    button.textContent = 'Copy';
-    button.setAttribute('aria-label', `Copy ${title}`);
-  });
+  button.addEventListener('blur', () => say('Copy'));
   sample.append(button);
 }
 
-const targets = links.map((link) => document.getElementById(link.hash.slice(1)));
-const visible = new Set();
+/** The last heading before an element. */
+function headingOf(element) {
+  return [...document.querySelectorAll('main :is(h1, h2, h3)')].findLast(
+    (heading) => heading.compareDocumentPosition(element) & heading.DOCUMENT_POSITION_FOLLOWING,
+  );
+}
+
+/* The section that is being read: the last heading above the upper third of the window. */
+const headings = [...document.querySelectorAll('main h2[id]')];
+const linkTo = (heading) => menu.querySelector(`a[href="#${heading.id}"]`);
 const observer = new IntersectionObserver(
-  (entries) => {
-    for (const { target, isIntersecting } of entries) {
-      if (isIntersecting) visible.add(target);
-      else visible.delete(target);
+  () => {
+    const current = headings.findLast((heading) => heading.getBoundingClientRect().top < innerHeight / 3);
+    for (const heading of headings) {
+      const link = linkTo(heading);
+      if (heading === current) link?.setAttribute('aria-current', 'location');
+      else link?.removeAttribute('aria-current');
     }
-    const current = targets.findIndex((target) => visible.has(target));
-    if (current === -1) return;
-    links.forEach((link, index) => {
-      if (index === current) link.setAttribute('aria-current', 'location');
-      else link.removeAttribute('aria-current');
-    });
-    if (wide.matches) {
-      const { top, bottom } = links[current].getBoundingClientRect();
-      const box = menu.getBoundingClientRect();
-      if (top < box.top || bottom > box.bottom) menu.scrollTop += top - box.top - box.height / 2;
+    const { top = 0, bottom = 0 } = (current && linkTo(current))?.getBoundingClientRect() ?? {};
+    const box = menu.parentElement.getBoundingClientRect();
+    if (wide.matches && current && (top < box.top || bottom > box.bottom)) {
+      menu.parentElement.scrollTop += top - box.top - box.height / 2;
     }
   },
-  { rootMargin: '-10% 0px -70% 0px' },
+  { rootMargin: '0px 0px -66% 0px' },
 );
-for (const target of targets) observer.observe(target);
+for (const heading of headings) observer.observe(heading);

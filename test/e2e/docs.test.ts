@@ -1,11 +1,11 @@
-/** The reference page in a browser: read by everybody, by keyboard, from this server alone. */
+/** The docs in a browser: read by everybody, by keyboard, searched, and from this server alone. */
 import { expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import { inspect, useStage } from './stage.js';
 
 const stage = useStage();
 
-/** @param width of the window: the contents are folded away in a narrow one */
+/** @param width of the window: the menu is folded away in a narrow one */
 async function open(width = 1280): Promise<Page> {
   const context = await stage.context();
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
@@ -14,51 +14,78 @@ async function open(width = 1280): Promise<Page> {
   return page;
 }
 
-it('is clean for axe and stays within its edges, wide and narrow, light and dark', async () => {
-  const page = await open();
-  const asked: string[] = [];
-  page.on('request', (request) => asked.push(new URL(request.url()).origin));
-  await page.goto(`${stage.server.url}/docs`);
-  await page.evaluate(() => {
-    for (const details of document.querySelectorAll('details')) details.open = true;
-  });
-  for (const width of [320, 640, 960, 1280]) {
-    await page.setViewportSize({ width, height: 900 });
-    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-    expect(overflow, `pixels beyond the edge at ${width} px`).toBeLessThanOrEqual(0);
-  }
-  // Its entries are all of one make: axe would take a minute for all of them.
-  await page.evaluate(() => {
-    for (const article of [...document.querySelectorAll('article')].slice(6)) article.remove();
-  });
-  await inspect(page, 'docs');
-  expect(new Set(asked.filter((origin) => origin !== 'null'))).toEqual(new Set([stage.server.url]));
-});
+it.each(['', '/api/payments', '/operations', '/errors'])(
+  '/docs%s is clean for axe and stays within its edges, wide and narrow, light and dark',
+  async (path) => {
+    const page = await open();
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).origin));
+    await page.goto(`${stage.server.url}/docs${path}`);
+    await page.evaluate(() => {
+      for (const details of document.querySelectorAll('details')) details.open = true;
+    });
+    for (const width of [320, 640, 960, 1280]) {
+      await page.setViewportSize({ width, height: 900 });
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      expect(overflow, `pixels beyond the edge at ${width} px`).toBeLessThanOrEqual(0);
+    }
+    await inspect(page, 'docs');
+    expect(new Set(asked.filter((origin) => origin !== 'null'))).toEqual(new Set([stage.server.url]));
+  },
+);
 
-it('is read by keyboard: past the contents, and to an endpoint by its filter', async () => {
+it('is read by keyboard: past the menu, and to an endpoint by its search', async () => {
   const page = await open();
   await page.goto(`${stage.server.url}/docs`);
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
   expect(await page.evaluate(() => document.activeElement?.id)).toBe('content');
 
-  await page.getByRole('searchbox', { name: 'Filter endpoints' }).focus();
+  await page.keyboard.press('/');
   await page.keyboard.type('patch currency lock');
-  await page.getByRole('status').getByText('1 entry').waitFor();
-  await page.keyboard.press('Tab');
+  await page.getByRole('status').getByText('place').waitFor();
   await page.keyboard.press('Enter');
-  expect(new URL(page.url()).hash).toBe('#payments-lock-currency');
+  await page.waitForURL('**/docs/api/payments#lock-currency');
   const heading = page.getByRole('heading', { name: 'Lock currency' });
   await heading.waitFor();
   await expect.poll(async () => (await heading.boundingBox())?.y ?? 0).toBeLessThan(200);
-  await page.locator('nav a[aria-current]', { hasText: 'Lock currency' }).waitFor();
+  await page.locator('nav a[aria-current="location"]', { hasText: 'Lock currency' }).waitFor();
 });
 
-it('copies a call as it stands', async () => {
+it('finds words in the text of all pages', async () => {
   const page = await open();
-  await page.goto(`${stage.server.url}/docs#customers-create`);
-  await page.getByRole('button', { name: 'Copy Create: Request' }).first().click();
-  await page.getByRole('button', { name: 'Copied Create: Request' }).waitFor();
+  await page.goto(`${stage.server.url}/docs/webhooks`);
+  const first = page.getByRole('search').getByRole('link').first();
+  for (const [words, place] of [
+    ['overpaid', 'docs/api-decisions#underpaid-overpaid-late'],
+    ['csp', 'docs/installation#content-security-policy-csp'],
+    ['sri hash', 'docs/script-hashes'],
+    ['rate_limited', 'docs/errors#rate_limited'],
+    ['create payment', 'docs/api/payments#create'],
+    ['gap limit', 'docs/deposit-keys#the-gap-limit'],
+  ] as const) {
+    await page.getByRole('searchbox', { name: 'Search the docs' }).fill(words);
+    await expect
+      .poll(() => first.evaluate((link) => (link as HTMLAnchorElement).href), { message: words })
+      .toBe(`${stage.server.url}/${place}`);
+  }
+});
+
+it('reads whole without script, with links to all pages and no search that does nothing', async () => {
+  const context = await stage.browser.newContext({ javaScriptEnabled: false });
+  const page = await context.newPage();
+  await page.goto(`${stage.server.url}/docs`);
+  await page.getByRole('link', { name: 'Webhooks' }).first().click();
+  await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor();
+  expect(await page.getByRole('searchbox').count()).toBe(0);
+  await context.close();
+});
+
+it('copies a call as it stands, and the code of a guide', async () => {
+  const page = await open();
+  await page.goto(`${stage.server.url}/docs/api/customers`);
+  await page.getByRole('button', { name: 'Copy Create customer: Request' }).click();
+  await page.getByRole('button', { name: 'Copied Create customer: Request' }).waitFor();
   const copied = await page.evaluate(() => navigator.clipboard.readText());
   expect(copied).toBe(
     [
@@ -68,16 +95,22 @@ it('copies a call as it stands', async () => {
       `-d '${JSON.stringify({ email: 'ada@example.com', fullName: 'Ada Example', phoneNumber: '+15550100' }, null, 2)}'`,
     ].join(' \\\n  '),
   );
+  await page.goto(`${stage.server.url}/docs`);
+  await page.getByRole('button', { name: 'Copy Five-minute start: code' }).nth(2).click();
+  await page.getByRole('button', { name: 'Copied Five-minute start: code' }).waitFor();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(
+    `<script type="module" src="${stage.server.url}/crypto-checkout.js"></script>\n<crypto-checkout`,
+  );
 });
 
-it('folds its contents away in a narrow window, and opens them by key', async () => {
+it('folds its menu away in a narrow window, and opens it by key', async () => {
   const page = await open(320);
-  await page.goto(`${stage.server.url}/docs`);
+  await page.goto(`${stage.server.url}/docs/api/transfers`);
   const link = page.locator('nav a', { hasText: 'Quote fee' });
   expect(await link.isVisible()).toBe(false);
-  await page.getByText('Contents', { exact: true }).focus();
+  await page.getByText('Menu', { exact: true }).focus();
   await page.keyboard.press('Enter');
   await link.click();
   await expect.poll(() => link.isVisible()).toBe(false);
-  expect(new URL(page.url()).hash).toBe('#transfers-quote-fee');
+  expect(new URL(page.url()).hash).toBe('#quote-fee');
 });

@@ -5,26 +5,11 @@ import * as z from 'zod/mini';
 
 /** The docs entry of an error code: one sentence on what it means, when it happens, and what to do. Backticks mark code. */
 const entry = z.object({ meaning: z.string(), cause: z.string(), remedy: z.string() });
-export type ErrorEntry = z.infer<typeof entry>;
+type ErrorEntry = z.infer<typeof entry>;
 
-const errors = z
-  .object({
-    introduction: z.string(),
-    api: z.record(z.enum(Object.keys(errorStatus) as ErrorCode[]), entry),
-    client: z.record(z.string(), entry),
-  })
+export const apiErrors: Readonly<Record<ErrorCode, ErrorEntry>> = z
+  .record(z.enum(Object.keys(errorStatus) as ErrorCode[]), entry)
   .parse(JSON.parse(readFileSync(new URL('../../data/errors.json', import.meta.url), 'utf8')));
-
-/** How an error reply is made, and what to retry, in Markdown. */
-export const errorReplies = errors.introduction;
-
-export const apiErrors: Readonly<Record<ErrorCode, ErrorEntry>> = errors.api;
-
-/**
- * Codes that the API never returns. The widget and `crypto-checkout/client` use them for errors of their own, which link
- * to the same docs page.
- */
-export const clientErrors: Readonly<Record<string, ErrorEntry>> = errors.client;
 
 /** All codes that a call of the endpoint can fail with: those that it declares, and those of its method and key. */
 export function errorsOf({ method, key, params, errors = [] }: Endpoint): ErrorCode[] {

@@ -1,34 +1,42 @@
-/** The frame of a documentation page: the header, the table of contents and the script and styles that they need. */
+/** The frame of a documentation page: the header, the search, the menu of all pages, and the styles and script that they need. */
 import { html, type Html } from './html.js';
 
-export interface DocsFrame {
+export interface DocsPage {
+  /** Below the server's root, such as `docs/webhooks`. */
+  readonly path: string;
+  /** In the menu. */
   readonly title: string;
-  /** For search engines. */
-  readonly description: string;
-  /** Leads from the page to the server's root: `` or `../`. Links are relative, to work under a proxy's path. */
-  readonly root: string;
-  /** In the corner of the header. */
-  readonly link: { readonly href: string; readonly text: string };
-  readonly filterLabel: string;
-  readonly contents: readonly ContentsGroup[];
-  readonly main: Html;
+  /** The menu's heading that it is below. */
+  readonly group: string;
+  /** From its `<h1>` on. Headings that can be linked to have ids. */
+  render(): Html;
 }
 
-export interface ContentsGroup {
+interface Section {
+  /** Empty for what is above the first heading but the page's own. */
+  readonly id: string;
   readonly title: string;
-  /** Each leads to an id on the page, as `docs.js` expects. */
-  readonly links: readonly Html[];
+  readonly level: number;
+  readonly text: string;
 }
 
-export function docsFrame({ title, description, root, link, filterLabel, contents, main }: DocsFrame): Html {
+/** Leads from a page to the server's root, such as `../`: links are relative, to work under a proxy's path. */
+export function rootOf({ path }: Pick<DocsPage, 'path'>): string {
+  return '../'.repeat(path.split('/').length - 1);
+}
+
+export function docsFrame(page: DocsPage, pages: readonly DocsPage[]): Html {
+  const root = rootOf(page);
+  const main = page.render();
+  const groups = [...new Set(pages.map(({ group }) => group))];
   return html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        <meta name="description" content="${description}" />
-        <title>Crypto Checkout ${title}</title>
+        <meta name="description" content="Crypto Checkout documentation: ${page.title}" />
+        <title>${page.title} · Crypto Checkout docs</title>
         <link rel="icon" href="data:," />
         <link rel="stylesheet" href="${root}docs.css" />
         <script type="module" src="${root}docs.js"></script>
@@ -36,30 +44,83 @@ export function docsFrame({ title, description, root, link, filterLabel, content
       <body>
         <a class="skip" href="#content">Skip to the content</a>
         <header>
-          <a class="brand" href="#content">Crypto Checkout <span>${title}</span></a>
-          <a class="download" href="${root}${link.href}">${link.text}</a>
+          <a class="brand" href="${root}docs">Crypto Checkout <span>Docs</span></a>
+          <a class="download" href="${root}openapi.json">OpenAPI 3.1</a>
         </header>
-        <details class="menu" open>
-          <summary>Contents</summary>
-          <nav aria-label="Contents">
-            <input type="search" placeholder="${filterLabel}" aria-label="${filterLabel}" hidden />
-            <p role="status" class="found"></p>
-            ${contents.map(contentsGroup)}
-          </nav>
-        </details>
-        <main id="content" tabindex="-1">
-          <h1>${title}</h1>
-          ${main}
-        </main>
+        <div class="side">
+          <div role="search" hidden>
+            <input type="search" placeholder="Search (press /)" aria-label="Search the docs" />
+            <p role="status"></p>
+            <ol></ol>
+          </div>
+          <details class="menu" open>
+            <summary>Menu</summary>
+            <nav aria-label="Documentation">
+              ${groups.map((group) => menuGroup(group, pages, page, sectionsOf(main)))}
+            </nav>
+          </details>
+        </div>
+        <main id="content" tabindex="-1">${main}</main>
       </body>
     </html> `;
 }
 
-function contentsGroup({ title, links }: ContentsGroup): Html {
+function menuGroup(
+  group: string,
+  pages: readonly DocsPage[],
+  current: DocsPage,
+  sections: readonly Section[],
+): Html {
+  const root = rootOf(current);
+  const inPage = sections.filter(({ level }) => level === 2);
   return html`<section>
-    <h2>${title}</h2>
+    <h2>${group}</h2>
     <ul>
-      ${links.map((link) => html`<li>${link}</li>`)}
+      ${pages
+        .filter((page) => page.group === group)
+        .map((page) =>
+          page === current
+            ? html`<li>
+                <a href="${root}${page.path}" aria-current="page">${page.title}</a>
+                <ul>
+                  ${inPage.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}
+                </ul>
+              </li>`
+            : html`<li><a href="${root}${page.path}">${page.title}</a></li>`,
+        )}
     </ul>
   </section>`;
+}
+
+/** What the search looks through: a module with `[path, title of the page, id, title, text]` for each section. */
+export function searchIndex(pages: readonly DocsPage[]): string {
+  const entries = pages.flatMap((page) =>
+    sectionsOf(page.render()).map(({ id, title, text }) => [page.path, page.title, id, title, text]),
+  );
+  return `export default ${JSON.stringify(entries)};\n`;
+}
+
+/** A page cut at its headings. */
+function sectionsOf({ text }: Html): Section[] {
+  const parts = text.split(/<h([1-3]) id="([^"]*)"[^>]*>([^]*?)<\/h[1-3]>/);
+  return Array.from({ length: (parts.length - 1) / 4 }, (_, index) => {
+    const [level, id = '', title = '', content = ''] = parts.slice(index * 4 + 1, index * 4 + 5);
+    return {
+      id: level === '1' ? '' : id,
+      title: plain(title),
+      level: Number(level),
+      // The samples repeat the names of the parameters.
+      text: plain(content.replace(/<div class="samples">[^]*?(?=<\/article>)/g, '')),
+    };
+  });
+}
+
+const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' };
+
+function plain(markup: string): string {
+  return markup
+    .replace(/<[^>]+>/g, ' ')
+    .replace(/&(lt|gt|quot|#39|amp);/g, (_whole, name: string) => entities[name] ?? '')
+    .replace(/\s+/g, ' ')
+    .trim();
 }

@@ -1,13 +1,14 @@
-/** The API's documentation: `/docs` and `/docs/errors` for people, `/openapi.json` for programs. No key is needed. */
+/** The documentation: `/docs` for people, `/openapi.json` for programs. No key is needed. */
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Router, type Request, type Response } from 'express';
 import * as z from 'zod/mini';
 import { createOpenApi } from '../reference/openapi.js';
 import { compress, sendCompressed, type Compressed } from './compressed.js';
-import { docsPage } from './docs-page.js';
-import { widgetReference } from './docs-guide.js';
-import { errorsPage } from './errors-page.js';
+import { apiPages } from './docs-api.js';
+import { docsFrame, rootOf, searchIndex, type DocsPage } from './docs-frame.js';
+import { listGuides, renderGuide } from './docs-guides.js';
 
 /** Allows the pages' own script and styles, and nothing from any other origin. */
 const policy = [
@@ -23,41 +24,40 @@ const policy = [
 
 const dataFile = (name: string) => new URL(`../../data/${name}`, import.meta.url);
 
-/**
- * @param publicUrl where clients reach the server; it is in the document's `servers` and in the sample calls
- * @param widget the widget's version, and the directory that `npm run build` writes its script to
- */
-export function docs(publicUrl: string, widget: { version: string; directory: string }): Router {
-  const router = Router({ strict: true });
-  const pages = {
-    '/docs': createOnce(async () => {
-      const integrity = await readIntegrity(widget.directory);
-      const reference = widgetReference.parse(JSON.parse(await readFile(dataFile('widget.json'), 'utf8')));
-      return Buffer.from(docsPage(publicUrl, { version: widget.version, integrity }, reference).text);
-    }),
-    '/docs/errors': createOnce(() => errorsPage().text),
-  };
-  const styles = createOnce(() => readFile(dataFile('docs.css')));
-  const script = createOnce(() => readFile(dataFile('docs.js')));
-  const openApi = createOnce(() => JSON.stringify(createOpenApi(publicUrl)));
+/** The widget's version, and the directory that `npm run build` writes its script to. */
+interface Widget {
+  readonly version: string;
+  readonly directory: string;
+}
 
-  for (const [path, page] of Object.entries(pages)) {
-    router.get(path, async (request, response) => {
+/** @param publicUrl where clients reach the server; it is in the document's `servers` and in the sample calls */
+export function docs(publicUrl: string, widget: Widget): Router {
+  const router = Router({ strict: true });
+  const pages = docsPages(publicUrl, widget);
+
+  for (const page of pages) {
+    const file = createOnce(() => docsFrame(page, pages).text);
+    router.get(`/${page.path}`, async (request, response) => {
       response.set({
         'Content-Security-Policy': policy,
         'Referrer-Policy': 'no-referrer',
         'X-Frame-Options': 'DENY',
       });
-      send(request, response.type('html'), await page());
+      send(request, response.type('html'), await file());
     });
     // Relative, like the links in the pages, so that it works under a proxy's path.
-    const name = path.slice(path.lastIndexOf('/') + 1);
-    router.get(`${path}/`, (_request, response) => response.redirect(308, `../${name}`));
+    const name = page.path.slice(page.path.lastIndexOf('/') + 1);
+    router.get(`/${page.path}/`, (_request, response) => response.redirect(308, `../${name}`));
   }
-  router.get('/docs.css', async (request, response) => send(request, response.type('css'), await styles()));
-  router.get('/docs.js', async (request, response) => {
-    send(request, response.type('text/javascript'), await script());
-  });
+  for (const [name, type, create] of [
+    ['docs.css', 'css', () => readFile(dataFile('docs.css'))],
+    ['docs.js', 'text/javascript', () => readFile(dataFile('docs.js'))],
+    ['docs-index.js', 'text/javascript', () => searchIndex(pages)],
+  ] as const) {
+    const file = createOnce(create);
+    router.get(`/${name}`, async (request, response) => send(request, response.type(type), await file()));
+  }
+  const openApi = createOnce(() => JSON.stringify(createOpenApi(publicUrl)));
   router.get('/openapi.json', async (request, response) => {
     // API editors and client generators that run in a browser read it from other origins.
     response.set('Access-Control-Allow-Origin', '*');
@@ -66,14 +66,50 @@ export function docs(publicUrl: string, widget: { version: string; directory: st
   return router;
 }
 
-/** Empty if the widget has not been built. */
-async function readIntegrity(directory: string): Promise<Record<string, string>> {
+/** In the order of the menu: how to start, the API's resources, and then the guides of each role. */
+export function docsPages(publicUrl: string, widget: Widget): DocsPage[] {
+  const all = listGuides();
+  const guides = all.map(({ name, title, group }): DocsPage => {
+    const path = pathOf(name);
+    const link = (other: string) => {
+      const target = all.find((guide) => guide.name === other);
+      return target && { href: `${rootOf({ path })}${pathOf(other)}`, title: target.title };
+    };
+    const render = () => renderGuide(name, { publicUrl, tag: tagWithHashes(publicUrl, widget), link });
+    return { path, title, group, render };
+  });
+  return [...guides.slice(0, 1), ...apiPages(publicUrl), ...guides.slice(1)];
+}
+
+function pathOf(guide: string): string {
+  return guide === 'README' ? 'docs' : `docs/${guide}`;
+}
+
+/** The script's tag with the hash of each of its files; undefined if the widget has not been built. */
+function tagWithHashes(publicUrl: string, { version, directory }: Widget): string | undefined {
+  const hashes = readIntegrity(directory);
+  if (hashes === undefined) return undefined;
+  const entry = `crypto-checkout-${version}.js`;
+  const chunks = Object.entries(hashes).filter(([name]) => name !== entry);
+  const integrity = Object.fromEntries(chunks.map(([name, hash]) => [`${publicUrl}/${name}`, hash]));
+  return `<script type="importmap">
+${JSON.stringify({ integrity }, null, 2)}
+</script>
+<script
+  type="module"
+  src="${publicUrl}/${entry}"
+  integrity="${hashes[entry] ?? ''}"
+  crossorigin="anonymous"
+></script>
+`;
+}
+
+function readIntegrity(directory: string): Record<string, string> | undefined {
   try {
-    return z
-      .record(z.string(), z.string())
-      .parse(JSON.parse(await readFile(join(directory, 'integrity.json'), 'utf8')));
+    const text = readFileSync(join(directory, 'integrity.json'), 'utf8');
+    return z.record(z.string(), z.string()).parse(JSON.parse(text));
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {};
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
   }
 }
@@ -84,13 +120,11 @@ function send(request: Request, response: Response, file: Compressed): void {
 }
 
 /** Creates a file on the first request and keeps it. After a failure, the next request tries again. */
-function createOnce(create: () => string | Buffer | Promise<Buffer>): () => Promise<Compressed> {
+function createOnce(create: () => string | Promise<Buffer>): () => Promise<Compressed> {
   let file: Promise<Compressed> | undefined;
   return () =>
-    (file ??= Promise.resolve(create())
-      .then((content) => compress(Buffer.from(content)))
-      .catch((error: unknown) => {
-        file = undefined;
-        throw error;
-      }));
+    (file ??= (async () => compress(Buffer.from(await create())))().catch((error: unknown) => {
+      file = undefined;
+      throw error;
+    }));
 }

@@ -1,5 +1,4 @@
 /** Helpers to build the server's own HTML pages as text. */
-import { marked } from 'marked';
 
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -38,9 +37,4 @@ export function html(
 /** Text in which `backticks` become `<code>`. */
 export function code(text: string): Html {
   return html`${text.split('`').map((part, index) => (index % 2 === 0 ? html`${part}` : html`<code>${part}</code>`))}`;
-}
-
-/** Markdown of our own as markup: HTML in it is kept. */
-export function markdown(text: string): Html {
-  return new Html(marked.parse(text, { async: false }));
 }

@@ -1,10 +1,10 @@
-/** What `/docs` says about parameters and verification is what the server and `verifyPayment` do. */
+/** What `/docs` says about parameters is what the server does, and its pages are whole: every guide, and links that work. */
 import { api, sandbox, type Endpoint } from 'crypto-checkout/contract';
-import { readFileSync } from 'node:fs';
-import { expect, it } from 'vitest';
-import { widgetReference } from '../../src/site/docs-guide.js';
+import { readdir } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
 import { inputSchema, parametersOf } from '../../src/reference/parameters.js';
-import { docsPage } from '../../src/site/docs-page.js';
+import { docsPages } from '../../src/site/docs.js';
+import { docsFrame } from '../../src/site/docs-frame.js';
 
 const endpoints = [api, sandbox]
   .flatMap((table) => Object.values<Endpoint | Readonly<Record<string, Endpoint>>>(table))
@@ -26,27 +26,6 @@ const paymentStates = [
   'expired',
   'cancelled',
 ];
-
-const reference = widgetReference.parse(
-  JSON.parse(readFileSync(new URL('../../data/widget.json', import.meta.url), 'utf8')),
-);
-const pageText = () =>
-  docsPage('https://pay.example', { version: '1.0.0', integrity: {} }, reference).text.replaceAll(
-    /\s+/g,
-    ' ',
-  );
-
-it('names every attribute, property, method, event, slot, part, token and state of the widget, and what it says', () => {
-  const page = pageText();
-  const { states, speech, ...entries } = reference;
-  const lists = Object.values(entries);
-  expect(lists.map((list) => list.length)).toEqual([22, 4, 5, 12, 5, 76, 10]);
-  for (const [name] of lists.flat()) expect(page).toContain(`<code>${name}</code>`);
-  expect(states).toHaveLength(11);
-  expect(speech.length).toBeGreaterThan(20);
-  for (const status of paymentStates) expect(page).toContain(`<code>${status}</code>`);
-  expect(page).toContain('Send exactly 49.90 USDT on Tron before 12:41 PM.');
-});
 
 it.each([
   ['/sandbox/blocks', 'count', 'integer'],
@@ -74,9 +53,55 @@ it('no parameter that takes a number is called text', () => {
   expect(wrong).toEqual([]);
 });
 
-it('the guide verifies amounts as verifyPayment does: what arrived must cover what was due', () => {
-  const page = pageText();
-  expect(page).toContain('<code>amountReceived</code> is not less than <code>amount</code>');
-  expect(page).toContain('not less than <code>baseAmount</code>');
-  expect(page).not.toMatch(/amountReceived<\/code> equals/);
+describe('the pages', () => {
+  const pages = docsPages('https://shop.example/pay', { version: '1.0.0', directory: '/nowhere' });
+  const rendered = new Map(pages.map((page) => [page.path, docsFrame(page, pages).text]));
+  const idsOf = (text: string) => [...text.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id);
+
+  it('are all guides of docs/, start first, then payments', async () => {
+    const files = (await readdir(new URL('../../../docs/', import.meta.url)))
+      .filter((name) => name.endsWith('.md') && name !== 'README.md')
+      .map((name) => `docs/${name.replace('.md', '')}`);
+    const guides = pages.filter(({ group }) => group !== 'API').map(({ path }) => path);
+    expect(guides.toSorted()).toEqual(['docs', ...files].toSorted());
+    expect(pages.slice(0, 2).map(({ title }) => title)).toEqual(['Start', 'Payments']);
+  });
+
+  it.each(pages.map(({ path }) => path))('%s has links that lead to a page and a place there', (path) => {
+    const text = rendered.get(path) ?? '';
+    expect(new Set(idsOf(text)).size, 'ids are unique').toBe(idsOf(text).length);
+    const broken = [...text.matchAll(/ href="(?!https?:|data:|mailto:)([^"]+)"/g)].filter(([, href = '']) => {
+      const { pathname, hash } = new URL(href, `https://any.example/${path}`);
+      const target = rendered.get(pathname.slice(1));
+      if (target === undefined) return !['/docs.css', '/openapi.json'].includes(pathname);
+      return hash !== '' && !idsOf(target).includes(hash.slice(1));
+    });
+    expect(broken.map(([, href]) => href)).toEqual([]);
+  });
+
+  it('name this server, and not the one of the examples', () => {
+    expect(rendered.get('docs')).toContain('https://shop.example/pay/crypto-checkout.js');
+    const guides = pages.filter(({ group }) => group !== 'API').map(({ path }) => path);
+    const others = [...rendered].filter(([, text]) => text.includes('https://pay.example.com'));
+    expect(others.map(([path]) => path).filter((path) => guides.includes(path))).toEqual([]);
+  });
+
+  it('keep the hashes of the script apart, and ask for nothing that is not published', () => {
+    const start = rendered.get('docs') ?? '';
+    expect(start).not.toContain('sha384-');
+    const asking = [...rendered].filter(([, text]) => text.includes('npx crypto-checkout'));
+    expect(asking.map(([path]) => path)).toEqual([]);
+    expect(rendered.get('docs/script-hashes')).toContain('importmap');
+  });
+
+  it('verify amounts as verifyPayment does: what arrived must cover what was due', () => {
+    const text = rendered.get('docs/client') ?? '';
+    expect(text).toContain('<code>amountReceived</code> is at least <code>amount</code>');
+    expect(text).toContain('it is also at least your <code>baseAmount</code>');
+  });
+
+  it('say which states of the element there are', () => {
+    const text = rendered.get('docs/widget') ?? '';
+    for (const status of paymentStates) expect(text).toContain(`<code>${status}</code>`);
+  });
 });

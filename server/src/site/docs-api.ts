@@ -1,76 +1,41 @@
-/** The API reference at `/docs`: every endpoint of the contract with its parameters, samples and errors. */
+/** The API reference below `/docs/api`: a page for each resource of the contract, and every endpoint with parameters and samples. */
 import { api, errorStatus, sandbox, type Endpoint, type ErrorCode } from 'crypto-checkout/contract';
 import { errorsOf } from '../reference/errors.js';
 import { parametersOf, type Parameter } from '../reference/parameters.js';
 import { resources } from '../reference/resources.js';
 import { publicPath, samplePath, sampleRequest, sampleResponse } from '../reference/samples.js';
-import { docsFrame } from './docs-frame.js';
-import { createGuide, type Chapter, type ScriptBuild, type WidgetReference } from './docs-guide.js';
+import type { DocsPage } from './docs-frame.js';
 import { code, html, Html } from './html.js';
 
 type ResourceName = keyof typeof resources;
 
-interface Entry {
-  /** The anchor, such as `customers-create`. */
-  readonly id: string;
-  /** The verb as a title, such as `Set currency`. */
-  readonly title: string;
-  readonly endpoint: Endpoint;
-}
-
 const tables: Readonly<Record<ResourceName, Readonly<Record<string, Endpoint>>>> = { ...api, sandbox };
 
-const sections = (Object.keys(resources) as ResourceName[]).map((name) => ({
-  id: toKebabCase(name),
-  ...resources[name],
-  entries: Object.entries(tables[name]).map(([verb, endpoint]): Entry => ({
-    id: `${toKebabCase(name)}-${toKebabCase(verb)}`,
-    title: toTitle(verb),
-    endpoint,
-  })),
-}));
-
 /** @param publicUrl the base URL of the sample calls */
-export function docsPage(publicUrl: string, script: ScriptBuild, reference: WidgetReference): Html {
-  const guide = createGuide(publicUrl, script, reference);
-  const links = (chapters: readonly Chapter[]) =>
-    chapters.map(({ id, title }) => html`<a href="#${id}">${title}</a>`);
-  return docsFrame({
-    title: 'API reference',
-    description: 'Every endpoint of the Crypto Checkout API',
-    root: '',
-    link: { href: 'openapi.json', text: 'OpenAPI 3.1' },
-    filterLabel: 'Filter endpoints',
-    contents: [
-      { title: 'Widget', links: links(guide.widget) },
-      { title: 'API', links: links(guide.api) },
-      ...sections.map(({ title, entries }) => ({ title, links: entries.map(endpointLink) })),
-    ],
-    main: html`${[...guide.widget, ...guide.api].map(
-      ({ id, title, content }) =>
-        html`<section id="${id}" class="guide">
-          <h2>${title}</h2>
-          ${content}
-        </section>`,
-    )}
-    ${sections.map(
-      ({ id, title, description, entries }) =>
-        html`<section id="${id}">
-          <h2>${title}</h2>
+export function apiPages(publicUrl: string): DocsPage[] {
+  return (Object.keys(resources) as ResourceName[]).map((name) => {
+    const { title, description } = resources[name];
+    return {
+      path: `docs/api/${toKebabCase(name)}`,
+      title,
+      group: 'API',
+      render: () =>
+        html`<h1 id="${toKebabCase(name)}">${title}</h1>
           <p class="lead">${description}</p>
-          ${entries.map((entry) => article(entry, publicUrl))}
-        </section>`,
-    )}`,
+          ${Object.entries(tables[name]).map(([verb, endpoint]) => article(name, verb, endpoint, publicUrl))}`,
+    };
   });
 }
 
-function endpointLink({ id, title, endpoint }: Entry): Html {
-  return html`<a href="#${id}" data-words="${endpoint.method} ${publicPath(endpoint)}"
-    ><span>${title}</span> ${methodTag(endpoint)}</a
-  >`;
-}
+const keyNames: Readonly<Record<Endpoint['key'], string>> = {
+  public: 'public or secret',
+  secret: 'secret',
+  none: 'none',
+  session: 'none, but a session of the console',
+};
 
-function article({ id, title, endpoint }: Entry, baseUrl: string): Html {
+function article(resource: ResourceName, verb: string, endpoint: Endpoint, baseUrl: string): Html {
+  const id = toKebabCase(verb);
   const { description, key, aliases = [] } = endpoint;
   const request = sampleRequest(endpoint, {
     baseUrl,
@@ -79,13 +44,13 @@ function article({ id, title, endpoint }: Entry, baseUrl: string): Html {
     key: '$SECRET_KEY',
     isPretty: true,
   });
-  return html`<article id="${id}" aria-labelledby="${id}-title">
+  return html`<article aria-labelledby="${id}">
     <div class="text">
-      <h3 id="${id}-title"><a href="#${id}">${title}</a></h3>
+      <h2 id="${id}"><a href="#${id}">${titleOf(resource, verb)}</a></h2>
       <p class="path">${methodTag(endpoint)} <code>${breakable(publicPath(endpoint))}</code></p>
       <p>${code(description)}</p>
       ${aliases.map((alias) => html`<p class="quiet">Also at <code>${breakable(alias)}</code></p>`)}
-      <p class="quiet">Key: ${key === 'public' ? 'public or secret' : 'secret'}</p>
+      <p class="quiet">Key: ${keyNames[key]}</p>
       ${parameterList(parametersOf(endpoint))} ${errorList(errorsOf(endpoint))}
     </div>
     <div class="samples">
@@ -111,7 +76,7 @@ function parameterList(parameters: readonly Parameter[]): Html {
   return html`${places.map((place) => {
     const here = parameters.filter((parameter) => parameter.place === place);
     if (here.length === 0) return html``;
-    return html`<h4>${placeTitles[place]}</h4>
+    return html`<h3>${placeTitles[place]}</h3>
       <dl class="parameters">
         ${here.map(
           ({ name, type, isRequired, description }) =>
@@ -134,7 +99,7 @@ function errorList(codes: readonly ErrorCode[]): Html {
       ${codes.map(
         (name) =>
           html`<li>
-            <span class="status">${String(errorStatus[name])}</span> <a href="docs/errors#${name}">${name}</a>
+            <span class="status">${String(errorStatus[name])}</span> <a href="../errors#${name}">${name}</a>
           </li>`,
       )}
     </ul>
@@ -167,8 +132,18 @@ function toKebabCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/** `setCurrency` → `Set currency`. */
-function toTitle(name: string): string {
-  const words = toKebabCase(name).replaceAll('-', ' ');
+/** Verbs that are things of the resource's: `Transaction fee`. */
+const things = new Set(['events', 'fee', 'link', 'receipts']);
+
+/** `payments.list` → `List payments`, `payments.create` → `Create payment`, `payments.setCurrency` → `Set currency`. */
+function titleOf(resource: ResourceName, verb: string): string {
+  const { title, noun } = resources[resource];
+  const words = toKebabCase(verb).replaceAll('-', ' ');
+  if (things.has(verb)) return sentence(`${noun} ${words}`);
+  if (verb === 'list') return `List ${title.toLowerCase()}`;
+  return sentence(words.includes(' ') ? words : `${words} ${noun}`);
+}
+
+function sentence(words: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

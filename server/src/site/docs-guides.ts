@@ -1,0 +1,87 @@
+/** The guides of `docs/` as pages: headings have the ids that they have on GitHub, and links lead to the server's own pages. */
+import { readFileSync } from 'node:fs';
+import { Marked } from 'marked';
+import { html, Html } from './html.js';
+
+/** In the widget's package, so that whoever installs the server has them. */
+const directory = new URL('docs/', import.meta.resolve('crypto-checkout/package.json'));
+
+/** What the guides call this server. */
+const exampleUrl = 'https://pay.example.com';
+const exampleTag = /<script type="importmap">[^]*?(?=```)/;
+
+interface Guide {
+  /** The file's name without its ending; the map itself is `README`. */
+  readonly name: string;
+  readonly title: string;
+  /** The role that it is for. */
+  readonly group: string;
+}
+
+/** All guides, in the order of the map by role at the end of `docs/README.md`; each where it comes first. */
+export function listGuides(): Guide[] {
+  const guides = new Map<string, Guide>([['README', { name: 'README', title: 'Start', group: 'Start' }]]);
+  for (const section of read('README').split(/^### /m).slice(1)) {
+    const group = section.slice(0, section.indexOf('\n'));
+    for (const [, title = '', name = ''] of section.matchAll(/^- \[(.+?)\]\(([\w-]+)\.md\)/gm)) {
+      if (!guides.has(name)) guides.set(name, { name, title, group });
+    }
+  }
+  return [...guides.values()];
+}
+
+export interface GuideOptions {
+  readonly publicUrl: string;
+  /** The script's tag with its hashes, as `npm run build` made it; undefined before that. */
+  readonly tag: string | undefined;
+  /** Where a link to another guide leads, and its title; undefined if the server does not show that file. */
+  link(name: string): { readonly href: string; readonly title: string } | undefined;
+}
+
+export function renderGuide(name: string, { publicUrl, tag, link }: GuideOptions): Html {
+  const ids = new Map<string, number>();
+  const marked = new Marked({
+    renderer: {
+      heading({ tokens, depth, text }) {
+        const slug = slugOf(text);
+        const earlier = ids.get(slug) ?? 0;
+        ids.set(slug, earlier + 1);
+        const id = earlier === 0 ? slug : `${slug}-${earlier}`;
+        return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+      },
+      link({ href, tokens }) {
+        const text = new Html(this.parser.parseInline(tokens));
+        if (/^(?:https?:|mailto:|#)/.test(href)) return html`<a href="${href}">${text}</a>`.text;
+        const [, file = '', hash = ''] = /^([\w-]+)\.md(#.*)?$/.exec(href) ?? [];
+        const page = link(file);
+        if (page === undefined) return text.text;
+        return html`<a href="${page.href}${hash}">${text.text === `${file}.md` ? page.title : text}</a>`.text;
+      },
+    },
+  });
+  const text = read(name)
+    .replace(/<!--[^]*?-->\n*/g, '')
+    .replace(exampleTag, (example) => tag ?? example)
+    .replaceAll(exampleUrl, publicUrl);
+  // A wide table scrolls within its frame, by keyboard too.
+  const frame = '<div class="table" role="group" aria-label="Table" tabindex="0"><table>';
+  return new Html(
+    marked
+      .parse(text, { async: false })
+      .replaceAll('<table>', frame)
+      .replaceAll('</table>', '</table></div>')
+      .replaceAll('<th></th>', '<td></td>'),
+  );
+}
+
+function read(name: string): string {
+  return readFileSync(new URL(`${name}.md`, directory), 'utf8');
+}
+
+/** A heading's id, as GitHub makes it. */
+function slugOf(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-');
+}
