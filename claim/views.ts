@@ -82,7 +82,8 @@ export function claimView(props: ClaimProps, actions: ClaimActions): TemplateRes
 
 function valuesOf(claim: RefundClaim | undefined): Record<string, string> {
   if (!claim) return {};
-  return { shop: claim.shop.name, currency: claim.currency, network: claim.networkName };
+  const { shop, currency, networkName: network, fee } = claim;
+  return { shop: shop.name, currency, network, fee: formatAmount(fee, currency) };
 }
 
 function wordsOf(step: Step, claim: RefundClaim | undefined): { heading: string; help?: string } {
@@ -143,11 +144,19 @@ function orderOf(claim: RefundClaim, say: Say): TemplateResult {
       <div class="total"><b dir="ltr">${formatAmount(amount, currency)}</b></div>
     </header>
     <dl>
-      ${row(say('network'), networkName)} ${txRef ? row(say('order'), txRef) : nothing}
-      ${reason ? row(say('reason'), reason) : nothing}
+      ${row(say('network'), networkName)} ${row(say('networkFee'), say(feeWords(claim)))}
+      ${txRef ? row(say('order'), txRef) : nothing} ${reason ? row(say('reason'), reason) : nothing}
       ${status === 'awaiting_address' ? row(say('until'), timeOf(expiresAt)) : nothing}
     </dl>
   </div>`;
+}
+
+/** A payout in bitcoins or litecoins can name the network's fee only when it is sent, and take it out of the refund. */
+function feeWords({ networkFee, fee, addressFamily, status }: RefundClaim): string {
+  if (networkFee === 'merchant') return 'feeShop';
+  const isUtxo = addressFamily === 'bitcoin' || addressFamily === 'litecoin';
+  if (isUtxo && status !== 'paid') return 'feeOpen';
+  return fee > 0 ? 'feeTaken' : 'feeShop';
 }
 
 function row(name: string, value: string | TemplateResult): TemplateResult {

@@ -28,7 +28,10 @@ const refund = z.object({
   kind,
   /** The merchant's words to the payer; empty if none were given. */
   reason: z.string(),
-  /** What arrives, in `currency`. It never changes. */
+  /**
+   * What arrives, in `currency`. It never changes, unless the payer bears the network's fee and that was taken out of the coins
+   * as they were sent: then `amount` is what arrived, and `fee` has the difference.
+   */
   amount: z.number(),
   currency: z.string(),
   network: z.string(),
@@ -89,7 +92,7 @@ const createBody = z.object({
   ),
   networkFee: described(
     z._default(networkFee, 'merchant'),
-    'Who bears the network’s fee: `merchant` (default) or `payer`, whose amount is reduced by it.',
+    'Who bears the network’s fee: `merchant` (default) or `payer`, whose amount is reduced by it, now or, with a PSBT that spends the last coins, as it is sent.',
   ),
   reason: described(z.optional(text(255)), 'Why, in your words. The payer reads it.'),
   address: described(
@@ -115,8 +118,12 @@ export const refundClaim = z.object({
   status: refundStatus,
   kind,
   reason: z.string(),
-  /** What arrives. */
+  /** What arrives; once it is paid, what arrived. */
   amount: z.number(),
+  /** Who bears the network's fee. */
+  networkFee,
+  /** The network's fee, in `currency`. The payer's share is not in `amount`. */
+  fee: z.number(),
   currency: z.string(),
   currencyName: z.string(),
   network: z.string(),
@@ -187,6 +194,8 @@ const sampleClaim: RefundClaim = {
   kind: 'excess',
   reason: sampleRefund.reason,
   amount: 4.95,
+  networkFee: 'merchant',
+  fee: 1,
   currency: 'USDT',
   currencyName: 'Tether USD',
   network: 'tron',

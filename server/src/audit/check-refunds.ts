@@ -27,6 +27,7 @@ export async function checkRefunds(reader: Reader): Promise<LedgerCheck> {
       sql<boolean>`case when refunds.status in ('approved', 'processing', 'paid', 'failed')
         then transfers.id is null or refunds.transfer_id <> transfers.id or ${statusOf} <> ${expected}
           or refunds.merchant_id <> transfers.merchant_id or refunds.mode <> transfers.mode
+          or refunds.amount <> transfers.amount or refunds.fee <> transfers.fee
           or refunds.currency <> transfers.currency or refunds.network <> transfers.network
           or coalesce(refunds.tx_hash, '') <> coalesce(transfers.tx_hash, '')
         else transfers.id is not null end`,

@@ -39,6 +39,8 @@ export interface CoinRequest {
   /** The scripts and the amounts of the outputs. */
   readonly scripts: readonly Uint8Array[];
   readonly amounts: readonly bigint[];
+  /** Whether the fee may be taken out of each: not out of a refund whose fee the merchant bears. */
+  readonly mayBear: readonly boolean[];
   /** In satoshis, all that the books have on the network, in whatever state; undefined if the chain has taken some of it back. */
   readonly custody: bigint | undefined;
   /** Satoshis per 1000 virtual bytes. */
@@ -126,16 +128,16 @@ export async function chooseCoins(request: CoinRequest, signal: AbortSignal): Pr
   const amount = amountIn(to.currency);
   const fee = feeOf(transactionWeight(account.script, Math.max(1, coins.length), scripts), rate);
   throw invalidState(
-    `The coins are not enough: ${amount(total)} can be spent on ${to.network.name}, and this takes ${amount(sum)} and a fee of about ${amount(fee)}. Only confirmed coins of the key that are in no other PSBT count. Pay fewer transfers with --transfer ID, or wait for deposits or for the change of another PSBT`,
+    `The coins are not enough: ${amount(total)} can be spent on ${to.network.name}, and this takes ${amount(sum)} and a fee of about ${amount(fee)}. Only confirmed coins of the key that are in no other PSBT count. Pay fewer transfers with --transfer ID, or wait for deposits or for the change of another PSBT${request.mayBear.includes(true) ? '' : '. Refunds whose network fee the merchant bears are never made smaller'}`,
   );
 }
 
 /**
  * Spends all coins, if there are no others that are still to be confirmed, in another PSBT or of another key. What networks
- * charged before, and charge now, is taken out of the largest output.
+ * charged before, and charge now, is taken out of the largest output that may bear it.
  */
 function emptyWallet(
-  { to, account, forced, scripts, amounts, custody, rate }: CoinRequest,
+  { to, account, forced, scripts, amounts, mayBear, custody, rate }: CoinRequest,
   coins: readonly UnspentCoin[],
   total: bigint,
 ): CoinChoice | undefined {
@@ -144,7 +146,10 @@ function emptyWallet(
   // A coin that costs more than it has would only make the payout smaller.
   const worth = coins.filter((coin) => forced.has(nameOf(coin)) || coin.amount > (two ?? 0n) - (one ?? 0n));
   const inputs = { count: worth.length, sum: worth.reduce((sum, { amount }) => sum + amount, 0n) };
-  const bearer = amounts.reduce((most, units, index) => (units > (amounts[most] ?? 0n) ? index : most), 0);
+  const bearer = amounts.reduce(
+    (most, units, index) => (mayBear[index] === true && units > (amounts[most] ?? 0n) ? index : most),
+    -1,
+  );
   const plan = planEmptying(account, to.family, inputs, { scripts, amounts }, bearer, rate);
   if (!plan) return undefined;
   if (plan.weight > heaviestTransaction) throw tooHeavy();

@@ -68,7 +68,15 @@ export async function exportWaiting(
   const holdings = await deps.ledger.holdings(deps.database.reader, scope, to.currency.code, to.network.code);
   const scripts = payable.map(({ address }) => scriptOfAddress(address, account.prefixes));
   const custody = holdings.debt === 0n ? holdings.coins : undefined;
-  const choice = await chooseCoins({ to, account, known, forced, scripts, amounts, custody, rate }, signal);
+  const frozen = await store.frozenTransfers(
+    deps.database.reader,
+    payable.map(({ id }) => id),
+  );
+  const mayBear = payable.map(({ id }) => !frozen.has(id));
+  const choice = await chooseCoins(
+    { to, account, known, forced, scripts, amounts, mayBear, custody, rate },
+    signal,
+  );
   refuseHighFee(
     choice.fee,
     amounts.reduce((sum, units) => sum + units, 0n),

@@ -241,6 +241,18 @@ async function setHeld(transaction: Transaction, id: string, is_held: 0 | 1): Pr
   await transaction.updateTable('psbt_transfers').set({ is_held }).where('psbt_id', '=', id).execute();
 }
 
+/** Those of the transfers that pay refunds of which the merchant bears the network's fee: their amounts must arrive whole. */
+export async function frozenTransfers(reader: Reader, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await reader
+    .selectFrom('transfers')
+    .innerJoin('refunds', 'refunds.id', 'transfers.refund_id')
+    .select('transfers.id')
+    .where('transfers.id', 'in', [...ids])
+    .where('refunds.network_fee', '=', 'merchant')
+    .execute();
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** What an operator has to send, oldest first, without what is in a PSBT already. */
 export function waitingTransfers(
   reader: Reader,

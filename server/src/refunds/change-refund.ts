@@ -28,7 +28,9 @@ export interface LockedRefund {
   readonly payment: PaymentTable;
 }
 
-type Changes = Partial<Pick<RefundTable, 'address' | 'same_wallet' | 'transfer_id' | 'tx_hash'>>;
+type Changes = Partial<
+  Pick<RefundTable, 'address' | 'same_wallet' | 'transfer_id' | 'tx_hash' | 'amount' | 'fee' | 'base_amount'>
+>;
 
 export type RefundChanges = ReturnType<typeof createRefundChanges>;
 
@@ -103,7 +105,9 @@ export function createRefundChanges({ clock, currencies, ledger, outbox, payment
       if (status === undefined) throw invalidState(`${refusals[event]}: it is ${row.status}`);
       const changed = { ...row, ...changes, status, updated_at: clock.now(scopeOf(row)) };
       await store.updateRefund(transaction, changed);
-      const isNews = status !== row.status || changes.address !== undefined;
+      // The chain can confirm another version of a transaction than the one that was reported.
+      const isOther = changed.amount !== row.amount || (status === 'paid' && changed.tx_hash !== row.tx_hash);
+      const isNews = status !== row.status || changes.address !== undefined || isOther;
       if (isNews) await report(transaction, { row: changed, payment }, event);
       if (isReserved(row.status) && !isReserved(status) && event !== 'approve') {
         await move(transaction, row, 'void');

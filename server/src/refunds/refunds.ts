@@ -5,7 +5,7 @@ import type { PaymentTable, RefundTable, TransferTable } from '../db/schema.js';
 import type { AuditAction } from '../merchants/audit-log.js';
 import { parseAmount } from '../money/amounts.js';
 import type { Currency } from '../money/currency-list.js';
-import { reduced, writeFraction, type Fraction } from '../money/fractions.js';
+import { parseFraction, reduced, writeFraction, type Fraction } from '../money/fractions.js';
 import { requireRate, unitRate } from '../money/rates.js';
 import { formatUnits, replyDecimals } from '../money/units.js';
 import type { CreditedCoins } from '../payments/refundable.js';
@@ -214,12 +214,15 @@ export function createRefunds(deps: RefundsDeps) {
       return { ...view(linked, payment), claimUrl: linkOf(token) };
     },
 
-    /** Follows the transfer that pays a refund. */
+    /** Follows the transfer that pays a refund. What the network's fee took out of it, if the payer bears that, did not arrive. */
     async follow(transaction: Transaction, transfer: TransferTable): Promise<void> {
       if (transfer.refund_id === null) return;
       const locked = await changes.lock(transaction, transfer.refund_id);
       const event = transferEvents[transfer.status];
-      await changes.apply(transaction, locked, event, { tx_hash: transfer.tx_hash });
+      const { tx_hash, amount, fee } = transfer;
+      const rate = parseFraction(locked.row.rate) ?? { numerator: 0n, denominator: 1n };
+      const base_amount = nearest(BigInt(amount), rate).toString();
+      await changes.apply(transaction, locked, event, { tx_hash, amount, fee, base_amount });
     },
 
     /** Ends the refunds for which nobody gave an address in time. One that fails does not stop the others. */

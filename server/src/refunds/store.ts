@@ -24,11 +24,13 @@ export async function insertRefund(transaction: Transaction, row: RefundTable): 
 /** Writes the columns of a refund that can change. */
 export async function updateRefund(transaction: Transaction, row: RefundTable): Promise<void> {
   const { status, address, same_wallet, token_digest, transfer_id, tx_hash, expires_at, updated_at } = row;
+  const { amount, fee, base_amount } = row;
   await send(
     transaction,
     transaction
       .updateTable('refunds')
       .set({ status, address, same_wallet, token_digest, transfer_id, tx_hash, expires_at, updated_at })
+      .set({ amount, fee, base_amount })
       .where('id', '=', row.id),
   );
 }

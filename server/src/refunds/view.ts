@@ -75,6 +75,7 @@ export function viewClaim(
   return {
     ...{ mode: row.mode, status: row.status, kind: row.kind, reason: row.reason },
     amount: unitsToNumber(BigInt(row.amount), currency),
+    ...{ networkFee: row.network_fee, fee: unitsToNumber(BigInt(row.fee), currency) },
     ...{ currency: currency.code, currencyName: currency.name, network: network.code },
     ...{ networkName: network.name, txRef },
     shop: { name: merchant.business_name, logo: merchant.logo, supportUrl: merchant.support_url },

@@ -1,7 +1,7 @@
 /** The texts of the page where a payer claims a refund, in the widget's ten languages. Only the English has been checked by a native reader. */
 import type { PageLanguage } from './page-texts.js';
 
-/** `{shop}`, `{currency}`, `{network}`, `{wallet}`, `{host}` and `{time}` are filled in by the page's script. */
+/** `{shop}`, `{fee}`, `{currency}`, `{network}`, `{wallet}`, `{host}` and `{time}` are filled in by the page's script. */
 export interface ClaimTexts {
   readonly title: string;
   readonly loading: string;
@@ -27,8 +27,10 @@ export interface ClaimTexts {
   readonly failedHelp: string;
   readonly goneHeading: string;
   readonly goneHelp: string;
-  readonly amount: string;
-  readonly shop: string;
+  readonly networkFee: string;
+  readonly feeShop: string;
+  readonly feeTaken: string;
+  readonly feeOpen: string;
   readonly order: string;
   readonly reason: string;
   readonly network: string;
@@ -76,8 +78,10 @@ export const claimTexts: Readonly<Record<PageLanguage, ClaimTexts>> = {
     goneHeading: 'Refund not found',
     goneHelp:
       'The link is incomplete, or it has ended: the shop cancelled the refund, made a newer link, or 30 days went by. Open the last link that you got, or ask the shop.',
-    amount: 'Amount',
-    shop: 'Shop',
+    networkFee: 'Network fee',
+    feeShop: 'Paid by the shop',
+    feeTaken: '{fee}, already taken off',
+    feeOpen: 'Taken off when it is sent, so a little less can arrive',
     order: 'Order',
     reason: 'Reason',
     network: 'Network',
@@ -125,8 +129,10 @@ export const claimTexts: Readonly<Record<PageLanguage, ClaimTexts>> = {
     goneHeading: 'Remboursement introuvable',
     goneHelp:
       'Le lien est incomplet, ou il n’est plus valable\u00a0: la boutique a annulé le remboursement ou créé un lien plus récent, ou 30 jours sont passés. Ouvrez le dernier lien reçu, ou demandez à la boutique.',
-    amount: 'Montant',
-    shop: 'Boutique',
+    networkFee: 'Frais de réseau',
+    feeShop: 'À la charge de la boutique',
+    feeTaken: '{fee}, déjà déduits',
+    feeOpen: 'Déduits à l’envoi\u00a0: il peut arriver un peu moins',
     order: 'Commande',
     reason: 'Motif',
     network: 'Réseau',
@@ -174,8 +180,10 @@ export const claimTexts: Readonly<Record<PageLanguage, ClaimTexts>> = {
     goneHeading: 'Reembolso no encontrado',
     goneHelp:
       'El enlace está incompleto o ya no vale: la tienda canceló el reembolso, hizo un enlace más nuevo, o pasaron 30 días. Abre el último que recibiste, o pregunta a la tienda.',
-    amount: 'Importe',
-    shop: 'Tienda',
+    networkFee: 'Comisión de red',
+    feeShop: 'La paga la tienda',
+    feeTaken: '{fee}, ya descontada',
+    feeOpen: 'Se descuenta al enviarlo, así que puede llegar un poco menos',
     order: 'Pedido',
     reason: 'Motivo',
     network: 'Red',
@@ -221,8 +229,10 @@ export const claimTexts: Readonly<Record<PageLanguage, ClaimTexts>> = {
     goneHeading: 'Reembolso não encontrado',
     goneHelp:
       'O link está incompleto ou não vale mais: a loja cancelou o reembolso, fez um link mais novo, ou passaram 30 dias. Abra o último que você recebeu, ou pergunte à loja.',
-    amount: 'Valor',
-    shop: 'Loja',
+    networkFee: 'Taxa de rede',
+    feeShop: 'Paga pela loja',
+    feeTaken: '{fee}, já descontada',
+    feeOpen: 'Descontada no envio: pode chegar um pouco menos',
     order: 'Pedido',
     reason: 'Motivo',
     network: 'Rede',
@@ -269,8 +279,10 @@ export const claimTexts: Readonly<Record<PageLanguage, ClaimTexts>> = {
     goneHeading: 'لم يُعثر على الاسترداد',
     goneHelp:
       'الرابط غير كامل أو انتهى: ألغى المتجر الاسترداد، أو أنشأ رابطًا أحدث، أو مر 30 يومًا. افتح آخر رابط وصلك، أو اسأل المتجر.',
-    amount: 'المبلغ',
-    shop: 'المتجر',
+    networkFee: 'رسوم الشبكة',
+    feeShop: 'يدفعها المتجر',
+    feeTaken: '{fee}، خُصمت بالفعل',
+    feeOpen: 'تُخصم عند الإرسال، لذا قد يصل مبلغ أقل قليلًا',
     order: 'الطلب',
     reason: 'السبب',
     network: 'الشبكة',
@@ -318,8 +330,10 @@ export const claimTexts: Readonly<Record<PageLanguage, ClaimTexts>> = {
     goneHeading: 'Ba a sami mayar da kuɗin ba',
     goneHelp:
       'Mahaɗin bai cika ba, ko ya ƙare: shagon ya soke, ko ya yi sabon mahaɗi, ko kwanaki 30 sun wuce. Buɗe mahaɗi na ƙarshe da ka samu, ko tambayi shagon.',
-    amount: 'Adadi',
-    shop: 'Shago',
+    networkFee: 'Kuɗin network',
+    feeShop: 'Shago ne ke biya',
+    feeTaken: '{fee}, an riga an cire',
+    feeOpen: 'Za a cire lokacin aikawa, don haka abin da zai iso zai iya raguwa kaɗan',
     order: 'Oda',
     reason: 'Dalili',
     network: 'Hanyar sadarwa',
@@ -366,8 +380,10 @@ export const claimTexts: Readonly<Record<PageLanguage, ClaimTexts>> = {
     goneHeading: 'A kò rí ìdápadà owó náà',
     goneHelp:
       'Ìjápọ̀ náà kò pé, tàbí ó ti parí: ilé ìtajà fagilé e, ó ṣe ìjápọ̀ tuntun, tàbí ọjọ́ 30 ti kọjá. Ṣí ìjápọ̀ tó kẹ́yìn tí o gbà, tàbí béèrè lọ́wọ́ ilé ìtajà.',
-    amount: 'Iye',
-    shop: 'Ilé ìtajà',
+    networkFee: 'Owó network',
+    feeShop: 'Ilé ìtajà ló san án',
+    feeTaken: '{fee}, a ti yọ ọ́ kúrò',
+    feeOpen: 'A ó yọ ọ́ nígbà tí a bá fi ránṣẹ́, nítorí náà iye tó dé lè dín díẹ̀',
     order: 'Àṣẹ ìrajà',
     reason: 'Ìdí',
     network: 'Nẹ́tíwọ́ọ̀kì',
@@ -413,8 +429,10 @@ export const claimTexts: Readonly<Record<PageLanguage, ClaimTexts>> = {
     goneHeading: 'Ahụghị nkwụghachi ahụ',
     goneHelp:
       'Njikọ ahụ ezughị ezu, ma ọ bụ ọ gwụla: ụlọ ahịa kagburu ya, mee njikọ ọhụrụ, ma ọ bụ ụbọchị 30 agafeela. Mepee njikọ ikpeazụ ị nwetara, ma ọ bụ jụọ ụlọ ahịa.',
-    amount: 'Ego ole',
-    shop: 'Ụlọ ahịa',
+    networkFee: 'Ụgwọ network',
+    feeShop: 'Ụlọ ahịa na-akwụ ya',
+    feeTaken: '{fee}, ewepụla ya',
+    feeOpen: 'A ga-ewepụ ya mgbe a na-eziga ya, ya mere ihe rutere nwere ike ịdị obere',
     order: 'Ọda',
     reason: 'Ihe kpatara ya',
     network: 'Netwọk',
@@ -460,8 +478,10 @@ export const claimTexts: Readonly<Record<PageLanguage, ClaimTexts>> = {
     goneHeading: 'Urejeshaji haukupatikana',
     goneHelp:
       'Kiungo hakijakamilika, au kimeisha: duka lilighairi, lilitengeneza kiungo kipya, au siku 30 zimepita. Fungua kiungo cha mwisho ulichopata, au uliza duka.',
-    amount: 'Kiasi',
-    shop: 'Duka',
+    networkFee: 'Ada ya mtandao',
+    feeShop: 'Duka linailipa',
+    feeTaken: '{fee}, imeshakatwa',
+    feeOpen: 'Inakatwa wakati wa kutuma, hivyo kinachofika kinaweza kupungua kidogo',
     order: 'Oda',
     reason: 'Sababu',
     network: 'Mtandao',
@@ -507,8 +527,10 @@ export const claimTexts: Readonly<Record<PageLanguage, ClaimTexts>> = {
     goneHeading: '找不到该退款',
     goneHelp:
       '链接不完整或已失效：商家取消了退款、生成了更新的链接，或已过 30 天。请打开最近收到的链接，或询问商家。',
-    amount: '金额',
-    shop: '商家',
+    networkFee: '网络费',
+    feeShop: '由商家支付',
+    feeTaken: '{fee}，已扣除',
+    feeOpen: '发送时扣除，因此到账金额可能略少',
     order: '订单',
     reason: '原因',
     network: '网络',

@@ -15,7 +15,7 @@ export const refundTables = {
     reason: text(),
     currency: text(),
     network: text(),
-    /** What arrives. Frozen at creation, like the fee. */
+    /** What arrives. Frozen at creation, like the fee, but for a fee that the payer bears and the network names later. */
     amount: units(),
     /** What the network takes. Amount and fee are reserved from the available balance. */
     fee: units(),
