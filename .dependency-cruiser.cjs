@@ -101,9 +101,12 @@ module.exports = {
     ),
     never(
       'no-server',
-      'Nothing imports the server. Its test nodes and the count of rounds, which know nothing of it, serve the end-to-end tests too.',
+      'Nothing imports the server. Its test nodes, what signs and sends on them, and the count of rounds, which know nothing of it, serve the end-to-end tests too.',
       { pathNot: '^server/' },
-      { path: '^server/', pathNot: '^server/test/support/(anvil|contracts|litecoin|rounds)\\.ts$' },
+      {
+        path: '^server/',
+        pathNot: '^server/test/support/(anvil|contracts|forwarders|litecoin|rounds|sign-psbt)\\.ts$',
+      },
     ),
     only(
       'claim',

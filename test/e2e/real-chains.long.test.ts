@@ -1,4 +1,7 @@
-/** The main job with real coins: somebody reads the page and pays on anvil or Litecoin Core, in full or in two parts. */
+/**
+ * The main job with real coins: somebody reads the page and pays on anvil or Litecoin Core, in full, in two parts, or too much, and
+ * gets that back.
+ */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,13 +9,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { verifyWebhook, type ReceivedWebhook } from 'crypto-checkout/client';
 import { decimalOf, fromUnits, toUnits, type Payment } from 'crypto-checkout/contract';
+import { HDKey } from '@scure/bip32';
 import type { Page } from 'playwright-core';
 import type { Hex } from 'viem';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { startAnvil, type Anvil } from '../../server/test/support/anvil.js';
+import { deployFactory, transact } from '../../server/test/support/forwarders.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../../server/test/support/litecoin.js';
+import { signWith, tpub } from '../../server/test/support/sign-psbt.js';
 import { checkoutOn, type Checkout } from './checkout.js';
 import { merchantIdOf, runCommand, setDepositKey, type ServerEnv } from './deposit-keys.js';
+import { enter, giveWallet, heading, look, press } from './claim-page.js';
 import { useStage } from './stage.js';
 
 /** How a coin is paid and mined. */
@@ -314,4 +321,133 @@ describe.each([
   test('a token is paid in two parts', () => payInTwoParts(tether));
   test.skipIf(!hasLitecoind)('litecoin is paid exactly', () => payExactly(litecoins));
   test.skipIf(!hasLitecoind)('litecoin is paid in two parts', () => payInTwoParts(litecoins));
+});
+
+describe('an over-payment is refunded to the address that its payer gives on the claim page', () => {
+  const deep = { timeout: 20_000 };
+  const refundOf = async (id: string) =>
+    (await stage.merchant.refunds.retrieve({ params: { refund_id: id } })).data;
+
+  async function overpay(coin: Coin, extra: string, networkFee: 'merchant' | 'payer') {
+    const { payment, url } = await stage.createLocked(coin.currency, coin.network);
+    const price = toUnits(decimalOf(payment.amount ?? 0), coin.decimals);
+    const sent = fromUnits(price + toUnits(extra, coin.decimals), coin.decimals);
+    await coin.send(payment.addressInformation?.address ?? '', sent);
+    for (let block = 0; block < confirmations; block += 1) await coin.mine();
+    await expect.poll(async () => (await stage.verify(payment.id)).state, deep).toBe('settled_over');
+    const { data } = await stage.merchant.refunds.create({
+      params: { payment_id: payment.id },
+      body: { kind: 'excess', refundFee: true, networkFee },
+    });
+    return { ...data, claimUrl: data.claimUrl ?? '', url };
+  }
+
+  /** The server finds the transaction by itself, and everybody reads it: the page that stood open, the shop, the payment's page. */
+  async function expectSent(page: Page, refund: { id: string; url: string }, amount: string, hash: string) {
+    await expect.poll(async () => (await refundOf(refund.id)).status, deep).toBe('paid');
+    await look(page);
+    await heading(page, 'Refund sent');
+    expect(await page.locator('.hash').innerText()).toBe(hash);
+    expect(await page.locator('a:has(.hash)').getAttribute('href')).toBe(`${explorer}${hash}`);
+    await expect
+      .poll(() => webhooks.find(({ type, data }) => type === 'refund.paid' && data.id === refund.id)?.data)
+      .toMatchObject({ txHash: hash, amount: Number(amount) });
+    await page.goto(refund.url);
+    const note = page.locator('[part="refund"]');
+    await note.waitFor();
+    expect(decimalOf(Number(/: ([\d.]+)/.exec(await note.innerText())?.[1]))).toBe(decimalOf(Number(amount)));
+  }
+
+  test('of a token, by the wallet that paid, which signs, from an export of the treasury', async () => {
+    const treasury = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+    const owner = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
+    await anvil.automine(true);
+    try {
+      await deployFactory(anvil);
+      const merchant = await merchantIdOf(serverEnv);
+      const key = ['--merchant', merchant, '--mode', 'test', '--family', 'evm', '--treasury', treasury];
+      // A server that starts knows the key, and no payment goes to an address of the former one.
+      await stage.server.restart(async () => {
+        await runCommand(serverEnv, 'deposit-keys', 'set', ...key, '--yes', '--now');
+      });
+      const offered = async () =>
+        (await stage.create()).payment.currencyOptions?.map(({ network }) => network);
+      await expect.poll(offered, deep).toContain('evm-dev');
+      // The payer's wallet: what it holds of the token, it got from its maker.
+      await anvil.call('SilentToken', token, 'transfer', [owner, toUnits('1000', 6)]);
+      const payer: Coin = {
+        ...tether,
+        async send(address, amount) {
+          const data = `0xa9059cbb${address.slice(2).padStart(64, '0')}${toUnits(amount, 6).toString(16).padStart(64, '0')}`;
+          return (await transact(anvil, token, data, owner)).transactionHash;
+        },
+      };
+      const refund = await overpay(payer, '5', 'merchant');
+      const before = await tether.balanceOf(owner);
+      const swept = (await runCommand(
+        ...[serverEnv, 'sweeps', 'export', '--network', 'evm-dev', '--format', 'json'],
+      )) as { transactions: { to: string; data: string }[] };
+      for (const { to, data } of swept.transactions) await transact(anvil, to, data);
+      await anvil.mine(confirmations);
+
+      const page = await stage.page();
+      await giveWallet(page, (method, params) =>
+        method === 'eth_requestAccounts' ? [owner] : anvil.rpc(method, params),
+      );
+      await page.goto(refund.claimUrl);
+      await press(page, 'Use the address of Test Wallet');
+      await heading(page, 'Is this your address?');
+      await press(page, 'Prove with Test Wallet that it paid');
+      await page.getByText('The shop sees that this is the wallet that paid.').waitFor();
+      await press(page, 'Yes, send it here');
+      await heading(page, 'Waiting for the shop');
+      expect(await refundOf(refund.id)).toMatchObject({ address: owner, sameWallet: true });
+      await stage.merchant.refunds.approve({ params: { refund_id: refund.id }, body: { address: owner } });
+
+      // The watcher reads what was swept before anything of it can be paid out.
+      const exported: { to: string; data: string }[] = [];
+      await expect
+        .poll(async () => {
+          const { transfers } = (await runCommand(
+            ...[serverEnv, 'transfers', 'export', '--network', 'evm-dev', '--format', 'json'],
+          )) as { transfers: { to: string; data: string }[] };
+          exported.push(...transfers);
+          return exported.length;
+        }, deep)
+        .toBe(1);
+      const [{ to, data } = { to: '', data: '' }] = exported;
+      const { transactionHash } = await transact(anvil, to, data, treasury);
+      await anvil.mine(confirmations);
+      await expectSent(page, refund, '5', transactionHash);
+      expect((await tether.balanceOf(owner)) - before).toBe(toUnits('5', 6));
+    } finally {
+      await anvil.automine(false);
+    }
+  });
+
+  test.skipIf(!hasLitecoind)('of litecoins, by hand, from a PSBT', async () => {
+    const refund = await overpay(litecoins, '0.1', 'payer');
+    const address = await coreNode().rpc<string>('getnewaddress');
+    const page = await stage.page();
+    await page.goto(refund.claimUrl);
+    await page.getByText('a little less can arrive').waitFor();
+    await enter(page, address);
+    await press(page, 'Continue');
+    await press(page, 'Yes, send it here');
+    await heading(page, 'Waiting for the shop');
+    await stage.merchant.refunds.approve({ params: { refund_id: refund.id }, body: { address } });
+
+    const merchant = ['--merchant', await merchantIdOf(serverEnv), '--mode', 'test'];
+    const { psbt, versions } = (await runCommand(
+      ...[serverEnv, 'transfers', 'psbt', 'export', ...merchant],
+      ...['--network', litecoins.network, '--fee-rate', '2'],
+    )) as { psbt: string; versions: { txHash: string }[] };
+    const file = join(directory, 'signed.psbt');
+    const account = HDKey.fromMasterSeed(new Uint8Array(32).fill(9), tpub).derive("m/84'/1'/0'");
+    await writeFile(file, signWith(account, psbt));
+    await runCommand(serverEnv, 'transfers', 'psbt', 'import', file);
+    for (let block = 0; block < confirmations; block += 1) await litecoins.mine();
+    await expectSent(page, refund, '0.1', versions[0]?.txHash ?? '');
+    expect(await litecoins.balanceOf(address)).toBe(toUnits('0.1', 8));
+  });
 });

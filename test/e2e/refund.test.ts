@@ -1,6 +1,6 @@
 /** A refund from the merchant's call to the coins: the payer opens the link, gives an address, and sees the money go out. */
-import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { enter, giveWallet, heading, look, press } from './claim-page.js';
 import { inspect, useStage } from './stage.js';
 
 const stage = useStage();
@@ -34,14 +34,6 @@ async function startRefund() {
 
 const statusOf = async (id: string) =>
   (await stage.merchant.refunds.retrieve({ params: { refund_id: id } })).data.status;
-const heading = (page: Page, name: string) => page.getByRole('heading', { name }).waitFor();
-const press = (page: Page, name: string) => page.getByRole('button', { name }).click();
-const enter = (page: Page, address: string) =>
-  page.getByRole('textbox', { name: 'Your address' }).fill(address);
-
-/** Looks again at once, as a page does that comes to the front. */
-const look = (page: Page) => page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
-
 test('a payer claims an excess by keyboard, and the same link shows that it was sent', async () => {
   const { id, claimUrl, token, reference } = await startRefund();
   const page = await stage.page({ expectedErrors: /400/ });
@@ -156,18 +148,10 @@ test('a link that ended, is incomplete or wrong says what to do, in the payer’
 test('a wallet in the browser fills in its address, and the payer may go on without its signature', async () => {
   const { claimUrl } = await startRefund();
   const page = await stage.page();
-  await page.addInitScript((address) => {
-    const provider = {
-      request: ({ method }: { method: string }) =>
-        method === 'eth_requestAccounts'
-          ? Promise.resolve([address])
-          : Promise.reject(Object.assign(new Error('No'), { code: 4001 })),
-    };
-    const detail = { info: { uuid: '1', name: 'Test Wallet', icon: '' }, provider };
-    addEventListener('eip6963:requestProvider', () =>
-      dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail })),
-    );
-  }, own);
+  await giveWallet(page, (method) => {
+    if (method === 'eth_requestAccounts') return [own];
+    throw new Error('No');
+  });
   await page.goto(claimUrl);
   await press(page, 'Use the address of Test Wallet');
   await heading(page, 'Is this your address?');

@@ -4,7 +4,6 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HDKey } from '@scure/bip32';
-import { Transaction } from '@scure/btc-signer';
 import { expect } from 'vitest';
 import { checkLedger } from '../../src/audit/check.js';
 import type { ScriptType } from '../../src/addresses/bitcoin-scripts.js';
@@ -12,11 +11,11 @@ import type { TransferTable } from '../../src/db/schema.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import type { TestEngine } from '../support/engines.js';
 import type { LitecoinNode } from '../support/litecoin.js';
+import { signWith, tpub } from '../support/sign-psbt.js';
 import { startServer } from '../support/server.js';
 
 export const network = 'litecoin-regtest';
 const { signal } = new AbortController();
-export const tpub = { public: 0x043587cf, private: 0x04358394 };
 
 export interface ShownPsbt {
   readonly id: string;
@@ -195,21 +194,4 @@ export async function openPayoutShop(engine: TestEngine, node: LitecoinNode, nod
       await rm(directory, { recursive: true, force: true });
     },
   };
-}
-
-/** Signs each input with the key that its derivation path names. */
-export function signWith(account: HDKey, psbt: string, sighash?: number): string {
-  const transaction = Transaction.fromPSBT(Buffer.from(psbt, 'base64'));
-  for (let index = 0; index < transaction.inputsLength; index += 1) {
-    const { bip32Derivation, tapBip32Derivation } = transaction.getInput(index);
-    const taproot = tapBip32Derivation?.[0]?.[1].der as { path: number[] } | undefined;
-    const path = bip32Derivation?.[0]?.[1].path ?? taproot?.path ?? [];
-    const key = path
-      .slice(-2)
-      .reduce<HDKey>((parent, child) => parent.deriveChild(child), account).privateKey;
-    if (!key) throw new Error('The account has no private key');
-    if (sighash !== undefined) transaction.updateInput(index, { sighashType: sighash });
-    transaction.signIdx(key, index, sighash === undefined ? undefined : [sighash]);
-  }
-  return Buffer.from(transaction.toPSBT(0)).toString('base64');
 }

@@ -17,7 +17,8 @@ import { engines } from '../support/engines.js';
 import { hasLitecoind, startLitecoin } from '../support/litecoin.js';
 import { startServers, type Servers } from '../support/process.js';
 import { roundsOf, startRound } from '../support/rounds.js';
-import { network, signWith, tpub } from './fixture.js';
+import { signWith, tpub } from '../support/sign-psbt.js';
+import { network } from './fixture.js';
 
 const rounds = roundsOf({ usual: 1, soak: 20 });
 const keys = {

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ScriptType } from '../../src/addresses/bitcoin-scripts.js';
 import type { TestEngine } from '../support/engines.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
-import { openPayoutShop, signWith, type PayoutMerchant, type PayoutShop, type ShownPsbt } from './fixture.js';
+import { signWith } from '../support/sign-psbt.js';
+import { openPayoutShop, type PayoutMerchant, type PayoutShop, type ShownPsbt } from './fixture.js';
 
 const SIGHASH = {
   NONE: 2,

@@ -14,7 +14,8 @@ import { commandContext, runWith } from '../support/command-context.js';
 import type { TestEngine } from '../support/engines.js';
 import { hasLitecoind, litecoinRegtest, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
 import { startServer, type TestServer } from '../support/server.js';
-import { signWith, type ShownPsbt } from '../psbt-payouts/fixture.js';
+import { signWith } from '../support/sign-psbt.js';
+import type { ShownPsbt } from '../psbt-payouts/fixture.js';
 import { backUp, restoreFrom } from './backups.js';
 
 const place = { mode: 'live', network: 'litecoin' } as const;
