@@ -3,7 +3,7 @@ import { parseDecimal } from 'crypto-checkout/contract';
 import type { Transaction } from '../db/engine.js';
 import type { RefundTable } from '../db/schema.js';
 import { parseAmount } from '../money/amounts.js';
-import { convert } from '../money/rates.js';
+import { convert, isCurrent } from '../money/rates.js';
 import { invalidState, Problem } from '../shared/problem.js';
 import { scopeOf } from '../shared/scope.js';
 import { parseAddress } from '../addresses/formats.js';
@@ -20,7 +20,7 @@ export function auditFields({ status, amount, currency, network, transfer_id: tr
 export type Approval = ReturnType<typeof createApproval>;
 
 export function createApproval(deps: RefundsDeps, changes: RefundChanges) {
-  const { currencies, rates, merchants, payments, transfers, addressRules, auditLog } = deps;
+  const { clock, currencies, rates, merchants, payments, transfers, addressRules, auditLog } = deps;
 
   /** The chain can have taken back, since the refund began, what it gives back. Problem: `invalid_state`. */
   async function ensureStillCredited(transaction: Transaction, { row, payment }: LockedRefund) {
@@ -57,12 +57,18 @@ export function createApproval(deps: RefundsDeps, changes: RefundChanges) {
     return changes.apply(transaction, locked, 'approve', { transfer_id: transfer.id });
   }
 
-  /** Whether the merchant lets a refund through unseen. Without a rate, none is. */
+  /** A rate of yesterday does not say what a coin is worth. */
+  function currentRate(code: string) {
+    const rate = rates.latest(code);
+    return rate && isCurrent(rate, clock.real()) ? rate : undefined;
+  }
+
+  /** Whether the merchant lets a refund through unseen. Without a current rate, none is. */
   async function isSmall(transaction: Transaction, row: RefundTable): Promise<boolean> {
     if (row.kind !== 'excess' && row.kind !== 'unaccepted') return false;
     const { autoRefund } = await merchants.retrieve(transaction, row.merchant_id);
     const coin = currencies.known(row.currency);
-    const rate = rates.latest(coin.code);
+    const rate = currentRate(coin.code);
     return Object.entries(autoRefund).some(([code, text]) => {
       const currency = currencies.find(code);
       const limit = parseDecimal(text);
@@ -71,7 +77,7 @@ export function createApproval(deps: RefundsDeps, changes: RefundChanges) {
         return false;
       const limitUnits = parseAmount(limit, currency, 'autoRefund', currency.decimals);
       if (code === coin.code) return BigInt(row.amount) <= limitUnits;
-      const limitRate = rates.latest(code);
+      const limitRate = currentRate(code);
       if (!rate || !limitRate) return false;
       const from = { rate, decimals: coin.decimals };
       return (

@@ -1,0 +1,186 @@
+/** Refunds in live mode, on a real Litecoin Core: approved by the merchant's limits or left to them, at today's value, and paid. */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bech32 } from '@scure/base';
+import { HDKey } from '@scure/bip32';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { checkLedger } from '../../src/audit/check.js';
+import { shippedRatesFile } from '../../src/money/fixed-rates.js';
+import type { ShownPsbt } from '../psbt-payouts/fixture.js';
+import { commandContext, runWith } from '../support/command-context.js';
+import { engines } from '../support/engines.js';
+import { hasLitecoind, litecoinRegtest, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
+import { startServer, type TestServer } from '../support/server.js';
+import { signWith } from '../support/sign-psbt.js';
+
+interface RefundRecord {
+  readonly id: string;
+  readonly mode: string;
+  readonly status: string;
+  readonly amount: number;
+  readonly address: string;
+  readonly claimUrl: string;
+  readonly value: { readonly rateAt: string };
+}
+
+/** The same output, as another of Litecoin's networks writes its address. */
+const written = (address: string, prefix: 'ltc' | 'rltc') =>
+  bech32.encode(prefix, bech32.decode(address as `${string}1${string}`).words);
+const { signal } = new AbortController();
+
+describe.skipIf(!hasLitecoind).each(engines)('A live refund, on $name', (engine) => {
+  let node: LitecoinNode;
+  let server: TestServer;
+  let directory: string;
+  let key: string;
+  let merchantId: string;
+  const account = HDKey.fromMasterSeed(randomBytes(32)).derive("m/84'/2'/0'");
+  /** What a litecoin costs, in dollars, and how long ago that was asked. */
+  const price = { dollars: 100n, ageMs: 0 };
+  beforeAll(async () => {
+    node = await startLitecoin();
+    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
+    const file = join(directory, 'networks.json');
+    const litecoin = { nodes: [node.url], genesisHash: litecoinRegtest.genesisHash, confirmations: 2 };
+    await writeFile(file, JSON.stringify({ networks: { litecoin } }));
+    server = await startServer({
+      engine,
+      env: { NETWORKS_FILE: file, RATES_FILE: shippedRatesFile },
+      overrides: {
+        rates: {
+          latest: (currency) => ({
+            ...{ numerator: currency === 'LTC' ? price.dollars : 1n, denominator: 1n },
+            ...{ source: 'test', at: Date.now() - price.ageMs },
+          }),
+        },
+      },
+    });
+    ({ merchantId } = server.bootstrapped);
+    const scope = { merchantId, mode: 'live' } as const;
+    ({ key } = await server.database.write(async (transaction) => {
+      await server.app.depositKeys.set(transaction, scope, 'litecoin', {
+        extendedPublicKey: account.publicExtendedKey,
+        script: 'p2wpkh',
+      });
+      return server.app.keys.create(transaction, { ...scope, kind: 'secret' });
+    }));
+    await server.app.depositKeys.refresh();
+    await scan();
+  });
+  afterAll(async () => {
+    await server.stop();
+    await node.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const scan = () => server.app.scanner.scanNow({ mode: 'live', network: 'litecoin' });
+  const command = async (line: string) => (await runWith(commandContext(server), line)).json;
+  const update = (words: string) => command(`merchants update ${merchantId} ${words}`);
+  async function ask<T>(method: string, path: string, body?: object): Promise<T> {
+    const answer = await server.api(method, path, { key, ...(body && { body }) });
+    expect(answer.status, `${method} ${path}: ${JSON.stringify(answer.body)}`).toBe(200);
+    return answer.body.data as T;
+  }
+  const retrieve = ({ id }: RefundRecord) => ask<RefundRecord>('GET', `/v1/refunds/${id}`);
+  const refuse = async (path: string, body: object) => {
+    const { status, body: reply } = await server.api('POST', path, { key, body });
+    return [status, reply.data['code']];
+  };
+
+  /** A payment of 20 dollars that got this many litecoins more than its price. */
+  async function overpay(extra: number): Promise<string> {
+    const { payment } = await ask<{ payment: { id: string } }>('POST', '/v1/payments/checkout', {
+      amount: 20,
+      baseCurrency: 'USD',
+    });
+    await ask('PATCH', `/v1/payments/${payment.id}/currency/set/LTC/litecoin`);
+    const { amount, addressInformation } = await ask<{
+      amount: number;
+      addressInformation: { address: string };
+    }>('PATCH', `/v1/payments/${payment.id}/currency/lock`);
+    await node.pay(written(addressInformation.address, 'rltc'), (amount + extra).toFixed(8));
+    await node.mine(2);
+    await scan();
+    return payment.id;
+  }
+  const create = (paymentId: string, body: object) =>
+    ask<RefundRecord>('POST', `/v1/payments/${paymentId}/refunds`, body);
+  /** Gives an address of the node's wallet on the claim page, and reads what becomes of it. */
+  async function claim({ claimUrl }: RefundRecord): Promise<unknown> {
+    const address = written(await node.rpc<string>('getnewaddress', '', 'bech32'), 'ltc');
+    const body = { token: new URL(claimUrl).hash.slice(1), address };
+    const reply = await server.api('POST', '/v1/refund-claims/address', { key: undefined, body });
+    return reply.body.data['status'];
+  }
+  async function arrived({ address }: RefundRecord): Promise<number> {
+    return node.rpc<number>('getreceivedbyaddress', written(address, 'rltc'), 2);
+  }
+
+  it('passes the limits by itself or waits for the shop, is at today’s value if asked, and is paid', async () => {
+    await update('--auto-refund USD=20 --daily-refunds LTC=0.25');
+    // An excess of 9.90 dollars goes by itself.
+    const small = await create(await overpay(0.1), { kind: 'excess' });
+    expect(small).toMatchObject({ mode: 'live', amount: 0.099 });
+    expect(await claim(small)).toBe('approved');
+    // One that is worth more does not, nor one whose worth nobody knows at the moment.
+    const large = await create(await overpay(0.3), { kind: 'excess' });
+    expect(await claim(large)).toBe('awaiting_approval');
+    const unknown = await create(await overpay(0.1), { kind: 'excess' });
+    price.ageMs = 120_000;
+    expect(await claim(unknown)).toBe('awaiting_approval');
+    price.ageMs = 0;
+    // What the day's limit leaves no room for waits as well, and the shop itself cannot pass it.
+    expect(await refuse(`/v1/refunds/${large.id}/approve`, {})).toEqual([400, 'validation_error']);
+    expect((await retrieve(large)).status).toBe('awaiting_approval');
+    await update('--daily-refunds LTC=none');
+    await ask('POST', `/v1/refunds/${large.id}/approve`, {});
+
+    // A litecoin costs twice as much as when it came: half of them are as much money.
+    const paymentId = await overpay(0);
+    price.dollars = 200n;
+    const today = await create(paymentId, { kind: 'full', by: 'today', refundFee: true });
+    expect(today).toMatchObject({
+      amount: 0.1,
+      value: { by: 'today', rate: 200, baseAmount: 20, baseCurrency: 'USD' },
+    });
+    expect(Math.abs(Date.parse(today.value.rateAt) - Date.now())).toBeLessThan(60_000);
+    await ask('POST', `/v1/refunds/${today.id}/cancel`);
+    price.dollars = 50n;
+    const cheap = await create(paymentId, { kind: 'full', by: 'today', refundFee: true });
+    expect(cheap, 'never more coins than came').toMatchObject({ amount: 0.2, value: { baseAmount: 10 } });
+    await ask('POST', `/v1/refunds/${cheap.id}/cancel`);
+    price.ageMs = 120_000;
+    expect(await refuse(`/v1/payments/${paymentId}/refunds`, { kind: 'full', by: 'today' })).toEqual([
+      ...[503, 'rate_unavailable'],
+    ]);
+    Object.assign(price, { dollars: 200n, ageMs: 0 });
+    const last = await create(paymentId, { kind: 'full', by: 'today', refundFee: true });
+    expect(await claim(last), 'a full refund is never automatic').toBe('awaiting_approval');
+    await ask('POST', `/v1/refunds/${last.id}/approve`, {});
+    price.dollars = 400n;
+
+    const { psbt, transfers } = (await command(
+      `transfers psbt export --mode live --merchant ${merchantId} --network litecoin --fee-rate 2`,
+    )) as ShownPsbt;
+    expect(transfers).toHaveLength(3);
+    const signed = join(directory, 'signed');
+    await writeFile(signed, signWith(account, psbt));
+    await command(`transfers psbt import ${signed}`);
+    await node.mine(2);
+    await scan();
+    await server.app.psbtPayouts.follow(signal);
+    for (const [refund, amount] of [
+      [small, 0.099],
+      [large, 0.297],
+      [last, 0.1],
+    ] as const) {
+      const paid = await retrieve(refund);
+      expect(paid).toMatchObject({ status: 'paid', amount, value: refund.value });
+      expect(await arrived(paid)).toBe(amount);
+    }
+    const checks = await server.database.snapshot((reader) => checkLedger(reader));
+    expect(checks.flatMap(({ violations }) => violations)).toEqual([]);
+  });
+});
