@@ -13,6 +13,7 @@ import {
   fetchOrder,
   placeOrder,
   ShopError,
+  resetShop,
   simulateOrder,
   verifyOrder,
   type SimulationName,
@@ -49,6 +50,13 @@ const actions: ShopActions = {
   },
   verify: () => void run(verify),
   simulate: (name) => void run(() => runSimulation(name)),
+  reset: () =>
+    void run(async () => {
+      await resetShop();
+      // The order on the page is gone too.
+      writeOrder(undefined);
+      location.reload();
+    }),
 };
 
 /** Disables the buttons while `work` runs, and shows its error on the page. */

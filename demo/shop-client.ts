@@ -12,6 +12,8 @@ const configReply = z.object({
   assets: z.array(z.object({ currency: z.string(), network: z.string(), decimals: z.number() })),
   /** How far the shop's test clock is ahead. */
   clockAheadSeconds: z.number(),
+  /** Whether this page may delete the shop's test data. */
+  canReset: z.boolean(),
 });
 
 const orderReply = z.object({
@@ -85,6 +87,11 @@ export type Simulated = z.output<typeof simulationReply>;
 /** Has the shop's server simulate something for an order's payment. Returns a sentence about what it did. */
 export function simulateOrder(id: string, paymentId: string, name: SimulationName): Promise<Simulated> {
   return call(`orders/${encodeURIComponent(id)}/simulation`, simulationReply, { paymentId, name });
+}
+
+/** Deletes the shop's test payments, and sets its test clock back. */
+export async function resetShop(): Promise<void> {
+  await call('reset', z.object({}), {});
 }
 
 /** @throws ShopError */

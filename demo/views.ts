@@ -40,6 +40,7 @@ export interface ShopActions {
   readonly play: () => void;
   readonly verify: () => void;
   readonly simulate: (name: SimulationName) => void;
+  readonly reset: () => void;
 }
 
 export function counterView({ config, placed, look, failure, isOpening, caption }: Model): TemplateResult {
@@ -216,7 +217,7 @@ export function workshopView(model: Model, actions: ShopActions): TemplateResult
 function simulator(
   { payment, done, caption, isBusy }: Model,
   config: Config,
-  { simulate, play }: ShopActions,
+  { simulate, play, reset }: ShopActions,
 ): TemplateResult {
   const isPlaying = caption !== undefined;
   return html`<section
@@ -231,7 +232,7 @@ function simulator(
     <p class="hint">
       ${payment?.addressInformation ? 'Or play the wallet, the network and the clock yourself.' : noAddress}
     </p>
-    ${clockNote(config)}
+    ${clockNote(config, isBusy || isPlaying, reset)}
     <ul>
       ${simulationsOf(payment, config).map(
         ({ name, label, explanation, refusal }) =>
@@ -256,13 +257,23 @@ function simulator(
 }
 
 /** The clock is every visitor's: a new payment is made at its time. */
-function clockNote({ clockAheadSeconds }: Config): TemplateResult | typeof nothing {
+function clockNote(
+  { clockAheadSeconds, canReset }: Config,
+  isBusy: boolean,
+  reset: () => void,
+): TemplateResult | typeof nothing {
   const minutes = Math.round(clockAheadSeconds / 60);
   if (minutes === 0) return nothing;
   const ahead = minutes < 180 ? `${minutes} min` : `${Math.round(minutes / 60)} h`;
   return html`<p class="clock">
-    The shop’s test clock is ${ahead} ahead. <code>sandbox reset</code> on the command line sets it back, and
-    deletes the test payments.
+    The shop’s test clock is ${ahead} ahead.
+    ${
+      canReset
+        ? html`<button type="button" ?disabled=${isBusy} @click=${reset}>
+            Delete the test payments and set it back
+          </button>`
+        : html`<code>sandbox reset</code> on the command line sets it back, and deletes the test payments.`
+    }
   </p>`;
 }
 

@@ -480,7 +480,7 @@ export async function createApp(options: AppOptions) {
     networks,
     simulatedChains,
     sandbox,
-    sandboxReset: createSandboxReset(database, clock),
+    sandboxReset: createSandboxReset(database, clock, auditLog),
     /** The default is off once real money could move here. */
     isSandboxOn,
     currencies,

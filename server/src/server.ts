@@ -203,6 +203,7 @@ async function serve(
                 merchantId: demoMerchant,
                 orderKey: createHmac('sha256', testSeed).update('demo shop orders').digest(),
                 isLimited: config.limits !== undefined,
+                reset: () => app.sandboxReset(demoMerchant, 'demo shop'),
               }
             : undefined,
         }),

@@ -29,6 +29,11 @@ test('all endings play in some 40 s, each with its caption, and the button stops
   await caption.filter({ hasText: '1 of 6' }).waitFor();
   await page.getByRole('button', { name: 'Stop' }).click();
   await page.getByRole('button', { name: 'Play all endings' }).waitFor();
+
+  await page.getByRole('button', { name: 'Delete the test payments and set it back' }).click();
+  await expect.poll(() => page.locator('.clock').count(), { timeout: 20_000 }).toBe(0);
+  await page.getByRole('button', { name: 'Play all endings' }).waitFor();
+  expect((await stage.merchant.transactions.list({})).data.length).toBeLessThanOrEqual(1);
 }, 120_000);
 
 // Afterwards: each of them that waits for the deadline puts the shop's clock ahead.

@@ -2,6 +2,7 @@
 import type { Request, Response } from 'express';
 import { requestIdOf } from '../ops/request.js';
 import { sessionMs, type SignedIn, type Visitor } from '../people/sessions.js';
+import { localHosts } from '../shared/local-hosts.js';
 import { invalidField, Problem } from '../shared/problem.js';
 import type { Mode, PersonCaller } from '../shared/scope.js';
 import { setCookie } from './reply.js';
@@ -103,7 +104,5 @@ function cookieOf(publicUrl: string): { readonly name: string; readonly attribut
 function originsOf(publicUrl: string): ReadonlySet<string> {
   const { protocol, origin, port } = new URL(publicUrl);
   if (protocol === 'https:') return new Set([origin]);
-  return new Set(
-    ['localhost', '127.0.0.1', '[::1]'].map((host) => new URL(`http://${host}:${port || '80'}`).origin),
-  );
+  return new Set([...localHosts].map((host) => new URL(`http://${host}:${port || '80'}`).origin));
 }

@@ -17,18 +17,12 @@ Stop using the merchant's test keys meanwhile. If the command is interrupted, ru
         merchant: option.merchant('the merchant, as "merchants list" shows it').required(),
         yes: option.flag('confirms it; without it, nothing is deleted'),
       },
-      async run({ database, merchants, sandboxReset, auditLog, actor }, { merchant: merchantId, yes }) {
+      async run({ database, merchants, sandboxReset, actor }, { merchant: merchantId, yes }) {
         const { name } = await merchants.retrieve(database.reader, merchantId);
         if (!yes) {
           throw new UsageError(`This deletes all test data of ${name} (${merchantId}). Add --yes to do it`);
         }
-        const deleted = await sandboxReset(merchantId);
-        await database.write((transaction) =>
-          auditLog.record(transaction, {
-            ...{ merchantId, mode: 'test', actor, action: 'sandbox.reset', subjectId: merchantId },
-            after: { deleted },
-          }),
-        );
+        const deleted = await sandboxReset(merchantId, actor);
         const lines = Object.entries(deleted).map(
           ([table, count]) => `  ${String(count).padStart(8)}  ${table}`,
         );

@@ -1,4 +1,5 @@
 /** Validates the parts of a new payment that the contract's schemas cannot check. */
+import { localHosts } from '../shared/local-hosts.js';
 import { invalidField } from '../shared/problem.js';
 import type { Actor, Mode } from '../shared/scope.js';
 
@@ -13,8 +14,6 @@ export function checkReference(txRef: string | undefined): string | undefined {
   }
   return txRef;
 }
-
-const localHosts = new Set(['localhost', '127.0.0.1', '[::1]']);
 
 /**
  * Accepts an https URL or an empty string. In test mode it also accepts http on localhost, for development.

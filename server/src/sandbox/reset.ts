@@ -14,6 +14,7 @@ import type { Transaction } from '../db/engine.js';
 import { forUpdate } from '../db/locks.js';
 import { debitAccounts } from '../ledger/ledger.js';
 import type { Schema } from '../db/schema.js';
+import type { AuditLog } from '../merchants/audit-log.js';
 import type { TestClock } from '../chains/simulated/test-clock.js';
 
 /** How many rows were deleted, by table. */
@@ -21,8 +22,9 @@ export type Deleted = Readonly<Record<string, number>>;
 
 const batchSize = 200;
 
-export function createSandboxReset(database: Database, clock: TestClock) {
-  return async (merchantId: string): Promise<Deleted> => {
+/** @returns wipes a merchant's test data, by whom the audit log says, and puts its test clock back to real time */
+export function createSandboxReset(database: Database, clock: TestClock, auditLog: AuditLog) {
+  return async (merchantId: string, actor: string): Promise<Deleted> => {
     const deleted: Record<string, number> = {};
     const count = (table: string, rows: number) => {
       deleted[table] = (deleted[table] ?? 0) + rows;
@@ -95,7 +97,12 @@ export function createSandboxReset(database: Database, clock: TestClock) {
         )
         .execute();
       await clock.reset(transaction, merchantId);
+      await auditLog.record(transaction, {
+        ...{ merchantId, mode: 'test', actor, action: 'sandbox.reset', subjectId: merchantId },
+        after: { deleted },
+      });
     });
+    await clock.refresh();
     return deleted;
   };
 }

@@ -15,6 +15,7 @@ import { fromUnits, toUnits } from 'crypto-checkout/contract';
 import express, { Router, type ErrorRequestHandler, type Request } from 'express';
 import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
 import * as z from 'zod/mini';
+import { localHosts } from '../shared/local-hosts.js';
 import { clockAheadSeconds, simulate, simulationNames, SimulationRefused } from './demo-simulator.js';
 
 export interface DemoShopOptions {
@@ -27,6 +28,8 @@ export interface DemoShopOptions {
   readonly nextNumber: () => Promise<number>;
   /** Whether visitors are limited in how often they use the simulator. */
   readonly isLimited: boolean;
+  /** Wipes the shop's test data, and sets its test clock back; undefined if visitors may not. */
+  readonly reset: (() => Promise<unknown>) | undefined;
   /** Hosted pages are at `{checkoutUrl}/{payment id}`. */
   readonly checkoutUrl: string;
   /** Where the merchant's people look; undefined if there is no console. */
@@ -93,7 +96,7 @@ function orderOf(id: string, orderKey: Uint8Array): Order | undefined {
 
 /** Serves the shop's API at `/demo-api` and its pages at `/`. */
 export function demoShop(options: DemoShopOptions): Router {
-  const { publicKey, secretKey, orderKey, nextNumber, isLimited, checkoutUrl, consoleUrl, directory } =
+  const { publicKey, secretKey, orderKey, nextNumber, isLimited, reset, checkoutUrl, consoleUrl, directory } =
     options;
   const merchant = (request: Request): MerchantClient =>
     createMerchantClient({ apiUrl: ownUrl(request), secretKey });
@@ -133,8 +136,23 @@ export function demoShop(options: DemoShopOptions): Router {
       prices,
       assets: await readAssets(request),
       clockAheadSeconds: await clockAheadSeconds(access),
+      canReset: reset !== undefined,
     });
   });
+
+  if (reset) {
+    if (isLimited) api.use('/reset', limitSimulations);
+    api.post('/reset', async (request, response) => {
+      // Not for another site's page, which can point its own name to this machine.
+      const { origin = '' } = request.headers;
+      if (!URL.canParse(origin) || !localHosts.has(new URL(origin).hostname)) {
+        response.status(403).json({ error: 'Only the shop’s own page can do that.' });
+        return;
+      }
+      await reset();
+      response.json({});
+    });
+  }
 
   api.post('/orders', async (request, response) => {
     const body = z.safeParse(orderBody, request.body);

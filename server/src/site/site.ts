@@ -8,6 +8,7 @@ import type { Keys } from '../merchants/keys.js';
 import type { Merchants } from '../merchants/merchants.js';
 import type { Payments } from '../payments/payments.js';
 import type { Clock } from '../shared/clock.js';
+import { localHosts } from '../shared/local-hosts.js';
 import { flagsDirectory } from '../bank-accounts/countries.js';
 import { claimPage } from './claim-page.js';
 import { consoleUrl } from '../people/console-url.js';
@@ -33,6 +34,8 @@ export interface SiteOptions {
     | (Pick<DemoShopOptions, 'orderKey' | 'isLimited'> & {
         /** The merchant that it sells for. */
         readonly merchantId: string;
+        /** Wipes that merchant's test data, and sets its test clock back. */
+        readonly reset: () => Promise<unknown>;
       })
     | undefined;
 }
@@ -81,7 +84,7 @@ export function site(options: SiteOptions): Router {
   router.use(claimPage({ publicUrl, scriptFile: built.claimScript }));
   if (isConsoleOn) router.use(consolePage({ publicUrl, directory: built.console }));
   if (demo) {
-    const { merchantId, orderKey, isLimited } = demo;
+    const { merchantId, orderKey, isLimited, reset } = demo;
     router.use(
       demoShop({
         publicKey: () => keys.publicKey(merchantId, 'test'),
@@ -89,6 +92,8 @@ export function site(options: SiteOptions): Router {
         orderKey,
         nextNumber: () => nextOrderNumber(database),
         isLimited,
+        // Elsewhere a stranger could delete what others try out.
+        reset: localHosts.has(new URL(publicUrl).hostname) ? reset : undefined,
         checkoutUrl,
         consoleUrl: isConsoleOn ? consoleUrl(publicUrl) : undefined,
         directory: built.demo,

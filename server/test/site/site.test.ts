@@ -453,6 +453,47 @@ describe('the demo shop', () => {
     expect(statuses.filter((status) => status === 404)).toHaveLength(60);
   });
 
+  describe('a test clock that was moved', () => {
+    const reset = (url: string, headers: Record<string, string>) =>
+      fetch(`${url}/demo-api/reset`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', ...headers },
+        body: '{}',
+      }).then(({ status }) => status);
+
+    it('is set back by the shop’s own page, and the test payments are gone', async () => {
+      await pay('order-to-forget', 5, 'USD');
+      await server.api('POST', '/sandbox/clock', { body: { advanceSeconds: 3600 } });
+      const { clockAheadSeconds: ahead, canReset } = (await shop('config')).json;
+      expect([Number(ahead) >= 3600, canReset]).toEqual([true, true]);
+      const [others, none] = [{ Origin: 'http://rebound.example:8080' }, {}];
+      expect([await reset(server.url, others), await reset(server.url, none)]).toEqual([403, 403]);
+      expect((await shop('config')).json).toMatchObject({ clockAheadSeconds: ahead });
+
+      expect(await reset(server.url, { Origin: server.url })).toBe(200);
+      expect((await shop('config')).json).toMatchObject({ clockAheadSeconds: 0 });
+      expect((await server.api('GET', '/v1/transactions')).body.meta).toMatchObject({
+        pagination: { total: 0 },
+      });
+      const { actor } = await server.database.reader
+        .selectFrom('audit_log')
+        .select('actor')
+        .where('action', '=', 'sandbox.reset')
+        .executeTakeFirstOrThrow();
+      expect(actor).toBe('demo shop');
+    });
+
+    it('stays where it is on a server that others reach', async () => {
+      const [engine] = engines;
+      if (!engine) throw new Error('No database engine is available');
+      const open = await startServer({ engine, env: { PUBLIC_URL: 'https://demo.example' } });
+      const config = (await (await fetch(`${open.url}/demo-api/config`)).json()) as object;
+      expect(config).toMatchObject({ canReset: false });
+      expect(await reset(open.url, { Origin: 'http://localhost' })).toBe(404);
+      await open.stop();
+    });
+  });
+
   it('handles unknown paths itself', async () => {
     expect(await shop('nothing')).toEqual({
       status: 404,
