@@ -86,7 +86,7 @@ describe.skipIf(!hasLitecoind).each(engines)('A live refund, on $name', (engine)
   const retrieve = ({ id }: RefundRecord) => ask<RefundRecord>('GET', `/v1/refunds/${id}`);
   const refuse = async (path: string, body: object) => {
     const { status, body: reply } = await server.api('POST', path, { key, body });
-    return [status, reply.data['code']];
+    return [status, reply.data.code];
   };
 
   /** A payment of 20 dollars that got this many litecoins more than its price. */
