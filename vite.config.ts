@@ -69,7 +69,9 @@ export default defineConfig(({ command, mode }) => {
     server: {
       host: '127.0.0.1',
       strictPort: true,
-      proxy: Object.fromEntries(['/v1', '/pay', '/demo-api'].map((path) => [path, server])),
+      proxy: Object.fromEntries(
+        ['/v1', '/pay', '/demo-api', '/checkout-offer'].map((path) => [path, server]),
+      ),
     },
     ...(command === 'build' && mode === 'demo' ? demo : library),
   };

@@ -150,9 +150,6 @@ export const styles = css`
     outline: 3px solid var(--_text);
     outline-offset: 2px;
   }
-  h2:focus-visible {
-    outline: none;
-  }
 
   .card {
     position: relative;

@@ -46,6 +46,7 @@ const settleMs = 200;
  * @csspart status - One sentence that describes the current state.
  * @csspart connection - The line that says "reconnecting".
  * @csspart error - What went wrong, and what to do about it.
+ * @csspart offer - Five coins, how many there are, and for how long a price is fixed, below the pay button.
  * @csspart search - The search field above a long list of coins.
  * @csspart options - A group of options.
  * @csspart option - A coin or network to choose.
@@ -380,6 +381,7 @@ export class CryptoCheckout extends LitElement {
       ...orderContext(this, order, payment, money),
       canStart: this.#mistake.allows(order),
       start: () => void this.start(),
+      offer: this.#start.offer?.(text),
     };
   }
 

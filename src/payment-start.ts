@@ -2,10 +2,11 @@
 import { memoryFor, type Order } from './checkout/order.js';
 import type { CheckoutState, CreatingState, FailedState, IdleState } from './checkout/state.js';
 import { TabChannel } from './checkout/tabs.js';
-import type { ElementTexts } from './element-texts.js';
+import { whenIdle, type ElementTexts } from './element-texts.js';
 import { NetworkError } from './errors.js';
 import { CheckoutErrorEvent } from './events.js';
 import type { Flow, FlowHost } from './flow.js';
+import type { OfferLine } from './offer.js';
 import type { Shown } from './views/frame.js';
 import { idleView } from './views/idle.js';
 import type { FirstContext } from './views/view.js';
@@ -25,6 +26,8 @@ export class PaymentStart {
   flow: Flow | undefined;
   /** The state while the order has no payment. */
   initialState: IdleState | CreatingState | FailedState = { name: 'idle' };
+  /** What the pay button's card says of the coins; undefined until the server has said it. */
+  offer: OfferLine | undefined;
   /** Identifies the order; empty for one that is to be looked up again. */
   orderKey = '';
 
@@ -77,6 +80,7 @@ export class PaymentStart {
       this.#followTimer = undefined;
       this.#listenToTabs();
       if (!isSame) this.resume(isFirst);
+      whenIdle(() => void this.#loadOffer().catch(() => undefined));
     });
   }
 
@@ -105,6 +109,15 @@ export class PaymentStart {
   readonly preload = (): void => {
     if (this.flow === undefined) void Promise.all([loadFlow(), this.#texts.load()]).catch(() => undefined);
   };
+
+  async #loadOffer(): Promise<void> {
+    // A payment that is under way has its own coins.
+    if (this.state.name !== 'idle') return;
+    // The pay button works without it.
+    const { loadOffer } = await import('./offer.js');
+    this.offer = await loadOffer(this.#host, this.#texts);
+    this.#host.requestUpdate();
+  }
 
   #listenToTabs(): void {
     if (!this.#host.isConnected) return;

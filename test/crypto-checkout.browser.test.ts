@@ -70,6 +70,37 @@ describe('before the start', () => {
     expect(textOf(element, 'action')).to.equal('Pay US$5,000.00');
   });
 
+  it('says how many coins the server offers and for how long a price is fixed, and nothing moves', async () => {
+    let answer = (_offer: Response) => {};
+    api.offer = () => new Promise((resolve) => (answer = resolve));
+    const element = await mount({ ...orderAttributes, locale: 'en' });
+    await waitFor(() => api.offersAsked.length > 0);
+    expect(api.offersAsked).to.deep.equal(['/checkout-offer/pk_test_x.json']);
+    const height = element.offsetHeight;
+    expect(textOf(element, 'offer')).to.equal('');
+    answer(Response.json({ coins: ['BTC', 'LTC', 'ETH', 'BNB', 'USDC', 'DOGE'], minutes: 20 }));
+    await waitFor(() => textOf(element, 'offer').includes('6 coins · no account · price fixed for 20 min'));
+    expect(getPart(element, 'offer').querySelectorAll('svg')).to.have.length(5);
+    expect(element.offsetHeight).to.equal(height);
+    expect(api.requests).to.have.length(0);
+  });
+
+  for (const [what, reply] of [
+    ['another server', () => new Response('Not found', { status: 404 })],
+    ['a server that takes no coin now', () => Response.json({ coins: [], minutes: 30 })],
+    ['a broken reply', () => new Response('<html>')],
+  ] as const) {
+    it(`leaves its place empty before ${what}`, async () => {
+      api.offer = reply;
+      const element = await mount({ ...orderAttributes, locale: 'en' });
+      await waitFor(() => api.offersAsked.length > 0);
+      await aTimeout(50);
+      expect(textOf(element, 'offer')).to.equal('');
+      press(element);
+      await waitForStatus(element, 'choosing-currency');
+    });
+  }
+
   it('shows order, amount and one button, and sends no request', async () => {
     const element = await mount({ ...orderAttributes, locale: 'en' });
     expect(element.getAttribute('status')).to.equal('idle');
@@ -538,6 +569,8 @@ describe('the countdown', () => {
     ];
     for (const [seconds, spoken] of rows) {
       const element = await mountPayment(lockedPayment({ expiresBy: Date.now() + seconds * 1000 }));
+      // Its words come right after the QR code.
+      await waitFor(() => hasPart(element, 'log'));
       const live = element.shadowRoot?.querySelector('.time [aria-live]');
       expect(live?.textContent, `${seconds} s`).to.equal(spoken);
     }

@@ -13,6 +13,16 @@ const minutes = { one: 'دقيقة واحدة', two: 'دقيقتين', few: '# �
 const seconds = { one: 'ثانية واحدة', two: 'ثانيتين', few: '# ثوانٍ', other: '# ثانية' };
 
 export const texts: AfterQrMessages = {
+  nothingSeen: 'لم يُرصد شيء بعد، فُحص في {time}',
+  nothingNew: 'لا جديد، فُحص في {time}',
+  checkFailed: 'لم ينجح الفحص. وهو يستمر تلقائيًا.',
+  fiveMinutes: 'بقيت 5 دقائق للدفع.',
+  oneMinute: 'بقيت دقيقة واحدة للدفع.',
+  thirtySeconds: 'بقيت 30 ثانية للدفع.',
+  timeUpHeading: 'انتهى الوقت',
+  timeUp: 'الفحص الأخير جارٍ. لا ترسل شيئًا الآن.',
+  problemReference: 'الرقم المرجعي للدعم: {requestId}',
+
   cancelQuestion: 'هل تريد إلغاء هذه الدفعة؟',
   cancelWarning: 'العملات التي أرسلتها تصل إلى المتجر، وعليك أن تطلب منه إعادتها.',
   cancelConfirm: 'نعم، ألغِ',

@@ -2,6 +2,7 @@
 import type { FirstMessages } from './en.js';
 import { plural } from './plural.js';
 
+const coins = { one: 'عملة واحدة', two: 'عملتان', few: '# عملات', other: '# عملة' };
 const minutes = { one: 'دقيقة واحدة', two: 'دقيقتين', few: '# دقائق', other: '# دقيقة' };
 
 export const texts: FirstMessages = {
@@ -13,6 +14,8 @@ export const texts: FirstMessages = {
 
   idleHeading: 'الدفع بالعملات الرقمية',
   idleStatus: 'ادفع من أي محفظة أو منصة تداول.',
+  offer: ({ coins: count, minutes: time }) =>
+    `${plural('ar', count, coins)} · بلا حساب · السعر ثابت لمدة ${plural('ar', time, minutes)}`,
   pay: 'ادفع',
   payAmount: 'ادفع {amount}',
   creatingStatus: 'جارٍ بدء الدفع…',
@@ -24,7 +27,6 @@ export const texts: FirstMessages = {
   secretKey: 'هذا مفتاح سري. ألغِه الآن.',
   problemShop: 'إعدادات الدفع في المتجر غير صحيحة. يُرجى إبلاغ المتجر.',
   problemNetwork: 'لا اتصال بخدمة الدفع. حاول مرة أخرى.',
-  problemReference: 'الرقم المرجعي للدعم: {requestId}',
 
   openCheckout: 'الدفع بالعملات الرقمية',
   formRequired: 'أكمل الدفع قبل إرسال هذا النموذج.',
@@ -61,8 +63,6 @@ export const texts: FirstMessages = {
   partialHeading: 'أرسل الباقي',
   partialSeen: 'رُصد {seen}، وتأكد {confirmed}.',
   partialRest: 'أرسل المتبقي {due} (نحو {worth}) قبل {time}.',
-  timeUpHeading: 'انتهى الوقت',
-  timeUp: 'الفحص الأخير جارٍ. لا ترسل شيئًا الآن.',
   copyAmount: 'نسخ المبلغ',
   copyAddress: 'نسخ العنوان',
   amount: 'المبلغ',
@@ -84,9 +84,6 @@ export const texts: FirstMessages = {
   timeLeft: 'الوقت المتبقي',
   soon: 'ينتهي قريبًا',
   urgent: 'الدقيقة الأخيرة',
-  fiveMinutes: 'بقيت 5 دقائق للدفع.',
-  oneMinute: 'بقيت دقيقة واحدة للدفع.',
-  thirtySeconds: 'بقيت 30 ثانية للدفع.',
   rate: 'سعر الصرف، ثابت حتى {time}',
   rateValue: '\u20661 {currency} ≈ {price}\u2069',
   fee: 'الرسوم',
@@ -94,9 +91,6 @@ export const texts: FirstMessages = {
   checkNow: 'افحص الآن',
   watching: 'نراقب الشبكة',
   checking: 'جارٍ الفحص…',
-  nothingSeen: 'لم يُرصد شيء بعد، فُحص في {time}',
-  nothingNew: 'لا جديد، فُحص في {time}',
-  checkFailed: 'لم ينجح الفحص. وهو يستمر تلقائيًا.',
 };
 
 const style = { sample: '\u200f12,345.67\u00a0¤', symbols: { GBP: 'UK£' } };

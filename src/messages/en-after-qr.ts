@@ -4,6 +4,16 @@ import { plural, type TextValues } from './plural.js';
 const confirmations = { one: 'confirmation', other: 'confirmations' };
 
 export const enAfterQr = {
+  nothingSeen: 'Nothing seen yet, checked {time}',
+  nothingNew: 'Nothing new, checked {time}',
+  checkFailed: 'The check did not get through. It goes on by itself.',
+  fiveMinutes: '5 minutes left to pay.',
+  oneMinute: '1 minute left to pay.',
+  thirtySeconds: '30 seconds left to pay.',
+  timeUpHeading: 'Time is up',
+  timeUp: 'The last check is running. Do not send anything now.',
+  problemReference: 'Reference for support: {requestId}',
+
   cancelQuestion: 'Cancel this payment?',
   cancelWarning: 'Coins that you have already sent go to the shop, and you would have to ask for them back.',
   cancelConfirm: 'Yes, cancel',

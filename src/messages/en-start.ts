@@ -11,8 +11,6 @@ export const enStart = {
   pay: 'Pay',
   payAmount: 'Pay {amount}',
   creatingStatus: 'Starting the payment…',
-  changedStatus:
-    'The shop changed the price from {old} to {amount}. Your earlier payment is cancelled: send nothing to its address.',
   failedHeading: 'Could not start',
   failedStatus: 'Try again. If it still fails, ask the shop.',
   tryAgain: 'Try again',
@@ -20,7 +18,6 @@ export const enStart = {
   secretKey: 'This is a secret key. Revoke it now.',
   problemShop: 'The shop’s payment settings are wrong. Please tell the shop.',
   problemNetwork: 'No connection to the payment service. Try again.',
-  problemReference: 'Reference for support: {requestId}',
 
   openCheckout: 'Pay with crypto',
   formRequired: 'Complete the payment before you submit this form.',

@@ -10,6 +10,11 @@ import type { TextValues } from './plural.js';
 export const en = {
   ...enStart,
 
+  offer: ({ coins }: TextValues) =>
+    `{coins} ${coins === 1 ? 'coin' : 'coins'} · no account · price fixed for {minutes} min`,
+  changedStatus:
+    'The shop changed the price from {old} to {amount}. Your earlier payment is cancelled: send nothing to its address.',
+
   back: 'Back',
   cancel: 'Cancel payment',
   restart: 'Use another coin',
@@ -43,8 +48,6 @@ export const en = {
   partialHeading: 'Send the rest',
   partialSeen: '{seen} seen, {confirmed} confirmed.',
   partialRest: 'Send the remaining {due} (about {worth}) before {time}.',
-  timeUpHeading: 'Time is up',
-  timeUp: 'The last check is running. Do not send anything now.',
   copyAmount: 'Copy amount',
   copyAddress: 'Copy address',
   amount: 'Amount',
@@ -66,9 +69,6 @@ export const en = {
   timeLeft: 'Time left',
   soon: 'Ending soon',
   urgent: 'Last minute',
-  fiveMinutes: '5 minutes left to pay.',
-  oneMinute: '1 minute left to pay.',
-  thirtySeconds: '30 seconds left to pay.',
   rate: 'Rate, fixed until {time}',
   rateValue: '1 {currency} ≈ {price}',
   fee: 'Fee',
@@ -76,9 +76,6 @@ export const en = {
   checkNow: 'Check now',
   watching: 'Watching the network',
   checking: 'Checking…',
-  nothingSeen: 'Nothing seen yet, checked {time}',
-  nothingNew: 'Nothing new, checked {time}',
-  checkFailed: 'The check did not get through. It goes on by itself.',
 } as const;
 
 export type MessageKey = keyof typeof en | keyof typeof enAfterQr | keyof typeof enTransfer;

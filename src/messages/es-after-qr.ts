@@ -5,6 +5,16 @@ import { plural } from './plural.js';
 const confirmations = { one: 'confirmación', other: 'confirmaciones' };
 
 export const texts: AfterQrMessages = {
+  nothingSeen: 'Aún no se ve nada, comprobado a las {time}',
+  nothingNew: 'Nada nuevo, comprobado a las {time}',
+  checkFailed: 'No se pudo comprobar. Se sigue intentando solo.',
+  fiveMinutes: 'Quedan 5 minutos para pagar.',
+  oneMinute: 'Queda 1 minuto para pagar.',
+  thirtySeconds: 'Quedan 30 segundos para pagar.',
+  timeUpHeading: 'Se acabó el tiempo',
+  timeUp: 'Se está haciendo la última comprobación. No envíes nada ahora.',
+  problemReference: 'Referencia para soporte: {requestId}',
+
   cancelQuestion: '¿Cancelar este pago?',
   cancelWarning: 'Lo que ya hayas enviado llegará a la tienda, y tendrás que pedirle que te lo devuelva.',
   cancelConfirm: 'Sí, cancelar',

@@ -10,6 +10,8 @@ export const texts: FirstMessages = {
 
   idleHeading: 'Pagar con cripto',
   idleStatus: 'Paga desde cualquier billetera o exchange.',
+  offer: ({ coins }) =>
+    `{coins} ${coins === 1 ? 'moneda' : 'monedas'} · sin cuenta · precio fijo durante {minutes} min`,
   pay: 'Pagar',
   payAmount: 'Pagar {amount}',
   creatingStatus: 'Abriendo el pago…',
@@ -22,7 +24,6 @@ export const texts: FirstMessages = {
   secretKey: 'Esta es una clave secreta. Revócala ahora.',
   problemShop: 'La tienda tiene mal configurados los pagos. Avisa a la tienda.',
   problemNetwork: 'Sin conexión con el servicio de pago. Inténtalo de nuevo.',
-  problemReference: 'Referencia para soporte: {requestId}',
 
   openCheckout: 'Pagar con cripto',
   formRequired: 'Completa el pago antes de enviar este formulario.',
@@ -60,8 +61,6 @@ export const texts: FirstMessages = {
   partialHeading: 'Envía el resto',
   partialSeen: '{seen} detectados, {confirmed} confirmados.',
   partialRest: 'Envía los {due} restantes (unos {worth}) antes de las {time}.',
-  timeUpHeading: 'Se acabó el tiempo',
-  timeUp: 'Se está haciendo la última comprobación. No envíes nada ahora.',
   copyAmount: 'Copiar importe',
   copyAddress: 'Copiar dirección',
   amount: 'Importe',
@@ -83,9 +82,6 @@ export const texts: FirstMessages = {
   timeLeft: 'Tiempo restante',
   soon: 'Queda poco',
   urgent: 'Último minuto',
-  fiveMinutes: 'Quedan 5 minutos para pagar.',
-  oneMinute: 'Queda 1 minuto para pagar.',
-  thirtySeconds: 'Quedan 30 segundos para pagar.',
   rate: 'Cambio, fijado hasta las {time}',
   rateValue: '1 {currency} ≈ {price}',
   fee: 'Comisión',
@@ -93,9 +89,6 @@ export const texts: FirstMessages = {
   checkNow: 'Comprobar ahora',
   watching: 'Vigilando la red',
   checking: 'Comprobando…',
-  nothingSeen: 'Aún no se ve nada, comprobado a las {time}',
-  nothingNew: 'Nada nuevo, comprobado a las {time}',
-  checkFailed: 'No se pudo comprobar. Se sigue intentando solo.',
 };
 
 const style = { sample: '12.345,67\u00a0¤', symbols: { GBP: 'GBP' }, groupsFrom: 5 };

@@ -5,6 +5,16 @@ import { plural } from './plural.js';
 const confirmations = { one: 'confirmation', other: 'confirmations' };
 
 export const texts: AfterQrMessages = {
+  nothingSeen: 'Rien de détecté pour le moment, vérifié à {time}',
+  nothingNew: 'Rien de nouveau, vérifié à {time}',
+  checkFailed: 'La vérification n’a pas abouti. Elle continue toute seule.',
+  fiveMinutes: 'Il reste 5 minutes pour payer.',
+  oneMinute: 'Il reste 1 minute pour payer.',
+  thirtySeconds: 'Il reste 30 secondes pour payer.',
+  timeUpHeading: 'Temps écoulé',
+  timeUp: 'Dernière vérification en cours. N’envoyez plus rien.',
+  problemReference: 'Référence pour l’assistance\u00a0: {requestId}',
+
   cancelQuestion: 'Annuler ce paiement\u00a0?',
   cancelWarning: 'Ce que vous avez déjà envoyé ira à la boutique, et vous devrez lui en demander le retour.',
   cancelConfirm: 'Oui, annuler',

@@ -10,6 +10,8 @@ export const texts: FirstMessages = {
 
   idleHeading: 'Payer en crypto',
   idleStatus: 'Payez depuis n’importe quel portefeuille ou plateforme.',
+  offer: ({ coins }) =>
+    `{coins} ${coins === 1 ? 'crypto' : 'cryptos'} · sans compte · prix fixe pendant {minutes} min`,
   pay: 'Payer',
   payAmount: 'Payer {amount}',
   creatingStatus: 'Ouverture du paiement…',
@@ -22,7 +24,6 @@ export const texts: FirstMessages = {
   secretKey: 'Ceci est une clé secrète. Révoquez-la maintenant.',
   problemShop: 'Les réglages de paiement de la boutique sont incorrects. Prévenez la boutique.',
   problemNetwork: 'Pas de connexion au service de paiement. Réessayez.',
-  problemReference: 'Référence pour l’assistance\u00a0: {requestId}',
 
   openCheckout: 'Payer en crypto',
   formRequired: 'Terminez le paiement avant d’envoyer ce formulaire.',
@@ -60,8 +61,6 @@ export const texts: FirstMessages = {
   partialHeading: 'Envoyez le reste',
   partialSeen: '{seen} détectés, {confirmed} confirmés.',
   partialRest: 'Envoyez les {due} restants (environ {worth}) avant {time}.',
-  timeUpHeading: 'Temps écoulé',
-  timeUp: 'Dernière vérification en cours. N’envoyez plus rien.',
   copyAmount: 'Copier le montant',
   copyAddress: 'Copier l’adresse',
   amount: 'Montant',
@@ -84,9 +83,6 @@ export const texts: FirstMessages = {
   timeLeft: 'Temps restant',
   soon: 'Bientôt fini',
   urgent: 'Dernière minute',
-  fiveMinutes: 'Il reste 5 minutes pour payer.',
-  oneMinute: 'Il reste 1 minute pour payer.',
-  thirtySeconds: 'Il reste 30 secondes pour payer.',
   rate: 'Cours, fixé jusqu’à {time}',
   rateValue: '1 {currency} ≈ {price}',
   fee: 'Frais',
@@ -94,9 +90,6 @@ export const texts: FirstMessages = {
   checkNow: 'Vérifier maintenant',
   watching: 'Surveillance du réseau',
   checking: 'Vérification…',
-  nothingSeen: 'Rien de détecté pour le moment, vérifié à {time}',
-  nothingNew: 'Rien de nouveau, vérifié à {time}',
-  checkFailed: 'La vérification n’a pas abouti. Elle continue toute seule.',
 };
 
 const style = { sample: '12\u202f345,67\u00a0¤', symbols: { USD: '$US', GBP: '£GB' } };

@@ -2,6 +2,16 @@
 import type { AfterQrMessages } from './en.js';
 
 export const texts: AfterQrMessages = {
+  nothingSeen: 'Ba a ga komai ba tukuna, an duba {time}',
+  nothingNew: 'Babu sabon abu, an duba {time}',
+  checkFailed: 'Binciken bai yi nasara ba. Yana ci gaba da kansa.',
+  fiveMinutes: 'Saura minti 5 a biya.',
+  oneMinute: 'Saura minti 1 a biya.',
+  thirtySeconds: 'Saura daƙiƙa 30 a biya.',
+  timeUpHeading: 'Lokaci ya ƙare',
+  timeUp: 'Ana binciken ƙarshe. Kada ka tura komai yanzu.',
+  problemReference: 'Lambar neman taimako: {requestId}',
+
   cancelQuestion: 'A soke wannan biyan?',
   cancelWarning: 'Kuɗin da ka riga ka tura zai isa shagon, kuma sai ka nemi a dawo maka da shi.',
   cancelConfirm: 'E, soke',

@@ -10,6 +10,7 @@ export const texts: FirstMessages = {
 
   idleHeading: 'Biya da crypto',
   idleStatus: 'Biya daga kowane walat ko exchange.',
+  offer: 'Kuɗi {coins} · ba sai da asusu ba · farashi ba ya canzawa na minti {minutes}',
   pay: 'Biya',
   payAmount: 'Biya {amount}',
   creatingStatus: 'Ana fara biyan…',
@@ -22,7 +23,6 @@ export const texts: FirstMessages = {
   secretKey: 'Wannan maɓallin sirri ne. Soke shi yanzu.',
   problemShop: 'Saitin biyan kuɗi na shagon ba daidai ba ne. Ka sanar da shagon.',
   problemNetwork: 'Babu haɗi da sabis ɗin biyan kuɗi. Sake gwadawa.',
-  problemReference: 'Lambar neman taimako: {requestId}',
 
   openCheckout: 'Biya da crypto',
   formRequired: 'Kammala biyan kafin ka aika wannan fom.',
@@ -60,8 +60,6 @@ export const texts: FirstMessages = {
   partialHeading: 'Tura sauran',
   partialSeen: 'An ga {seen}, an tabbatar da {confirmed}.',
   partialRest: 'Tura sauran {due} (kusan {worth}) kafin {time}.',
-  timeUpHeading: 'Lokaci ya ƙare',
-  timeUp: 'Ana binciken ƙarshe. Kada ka tura komai yanzu.',
   copyAmount: 'Kwafi adadin',
   copyAddress: 'Kwafi adireshi',
   amount: 'Adadi',
@@ -83,9 +81,6 @@ export const texts: FirstMessages = {
   timeLeft: 'Sauran lokaci',
   soon: 'Ya kusa ƙarewa',
   urgent: 'Minti na ƙarshe',
-  fiveMinutes: 'Saura minti 5 a biya.',
-  oneMinute: 'Saura minti 1 a biya.',
-  thirtySeconds: 'Saura daƙiƙa 30 a biya.',
   rate: 'Canji, a tsaye har {time}',
   rateValue: '1 {currency} ≈ {price}',
   fee: 'Caji',
@@ -93,9 +88,6 @@ export const texts: FirstMessages = {
   checkNow: 'Duba yanzu',
   watching: 'Ana lura da network',
   checking: 'Ana dubawa…',
-  nothingSeen: 'Ba a ga komai ba tukuna, an duba {time}',
-  nothingNew: 'Babu sabon abu, an duba {time}',
-  checkFailed: 'Binciken bai yi nasara ba. Yana ci gaba da kansa.',
 };
 
 const style = { sample: '¤\u00a012,345.67', symbols: { USD: '$', NGN: '₦' } };

@@ -2,6 +2,16 @@
 import type { AfterQrMessages } from './en.js';
 
 export const texts: AfterQrMessages = {
+  nothingSeen: 'A hụbeghị ihe ọ bụla, e lelere ya {time}',
+  nothingNew: 'O nweghị ihe ọhụrụ, e lelere ya {time}',
+  checkFailed: 'Nlele ahụ agaghị nke ọma. Ọ na-aga n’ihu n’onwe ya.',
+  fiveMinutes: 'O fọdụrụ nkeji 5 ịkwụ ụgwọ.',
+  oneMinute: 'O fọdụrụ nkeji 1 ịkwụ ụgwọ.',
+  thirtySeconds: 'O fọdụrụ sekọnd 30 ịkwụ ụgwọ.',
+  timeUpHeading: 'Oge agwụla',
+  timeUp: 'A na-eme nlele ikpeazụ. Ezigala ihe ọ bụla ugbu a.',
+  problemReference: 'Nọmba maka nkwado: {requestId}',
+
   cancelQuestion: 'Ị ga-akagbu ịkwụ ụgwọ a?',
   cancelWarning: 'Ego i zigalarị ga-eru ụlọ ahịa, ị ga-arịọkwa ka ha weghachi ya.',
   cancelConfirm: 'Ee, kagbuo',

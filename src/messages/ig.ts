@@ -10,6 +10,7 @@ export const texts: FirstMessages = {
 
   idleHeading: 'Jiri crypto kwụọ ụgwọ',
   idleStatus: 'Kwụọ site na wallet ma ọ bụ exchange ọ bụla.',
+  offer: 'Ego {coins} · akaụntụ adịghị mkpa · ọnụahịa agaghị agbanwe nkeji {minutes}',
   pay: 'Kwụọ ụgwọ',
   payAmount: 'Kwụọ {amount}',
   creatingStatus: 'A na-amalite ịkwụ ụgwọ…',
@@ -22,7 +23,6 @@ export const texts: FirstMessages = {
   secretKey: 'Nke a bụ igodo nzuzo. Kagbuo ya ugbu a.',
   problemShop: 'Ntọala ịkwụ ụgwọ nke ụlọ ahịa ezighị ezi. Biko gwa ụlọ ahịa.',
   problemNetwork: 'Enweghị njikọ na ọrụ ịkwụ ụgwọ. Nwaa ọzọ.',
-  problemReference: 'Nọmba maka nkwado: {requestId}',
 
   openCheckout: 'Jiri crypto kwụọ ụgwọ',
   formRequired: 'Mechaa ịkwụ ụgwọ tupu i ziga fọm a.',
@@ -60,8 +60,6 @@ export const texts: FirstMessages = {
   partialHeading: 'Ziga nke fọdụrụ',
   partialSeen: 'A hụrụ {seen}, e kwenyere {confirmed}.',
   partialRest: 'Ziga {due} fọdụrụ (ihe dị ka {worth}) tupu {time}.',
-  timeUpHeading: 'Oge agwụla',
-  timeUp: 'A na-eme nlele ikpeazụ. Ezigala ihe ọ bụla ugbu a.',
   copyAmount: 'Detuo ego ole',
   copyAddress: 'Detuo adreesị',
   amount: 'Ego ole',
@@ -83,9 +81,6 @@ export const texts: FirstMessages = {
   timeLeft: 'Oge fọdụrụ',
   soon: 'Ọ na-agwụ',
   urgent: 'Nkeji ikpeazụ',
-  fiveMinutes: 'O fọdụrụ nkeji 5 ịkwụ ụgwọ.',
-  oneMinute: 'O fọdụrụ nkeji 1 ịkwụ ụgwọ.',
-  thirtySeconds: 'O fọdụrụ sekọnd 30 ịkwụ ụgwọ.',
   rate: 'Ọnụego mgbanwe, agaghị agbanwe ruo {time}',
   rateValue: '1 {currency} ≈ {price}',
   fee: 'Ụgwọ ọrụ',
@@ -93,9 +88,6 @@ export const texts: FirstMessages = {
   checkNow: 'Lelee ugbu a',
   watching: 'A na-eche network nche',
   checking: 'A na-elele…',
-  nothingSeen: 'A hụbeghị ihe ọ bụla, e lelere ya {time}',
-  nothingNew: 'O nweghị ihe ọhụrụ, e lelere ya {time}',
-  checkFailed: 'Nlele ahụ agaghị nke ọma. Ọ na-aga n’ihu n’onwe ya.',
 };
 
 const style = { sample: '¤12,345.67', symbols: { USD: '$', NGN: '₦' } };

@@ -5,6 +5,16 @@ import { plural } from './plural.js';
 const confirmations = { one: 'confirmação', other: 'confirmações' };
 
 export const texts: AfterQrMessages = {
+  nothingSeen: 'Nada detectado ainda, verificado às {time}',
+  nothingNew: 'Nada de novo, verificado às {time}',
+  checkFailed: 'A verificação não foi concluída. Ela continua sozinha.',
+  fiveMinutes: 'Faltam 5 minutos para pagar.',
+  oneMinute: 'Falta 1 minuto para pagar.',
+  thirtySeconds: 'Faltam 30 segundos para pagar.',
+  timeUpHeading: 'O tempo acabou',
+  timeUp: 'A última verificação está em andamento. Não envie nada agora.',
+  problemReference: 'Referência para o suporte: {requestId}',
+
   cancelQuestion: 'Cancelar este pagamento?',
   cancelWarning: 'O que você já enviou vai para a loja, e você teria de pedir a devolução.',
   cancelConfirm: 'Sim, cancelar',

@@ -10,6 +10,8 @@ export const texts: FirstMessages = {
 
   idleHeading: 'Pagar com cripto',
   idleStatus: 'Pague de qualquer carteira ou corretora.',
+  offer: ({ coins }) =>
+    `{coins} ${coins === 1 ? 'moeda' : 'moedas'} · sem conta · preço fixo por {minutes} min`,
   pay: 'Pagar',
   payAmount: 'Pagar {amount}',
   creatingStatus: 'Abrindo o pagamento…',
@@ -22,7 +24,6 @@ export const texts: FirstMessages = {
   secretKey: 'Esta é uma chave secreta. Revogue-a agora.',
   problemShop: 'As configurações de pagamento da loja não estão certas. Avise a loja.',
   problemNetwork: 'Sem conexão com o serviço de pagamento. Tente de novo.',
-  problemReference: 'Referência para o suporte: {requestId}',
 
   openCheckout: 'Pagar com cripto',
   formRequired: 'Conclua o pagamento antes de enviar este formulário.',
@@ -60,8 +61,6 @@ export const texts: FirstMessages = {
   partialHeading: 'Envie o restante',
   partialSeen: '{seen} detectados, {confirmed} confirmados.',
   partialRest: 'Envie os {due} restantes (cerca de {worth}) antes das {time}.',
-  timeUpHeading: 'O tempo acabou',
-  timeUp: 'A última verificação está em andamento. Não envie nada agora.',
   copyAmount: 'Copiar valor',
   copyAddress: 'Copiar endereço',
   amount: 'Valor',
@@ -83,9 +82,6 @@ export const texts: FirstMessages = {
   timeLeft: 'Tempo restante',
   soon: 'Acaba em breve',
   urgent: 'Último minuto',
-  fiveMinutes: 'Faltam 5 minutos para pagar.',
-  oneMinute: 'Falta 1 minuto para pagar.',
-  thirtySeconds: 'Faltam 30 segundos para pagar.',
   rate: 'Cotação, fixada até {time}',
   rateValue: '1 {currency} ≈ {price}',
   fee: 'Taxa',
@@ -93,9 +89,6 @@ export const texts: FirstMessages = {
   checkNow: 'Verificar agora',
   watching: 'Acompanhando a rede',
   checking: 'Verificando…',
-  nothingSeen: 'Nada detectado ainda, verificado às {time}',
-  nothingNew: 'Nada de novo, verificado às {time}',
-  checkFailed: 'A verificação não foi concluída. Ela continua sozinha.',
 };
 
 const style = { sample: '¤\u00a012.345,67' };

@@ -2,6 +2,16 @@
 import type { AfterQrMessages } from './en.js';
 
 export const texts: AfterQrMessages = {
+  nothingSeen: 'Bado hakuna kilichoonekana, imekaguliwa {time}',
+  nothingNew: 'Hakuna jipya, imekaguliwa {time}',
+  checkFailed: 'Ukaguzi haukufanikiwa. Unaendelea wenyewe.',
+  fiveMinutes: 'Zimebaki dakika 5 za kulipa.',
+  oneMinute: 'Imebaki dakika 1 ya kulipa.',
+  thirtySeconds: 'Zimebaki sekunde 30 za kulipa.',
+  timeUpHeading: 'Muda umeisha',
+  timeUp: 'Ukaguzi wa mwisho unaendelea. Usitume chochote sasa.',
+  problemReference: 'Kumbukumbu kwa ajili ya usaidizi: {requestId}',
+
   cancelQuestion: 'Ughairi malipo haya?',
   cancelWarning: 'Sarafu ulizokwisha kutuma zitafika dukani, na itabidi uombe zirudishwe.',
   cancelConfirm: 'Ndiyo, ghairi',

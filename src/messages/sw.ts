@@ -10,6 +10,7 @@ export const texts: FirstMessages = {
 
   idleHeading: 'Lipa kwa crypto',
   idleStatus: 'Lipa kutoka pochi au soko lolote la crypto.',
+  offer: 'Sarafu {coins} · bila akaunti · bei haibadiliki kwa dakika {minutes}',
   pay: 'Lipa',
   payAmount: 'Lipa {amount}',
   creatingStatus: 'Inaanzisha malipo…',
@@ -22,7 +23,6 @@ export const texts: FirstMessages = {
   secretKey: 'Huu ni ufunguo wa siri. Ubatilishe sasa.',
   problemShop: 'Mipangilio ya malipo ya duka si sahihi. Tafadhali lijulishe duka.',
   problemNetwork: 'Hakuna muunganisho na huduma ya malipo. Jaribu tena.',
-  problemReference: 'Kumbukumbu kwa ajili ya usaidizi: {requestId}',
 
   openCheckout: 'Lipa kwa crypto',
   formRequired: 'Kamilisha malipo kabla ya kutuma fomu hii.',
@@ -60,8 +60,6 @@ export const texts: FirstMessages = {
   partialHeading: 'Tuma kiasi kilichobaki',
   partialSeen: '{seen} imeonekana, {confirmed} imethibitishwa.',
   partialRest: 'Tuma {due} iliyobaki (takriban {worth}) kabla ya {time}.',
-  timeUpHeading: 'Muda umeisha',
-  timeUp: 'Ukaguzi wa mwisho unaendelea. Usitume chochote sasa.',
   copyAmount: 'Nakili kiasi',
   copyAddress: 'Nakili anwani',
   amount: 'Kiasi',
@@ -83,9 +81,6 @@ export const texts: FirstMessages = {
   timeLeft: 'Muda uliobaki',
   soon: 'Muda unaisha',
   urgent: 'Dakika ya mwisho',
-  fiveMinutes: 'Zimebaki dakika 5 za kulipa.',
-  oneMinute: 'Imebaki dakika 1 ya kulipa.',
-  thirtySeconds: 'Zimebaki sekunde 30 za kulipa.',
   rate: 'Kiwango, hakibadiliki hadi {time}',
   rateValue: '1 {currency} ≈ {price}',
   fee: 'Ada',
@@ -93,9 +88,6 @@ export const texts: FirstMessages = {
   checkNow: 'Kagua sasa',
   watching: 'Inafuatilia mtandao',
   checking: 'Inakagua…',
-  nothingSeen: 'Bado hakuna kilichoonekana, imekaguliwa {time}',
-  nothingNew: 'Hakuna jipya, imekaguliwa {time}',
-  checkFailed: 'Ukaguzi haukufanikiwa. Unaendelea wenyewe.',
 };
 
 const style = { sample: '¤\u00a012,345.67', symbols: { KES: 'Ksh' } };

@@ -2,6 +2,16 @@
 import type { AfterQrMessages } from './en.js';
 
 export const texts: AfterQrMessages = {
+  nothingSeen: 'A kò tíì rí nǹkan kan, a yẹ̀ ẹ́ wò ní {time}',
+  nothingNew: 'Kò sí ohun tuntun, a yẹ̀ ẹ́ wò ní {time}',
+  checkFailed: 'Àyẹ̀wò náà kò yọrí sí rere. Yóò máa lọ fúnra rẹ̀.',
+  fiveMinutes: 'Ó ku ìṣẹ́jú 5 láti sanwó.',
+  oneMinute: 'Ó ku ìṣẹ́jú 1 láti sanwó.',
+  thirtySeconds: 'Ó ku ìṣẹ́jú àáyá 30 láti sanwó.',
+  timeUpHeading: 'Àkókò ti parí',
+  timeUp: 'Àyẹ̀wò ìkẹyìn ń lọ lọ́wọ́. Má fi ohunkóhun ránṣẹ́ mọ́.',
+  problemReference: 'Nọ́ńbà fún ìrànlọ́wọ́: {requestId}',
+
   cancelQuestion: 'Ṣé kí a fagi lé ìsanwó yìí?',
   cancelWarning: 'Owó tí o ti fi ránṣẹ́ yóò dé ọ̀dọ̀ ilé ìtajà, ìwọ ni yóò sì béèrè kí wọ́n dá a padà.',
   cancelConfirm: 'Bẹ́ẹ̀ ni, fagi lé e',

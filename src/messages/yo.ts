@@ -10,6 +10,7 @@ export const texts: FirstMessages = {
 
   idleHeading: 'Fi crypto sanwó',
   idleStatus: 'Sanwó láti inú wallet tàbí exchange èyíkéyìí.',
+  offer: 'Owó {coins} · láìsí àkántì · iye owó kò yí padà fún ìṣẹ́jú {minutes}',
   pay: 'Sanwó',
   payAmount: 'San {amount}',
   creatingStatus: 'A ń bẹ̀rẹ̀ ìsanwó…',
@@ -22,7 +23,6 @@ export const texts: FirstMessages = {
   secretKey: 'Kọ́kọ́rọ́ àṣírí nìyí. Fagi lé e báyìí.',
   problemShop: 'Ètò ìsanwó ilé ìtajà kò tọ́. Jọ̀wọ́ sọ fún ilé ìtajà.',
   problemNetwork: 'Kò sí ìsopọ̀ mọ́ ètò ìsanwó. Gbìyànjú lẹ́ẹ̀kan sí i.',
-  problemReference: 'Nọ́ńbà fún ìrànlọ́wọ́: {requestId}',
 
   openCheckout: 'Fi crypto sanwó',
   formRequired: 'Parí ìsanwó kí o tó fi fọ́ọ̀mù yìí ránṣẹ́.',
@@ -60,8 +60,6 @@ export const texts: FirstMessages = {
   partialHeading: 'Fi ìyókù ránṣẹ́',
   partialSeen: 'A ti rí {seen}, {confirmed} ti fìdí múlẹ̀.',
   partialRest: 'Fi ìyókù {due} (bí {worth}) ránṣẹ́ kí ó tó di {time}.',
-  timeUpHeading: 'Àkókò ti parí',
-  timeUp: 'Àyẹ̀wò ìkẹyìn ń lọ lọ́wọ́. Má fi ohunkóhun ránṣẹ́ mọ́.',
   copyAmount: 'Da iye owó kọ',
   copyAddress: 'Da àdírẹ́sì kọ',
   amount: 'Iye',
@@ -84,9 +82,6 @@ export const texts: FirstMessages = {
   timeLeft: 'Àkókò tó kù',
   soon: 'Ó ń parí lọ',
   urgent: 'Ìṣẹ́jú tó kẹ́yìn',
-  fiveMinutes: 'Ó ku ìṣẹ́jú 5 láti sanwó.',
-  oneMinute: 'Ó ku ìṣẹ́jú 1 láti sanwó.',
-  thirtySeconds: 'Ó ku ìṣẹ́jú àáyá 30 láti sanwó.',
   rate: 'Iye ìpààrọ̀, kò ní yí padà títí di {time}',
   rateValue: '1 {currency} ≈ {price}',
   fee: 'Owó iṣẹ́',
@@ -94,9 +89,6 @@ export const texts: FirstMessages = {
   checkNow: 'Yẹ̀ ẹ́ wò báyìí',
   watching: 'A ń ṣọ́ network',
   checking: 'A ń yẹ̀ ẹ́ wò…',
-  nothingSeen: 'A kò tíì rí nǹkan kan, a yẹ̀ ẹ́ wò ní {time}',
-  nothingNew: 'Kò sí ohun tuntun, a yẹ̀ ẹ́ wò ní {time}',
-  checkFailed: 'Àyẹ̀wò náà kò yọrí sí rere. Yóò máa lọ fúnra rẹ̀.',
 };
 
 const style = { sample: '¤12,345.67', symbols: { USD: '$', NGN: '₦' } };

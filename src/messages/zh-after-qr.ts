@@ -2,6 +2,16 @@
 import type { AfterQrMessages } from './en.js';
 
 export const texts: AfterQrMessages = {
+  nothingSeen: '尚未检测到转账，检查时间 {time}',
+  nothingNew: '没有新进展，检查时间 {time}',
+  checkFailed: '检查未成功，系统会自动继续。',
+  fiveMinutes: '付款时间还剩 5 分钟。',
+  oneMinute: '付款时间还剩 1 分钟。',
+  thirtySeconds: '付款时间还剩 30 秒。',
+  timeUpHeading: '时间已到',
+  timeUp: '正在进行最后一次检查，现在请勿再转账。',
+  problemReference: '客服参考编号：{requestId}',
+
   cancelQuestion: '取消这笔付款？',
   cancelWarning: '您已转出的币会到达商家，需要向商家申请退回。',
   cancelConfirm: '是，取消',

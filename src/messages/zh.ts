@@ -10,6 +10,7 @@ export const texts: FirstMessages = {
 
   idleHeading: '加密货币支付',
   idleStatus: '可使用任何钱包或交易所付款。',
+  offer: '{coins} 种币 · 无需注册 · 价格锁定 {minutes} 分钟',
   pay: '支付',
   payAmount: '支付 {amount}',
   creatingStatus: '正在打开支付…',
@@ -21,7 +22,6 @@ export const texts: FirstMessages = {
   secretKey: '这是私密密钥，请立即吊销。',
   problemShop: '商家的收款设置有误，请告知商家。',
   problemNetwork: '无法连接支付服务，请重试。',
-  problemReference: '客服参考编号：{requestId}',
 
   openCheckout: '加密货币支付',
   formRequired: '请先完成付款，再提交此表单。',
@@ -58,8 +58,6 @@ export const texts: FirstMessages = {
   partialHeading: '请转余款',
   partialSeen: '已检测到 {seen}，已确认 {confirmed}。',
   partialRest: '请在 {time} 前转出剩余的 {due}（约 {worth}）。',
-  timeUpHeading: '时间已到',
-  timeUp: '正在进行最后一次检查，现在请勿再转账。',
   copyAmount: '复制金额',
   copyAddress: '复制地址',
   amount: '金额',
@@ -81,9 +79,6 @@ export const texts: FirstMessages = {
   timeLeft: '剩余时间',
   soon: '即将结束',
   urgent: '最后一分钟',
-  fiveMinutes: '付款时间还剩 5 分钟。',
-  oneMinute: '付款时间还剩 1 分钟。',
-  thirtySeconds: '付款时间还剩 30 秒。',
   rate: '汇率（锁定至 {time}）',
   rateValue: '1 {currency} ≈ {price}',
   fee: '手续费',
@@ -91,9 +86,6 @@ export const texts: FirstMessages = {
   checkNow: '立即检查',
   watching: '正在监测网络',
   checking: '正在检查…',
-  nothingSeen: '尚未检测到转账，检查时间 {time}',
-  nothingNew: '没有新进展，检查时间 {time}',
-  checkFailed: '检查未成功，系统会自动继续。',
 };
 
 const style = { sample: '¤12,345.67' };

@@ -10,6 +10,9 @@ export const flowStyles = css`
       transform: translateY(6px);
     }
   }
+  h2:focus-visible {
+    outline: none;
+  }
   .search,
   .options,
   .target {

@@ -70,6 +70,8 @@ export interface FirstContext {
   /** False if the page is set up in a way that no payment can start. */
   readonly canStart: boolean;
   readonly start: () => void;
+  /** Which coins there are, for the pay button's card; undefined until it is known. */
+  readonly offer: TemplateResult | undefined;
 }
 
 /** What views need besides the state: texts, formats, and the functions that buttons call. */

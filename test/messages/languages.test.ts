@@ -23,6 +23,7 @@ async function textsOf(tag: string): Promise<Readonly<Record<string, Text>>> {
 
 /** What counts something. Each has a number of its own, so that it is found again in the text. */
 const counts: Readonly<Record<string, number>> = {
+  coins: 18,
   confirmations: 13,
   minutes: 14,
   quantity: 15,

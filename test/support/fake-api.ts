@@ -34,6 +34,8 @@ export function failureReply(status: number, code: string, headers: HeadersInit 
   return Response.json({ status: 'error', message: 'Refused', data }, { status, headers });
 }
 
+const offered = { coins: ['USDT', 'BTC', 'ETH', 'USDC', 'BNB', 'TRX', 'LTC', 'POL'], minutes: 30 };
+
 export class FakeApi {
   /** The payment as the server has it. */
   payment: Payment = createdPayment();
@@ -42,6 +44,9 @@ export class FakeApi {
   #txRef: string | undefined;
   /** Replace the default replies. */
   readonly handlers: Partial<Record<Call, Handler>> = {};
+  /** What the server says for the pay button, and the paths that it was asked by. */
+  offer: () => Response | Promise<Response> = () => Response.json(offered);
+  readonly offersAsked: string[] = [];
   readonly #fetch = window.fetch;
   readonly #replies: Promise<Response>[] = [];
 
@@ -50,10 +55,16 @@ export class FakeApi {
     this.payment = createdPayment();
     this.#txRef = undefined;
     this.requests.length = 0;
+    this.offersAsked.length = 0;
+    this.offer = () => Response.json(offered);
     this.#replies.length = 0;
     Object.keys(this.handlers).forEach((call) => Reflect.deleteProperty(this.handlers, call));
     window.fetch = (input, init) => {
       const path = new URL(input instanceof Request ? input.url : input, location.href).pathname;
+      if (path.includes('/checkout-offer/')) {
+        this.offersAsked.push(path);
+        return Promise.resolve(this.offer());
+      }
       const call = paths.find(([, pattern]) => path.startsWith('/v1/') && pattern.test(path))?.[0];
       if (!call) return this.#fetch.call(window, input, init);
       const reply = this.#reply(call, path, init);

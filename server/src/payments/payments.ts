@@ -38,6 +38,8 @@ export interface Payments extends PaymentChanges {
   receipts(scope: Scope, id: string, page: PageRequest): Promise<Page<Receipt>>;
   /** What a transaction is to a payment. Problems: `not_found`, `currency_not_set`, `chain_unavailable`. */
   checkTransfer(actor: Actor, id: string, hash: string, signal: AbortSignal): Promise<TransferCheck>;
+  /** What a merchant’s payers choose from now: the coins, most used first, and for how long their price stays fixed. */
+  offer(scope: Scope): { readonly coins: readonly string[]; readonly minutes: number };
   /** The merchant and mode of a payment, for the hosted page; undefined if the id is unknown. */
   owner(id: string): Promise<Scope | undefined>;
   list(scope: Scope, query: PaymentQuery): Promise<Page<PaymentRecord>>;
@@ -75,6 +77,14 @@ export function createPayments(deps: PaymentsDeps): Payments {
   return {
     ...createPaymentChanges(deps, reader, updatePayment),
     create: createStartPayment(deps, reader),
+    offer(scope) {
+      const offered = currencies.options(scope.mode).filter((option) => isOffered(scope, option));
+      const codes = new Set(offered.map(({ currency }) => currency.code));
+      return {
+        coins: [...codes].filter((code) => rates.latest(code)),
+        minutes: Math.floor(deps.times.paySeconds / 60),
+      };
+    },
     owner: (id) => store.findOwner(database.reader, id),
 
     async retrieve(actor, id) {

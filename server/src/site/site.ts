@@ -15,6 +15,7 @@ import { consoleUrl } from '../people/console-url.js';
 import { consolePage } from './console-page.js';
 import { demoShop, type DemoShopOptions } from './demo-shop.js';
 import { docs } from './docs.js';
+import { checkoutOffer } from './checkout-offer.js';
 import { flags } from './flags.js';
 import { hostedPages, type HostedPayment } from './hosted-pages.js';
 import { receiptPage } from './receipt-page.js';
@@ -23,7 +24,7 @@ import { widgetFiles } from './widget-files.js';
 export interface SiteOptions {
   readonly keys: Keys;
   readonly merchants: Merchants;
-  readonly payments: Pick<Payments, 'owner' | 'retrieve'>;
+  readonly payments: Pick<Payments, 'offer' | 'owner' | 'retrieve'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly database: Database;
   readonly publicUrl: string;
@@ -77,6 +78,12 @@ export function site(options: SiteOptions): Router {
 
   const router = Router();
   router.use(widgetFiles(built));
+  router.use(
+    checkoutOffer(async (publicKey) => {
+      const caller = await keys.authenticate(publicKey);
+      return caller && payments.offer(caller);
+    }),
+  );
   router.use(docs(publicUrl, built));
   router.use(flags(flagsDirectory));
   router.use(hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirectory: built.directory }));

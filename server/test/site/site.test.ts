@@ -259,6 +259,25 @@ describe('the demo shop', () => {
     return id;
   }
 
+  it('says before a payment which coins it will offer, for browsers to keep, and nothing without the key', async () => {
+    const offerOf = (name: string) => fetch(`${server.url}/checkout-offer/${name}`);
+    const reply = await offerOf(`${server.publicKey}.json`);
+    const offer = (await reply.json()) as { coins: string[]; minutes: number };
+    const body = { amount: '20', baseCurrency: 'USD' };
+    const created = await server.api('POST', '/v1/payments/checkout', { key: server.publicKey, body });
+    const { payment } = created.body.data as { payment: { currencyOptions: { currency: string }[] } };
+    expect(offer).toEqual({
+      coins: [...new Set(payment.currencyOptions.map(({ currency }) => currency))],
+      minutes: 30,
+    });
+    expect(offer.coins).toHaveLength(8);
+    expect(reply.headers.get('cache-control')).toBe('public, max-age=300');
+    expect(reply.headers.get('access-control-allow-origin')).toBe('*');
+    for (const name of ['pk_test_nobody.json', `${server.secretKey}.json`, server.publicKey]) {
+      expect((await offerOf(name)).status, name).toBe(404);
+    }
+  });
+
   it('gives pages a public key, the prices and the currencies, and no secret', async () => {
     const { status, json } = await shop('config');
     expect(status).toBe(200);

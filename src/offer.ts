@@ -1,0 +1,106 @@
+/** What the pay button's card says of the coins before there is a payment. It loads when the card has been painted. */
+import { css, html, svg, type TemplateResult } from 'lit';
+import { isPayable, type Order } from './checkout/order.js';
+import { addStyles } from './views/add-styles.js';
+import type { FirstContext } from './views/view.js';
+
+export type OfferLine = (text: FirstContext['text']) => TemplateResult;
+
+interface OfferHost {
+  readonly order: Order;
+  readonly isShown: boolean;
+  readonly isConnected: boolean;
+  readonly shadowRoot: ShadowRoot | null;
+}
+
+/**
+ * Simpler drawings than those of icons.ts, which comes with the payment's code: that must not be loaded for a page that only shows
+ * the button. White lines on a disc of 24 × 24; coins that are rarely among the first have their first letter.
+ */
+const drawings: Readonly<Record<string, readonly [colour: string, line?: string]>> = {
+  USDT: ['#1f9b76', 'M7 7.5h10m-5 0V18m-5-6.2c0 2.3 10 2.3 10 0'],
+  BTC: [
+    '#f7931a',
+    'M8.8 7.5h4.4a2.2 2.2 0 0 1 0 4.5H10h3.8a2.3 2.3 0 0 1 0 4.5h-5m1.7-9v9m.7-11v2m2.2-2v2m-2.2 9v2m2.2-2v2',
+  ],
+  ETH: ['#627eea', 'm12 5-4.5 7.3L12 15l4.5-2.7zM7.5 14.8l4.5 4.7 4.5-4.7'],
+  USDC: [
+    '#2775ca',
+    'M15 9.4c-.2-1.2-1.3-1.9-3-1.9s-3 .8-3 2.2c0 3.2 6.2 1.5 6.2 4.7 0 1.3-1.3 2.1-3.2 2.1-1.8 0-3-.8-3.2-2.1M12 5.5v2m0 9v2',
+  ],
+  BNB: ['#e0a800', 'm7.8 10 4.2-4.2 4.2 4.2m-8.4 4 4.2 4.2 4.2-4.2M12 10.2l1.8 1.8-1.8 1.8-1.8-1.8z'],
+  TRX: ['#e50914'],
+  LTC: ['#345d9d'],
+  POL: ['#8247e5'],
+};
+
+const shownCoins = 5;
+const patienceMs = 10_000;
+
+const offerStyles = css`
+  [part='offer'] {
+    min-height: 3em;
+    display: flex;
+    align-items: center;
+    gap: 12px;
+    text-wrap: balance;
+  }
+  .coins {
+    display: flex;
+    flex: none;
+  }
+  .coins svg {
+    border-radius: 50%;
+    outline: 2px solid var(--_background);
+    forced-color-adjust: none;
+  }
+  .coins svg + svg {
+    margin-inline-start: -6px;
+  }
+`;
+
+/**
+ * Asks the server which coins the shop takes. The pay button works without the answer, so nothing is retried or reported.
+ *
+ * @returns undefined if the server does not say, or the shop takes no coin now
+ */
+export async function loadOffer(
+  { order, isShown, isConnected, shadowRoot }: OfferHost,
+  texts: { readonly load: () => Promise<void> },
+): Promise<OfferLine | undefined> {
+  // A modal starts the payment when it opens, and a tag with a mistake sends nothing.
+  if (!isConnected || !isShown || !isPayable(order)) return undefined;
+  const url = `${order.apiUrl}/checkout-offer/${order.publicKey}.json`;
+  const asked = Promise.all([fetchOffer(url), texts.load()]);
+  const [offer] = await asked.catch(() => []);
+  if (!offer) return undefined;
+  const { coins, minutes } = offer;
+  return (text) => {
+    addStyles(shadowRoot, offerStyles);
+    return html`<span class="coins">${coins.slice(0, shownCoins).map(mark)}</span>
+      <span>${text('offer', { coins: coins.length, minutes })}</span>`;
+  };
+}
+
+function mark(coin: string): TemplateResult {
+  const [colour, line] = drawings[coin] ?? ['#667085'];
+  return html`<svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true">
+    <circle cx="12" cy="12" r="12" fill=${colour} />
+    ${
+      line
+        ? svg`<path d=${line} fill="none" stroke="#fff" stroke-width="1.7" stroke-linecap="round" stroke-linejoin="round" />`
+        : svg`<text x="12" y="17" text-anchor="middle" font-size="14" font-weight="700" fill="#fff">${coin.slice(0, 1)}</text>`
+    }
+  </svg>`;
+}
+
+async function fetchOffer(url: string) {
+  const reply = await fetch(url, { credentials: 'omit', signal: AbortSignal.timeout(patienceMs) });
+  return reply.ok ? parseOffer(await reply.json()) : undefined;
+}
+
+function parseOffer(reply: unknown) {
+  const { coins, minutes } = (reply ?? {}) as Readonly<Record<string, unknown>>;
+  const isOffer = Array.isArray(coins) && coins.length > 0 && Number.isInteger(minutes);
+  return isOffer ? { coins: coins.map(String), minutes: Number(minutes) } : undefined;
+}
