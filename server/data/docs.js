@@ -1,4 +1,4 @@
-/* global document, navigator, URL, innerHeight, matchMedia, setTimeout, IntersectionObserver -- runs in a browser */
+/* global document, navigator, URL, innerHeight, scrollY, matchMedia, setTimeout, addEventListener -- runs in a browser */
 /** Script of the docs: search through all pages, copy buttons, the menu of narrow windows, and the section that is being read. */
 
 const menu = document.querySelector('.menu');
@@ -122,20 +122,21 @@ function headingOf(element) {
 /* The section that is being read: the last heading above the upper third of the window. */
 const headings = [...document.querySelectorAll('main h2[id]')];
 const linkTo = (heading) => menu.querySelector(`a[href="#${heading.id}"]`);
-const observer = new IntersectionObserver(
-  () => {
-    const current = headings.findLast((heading) => heading.getBoundingClientRect().top < innerHeight / 3);
-    for (const heading of headings) {
-      const link = linkTo(heading);
-      if (heading === current) link?.setAttribute('aria-current', 'location');
-      else link?.removeAttribute('aria-current');
-    }
-    const { top = 0, bottom = 0 } = (current && linkTo(current))?.getBoundingClientRect() ?? {};
-    const box = menu.parentElement.getBoundingClientRect();
-    if (wide.matches && current && (top < box.top || bottom > box.bottom)) {
-      menu.parentElement.scrollTop += top - box.top - box.height / 2;
-    }
-  },
-  { rootMargin: '0px 0px -66% 0px' },
-);
-for (const heading of headings) observer.observe(heading);
+const side = menu.parentElement;
+function mark() {
+  const isAtEnd = scrollY > 0 && scrollY + innerHeight >= document.body.scrollHeight - 1;
+  const edge = isAtEnd ? innerHeight : innerHeight / 3;
+  const current = headings.findLast((heading) => heading.getBoundingClientRect().top < edge);
+  for (const heading of headings) {
+    if (heading === current) linkTo(heading)?.setAttribute('aria-current', 'location');
+    else linkTo(heading)?.removeAttribute('aria-current');
+  }
+  const link = (current && linkTo(current)) ?? menu.querySelector('[aria-current="page"]');
+  const { top, bottom } = link.getBoundingClientRect();
+  const box = side.getBoundingClientRect();
+  if (wide.matches && (top < box.top || bottom > Math.min(box.bottom, innerHeight))) {
+    side.scrollTop += top - box.top - box.height / 2;
+  }
+}
+addEventListener('scroll', mark, { passive: true });
+mark();

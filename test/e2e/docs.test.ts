@@ -14,7 +14,7 @@ async function open(width = 1280): Promise<Page> {
   return page;
 }
 
-it.each(['', '/api/payments', '/operations', '/errors'])(
+it.each(['/api/payments', '/operations'])(
   '/docs%s is clean for axe and stays within its edges, wide and narrow, light and dark',
   async (path) => {
     const page = await open();
@@ -50,6 +50,20 @@ it('is read by keyboard: past the menu, and to an endpoint by its search', async
   await heading.waitFor();
   await expect.poll(async () => (await heading.boundingBox())?.y ?? 0).toBeLessThan(200);
   await page.locator('nav a[aria-current="location"]', { hasText: 'Lock currency' }).waitFor();
+});
+
+it('shows in the menu which page and section is being read, after a jump too', async () => {
+  const page = await open();
+  await page.goto(`${stage.server.url}/docs/retention`);
+  const isSeen = (selector: string) =>
+    page.locator(`nav a[aria-current="${selector}"]`).evaluate((link) => {
+      const { top, bottom } = link.getBoundingClientRect();
+      return top >= 0 && bottom <= innerHeight;
+    });
+  await expect.poll(() => isSeen('page')).toBe(true);
+  await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+  await page.locator('nav a[aria-current="location"]', { hasText: 'Export for the accountant' }).waitFor();
+  await expect.poll(() => isSeen('location')).toBe(true);
 });
 
 it('finds words in the text of all pages', async () => {
@@ -105,6 +119,9 @@ it('copies a call as it stands, and the code of a guide', async () => {
 
 it('folds its menu away in a narrow window, and opens it by key', async () => {
   const page = await open(320);
+  // Its headings are long words.
+  await page.goto(`${stage.server.url}/docs/errors`);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
   await page.goto(`${stage.server.url}/docs/api/transfers`);
   const link = page.locator('nav a', { hasText: 'Quote fee' });
   expect(await link.isVisible()).toBe(false);
