@@ -1,5 +1,6 @@
 /** The npm packages as their users get them: installed from a tarball, imported, bundled, and started. */
 import { execFile, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -180,7 +181,10 @@ describe('the server’s package, installed beside the widget’s', () => {
   async function link(modules: string, name: string): Promise<void> {
     const target = join(modules, name);
     await mkdir(dirname(target), { recursive: true });
-    await symlink(join(root, 'node_modules', name), target).catch((error: unknown) => {
+    // The server's own version comes first: a tool of the workspace may need another.
+    const own = join(root, 'server/node_modules', name);
+    const source = existsSync(own) ? own : join(root, 'node_modules', name);
+    await symlink(source, target).catch((error: unknown) => {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     });
   }
