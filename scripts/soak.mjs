@@ -6,7 +6,7 @@ import { env } from 'node:process';
 import { parseArgs } from 'node:util';
 
 const help = `Builds the project and runs the tests with random timing or random input for many rounds: servers that are
-killed, servers that share a database, power cuts, a PostgreSQL that dies or has no disk left, clocks that jump, random lives of payments and subscriptions, 2,000 histories of nodes that lie, 20,000 malformed requests, and a day of traffic. npm test and npm run test:long run few rounds of them.
+killed, servers that share a database, power cuts, a PostgreSQL that dies or has no disk left, clocks that jump, random lives of payments and subscriptions, 2,000 histories of nodes that lie, 20,000 malformed requests, and a day of traffic. npm test and npm run test:long run few rounds of most of them, and none of *.soak.test.ts.
 
   npm run soak                    100 crashes, and of everything else as much in proportion: about an hour
   npm run soak -- --times=50      10 times as much as that (the default is 5)
@@ -20,7 +20,7 @@ To run as many rounds with npm test, set the environment variable SOAK to the nu
 
 const root = resolve(import.meta.dirname, '..');
 
-/** @returns {Promise<string[]>} the test files that run a variable number of rounds */
+/** @returns {Promise<string[]>} the test files that run a variable number of rounds, and those that only a soak runs */
 async function soakFiles() {
   const folders = ['server/test', 'test/e2e'].map(async (folder) =>
     (await readdir(join(root, folder), { recursive: true })).map(
@@ -32,7 +32,9 @@ async function soakFiles() {
     .sort()
     .filter((name) => name.endsWith('.test.ts'));
   const texts = await Promise.all(files.map((file) => readFile(join(root, file), 'utf8')));
-  return files.filter((_, index) => texts[index]?.includes('support/rounds.js'));
+  return files.filter(
+    (name, index) => name.endsWith('.soak.test.ts') || texts[index]?.includes('support/rounds.js'),
+  );
 }
 
 /** @param {string} program @param {string[]} args @param {NodeJS.ProcessEnv} [more] @returns {Promise<number>} exit code */

@@ -10,9 +10,9 @@ import { findBrowser } from './find-browser.mjs';
 
 const help = `Builds the project and runs its tests.
 
-  npm test                       run the quick tests: all files but *.long.test.ts
-  npm run test:long              run the long ones
-  npm test -- PATH…              run the test files, quick or long, whose path contains one of these
+  npm test                       run the quick tests: all files but *.long.test.ts and *.soak.test.ts
+  npm run test:long              run the long ones, *.long.test.ts; npm run soak runs the others
+  npm test -- PATH…              run the test files, also long ones, whose path contains one of these
   npm test -- --help             show this help
 
   test/**, server/test/**        run in Node (vitest), on SQLite and on PostgreSQL
@@ -30,6 +30,8 @@ Without them, their tests are skipped and the reason is printed; with CI=true th
 
 /** What takes minutes or installs packages. @param {string} file */
 const isLong = (file) => file.endsWith('.long.test.ts');
+/** What takes more than the gate has time for. @param {string} file */
+const isSoak = (file) => file.endsWith('.soak.test.ts');
 const slowest = 10;
 
 const root = resolve(import.meta.dirname, '..');
@@ -189,7 +191,7 @@ async function main({ filters, long }) {
   const isFound = (/** @type {string} */ file) =>
     filters.some((filter) => file.includes(filter.replace(/^\.\//, '')));
   const files = await filesOf((file) =>
-    filters.length > 0 ? isFound(file) && (!long || isLong(file)) : isLong(file) === long,
+    filters.length > 0 ? isFound(file) && (!long || isLong(file)) : isLong(file) === long && !isSoak(file),
   );
   if (files.size === 0) {
     console.error(`No test file has ${filters.join(' or ')} in its path.`);

@@ -12,7 +12,7 @@ const batchSize = 25;
 
 describe.each(engines)('histories among nodes that lie, on $name', (engine) => {
   const isSqlite = engine.name === 'SQLite';
-  const seeds = seedsOf(roundsOf(isSqlite ? { usual: 24, soak: 400 } : { usual: 8, soak: 60 }));
+  const seeds = seedsOf(roundsOf(isSqlite ? { usual: 6, soak: 400 } : { usual: 2, soak: 60 }));
   const batches = Math.ceil(seeds.length / batchSize);
   it.each(Array.from({ length: batches }, (_, index) => index))(
     `end with the chain in the books, and each transfer paid once (batch %i of ${batches})`,
