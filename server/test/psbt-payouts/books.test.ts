@@ -1,4 +1,5 @@
 /** `ledger check --chain` beside wallets that this server does not control: Litecoin Core, and anvil. */
+import { Transaction } from '@scure/btc-signer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LedgerCheck } from '../../src/audit/check-report.js';
 import { startNodeProxy } from '../support/core-proxy.js';
@@ -71,10 +72,14 @@ describe.skipIf(!hasLitecoind)('The books and the coins of a wallet', () => {
       const merchant = await shop.merchant();
       await merchant.fund('0.3');
       await merchant.transfers('0.1');
-      // The same transaction, but the server is never shown it.
-      const exported = await merchant.export();
-      await shop.discard(exported.id);
-      const [signed] = [merchant.sign(exported.psbt)];
+      // Another transaction with the same coin, of which the server has never heard.
+      const original = Transaction.fromPSBT(Buffer.from((await merchant.export()).psbt, 'base64'));
+      const input = original.getInput(0);
+      const other = new Transaction();
+      other.addInput(input);
+      const script = original.getOutput(0).script ?? new Uint8Array();
+      other.addOutput({ script, amount: (input.witnessUtxo?.amount ?? 0n) - 100_000n });
+      const signed = merchant.sign(Buffer.from(other.toPSBT(0)).toString('base64'));
       await node.rpc('sendrawtransaction', (await node.rpc<{ hex: string }>('finalizepsbt', signed)).hex);
       await node.mine(2);
       const notes = await check();
