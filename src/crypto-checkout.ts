@@ -370,7 +370,9 @@ export class CryptoCheckout extends LitElement {
     const heading = headingOf(this, order, shown.state.payment, this.#brokenLogo);
     const top = header({ ...heading, onBrokenLogo: () => this.#hideLogo(heading.logo) }, context);
     const card = frame(shown, { language, header: top, preload }, context);
-    return this.mode === 'modal' ? this.#modal.render(card, text, () => void this.open(), preload) : card;
+    return this.mode === 'modal'
+      ? this.#modal.render(card, context, this.#start, () => void this.open())
+      : card;
   }
 
   #context(order: Order, { payment }: CheckoutState): FirstContext {

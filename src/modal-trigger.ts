@@ -1,9 +1,8 @@
 /** What opens the checkout in a modal: the page's own trigger, or a default button. It loads the modal when it is needed. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Modal, ModalHost } from './modal.js';
+import type { PaymentStart } from './payment-start.js';
 import type { FirstContext } from './views/view.js';
-
-const loadModal = () => import('./modal.js');
 
 export class ModalTrigger {
   readonly #host: ModalHost;
@@ -22,11 +21,16 @@ export class ModalTrigger {
 
   /** Rejects if the code could not be loaded; the next press tries again. @returns false if the element has left the page */
   async open(): Promise<boolean> {
-    const { Modal } = await loadModal();
-    this.#modal ??= new Modal(this.#host, this.#onClosed);
+    const modal = await this.#load();
     if (!this.#host.isConnected) return false;
-    this.#modal.open();
+    modal.open();
     return true;
+  }
+
+  async #load(): Promise<Modal> {
+    const { Modal } = await import('./modal.js');
+    this.#host.requestUpdate();
+    return (this.#modal ??= new Modal(this.#host, this.#onClosed));
   }
 
   close(): void {
@@ -36,24 +40,28 @@ export class ModalTrigger {
   /** @param open starts the checkout */
   render(
     card: TemplateResult,
-    text: FirstContext['text'],
+    context: FirstContext,
+    { flow, preload }: PaymentStart,
     open: () => void,
-    preload: () => void,
   ): TemplateResult {
     const onClick = (event: Event) => {
       // The page's own trigger can be a link, or a button that would submit a form.
       event.preventDefault();
       open();
     };
+    const load = () => void this.#load().catch(() => undefined);
     const onApproach = () => {
       preload();
-      void loadModal().catch(() => undefined);
+      load();
     };
+    const running = flow?.controller;
+    // A payment that was resumed: its trigger says so before the modal is opened.
+    if (running && !this.#modal) load();
     // eslint-disable-next-line lit-a11y/click-events-have-key-events -- buttons and links turn keys into clicks
     return html`<slot name="trigger" @click=${onClick} @pointerenter=${onApproach} @focusin=${onApproach}
         ><button part="trigger" class="action" type="button" aria-haspopup="dialog">
-          ${text('openCheckout')}
+          ${this.#modal?.label(running, context) ?? context.text('openCheckout')}
         </button></slot
-      >${this.#modal?.render(card, text('close')) ?? nothing}`;
+      >${this.#modal?.render(card, context) ?? nothing}`;
   }
 }

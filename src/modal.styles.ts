@@ -25,9 +25,38 @@ export const modalStyles = css`
     z-index: 2;
     inset-block-start: 0;
     display: flex;
-    justify-content: end;
-    padding: 4px 8px 0;
+    align-items: center;
+    gap: 12px;
+    padding: 4px 8px;
+    padding-inline-start: calc(var(--_space) * 2.5);
+    border-bottom: 1px solid var(--_border);
     background: var(--_background);
+  }
+  .bar b {
+    font-weight: 600;
+    line-height: 1.35;
+    overflow-wrap: anywhere;
+  }
+  .bar [part='total'] {
+    overflow-wrap: normal;
+    font-variant-numeric: tabular-nums;
+  }
+  .bar .close {
+    margin-inline-start: auto;
+    flex: none;
+  }
+  .bar [part='total'] {
+    margin-inline-start: auto;
+  }
+  .bar [part='total'] ~ .close {
+    margin-inline-start: 0;
+  }
+  /* The bar has both, and stays in view. */
+  dialog .header :is([part='merchant'], .total) {
+    display: none;
+  }
+  .left {
+    font-variant-numeric: tabular-nums;
   }
   .close {
     display: grid;

@@ -1,9 +1,19 @@
 /** Shows the checkout in a native `<dialog>`. Closing it keeps the payment. The element loads this when it is first opened. */
-import { html, type ReactiveController, type ReactiveControllerHost, type TemplateResult } from 'lit';
+import {
+  html,
+  nothing,
+  type ReactiveController,
+  type ReactiveControllerHost,
+  type TemplateResult,
+} from 'lit';
+import type { CheckoutController } from './checkout/controller.js';
 import { modalStyles } from './modal.styles.js';
 import { addStyles } from './views/add-styles.js';
+import type { FirstContext } from './views/view.js';
 
 export interface ModalHost extends ReactiveControllerHost, HTMLElement {}
+
+const unfinished = /^(choosing-|quoted|locking|awaiting-funds|partially-paid|confirming)/;
 
 export class Modal implements ReactiveController {
   isOpen = false;
@@ -56,8 +66,24 @@ export class Modal implements ReactiveController {
     this.#unlockScroll ??= lockScroll();
   }
 
+  /** What the trigger says while a payment runs; undefined while none does. */
+  label(
+    running: Pick<CheckoutController, 'state' | 'remainingMs'> | undefined,
+    { text }: FirstContext,
+  ): TemplateResult | undefined {
+    const { state, remainingMs = 0 } = running ?? {};
+    if (!state || !unfinished.test(state.name)) return undefined;
+    const isCounting = remainingMs >= 1000 && /^(awaiting-funds|partially-paid)$/.test(state.name);
+    // The name stays: a screen reader would say a new one every second, as long as focus is on the button.
+    return html`${text('continuePayment')}${
+      isCounting
+        ? html`<span class="left" aria-hidden="true"> · <bdi>${minutesAndSeconds(remainingMs)}</bdi></span>`
+        : nothing
+    }`;
+  }
+
   /** @param content the card, whose heading names the dialog */
-  render(content: TemplateResult, closeLabel: string): TemplateResult {
+  render(content: TemplateResult, { text, merchantName, total }: FirstContext): TemplateResult {
     // eslint-disable-next-line lit-a11y/click-events-have-key-events -- a dialog closes with Escape by itself
     return html`<dialog
       part="dialog"
@@ -67,11 +93,13 @@ export class Modal implements ReactiveController {
       @click=${this.#onClick}
     >
       <div class="bar">
+        ${merchantName ? html`<b part="merchant"><bdi>${merchantName}</bdi></b>` : nothing}
+        ${total ? html`<b part="total"><bdi dir="ltr">${total}</bdi></b>` : nothing}
         <button
           part="close"
           class="close"
           type="button"
-          aria-label=${closeLabel}
+          aria-label=${text('close')}
           @click=${() => this.close()}
         >
           <svg class="mark" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true">
@@ -132,6 +160,12 @@ export class Modal implements ReactiveController {
     this.#unlockScroll?.();
     this.#unlockScroll = undefined;
   }
+}
+
+/** 1,752,000 → "29:12". An hour and more stay minutes here. */
+function minutesAndSeconds(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
 /** A click on the backdrop has the dialog itself as its target, and lies outside of its box. */

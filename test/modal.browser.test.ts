@@ -123,6 +123,41 @@ describe('modal', () => {
     element.close();
   });
 
+  it('has the shop and the total at its top, once', async () => {
+    const element = await mountModal(undefined, { 'merchant-name': 'Nightjar Lanterns' });
+    await openAtAddress(element);
+    const seen = (part: string) =>
+      [...(dialogOf(element)?.querySelectorAll<HTMLElement>(`[part='${part}']`) ?? [])].filter((one) =>
+        one.checkVisibility(),
+      );
+    for (const part of ['merchant', 'total']) {
+      expect(seen(part), part).to.have.length(1);
+      expect(seen(part)[0]?.closest('.bar'), part).to.not.equal(null);
+    }
+    expect(getPart(element, 'merchant').textContent).to.equal('Nightjar Lanterns');
+    element.close();
+  });
+
+  it('its trigger goes on with the payment and counts down, after a reload too, until the payment ends', async () => {
+    const label = (element: CryptoCheckout) =>
+      getPart(element, 'trigger').textContent.replace(/\s+/g, ' ').trim();
+    const element = await mountModal();
+    await openAtAddress(element);
+    element.close();
+    await waitFor(() => /^Continue payment · \d+:\d\d$/.test(label(element)));
+    const before = label(element);
+    await waitFor(() => label(element) !== before);
+    // Its name stays, or a screen reader would say a new one every second.
+    expect(getPart(element, 'trigger').querySelector('[aria-hidden]')?.textContent).to.match(/\d:\d\d/);
+    element.remove();
+    const reloaded = await mountModal();
+    await waitFor(() => /^Continue payment · \d+:\d\d$/.test(label(reloaded)));
+    expect(isOpen(reloaded)).to.equal(false);
+    api.payment = paymentInState('settled', { amountSeen: 3.25 });
+    await reloaded.refresh();
+    await waitFor(() => label(reloaded) === 'Pay with crypto');
+  });
+
   it('goes on while it is closed: the success is there when it is opened again', async () => {
     const element = await mountModal();
     await openAtAddress(element);

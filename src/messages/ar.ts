@@ -34,6 +34,7 @@ export const texts: FirstMessages = {
   back: 'رجوع',
   cancel: 'إلغاء الدفع',
   restart: 'استخدام عملة أخرى',
+  continuePayment: 'متابعة الدفع',
   continue: 'متابعة',
   reconnecting: 'جارٍ إعادة الاتصال…',
   joined: 'هذه الدفعة مفتوحة في علامة تبويب أخرى. ها هي.',

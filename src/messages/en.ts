@@ -18,6 +18,7 @@ export const en = {
   back: 'Back',
   cancel: 'Cancel payment',
   restart: 'Use another coin',
+  continuePayment: 'Continue payment',
   continue: 'Continue',
   reconnecting: 'Reconnecting…',
   joined: 'This payment is already open in another tab. Here it is.',

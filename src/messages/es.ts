@@ -31,6 +31,7 @@ export const texts: FirstMessages = {
   back: 'Atrás',
   cancel: 'Cancelar el pago',
   restart: 'Usar otra moneda',
+  continuePayment: 'Continuar con el pago',
   continue: 'Continuar',
   reconnecting: 'Reconectando…',
   joined: 'Este pago ya está abierto en otra pestaña. Aquí está.',

@@ -31,6 +31,7 @@ export const texts: FirstMessages = {
   back: 'Retour',
   cancel: 'Annuler le paiement',
   restart: 'Changer de crypto',
+  continuePayment: 'Reprendre le paiement',
   continue: 'Continuer',
   reconnecting: 'Reconnexion…',
   joined: 'Ce paiement est déjà ouvert dans un autre onglet. Le voici.',

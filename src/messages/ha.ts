@@ -30,6 +30,7 @@ export const texts: FirstMessages = {
   back: 'Koma baya',
   cancel: 'Soke biyan',
   restart: 'Yi amfani da wani kuɗi',
+  continuePayment: 'Ci gaba da biya',
   continue: 'Ci gaba',
   reconnecting: 'Ana sake haɗawa…',
   joined: 'An riga an buɗe wannan biyan a wani shafi. Ga shi nan.',

@@ -30,6 +30,7 @@ export const texts: FirstMessages = {
   back: 'Laghachi',
   cancel: 'Kagbuo ịkwụ ụgwọ',
   restart: 'Jiri ego ọzọ',
+  continuePayment: 'Gaa n’ihu na ịkwụ ụgwọ',
   continue: 'Gaa n’ihu',
   reconnecting: 'A na-ejikọ ọzọ…',
   joined: 'Ịkwụ ụgwọ a emepelarị na taabụ ọzọ. Lee ya.',

@@ -31,6 +31,7 @@ export const texts: FirstMessages = {
   back: 'Voltar',
   cancel: 'Cancelar pagamento',
   restart: 'Usar outra moeda',
+  continuePayment: 'Continuar o pagamento',
   continue: 'Continuar',
   reconnecting: 'Reconectando…',
   joined: 'Este pagamento já está aberto em outra aba. Aqui está ele.',

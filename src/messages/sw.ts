@@ -30,6 +30,7 @@ export const texts: FirstMessages = {
   back: 'Rudi',
   cancel: 'Ghairi malipo',
   restart: 'Tumia sarafu nyingine',
+  continuePayment: 'Endelea na malipo',
   continue: 'Endelea',
   reconnecting: 'Inaunganisha tena…',
   joined: 'Malipo haya tayari yamefunguliwa kwenye kichupo kingine. Haya hapa.',

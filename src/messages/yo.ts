@@ -30,6 +30,7 @@ export const texts: FirstMessages = {
   back: 'Padà',
   cancel: 'Fagi lé ìsanwó',
   restart: 'Lo owó mìíràn',
+  continuePayment: 'Tẹ̀síwájú láti sanwó',
   continue: 'Tẹ̀síwájú',
   reconnecting: 'A ń tún sopọ̀…',
   joined: 'Ìsanwó yìí ti ṣí ní ojú ewé mìíràn. Òun nìyí.',

@@ -29,6 +29,7 @@ export const texts: FirstMessages = {
   back: '返回',
   cancel: '取消付款',
   restart: '换一种币',
+  continuePayment: '继续付款',
   continue: '继续',
   reconnecting: '正在重新连接…',
   joined: '这笔付款已在另一个标签页中打开，显示如下。',

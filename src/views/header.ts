@@ -34,8 +34,6 @@ export function header(
               class="logo"
               src=${logo}
               alt=""
-              width="40"
-              height="40"
               referrerpolicy="no-referrer"
               @error=${onBrokenLogo}
             />`
@@ -80,7 +78,7 @@ function initials(name: string): string {
   const words = name.trim().split(/\s+/);
   return words
     .slice(0, 2)
-    .map((word) => String.fromCodePoint(word.codePointAt(0) ?? 32))
+    .map(([letter]) => letter)
     .join('')
     .toUpperCase();
 }
