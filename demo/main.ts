@@ -80,6 +80,7 @@ async function place(quantity: number, baseCurrency: string): Promise<void> {
     payment: undefined,
     verification: undefined,
     done: undefined,
+    claim: undefined,
     copied: undefined,
   });
 }
@@ -132,8 +133,8 @@ async function runSimulation(name: SimulationName): Promise<void> {
   // Not every change of the payment fires an event, so ask the element first.
   const payment = document.querySelector('crypto-checkout')?.payment ?? model.payment;
   if (!placed || !payment) return;
-  const { done, clockAheadSeconds } = await simulateOrder(placed.id, payment.id, name);
-  update({ done, ...(model.config && { config: { ...model.config, clockAheadSeconds } }) });
+  const { done, claim, clockAheadSeconds } = await simulateOrder(placed.id, payment.id, name);
+  update({ done, claim, ...(model.config && { config: { ...model.config, clockAheadSeconds } }) });
 }
 
 /** A payment that is resumed after a reload changes the element's status, but may fire no event. */

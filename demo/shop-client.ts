@@ -1,7 +1,8 @@
 /** The shop's pages call the shop's own server through these functions. */
 import * as z from 'zod/mini';
 
-export type SimulationName = 'exact' | 'half' | 'over' | 'wrong' | 'mine' | 'reorg' | 'deadline' | 'refund';
+export type SimulationName =
+  'exact' | 'half' | 'over' | 'wrong' | 'mine' | 'reorg' | 'deadline' | 'refund' | 'claim';
 
 const configReply = z.object({
   publicKey: z.string(),
@@ -80,7 +81,12 @@ export function verifyOrder(id: string, paymentId: string): Promise<Verification
   return call(`orders/${encodeURIComponent(id)}/verification`, verificationReply, { paymentId });
 }
 
-const simulationReply = z.object({ done: z.string(), clockAheadSeconds: z.number() });
+const simulationReply = z.object({
+  done: z.string(),
+  /** The page where the payer of a refund says where to, and an address to say. */
+  claim: z.optional(z.object({ url: z.string(), address: z.string() })),
+  clockAheadSeconds: z.number(),
+});
 
 export type Simulated = z.output<typeof simulationReply>;
 

@@ -21,6 +21,8 @@ export function simulationsOf(payment: Payment | undefined, config: Config): Sim
   const isEnough = payment?.amountDue === 0;
   const enough = isEnough ? 'The full amount is already on its way.' : undefined;
   const wrong = payment && otherAsset(payment, config);
+  const noExcess =
+    notYet ?? (payment?.state === 'settled_over' ? undefined : 'Nothing was paid above the price.');
   return [
     {
       name: 'exact',
@@ -70,8 +72,13 @@ export function simulationsOf(payment: Payment | undefined, config: Config): Sim
       name: 'refund',
       label: 'Refund the excess',
       explanation: 'The payer says where to, the shop approves, and the network sends it.',
-      refusal:
-        notYet ?? (payment?.state === 'settled_over' ? undefined : 'Nothing was paid above the price.'),
+      refusal: noExcess,
+    },
+    {
+      name: 'claim',
+      label: 'Refund it by a link',
+      explanation: 'You say where to, as the payer. Press it again to approve, as the shop.',
+      refusal: noExcess,
     },
   ];
 }

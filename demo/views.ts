@@ -3,7 +3,7 @@ import type { Payment } from 'crypto-checkout';
 import { html, nothing, type TemplateResult } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
 import type { SavedOrder } from './saved-order.js';
-import type { Config, Order, SimulationName, Verification } from './shop-client.js';
+import type { Config, Order, Simulated, SimulationName, Verification } from './shop-client.js';
 import { noAddress, simulationsOf } from './simulator.js';
 import { tagText, type Look } from './tag.js';
 
@@ -26,6 +26,8 @@ export interface Model {
   readonly verification?: Verification | undefined;
   /** What the simulator did last, as a sentence. */
   readonly done?: string | undefined;
+  /** The page that it leads to. */
+  readonly claim?: Simulated['claim'];
   /** What is being played, while the endings are. */
   readonly caption?: string | undefined;
   readonly copied?: string | undefined;
@@ -215,7 +217,7 @@ export function workshopView(model: Model, actions: ShopActions): TemplateResult
 }
 
 function simulator(
-  { payment, done, caption, isBusy }: Model,
+  { payment, done, claim, caption, isBusy }: Model,
   config: Config,
   { simulate, play, reset }: ShopActions,
 ): TemplateResult {
@@ -252,8 +254,16 @@ function simulator(
           </li>`,
       )}
     </ul>
-    <p class="done" role="status">${done ?? ''}</p>
+    <p class="done" role="status">${done ?? ''}${claim ? claimLink(claim) : nothing}</p>
   </section>`;
+}
+
+/** Opens the page where the visitor, as the payer, says where to. Without a clipboard, they have an address of their own. */
+function claimLink({ url, address }: NonNullable<Simulated['claim']>): TemplateResult {
+  const copy = () => void navigator.clipboard.writeText(address).catch(() => undefined);
+  return html` <a href=${url} target="_blank" rel="noreferrer" @click=${copy}
+    >Copy an address and open it</a
+  >`;
 }
 
 /** The clock is every visitor's: a new payment is made at its time. */

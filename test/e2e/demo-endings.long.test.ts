@@ -1,6 +1,7 @@
 /** The demo shop: the endings that `endings.test.ts` leaves out, and the button that plays them. */
 import { expect, test } from 'vitest';
 import { orderAt } from './checkout.js';
+import { heading, look, press } from './claim-page.js';
 import { testEndings } from './endings.js';
 import { useStage } from './stage.js';
 
@@ -34,6 +35,37 @@ test('all endings play in some 40 s, each with its caption, and the button stops
   await expect.poll(() => page.locator('.clock').count(), { timeout: 20_000 }).toBe(0);
   await page.getByRole('button', { name: 'Play all endings' }).waitFor();
   expect((await stage.merchant.transactions.list({})).data.length).toBeLessThanOrEqual(1);
+}, 120_000);
+
+test('a person pays too much, claims the excess by the link, and has it back, in well under a minute', async () => {
+  const context = await stage.context();
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const page = await stage.page({ context });
+  const shop = await orderAt(stage.server.url, page);
+  const start = performance.now();
+  await shop.act();
+  await shop.choose('Tether USD', 'Tron');
+  await shop.simulate('over');
+  await shop.reach('success');
+  await shop.simulate('claim');
+  const opened = page.waitForEvent('popup');
+  await page.getByRole('link', { name: 'Copy an address and open it' }).click();
+  const claim = await opened;
+  await claim.getByRole('textbox', { name: 'Your address' }).focus();
+  await claim.keyboard.press('Control+V');
+  await press(claim, 'Continue');
+  await press(claim, 'Yes, send it here');
+  await heading(claim, 'Waiting for the shop');
+  await page.bringToFront();
+  await shop.simulate('claim');
+  await claim.bringToFront();
+  await look(claim);
+  await heading(claim, 'Refund sent');
+  const seconds = (performance.now() - start) / 1000;
+  console.log(`Paid too much, and refunded by the link: ${seconds.toFixed(1)} s`);
+  expect(seconds).toBeLessThan(60);
+  await page.bringToFront();
+  await page.locator('[part="refund"]', { hasText: 'Refunded: ' }).waitFor();
 }, 120_000);
 
 // Afterwards: each of them that waits for the deadline puts the shop's clock ahead.

@@ -281,7 +281,7 @@ export const claimTexts: Readonly<Record<PageLanguage, ClaimTexts>> = {
       'الرابط غير كامل أو انتهى: ألغى المتجر الاسترداد، أو أنشأ رابطًا أحدث، أو مر 30 يومًا. افتح آخر رابط وصلك، أو اسأل المتجر.',
     networkFee: 'رسوم الشبكة',
     feeShop: 'يدفعها المتجر',
-    feeTaken: '{fee}، خُصمت بالفعل',
+    feeTaken: 'خُصمت بالفعل: {fee}',
     feeOpen: 'تُخصم عند الإرسال، لذا قد يصل مبلغ أقل قليلًا',
     order: 'الطلب',
     reason: 'السبب',

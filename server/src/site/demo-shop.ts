@@ -220,8 +220,8 @@ export function demoShop(options: DemoShopOptions): Router {
     }
     const { data: currencies } = await merchant(request).currencies.list();
     const access = { apiUrl: ownUrl(request), secretKey };
-    const done = await simulate(body.data.name, payment, currencies, access);
-    response.json({ done, clockAheadSeconds: await clockAheadSeconds(access) });
+    const simulated = await simulate(body.data.name, payment, currencies, access);
+    response.json({ ...simulated, clockAheadSeconds: await clockAheadSeconds(access) });
   });
 
   api.use((_request, response) => {

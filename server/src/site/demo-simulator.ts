@@ -23,8 +23,16 @@ export const simulationNames = [
   'reorg',
   'deadline',
   'refund',
+  'claim',
 ] as const;
 export type SimulationName = (typeof simulationNames)[number];
+
+/** What a simulation did, as a sentence, and the page that it leads to. */
+export interface Simulated {
+  readonly done: string;
+  /** Where the payer of a refund says where to, and an address to say. */
+  readonly claim?: { readonly url: string; readonly address: string };
+}
 
 /** The sandbox refused. The message is for the visitor. */
 export class SimulationRefused extends Error {
@@ -47,7 +55,7 @@ interface Access {
 const reorgDepth = 100;
 
 /**
- * Runs a simulation for a payment, and returns a sentence about what it did.
+ * Runs a simulation for a payment.
  * @throws SimulationRefused
  */
 export async function simulate(
@@ -55,14 +63,14 @@ export async function simulate(
   payment: Payment,
   currencies: readonly ShopCurrency[],
   access: Access,
-): Promise<string> {
+): Promise<Simulated> {
   const { currency = '', currencyNetwork: network = '', networkName = network } = payment;
   const address = payment.addressInformation?.address;
   if (address === undefined) throw new SimulationRefused('The payment has no address yet.');
   const call = <E extends Endpoint>(endpoint: E, body: unknown) => request(endpoint, body, access);
   const transfer = async (amount: string, coin = currency) => {
     const { txHash } = await call(sandbox.transfer, { network, currency: coin, address, amount });
-    return `Sent ${amount} ${coin} on ${networkName} (transaction ${txHash.slice(0, 12)}…).`;
+    return { done: `Sent ${amount} ${coin} on ${networkName} (transaction ${txHash.slice(0, 12)}…).` };
   };
   const decimals = currencies.find(({ code }) => code === currency)?.payableDecimals ?? 6;
   const unitsOf = (amount = 0) => toUnits(decimalOf(amount), decimals);
@@ -83,38 +91,71 @@ export async function simulate(
     }
     case 'mine': {
       const { height } = await call(sandbox.mine, { network, count: 1 });
-      return `${networkName} is now at block ${height}.`;
+      return { done: `${networkName} is now at block ${height}.` };
     }
     case 'reorg':
       await call(sandbox.reorg, { network, depth: reorgDepth, keep: false, address });
-      return `The last ${reorgDepth} blocks of ${networkName} were replaced. This payment's transfers in them are lost.`;
+      return {
+        done: `The last ${reorgDepth} blocks of ${networkName} were replaced. This payment's transfers in them are lost.`,
+      };
     case 'deadline': {
       const { now } = await call(sandbox.advanceClock, { advanceSeconds: 0 });
       const seconds = Math.max(0, Math.ceil(((payment.expiresBy ?? 0) - Date.parse(now)) / 1000) + 1);
       await call(sandbox.advanceClock, { advanceSeconds: seconds });
-      return `The shop's test clock moved forward by ${seconds} s, past the deadline.`;
+      return { done: `The shop's test clock moved forward by ${seconds} s, past the deadline.` };
     }
     case 'refund':
       return refundExcess(payment, access);
+    case 'claim':
+      return refundByLink(payment, access);
     default:
       return name satisfies never;
   }
 }
 
 /** Plays the payer, who says where to, and the shop's staff, who approve. The simulated network then pays it as a transfer. */
-async function refundExcess({ id, addressSentFrom }: Payment, access: Access): Promise<string> {
+async function refundExcess({ id, addressSentFrom }: Payment, access: Access): Promise<Simulated> {
   const { refunds } = createMerchantClient(access);
   try {
     const { data } = await refunds.create({
       params: { payment_id: id },
-      body: { kind: 'excess', reason: 'You sent more than the price', address: addressSentFrom[0] },
+      body: { ...excess, address: addressSentFrom[0] },
     });
     await refunds.approve({ params: { refund_id: data.id }, body: {} });
-    return `The shop sends ${decimalOf(data.amount)} ${data.currency} back.`;
+    return { done: `The shop sends ${decimalOf(data.amount)} ${data.currency} back.` };
   } catch (error) {
-    if (error instanceof ApiError) throw new SimulationRefused(error.message);
-    throw error;
+    throw refusalOf(error);
   }
+}
+
+/** Plays the shop's staff alone: the visitor is the payer. The first time they send the link, and then they approve. */
+async function refundByLink({ id, addressSentFrom }: Payment, access: Access): Promise<Simulated> {
+  const { refunds } = createMerchantClient(access);
+  try {
+    const [started] = (await refunds.list({ query: { paymentId: id } })).data;
+    if (started?.status === 'awaiting_address') {
+      throw new SimulationRefused('The shop waits for an address: give it on the page of the refund.');
+    }
+    if (started?.status === 'awaiting_approval') {
+      await refunds.approve({ params: { refund_id: started.id }, body: { address: started.address ?? '' } });
+      return {
+        done: `The shop approves, and the network sends ${decimalOf(started.amount)} ${started.currency}.`,
+      };
+    }
+    const { data } = await refunds.create({ params: { payment_id: id }, body: excess });
+    return {
+      done: `The shop sends the payer a link to claim ${decimalOf(data.amount)} ${data.currency}.`,
+      claim: { url: data.claimUrl ?? '', address: addressSentFrom[0] ?? '' },
+    };
+  } catch (error) {
+    throw refusalOf(error);
+  }
+}
+
+const excess = { kind: 'excess', reason: 'You sent more than the price' } as const;
+
+function refusalOf(error: unknown): unknown {
+  return error instanceof ApiError ? new SimulationRefused(error.message) : error;
 }
 
 /** How far the shop's test clock is ahead of the server's time. */

@@ -430,6 +430,25 @@ describe('the demo shop', () => {
       expect((await simulate(orderId, id, 'refund')).status).toBe(409);
     });
 
+    it('or sends the visitor the link, and approves once there is an address', async () => {
+      const orderId = await newOrder();
+      const id = await lock(referenceOf(orderId));
+      for (const name of ['over', 'mine', 'mine']) await simulate(orderId, id, name);
+      const { url, address } = (await simulate(orderId, id, 'claim')).json['claim'] as Record<string, string>;
+      expect((await simulate(orderId, id, 'claim')).status, 'there is no address yet').toBe(409);
+      const body = { token: new URL(url ?? '').hash.slice(1), address };
+      expect((await server.api('POST', '/v1/refund-claims/address', { key: undefined, body })).status).toBe(
+        200,
+      );
+      const { json } = await simulate(orderId, id, 'claim');
+      expect(json['done']).toMatch(/^The shop approves, and the network sends 6\.\d+ USDT/);
+      // The next test counts its own transfers.
+      const refunds = async () => (await server.api('GET', `/v1/refunds?paymentId=${id}`)).body.data;
+      await expect
+        .poll(refunds, { timeout: 20_000 })
+        .toMatchObject([{ address, txHash: expect.any(String) as string }]);
+    });
+
     it('works for payments of the shop’s own orders only', async () => {
       const before = await transfers();
       const orderId = await newOrder();
