@@ -1,6 +1,7 @@
 /** Refunds that a PSBT pays on a real Litecoin Core with the last coins: who bears the network's fee, and what everybody reads of it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toUnits } from 'crypto-checkout/contract';
+import { checkLedger } from '../../src/audit/check.js';
 import { network, openPayoutShop, type PayoutMerchant, type PayoutShop } from '../psbt-payouts/fixture.js';
 import { engines } from '../support/engines.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
@@ -158,5 +159,14 @@ describe.skipIf(!hasLitecoind).each(engines)('A refund by PSBT of the last coins
     expect(received.toFixed(8)).toBe(refund.amount.toFixed(8));
     expect(await webhooksOf(refund)).toMatchObject([{ amount: refund.amount, txHash: record.txHash }]);
     await shop.expectBooksInOrder();
+    // A record that names another amount than was sent is found.
+    const { database } = shop.server;
+    await database.write((transaction) =>
+      transaction.updateTable('refunds').set({ amount: '1' }).where('id', '=', refund.id).execute(),
+    );
+    const checks = await database.snapshot((reader) => checkLedger(reader));
+    expect(checks.flatMap(({ violations }) => violations)).toEqual([
+      `The refund ${refund.id} differs from its transfer`,
+    ]);
   });
 });
