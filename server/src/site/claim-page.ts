@@ -2,7 +2,7 @@
 import { Router } from 'express';
 import { claimTexts } from './claim-texts.js';
 import { html } from './html.js';
-import { localeOf, pathOf, sendPage, stylesheetFile } from './page-frame.js';
+import { localeOf, pathOf, policyOf, sendPage, stylesheetFile } from './page-frame.js';
 
 export interface ClaimPageOptions {
   readonly publicUrl: string;
@@ -11,17 +11,7 @@ export interface ClaimPageOptions {
 }
 
 /** Images: the shop's logo, and the icons of wallets. */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  'img-src https: data:',
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-].join('; ');
+const policy = policyOf({ scripts: "'self'", calls: "'self'", images: 'https: data:' });
 
 export function claimPage({ publicUrl, scriptFile }: ClaimPageOptions): Router {
   // A proxy takes the path of PUBLIC_URL off each request.

@@ -2,104 +2,61 @@
 import type { PageLanguage } from './page-texts.js';
 
 /** `{shop}`, `{fee}`, `{currency}`, `{network}`, `{wallet}`, `{host}` and `{time}` are filled in by the page's script. */
-export interface ClaimTexts {
-  readonly title: string;
-  readonly loading: string;
-  readonly enterHeading: string;
-  readonly enterHelp: string;
-  readonly exchangeHelp: string;
-  readonly address: string;
-  readonly useWallet: string;
-  readonly browserWallet: string;
-  readonly check: string;
-  readonly confirmHeading: string;
-  readonly confirmHelp: string;
-  readonly confirm: string;
-  readonly back: string;
-  readonly change: string;
-  readonly waitingHeading: string;
-  readonly waitingHelp: string;
-  readonly sendingHeading: string;
-  readonly sendingHelp: string;
-  readonly paidHeading: string;
-  readonly paidHelp: string;
-  readonly failedHeading: string;
-  readonly failedHelp: string;
-  readonly goneHeading: string;
-  readonly goneHelp: string;
-  readonly networkFee: string;
-  readonly feeShop: string;
-  readonly feeTaken: string;
-  readonly feeOpen: string;
-  readonly order: string;
-  readonly reason: string;
-  readonly network: string;
-  readonly transaction: string;
-  readonly until: string;
-  readonly sameWallet: string;
-  readonly prove: string;
-  readonly notProven: string;
-  readonly safety: string;
-  readonly test: string;
-  readonly wrongAddress: string;
-  readonly busy: string;
-  readonly offline: string;
-  readonly retry: string;
-  readonly contact: string;
-}
+const en = {
+  title: 'Refund',
+  loading: 'Loading…',
+  enterHeading: 'Where should we send your refund?',
+  enterHelp: 'Enter an address of yours that receives {currency} on {network}.',
+  exchangeHelp:
+    'At an exchange, copy your deposit address for {currency} on {network}. Do not use the address that you paid from: at an exchange it is not yours.',
+  address: 'Your address',
+  useWallet: 'Use the address of {wallet}',
+  browserWallet: 'your browser wallet',
+  check: 'Continue',
+  confirmHeading: 'Is this your address?',
+  confirmHelp: 'Compare every block with your wallet. Coins sent to a wrong address cannot be brought back.',
+  confirm: 'Yes, send it here',
+  back: 'No, change it',
+  change: 'Change the address',
+  waitingHeading: 'Waiting for the shop',
+  waitingHelp:
+    '{shop} approves it next. You can change the address until then, and close this page: the link shows how far it is.',
+  sendingHeading: 'Your refund is being sent',
+  sendingHelp: 'There is nothing to do. This page follows by itself.',
+  paidHeading: 'Refund sent',
+  paidHelp: 'It is on the network. An exchange may take some minutes to show it.',
+  failedHeading: 'The refund could not be sent',
+  failedHelp: 'Nothing has left yet. Ask {shop} to start it again.',
+  goneHeading: 'Refund not found',
+  goneHelp:
+    'The link is incomplete, or it has ended: the shop cancelled the refund, made a newer link, or 30 days went by. Open the last link that you got, or ask the shop.',
+  networkFee: 'Network fee',
+  feeShop: 'Paid by the shop',
+  feeTaken: '{fee}, already taken off',
+  feeOpen: 'Taken off when it is sent, so a little less can arrive',
+  order: 'Order',
+  reason: 'Reason',
+  network: 'Network',
+  transaction: 'Transaction',
+  until: 'Enter it by',
+  sameWallet: 'The shop sees that this is the wallet that paid.',
+  prove: 'Prove with {wallet} that it paid',
+  notProven: 'The wallet did not prove it. You can go on without.',
+  safety:
+    'You are on {host}. Check that the shop gave you this link. Nobody needs your recovery phrase, a private key or a payment from you to refund you.',
+  test: 'Test mode: no real money',
+  wrongAddress:
+    'This address cannot be used for {currency} on {network}. Copy one of your own from your wallet.',
+  busy: 'Too many tries. Wait a minute, then try again.',
+  offline: 'The service does not answer. Your entry is not lost: try again.',
+  retry: 'Try again',
+  contact: 'Contact the shop',
+};
+
+export type ClaimTexts = Readonly<Record<keyof typeof en, string>>;
 
 export const claimTexts: Readonly<Record<PageLanguage, ClaimTexts>> = {
-  en: {
-    title: 'Refund',
-    loading: 'Loading…',
-    enterHeading: 'Where should we send your refund?',
-    enterHelp: 'Enter an address of yours that receives {currency} on {network}.',
-    exchangeHelp:
-      'At an exchange, copy your deposit address for {currency} on {network}. Do not use the address that you paid from: at an exchange it is not yours.',
-    address: 'Your address',
-    useWallet: 'Use the address of {wallet}',
-    browserWallet: 'your browser wallet',
-    check: 'Continue',
-    confirmHeading: 'Is this your address?',
-    confirmHelp:
-      'Compare every block with your wallet. Coins sent to a wrong address cannot be brought back.',
-    confirm: 'Yes, send it here',
-    back: 'No, change it',
-    change: 'Change the address',
-    waitingHeading: 'Waiting for the shop',
-    waitingHelp:
-      '{shop} approves it next. You can change the address until then, and close this page: the link shows how far it is.',
-    sendingHeading: 'Your refund is being sent',
-    sendingHelp: 'There is nothing to do. This page follows by itself.',
-    paidHeading: 'Refund sent',
-    paidHelp: 'It is on the network. An exchange may take some minutes to show it.',
-    failedHeading: 'The refund could not be sent',
-    failedHelp: 'Nothing has left yet. Ask {shop} to start it again.',
-    goneHeading: 'Refund not found',
-    goneHelp:
-      'The link is incomplete, or it has ended: the shop cancelled the refund, made a newer link, or 30 days went by. Open the last link that you got, or ask the shop.',
-    networkFee: 'Network fee',
-    feeShop: 'Paid by the shop',
-    feeTaken: '{fee}, already taken off',
-    feeOpen: 'Taken off when it is sent, so a little less can arrive',
-    order: 'Order',
-    reason: 'Reason',
-    network: 'Network',
-    transaction: 'Transaction',
-    until: 'Enter it by',
-    sameWallet: 'The shop sees that this is the wallet that paid.',
-    prove: 'Prove with {wallet} that it paid',
-    notProven: 'The wallet did not prove it. You can go on without.',
-    safety:
-      'You are on {host}. Check that the shop gave you this link. Nobody needs your recovery phrase, a private key or a payment from you to refund you.',
-    test: 'Test mode: no real money',
-    wrongAddress:
-      'This address cannot be used for {currency} on {network}. Copy one of your own from your wallet.',
-    busy: 'Too many tries. Wait a minute, then try again.',
-    offline: 'The service does not answer. Your entry is not lost: try again.',
-    retry: 'Try again',
-    contact: 'Contact the shop',
-  },
+  en,
   fr: {
     title: 'Remboursement',
     loading: 'Chargement…',

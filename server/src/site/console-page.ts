@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Router } from 'express';
 import { compress, sendCompressed, type Compressed } from './compressed.js';
 import { html } from './html.js';
-import { pathOf, sendPage } from './page-frame.js';
+import { pathOf, policyOf, sendPage } from './page-frame.js';
 import { pickLocale } from './page-texts.js';
 
 export interface ConsolePageOptions {
@@ -14,19 +14,13 @@ export interface ConsolePageOptions {
 }
 
 /** Images: the shop's logo, and the icons of wallets. */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  'img-src https: data:',
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
+const policy = policyOf({
+  scripts: "'self'",
+  calls: "'self'",
+  images: 'https: data:',
   // The preview of the widget has a Lit of its own.
-  "trusted-types lit-html 'allow-duplicates'",
-].join('; ');
+  trustedTypes: "lit-html 'allow-duplicates'",
+});
 
 const types: Readonly<Record<string, string>> = { js: 'text/javascript', css: 'text/css' };
 

@@ -17,6 +17,7 @@ import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
 import * as z from 'zod/mini';
 import { localHosts } from '../shared/local-hosts.js';
 import { clockAheadSeconds, simulate, simulationNames, SimulationRefused } from './demo-simulator.js';
+import { policyOf } from './page-frame.js';
 
 export interface DemoShopOptions {
   /** The shop's public test key; undefined if it has no active one. */
@@ -281,14 +282,4 @@ function ownUrl({ socket: { localAddress = '127.0.0.1', localPort = 80 } }: Requ
 }
 
 /** As strict as the checkout allows: the merchant's logo is all that may come from another origin. */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  'img-src https: data:',
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-].join('; ');
+const policy = policyOf({ scripts: "'self'", calls: "'self'", images: 'https: data:', forms: "'self'" });

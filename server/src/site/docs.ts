@@ -9,18 +9,10 @@ import { compress, sendCompressed, type Compressed } from './compressed.js';
 import { apiPages } from './docs-api.js';
 import { docsFrame, rootOf, searchIndex, type DocsPage } from './docs-frame.js';
 import { listGuides, renderGuide } from './docs-guides.js';
+import { policyOf } from './page-frame.js';
 
 /** Allows the pages' own script and styles, and nothing from any other origin. */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  'img-src data:',
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-].join('; ');
+const policy = policyOf({ scripts: "'self'", images: 'data:' });
 
 const dataFile = (name: string) => new URL(`../../data/${name}`, import.meta.url);
 

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Router, type Response } from 'express';
 import { html, type Html } from './html.js';
-import { localeOf, notice, pathOf, sendPage, stylesheetFile } from './page-frame.js';
+import { localeOf, notice, pathOf, policyOf, sendPage, stylesheetFile } from './page-frame.js';
 
 /** What a payment's page shows and needs. */
 export interface HostedPayment {
@@ -95,15 +95,5 @@ function apiAddress(publicUrl: string, checkoutUrl: string): { url: string; orig
 /** Allows only what the widget needs: scripts, styles and calls of this page and the API, and the merchant's logo. */
 function policy(apiOrigin: string | undefined): string {
   const own = apiOrigin === undefined ? "'self'" : `'self' ${apiOrigin}`;
-  return [
-    "default-src 'none'",
-    `script-src ${own}`,
-    "style-src 'self'",
-    `connect-src ${own}`,
-    'img-src https: data:',
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-    "require-trusted-types-for 'script'",
-  ].join('; ');
+  return policyOf({ scripts: own, calls: own, images: 'https: data:' });
 }

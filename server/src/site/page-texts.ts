@@ -1,27 +1,21 @@
 /** The hosted page's own texts, in the widget's ten languages. Only the English has been checked by a native reader. */
 
-export interface PageTexts {
-  /** `{shop}` is the merchant's name. */
-  readonly pay: string;
-  readonly needsScript: string;
-  readonly notFound: string;
-  readonly notFoundHelp: string;
-  readonly unavailable: string;
-  readonly unavailableShop: string;
-  readonly unavailableHelp: string;
-}
+const en = {
+  // `{shop}` is the merchant's name.
+  pay: 'Pay {shop}',
+  needsScript: 'This page needs JavaScript to show how to pay.',
+  notFound: 'Payment not found',
+  notFoundHelp: 'Check the link, or ask the shop that gave it to you.',
+  unavailable: 'Payment unavailable',
+  unavailableShop: '{shop} cannot take payments here right now',
+  unavailableHelp:
+    'You have not been charged. Please tell the shop that its account has no active public key.',
+};
+
+export type PageTexts = Readonly<Record<keyof typeof en, string>>;
 
 const texts = {
-  en: {
-    pay: 'Pay {shop}',
-    needsScript: 'This page needs JavaScript to show how to pay.',
-    notFound: 'Payment not found',
-    notFoundHelp: 'Check the link, or ask the shop that gave it to you.',
-    unavailable: 'Payment unavailable',
-    unavailableShop: '{shop} cannot take payments here right now',
-    unavailableHelp:
-      'You have not been charged. Please tell the shop that its account has no active public key.',
-  },
+  en,
   fr: {
     pay: 'Payer {shop}',
     needsScript: 'Cette page a besoin de JavaScript pour montrer comment payer.',

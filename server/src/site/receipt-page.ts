@@ -3,7 +3,7 @@ import { Router } from 'express';
 import { isInGroup, type PaymentRecord, type PaymentRefund, type Receipt } from 'crypto-checkout/contract';
 import { isoTime } from '../shared/clock.js';
 import { html, type Html } from './html.js';
-import { localeOf, notice, pathOf, sendPage, stylesheetFile } from './page-frame.js';
+import { localeOf, notice, pathOf, policyOf, sendPage, stylesheetFile } from './page-frame.js';
 import { receiptTexts, type ReceiptTexts } from './receipt-texts.js';
 
 export interface ReceiptPageOptions {
@@ -15,14 +15,7 @@ export interface ReceiptPageOptions {
 }
 
 /** Nothing runs on this page. */
-const policy = [
-  "default-src 'none'",
-  "style-src 'self'",
-  'img-src data:',
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+const policy = policyOf({ images: 'data:' });
 
 export function receiptPage({ publicUrl, findReceipt }: ReceiptPageOptions): Router {
   // A proxy takes the path of PUBLIC_URL off each request.

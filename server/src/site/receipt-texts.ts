@@ -2,88 +2,65 @@
 import type { PaymentState } from 'crypto-checkout/contract';
 import type { PageLanguage } from './page-texts.js';
 
-export interface ReceiptTexts {
-  readonly receipt: string;
-  readonly states: Readonly<Record<PaymentState, string>>;
-  /** `{time}` is when the page was answered. */
-  readonly asOf: string;
-  readonly test: string;
-  readonly shop: string;
-  readonly order: string;
-  readonly price: string;
-  readonly due: string;
-  readonly received: string;
-  readonly network: string;
-  readonly rate: string;
-  readonly created: string;
-  readonly paidAt: string;
-  readonly paymentId: string;
-  readonly transfers: string;
-  readonly none: string;
-  readonly counted: string;
-  readonly notCounted: string;
-  readonly confirmed: string;
-  /** `{confirmations}` of `{required}`. */
-  readonly unconfirmed: string;
-  readonly lost: string;
-  readonly refunds: string;
-  readonly refundStarted: string;
-  readonly refundSending: string;
-  readonly refundPaid: string;
-  readonly refundEnded: string;
-  /** `{count}` transfers that are not listed, of `{amount}` together. */
-  readonly unlisted: string;
-}
+type States = Readonly<Record<PaymentState, string>>;
 
 /** @param waiting before anything has arrived, whatever the payer has chosen */
-function states(waiting: string, others: Omit<ReceiptTexts['states'], Waiting>): ReceiptTexts['states'] {
+function states(waiting: string, others: Omit<States, Waiting>): States {
   return { created: waiting, currency_set: waiting, awaiting_funds: waiting, ...others };
 }
 type Waiting = 'created' | 'currency_set' | 'awaiting_funds';
 
+const en = {
+  receipt: 'Receipt',
+  states: states('Waiting for payment', {
+    partially_paid: 'Partly paid',
+    confirming: 'Seen, not confirmed yet',
+    settled: 'Paid',
+    settled_over: 'Paid, and more than was due',
+    settled_late: 'Paid late, and accepted',
+    expired: 'Expired, not paid',
+    expired_partial: 'Expired, partly paid',
+    expired_late: 'Paid too late; the shop decides',
+    invalid: 'Wrong coin received',
+    reversed: 'Reversed: the network removed a transfer',
+    cancelled: 'Cancelled',
+    cancelled_paid: 'Cancelled, but coins arrived',
+  }),
+  // `{time}` is when the page was answered.
+  asOf: 'As the server saw it at {time}. Open the link again for the latest state.',
+  test: 'Test mode: no real money was paid.',
+  shop: 'Shop',
+  order: 'Order',
+  price: 'Price',
+  due: 'Amount due',
+  received: 'Received',
+  network: 'Network',
+  rate: 'Rate',
+  created: 'Created',
+  paidAt: 'Paid at',
+  paymentId: 'Payment ID',
+  transfers: 'Transfers',
+  none: 'Nothing has arrived.',
+  counted: 'counted',
+  notCounted: 'not counted',
+  confirmed: 'confirmed',
+  unconfirmed: '{confirmations} of {required} confirmations',
+  lost: 'no longer on the network',
+  refunds: 'Refunds',
+  refundStarted: 'started',
+  refundSending: 'being sent',
+  refundPaid: 'sent back',
+  refundEnded: 'not sent',
+  // `{count}` transfers that are not listed, of `{amount}` together.
+  unlisted: 'More transfers, not listed here: {count}, {amount} together',
+};
+
+export type ReceiptTexts = Readonly<Record<Exclude<keyof typeof en, 'states'>, string>> & {
+  readonly states: States;
+};
+
 export const receiptTexts: Readonly<Record<PageLanguage, ReceiptTexts>> = {
-  en: {
-    receipt: 'Receipt',
-    states: states('Waiting for payment', {
-      partially_paid: 'Partly paid',
-      confirming: 'Seen, not confirmed yet',
-      settled: 'Paid',
-      settled_over: 'Paid, and more than was due',
-      settled_late: 'Paid late, and accepted',
-      expired: 'Expired, not paid',
-      expired_partial: 'Expired, partly paid',
-      expired_late: 'Paid too late; the shop decides',
-      invalid: 'Wrong coin received',
-      reversed: 'Reversed: the network removed a transfer',
-      cancelled: 'Cancelled',
-      cancelled_paid: 'Cancelled, but coins arrived',
-    }),
-    asOf: 'As the server saw it at {time}. Open the link again for the latest state.',
-    test: 'Test mode: no real money was paid.',
-    shop: 'Shop',
-    order: 'Order',
-    price: 'Price',
-    due: 'Amount due',
-    received: 'Received',
-    network: 'Network',
-    rate: 'Rate',
-    created: 'Created',
-    paidAt: 'Paid at',
-    paymentId: 'Payment ID',
-    transfers: 'Transfers',
-    none: 'Nothing has arrived.',
-    counted: 'counted',
-    notCounted: 'not counted',
-    confirmed: 'confirmed',
-    unconfirmed: '{confirmations} of {required} confirmations',
-    lost: 'no longer on the network',
-    refunds: 'Refunds',
-    refundStarted: 'started',
-    refundSending: 'being sent',
-    refundPaid: 'sent back',
-    refundEnded: 'not sent',
-    unlisted: 'More transfers, not listed here: {count}, {amount} together',
-  },
+  en,
   fr: {
     receipt: 'Reçu',
     states: states('En attente du paiement', {
