@@ -16,6 +16,8 @@ export function answerFromFixtures(all: readonly GalleryState[]): ReadonlyMap<st
   return states;
 }
 
+const offer = { coins: ['USDT', 'BTC', 'ETH', 'USDC', 'BNB', 'TRX', 'LTC', 'POL'], minutes: 30 };
+
 function answer(state: GalleryState | undefined, path: string): Promise<Response> {
   const call = path.endsWith('/payments/checkout')
     ? 'create'
@@ -25,6 +27,7 @@ function answer(state: GalleryState | undefined, path: string): Promise<Response
         ? 'lock'
         : 'verify';
   const isFirst = call === 'verify' && !path.endsWith('/verify/checkout');
+  if (path.includes('/checkout-offer/')) return Promise.resolve(Response.json(offer));
   const trouble = state?.trouble?.[call];
   if (path.includes('/transfers/')) return Promise.resolve(reply(state?.transfer));
   if (trouble === 'hangs') return never;

@@ -213,9 +213,6 @@ export const styles = css`
     margin-inline-start: auto;
     text-align: end;
   }
-  .header b {
-    font-weight: 600;
-  }
   .total b {
     overflow-wrap: normal;
     font-size: calc(var(--_rem) * 1.0625);
@@ -242,6 +239,7 @@ export const styles = css`
     flex-basis: 100%;
     gap: 6px;
     padding: 12px 0 0;
+    overflow-wrap: break-word;
     list-style: none;
   }
   .items li {

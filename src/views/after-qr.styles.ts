@@ -35,6 +35,7 @@ export const afterQrStyles = css`
   }
   .transfer input {
     flex: 1 1 calc(var(--_rem) * 9);
+    width: 100%;
     min-width: 0;
   }
   .transfer button {
@@ -137,6 +138,17 @@ export const afterQrStyles = css`
   }
   [part='wrong-asset'] {
     --_tint: var(--_caution);
+  }
+  figcaption,
+  .chip,
+  .error {
+    text-wrap: balance;
+  }
+  /* Nearer together, so that what a wrong coin adds pushes nothing off a laptop's screen. */
+  @container (min-width: 720px) {
+    .body:has(> [part='wrong-asset']) {
+      gap: var(--_space);
+    }
   }
   .question {
     display: grid;

@@ -163,11 +163,15 @@ test('"Check now" says what it saw, and when', async () => {
 
 test('a wrong coin is said at once, by name and amount, and the payment goes on', async () => {
   const { payment, url } = await stage.createLocked('TRX', 'tron');
-  const checkout = checkoutOn(await stage.page());
-  await checkout.element.page().goto(url);
+  const page = await stage.page();
+  await page.setViewportSize({ width: 1280, height: 800 });
+  const checkout = checkoutOn(page);
+  await page.goto(url);
   await checkout.reach('awaiting-funds');
+  await checkout.part('time-log').waitFor();
   await stage.send(payment, '5', 'USDT');
   await checkout.part('wrong-asset').waitFor();
+  expect((await checkout.part('card').boundingBox())?.height).toBeLessThanOrEqual(700);
   expect((await checkout.part('wrong-asset').innerText()).replaceAll('\u00a0', ' ')).toContain(
     '5.00 USDT on Tron arrived, but this payment takes TRX on Tron.',
   );

@@ -8,11 +8,12 @@ test.each([
   { search: 'theme=light', width: 1360 },
   { search: 'theme=dark', width: 1360 },
   { search: 'theme=light&width=320', width: 400 },
+  { search: 'theme=light&width=320', width: 400, textSize: '200%' },
   { search: 'theme=light&width=720', width: 1000 },
   { search: 'theme=light&lang=ar-XB&spacing=wide&logo=broken', width: 1360 },
   { search: 'theme=light&accent=yellow', width: 1360 },
   { search: 'theme=light&accent=cream', width: 1360 },
-])('$search', async ({ search, width }) => {
+])('$search $textSize', async ({ search, width, textSize = '' }) => {
   // The broken logo, and the calls that some states let fail.
   const page = await stage.page({ expectedErrors: /ERR_NAME_NOT_RESOLVED|crypto-checkout>|broken\.invalid/ });
   await page.emulateMedia({ reducedMotion: 'reduce' });
@@ -22,6 +23,7 @@ test.each([
   await page.locator('crypto-checkout[status="awaiting-funds"] [part="time-log"]').first().waitFor();
   await page.locator('[data-state="error, did not open"] [part="error"]').waitFor();
   await page.locator('[data-state="quoted, the lock failed"] [part="error"]').waitFor();
+  await page.evaluate((size) => (document.documentElement.style.fontSize = size), textSize);
   const cells = await page.locator('.cell').all();
   expect(cells.length).toBeGreaterThan(25);
   const wider = await page.locator('crypto-checkout').evaluateAll((elements) =>
@@ -33,6 +35,19 @@ test.each([
       .map((element) => element.parentElement?.dataset['state']),
   );
   expect(wider, 'states wider than their card').toEqual([]);
+  const broken = await page.locator('crypto-checkout').evaluateAll((elements) =>
+    elements
+      .flatMap(({ shadowRoot }) => [
+        ...(shadowRoot?.querySelectorAll<HTMLElement>('[part="total"], [part="items"] bdi') ?? []),
+      ])
+      .filter((price) => {
+        const text = document.createRange();
+        text.selectNodeContents(price);
+        return new Set([...text.getClientRects()].map(({ y }) => y)).size > 1;
+      })
+      .map(({ innerText }) => innerText),
+  );
+  expect(broken, 'prices on two lines').toEqual([]);
   await loadAxe(page);
   const violations = await page.evaluate(async () => {
     interface Axe {
