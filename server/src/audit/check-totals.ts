@@ -68,6 +68,7 @@ export async function checkCustody(reader: Reader): Promise<LedgerCheck> {
   }
   const gas = await reader
     .selectFrom('treasury_fees')
+    .where('is_reversed', '=', 0)
     .groupBy(['mode', 'currency', 'network', 'merchant_id'])
     .select(['mode', 'currency', 'network', 'merchant_id', sumUnits(reader, 'amount').as('units')])
     .execute();

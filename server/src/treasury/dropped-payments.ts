@@ -10,9 +10,10 @@ import type { Database } from '../db/database.js';
 import type { Transaction } from '../db/engine.js';
 import type { TransferTable, TreasuryPaymentTable } from '../db/schema.js';
 import type { EvmConnected } from './forwarder-checks.js';
+import { takeBackGas, type GasBooksDeps } from './treasury-books.js';
 import * as store from './watch-store.js';
 
-export interface DroppedPaymentDeps {
+export interface DroppedPaymentDeps extends GasBooksDeps {
   readonly database: Database;
   /** Lets a transfer wait again that a transaction has settled. @returns undefined if something else settled it */
   readonly unsettle: (
@@ -61,16 +62,18 @@ async function findAgain(on: EvmConnected, txHash: string, height: number, signa
 }
 
 async function takeBack(
-  { database, unsettle, hold, log }: DroppedPaymentDeps,
+  deps: DroppedPaymentDeps,
   place: NetworkRef,
   payment: TreasuryPaymentTable & { readonly transfer_id: string },
 ): Promise<void> {
+  const { database, unsettle, hold, log } = deps;
   const { transfer_id: id, tx_hash: txHash, block_height: height } = payment;
   const taken = await database.write(async (transaction) => {
     const cursor = await store.lockCursor(transaction, place);
     if (!(await store.deletePayment(transaction, payment))) return undefined;
     const transfer = await unsettle(transaction, id, txHash);
     if (transfer) await hold(transaction, transfer);
+    await takeBackGas(deps, transaction, place, txHash);
     // The blocks that have come instead are read once more, now that the transfer waits.
     await store.moveCursor(transaction, place, Math.min(cursor, height - 1));
     return transfer;

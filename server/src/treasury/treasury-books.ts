@@ -1,9 +1,10 @@
 /** Books what happened at treasuries in blocks that were read: sweeps, payments that may settle transfers, and gas. */
 import { addressFormat } from '../addresses/formats.js';
 import { assetAt, coinOf, fromChain, toChain } from '../chains/assets.js';
+import type { NetworkRef } from '../chains/chain.js';
 import type { Database } from '../db/database.js';
 import type { Transaction } from '../db/engine.js';
-import type { SweepTable, TransferTable, TreasuryPaymentTable } from '../db/schema.js';
+import type { SweepTable, TransferTable, TreasuryFeeTable, TreasuryPaymentTable } from '../db/schema.js';
 import type { AccountName, Ledger } from '../ledger/ledger.js';
 import type { Clock } from '../shared/clock.js';
 import { nativeToken } from './factory.js';
@@ -17,6 +18,8 @@ export interface TreasuryBooksDeps {
   readonly clock: Clock;
   readonly ledger: Ledger;
 }
+
+export type GasBooksDeps = Pick<TreasuryBooksDeps, 'ledger' | 'clock'>;
 
 /** What was read of some blocks. */
 export interface TreasuryBlocks {
@@ -64,13 +67,14 @@ async function bookSweeps(
   const merchants = await store.findForwarders(transaction, place.mode, [
     ...new Set(swept.map(({ forwarder }) => canonical(forwarder))),
   ]);
-  const nameOf = (row: SweepTable) => `${row.tx_hash}/${row.log_index}/${row.block_hash}`;
+  const placeInBlock = (row: SweepTable) => `${row.tx_hash}/${row.log_index}/${row.block_hash}`;
   const found = swept.flatMap((log) => sweepRow(watched, log, merchants) ?? []);
-  const present = new Set(found.map(nameOf));
+  const present = new Set(found.map(placeInBlock));
   for (const row of await store.sweepsFrom(transaction, place, from, to)) {
-    if (row.is_reversed === 1 || present.has(nameOf(row))) continue;
+    if (row.is_reversed === 1 || present.has(placeInBlock(row))) continue;
     await post(deps, transaction, row, 'unsweep');
     await store.writeSweep(transaction, { ...row, is_reversed: 1, reversals: row.reversals + 1 });
+    await takeBackGas(deps, transaction, row, row.tx_hash);
   }
   for (const row of found) {
     const known = await store.findSweep(transaction, row);
@@ -131,7 +135,7 @@ async function post(
   const treasury: AccountName = { ...addresses, place: 'treasury' };
   // Whoever decides about the merchant's coins holds this lock, and must not see half of this change.
   await ledger.balance(transaction, mode, currency, { kind: 'available', merchantId });
-  const name = [mode, network, row.tx_hash, row.log_index, ...(reversals > 0 ? [reversals] : [])].join('/');
+  const name = nameOf(row, `${row.tx_hash}/${row.log_index}`, reversals);
   const [to, from] = kind === 'sweep' ? [treasury, addresses] : [addresses, treasury];
   const entries = [
     { account: to, debit: amount },
@@ -210,7 +214,7 @@ export function gasPaidBy(
  * @param units of the coin
  */
 export async function bookGas(
-  { ledger, clock }: Pick<TreasuryBooksDeps, 'ledger' | 'clock'>,
+  { ledger, clock }: GasBooksDeps,
   transaction: Transaction,
   { network: { mode, code: network }, chainAssets }: Pick<EvmConnected, 'network' | 'chainAssets'>,
   txHash: string,
@@ -221,19 +225,40 @@ export async function bookGas(
   if (!coin || units === 0n) return;
   const { currency } = coin;
   const row = { mode, network, tx_hash: txHash, merchant_id: merchantId, currency, amount: units.toString() };
-  if (!(await store.insertFee(transaction, row))) return;
-  await ledger.balance(transaction, mode, currency, { kind: 'available', merchantId });
-  await ledger.post(
-    transaction,
-    {
-      key: `treasury-fee:${mode}/${network}/${txHash}`,
-      mode,
-      currency,
-      entries: [
-        { account: { kind: 'network_fee' }, debit: units },
-        { account: { kind: 'custody', network, merchantId, place: 'treasury' }, credit: units },
-      ],
-    },
-    clock.now({ merchantId, mode }),
-  );
+  const fee = await store.insertFee(transaction, row);
+  if (fee) await postGas({ ledger, clock }, transaction, fee, 'treasury-fee');
 }
+
+/** The transaction is in no block any more, and so has cost nothing. */
+export async function takeBackGas(
+  deps: GasBooksDeps,
+  transaction: Transaction,
+  place: NetworkRef,
+  txHash: string,
+): Promise<void> {
+  const fee = await store.reverseFee(transaction, place, txHash);
+  if (fee) await postGas(deps, transaction, fee, 'treasury-fee-back');
+}
+
+async function postGas(
+  { ledger, clock }: GasBooksDeps,
+  transaction: Transaction,
+  { mode, network, tx_hash: txHash, merchant_id: merchantId, currency, amount, reversals }: TreasuryFeeTable,
+  kind: 'treasury-fee' | 'treasury-fee-back',
+): Promise<void> {
+  const units = BigInt(amount);
+  const paid: AccountName = { kind: 'network_fee' };
+  const treasury: AccountName = { kind: 'custody', network, merchantId, place: 'treasury' };
+  const [to, from] = kind === 'treasury-fee' ? [paid, treasury] : [treasury, paid];
+  const entries = [
+    { account: to, debit: units },
+    { account: from, credit: units },
+  ];
+  await ledger.balance(transaction, mode, currency, { kind: 'available', merchantId });
+  const key = `${kind}:${nameOf({ mode, network }, txHash, reversals)}`;
+  await ledger.post(transaction, { key, mode, currency, entries }, clock.now({ merchantId, mode }));
+}
+
+/** Part of a posting's key. What was taken back can be posted once more. */
+const nameOf = ({ mode, network }: NetworkRef, what: string, reversals: number): string =>
+  [mode, network, what, ...(reversals > 0 ? [reversals] : [])].join('/');

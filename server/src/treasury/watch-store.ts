@@ -115,15 +115,38 @@ export async function writeSweep(transaction: Transaction, row: SweepTable): Pro
     .execute();
 }
 
-/** @returns false if it was known */
-export async function insertFee(transaction: Transaction, row: TreasuryFeeTable): Promise<boolean> {
-  const inserted = await transaction
+/** @returns what is in the books from now on; undefined if it was there already */
+export async function insertFee(
+  transaction: Transaction,
+  row: Omit<TreasuryFeeTable, 'is_reversed' | 'reversals'>,
+): Promise<TreasuryFeeTable | undefined> {
+  const { merchant_id, amount } = row;
+  return transaction
     .insertInto('treasury_fees')
-    .values(row)
-    .onConflict((conflict) => conflict.doNothing())
-    .returning('tx_hash')
-    .execute();
-  return inserted.length > 0;
+    .values({ ...row, is_reversed: 0, reversals: 0 })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['mode', 'network', 'tx_hash'])
+        .doUpdateSet({ merchant_id, amount, is_reversed: 0 })
+        .where('treasury_fees.is_reversed', '=', 1),
+    )
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** @returns what was in the books until now; undefined if nothing was */
+export async function reverseFee(
+  transaction: Transaction,
+  { mode, network }: NetworkRef,
+  txHash: string,
+): Promise<TreasuryFeeTable | undefined> {
+  const reversed = await transaction
+    .updateTable('treasury_fees')
+    .set(({ eb }) => ({ is_reversed: 1, reversals: eb('reversals', '+', 1) }))
+    .where((e) => e.and({ mode, network, tx_hash: txHash, is_reversed: 0 }))
+    .returningAll()
+    .executeTakeFirst();
+  return reversed && { ...reversed, reversals: reversed.reversals - 1 };
 }
 
 export async function insertPayment(transaction: Transaction, row: TreasuryPaymentTable): Promise<void> {

@@ -95,23 +95,47 @@ export const testWatcher = (engine: TestEngine): unknown =>
       await fixture.booksInOrder();
     });
 
-    it('take back a sweep whose block is dropped after it was final, and post it again once', async () => {
+    it('take back a sweep and its gas when the block is dropped after it was final, and post both again once', async () => {
       const before = await fixture.custody('USDT');
+      const ether = await fixture.custody('ETH');
       const { amount } = await fixture.pay('USDT');
       await fixture.anvil.mine(2);
-      const { transactions } = await fixture.command<{ transactions: { to: string; data: string }[] }>(
-        'sweeps export --network evm-dev --format json',
-      );
-      await transact(fixture.anvil, factory.address, transactions[0]?.data ?? '');
+      await sweep(treasury);
       await fixture.watch();
       expect((await fixture.custody('USDT')).addresses).toBe(0n);
+      expect((await fixture.custody('ETH')).treasury).toBeLessThan(ether.treasury);
       await fixture.anvil.reorg(confirmations + 1);
       await fixture.watch();
       expect(await fixture.custody('USDT')).toEqual({ addresses: amount, treasury: before.treasury });
+      expect(await fixture.custody('ETH')).toEqual(ether);
       await fixture.booksInOrder();
-      await sweep();
+      const held = await fixture.balance('ETH', treasury);
+      await sweep(treasury);
+      const gas = held - (await fixture.balance('ETH', treasury));
       await fixture.watch();
       expect(await fixture.custody('USDT')).toEqual({ addresses: 0n, treasury: before.treasury + amount });
+      expect(await fixture.custody('ETH')).toEqual({ ...ether, treasury: ether.treasury - gas });
+      await fixture.booksInOrder();
+    });
+
+    it('take back the gas of a payout whose block is dropped, and let the transfer wait again', async () => {
+      await fixture.pay('USDT');
+      await sweep();
+      await fixture.watch();
+      const ether = await fixture.custody('ETH');
+      await fixture.anvil.mine(2);
+      const id = await createTransfer(1.75);
+      await payOut(destination, 1_750_000n);
+      await fixture.watch();
+      expect(await transferStatus(id)).toBe('success');
+      expect((await fixture.custody('ETH')).treasury).toBeLessThan(ether.treasury);
+      await fixture.anvil.reorg(confirmations + 1);
+      await fixture.watch();
+      expect(await transferStatus(id)).toBe('pending');
+      expect(await fixture.custody('ETH')).toEqual(ether);
+      await payOut(destination, 1_750_000n);
+      await fixture.watch();
+      expect(await transferStatus(id)).toBe('success');
       await fixture.booksInOrder();
     });
 

@@ -85,6 +85,10 @@ export const treasuryTables = {
     merchant_id: text(),
     currency: text(),
     amount: units(),
+    /** Its block was dropped. */
+    is_reversed: flag(),
+    /** How often it was. */
+    reversals: integer(),
   }).primaryKey('mode', 'network', 'tx_hash'),
 
   /** A transaction that a gas key signed. Those with the same nonce replace each other. */
