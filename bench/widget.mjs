@@ -13,15 +13,35 @@ import { startApiServer } from '../scripts/api-server.mjs';
 import { findBrowser } from '../scripts/find-browser.mjs';
 import { percentile } from './load.mjs';
 
-const network = { kbitPerSecond: 400, roundTripMs: 400 };
+const slow3g = { kbitPerSecond: 400, roundTripMs: 400 };
+const networks = [
+  { name: 'without a limit', kbitPerSecond: Infinity, roundTripMs: 0 },
+  { name: '1.6 Mbit/s', kbitPerSecond: 1600, roundTripMs: 150 },
+  { name: 'slow 3G', ...slow3g },
+];
+/** What is pressed on each way from the pay button to the address. */
+const paths = [
+  { name: 'a coin with several networks', search: '', presses: ['USDT', 'tron'] },
+  { name: 'a coin with one network', search: '', presses: ['LTC'] },
+  { name: 'the page names the coin', search: '?currency=USDT', presses: ['tron'] },
+  { name: 'the page names both', search: '?currency=USDT&network=tron', presses: [] },
+];
+/** What a payer should see without scrolling, if it is there. */
+const parts = ['amount', 'address', 'countdown', 'action', 'qr', 'qr-panel', 'check-now', 'cancel'];
 const slowdown = 4;
 /** Peers are not dependencies: they bring 70 packages that nothing else here needs. */
 const peers = { '@solana/pay': '1.0.16', '@paystack/inline-js': '2.25.0' };
 
 const help = `Usage: npm run bench -- widget [options]        (after npm run build)
 
-In Chromium, with an empty cache each time, a processor ${slowdown} times slower and a slow 3G network (${network.kbitPerSecond} kbit/s both ways,
-${network.roundTripMs} ms for a round trip; as in the browser's developer tools, a new connection costs nothing more):
+In Chromium, on this processor: how many taps lead from the pay button to the address, and what of the payment is in sight, without
+scrolling, on a phone and on a laptop.
+
+With an empty cache each time and a processor ${slowdown} times slower: from a shop's page load to the address, pressed by a script as
+soon as it can be, on ${networks.map(({ name }) => name).join(', ')}.
+
+Likewise on a slow 3G network (${slow3g.kbitPerSecond} kbit/s both ways,
+${slow3g.roundTripMs} ms for a round trip; as in the browser's developer tools, a new connection costs nothing more):
 
   a shop's page, on another origin than the API: from its load to the pay button, from the press to the coins, and from
   the tap on a network to the QR code, each pressed as soon as it is there;
@@ -42,7 +62,7 @@ In alternation (A B C A B C …), each in a new tab. The peers are installed int
 the widget is.
 
   --runs N     page loads on the slow network (default 5, 0 for none)
-  --loads N    loads of each script (default 15)
+  --loads N    loads of each script (default 15, 0 for none)
   --no-peers   without the peers
   --help       show this help`;
 
@@ -78,8 +98,13 @@ async function main() {
   const [server, browser] = await Promise.all([startApiServer(), chromium.launch({ executablePath, args })]);
   const site = await startSite(server);
   try {
-    if (options.runs !== '0') await measureWays(browser, server, site);
-    await measureScripts(browser, site);
+    await countTaps(browser, site);
+    await listInSight(browser, server);
+    if (options.runs !== '0') {
+      await measureAddress(browser, site);
+      await measureWays(browser, server, site);
+    }
+    if (options.loads !== '0') await measureScripts(browser, site);
   } finally {
     await browser.close();
     site.close();
@@ -98,20 +123,105 @@ async function startSite({ url: api, publicKey }) {
   const files = new Map();
   let orders = 0;
   const http = createServer(async ({ url = '/' }, response) => {
-    const html = url === '/shop' ? shopPage((orders += 1)) : files.get(url);
+    const [path, preselected = ''] = url.split('?');
+    const html = path === '/shop' ? shopPage((orders += 1), preselected) : files.get(url);
     const isScript = extname(url) === '.js';
     response.setHeader('Content-Type', isScript ? 'text/javascript' : 'text/html; charset=utf-8');
     if (html !== undefined) response.end(html);
     else response.end(await readFile(join(scripts, url)).catch(() => ''));
   });
-  /** @param {number} order */
-  const shopPage = (order) => `<!doctype html><html lang="en"><meta charset="utf-8"><title>A shop</title>
+  /** @param {number} order @param {string} preselected as `currency=USDT&network=tron` */
+  const shopPage = (
+    order,
+    preselected,
+  ) => `<!doctype html><html lang="en"><meta charset="utf-8"><title>A shop</title>
     <meta name="viewport" content="width=device-width"><link rel="icon" href="data:,">
     <script type="module" src="${api}/crypto-checkout.js"></script>
-    <crypto-checkout public-key="${publicKey}" amount="49.90" base-currency="USD" tx-ref="bench-${order}"></crypto-checkout>`;
+    <crypto-checkout public-key="${publicKey}" amount="49.90" base-currency="USD" tx-ref="bench-${order}"
+      ${preselected.replaceAll('&', ' ')}></crypto-checkout>`;
   await new Promise((resolve) => http.listen(0, '127.0.0.1', () => resolve(undefined)));
   const address = /** @type {import('node:net').AddressInfo} */ (http.address());
   return { url: `http://127.0.0.1:${address.port}`, files, close: () => http.close() };
+}
+
+/** @param {import('playwright-core').Browser} browser @param {Site} site */
+async function countTaps(browser, { url }) {
+  console.log('\nTaps from the pay button to the address, the button counted');
+  for (const { name, search, presses } of paths) {
+    const page = await browser.newPage({ locale: 'en-US' });
+    await page.goto(`${url}/shop${search}`);
+    await page.evaluate(() => {
+      const counted = Object.assign(globalThis, { taps: 0 });
+      // A label's click makes another one on its field: only what a finger does is counted.
+      globalThis.addEventListener('pointerdown', () => (counted.taps += 1), { capture: true });
+    });
+    await page.locator('crypto-checkout [part="action"]').click();
+    for (const value of presses) await page.locator(`crypto-checkout input[value="${value}"]`).click();
+    await page.locator('crypto-checkout [part="address"]').waitFor();
+    const taps = await page.evaluate(() => /** @type {any} */ (globalThis).taps);
+    console.log(`  ${name.padEnd(55)} ${taps}`);
+    await page.close();
+  }
+}
+
+/** @param {import('playwright-core').Browser} browser @param {import('../scripts/api-server.mjs').ApiServer} server */
+async function listInSight(browser, server) {
+  const id = await createLocked(server);
+  console.log('\nIn sight without scrolling on the hosted page, once the price is fixed; the card’s height');
+  for (const [width, height, isTouch] of /** @type {const} */ ([
+    [390, 844, true],
+    [1280, 800, false],
+  ])) {
+    const context = await browser.newContext({
+      viewport: { width, height },
+      hasTouch: isTouch,
+      isMobile: isTouch,
+    });
+    const page = await context.newPage();
+    await page.goto(`${server.url}/pay/${id}`);
+    await page.locator('crypto-checkout [part="time-log"]').waitFor();
+    const [card, ...boxes] = await Promise.all(
+      ['card', ...parts].map((part) => {
+        // Of what is folded away, its title.
+        const found = page.locator(
+          `crypto-checkout [part="${part}"]${part === 'qr-panel' ? ' summary' : ''}`,
+        );
+        return found
+          .first()
+          .boundingBox({ timeout: 500 })
+          .catch(() => null);
+      }),
+    );
+    const inSight = parts.filter((_, index) => {
+      const box = boxes[index];
+      return box && box.y >= 0 && box.y + box.height <= height;
+    });
+    console.log(
+      `  ${`${width} × ${height}`.padEnd(12)} ${inSight.join(', ')}; ${card?.height.toFixed(0)} px`,
+    );
+    await context.close();
+  }
+}
+
+/** @param {import('playwright-core').Browser} browser @param {Site} site */
+async function measureAddress(browser, { url }) {
+  console.log(
+    `\nShop: page load to the address, processor ${slowdown} times slower; medians of ${options.runs}`,
+  );
+  for (const network of networks) {
+    /** @type {number[]} */
+    const times = [];
+    for (let run = 0; run < Number(options.runs); run += 1) {
+      const { page, seen, close } = await slowPage(browser, network);
+      await page.goto(`${url}/shop`, { waitUntil: 'commit' });
+      await page.locator('crypto-checkout [part="action"]').click();
+      await page.locator('crypto-checkout input[value="USDT"]').click();
+      await page.locator('crypto-checkout input[value="tron"]').click();
+      times.push(await seen('address'));
+      await close();
+    }
+    console.log(`  ${network.name.padEnd(55)} ${seconds(median(times))}`);
+  }
 }
 
 /**
@@ -134,7 +244,7 @@ async function measureWays(browser, server, site) {
     console.log(`page load ${run} of ${runs}: ${times.map((time) => seconds(time)).join(', ')}`);
   }
   console.log(`
-Slow 3G (${network.kbitPerSecond} kbit/s, ${network.roundTripMs} ms), processor ${slowdown} times slower; medians of ${runs}   now      first version`);
+Slow 3G (${slow3g.kbitPerSecond} kbit/s, ${slow3g.roundTripMs} ms), processor ${slowdown} times slower; medians of ${runs}   now      first version`);
   for (const { name, before, times } of ways)
     console.log(`  ${name.padEnd(55)} ${seconds(median(times))}    ${seconds(before * 1000)}`);
 }
@@ -157,15 +267,21 @@ async function payAtShop(browser, url) {
   return [idle, coins - start, qr - chosen];
 }
 
-/** @param {import('playwright-core').Browser} browser @param {import('../scripts/api-server.mjs').ApiServer} server */
-async function openHosted(browser, { url, secretKey }) {
+/** @param {import('../scripts/api-server.mjs').ApiServer} server @returns {Promise<string>} the id of a payment whose price is fixed */
+async function createLocked({ url, secretKey }) {
   const { payments } = createMerchantClient({ apiUrl: url, secretKey });
   const { data } = await payments.create({ body: { amount: '49.90', baseCurrency: 'USD' } });
   const params = { payment_id: data.payment.id };
   await payments.setCurrency({ params: { ...params, currency: 'USDT', network: 'tron' } });
   await payments.lockCurrency({ params });
+  return data.payment.id;
+}
+
+/** @param {import('playwright-core').Browser} browser @param {import('../scripts/api-server.mjs').ApiServer} server */
+async function openHosted(browser, server) {
+  const id = await createLocked(server);
   const { page, seen, close } = await slowPage(browser);
-  await page.goto(`${url}/pay/${data.payment.id}`, { waitUntil: 'commit' });
+  await page.goto(`${server.url}/pay/${id}`, { waitUntil: 'commit' });
   const time = await seen('qr');
   await close();
   return time;
@@ -176,11 +292,12 @@ async function openHosted(browser, { url, secretKey }) {
  * page's load began.
  * @param {import('playwright-core').Browser} browser
  */
-async function slowPage(browser) {
+async function slowPage(browser, network = slow3g) {
   const context = await browser.newContext({ viewport: { width: 800, height: 1000 }, locale: 'en-US' });
   const page = await context.newPage();
   const cdp = await context.newCDPSession(page);
-  const bytesPerSecond = (network.kbitPerSecond * 1000) / 8;
+  // The protocol's word for no limit is -1.
+  const bytesPerSecond = Number.isFinite(network.kbitPerSecond) ? (network.kbitPerSecond * 1000) / 8 : -1;
   await cdp.send('Network.enable');
   await cdp.send('Network.emulateNetworkConditions', {
     offline: false,
@@ -193,6 +310,7 @@ async function slowPage(browser) {
     const looks = /** @type {const} */ ({
       idle: '[part="action"]',
       coins: '[part="option"]',
+      address: '[part="address"]',
       qr: 'svg[part="qr"]',
     });
     const times = /** @type {Record<string, number>} */ (/** @type {unknown} */ (globalThis));
@@ -205,7 +323,7 @@ async function slowPage(browser) {
     };
     look();
   });
-  /** @param {'idle' | 'click' | 'coins' | 'qr'} name */
+  /** @param {'idle' | 'click' | 'coins' | 'address' | 'qr'} name */
   const seen = async (name) => {
     const time = await page.waitForFunction((what) => /** @type {any} */ (globalThis)[what], name, {
       polling: 100,
