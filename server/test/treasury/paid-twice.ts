@@ -230,7 +230,11 @@ const testTransfers = (engine: TestEngine): unknown =>
       await expect(release()).rejects.toThrow(/can still be used/);
       await transact(anvil, treasury, '0x', treasury);
       await fixture.watch();
+      await expect(release()).rejects.toThrow(/Only one of the 2 nodes can tell/);
+      expect(await exported()).toEqual([]);
+      second.respond = undefined;
       expect(await release()).toMatchObject({ isReleased: true });
+      second.respond = hangUp;
       await fixture.command(`transfers fail ${id} --reason No`);
     });
 
@@ -409,10 +413,12 @@ const testTransfers = (engine: TestEngine): unknown =>
         await exported();
         await fixture.watch();
         const release = (nonce: number) => fixture.command(`transfers release ${id} --nonce ${nonce}`);
+        second.respond = undefined;
         await expect(release(2)).rejects.toThrow(/next nonce of .* is 2/);
         await callSafe(1n);
         await fixture.watch();
         expect(await release(2)).toMatchObject({ isReleased: true });
+        second.respond = hangUp;
       });
     });
 
