@@ -14,6 +14,7 @@ import {
 } from './address-sources.js';
 import * as store from './deposit-key-store.js';
 import type { DepositKeyTable } from '../db/schema.js';
+import { groupBy } from '../shared/group-by.js';
 
 /** How a Bitcoin or Litecoin wallet locks an account's coins: BIP-44, BIP-49, BIP-84 and BIP-86. */
 export const scriptTypes = ['p2pkh', 'p2sh-p2wpkh', 'p2wpkh', 'p2tr'] as const;
@@ -155,13 +156,8 @@ export async function createDepositKeys(
     const read = await store.readVersion(database.reader);
     if (read === version) return;
     const rows = await store.readOpen(database.reader, now());
-    const byName = new Map<string, OpenKey[]>();
-    for (const row of rows) {
-      const name = keyOf(scopeOf(row), row.family);
-      const found = { scope: scopeOf(row), family: row.family, key: keyOfRow(row), row };
-      byName.set(name, [...(byName.get(name) ?? []), found]);
-    }
-    open = byName;
+    const keys = rows.map((row) => ({ scope: scopeOf(row), family: row.family, key: keyOfRow(row), row }));
+    open = groupBy(keys, ({ scope, family }) => keyOf(scope, family));
     newestEpoch = Math.max(0, ...rows.map(({ epoch }) => epoch));
     version = read;
   }

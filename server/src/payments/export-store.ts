@@ -3,6 +3,7 @@ import { inChunks } from '../db/chunks.js';
 import type { Reader } from '../db/engine.js';
 import type { PaymentTable, ReceiptTable, RefundTable } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
+import { groupBy } from '../shared/group-by.js';
 
 const pageSize = 500;
 
@@ -47,7 +48,7 @@ export async function receiptsOf(
       .orderBy('id')
       .execute(),
   );
-  return byPayment(rows);
+  return groupBy(rows, (row) => row.payment_id);
 }
 
 export type ExportedRefundRow = RefundTable & {
@@ -71,13 +72,5 @@ export async function refundsOf(
       .orderBy('refunds.id')
       .execute(),
   );
-  return byPayment(rows);
-}
-
-function byPayment<Row extends { readonly payment_id: string }>(
-  rows: readonly Row[],
-): ReadonlyMap<string, Row[]> {
-  const found = new Map<string, Row[]>();
-  for (const row of rows) found.set(row.payment_id, [...(found.get(row.payment_id) ?? []), row]);
-  return found;
+  return groupBy(rows, (row) => row.payment_id);
 }

@@ -14,6 +14,7 @@ import { createOpenPicker, lastSequence, pickRound, type OpenPicker } from './pi
 import { compare, reconcile, type Finding, type Look, type Options } from './reconcile.js';
 import type { ReconcileDeps, Reconciled } from './reconcile-deps.js';
 import * as store from './store.js';
+import { groupBy } from '../shared/group-by.js';
 
 /** How far the balances of each network were compared, and how many differ. */
 export type ReconciliationStatus = Awaited<ReturnType<typeof store.readStatus>>;
@@ -94,10 +95,8 @@ export function createReconciliation(deps: ReconciliationDeps): Reconciliation {
     const ref = { mode, network: code };
     const rows = await store.seenBefore(database.reader, ref, at.height, states, mostSeen);
     const wanted = rows.filter(({ address }) => (given.address ?? address) === address);
-    const byNode = new Map<string, BalanceDifferenceTable[]>();
-    for (const row of wanted) byNode.set(row.node, [...(byNode.get(row.node) ?? []), row]);
     const findings: Finding[] = [];
-    for (const [except, list] of byNode) {
+    for (const [except, list] of groupBy(wanted, ({ node }) => node)) {
       findings.push(...(await reconcile(deps, network, list, at, { ...given, except, above: 0 }, signal)));
     }
     return findings;

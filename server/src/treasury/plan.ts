@@ -13,6 +13,7 @@ import { forwarderFactory } from './forwarder-factory.js';
 import type { EvmConnected } from './forwarder-checks.js';
 import { readDataFee, sweepGas } from './gas.js';
 import { readPaidForwarders } from './sweep-store.js';
+import { groupBy } from '../shared/group-by.js';
 
 /** One asset at one forwarder. */
 export interface SweepItem {
@@ -172,15 +173,15 @@ async function priced(
 
 /** The calls as the factory takes them: those of one treasury and token together. */
 export function batchesOf(items: readonly Pick<SweepItem, 'treasury' | 'token' | 'salt'>[]): SweepBatch[] {
-  const batches = new Map<string, { treasury: string; token: string; salts: string[] }>();
-  for (const { treasury, token, salt } of items) {
-    const name = `${treasury}/${token}`;
-    const batch = batches.get(name) ?? { treasury, token, salts: [] };
-    batch.salts.push(salt);
-    batches.set(name, batch);
-  }
-  return [...batches.values()];
+  return [...groupBy(items, batchName).values()].flatMap((batch) => {
+    const [first] = batch;
+    return first
+      ? [{ treasury: first.treasury, token: first.token, salts: batch.map(({ salt }) => salt) }]
+      : [];
+  });
 }
+
+const batchName = ({ treasury, token }: Pick<SweepItem, 'treasury' | 'token'>) => `${treasury}/${token}`;
 
 const simulatedAtOnce = 50;
 
@@ -191,12 +192,7 @@ async function findFailing<Item extends Pick<SweepItem, 'treasury' | 'token' | '
   signal: AbortSignal,
 ): Promise<ReadonlySet<Item>> {
   const failing = new Set<Item>();
-  const groups = new Map<string, Item[]>();
-  for (const item of items) {
-    const name = `${item.treasury}/${item.token}`;
-    groups.set(name, [...(groups.get(name) ?? []), item]);
-  }
-  for (const group of groups.values()) {
+  for (const group of groupBy(items, batchName).values()) {
     for (let start = 0; start < group.length; start += simulatedAtOnce) {
       await simulate(group.slice(start, start + simulatedAtOnce));
     }
@@ -234,12 +230,8 @@ export interface SweepTransaction {
  * @param most addresses of one transaction
  */
 export function transactionsOf({ items }: Pick<SweepPlan, 'items'>, most: number): SweepTransaction[] {
-  const byTreasury = new Map<string, SweepItem[]>();
-  for (const item of items) {
-    if (item.skipped !== undefined) continue;
-    const name = `${item.merchantId}/${item.treasury}`;
-    byTreasury.set(name, [...(byTreasury.get(name) ?? []), item]);
-  }
+  const swept = items.filter(({ skipped }) => skipped === undefined);
+  const byTreasury = groupBy(swept, ({ merchantId, treasury }) => `${merchantId}/${treasury}`);
   return [...byTreasury.values()].flatMap((list) => {
     const transactions: SweepTransaction[] = [];
     for (let start = 0; start < list.length; start += most) {

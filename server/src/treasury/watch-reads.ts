@@ -13,6 +13,7 @@ import { nativeToken, readSwept, sweptTopic, type Swept } from './factory.js';
 import type { EvmConnected } from './forwarder-checks.js';
 import { forwarderFactory } from './forwarder-factory.js';
 import type { TreasuryOwners } from './owners.js';
+import { groupBy } from '../shared/group-by.js';
 
 export interface SweptLog extends Swept {
   readonly txHash: string;
@@ -123,10 +124,8 @@ export function createTreasuryReader() {
     ): Promise<TreasuryReading> {
       if (from > to) return { swept: [], payments: [], fees: new Map(), to };
       const logs = await Promise.all(wantedLogs(watched).map((one) => evm.logs({ from, to, ...one })));
-      const byHeight = new Map<number, EvmLog[]>();
-      for (const log of logs.flat()) byHeight.set(log.height, [...(byHeight.get(log.height) ?? []), log]);
       const read = await Promise.all(
-        [...byHeight].map(async ([height, own]) => {
+        [...groupBy(logs.flat(), ({ height }) => height)].map(async ([height, own]) => {
           const block = await evm.header(height);
           if (!block || own.some(({ blockHash }) => blockHash !== block.hash))
             throw inconsistent(evm, height);

@@ -4,6 +4,7 @@ import { isObject, type NodeClient } from '../../rpc/node-client.js';
 import { NodeError } from '../../rpc/node-error.js';
 import { callAll, rpcCodes, unknownForm } from './bitcoin-nodes.js';
 import { isHash } from './transactions.js';
+import { groupBy } from '../../shared/group-by.js';
 
 export interface MempoolContent {
   /** To our addresses. What was replaced, or conflicts with a block, is not among them. */
@@ -41,9 +42,7 @@ export function createMempool(findTransfers: FindTransfers) {
     }
     const transfers = await findTransfers([...waiting.values()], 'a waiting transaction', node);
     for (const txid of waiting.keys()) known.add(txid);
-    for (const transfer of transfers) {
-      ours.set(transfer.txHash, [...(ours.get(transfer.txHash) ?? []), transfer]);
-    }
+    for (const [txid, found] of groupBy(transfers, ({ txHash }) => txHash)) ours.set(txid, found);
   }
 
   /** Forgets what has left the mempool, so that never more is kept than the node keeps. */

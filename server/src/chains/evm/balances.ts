@@ -5,6 +5,7 @@ import { unlessRefused, type BlockRef, type EvmClient } from './client.js';
 import type { Dialect } from './dialect.js';
 import type { EvmNodes } from './evm-nodes.js';
 import { readSpending } from './spending.js';
+import { groupBy } from '../../shared/group-by.js';
 
 /** How often the newest balances are read again if a block came in between. */
 const attempts = 3;
@@ -15,15 +16,14 @@ const mostOneByOne = 15;
 export function createBalanceSource(nodes: EvmNodes, dialect: Dialect): BalanceSource {
   async function readAll(evm: EvmClient, asked: readonly AskedBalance[], at: BlockRef): Promise<bigint[]> {
     const amounts = new Array<bigint>(asked.length).fill(0n);
-    const byToken = new Map<string | undefined, { readonly hex: string; readonly place: number }[]>();
-    for (const [place, { address, asset }] of asked.entries()) {
+    const places = asked.map(({ address, asset }, place) => {
       const token = asset.contract && dialect.readAddress(asset.contract);
       const hex = dialect.readAddress(address);
       if (hex === undefined) throw new Error(`${address} is not an address of this network`);
-      byToken.set(token, [...(byToken.get(token) ?? []), { hex, place }]);
-    }
+      return { token, hex, place };
+    });
     await Promise.all(
-      [...byToken].map(async ([token, list]) => {
+      [...groupBy(places, ({ token }) => token)].map(async ([token, list]) => {
         const addresses = list.map(({ hex }) => hex);
         const read = dialect.hasBalancesAtBlock
           ? await evm.balances(token, addresses, at)

@@ -4,6 +4,7 @@ import type { EvmClient } from './client.js';
 import type { EvmBlock, EvmHeader, EvmLog } from './replies.js';
 import { inconsistent, type ReadBlock } from './transfers.js';
 import { isWanted, mayHaveLogs, type WantedLogs } from './wanted-logs.js';
+import { groupBy } from '../../shared/group-by.js';
 
 /** A block, or only its header, and the wanted logs in it. */
 export interface WithLogs<B extends EvmHeader> {
@@ -231,8 +232,7 @@ async function readRange<B extends EvmHeader>(
   const logs = (await Promise.all(wanted.map((one) => evm.logs({ from, to, ...one })))).flat();
   const blocks = await readLinked(readOne, evm, from, to);
   if (blocks.at(-1)?.hash !== before.hash) throw inconsistent(evm, to);
-  const byBlock = new Map<string, EvmLog[]>();
-  for (const log of logs) byBlock.set(log.blockHash, [...(byBlock.get(log.blockHash) ?? []), log]);
+  const byBlock = groupBy(logs, ({ blockHash }) => blockHash);
   const read: WithLogs<B>[] = [];
   for (const block of blocks) {
     const own = byBlock.get(block.hash) ?? [];

@@ -14,6 +14,7 @@ import { UsageError } from '../../commands/errors.js';
 import * as option from '../../commands/options.js';
 import { amountOf, amountText, counted, listRecords, recordJson } from '../../commands/records.js';
 import { newGasKey } from './gas-key.js';
+import { groupBy } from '../../shared/group-by.js';
 
 const planOptions = {
   merchant: option.merchant('only the forwarders of this merchant'),
@@ -236,11 +237,9 @@ function describePlan({ network, baseCurrency, gasPrice, items }: SweepPlan): st
     `${network.code} (${network.mode}): gas ${gwei(gasPrice.baseFee + gasPrice.priorityFee)} gwei`,
   ];
   if (items.length === 0) return `${lines.join('')}\n  The addresses of treasuries hold nothing`;
-  const groups = new Map<string, SweepItem[]>();
-  for (const item of items) {
-    const name = `${item.merchantId}  ${item.treasury}  ${item.currency}  ${item.skipped ?? ''}`;
-    groups.set(name, [...(groups.get(name) ?? []), item]);
-  }
+  const groups = groupBy(items, ({ merchantId, treasury, currency, skipped = '' }) =>
+    [merchantId, treasury, currency, skipped].join(' '),
+  );
   for (const group of groups.values()) {
     const [first] = group;
     if (!first) continue;
