@@ -141,8 +141,13 @@ export const afterQrStyles = css`
   }
   figcaption,
   .chip,
-  .error {
+  .error,
+  .status {
     text-wrap: balance;
+  }
+  /* For titles of two lines, in narrow cards. */
+  summary {
+    padding-block: 6px;
   }
   /* Nearer together, so that what a wrong coin adds pushes nothing off a laptop's screen. */
   @container (min-width: 720px) {
