@@ -78,8 +78,7 @@ export function createBankAccounts(deps: BankAccountsDeps) {
   }
 
   async function locked(transaction: Transaction, scope: Scope, id: string): Promise<StoredBankAccount> {
-    const row = orNotFound(await store.lockBankAccount(transaction, scope, id), 'bank account');
-    return row;
+    return orNotFound(await store.lockBankAccount(transaction, scope, id), 'bank account');
   }
 
   return {

@@ -37,20 +37,19 @@ export interface Merchant {
 
 type Limits = Readonly<Record<string, string | null>>;
 
-export interface NewMerchant {
+type Settings = Pick<
+  Merchant,
+  'businessName' | 'logo' | 'feeBasisPoints' | 'supportUrl' | 'redirectOrigins' | 'transfers'
+>;
+
+/** By default, the name that payers see is `name`. */
+export type NewMerchant = { readonly [Name in keyof Settings]?: Settings[Name] | undefined } & {
   readonly name: string;
-  /** Defaults to `name`. */
-  readonly businessName?: string | undefined;
-  readonly logo?: string | undefined;
-  readonly feeBasisPoints?: number | undefined;
-  readonly supportUrl?: string | undefined;
-  readonly redirectOrigins?: readonly string[] | null | undefined;
-  readonly transfers?: TransferPolicy | undefined;
   /** Changes the given currencies only; null removes a limit. */
   readonly dailyLimits?: Limits | undefined;
   readonly dailyRefunds?: Limits | undefined;
   readonly autoRefund?: Limits | undefined;
-}
+};
 
 export type MerchantChange = Partial<NewMerchant>;
 
@@ -62,8 +61,7 @@ export function createMerchants(clock: Clock, newId: NewId) {
   const cache = new Map<string, { readonly row: MerchantTable; readonly until: number }>();
 
   async function row(reader: Reader, id: string): Promise<MerchantTable> {
-    const found = orNotFound(await store.findMerchant(reader, id), 'merchant');
-    return found;
+    return orNotFound(await store.findMerchant(reader, id), 'merchant');
   }
 
   return {
@@ -90,7 +88,7 @@ export function createMerchants(clock: Clock, newId: NewId) {
         logo: input.logo ?? '',
         fee_basis_points: input.feeBasisPoints ?? 100,
         support_url: input.supportUrl ?? '',
-        redirect_origins: originsJson(input.redirectOrigins ?? null),
+        redirect_origins: originsJson(input.redirectOrigins) ?? null,
         transfers: input.transfers ?? 'any',
         daily_limits: changedLimits('{}', input.dailyLimits ?? {}),
         daily_refunds: changedLimits('{}', input.dailyRefunds ?? {}),
@@ -107,18 +105,16 @@ export function createMerchants(clock: Clock, newId: NewId) {
       check(change);
       const { daily_limits, daily_refunds, auto_refund } = await row(transaction, id);
       const updated = await store.updateMerchant(transaction, id, {
-        ...(change.name !== undefined && { name: change.name }),
-        ...(change.businessName !== undefined && { business_name: change.businessName }),
-        ...(change.logo !== undefined && { logo: change.logo }),
-        ...(change.feeBasisPoints !== undefined && { fee_basis_points: change.feeBasisPoints }),
-        ...(change.supportUrl !== undefined && { support_url: change.supportUrl }),
-        ...(change.redirectOrigins !== undefined && {
-          redirect_origins: originsJson(change.redirectOrigins),
-        }),
-        ...(change.transfers !== undefined && { transfers: change.transfers }),
-        ...(change.dailyLimits && { daily_limits: changedLimits(daily_limits, change.dailyLimits) }),
-        ...(change.dailyRefunds && { daily_refunds: changedLimits(daily_refunds, change.dailyRefunds) }),
-        ...(change.autoRefund && { auto_refund: changedLimits(auto_refund, change.autoRefund) }),
+        name: change.name,
+        business_name: change.businessName,
+        logo: change.logo,
+        fee_basis_points: change.feeBasisPoints,
+        support_url: change.supportUrl,
+        redirect_origins: originsJson(change.redirectOrigins),
+        transfers: change.transfers,
+        daily_limits: change.dailyLimits && changedLimits(daily_limits, change.dailyLimits),
+        daily_refunds: change.dailyRefunds && changedLimits(daily_refunds, change.dailyRefunds),
+        auto_refund: change.autoRefund && changedLimits(auto_refund, change.autoRefund),
         updated_at: clock.real(),
       });
       if (!updated) throw notFound('merchant');
@@ -193,7 +189,7 @@ function readLimits(json: string): Record<string, string> {
   return JSON.parse(json) as Record<string, string>;
 }
 
-function originsJson(origins: readonly string[] | null): string | null {
+function originsJson(origins: MerchantChange['redirectOrigins']): string | null | undefined {
   return origins && JSON.stringify(origins);
 }
 

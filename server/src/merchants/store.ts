@@ -1,6 +1,7 @@
 /** Reads and writes merchant accounts. */
+import type { UpdateObject } from 'kysely';
 import { prepared } from '../db/prepared.js';
-import type { MerchantTable } from '../db/schema.js';
+import type { MerchantTable, Schema } from '../db/schema.js';
 import type { Transaction, Reader } from '../db/engine.js';
 
 const findById = prepared((reader, { id }: { readonly id: string }) =>
@@ -21,10 +22,11 @@ export async function insertMerchant(transaction: Transaction, row: MerchantTabl
   await transaction.insertInto('merchants').values(row).execute();
 }
 
+/** @param change what is undefined stays as it is */
 export function updateMerchant(
   transaction: Transaction,
   id: string,
-  change: Partial<Omit<MerchantTable, 'id'>>,
+  change: UpdateObject<Schema, 'merchants'>,
 ): Promise<MerchantTable | undefined> {
   return transaction
     .updateTable('merchants')

@@ -2,7 +2,9 @@
 import { statusOf, type PaymentRecord, type PaymentState } from 'crypto-checkout/contract';
 import type { Transaction } from '../db/engine.js';
 import { together } from '../db/send.js';
+import type { Network } from '../chains/networks.js';
 import type { PaymentOption } from '../money/currencies.js';
+import type { Currency } from '../money/currency-list.js';
 import type { Rate } from '../money/rates.js';
 import { formatUnits, roundUpToPayable } from '../money/units.js';
 import { invalidState, Problem } from '../shared/problem.js';
@@ -69,41 +71,6 @@ export function createPaymentChanges(
     return locked;
   }
 
-  /** What the payment costs in an option that it can be paid with. */
-  function amountIn(option: PaymentOption, actor: Actor, row: PaymentRow): bigint {
-    const { currency, network } = option;
-    if (row.locked_at !== null) {
-      throw new Problem(
-        'currency_locked',
-        'The currency is locked; create a new payment to pay in another currency',
-      );
-    }
-    if (!addresses.canAssign(actor, network)) {
-      throw new Problem(
-        'unsupported_currency',
-        `This merchant cannot be paid on ${network.name}; choose one of the payment's currencyOptions`,
-        { param: 'network' },
-      );
-    }
-    if (!accepts(row, currency.code)) {
-      throw new Problem(
-        'unsupported_currency',
-        `This payment cannot be paid in ${currency.code}; choose one of its currencyOptions`,
-        { param: 'currency' },
-      );
-    }
-    const base = reader.baseSum(row, reader.latestRate);
-    const exact = exactAmount(base, currency, reader.latestRate(currency.code));
-    if (exact < minimumUnits(option)) {
-      throw new Problem(
-        'amount_below_minimum',
-        `This payment is ${formatUnits(exact, currency)} ${currency.code}, below the minimum of ${option.minAmount} on ${network.name}; choose another currency or network`,
-        { param: 'currency' },
-      );
-    }
-    return roundUpToPayable(exact, currency);
-  }
-
   /**
    * Stores the changes, and a log entry unless the last one says the same: what is repeated must not grow the log. A payer who
    * chooses on and on replaces the last choice: anybody can be that payer, and fill the database.
@@ -152,7 +119,7 @@ export function createPaymentChanges(
       const option = currencies.option(actor.mode, currencyCode, networkCode);
       const { row, counted } = await lockOpen(transaction, actor, id);
       const { currency, network } = option;
-      const amount = amountIn(option, actor, row);
+      const amount = amountIn(deps, reader, option, actor, row);
       const now = clock.now(actor);
       const changes = {
         ...counted,
@@ -188,11 +155,7 @@ export function createPaymentChanges(
         });
       }
       if (now >= row.expires_at) throw ended('expired');
-      const network = currencies.network(row.mode, row.network ?? '');
-      // Another server can have taken the choice, with a key that this one has not read yet.
-      const isOpen =
-        network && deps.isReadable(network, currency.code) && addresses.canAssign(actor, network);
-      if (!isOpen) throw unreadable(network?.name ?? row.network ?? '');
+      const network = chosenNetwork(deps, actor, row, currency);
       const base = reader.baseSum(row, reader.freshRate);
       const rate = reader.freshRate(row.currency);
       const amount = payableAmount(base, currency, rate);
@@ -229,16 +192,66 @@ export function createPaymentChanges(
   };
 }
 
-function ended(state: PaymentState): Problem {
-  return invalidState(`The payment has ended (${statusOf(state)}) and can no longer be changed`);
+/** What the payment costs in an option that it can be paid with. */
+function amountIn(
+  { addresses }: Pick<PaymentsDeps, 'addresses'>,
+  reader: PaymentReader,
+  option: PaymentOption,
+  actor: Actor,
+  row: PaymentRow,
+): bigint {
+  const { currency, network } = option;
+  if (row.locked_at !== null) {
+    throw new Problem(
+      'currency_locked',
+      'The currency is locked; create a new payment to pay in another currency',
+    );
+  }
+  if (!addresses.canAssign(actor, network)) {
+    throw new Problem(
+      'unsupported_currency',
+      `This merchant cannot be paid on ${network.name}; choose one of the payment's currencyOptions`,
+      { param: 'network' },
+    );
+  }
+  if (!accepts(row, currency.code)) {
+    throw new Problem(
+      'unsupported_currency',
+      `This payment cannot be paid in ${currency.code}; choose one of its currencyOptions`,
+      { param: 'currency' },
+    );
+  }
+  const base = reader.baseSum(row, reader.latestRate);
+  const exact = exactAmount(base, currency, reader.latestRate(currency.code));
+  if (exact < minimumUnits(option)) {
+    throw new Problem(
+      'amount_below_minimum',
+      `This payment is ${formatUnits(exact, currency)} ${currency.code}, below the minimum of ${option.minAmount} on ${network.name}; choose another currency or network`,
+      { param: 'currency' },
+    );
+  }
+  return roundUpToPayable(exact, currency);
 }
 
-function unreadable(network: string): Problem {
-  return new Problem(
+/** The network that a payment is locked on. Problem: `chain_unavailable` if a payment on it would not be seen. */
+function chosenNetwork(
+  { currencies, addresses, isReadable }: Pick<PaymentsDeps, 'currencies' | 'addresses' | 'isReadable'>,
+  actor: Actor,
+  { mode, network: code }: PaymentRow,
+  currency: Currency,
+): Network {
+  const network = currencies.network(mode, code ?? '');
+  // Another server can have taken the choice, with a key that this one has not read yet.
+  if (network && isReadable(network, currency.code) && addresses.canAssign(actor, network)) return network;
+  throw new Problem(
     'chain_unavailable',
-    `${network} cannot be read at the moment, so a payment on it would not be seen; choose another network, or try again shortly`,
+    `${network?.name ?? code ?? ''} cannot be read at the moment, so a payment on it would not be seen; choose another network, or try again shortly`,
     { retryAfterSeconds: 30 },
   );
+}
+
+function ended(state: PaymentState): Problem {
+  return invalidState(`The payment has ended (${statusOf(state)}) and can no longer be changed`);
 }
 
 function storedRate({ numerator, denominator, source, at }: Rate) {

@@ -130,40 +130,65 @@ async function findKey(
   );
 }
 
+/** What a PSBT is made of. */
+interface Chosen {
+  readonly to: PsbtNetwork;
+  readonly key: DepositKeyRecord;
+  readonly account: SpendingAccount;
+  readonly payable: readonly TransferTable[];
+  readonly discarded: ReadonlySet<string>;
+  readonly choice: CoinChoice;
+  readonly previous: ReadonlyMap<string, string>;
+  readonly height: number;
+}
+
 async function insert(
   deps: PsbtDeps,
   transaction: Transaction,
   request: ExportRequest,
-  parts: {
-    readonly to: PsbtNetwork;
-    readonly key: DepositKeyRecord;
-    readonly account: SpendingAccount;
-    readonly payable: readonly TransferTable[];
-    readonly discarded: ReadonlySet<string>;
-    readonly choice: CoinChoice;
-    readonly previous: ReadonlyMap<string, string>;
-    readonly height: number;
-  },
+  chosen: Chosen,
 ): Promise<StoredPsbt> {
-  const { scope, actor, fingerprint, path } = request;
-  const { to, key, account, payable, discarded, choice, previous, height } = parts;
-  const { code: currency } = to.currency;
+  const { scope, actor } = request;
+  const { to, account, payable, discarded, choice, previous } = chosen;
   await deps.guard.startPayout(transaction, scope.mode);
   // Two exports of one merchant wait for each other.
-  await deps.ledger.balance(transaction, scope.mode, currency, {
+  await deps.ledger.balance(transaction, scope.mode, to.currency.code, {
     kind: 'available',
     merchantId: scope.merchantId,
   });
   await ensureStillFree(deps, transaction, payable, discarded, choice.coins, to);
+  const stored = await newPsbt(deps, transaction, request, chosen);
+  await store.insertPsbt(transaction, stored);
+  const version = newVersion(deps, stored, choice, account, previous);
+  await store.insertVersion(transaction, version);
+  await deps.auditLog.record(transaction, {
+    ...scope,
+    actor,
+    action: 'psbt.exported',
+    subjectId: stored.id,
+    after: {
+      network: stored.network,
+      transfers: payable.map((row) => row.id),
+      feeUnits: version.fee,
+    },
+  });
+  return { ...stored, versions: [version] };
+}
+
+async function newPsbt(
+  deps: PsbtDeps,
+  transaction: Transaction,
+  { scope: { merchantId, mode }, fingerprint, path }: ExportRequest,
+  { to, key, payable, choice, height }: Chosen,
+): Promise<StoredPsbt> {
   const id = deps.newId();
-  const { mode } = scope;
   const { code: network } = to.network;
   const psbt: PsbtTable = {
     id,
-    merchant_id: scope.merchantId,
+    merchant_id: merchantId,
     mode,
     network,
-    currency,
+    currency: to.currency.code,
     state: 'open',
     key_id: key.id,
     source_id: key.sourceId,
@@ -195,18 +220,7 @@ async function insert(
     is_held: 1 as const,
     bears_fee: position === choice.bearer ? (1 as const) : (0 as const),
   }));
-  const stored: StoredPsbt = { ...psbt, inputs, transfers, versions: [] };
-  await store.insertPsbt(transaction, psbt, stored);
-  const version = newVersion(deps, stored, choice, account, previous);
-  await store.insertVersion(transaction, version);
-  await deps.auditLog.record(transaction, {
-    ...scope,
-    actor,
-    action: 'psbt.exported',
-    subjectId: id,
-    after: { network, transfers: payable.map((row) => row.id), feeUnits: version.fee },
-  });
-  return { ...stored, versions: [version] };
+  return { ...psbt, inputs, transfers, versions: [] };
 }
 
 /** The network was asked outside of the transaction. Meanwhile, another export may have taken some of it. */

@@ -51,8 +51,7 @@ export async function readPsbt(reader: Reader, id: string): Promise<StoredPsbt |
 
 /** Problem: `not_found`. */
 export async function requirePsbt(reader: Reader, id: string): Promise<StoredPsbt> {
-  const psbt = orNotFound(await readPsbt(reader, id), 'PSBT');
-  return psbt;
+  return orNotFound(await readPsbt(reader, id), 'PSBT');
 }
 
 async function readParts(reader: Reader, id: string): Promise<Omit<StoredPsbt, keyof PsbtTable>> {
@@ -122,8 +121,7 @@ export async function followedPsbts(reader: Reader, since: number): Promise<Foll
 /** Stores it without its versions. */
 export async function insertPsbt(
   transaction: Transaction,
-  psbt: PsbtTable,
-  { inputs, transfers }: Pick<StoredPsbt, 'inputs' | 'transfers'>,
+  { inputs, transfers, versions: _versions, ...psbt }: StoredPsbt,
 ): Promise<void> {
   await transaction.insertInto('psbts').values(psbt).execute();
   for (const chunk of chunksOf(inputs)) await transaction.insertInto('psbt_inputs').values(chunk).execute();
