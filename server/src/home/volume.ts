@@ -2,6 +2,7 @@
 import type { Reader } from '../db/engine.js';
 import { sumUnits } from '../db/units.js';
 import type { Mode, Scope } from '../shared/scope.js';
+import { remember } from '../shared/remember.js';
 
 export const dayMs = 86_400_000;
 
@@ -35,9 +36,8 @@ export function createVolume(read: Reader) {
     if (kept && performance.now() < kept.until) return kept.volume;
     const volume = await readDay(read, scope, start);
     if (now >= start + dayMs + settledAfterMs) {
-      const [oldest] = known.keys();
-      if (known.size >= mostKept && oldest !== undefined) known.delete(oldest);
-      known.set(key, { volume, until: performance.now() + keptMs[scope.mode] });
+      const until = performance.now() + keptMs[scope.mode];
+      remember(known, key, { volume, until }, mostKept);
     }
     return volume;
   };

@@ -10,6 +10,7 @@ import { afterCommit } from '../db/transaction-context.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
 import type { Caller, KeyOwner, KeyScope, Mode, Scope } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
+import { remember } from '../shared/remember.js';
 
 export type KeyKind = KeyOwner['kind'];
 
@@ -78,15 +79,6 @@ export function createKeys(database: Database, clock: Clock, newId: NewId) {
   /** When keys were used that is not written yet, by id. */
   let uses = new Map<string, number>();
 
-  function remember(digest: string, known: Known): void {
-    if (cache.size >= cachedKeys) {
-      const [oldest] = cache.keys();
-      if (oldest !== undefined) cache.delete(oldest);
-    }
-    cache.delete(digest);
-    cache.set(digest, known);
-  }
-
   async function find(digest: string): Promise<Known | undefined> {
     const cached = ephemeral.get(digest) ?? cache.get(digest);
     if (cached) {
@@ -108,7 +100,7 @@ export function createKeys(database: Database, clock: Clock, newId: NewId) {
       until: performance.now() + cachedMs,
       expiresAt: row.expires_at ?? Number.POSITIVE_INFINITY,
     };
-    remember(digest, known);
+    remember(cache, digest, known, cachedKeys);
     return unlessExpired(known);
   }
 

@@ -21,6 +21,7 @@ import {
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
+import { remember } from '../shared/remember.js';
 
 export type PaymentRow = PaymentTable;
 
@@ -283,9 +284,7 @@ export function createFindRecord(): FindRecord {
     }
     const record = await findRecord(reader, scope, id);
     if (!record || !isKeepable(record)) return record;
-    const [oldest] = kept.keys();
-    if (kept.size >= mostKept && oldest !== undefined) kept.delete(oldest);
-    kept.set(id, record);
+    remember(kept, id, record, mostKept);
     return record;
   };
 }

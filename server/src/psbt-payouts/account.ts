@@ -11,6 +11,7 @@ import {
   type ScriptType,
 } from '../addresses/bitcoin-scripts.js';
 import { readAccountKey } from '../addresses/extended-keys.js';
+import { remember } from '../shared/remember.js';
 
 /** 0: receiving, 1: change. */
 export type Branch = 0 | 1;
@@ -94,11 +95,7 @@ function accountKey(extendedPublicKey: string, { family, net, script }: AccountU
   const account = HDKey.fromExtendedKey(base58check.encode(bytes), versions);
   const branches = { 0: account.deriveChild(0), 1: account.deriveChild(1) };
   const key = { script: read.script, account, branches };
-  for (const oldest of accountKeys.keys()) {
-    if (accountKeys.size < mostAccountKeys) break;
-    accountKeys.delete(oldest);
-  }
-  accountKeys.set(name, key);
+  remember(accountKeys, name, key, mostAccountKeys);
   return key;
 }
 
