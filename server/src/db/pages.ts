@@ -1,4 +1,4 @@
-/** Reads one page of a list, newest first, and the total number of rows. */
+/** Reads one page of a list, newest first, and the total number of rows; or every page of one, in turn. */
 import { sql, type Expression, type SelectQueryBuilder, type SqlBool } from 'kysely';
 import type { Page, PageRequest } from '../shared/pagination.js';
 import type { Scope } from '../shared/scope.js';
@@ -92,4 +92,20 @@ export async function readCheckpointedPage<DB, TB extends keyof DB & string, O>(
 
 function newestFirst<DB, TB extends keyof DB & string, O>(query: SelectQueryBuilder<DB, TB, O>, table: TB) {
   return query.orderBy(sql.ref(`${table}.created_at`), 'desc').orderBy(sql.ref(`${table}.id`), 'desc');
+}
+
+/**
+ * Reads a whole list, however long, page by page.
+ * @param size of a full page: a shorter one is the last
+ * @param read the page after a row, or the first one
+ */
+export async function* everyPage<Row>(
+  size: number,
+  read: (after: Row | undefined) => Promise<Row[]>,
+): AsyncGenerator<Row[]> {
+  let page: Row[] = [];
+  do {
+    page = await read(page.at(-1));
+    if (page.length > 0) yield page;
+  } while (page.length >= size);
 }

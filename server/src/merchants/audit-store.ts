@@ -5,6 +5,7 @@ import type { Reader, Transaction } from '../db/engine.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
 import type { Scope } from '../shared/scope.js';
 import { ensureSetting, readSetting, writeSetting } from '../db/settings.js';
+import { everyPage } from '../db/pages.js';
 
 const headSetting = 'audit-log-head';
 const rowsPerRead = 1000;
@@ -72,18 +73,14 @@ export async function pageOfEntries(
 
 /** Every entry, oldest first, read in parts. */
 export async function* everyEntry(reader: Reader): AsyncGenerator<Selectable<AuditLogTable>> {
-  let after = -1;
-  for (;;) {
-    const rows = await reader
+  const pages = everyPage<Selectable<AuditLogTable>>(rowsPerRead, (after) =>
+    reader
       .selectFrom('audit_log')
       .selectAll()
-      .where('id', '>', after)
+      .where('id', '>', after?.id ?? -1)
       .orderBy('id')
       .limit(rowsPerRead)
-      .execute();
-    yield* rows;
-    const last = rows.at(-1);
-    if (!last) return;
-    after = last.id;
-  }
+      .execute(),
+  );
+  for await (const rows of pages) yield* rows;
 }

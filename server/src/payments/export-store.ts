@@ -1,6 +1,7 @@
 /** Reads payments and receipts in pages, for exports. */
 import { inChunks } from '../db/chunks.js';
 import type { Reader } from '../db/engine.js';
+import { everyPage } from '../db/pages.js';
 import type { PaymentTable, ReceiptTable, RefundTable } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
 import { groupBy } from '../shared/group-by.js';
@@ -8,13 +9,12 @@ import { groupBy } from '../shared/group-by.js';
 const pageSize = 500;
 
 /** Oldest first, by keyset: the thousandth page costs as much as the first. */
-export async function* pages(
+export function pages(
   reader: Reader,
   { merchantId, mode }: Scope,
   { from, to }: { readonly from?: number | undefined; readonly to?: number | undefined },
 ): AsyncGenerator<PaymentTable[]> {
-  let after: Pick<PaymentTable, 'created_at' | 'id'> | undefined;
-  for (;;) {
+  return everyPage(pageSize, (after) => {
     let query = reader
       .selectFrom('payments')
       .selectAll()
@@ -22,16 +22,10 @@ export async function* pages(
     if (from !== undefined) query = query.where('created_at', '>=', from);
     if (to !== undefined) query = query.where('created_at', '<=', to);
     if (after) {
-      const last = after;
-      query = query.where((e) => e(e.refTuple('created_at', 'id'), '>', e.tuple(last.created_at, last.id)));
+      query = query.where((e) => e(e.refTuple('created_at', 'id'), '>', e.tuple(after.created_at, after.id)));
     }
-    const page = await query.orderBy('created_at').orderBy('id').limit(pageSize).execute();
-    const last = page.at(-1);
-    if (!last) return;
-    yield page;
-    if (page.length < pageSize) return;
-    after = last;
-  }
+    return query.orderBy('created_at').orderBy('id').limit(pageSize).execute();
+  });
 }
 
 /** The receipts of payments, oldest first, by payment. */

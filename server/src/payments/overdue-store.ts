@@ -1,6 +1,7 @@
 /** Finds the payments that are due to expire. */
 import { sql, type Expression, type ExpressionBuilder, type RawBuilder, type SqlBool } from 'kysely';
 import type { Reader } from '../db/engine.js';
+import { everyPage } from '../db/pages.js';
 import { isOpen } from '../db/payment-status.js';
 import type { Schema } from '../db/schema.js';
 import type { Mode } from '../shared/scope.js';
@@ -13,21 +14,18 @@ import type { PaymentRow } from './store.js';
  */
 export async function* findOverdue(reader: Reader, mode: Mode, realNow: number): AsyncGenerator<string> {
   // What is due in real time is also due on every merchant's clock, because that is never behind.
-  yield* allPages((last) => overdueAfter(reader, mode, realNow, last));
-  if (mode === 'test') yield* allPages((last) => overdueOnMovedClocks(reader, realNow, last));
+  yield* idsOf(everyPage(pageSize, (last) => overdueAfter(reader, mode, realNow, last)));
+  if (mode === 'test') {
+    yield* idsOf(everyPage(pageSize, (last) => overdueOnMovedClocks(reader, realNow, last)));
+  }
 }
 
 type Overdue = Pick<PaymentRow, 'id' | 'expires_at'>;
 
-async function* allPages(
-  read: (last: Overdue | undefined) => Promise<readonly Overdue[]>,
-): AsyncGenerator<string> {
-  let last: Overdue | undefined;
-  do {
-    const rows = await read(last);
-    for (const { id } of rows) yield id;
-    last = rows.at(-1);
-  } while (last);
+const pageSize = 100;
+
+async function* idsOf(pages: AsyncIterable<readonly Overdue[]>): AsyncGenerator<string> {
+  for await (const page of pages) yield* page.map(({ id }) => id);
 }
 
 /**
@@ -71,7 +69,7 @@ function overdueOnMovedClocks(
     .where(comesAfter(last))
     .orderBy('payments.expires_at')
     .orderBy('payments.id')
-    .limit(100)
+    .limit(pageSize)
     .execute();
 }
 
@@ -134,7 +132,7 @@ function overdueAfter(
       .where(comesAfter(last))
       .orderBy('payments.expires_at')
       .orderBy('payments.id')
-      .limit(100)
+      .limit(pageSize)
       .execute()
   );
 }

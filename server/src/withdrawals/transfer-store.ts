@@ -1,7 +1,7 @@
 /** Reads and writes transfers. */
 import { forUpdate, forUpdateSkipLocked } from '../db/locks.js';
 import { sumUnits } from '../db/units.js';
-import { isListed, readCheckpointedPage, readPage } from '../db/pages.js';
+import { everyPage, isListed, readCheckpointedPage, readPage } from '../db/pages.js';
 import type { TransferTable } from '../db/schema.js';
 import type { TransferStatus } from '../db/tables/withdrawals.js';
 import type { Scope } from '../shared/scope.js';
@@ -119,14 +119,13 @@ export function claimTransfer(transaction: Transaction, id: string): Promise<Tra
 const pageSize = 200;
 
 /** The transfers that the simulated networks pay, oldest first, page by page. */
-export async function* simulatedTransfers(
+export function simulatedTransfers(
   reader: Reader,
   status: 'pending' | 'processing',
 ): AsyncGenerator<TransferTable[]> {
-  let after = { created_at: -1, id: '' };
-  for (;;) {
-    const { created_at: createdAt, id } = after;
-    const page = await reader
+  return everyPage(pageSize, (after) => {
+    const { created_at: createdAt, id } = after ?? { created_at: -1, id: '' };
+    return reader
       .selectFrom('transfers')
       .selectAll()
       .where((e) => e.and({ executor: 'simulator', status }))
@@ -137,12 +136,7 @@ export async function* simulatedTransfers(
       .orderBy('id')
       .limit(pageSize)
       .execute();
-    const last = page.at(-1);
-    if (!last) return;
-    yield page;
-    if (page.length < pageSize) return;
-    after = last;
-  }
+  });
 }
 
 /** By network, the units that a merchant's withdrawals are moving now: sent, and not yet paid out or given back. */
