@@ -42,7 +42,7 @@ export async function startProcess(
     child.kill(signal);
     return (await exited)[0];
   };
-  const timeout = setTimeout(() => child.kill('SIGKILL'), 30_000);
+  const timeout = setTimeout(() => child.kill('SIGKILL'), 50_000);
   const url = await readUrl(child.stdout);
   for (;;) {
     if (!url || child.exitCode !== null || child.signalCode !== null) {
