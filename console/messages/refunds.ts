@@ -15,6 +15,9 @@ export const texts = pick({
       failed: 'Failed',
     },
     amount: 'Amount',
+    shopPays: (fee: string) => `and ${fee} for the network, from the shop`,
+    payerPays: (fee: string | undefined) =>
+      fee === undefined ? 'less the network’s fee' : `after ${fee} for the network`,
     order: 'Order',
     status: 'Status',
     address: 'To',

@@ -10,6 +10,7 @@ import { amount, time } from '../format.js';
 import { common } from '../messages/common.js';
 import { texts } from '../messages/payments.js';
 import { page, type View } from '../page.js';
+import { button } from '../ui/button.js';
 import { copyable, outside, short } from '../ui/copy.js';
 import { details, section, tag } from '../ui/details.js';
 import { showLink } from '../ui/show-link.js';
@@ -49,15 +50,18 @@ function render(data: Data, view: View): TemplateResult {
 function actions({ payment }: Data, view: View): TemplateResult {
   const isOpen = isInGroup(payment.state, 'choosing') || isInGroup(payment.state, 'payable');
   const hasCredit = (payment.credited ?? []).length > 0;
-  const button = (text: string, permission: string, run: () => Promise<unknown>, isMain = false) =>
-    view.can(permission)
-      ? html`<button class=${isMain ? 'main' : nothing} ?disabled=${view.isBusy} @click=${() => void run()}>
-          ${text}
-        </button>`
-      : nothing;
-  return html`${hasCredit ? button(texts.refund, 'refunds.create', () => refund(payment, view), true) : nothing}
-  ${button(texts.resend, 'transactions.resendWebhook', () => resend(payment, view))}
-  ${isOpen ? button(texts.cancel, 'payments.cancel', () => cancel(payment, view)) : nothing}`;
+  return html`${
+    hasCredit
+      ? button(view, {
+          text: texts.refund,
+          permission: 'refunds.create',
+          run: () => refund(payment, view),
+          kind: 'main',
+        })
+      : nothing
+  }
+  ${button(view, { text: texts.resend, permission: 'transactions.resendWebhook', run: () => resend(payment, view) })}
+  ${isOpen ? button(view, { text: texts.cancel, permission: 'payments.cancel', run: () => cancel(payment, view) }) : nothing}`;
 }
 
 function facts(payment: PaymentRecord, view: View): TemplateResult {
@@ -75,13 +79,15 @@ function facts(payment: PaymentRecord, view: View): TemplateResult {
     [texts.expires, payment.expiresBy && time(payment.expiresBy)],
     [texts.payer, [customerDetails?.fullName, customerDetails?.email].filter(Boolean).join(', ')],
     ['Id', copyable(payment.id, view)],
-    [
-      texts.links,
-      html`${outside(payment.pageUrl, texts.page)} ${outside(payment.receiptUrl, texts.receipt)}`,
-    ],
+    [texts.page, link(payment.pageUrl, view)],
+    [texts.receipt, link(payment.receiptUrl, view)],
     ...Object.entries(metadata ?? {}),
   ]);
 }
+
+/** To send to the payer, or to open. */
+const link = (url: string | undefined, view: View) =>
+  url && html`${copyable(url, view, short(url, 24, 6))} ${outside(url, texts.open)}`;
 
 function credit({ credited = [] }: PaymentRecord, view: View): TemplateResult {
   return table({

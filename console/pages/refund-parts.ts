@@ -6,6 +6,7 @@ import { refunds } from '../../src/contract/refunds.js';
 import { amount, time } from '../format.js';
 import { texts } from '../messages/refunds.js';
 import type { View } from '../page.js';
+import { button } from '../ui/button.js';
 import { outside, short } from '../ui/copy.js';
 import { tag } from '../ui/details.js';
 import { showLink } from '../ui/show-link.js';
@@ -38,6 +39,14 @@ const tones: Partial<Record<RefundStatus, 'good' | 'bad' | 'caution'>> = {
 
 const sum = (one: Refund) => amount(one.amount, one.currency);
 
+/** What arrives, and what the network takes from whom. */
+function sumAndFee(one: Refund): TemplateResult {
+  const fee = one.fee === 0 ? undefined : amount(one.fee, one.currency);
+  const note =
+    one.networkFee === 'payer' ? texts.payerPays(fee) : fee === undefined ? nothing : texts.shopPays(fee);
+  return html`${sum(one)} <small>${note}</small>`;
+}
+
 export function refundTable(
   options: RefundPage & { readonly view: View; readonly empty: string | TemplateResult },
 ): TemplateResult {
@@ -48,7 +57,7 @@ export function refundTable(
     href: (one: Refund) => view.link('payment', one.paymentId),
     columns: [
       { label: texts.order, cell: (one) => one.txRef },
-      { label: texts.amount, isNumber: true, cell: sum },
+      { label: texts.amount, isNumber: true, cell: sumAndFee },
       { label: texts.status, cell: (one) => tag(texts.statuses[one.status], tones[one.status]) },
       { label: texts.address, cell: (one) => destination(one) },
       { label: texts.created, cell: (one) => time(one.createdAt) },
@@ -66,27 +75,27 @@ function destination({ address, sameWallet, txHash, explorerUrl }: Refund): Temp
 
 function actions(one: Refund, view: View): TemplateResult {
   const params = { refund_id: one.id };
-  const button = (text: string, permission: string, run: () => Promise<unknown>, isMain = false) =>
-    view.can(permission)
-      ? html`<button
-          class=${isMain ? 'main small' : 'small'}
-          ?disabled=${view.isBusy}
-          @click=${() => void run()}
-        >
-          ${text}
-        </button>`
-      : nothing;
   const isWaiting = one.status === 'awaiting_address' || one.status === 'awaiting_approval';
+  const kind = 'small';
+  const link = async () => {
+    const made = await view.act(() => view.api(refunds.link, { params }));
+    if (made?.data.claimUrl) await showLink(view, texts.linkReady, made.data.claimUrl, texts.linkText);
+  };
   return html`<div class="actions">
-    ${one.status === 'awaiting_approval' ? button(texts.approve, 'refunds.approve', () => approve(one, view), true) : nothing}
+    ${
+      one.status === 'awaiting_approval'
+        ? button(view, {
+            text: texts.approve,
+            permission: 'refunds.approve',
+            run: () => approve(one, view),
+            kind: 'main small',
+          })
+        : nothing
+    }
     ${
       isWaiting
-        ? html`${button(texts.link, 'refunds.link', async () => {
-            const made = await view.act(() => view.api(refunds.link, { params }));
-            if (made?.data.claimUrl)
-              await showLink(view, texts.linkReady, made.data.claimUrl, texts.linkText);
-          })}
-          ${button(texts.decline, 'refunds.cancel', () => decline(one, view))}`
+        ? html`${button(view, { text: texts.link, permission: 'refunds.link', run: link, kind })}
+          ${button(view, { text: texts.decline, permission: 'refunds.cancel', run: () => decline(one, view), kind })}`
         : nothing
     }
   </div>`;

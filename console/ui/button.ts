@@ -7,8 +7,8 @@ export interface Button {
   /** What the role must be able to call; without it, the button is not there. */
   readonly permission: string;
   readonly run: () => Promise<unknown>;
-  /** `main`: what the page is for; `small`: in a row of a table. */
-  readonly kind?: 'main' | 'small';
+  /** `main`: what the page, or the row, is for; `small`: in a row of a table. */
+  readonly kind?: 'main' | 'small' | 'main small';
 }
 
 export function button(view: View, { text, permission, run, kind }: Button): TemplateResult | typeof nothing {

@@ -92,11 +92,14 @@ let excess: Payment;
 let late: Payment;
 let wrong: Payment;
 
+/** What somebody enters who wants a script to run in the console. */
+const markup = `"'><img src=x onerror="top.ran=1"><svg onload="top.ran=1"><script>top.ran=1</script>`;
+
 /** The shop's receiver of webhooks, which is out of order. */
 let answer = 503;
 const receiver = createServer((request, response) => {
   request.resume();
-  response.writeHead(answer).end('Sold out');
+  response.writeHead(answer).end(`Sold out ${markup}`);
 });
 afterAll(() => receiver.close());
 
@@ -193,7 +196,7 @@ test(
       .click();
     const manager = (await signIn('manager')).page;
     await task(manager, 'approve a refund', async ({ click }) => {
-      await click('link', /wait for approval/);
+      await click('link', /waits? for approval/);
       await click('button', 'Approve…');
       await manager.getByText('TJRabPrwbZy45sbavfcjinPJC18kjpRTv8').waitFor();
       await click('button', /^Approve 9\.9/);
@@ -211,7 +214,7 @@ test(
 async function tasksOfSettings(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'Home' }).click();
   await task(page, 'see why a webhook failed, and send it again', async ({ click }) => {
-    await click('link', /webhooks are refused/);
+    await click('link', /webhooks? (is|are) refused/);
     await click('link', 'payment.success');
     await page.getByText('Returned HTTP 503').first().waitFor();
     await page.getByText('Sold out').first().waitFor();
@@ -287,6 +290,70 @@ test(
     expect(await page.locator('.preview').evaluate((one: HTMLElement) => one.inert)).toBe(true);
     await page.keyboard.press('/');
     expect(await page.evaluate(() => document.activeElement?.getAttribute('name'))).toBe('q');
+  },
+  longMs,
+);
+
+test(
+  'what payers, the shop and its server have written is text: no markup, no script, no link but to the web',
+  async () => {
+    const { merchant } = stage;
+    const id = await merchantIdOf(env());
+    const names = ['--name', markup, '--business-name', markup];
+    await runCommand(env(), 'merchants', 'update', id, ...names);
+    const key = ['--kind', 'secret', '--mode', 'test', '--label', markup];
+    await runCommand(env(), 'keys', 'create', '--merchant', id, ...key);
+    const { payment } = await stage.create({
+      redirectUrl: `https://shop.example/?${markup}`,
+      customer: { email: 'mallory@example.com', name: markup },
+      metadata: { note: markup, link: 'javascript:top.ran=1' },
+    });
+    const body = { kind: 'excess' as const, reason: markup };
+    await merchant.refunds.create({ params: { payment_id: excess.id }, body });
+    const { data: wallet } = await merchant.wallets.create({ body: { currency: 'USDT', label: markup } });
+    const { data: plan } = await merchant.paymentPlans.create({
+      body: {
+        ...{ frequency: 'monthly', planName: markup, numberOfTimesToCharge: 12, amount: 5 },
+        ...{ currency: 'USD', currencies: ['USDT'] },
+      },
+    });
+    await merchant.subscribers.create({
+      params: { payment_plan_id: plan.id },
+      body: { email: 'mallory@example.com' },
+    });
+    const [customer] = (await merchant.customers.list({ query: { email: 'mallory@example.com' } })).data;
+    const { data: deliveries } = await merchant.webhooks.list({ query: { subjectId: exact.id } });
+
+    const { page } = await signIn('owner');
+    const { origin } = new URL(page.url());
+    const shown: string[] = [];
+    for (const path of [
+      ...['home', 'payments', `payment/${payment.id}`, `payment/${excess.id}`, 'refunds', 'money'],
+      ...['customers', `customer/${customer?.id}`, 'plans', `plan/${plan.id}`, 'subscribers', 'wallets'],
+      ...[`wallet/${wallet.id}`, 'developers', `delivery/${deliveries[0]?.id}`, 'settings', 'audit'],
+      `payments?q=${encodeURIComponent(markup)}`,
+    ]) {
+      await page.goto(`${origin}/console/test/${path}`);
+      await page.locator('h1').waitFor();
+      await page.waitForLoadState('networkidle');
+      if ((await page.locator('body').innerText()).includes('onerror="top.ran=1"')) {
+        shown.push(path.replace(/\W.*/, ''));
+      }
+      const made = page.locator('img[src=x], svg[onload], script:not([src])');
+      expect(await made.count(), path).toBe(0);
+      expect(await page.evaluate(() => 'ran' in globalThis), path).toBe(false);
+      const protocols = await page
+        .locator('a[href]')
+        .evaluateAll((links) => links.map((link) => (link as HTMLAnchorElement).protocol));
+      expect(
+        [...new Set(protocols)].filter((one) => !/^(https?|mailto):$/.test(one)),
+        path,
+      ).toEqual([]);
+    }
+    const expected = ['payments', 'payment', 'customers', 'customer', 'plans', 'plan', 'subscribers'];
+    expect(shown).toEqual(
+      expect.arrayContaining([...expected, 'wallets', 'wallet', 'developers', 'delivery']),
+    );
   },
   longMs,
 );
