@@ -308,8 +308,8 @@ test(
       customer: { email: 'mallory@example.com', name: markup },
       metadata: { note: markup, link: 'javascript:top.ran=1' },
     });
-    const body = { kind: 'excess' as const, reason: markup };
-    await merchant.refunds.create({ params: { payment_id: excess.id }, body });
+    const body = { kind: 'partial' as const, amount: '1', reason: markup };
+    await merchant.refunds.create({ params: { payment_id: exact.id }, body });
     const { data: wallet } = await merchant.wallets.create({ body: { currency: 'USDT', label: markup } });
     const { data: plan } = await merchant.paymentPlans.create({
       body: {
@@ -328,7 +328,7 @@ test(
     const { origin } = new URL(page.url());
     const shown: string[] = [];
     for (const path of [
-      ...['home', 'payments', `payment/${payment.id}`, `payment/${excess.id}`, 'refunds', 'money'],
+      ...['home', 'payments', `payment/${payment.id}`, `payment/${exact.id}`, 'refunds', 'money'],
       ...['customers', `customer/${customer?.id}`, 'plans', `plan/${plan.id}`, 'subscribers', 'wallets'],
       ...[`wallet/${wallet.id}`, 'developers', `delivery/${deliveries[0]?.id}`, 'settings', 'audit'],
       `payments?q=${encodeURIComponent(markup)}`,
