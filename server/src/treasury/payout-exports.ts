@@ -181,10 +181,21 @@ export function createPayoutExports(deps: PayoutExportDeps) {
       return { ...made, payouts: free, leftOut };
     },
 
-    /** What still waits of an export, to be written once more. Problem: `not_found`. */
-    async retrieve(on: EvmConnected, id: string): Promise<PayoutExport> {
-      const rows = (await store.reservedTransfers(database.reader)).filter((row) => row.export_id === id);
+    /**
+     * What still waits of an export, to be written once more. Problems: `not_found`; `invalid_state` if it is of another network,
+     * where the same calls would pay with other tokens.
+     * @param merchantId of all merchants if it is undefined
+     */
+    async retrieve(on: EvmConnected, merchantId: string | undefined, id: string): Promise<PayoutExport> {
+      const rows = (await store.reservedTransfers(database.reader)).filter(
+        (row) => row.export_id === id && (merchantId === undefined || row.merchant_id === merchantId),
+      );
       const first = orNotFound(rows[0], 'export with transfers that still wait');
+      if (first.mode !== on.network.mode || first.network !== on.network.code) {
+        throw invalidState(
+          `The export is of ${first.network} (${first.mode} mode), not of ${on.network.code} (${on.network.mode} mode)`,
+        );
+      }
       const payouts = rows.map((transfer) => ({ transfer, call: payoutCall(on, transfer) }));
       return { id, createdAt: first.exported_at, payouts, leftOut: [] };
     },

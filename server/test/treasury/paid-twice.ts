@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { getAddress } from 'viem';
 import type { TestEngine } from '../support/engines.js';
+import { commandContext, runWith } from '../support/command-context.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
 import { factory, transact } from '../support/forwarders.js';
 import { openMerchant } from '../support/merchant-fixture.js';
@@ -193,6 +194,28 @@ const testTransfers = (engine: TestEngine): unknown =>
       node.change = undefined;
       await fixture.watch();
       expect(await status(id)).toBe('success');
+    });
+
+    it('is not written for another network, or for another merchant, when its export is asked for again', async () => {
+      const id = await createTransfer(1.055);
+      const network = '--network evm-dev --format json';
+      const { export: exportId } = await fixture.command<{ export: string }>(`transfers export ${network}`);
+      const context = commandContext(fixture.server);
+      const networks = context.connected.flatMap((one) => [
+        one,
+        { ...one, network: { ...one.network, code: 'polygon' } },
+      ]);
+      const elsewhere = runWith(
+        { ...context, connected: networks },
+        `transfers export --network polygon --format json --again ${exportId}`,
+      );
+      await expect(elsewhere).rejects.toThrow(/of evm-dev \(test mode\), not of polygon/);
+      const again = (words: string) => fixture.command(`transfers export ${words} --again ${exportId}`);
+      const { id: other } = await fixture.command<{ id: string }>('merchants create --name Elsewhere');
+      await expect(again(`${network} --merchant ${other}`)).rejects.toThrow(/export with transfers/);
+      expect(await again(network)).toMatchObject({ export: exportId, transfers: [{ id }] });
+      await fixture.command(`transfers release ${id} --yes`);
+      await fixture.command(`transfers fail ${id} --reason No`);
     });
 
     it('is reserved by its export until it is released, which says what to check and is audited', async () => {

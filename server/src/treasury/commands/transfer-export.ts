@@ -37,21 +37,22 @@ export const transferExportCommands: Group = {
         const { treasury, transfers, actor, progress, signal } = context;
         const on = chosenNetwork(context, code);
         const { chainId } = on;
-        if (format === 'safe' && again === undefined) {
-          const rows = (await transfers.listAll({ merchantId, status: 'pending' })).filter(
-            (row) => row.executor === 'operator' && row.mode === on.network.mode && row.network === code,
-          );
+        const { payoutExports } = treasury;
+        const former = again === undefined ? undefined : await payoutExports.retrieve(on, merchantId, again);
+        if (format === 'safe') {
+          const rows = former
+            ? former.payouts.map(({ transfer }) => transfer)
+            : (await transfers.listAll({ merchantId, status: 'pending' })).filter(
+                (row) => row.executor === 'operator' && row.mode === on.network.mode && row.network === code,
+              );
           if (new Set(rows.map((row) => row.merchant_id)).size > 1) {
             throw new UsageError(
               'These are transfers of several merchants, whose wallets differ: name one with --merchant',
             );
           }
         }
-        const { payoutExports } = treasury;
         const { id, createdAt, payouts, leftOut } =
-          again === undefined
-            ? await payoutExports.create(on, merchantId, actor, signal)
-            : await payoutExports.retrieve(on, again);
+          former ?? (await payoutExports.create(on, merchantId, actor, signal));
         if (id !== undefined) {
           progress(
             `Export ${id}: ${counted(payouts.length, 'transfer')}, reserved until settled or released. "transfers export --again ${id}" writes it once more`,
