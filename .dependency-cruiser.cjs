@@ -218,11 +218,11 @@ module.exports = {
     ),
     never(
       'feature-doors',
-      'The assembly enters a feature room by the file of its name.',
+      'The assembly enters a feature room by the file of its name, and by its handlers.',
       { path: '^server/src/[^/]+\\.ts$' },
       {
         path: '^server/src/(treasury|psbt-payouts)/',
-        pathNot: '^server/src/(treasury/treasury|psbt-payouts/psbt-payouts)\\.ts$',
+        pathNot: '^server/src/(treasury|psbt-payouts)/(treasury|psbt-payouts|[a-z]+-handlers)\\.ts$',
       },
     ),
     never(

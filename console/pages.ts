@@ -51,6 +51,12 @@ export const places: readonly Place[] = [
     load: () => import('./pages/transfer.js'),
   },
   {
+    name: 'exports',
+    parent: 'money',
+    permission: 'payoutExports.list',
+    load: () => import('./pages/exports.js'),
+  },
+  {
     name: 'customers',
     label: menuTexts.customers,
     permission: 'customers.list',

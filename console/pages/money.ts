@@ -52,7 +52,6 @@ function render(data: Data, view: View): TemplateResult {
       common.commandLine,
       html`<p>${texts.commandsText}</p>
         ${commands(view, [
-          [texts.exportEvm, `transfers export --network CODE --format safe --merchant ${id}`],
           [texts.exportPsbt, `transfers psbt export --merchant ${id} --network bitcoin --mode ${view.mode}`],
           [texts.importPsbt, 'transfers psbt import FILE'],
           [texts.sweepPlan, `sweeps plan --merchant ${id}`],
@@ -123,10 +122,10 @@ function transferSection({ transfers: rows, pagination }: Data, view: View): Tem
       ],
       empty: texts.noTransfers,
     })}`,
-    button(view, {
-      ...{ text: texts.create, permission: 'transfers.create', kind: 'main' },
-      run: () => create(view),
-    }),
+    html`<a class="button" href=${view.link('exports')}>${texts.toSign}</a> ${button(view, {
+        ...{ text: texts.create, permission: 'transfers.create', kind: 'main' },
+        run: () => create(view),
+      })}`,
   );
 }
 

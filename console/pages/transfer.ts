@@ -37,16 +37,16 @@ function render(one: Transfer, view: View): TemplateResult {
         ? section(
             texts.statuses.pending,
             html`<p>${texts.waiting}</p>
+              <p><a class="button" href=${view.link('exports')}>${texts.toSign}</a></p>
               ${commands(view, [
-                isBitcoin
+                ...(isBitcoin
                   ? [
-                      texts.exportPsbt,
-                      `transfers psbt export --merchant ${merchant.id} --network ${walletNetwork} --mode ${view.mode}`,
+                      [
+                        texts.exportPsbt,
+                        `transfers psbt export --merchant ${merchant.id} --network ${walletNetwork} --mode ${view.mode}`,
+                      ] as const,
                     ]
-                  : [
-                      texts.exportEvm,
-                      `transfers export --network ${walletNetwork} --format safe --merchant ${merchant.id}`,
-                    ],
+                  : []),
                 [texts.settle, `transfers settle ${id} --tx-hash HASH`],
                 [texts.cancel, `transfers fail ${id} --reason "No longer needed"`],
               ])}`,

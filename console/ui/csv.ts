@@ -1,4 +1,5 @@
 /** Saves rows as a CSV file (RFC 4180). */
+import { saveFile } from './save-file.js';
 
 type Cell = string | number;
 
@@ -8,12 +9,7 @@ export function saveCsv(name: string, rows: readonly Readonly<Record<string, Cel
   if (!first) return;
   const lines = [Object.keys(first), ...rows.map((row) => Object.values(row))];
   const text = lines.map((cells) => cells.map(quote).join(',')).join('\r\n');
-  const url = URL.createObjectURL(new Blob([text, '\r\n'], { type: 'text/csv' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+  saveFile(name, `${text}\r\n`, 'text/csv');
 }
 
 /** A text that a spreadsheet would read as a formula gets an apostrophe in front: payers' names come from strangers. */

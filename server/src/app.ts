@@ -82,6 +82,7 @@ import { permissionsOf } from './shared/permissions.js';
 import { newId as randomId, type NewId } from './shared/ids.js';
 import type { DataKeys } from './shared/data-keys.js';
 import { StartError } from './shared/start-error.js';
+import { createPayoutExportHandlers } from './treasury/export-handlers.js';
 import { createForwarderSource, createTreasury } from './treasury/treasury.js';
 import { createBilling } from './subscriptions/billing.js';
 import { createCharges } from './subscriptions/charges.js';
@@ -500,6 +501,7 @@ export async function createApp(options: AppOptions) {
       ...createAccountHandlers({
         ...{ reader: database.reader, keys, merchants, auditLog, accountChanges, endpoints },
       }),
+      ...createPayoutExportHandlers(treasury.payoutExports, currencies),
     }),
   };
 }

@@ -3,6 +3,7 @@
  * part of the `/v1` API, and exist only while the console is on, so they have their own table.
  */
 import * as z from 'zod/mini';
+import { payoutsApi } from './console-payouts.js';
 import { settingsApi } from './console-settings.js';
 import { endpoint } from './endpoint.js';
 import { boolean, described, email, id, mode, requiredText, timestamp } from './fields.js';
@@ -322,12 +323,12 @@ const passkeySignIn = {
   }),
 };
 
+const peopleApi = { session: sessionEndpoints, team, sessions, passkeys, passkeySignIn };
+export type PeopleApi = typeof peopleApi;
+
 export const consoleApi = {
-  session: sessionEndpoints,
-  team,
-  sessions,
-  passkeys,
-  passkeySignIn,
+  ...peopleApi,
   ...settingsApi,
+  ...payoutsApi,
 };
 export type ConsoleApi = typeof consoleApi;

@@ -52,8 +52,16 @@ export {
   type ReceiptView,
 } from './checkout.js';
 export type { TransferCheck } from './transfer-check.js';
+export { type PayoutsApi } from './console-payouts.js';
 export { type SettingsApi } from './console-settings.js';
-export { consoleApi, roles, type ConsoleApi, type ConsoleSession, type Role } from './console.js';
+export {
+  consoleApi,
+  roles,
+  type ConsoleApi,
+  type ConsoleSession,
+  type PeopleApi,
+  type Role,
+} from './console.js';
 export * from './decimal.js';
 export * from './endpoint.js';
 export * from './errors.js';

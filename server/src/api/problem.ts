@@ -2,12 +2,14 @@
 import type { ErrorRequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import { isUnavailable } from '../db/errors.js';
+import { NodesUnavailable } from '../rpc/node-error.js';
 import { Problem } from '../shared/problem.js';
 import { pathForLog, requestIdOf } from '../ops/request.js';
 import { createRefusalLog } from '../ops/security-events.js';
 import { callerOf, sendJson } from './reply.js';
 
 const unavailable = 'The service is temporarily unavailable. Try again shortly';
+const noNode = 'No node of the network can be asked right now. Try again shortly';
 const internalError = 'Something went wrong on our side. Quote the request id when you report it';
 
 /**
@@ -39,6 +41,9 @@ function toProblem(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (isMalformedRequest(error)) return new Problem('validation_error', 'The request is malformed');
   if (isUnavailable(error)) return new Problem('service_unavailable', unavailable, { retryAfterSeconds: 5 });
+  if (error instanceof NodesUnavailable) {
+    return new Problem('chain_unavailable', noNode, { retryAfterSeconds: 10 });
+  }
   return new Problem('internal_error', internalError);
 }
 

@@ -1,11 +1,11 @@
 /** Handlers of `/console/api`: the session, the team and the sessions of whoever is signed in. */
-import type { ConsoleApi, ConsoleSession, SettingsApi } from 'crypto-checkout/contract';
+import type { ConsoleSession, PeopleApi } from 'crypto-checkout/contract';
 import { replyWith, type Handlers, type OpenContext, type Reply } from '../api/handler.js';
 import { actorOf } from '../merchants/audit-log.js';
 import { isoTime } from '../shared/clock.js';
 import type { Begun, People } from './people.js';
 
-export function createPeopleHandlers(people: People): Handlers<Omit<ConsoleApi, keyof SettingsApi>> {
+export function createPeopleHandlers(people: People): Handlers<PeopleApi> {
   const { sessions, passkeys } = people;
 
   /** Begins a session, and gives the browser its cookie once it is stored. */

@@ -2,6 +2,13 @@
 import { chunksOf, inChunks } from '../db/chunks.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { TransferExportTable, TransferTable } from '../db/schema.js';
+import type { Mode, Scope } from '../shared/scope.js';
+
+/** Whose transfers; those of all merchants and modes if it is empty. */
+export interface Within {
+  readonly merchantId?: string | undefined;
+  readonly mode?: Mode | undefined;
+}
 
 /** A transfer that waits, and what it was exported as. */
 export interface ReservedTransfer extends TransferTable {
@@ -12,7 +19,7 @@ export interface ReservedTransfer extends TransferTable {
 }
 
 /** The pending transfers that an export holds, in the order of the exports. */
-export function reservedTransfers(reader: Reader): Promise<ReservedTransfer[]> {
+export function reservedTransfers(reader: Reader, { merchantId, mode }: Within): Promise<ReservedTransfer[]> {
   return held(reader)
     .innerJoin('transfers', 'transfers.id', 'transfer_exports.transfer_id')
     .selectAll('transfers')
@@ -22,6 +29,8 @@ export function reservedTransfers(reader: Reader): Promise<ReservedTransfer[]> {
       'transfer_exports.created_at as exported_at',
     ])
     .where('transfers.status', '=', 'pending')
+    .$if(merchantId !== undefined, (query) => query.where('transfers.merchant_id', '=', merchantId ?? ''))
+    .$if(mode !== undefined, (query) => query.where('transfers.mode', '=', mode ?? 'test'))
     .orderBy('transfer_exports.created_at')
     .orderBy('transfers.created_at')
     .orderBy('transfers.id')
@@ -41,8 +50,16 @@ export function findExportOf(reader: Reader, transferId: string): Promise<Transf
 }
 
 /** A pending transfer that a treasury may have paid, and no node could tell. */
-export function unclearTransfer(reader: Reader, id: string): Promise<TransferTable | undefined> {
-  return unclearTransfers(reader).where('transfers.id', '=', id).executeTakeFirst();
+export function unclearTransfer(
+  reader: Reader,
+  id: string,
+  { merchantId, mode }: Within,
+): Promise<TransferTable | undefined> {
+  return unclearTransfers(reader)
+    .where('transfers.id', '=', id)
+    .$if(merchantId !== undefined, (query) => query.where('transfers.merchant_id', '=', merchantId ?? ''))
+    .$if(mode !== undefined, (query) => query.where('transfers.mode', '=', mode ?? 'test'))
+    .executeTakeFirst();
 }
 
 export const unclearTransfers = (reader: Reader) =>
@@ -68,11 +85,33 @@ export const unclearTransfers = (reader: Reader) =>
 
 /** Transfers of live mode that wait for an operator, older than a time, and are in no export or PSBT. */
 export function unheldTransfers(reader: Reader, before: number): Promise<TransferTable[]> {
-  return reader
-    .selectFrom('transfers')
+  return unheld(reader)
     .selectAll()
-    .where((e) => e.and({ executor: 'operator', status: 'pending', mode: 'live' }))
+    .where('mode', '=', 'live')
     .where('created_at', '<', before)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+}
+
+/** How many transfers of a merchant wait for a wallet on each network, and are in no export or PSBT. */
+export function countUnheld(
+  reader: Reader,
+  { merchantId, mode }: Scope,
+): Promise<{ network: string; count: number | bigint | string }[]> {
+  return unheld(reader)
+    .select(['network', (e) => e.fn.countAll().as('count')])
+    .where('merchant_id', '=', merchantId)
+    .where('mode', '=', mode)
+    .groupBy('network')
+    .orderBy('network')
+    .execute();
+}
+
+const unheld = (reader: Reader) =>
+  reader
+    .selectFrom('transfers')
+    .where((e) => e.and({ executor: 'operator', status: 'pending' }))
     .where((e) =>
       e.not(
         e.exists(
@@ -94,11 +133,7 @@ export function unheldTransfers(reader: Reader, before: number): Promise<Transfe
             .where('is_held', '=', 1),
         ),
       ),
-    )
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute();
-}
+    );
 
 export async function insertExports(
   transaction: Transaction,

@@ -5,36 +5,46 @@
 import type { DepositKeys } from '../addresses/deposit-keys.js';
 import { toChain } from '../chains/assets.js';
 import { transferData } from '../chains/evm/abi.js';
+import type { ConnectedNetwork } from '../chains/connect.js';
 import type { Database } from '../db/database.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { TransferTable, TreasuryPaymentTable } from '../db/schema.js';
 import type { AuditLog } from '../merchants/audit-log.js';
+import type { Currencies } from '../money/currencies.js';
 import type { RestoreGuard } from '../restore/guard.js';
 import { isoTime, type Clock } from '../shared/clock.js';
 import type { NewId } from '../shared/ids.js';
-import { invalidState, orNotFound } from '../shared/problem.js';
+import { invalidField, invalidState, orNotFound } from '../shared/problem.js';
+import type { Mode, Scope } from '../shared/scope.js';
 import * as store from './export-store.js';
+import type { ReservedTransfer, Within } from './export-store.js';
 import type { EvmConnected } from './forwarder-checks.js';
 import { readOwners } from './owners.js';
+import { writePayouts, type Payout, type WrittenPayouts } from './payout-file.js';
 import type { WalletCall } from './safe-batch.js';
 import { readSeenPayments } from './seen-payments.js';
 import { groupsOf } from './settle-paid.js';
 import { ensureNoncePassed } from './used-nonce.js';
 import { deleteUnclear, lockTransfer, openPayments, pendingTransfers } from './watch-store.js';
 
-export interface PayoutExport {
+export interface PayoutExport extends WrittenPayouts {
   /** Undefined if there was nothing to export. */
   readonly id: string | undefined;
   readonly createdAt: number;
-  readonly payouts: readonly Payout[];
   /** What the treasury seems to have paid: it settles by itself, or waits for the operator. */
   readonly leftOut: readonly { readonly id: string; readonly paidBy: readonly string[] }[];
 }
 
-export interface Payout {
-  readonly transfer: TransferTable;
-  readonly call: WalletCall;
+/** Transfers that wait for a wallet on a network, and that nothing reserves. */
+export interface WaitingTransfers {
+  readonly network: string;
+  readonly count: number;
+  /** How the wallet gets them: by an export of EVM calls, as a PSBT, or by hand. */
+  readonly by: 'calls' | 'psbt' | 'hand';
 }
+
+/** A transfer that an export holds, or one that may be paid, and no node could tell: no export need hold that. */
+type Releasable = TransferTable & { readonly export_id?: string };
 
 export type PayoutExports = ReturnType<typeof createPayoutExports>;
 
@@ -44,16 +54,25 @@ export interface PayoutExportDeps {
   readonly newId: NewId;
   readonly auditLog: AuditLog;
   readonly depositKeys: Pick<DepositKeys, 'list'>;
+  readonly currencies: Pick<Currencies, 'known'>;
   readonly networks: readonly EvmConnected[];
+  /** The real networks of all kinds. */
+  readonly connected: readonly Pick<ConnectedNetwork, 'network' | 'utxoNode'>[];
   readonly guard: Pick<RestoreGuard, 'ensureTrusted' | 'startPayout'>;
 }
 
 export function createPayoutExports(deps: PayoutExportDeps) {
-  const { database, clock, newId, auditLog, depositKeys, networks } = deps;
+  const { database, clock, newId, auditLog, depositKeys, currencies, networks, connected } = deps;
   const ownersIn = (reader: Reader, on: Pick<TransferTable, 'mode'>) =>
     readOwners(depositKeys, reader, on.mode);
-  const networkOf = ({ mode, network }: TransferTable) =>
+  const networkOf = ({ mode, network }: Pick<TransferTable, 'mode' | 'network'>) =>
     networks.find((on) => on.network.mode === mode && on.network.code === network);
+  const write = (on: EvmConnected, id: string | undefined, createdAt: number, payouts: readonly Payout[]) =>
+    writePayouts(
+      { name: `Transfers ${id ?? ''}`.trim(), chainId: on.chainId, createdAt },
+      payouts,
+      currencies,
+    );
 
   /** Locks what is exported. Another command may have taken some of it meanwhile, or the watcher has read its payment. */
   async function lockFree(
@@ -172,32 +191,43 @@ export function createPayoutExports(deps: PayoutExportDeps) {
         group.waiting.map(({ id }) => ({ id, paidBy: group.paid.map((row) => row.tx_hash) })),
       );
       const free = payouts.filter(({ transfer }) => !leftOut.some(({ id }) => id === transfer.id));
-      if (free.length === 0) return { id: undefined, createdAt: clock.real(), payouts: [], leftOut };
-      const made = await reserve(
-        on,
-        free.map(({ transfer }) => transfer),
-        actor,
-      );
-      return { ...made, payouts: free, leftOut };
+      const transfers = free.map(({ transfer }) => transfer);
+      const { id, createdAt } =
+        free.length === 0 ? { id: undefined, createdAt: clock.real() } : await reserve(on, transfers, actor);
+      return { id, createdAt, leftOut, ...write(on, id, createdAt, free) };
+    },
+
+    /** The network whose transfers calls pay. Problem: `validation_error`. */
+    networkOf(mode: Mode, network: string): EvmConnected {
+      const on = networkOf({ mode, network });
+      if (on) return on;
+      throw invalidField('network', `Must be an EVM network with a node, in ${mode} mode`);
     },
 
     /**
      * What still waits of an export, to be written once more. Problems: `not_found`; `invalid_state` if it is of another network,
      * where the same calls would pay with other tokens.
-     * @param merchantId of all merchants if it is undefined
+     * @param expected the network that it must be of; any if it is undefined
      */
-    async retrieve(on: EvmConnected, merchantId: string | undefined, id: string): Promise<PayoutExport> {
-      const rows = (await store.reservedTransfers(database.reader)).filter(
-        (row) => row.export_id === id && (merchantId === undefined || row.merchant_id === merchantId),
+    async retrieve(
+      scope: Within,
+      id: string,
+      expected?: EvmConnected,
+    ): Promise<PayoutExport & { readonly on: EvmConnected }> {
+      const rows = (await store.reservedTransfers(database.reader, scope)).filter(
+        (row) => row.export_id === id,
       );
       const first = orNotFound(rows[0], 'export with transfers that still wait');
-      if (first.mode !== on.network.mode || first.network !== on.network.code) {
+      const on = networkOf(first);
+      if (!on) throw invalidState(`NETWORKS_FILE has no ${first.network} any more`);
+      if (expected && networkOf({ mode: expected.network.mode, network: expected.network.code }) !== on) {
         throw invalidState(
-          `The export is of ${first.network} (${first.mode} mode), not of ${on.network.code} (${on.network.mode} mode)`,
+          `The export is of ${first.network} (${first.mode} mode), not of ${expected.network.code} (${expected.network.mode} mode)`,
         );
       }
       const payouts = rows.map((transfer) => ({ transfer, call: payoutCall(on, transfer) }));
-      return { id, createdAt: first.exported_at, payouts, leftOut: [] };
+      const createdAt = first.exported_at;
+      return { id, createdAt, leftOut: [], on, ...write(on, id, createdAt, payouts) };
     },
 
     /** Transfers of live mode that wait for a wallet, older than a time, and are in no export or PSBT. */
@@ -211,17 +241,29 @@ export function createPayoutExports(deps: PayoutExportDeps) {
     },
 
     /** What waits and is reserved, oldest export first. */
-    list: () => store.reservedTransfers(database.reader),
+    list: (scope: Within): Promise<ReservedTransfer[]> => store.reservedTransfers(database.reader, scope),
+
+    /** What waits and is not reserved, by network. */
+    async waiting(scope: Scope): Promise<WaitingTransfers[]> {
+      const counts = await store.countUnheld(database.reader, scope);
+      return counts.map(({ network, count }) => {
+        const hasPsbts = connected.some(
+          (one) => one.network.mode === scope.mode && one.network.code === network && one.utxoNode,
+        );
+        const by = networkOf({ mode: scope.mode, network }) ? 'calls' : hasPsbts ? 'psbt' : 'hand';
+        return { network, count: Number(count), by };
+      });
+    },
 
     /**
      * What `release` would let go. Problem: `not_found`.
      * @param id of an export, or of a transfer
      */
-    async find(id: string): Promise<readonly TransferTable[]> {
-      const reserved = await store.reservedTransfers(database.reader);
+    async find(id: string, scope: Within): Promise<readonly Releasable[]> {
+      const reserved = await store.reservedTransfers(database.reader, scope);
       const exported = reserved.filter((row) => row.export_id === id || row.id === id);
       if (exported.length > 0) return exported;
-      const unclear = await store.unclearTransfer(database.reader, id);
+      const unclear = await store.unclearTransfer(database.reader, id, scope);
       return [orNotFound(unclear, 'export with transfers that still wait, and no transfer that one holds')];
     },
 
@@ -231,7 +273,7 @@ export function createPayoutExports(deps: PayoutExportDeps) {
      * Undefined if the operator knows that the wallet will not send it. Problem: `invalid_state`
      */
     async release(
-      transfers: readonly TransferTable[],
+      transfers: readonly Releasable[],
       nonce: number | undefined,
       actor: string,
       signal: AbortSignal,
@@ -249,8 +291,13 @@ export function createPayoutExports(deps: PayoutExportDeps) {
         }
         for (const transfer of transfers) {
           const held = await store.findExportOf(transaction, transfer.id);
+          // Somebody else may have released it meanwhile, and exported it again: the proof was not of that export.
+          if (held?.id !== transfer.export_id) {
+            throw invalidState(`Another export has taken the transfer ${transfer.id} meanwhile. Look again`);
+          }
           await store.releaseExports(transaction, [transfer.id], clock.real());
-          await deleteUnclear(transaction, transfer);
+          const { treasuriesOf } = await ownersIn(transaction, transfer);
+          await deleteUnclear(transaction, transfer, treasuriesOf(transfer.merchant_id));
           await auditLog.record(transaction, {
             ...{ merchantId: transfer.merchant_id, mode: transfer.mode, actor },
             ...{ action: 'transfer.released', subjectId: transfer.id },

@@ -43,7 +43,7 @@ export async function readTreasuryStatus(
   { networks, depositKeys }: TreasuryStatusDeps,
   reader: Reader,
 ): Promise<TreasuryStatus[]> {
-  const reserved = await reservedTransfers(reader);
+  const reserved = await reservedTransfers(reader, {});
   const unclear = await unclearTransfers(reader).execute();
   const found: TreasuryStatus[] = [];
   for (const on of networks) {

@@ -157,14 +157,17 @@ export async function insertPayment(transaction: Transaction, row: TreasuryPayme
     .execute();
 }
 
-/** Forgets what may have been a payment of a transfer, and was not. */
+/** Forgets what may have been a payment of a transfer, and was not. @param treasuries of its merchant, in lower case */
 export async function deleteUnclear(
   transaction: Transaction,
   { mode, network, currency, address, amount }: TransferTable,
+  treasuries: readonly string[],
 ): Promise<void> {
+  if (treasuries.length === 0) return;
   await transaction
     .deleteFrom('treasury_payments')
     .where((e) => e.and({ mode, network, currency, address, amount, is_certain: 0 }))
+    .where((e) => e.fn('lower', ['treasury']), 'in', treasuries)
     .where('transfer_id', 'is', null)
     .execute();
 }

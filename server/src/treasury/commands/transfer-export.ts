@@ -1,8 +1,6 @@
 /** `transfers export`, `exported` and `release`: pending transfers for the wallet that pays them, each at most once. */
 import type { TransferTable } from '../../db/schema.js';
 import { isoTime } from '../../shared/clock.js';
-import { safeBatch } from '../safe-batch.js';
-import type { Payout } from '../payout-exports.js';
 import { command, type Group } from '../../commands/command.js';
 import { UsageError } from '../../commands/errors.js';
 import * as option from '../../commands/options.js';
@@ -36,58 +34,48 @@ export const transferExportCommands: Group = {
       async run(context, { network: code, format, merchant: merchantId, again }) {
         const { treasury, transfers, actor, progress, signal } = context;
         const on = chosenNetwork(context, code);
-        const { chainId } = on;
         const { payoutExports } = treasury;
-        const former = again === undefined ? undefined : await payoutExports.retrieve(on, merchantId, again);
+        const former =
+          again === undefined ? undefined : await payoutExports.retrieve({ merchantId }, again, on);
         if (format === 'safe') {
-          const rows = former
-            ? former.payouts.map(({ transfer }) => transfer)
-            : (await transfers.listAll({ merchantId, status: 'pending' })).filter(
-                (row) => row.executor === 'operator' && row.mode === on.network.mode && row.network === code,
-              );
-          if (new Set(rows.map((row) => row.merchant_id)).size > 1) {
+          const merchants = former
+            ? former.transfers.map(({ merchant }) => merchant)
+            : (await transfers.listAll({ merchantId, status: 'pending' }))
+                .filter(
+                  (row) =>
+                    row.executor === 'operator' && row.mode === on.network.mode && row.network === code,
+                )
+                .map((row) => row.merchant_id);
+          if (new Set(merchants).size > 1) {
             throw new UsageError(
               'These are transfers of several merchants, whose wallets differ: name one with --merchant',
             );
           }
         }
-        const { id, createdAt, payouts, leftOut } =
-          former ?? (await payoutExports.create(on, merchantId, actor, signal));
+        const made = former ?? (await payoutExports.create(on, merchantId, actor, signal));
+        const { id, safe, leftOut } = made;
         if (id !== undefined) {
           progress(
-            `Export ${id}: ${counted(payouts.length, 'transfer')}, reserved until settled or released. "transfers export --again ${id}" writes it once more`,
+            `Export ${id}: ${counted(made.transfers.length, 'transfer')}, reserved until settled or released. "transfers export --again ${id}" writes it once more`,
           );
         }
         for (const { id: transfer, paidBy } of leftOut) {
           progress(`Left out: ${transfer}, which the treasury seems to have paid in ${paidBy.join(', ')}`);
         }
-        const exported = {
-          export: id ?? null,
-          transfers: payouts.map(({ transfer, call }) => ({
-            id: transfer.id,
-            merchant: transfer.merchant_id,
-            amount: amountOf(transfer.amount, transfer.currency),
-            ...recordJson(transfer, 'currency', 'address'),
-            ...{ to: call.to, value: (call.value ?? 0n).toString(), data: call.data },
-            link: linkOf({ transfer, call }, chainId),
-          })),
-          leftOut,
-        };
-        const calls = payouts.map(({ call }) => call);
-        const batch = safeBatch(`Transfers ${id ?? ''}`.trim(), chainId, calls, createdAt);
+        const exported = { export: id ?? null, transfers: made.transfers, leftOut };
         const output = {
           json: JSON.stringify(exported, null, 2),
-          safe: JSON.stringify(batch, null, 2),
-          links: exported.transfers.map(({ link }) => link).join('\n'),
+          safe: JSON.stringify(safe, null, 2),
+          links: made.transfers.map(({ link }) => link).join('\n'),
         }[format];
-        return { json: format === 'safe' ? batch : exported, text: output };
+        return { json: format === 'safe' ? safe : exported, text: output };
       },
     }),
     command({
       name: 'exported',
       summary: 'Lists the transfers that were exported and wait for their payment, oldest export first.',
       async run({ treasury }) {
-        const rows = await treasury.payoutExports.list();
+        const rows = await treasury.payoutExports.list({});
         return listRecords(
           rows,
           (row) => ({
@@ -120,7 +108,7 @@ export const transferExportCommands: Group = {
       },
       async run({ treasury, actor, signal }, { id, nonce, yes: isSure }) {
         const { payoutExports } = treasury;
-        const transfers = await payoutExports.find(id);
+        const transfers = await payoutExports.find(id, {});
         const isReleased = nonce !== undefined || isSure;
         if (isReleased) await payoutExports.release(transfers, nonce, actor, signal);
         const list = transfers.map((row) => `  ${transferWords(row).join('  ')}`).join('\n');
@@ -145,11 +133,3 @@ If the wallet has signed them, send something else with the same nonce, wait unt
 const transferWords = ({ id, merchant_id, amount, currency, network, address }: TransferTable) => [
   ...[id, merchant_id, `${amountText(amount, currency)} on ${network}`, `to ${address}`],
 ];
-
-/** https://eips.ethereum.org/EIPS/eip-681 */
-function linkOf({ transfer, call }: Payout, chainId: number): string {
-  const { address } = transfer;
-  if (call.value !== undefined) return `ethereum:${address}@${chainId}?value=${call.value}`;
-  const amount = BigInt(`0x${call.data.slice(-64)}`);
-  return `ethereum:${call.to}@${chainId}/transfer?address=${address}&uint256=${amount}`;
-}

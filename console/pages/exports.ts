@@ -1,0 +1,128 @@
+/** Transfers that wait for the shop's wallet: what is exported for it, written as files, and released. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { consoleApi } from '../../src/contract/console.js';
+import type { ParsedData } from '../../src/contract/endpoint.js';
+import { time } from '../format.js';
+import { texts } from '../messages/exports.js';
+import { page, type View } from '../page.js';
+import { button } from '../ui/button.js';
+import { copyable, short } from '../ui/copy.js';
+import { saveCsv } from '../ui/csv.js';
+import { details, section } from '../ui/details.js';
+import { saveFile } from '../ui/save-file.js';
+import { table } from '../ui/table.js';
+
+const { payoutExports } = consoleApi;
+type Data = ParsedData<typeof payoutExports.list>;
+type Waiting = Data['waiting'][number];
+type Export = Data['exports'][number];
+type File = ParsedData<typeof payoutExports.create>;
+
+const load = async ({ api, signal }: View): Promise<Data> => (await api(payoutExports.list, {}, signal)).data;
+
+const render = ({ waiting, exports }: Data, view: View): TemplateResult =>
+  html`<div class="panels">
+    ${section(
+      texts.waiting,
+      html`<p>${texts.waitingText}</p>
+        ${table<Waiting>({
+          label: texts.waiting,
+          ...{ rows: waiting, view },
+          columns: [
+            { label: texts.network, cell: ({ network }) => network },
+            { label: texts.count, cell: ({ count }) => count },
+            { label: texts.actions, cell: (one) => exportAction(one, view) },
+          ],
+          empty: texts.nothingWaits,
+        })}`,
+    )}
+    ${exports.map((one) => exportSection(one, view))}
+  </div>`;
+
+function exportAction({ network, by }: Waiting, view: View): unknown {
+  if (by === 'hand') return texts.byHand;
+  if (by === 'psbt') return nothing;
+  const run = async () => {
+    const made = await view.act(() => view.api(payoutExports.create, { body: { network } }));
+    if (!made) return;
+    const { transfers, leftOut } = made.data;
+    view.say(transfers.length > 0 ? texts.exported(transfers.length) : texts.nothingExported);
+    if (leftOut.length > 0) await view.ask({ title: texts.leftOut, text: leftOutView(leftOut) });
+  };
+  return button(view, {
+    ...{ text: texts.export, permission: 'payoutExports.create', kind: 'main small' as const, run },
+  });
+}
+
+const leftOutView = (leftOut: File['leftOut']) =>
+  html`<p>${texts.leftOutText}</p>
+    <ul>
+      ${leftOut.map(({ id, paidBy }) => html`<li>${texts.paidBy(id, paidBy.join(', '))}</li>`)}
+    </ul>`;
+
+function exportSection(one: Export, view: View): TemplateResult {
+  return section(
+    texts.open(one.network),
+    html`${details([
+        [texts.id, copyable(one.id, view)],
+        [texts.created, time(one.createdAt)],
+        // Then come the role, the address and the request, which the audit log has.
+        [texts.by, one.exportedBy.split(', ')[0]],
+      ])}
+      ${table<Export['transfers'][number]>({
+        label: texts.count,
+        ...{ rows: one.transfers, view },
+        href: ({ id }) => view.link('transfer', id),
+        columns: [
+          { label: texts.amount, cell: ({ amount, currency }) => `${amount} ${currency}` },
+          { label: texts.to, cell: ({ address }) => html`<code>${short(address)}</code>` },
+        ],
+        empty: '',
+      })}
+      <p><small>${texts.safeHint}</small></p>`,
+    html`${fileButton(texts.saveSafe, one, view, ({ safe }) =>
+      saveFile(`transfers-${one.id}.json`, JSON.stringify(safe, null, 2), 'application/json'),
+    )}
+    ${fileButton(texts.saveCsv, one, view, ({ transfers }) =>
+      saveCsv(
+        `transfers-${one.id}.csv`,
+        transfers.map(({ id, amount, currency, address, ...call }) => ({
+          ...{ transfer: id, network: one.network, address, amount, currency },
+          ...{ to: call.to, value: call.value, data: call.data, link: call.link },
+        })),
+      ),
+    )}
+    ${button(view, {
+      ...{ text: texts.release, permission: 'payoutExports.release' },
+      run: () => release(one, view),
+    })}`,
+  );
+}
+
+const fileButton = (text: string, { id }: Export, view: View, save: (file: File) => void) =>
+  button(view, {
+    ...{ text, permission: 'payoutExports.write' },
+    async run() {
+      const written = await view.act(() => view.api(payoutExports.write, { params: { export_id: id } }));
+      if (written) save(written.data);
+    },
+  });
+
+async function release({ id, transfers }: Export, view: View): Promise<void> {
+  const values = await view.ask({
+    title: texts.releaseTitle(transfers.length),
+    text: html`<p>${texts.releaseText}</p>
+      <ul>
+        ${texts.releaseChecks.map((check) => html`<li>${check}</li>`)}
+      </ul>`,
+    fields: [{ name: 'nonce', label: texts.nonce, type: 'number', hint: texts.nonceHint }],
+    action: texts.releaseAction,
+    isFinal: true,
+  });
+  if (!values) return;
+  const { nonce = '' } = values;
+  const body = nonce === '' ? { isUnsent: true } : { nonce };
+  await view.act(() => view.api(payoutExports.release, { params: { export_id: id }, body }), texts.released);
+}
+
+export default page<Data>({ title: () => texts.title, load, render, everyMs: 15_000 });

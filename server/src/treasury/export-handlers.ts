@@ -1,0 +1,65 @@
+/** Handlers of exports of transfers, which people hand to the shop's wallet in the console. */
+import { fromUnits, type PayoutsApi } from 'crypto-checkout/contract';
+import type { Handlers } from '../api/handler.js';
+import { actorOf } from '../merchants/audit-log.js';
+import type { Currencies } from '../money/currencies.js';
+import { isoTime } from '../shared/clock.js';
+import { groupBy } from '../shared/group-by.js';
+import { invalidField } from '../shared/problem.js';
+import type { EvmConnected } from './forwarder-checks.js';
+import type { PayoutExport, PayoutExports } from './payout-exports.js';
+
+export function createPayoutExportHandlers(
+  payoutExports: PayoutExports,
+  currencies: Pick<Currencies, 'known'>,
+): Pick<Handlers<PayoutsApi>, 'payoutExports'> {
+  return {
+    payoutExports: {
+      async list(_input, { caller }) {
+        const [waiting, reserved] = await Promise.all([
+          payoutExports.waiting(caller),
+          payoutExports.list(caller),
+        ]);
+        const exports = [...groupBy(reserved, (row) => row.export_id)].map(([id, rows]) => ({
+          id,
+          network: rows[0]?.network ?? '',
+          createdAt: isoTime(rows[0]?.exported_at ?? 0),
+          exportedBy: rows[0]?.exported_by ?? '',
+          transfers: rows.map(({ id: transfer, amount, currency, address }) => ({
+            ...{ id: transfer, currency, address },
+            amount: fromUnits(BigInt(amount), currencies.known(currency).decimals),
+          })),
+        }));
+        return { data: { waiting, exports } };
+      },
+
+      async create({ body }, { caller, signal }) {
+        const on = payoutExports.networkOf(caller.mode, body.network);
+        const made = await payoutExports.create(on, caller.merchantId, actorOf(caller), signal);
+        return { data: viewFile(on, made) };
+      },
+
+      async write({ params }, { caller }) {
+        const { on, ...written } = await payoutExports.retrieve(caller, params.export_id);
+        return { data: viewFile(on, written) };
+      },
+
+      async release({ params, body: { nonce, isUnsent } }, { caller, signal }) {
+        if (nonce === undefined && !isUnsent) {
+          throw invalidField('nonce', 'Give the nonce, or say with isUnsent that nothing can be sent');
+        }
+        const transfers = await payoutExports.find(params.export_id, caller);
+        await payoutExports.release(transfers, nonce, actorOf(caller), signal);
+        return { data: { transfers: transfers.map(({ id }) => id) } };
+      },
+    },
+  };
+}
+
+function viewFile({ network, chainId }: EvmConnected, { id, transfers, leftOut, safe }: PayoutExport) {
+  return {
+    ...{ export: id ?? null, network: network.code, chainId, safe },
+    transfers: [...transfers],
+    leftOut: leftOut.map((one) => ({ id: one.id, paidBy: [...one.paidBy] })),
+  };
+}

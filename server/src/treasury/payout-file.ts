@@ -1,0 +1,58 @@
+/** Writes transfers for the wallet that pays them: as calls, as EIP-681 links, and as a batch for Safe. */
+import { fromUnits } from 'crypto-checkout/contract';
+import type { TransferTable } from '../db/schema.js';
+import type { Currencies } from '../money/currencies.js';
+import { safeBatch, type WalletCall } from './safe-batch.js';
+
+export interface Payout {
+  readonly transfer: TransferTable;
+  readonly call: WalletCall;
+}
+
+export interface WrittenPayouts {
+  readonly transfers: readonly {
+    readonly id: string;
+    readonly merchant: string;
+    /** With every digit: what a wallet pays must be exact. */
+    readonly amount: string;
+    readonly currency: string;
+    readonly address: string;
+    readonly to: string;
+    /** In wei. */
+    readonly value: string;
+    readonly data: string;
+    readonly link: string;
+  }[];
+  readonly safe: ReturnType<typeof safeBatch>;
+}
+
+/** @param batch what Safe shows of it; `createdAt` in epoch milliseconds */
+export function writePayouts(
+  batch: { readonly name: string; readonly chainId: number; readonly createdAt: number },
+  payouts: readonly Payout[],
+  currencies: Pick<Currencies, 'known'>,
+): WrittenPayouts {
+  const { name, chainId, createdAt } = batch;
+  return {
+    transfers: payouts.map(({ transfer, call }) => ({
+      ...{ id: transfer.id, merchant: transfer.merchant_id },
+      amount: fromUnits(BigInt(transfer.amount), currencies.known(transfer.currency).decimals),
+      ...{ currency: transfer.currency, address: transfer.address },
+      ...{ to: call.to, value: (call.value ?? 0n).toString(), data: call.data },
+      link: linkOf(transfer.address, call, chainId),
+    })),
+    safe: safeBatch(
+      name,
+      chainId,
+      payouts.map(({ call }) => call),
+      createdAt,
+    ),
+  };
+}
+
+/** https://eips.ethereum.org/EIPS/eip-681 */
+function linkOf(address: string, call: WalletCall, chainId: number): string {
+  if (call.value !== undefined) return `ethereum:${address}@${chainId}?value=${call.value}`;
+  const amount = BigInt(`0x${call.data.slice(-64)}`);
+  return `ethereum:${call.to}@${chainId}/transfer?address=${address}&uint256=${amount}`;
+}

@@ -1,0 +1,180 @@
+/** Exports of transfers in the console: what they write and reserve, for whom, and who may let them go. */
+import { getAddress } from 'viem';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { safeChecksum } from '../../src/treasury/safe-batch.js';
+import { startAnvil, type Anvil } from '../support/anvil.js';
+import { openBrowser, signIn, type TestBrowser } from '../support/browser.js';
+import type { TestEngine } from '../support/engines.js';
+import { transact } from '../support/forwarders.js';
+import { startProviderProxy, type ProviderProxy } from '../support/provider-proxy.js';
+import { openTreasury, treasury, type TreasuryFixture } from './treasury-fixture.js';
+
+const destination = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
+const path = '/console/api/payout-exports';
+const network = 'evm-dev';
+const signal = new AbortController().signal;
+
+interface File {
+  readonly export: string | null;
+  readonly transfers: readonly { readonly id: string; readonly to: string; readonly data: string }[];
+  readonly safe: {
+    readonly chainId: string;
+    readonly transactions: unknown;
+    readonly meta: { checksum: string };
+  };
+}
+interface Listed {
+  readonly waiting: readonly { readonly network: string; readonly count: number; readonly by: string }[];
+  readonly exports: readonly {
+    readonly id: string;
+    readonly transfers: readonly { readonly id: string }[];
+  }[];
+}
+
+export const testConsoleExports = (engine: TestEngine): unknown =>
+  describe(`in the console, transfers of a treasury on ${engine.name}`, () => {
+    let anvil: Anvil;
+    let node: ProviderProxy;
+    let fixture: TreasuryFixture;
+    let ada: TestBrowser;
+    /** Of another merchant. */
+    let eve: TestBrowser;
+
+    beforeAll(async () => {
+      anvil = await startAnvil();
+      node = await startProviderProxy(anvil.url);
+      fixture = await openTreasury(engine, { anvil, network: { nodes: [node.url] } });
+      await fixture.setTreasury();
+      await fixture.pay('USDT');
+      const { transactions } = await fixture.command<{ transactions: { to: string; data: string }[] }>(
+        `sweeps export --network ${network} --format json`,
+      );
+      for (const { to, data } of transactions) await transact(anvil, to, data);
+      await fixture.watch();
+      ada = await signIn(fixture.server, 'manager', 'ada@shop.example');
+      eve = openBrowser(fixture.server.url);
+      const { id } = await fixture.command<{ id: string }>('merchants create --name Elsewhere');
+      const { signInUrl } = await fixture.command<{ signInUrl: string }>(
+        `users invite --merchant ${id} --email eve@elsewhere.example --role owner`,
+      );
+      const [, token = ''] = signInUrl.split('#');
+      await eve.send('POST', '/console/api/sign-in', { body: { token } });
+    });
+    afterAll(async () => {
+      await fixture.stop();
+      await node.close();
+      await anvil.stop();
+    });
+
+    async function createTransfer(amount: number): Promise<string> {
+      const body = { amount, currency: 'USDT', walletAddress: destination, walletNetwork: network };
+      const made = await ada.send('POST', '/v1/transfers', { body });
+      expect(made.body, JSON.stringify(made.body)).toMatchObject({ status: 'success' });
+      return (made.body.data as unknown as { id: string }).id;
+    }
+    const ask = async <T>(browser: TestBrowser, where: string, body: object = {}) =>
+      (await browser.send('POST', `${path}${where}`, { body })).body.data as unknown as T;
+    const list = async (browser = ada) => (await browser.send('GET', path)).body.data as unknown as Listed;
+    const code = async (browser: TestBrowser, where: string, body: object = {}, options = {}) => {
+      const answer = await browser.send('POST', `${path}${where}`, { body, ...options });
+      return [answer.status, answer.body.data.code];
+    };
+
+    it('are written for the wallet as the command writes them, once, in the name of a person', async () => {
+      const id = await createTransfer(1.01);
+      expect((await list()).waiting).toEqual([{ network, count: 1, by: 'calls' }]);
+      const file = await ask<File>(ada, '', { network });
+      expect(file.transfers).toMatchObject([{ id, amount: '1.01', to: getAddress(fixture.token) }]);
+      expect(file.safe.transactions).toMatchObject([
+        { to: getAddress(fixture.token), data: file.transfers[0]?.data },
+      ]);
+      const { checksum, ...meta } = file.safe.meta;
+      expect(checksum).toBe(safeChecksum({ ...file.safe, meta }));
+      const exportId = file.export ?? '';
+      expect(await list()).toMatchObject({ waiting: [], exports: [{ id: exportId, transfers: [{ id }] }] });
+      expect((await ask<File>(ada, '', { network })).export).toBeNull();
+      const again = await ask<File>(ada, `/${exportId}/file`);
+      const byCommand = await fixture.command<Omit<File, 'safe'>>(
+        `transfers export --network ${network} --format json --again ${exportId}`,
+      );
+      expect(again.transfers).toMatchObject(byCommand.transfers.map(({ data, to }) => ({ data, to })));
+      const audit = await fixture.command<{ action: string; actor: string; subjectId: string }[]>(
+        `audit list --merchant ${fixture.merchantId}`,
+      );
+      const entry = audit.find(({ subjectId }) => subjectId === exportId);
+      expect(entry).toMatchObject({ action: 'transfer.exported' });
+      expect(entry?.actor).toMatch(/^ada@shop.example, manager .*, request /);
+    });
+
+    it('are for nobody else: an export of another merchant, or of the other mode, answers like one that is not', async () => {
+      const [open] = (await list()).exports;
+      const id = open?.id ?? '';
+      const transfer = open?.transfers[0]?.id ?? '';
+      expect(await list(eve)).toEqual({ waiting: [], exports: [] });
+      expect(await ask<File>(eve, '', { network })).toMatchObject({
+        export: null,
+        transfers: [],
+        leftOut: [],
+      });
+      const live = { headers: { 'X-Checkout-Mode': 'live' } };
+      for (const one of [id, transfer, 'nobody']) {
+        for (const where of [`/${one}/file`, `/${one}/release`]) {
+          expect(await code(eve, where, { isUnsent: true })).toEqual([404, 'not_found']);
+          expect(await code(ada, where, { isUnsent: true }, live)).toEqual([404, 'not_found']);
+        }
+      }
+      expect((await list()).exports).toMatchObject([{ id }]);
+    });
+
+    it('are let go once somebody says that nothing was signed, or proves it', async () => {
+      const [open] = (await list()).exports;
+      const id = open?.id ?? '';
+      expect(await code(ada, `/${id}/release`)).toEqual([400, 'validation_error']);
+      const nonce = Number(await anvil.rpc('eth_getTransactionCount', [treasury, 'latest']));
+      expect(await code(ada, `/${id}/release`, { nonce })).toEqual([409, 'invalid_state']);
+      const released = await ask<{ transfers: string[] }>(ada, `/${id}/release`, { isUnsent: true });
+      expect(released.transfers).toEqual(open?.transfers.map((one) => one.id));
+      expect(await list()).toMatchObject({ waiting: [{ network, count: 1 }], exports: [] });
+      expect(await code(ada, `/${id}/release`, { isUnsent: true })).toEqual([404, 'not_found']);
+    });
+
+    it('stay reserved by an export that was made after one looked at what to release', async () => {
+      const { payoutExports } = fixture.server.app.treasury;
+      const first = await ask<File>(ada, '', { network });
+      const seen = await payoutExports.find(first.export ?? '', {});
+      await payoutExports.release(seen, undefined, 'test', signal);
+      const second = await ask<File>(ada, '', { network });
+      await expect(payoutExports.release(seen, undefined, 'test', signal)).rejects.toThrow(/Another export/);
+      expect((await list()).exports).toMatchObject([{ id: second.export }]);
+    });
+
+    it("do not forget, when they are let go, what another merchant's treasury may have paid to the same address", async () => {
+      const [open] = (await list()).exports;
+      const place = { mode: 'test', network, currency: 'USDT', address: destination } as const;
+      const row = {
+        ...{ ...place, amount: '1010000', gas: '0', is_certain: 0 as const },
+        ...{ tx_hash: `0x${'ab'.repeat(32)}`, output_index: 0, treasury: getAddress(fixture.token) },
+        ...{ block_height: 1, block_hash: `0x${'cd'.repeat(32)}`, paid_at: 1, transfer_id: null },
+      };
+      await fixture.server.database.write((transaction) =>
+        transaction.insertInto('treasury_payments').values(row).execute(),
+      );
+      await ask(ada, `/${open?.id ?? ''}/release`, { isUnsent: true });
+      const { database } = fixture.server;
+      const kept = database.reader
+        .selectFrom('treasury_payments')
+        .selectAll()
+        .where('tx_hash', '=', row.tx_hash);
+      expect(await kept.execute()).toHaveLength(1);
+    });
+
+    it('need a network that calls can pay on, and a node that answers', async () => {
+      expect(await code(ada, '', { network: 'tron' })).toEqual([400, 'validation_error']);
+      node.respond = (response) => {
+        response.destroy();
+        return true;
+      };
+      expect(await code(ada, '', { network })).toEqual([503, 'chain_unavailable']);
+      node.respond = undefined;
+    });
+  });

@@ -1,0 +1,142 @@
+/** Transfers in the console, on a real chain: exported for the treasury's wallet, paid by it, found and settled by the watcher. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { BrowserContext, Page } from 'playwright-core';
+import type { Hex } from 'viem';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { startAnvil, type Anvil } from '../../server/test/support/anvil.js';
+import { deployFactory, transact } from '../../server/test/support/forwarders.js';
+import { merchantIdOf, runCommand, type ServerEnv } from './deposit-keys.js';
+import { inspect, useStage } from './stage.js';
+
+/** The second of anvil's published accounts. */
+const treasury = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+const destination = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
+const network = 'evm-dev';
+
+let anvil: Anvil;
+let token: Hex;
+let directory: string;
+let serverEnv: ServerEnv;
+
+const stage = useStage({
+  async start() {
+    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-payouts-'));
+    anvil = await startAnvil();
+    token = await anvil.deploy('SilentToken');
+    await deployFactory(anvil);
+    const file = join(directory, 'networks.json');
+    const assets = { USDT: { contract: token, decimals: 6 } };
+    await writeFile(file, JSON.stringify({ networks: { [network]: { nodes: [anvil.url], assets } } }));
+    serverEnv = { DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: file };
+    return { env: serverEnv };
+  },
+});
+afterAll(async () => {
+  await anvil.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const run = <T>(line: string) => runCommand(serverEnv, ...line.split(' ')) as Promise<T>;
+
+/** A payer pays 20 dollars, and the treasury has them. */
+beforeAll(async () => {
+  const merchant = await merchantIdOf(serverEnv);
+  await run(`deposit-keys set --merchant ${merchant} --family evm --treasury ${treasury} --mode test --yes`);
+  await vi.waitFor(
+    async () => {
+      const { currencyOptions = [] } = (await stage.create()).payment;
+      expect(currencyOptions.map((option) => option.network)).toContain(network);
+    },
+    { timeout: 20_000, interval: 200 },
+  );
+  const { payment } = await stage.createLocked('USDT', network);
+  const to = payment.addressInformation?.address ?? '';
+  await anvil.call('SilentToken', token, 'transfer', [to, BigInt((payment.amount ?? 0) * 1e6)]);
+  await anvil.mine(5);
+  await vi.waitFor(async () => expect((await stage.verify(payment.id)).state).toBe('settled'), {
+    timeout: 20_000,
+  });
+  const { transactions } = await run<{ transactions: { to: string; data: string }[] }>(
+    `sweeps export --network ${network} --format json`,
+  );
+  for (const { to: factory, data } of transactions) await transact(anvil, factory, data);
+  await anvil.mine(5);
+}, 90_000);
+
+async function signIn(role: string, context?: BrowserContext): Promise<Page> {
+  const line = `users invite --merchant ${await merchantIdOf(serverEnv)} --email ${role}@shop.example --role ${role}`;
+  const { signInUrl } = await run<{ signInUrl: string }>(line);
+  const { port } = new URL(stage.server.url);
+  const page = await stage.page({ ...(context && { context }), expectedErrors: /40[0139]/ });
+  await page.goto(signInUrl.replace(/^http:\/\/[^/]+/, `http://localhost:${port}`));
+  await page.getByRole('heading', { name: 'Home', level: 1 }).waitFor();
+  return page;
+}
+
+async function createTransfer(amount: number): Promise<string> {
+  const body = { amount, currency: 'USDT', walletAddress: destination, walletNetwork: network };
+  return (await stage.merchant.transfers.create({ body })).data.id;
+}
+const statusOf = async (id: string) =>
+  (await stage.merchant.transfers.retrieve({ params: { transfer_id: id } })).data.status;
+const isPaid = (id: string) =>
+  vi.waitFor(
+    async () => {
+      await anvil.mine();
+      expect(await statusOf(id)).toBe('success');
+    },
+    { timeout: 20_000, interval: 300 },
+  );
+
+async function openExports(page: Page): Promise<void> {
+  await page.goto(`${new URL(page.url()).origin}/console/test/exports`);
+  await page.getByRole('heading', { name: 'Transfers to sign', level: 1 }).waitFor();
+}
+
+test('an export is written for Safe and as CSV, released, and paid by the treasury that got it', async () => {
+  const ids = [await createTransfer(1.01), await createTransfer(1.02)];
+  const page = await signIn('owner');
+  await openExports(page);
+  await inspect(page, 'console-exports-waiting');
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await page.getByRole('button', { name: 'Export' }).click();
+  await page.getByRole('heading', { name: `Reserved for your wallet on ${network}` }).waitFor();
+  await inspect(page, 'console-exports');
+  await page.setViewportSize({ width: 1280, height: 900 });
+
+  await page.getByRole('button', { name: 'Release…' }).click();
+  await inspect(page, 'console-release');
+  await page.setViewportSize({ width: 1280, height: 900 });
+  await page.getByRole('button', { name: 'Release', exact: true }).click();
+  await page.getByRole('button', { name: 'Export' }).click();
+
+  const save = async (name: string) => {
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name }).click(),
+    ]);
+    const path = join(directory, download.suggestedFilename());
+    await download.saveAs(path);
+    return readFile(path, 'utf8');
+  };
+  const csv = await save('Save as CSV');
+  expect(csv.split('\r\n')[0]).toBe('transfer,network,address,amount,currency,to,value,data,link');
+  for (const id of ids) expect(csv).toContain(`${id},${network},${destination},1.0`);
+  const { transactions } = JSON.parse(await save('Save for Safe')) as {
+    transactions: { to: string; data: string }[];
+  };
+  expect(transactions).toHaveLength(2);
+  for (const { to, data } of transactions) await transact(anvil, to, data, treasury);
+  for (const id of ids) await isPaid(id);
+  await page.getByText('Nothing waits').waitFor();
+});
+
+test('an accountant sees what is reserved, and can neither export nor release it', async () => {
+  await createTransfer(1.03);
+  const page = await signIn('accountant');
+  await openExports(page);
+  await page.getByRole('row', { name: network }).waitFor();
+  expect(await page.getByRole('button', { name: /Export|Release|Save/ }).count()).toBe(0);
+});
