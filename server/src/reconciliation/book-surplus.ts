@@ -6,7 +6,7 @@ import type { BalanceDifferenceTable } from '../db/schema.js';
 import { amountsOf, type ChainAsset } from '../chains/assets.js';
 import type { ChainBlock, NetworkRef } from '../chains/chain.js';
 import { applyOldBlocks, lockCursor, rescan } from '../scanning/rescan.js';
-import { readBooked } from './books.js';
+import { readBooked, sweptBlocks } from './books.js';
 import { locate, type Surplus } from './locate.js';
 import type { ReconcileDeps, Reconciled } from './reconcile-deps.js';
 
@@ -29,6 +29,10 @@ export async function bookSurplus(
   const first = await balances.blockAt(row.height, signal);
   // The block of the first look is gone: what it showed may be gone with it.
   if (first?.hash !== row.hash) return false;
+  // A sweep whose block is gone moved nothing: until its posting is taken back, its amount would pass for new money.
+  for (const swept of await sweptBlocks(database.reader, ref, place, row.height)) {
+    if ((await balances.blockAt(swept.height, signal))?.hash !== swept.hash) return false;
+  }
   const found = await locate(
     database.reader,
     ref,

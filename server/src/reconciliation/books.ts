@@ -60,3 +60,18 @@ export async function readBooked(
   }
   return { at: (place) => booked.get(placeKey(place)) ?? nothing };
 }
+
+/** The blocks in which the sweeps lie that the books count, up to a height. */
+export async function sweptBlocks(
+  reader: Reader,
+  { mode, network }: NetworkRef,
+  { address, currency }: Place,
+  upTo: number,
+): Promise<{ height: number; hash: string }[]> {
+  return reader
+    .selectFrom('sweeps')
+    .select(['block_height as height', 'block_hash as hash'])
+    .where((e) => e.and({ mode, network, address, currency, is_reversed: 0 }))
+    .where('block_height', '<=', upTo)
+    .execute();
+}

@@ -79,7 +79,8 @@ async function bookSweeps(
   for (const row of found) {
     const known = await store.findSweep(transaction, row);
     if (known?.is_reversed === 0) continue;
-    const amount = known?.amount ?? (await unitsOf(transaction, watched, row)).toString();
+    // The same transaction can sweep something else once it is in another block.
+    const amount = (await unitsOf(transaction, watched, row)).toString();
     const added = { ...row, amount, reversals: known?.reversals ?? 0 };
     await store.writeSweep(transaction, added);
     await post(deps, transaction, added, 'sweep');

@@ -116,7 +116,10 @@ async function readNext(
   return evm.run(async (node) => {
     const again = await reader.readAgain(node, { from, to: cursor }, watched);
     const isReported = (row: SweepTable) =>
-      again.swept.some(({ txHash, logIndex }) => txHash === row.tx_hash && logIndex === row.log_index);
+      again.swept.some(
+        ({ txHash, logIndex, blockHash }) =>
+          txHash === row.tx_hash && logIndex === row.log_index && blockHash === row.block_hash,
+      );
     await ensureDropped(
       node,
       posted.filter((row) => row.is_reversed === 0 && !isReported(row)),

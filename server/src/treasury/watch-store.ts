@@ -103,15 +103,10 @@ export async function sumSwept(
 }
 
 export async function writeSweep(transaction: Transaction, row: SweepTable): Promise<void> {
-  const { block_height, block_hash, is_reversed, reversals, amount } = row;
   await transaction
     .insertInto('sweeps')
     .values(row)
-    .onConflict((conflict) =>
-      conflict
-        .columns(['mode', 'network', 'tx_hash', 'log_index'])
-        .doUpdateSet({ block_height, block_hash, is_reversed, reversals, amount }),
-    )
+    .onConflict((conflict) => conflict.columns(['mode', 'network', 'tx_hash', 'log_index']).doUpdateSet(row))
     .execute();
 }
 

@@ -672,7 +672,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
     const check = await run('ledger check --chain');
     expect(
       { exitCode: check.exitCode, text: check.exitCode === 0 && !check.hasFailed ? '' : check.text },
-      where(),
+      `${where()}\n${check.text}`,
     ).toEqual({
       exitCode: 0,
       text: '',

@@ -120,6 +120,23 @@ export const testReconciliation = (engine: TestEngine): unknown =>
       expect(addresses).toBeGreaterThanOrEqual(0n);
     });
 
+    it('credits nothing for coins that a dropped sweep has put back, however long the watcher cannot read', async () => {
+      const { address, amount } = await fixture.pay('ETH');
+      await anvil.mine(2);
+      const { transactions } = await fixture.command<{ transactions: { to: string; data: string }[] }>(
+        'sweeps export --network evm-dev --format json',
+      );
+      for (const { to, data } of transactions) await transact(anvil, to, data);
+      await fixture.watch();
+      expect(await fixture.balance('ETH', address)).toBe(0n);
+      await anvil.reorg(confirmations + 1);
+      expect(await fixture.balance('ETH', address)).toBe(amount);
+      for (let made = 0; made < 5; made += 1) await block();
+      expect(await received(address)).toBe(amount);
+      await fixture.watch();
+      expect(await received(address)).toBe(amount);
+    });
+
     it('credits once what a rescan finds as a transfer, and names the transfer', async () => {
       const { id, address, amount } = await fixture.lock('USDT');
       // A node that leaves out logs, and says that the block has none.

@@ -1,8 +1,9 @@
 /** The money of a treasury on the books: sweeps by anybody, blocks that are dropped, and payouts from the treasury. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { getAddress } from 'viem';
+import { getAddress, type Hex } from 'viem';
+import { forwarderSalt } from '../../src/treasury/forwarders.js';
 import type { TestEngine } from '../support/engines.js';
-import { factory, transact } from '../support/forwarders.js';
+import { factory, sweepCall, transact } from '../support/forwarders.js';
 import { confirmations, openTreasury, treasury, type TreasuryFixture } from './treasury-fixture.js';
 
 const destination = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
@@ -44,6 +45,14 @@ export const testWatcher = (engine: TestEngine): unknown =>
         return (await transact(fixture.anvil, to, '0x', treasury, amount)).transactionHash;
       const data = `0xa9059cbb${to.slice(2).toLowerCase().padStart(64, '0')}${amount.toString(16).padStart(64, '0')}`;
       return (await transact(fixture.anvil, fixture.token, data, treasury)).transactionHash;
+    }
+    async function saltOf(address: string): Promise<Hex> {
+      const { derivation_index: index } = await fixture.server.database.reader
+        .selectFrom('addresses')
+        .select('derivation_index')
+        .where('address', '=', address)
+        .executeTakeFirstOrThrow();
+      return forwarderSalt({ merchantId: fixture.merchantId, mode: 'test' }, 0, index) as Hex;
     }
     const pass = () => fixture.server.app.treasury.watcher.advance(new AbortController().signal);
     const settleByHand = (id: string, txHash: string) =>
@@ -115,6 +124,33 @@ export const testWatcher = (engine: TestEngine): unknown =>
       await fixture.watch();
       expect(await fixture.custody('USDT')).toEqual({ addresses: 0n, treasury: before.treasury + amount });
       expect(await fixture.custody('ETH')).toEqual({ ...ether, treasury: ether.treasury - gas });
+      await fixture.booksInOrder();
+    });
+
+    it('say what a sweep moves in its new block, which may be less than in the one that was dropped', async () => {
+      const before = await fixture.custody('USDT');
+      const kept = await fixture.pay('USDT');
+      const height = () => fixture.anvil.rpc('eth_blockNumber').then(Number);
+      const common = await height();
+      const lost = await fixture.lock('USDT');
+      await fixture.sendTo(lost.address, 'USDT', lost.amount + 1_000_000n);
+      await fixture.anvil.mine(confirmations);
+      await fixture.scan();
+      const salts = await Promise.all([lost.address, kept.address].map(saltOf));
+      const data = sweepCall([{ treasury, token: fixture.token, salts }]);
+      const { transactionHash } = await transact(fixture.anvil, factory.address, data, destination);
+      const raw = await fixture.anvil.rpc<Hex>('eth_getRawTransactionByHash', [transactionHash]);
+      await fixture.watch();
+      expect(await fixture.custody('USDT')).toEqual({
+        addresses: 0n,
+        treasury: before.treasury + kept.amount + lost.amount + 1_000_000n,
+      });
+      await fixture.anvil.reorg((await height()) - common, [[raw, 1]]);
+      await fixture.watch();
+      expect(await fixture.custody('USDT')).toEqual({
+        addresses: 0n,
+        treasury: before.treasury + kept.amount,
+      });
       await fixture.booksInOrder();
     });
 
