@@ -13,6 +13,8 @@ export interface Page<Data = unknown> {
   render(data: Data, view: View): TemplateResult;
   /** How often it is read again while it is looked at; never if undefined. */
   readonly everyMs?: number;
+  /** Of what the server says when it changes: then it is read at once, and each `everyMs` only where that cannot be heard. */
+  readonly changes?: 'home' | 'payment';
 }
 
 /** The page's address, and what it can do. It is a new one for each address. */

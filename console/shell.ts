@@ -1,7 +1,8 @@
 /** `<checkout-console>`: who is signed in, the menu, the mode, and the page that the address names. */
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
-import { consoleApi, type ConsoleSession } from '../src/contract/console.js';
+import { changesPath, consoleApi, type ConsoleSession } from '../src/contract/console.js';
 import { CallFailure, createApi, type Mode } from './api.js';
+import { followChanges, type Following } from './changes.js';
 import { shellTexts as texts } from './messages/common.js';
 import type { Page, View } from './page.js';
 import { signInByPasskey } from './passkeys.js';
@@ -49,8 +50,12 @@ export class CheckoutConsole extends LitElement {
   /** Ends when the page is left. */
   #visit = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Counts the readings of pages' data. */
+  #following: Following | undefined;
+  /** Whether something has changed since the page's data was asked for. */
+  #isStale = false;
+  /** Counts the readings of pages' data, and the last one that has ended. */
   #reading = 0;
+  #loaded = 0;
   #sayTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor() {
@@ -73,17 +78,16 @@ export class CheckoutConsole extends LitElement {
     const { signal } = this.#connection;
     addEventListener('popstate', () => this.#open(), { signal });
     addEventListener('hashchange', () => void this.#begin(), { signal });
-    addEventListener('click', (event) => this.#follow(event), { signal });
+    addEventListener('click', (event) => this.#openLink(event), { signal });
     addEventListener('keydown', (event) => this.#press(event), { signal });
-    document.addEventListener('visibilitychange', () => this.#poll(0), { signal });
+    document.addEventListener('visibilitychange', () => this.#watch(), { signal });
     void this.#begin();
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
     this.#connection.abort();
-    this.#visit.abort();
-    clearTimeout(this.#timer);
+    this.#leave();
     clearTimeout(this.#sayTimer);
   }
 
@@ -152,9 +156,8 @@ export class CheckoutConsole extends LitElement {
   #open(): void {
     const { session } = this;
     if (!session) return;
-    this.#visit.abort();
+    this.#leave();
     this.#visit = new AbortController();
-    clearTimeout(this.#timer);
     const found = parseRoute(this.base, location);
     if (!found || !session.modes.includes(found.mode)) {
       const [mode = 'test'] = session.modes;
@@ -185,6 +188,7 @@ export class CheckoutConsole extends LitElement {
       const { default: page } = await load();
       if (signal.aborted) return;
       this.#page = page;
+      this.#follow();
       await this.#load();
       if (isOther) await this.#arrive(signal);
     } catch (error) {
@@ -209,6 +213,7 @@ export class CheckoutConsole extends LitElement {
     // An answer that was overtaken by a later one is older than what is shown.
     this.#reading += 1;
     const reading = this.#reading;
+    this.#isStale = false;
     const isLate = () => signal.aborted || reading !== this.#reading;
     let waitMs = page.everyMs;
     try {
@@ -228,13 +233,44 @@ export class CheckoutConsole extends LitElement {
       const problem = { name: 'problem', ...problemOf(error) } as const;
       this.shown = this.shown.name === 'page' ? { ...this.shown, problem } : problem;
     }
+    this.#loaded = reading;
     if (waitMs !== undefined) this.#poll(waitMs);
   }
 
+  /** Reads the page again after a while: soon if it has changed meanwhile, and seldom if the server says when it does. */
   #poll(delayMs: number): void {
     clearTimeout(this.#timer);
     if (document.hidden || this.signIn || this.#page?.everyMs === undefined) return;
-    this.#timer = setTimeout(() => void this.#load(), delayMs);
+    if (this.#isStale) return void this.#load();
+    this.#timer = setTimeout(() => void this.#load(), Math.max(delayMs, this.#following?.waitMs ?? 0));
+  }
+
+  /** Listens to changes of the page, if the server tells of them. A hidden page needs none, and takes no connection. */
+  #follow(): void {
+    const route = this.#route;
+    const page = this.#page;
+    this.#following?.end();
+    this.#following = undefined;
+    if (!route || !page?.changes || document.hidden || this.signIn) return;
+    const payment = page.changes === 'payment' ? `?payment=${encodeURIComponent(route.id ?? '')}` : '';
+    const url = `${this.apiUrl}${changesPath}/${route.mode}${payment}`;
+    this.#following = followChanges(url, (isChanged) => {
+      this.#isStale ||= isChanged;
+      // What is being read now is read once more afterwards.
+      if (this.#loaded === this.#reading) this.#poll(page.everyMs ?? 0);
+    });
+  }
+
+  #watch(): void {
+    this.#follow();
+    this.#poll(0);
+  }
+
+  #leave(): void {
+    this.#visit.abort();
+    this.#following?.end();
+    this.#following = undefined;
+    clearTimeout(this.#timer);
   }
 
   #viewOf(route: Route, session: ConsoleSession): View {
@@ -287,7 +323,7 @@ export class CheckoutConsole extends LitElement {
   }
 
   /** Links within the console change the page without a new document. */
-  #follow(event: MouseEvent): void {
+  #openLink(event: MouseEvent): void {
     if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey)
       return;
     const [link] = event.composedPath().filter((one) => one instanceof HTMLAnchorElement);
@@ -384,8 +420,7 @@ export class CheckoutConsole extends LitElement {
     } catch (error) {
       if (!isSignedOut(error)) return void this.#ask(failureDialog(error));
     }
-    this.#visit.abort();
-    clearTimeout(this.#timer);
+    this.#leave();
     this.session = undefined;
     this.#view = undefined;
     this.shown = { name: 'loading' };

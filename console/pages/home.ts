@@ -98,4 +98,4 @@ function chart(days: readonly Volume[], currency: string, today: string): Templa
   </svg>`;
 }
 
-export default page<Data>({ title: () => texts.title, load, render, everyMs: 15_000 });
+export default page<Data>({ title: () => texts.title, load, render, everyMs: 15_000, changes: 'home' });

@@ -219,4 +219,5 @@ export default page<Data>({
   load,
   render,
   everyMs: 5_000,
+  changes: 'payment',
 });

@@ -44,6 +44,7 @@ import { createServerTime } from './db/server-time.js';
 import { useDataKeys } from './db/used-data-keys.js';
 import { createErasure } from './erasure/erasure.js';
 import { createHomeHandlers } from './home/handlers.js';
+import { createChanges } from './home/changes.js';
 import { createHome } from './home/home.js';
 import { createVolume } from './home/volume.js';
 import { createLedger } from './ledger/ledger.js';
@@ -238,7 +239,10 @@ export async function createApp(options: AppOptions) {
     personalData,
   });
   const webhookTest = createWebhookTest(sender, clock, newId, config.dataKeys);
-  const outbox = createOutbox(clock, newId, personalData, () => dispatcher.wake());
+  const outbox = createOutbox(clock, newId, personalData, () => {
+    dispatcher.wake();
+    changes.wake();
+  });
   const webhooks = createWebhooks(clock, personalData, () => dispatcher.wake());
   const endpoints = createEndpoints(clock, targets, config.dataKeys);
 
@@ -267,6 +271,8 @@ export async function createApp(options: AppOptions) {
     wallet: (transaction, id) => wallets.target(transaction, id),
     async onStatusChange(transaction, payment) {
       afterCommit(() => onPaymentStatus?.(payment.status));
+      // Without a webhook URL, the outbox says nothing.
+      afterCommit(changes.wake);
       await updateSubscription(transaction, payment);
     },
     times: config.paymentTimes,
@@ -423,6 +429,7 @@ export async function createApp(options: AppOptions) {
     quarantined: (scope) => countQuarantined(database.reader, scope),
     volume: createVolume(database.reader),
   });
+  const changes = createChanges({ database, log, home, openSessions: people.sessions.stillOpen });
 
   /** @param findEndpoints used by `/v1/meta` to look up endpoints by path */
   const createHandlers = (findEndpoints: FindEndpoints): Handlers<Api> => ({
@@ -481,6 +488,7 @@ export async function createApp(options: AppOptions) {
     networks,
     simulatedChains,
     sandbox,
+    changes,
     sandboxReset: createSandboxReset(database, clock, auditLog),
     /** The default is off once real money could move here. */
     isSandboxOn,

@@ -174,7 +174,11 @@ async function serve(
           }
         : undefined,
       console: config.console
-        ? { handlers: app.createConsoleHandlers(), authenticate: app.people.sessions.authenticate }
+        ? {
+            handlers: app.createConsoleHandlers(),
+            authenticate: app.people.sessions.authenticate,
+            changes: app.changes,
+          }
         : undefined,
       auditLog: app.auditLog,
       database,
@@ -236,6 +240,7 @@ async function serve(
     async stop(lingerMs = 0) {
       isStopping = true;
       log.info('Stopping');
+      app.changes.stop();
       await listener.close(lingerMs, drainMs, () => {
         log.warn('Aborting requests that are still running');
         stopping.abort();

@@ -8,6 +8,12 @@ import { settingsApi } from './console-settings.js';
 import { endpoint } from './endpoint.js';
 import { boolean, described, email, id, mode, requiredText, timestamp } from './fields.js';
 
+/**
+ * `{changesPath}/{mode}`, with `?payment={id}`, or without it of the home page: server-sent events while a page is looked at. `changed`: read
+ * it again. `beat`: the server is still there.
+ */
+export const changesPath = '/console/api/changes';
+
 /** What a person may do is what the role may do: `permissions` of the session lists it. */
 export const roles = ['owner', 'manager', 'support', 'accountant'] as const;
 export type Role = (typeof roles)[number];

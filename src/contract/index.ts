@@ -55,6 +55,7 @@ export type { TransferCheck } from './transfer-check.js';
 export { type PayoutsApi } from './console-payouts.js';
 export { type SettingsApi } from './console-settings.js';
 export {
+  changesPath,
   consoleApi,
   roles,
   type ConsoleApi,

@@ -334,8 +334,8 @@ test(
       `payments?q=${encodeURIComponent(markup)}`,
     ]) {
       await page.goto(`${origin}/console/test/${path}`);
+      // It stands over what was read for the page.
       await page.locator('h1').waitFor();
-      await page.waitForLoadState('networkidle');
       if ((await page.locator('body').innerText()).includes('onerror="top.ran=1"')) {
         shown.push(path.replace(/\W.*/, ''));
       }
@@ -382,6 +382,23 @@ test('what a role cannot do is not on its pages', async () => {
   await page.getByRole('link', { name: 'order-excess' }).click();
   await heading(page, 'Payment order-excess');
   expect(await page.getByRole('button', { name: /Refund|Cancel payment|webhook/ }).count()).toBe(0);
+});
+
+test.each(['heard', 'polled'])('a payment’s page and Home follow what happens: %s', async (way) => {
+  const { page } = await signIn('support');
+  if (way === 'polled')
+    await page.route('**/console/api/changes/**', (route) => route.fulfill({ status: 404 }));
+  const { payment } = await stage.create();
+  const { origin } = new URL(page.url());
+  await page.goto(`${origin}/console/test/payment/${payment.id}`);
+  await heading(page, `Payment ${payment.txRef}`);
+  if (way === 'heard') {
+    // Long before it would be read again by itself.
+    await page.clock.install();
+    await page.clock.pauseAt(Date.now() + 10_000);
+  }
+  await stage.merchant.payments.cancel({ params: { payment_id: payment.id } });
+  await page.getByText('Cancelled', { exact: true }).first().waitFor();
 });
 
 test('a session that was ended elsewhere asks to sign in, and shows nothing more', async () => {

@@ -16,6 +16,7 @@ import type { Clock } from '../shared/clock.js';
 import type { Handlers } from './handler.js';
 import { Problem } from '../shared/problem.js';
 import type { Idempotency } from './idempotency.js';
+import { changesRoute, changeStream, type ChangeStreamOptions } from './change-stream.js';
 import { checkEncoding } from './check-encoding.js';
 import type { CallerLimits, IpLimits } from './limits.js';
 import { mount } from './mount.js';
@@ -36,7 +37,13 @@ export interface ExpressAppOptions {
       }
     | undefined;
   /** Undefined if it is off: its paths do not exist then, and no session names a caller. */
-  readonly console: { readonly handlers: ConsoleHandlers; readonly authenticate: Authenticate } | undefined;
+  readonly console:
+    | {
+        readonly handlers: ConsoleHandlers;
+        readonly authenticate: Authenticate;
+        readonly changes: ChangeStreamOptions['changes'];
+      }
+    | undefined;
   readonly auditLog: AuditLog;
   readonly database: Database;
   readonly keys: Pick<Keys, 'authenticate'>;
@@ -82,7 +89,14 @@ export function createExpressApp(given: ExpressAppOptions): Express {
       mount({ sandbox: sandbox.table }, { sandbox: sandbox.handlers }, { ...options, modes: ['test'] }),
     );
   }
+  const startPage: RequestHandler = async (request, response, next) => {
+    response.setHeader('X-Request-Id', requestIdOf(response));
+    if (isHttps) response.setHeader(...transportSecurity);
+    await ipLimits?.anyRequest(request, response);
+    next();
+  };
   if (people) {
+    app.get(changesRoute, startPage, changeStream({ ...options, changes: people.changes }));
     app.use(
       '/console/api',
       mount(consoleApi, people.handlers, {
@@ -94,10 +108,7 @@ export function createExpressApp(given: ExpressAppOptions): Express {
       }),
     );
   }
-  app.use(async (request, response, next) => {
-    response.setHeader('X-Request-Id', requestIdOf(response));
-    if (isHttps) response.setHeader(...transportSecurity);
-    await ipLimits?.anyRequest(request, response);
+  app.use(startPage, async (request, response, next) => {
     if (!isForMachines(request)) await ipLimits?.page(request, response);
     checkEncoding(request.url);
     next();

@@ -130,6 +130,8 @@ export function createMetrics(token: string, sources: MetricSources): Metrics {
     watchRequests(request, response, next) {
       const startedAt = performance.now();
       response.once('close', () => {
+        // A stream lasts as long as somebody looks at a page, which says nothing about the server.
+        if (String(response.getHeader('Content-Type')).startsWith('text/event-stream')) return;
         const route = labelOf(request, response);
         const method = methods.has(request.method) ? request.method : 'other';
         // 499 as in nginx: the client disconnected before the response was complete.

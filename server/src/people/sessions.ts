@@ -115,6 +115,12 @@ export function createSessions({ database, clock, newId, auditLog }: SessionsDep
       };
     },
 
+    /** Which of these sessions are open. To be asked is no use of a session. */
+    async stillOpen(ids: readonly string[]): Promise<ReadonlySet<string>> {
+      const rows = await store.findSessions(database.reader, ids);
+      return new Set(rows.filter(isOpen).map(({ id }) => id));
+    },
+
     /** Open sessions of a person, newest first. */
     async list(personId: string): Promise<SessionTable[]> {
       const rows = await store.listSessions(database.reader, personId);

@@ -126,6 +126,17 @@ export function findSession(reader: Reader, digest: string) {
     .executeTakeFirst();
 }
 
+export function findSessions(
+  reader: Reader,
+  ids: readonly string[],
+): Promise<Pick<SessionTable, 'id' | 'last_used_at' | 'expires_at'>[]> {
+  return reader
+    .selectFrom('sessions')
+    .select(['id', 'last_used_at', 'expires_at'])
+    .where('id', 'in', ids)
+    .execute();
+}
+
 /** Newest first. */
 export function listSessions(reader: Reader, personId: string): Promise<SessionTable[]> {
   return reader

@@ -1,0 +1,33 @@
+/** Follows what the server says of changes, while somebody looks at the page. */
+
+/** The server says something each 15 s. If it has said nothing for so long, the connection is gone, whatever the browser thinks. */
+const silenceMs = 40_000;
+
+export interface Following {
+  /** How long to wait before the page is read again without being told; undefined until the server can tell. */
+  readonly waitMs: number | undefined;
+  end(): void;
+}
+
+/**
+ * @param url of the stream
+ * @param heard called with `true` when something has changed
+ */
+export function followChanges(url: string, heard: (isChanged: boolean) => void): Following {
+  const source = new EventSource(url);
+  let heardAt = Number.NEGATIVE_INFINITY;
+  const listen = (event: string, isChanged: boolean) =>
+    source.addEventListener(event, () => {
+      heardAt = performance.now();
+      heard(isChanged);
+    });
+  listen('changed', true);
+  listen('beat', false);
+  return {
+    get waitMs() {
+      const isHeard = source.readyState === EventSource.OPEN && performance.now() < heardAt + silenceMs;
+      return isHeard ? silenceMs : undefined;
+    },
+    end: () => source.close(),
+  };
+}

@@ -1,0 +1,81 @@
+/** `GET /console/api/changes/{mode}`: an open reply that says when a page of the console has changed, and nothing of what it shows. */
+import { api, changesPath, type Endpoint } from 'crypto-checkout/contract';
+import type { Request, RequestHandler, Response } from 'express';
+import type { Changes } from '../home/changes.js';
+import { setLabel } from '../ops/request.js';
+import { mayCall } from '../shared/permissions.js';
+import { Problem } from '../shared/problem.js';
+import { authenticate, type AuthenticateOptions } from './authenticate.js';
+import type { CallerLimits, IpLimits } from './limits.js';
+
+export interface ChangeStreamOptions extends AuthenticateOptions {
+  readonly changes: Pick<Changes, 'watch'>;
+  readonly callerLimits: CallerLimits | undefined;
+  readonly ipLimits: IpLimits | undefined;
+}
+
+export const changesRoute = new RegExp(`^${changesPath}/(test|live)$`);
+
+/** Proxies cut a connection that is silent, and a page learns by it that the server is still there. */
+const beatMs = 15_000;
+/** How long a browser waits before it connects again. */
+const retryMs = 3000;
+/** Somebody who does not read what is sent is left alone. */
+const mostUnread = 65_536;
+const recordId = /^[0-9A-HJKMNP-TV-Z]{26}$/;
+
+/** Serves the stream to whoever is signed in: of the payment in `?payment=`, or without one of the home page. */
+export function changeStream(options: ChangeStreamOptions): RequestHandler {
+  const { changes, callerLimits, ipLimits } = options;
+  return async (request, response) => {
+    const caller = await authenticate({ ...options, isForPeople: true }, request, response).catch(
+      async (error: unknown) => {
+        await ipLimits?.failedKey(request, response);
+        throw error;
+      },
+    );
+    setLabel(response, '/console/api/changes/{mode}');
+    await callerLimits?.check(request, response, caller, undefined);
+    const { person, merchantId } = caller;
+    const mode = request.params[0] === 'live' ? 'live' : 'test';
+    const paymentId = paymentOf(request);
+    const read: readonly [string, string, Endpoint] =
+      paymentId === undefined
+        ? ['home', 'retrieve', api.home.retrieve]
+        : ['transactions', 'retrieve', api.transactions.retrieve];
+    if (!person || !mayCall(person.role, ...read)) {
+      throw new Problem('role_not_allowed', 'Your role may not read this page. Ask an owner');
+    }
+    const scope = { merchantId, mode } as const;
+    const stop = changes.watch({
+      ...{ scope, paymentId, sessionId: person.sessionId },
+      changed: () => send(response, 'changed'),
+      end: () => response.end(),
+    });
+    response.writeHead(200, {
+      'Content-Type': 'text/event-stream; charset=utf-8',
+      'Cache-Control': 'no-store, no-transform',
+      // nginx would keep what is sent until it has more of it.
+      'X-Accel-Buffering': 'no',
+    });
+    response.write(`retry: ${retryMs}\n\n`);
+    const beat = setInterval(() => send(response, 'beat'), beatMs);
+    response.once('close', () => {
+      clearInterval(beat);
+      stop();
+    });
+  };
+}
+
+/** Problem: `not_found`. */
+function paymentOf({ query }: Request): string | undefined {
+  const { payment } = query;
+  if (payment === undefined) return undefined;
+  if (typeof payment === 'string' && recordId.test(payment)) return payment;
+  throw new Problem('not_found', 'No such payment');
+}
+
+function send(response: Response, event: 'changed' | 'beat'): void {
+  if (response.writableLength > mostUnread) response.destroy();
+  else response.write(`event: ${event}\ndata:\n\n`);
+}

@@ -1,0 +1,151 @@
+/** Tells the pages of the console that what they show has changed, in this process or another one: a payment, or the home page. */
+import { createHash } from 'node:crypto';
+import type { Logger } from 'pino';
+import type { Database } from '../db/database.js';
+import { Problem } from '../shared/problem.js';
+import type { Scope } from '../shared/scope.js';
+import type { Home } from './home.js';
+import { readPaymentMarks } from './payment-marks.js';
+
+/** A page that somebody looks at. */
+export interface Watcher {
+  readonly scope: Scope;
+  readonly sessionId: string;
+  /** Undefined: the home page. */
+  readonly paymentId: string | undefined;
+  changed(): void;
+  /** Called when nothing more will be told. */
+  end(): void;
+}
+
+export interface ChangesDeps {
+  readonly database: Database;
+  readonly log: Logger;
+  readonly home: { retrieve(scope: Scope): Promise<Home> };
+  /** Which of these sessions are open. */
+  readonly openSessions: (ids: readonly string[]) => Promise<ReadonlySet<string>>;
+}
+
+export type Changes = ReturnType<typeof createChanges>;
+
+/** As the dispatcher of webhooks: at once after a commit of this process, and for those of others each second. */
+const pollMs = 1000;
+/** Commits that come together are looked at together. */
+const gatherMs = 100;
+/** The home page counts lists, so it is read less often, and once for all who look at it. */
+const homeMs = 3000;
+/** Browsers have 6 connections to a server that speaks HTTP/1.1, and the pages need some. */
+const maxPerSession = 4;
+const maxInAll = 500;
+
+export function createChanges({ database, log, home, openSessions }: ChangesDeps) {
+  /** With what each was told last; undefined until it was looked up. */
+  const watchers = new Map<Watcher, string | undefined>();
+  /** By merchant and mode: a mark of what the home page shows, and when it was read. */
+  const homes = new Map<string, { readonly mark: string; readonly readAt: number }>();
+  let timer: NodeJS.Timeout | undefined;
+  let dueAt = Number.POSITIVE_INFINITY;
+  let isRunning = false;
+  /** Whether to look once more after the running look. */
+  let isAsked = false;
+  let isStopped = false;
+
+  function plan(delayMs: number): void {
+    const at = performance.now() + delayMs;
+    if (isStopped || watchers.size === 0 || at >= dueAt) return;
+    clearTimeout(timer);
+    dueAt = at;
+    timer = setTimeout(() => void run(), delayMs);
+  }
+
+  async function run(): Promise<void> {
+    dueAt = Number.POSITIVE_INFINITY;
+    isAsked = isRunning;
+    if (isRunning || watchers.size === 0) return;
+    isRunning = true;
+    try {
+      await endClosed();
+      await tellOfPayments();
+      await tellOfHomes();
+    } catch (error) {
+      if (!isStopped) log.error({ err: error }, 'Looking for changes failed; retrying');
+    }
+    isRunning = false;
+    plan(isAsked ? 0 : pollMs);
+  }
+
+  async function endClosed(): Promise<void> {
+    const open = await openSessions([...new Set([...watchers.keys()].map(({ sessionId }) => sessionId))]);
+    for (const watcher of watchers.keys()) {
+      if (!open.has(watcher.sessionId)) end(watcher);
+    }
+  }
+
+  async function tellOfPayments(): Promise<void> {
+    const watched = [...watchers.keys()];
+    const ids = new Set(watched.flatMap(({ paymentId }) => paymentId ?? []));
+    const marks = ids.size === 0 ? undefined : await readPaymentMarks(database.reader, [...ids]);
+    for (const watcher of watched) {
+      const { scope, paymentId } = watcher;
+      if (paymentId !== undefined) tell(watcher, marks?.get(paymentId, scope) ?? '');
+    }
+  }
+
+  async function tellOfHomes(): Promise<void> {
+    const watched = [...watchers.keys()].filter(({ paymentId }) => paymentId === undefined);
+    for (const watcher of watched) tell(watcher, await homeMark(watcher.scope));
+    const keys = new Set(watched.map(({ scope }) => keyOf(scope)));
+    for (const key of homes.keys()) if (!keys.has(key)) homes.delete(key);
+  }
+
+  async function homeMark(scope: Scope): Promise<string> {
+    const key = keyOf(scope);
+    const known = homes.get(key);
+    if (known && performance.now() < known.readAt + homeMs) return known.mark;
+    const readAt = performance.now();
+    const mark = createHash('sha256')
+      .update(JSON.stringify(await home.retrieve(scope)))
+      .digest('base64');
+    homes.set(key, { mark, readAt });
+    return mark;
+  }
+
+  /** The first mark is told too: the page may have been read before it. */
+  function tell(watcher: Watcher, mark: string): void {
+    if (!watchers.has(watcher) || watchers.get(watcher) === mark) return;
+    watchers.set(watcher, mark);
+    watcher.changed();
+  }
+
+  function end(watcher: Watcher): void {
+    if (watchers.delete(watcher)) watcher.end();
+  }
+
+  return {
+    /** Problems: `rate_limited`, `service_unavailable`. @returns what ends it */
+    watch(watcher: Watcher): () => void {
+      if (isStopped) throw new Problem('service_unavailable', 'The server is stopping');
+      const own = [...watchers.keys()].filter(({ sessionId }) => sessionId === watcher.sessionId);
+      if (own.length >= maxPerSession || watchers.size >= maxInAll) {
+        throw new Problem('rate_limited', 'Too many pages are open. They are read again from time to time', {
+          retryAfterSeconds: 60,
+        });
+      }
+      watchers.set(watcher, undefined);
+      plan(0);
+      return () => watchers.delete(watcher);
+    },
+
+    /** Looks soon: something was committed. */
+    wake: () => plan(gatherMs),
+
+    /** Ends all, so that no open page keeps the server from stopping. */
+    stop(): void {
+      isStopped = true;
+      clearTimeout(timer);
+      for (const watcher of watchers.keys()) end(watcher);
+    },
+  };
+}
+
+const keyOf = ({ merchantId, mode }: Scope) => `${merchantId}/${mode}`;

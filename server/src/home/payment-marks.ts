@@ -1,0 +1,57 @@
+/** Marks of payments: each differs from the former one once anything has changed that a payment's page shows. */
+import { sql } from 'kysely';
+import type { Reader } from '../db/engine.js';
+import type { Scope } from '../shared/scope.js';
+
+export interface PaymentMarks {
+  /** Undefined if the merchant's mode has no such payment. */
+  get(id: string, scope: Scope): string | undefined;
+}
+
+/** The payment with its receipts and log, the blocks that unconfirmed receipts wait for, its refunds, and its webhooks. */
+export async function readPaymentMarks(reader: Reader, ids: readonly string[]): Promise<PaymentMarks> {
+  const rows = await reader
+    .selectFrom('payments')
+    .select(['id', 'merchant_id', 'mode', 'state', 'updated_at', 'parts_version'])
+    .select((e) => [
+      e
+        .selectFrom('chain_cursors')
+        .select('height')
+        .whereRef('chain_cursors.mode', '=', 'payments.mode')
+        .whereRef('chain_cursors.network', '=', 'payments.network')
+        .where((waiting) =>
+          waiting.exists(
+            waiting
+              .selectFrom('receipts')
+              .select('receipts.id')
+              .whereRef('receipts.payment_id', '=', 'payments.id')
+              .where('receipts.status', '=', 'seen'),
+          ),
+        )
+        .as('height'),
+      e
+        .selectFrom('refunds')
+        .select(sql<string>`concat(count(*), ' ', max(refunds.updated_at))`.as('mark'))
+        .whereRef('refunds.payment_id', '=', 'payments.id')
+        .as('refunds'),
+      e
+        .selectFrom('outbox')
+        .leftJoin('webhook_tries', 'webhook_tries.event_id', 'outbox.id')
+        .select(
+          sql<string>`concat(count(*), ' ', max(webhook_tries.tried_at), ' ', max(outbox.sequence), ' ', sum(outbox.tries))`.as(
+            'mark',
+          ),
+        )
+        .whereRef('outbox.subject_id', '=', 'payments.id')
+        .as('webhooks'),
+    ])
+    .where('id', 'in', ids)
+    .execute();
+  const known = new Map(rows.map(({ id, ...row }) => [id, row]));
+  return {
+    get(id, { merchantId, mode }) {
+      const row = known.get(id);
+      return row?.merchant_id === merchantId && row.mode === mode ? JSON.stringify(row) : undefined;
+    },
+  };
+}

@@ -1,0 +1,147 @@
+/** What the console hears of changes: over real HTTP, on both databases, from this server and from another one. */
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { openBrowser, signIn, type TestBrowser } from '../support/browser.js';
+import { engines } from '../support/engines.js';
+import { startServer, type TestServer } from '../support/server.js';
+
+/** The same session at another server. The cookie of a server on another port has another name. */
+const at = ({ url }: TestServer, { cookie }: TestBrowser) =>
+  openBrowser(url, cookie.replace(/^[\w-]+=/, `checkout-console-${new URL(url).port}=`));
+
+interface Stream {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The events so far. */
+  readonly events: readonly string[];
+  readonly isOpen: boolean;
+  close(): void;
+}
+
+async function listen(url: string, browser: TestBrowser, path: string): Promise<Stream> {
+  const abort = new AbortController();
+  const response = await fetch(`${url}/console/api/changes/${path}`, {
+    headers: { 'Sec-Fetch-Site': 'same-origin', Cookie: browser.cookie },
+    signal: abort.signal,
+  });
+  const events: string[] = [];
+  let isOpen = response.status === 200;
+  const read = async () => {
+    for await (const text of (response.body ?? new ReadableStream()).pipeThrough(new TextDecoderStream())) {
+      events.push(...[...text.matchAll(/^event: (\w+)$/gm)].map(([, name = '']) => name));
+    }
+  };
+  void read()
+    .catch(() => undefined)
+    .finally(() => (isOpen = false));
+  return {
+    status: response.status,
+    headers: response.headers,
+    events,
+    get isOpen() {
+      return isOpen;
+    },
+    close: () => abort.abort(),
+  };
+}
+
+const heard = (stream: Stream, count: number) =>
+  vi.waitFor(() => expect(stream.events.length).toBeGreaterThanOrEqual(count), { timeout: 15_000 });
+
+describe.each(engines)('On $name', (engine) => {
+  let server: TestServer;
+  /** A replica, where the database can have several servers. */
+  let other: TestServer;
+  beforeAll(async () => {
+    server = await startServer({ engine });
+    const { databaseUrl } = server;
+    other = engine.name === 'SQLite' ? server : await startServer({ engine, databaseUrl });
+  });
+  afterAll(async () => {
+    if (other !== server) await other.stop();
+    await server.stop();
+  });
+
+  let references = 0;
+  async function create(): Promise<string> {
+    references += 1;
+    const body = { amount: 5, baseCurrency: 'USD', txRef: `live-${references}` };
+    const { body: made } = await server.api('POST', '/v1/payments/checkout', { body });
+    return (made.data['payment'] as { id: string }).id;
+  }
+  const cancel = (by: TestServer, id: string) =>
+    by.api('PATCH', `/v1/payments/${id}/cancel`, {
+      headers: { Authorization: `Bearer ${server.secretKey}` },
+    });
+
+  it("a payment's page hears of its payment alone, in its own mode, wherever it was changed", async () => {
+    const owner = await signIn(server, 'owner');
+    const [id, quiet] = [await create(), await create()];
+    const [page, unchanged, live] = await Promise.all([
+      listen(server.url, owner, `test?payment=${id}`),
+      listen(server.url, owner, `test?payment=${quiet}`),
+      listen(server.url, owner, `live?payment=${id}`),
+    ]);
+    expect(page.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    expect(page.headers.get('cache-control')).toBe('no-store, no-transform');
+    expect(page.headers.get('x-accel-buffering')).toBe('no');
+    // The first one says from when on the page hears of all.
+    await Promise.all([page, unchanged, live].map((one) => heard(one, 1)));
+    expect((await cancel(other, id)).status).toBe(200);
+    await heard(page, 2);
+    expect([unchanged.events, live.events]).toEqual([['changed'], ['changed']]);
+    for (const one of [page, unchanged, live]) one.close();
+  });
+
+  it('the home page hears when what it counts has changed', async () => {
+    const browser = await signIn(server, 'support');
+    const home = await listen(other.url, at(other, browser), 'test');
+    await heard(home, 1);
+    const { merchantId } = server.bootstrapped;
+    const { database } = server;
+    const id = await create();
+    await database.write((transaction) =>
+      transaction
+        .insertInto('outbox')
+        .values({
+          ...{ id: `event-${engine.name}`, merchant_id: merchantId, mode: 'test', type: 'payment.success' },
+          ...{ subject_id: id, sequence: 1, data: '{}', status: 'failed', tries: 1, due_at: null },
+          ...{ claim: null, claimed_until: null, created_at: Date.now() },
+        })
+        .execute(),
+    );
+    await heard(home, 2);
+    home.close();
+  });
+
+  it('ends with the session, whichever server ended it; nobody else gets in, and nobody gets many', async () => {
+    const owner = await signIn(server, 'owner');
+    const open = await Promise.all([1, 2, 3, 4].map(() => listen(server.url, owner, 'test')));
+    expect(open.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect((await listen(server.url, owner, 'test')).status).toBe(429);
+    expect((await listen(server.url, openBrowser(server.url), 'test')).status).toBe(401);
+    expect((await listen(server.url, owner, 'test?payment=1')).status).toBe(404);
+    const stranger = openBrowser(server.url, owner.cookie, 'cross-site');
+    expect((await stranger.send('GET', '/console/api/changes/test')).status).toBe(403);
+    open[0]?.close();
+    await vi.waitFor(async () => {
+      const again = await listen(server.url, owner, 'test');
+      expect(again.status).toBe(200);
+      open.push(again);
+    });
+    await at(other, owner).send('POST', '/console/api/sign-out', {
+      body: { everywhere: true },
+    });
+    await vi.waitFor(() => expect(open.some(({ isOpen }) => isOpen)).toBe(false), { timeout: 5000 });
+    expect((await listen(server.url, owner, 'test')).status).toBe(401);
+  });
+
+  it('ends when the server stops, which does not wait for it', async () => {
+    const own = await startServer({ engine });
+    const page = await listen(own.url, await signIn(own, 'owner'), 'test');
+    await heard(page, 1);
+    const began = performance.now();
+    await own.stop();
+    expect(performance.now() - began).toBeLessThan(5000);
+    expect(page.isOpen).toBe(false);
+  });
+});
