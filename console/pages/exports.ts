@@ -9,18 +9,28 @@ import { button } from '../ui/button.js';
 import { copyable, short } from '../ui/copy.js';
 import { saveCsv } from '../ui/csv.js';
 import { details, section } from '../ui/details.js';
-import { saveFile } from '../ui/save-file.js';
+import { saveFile } from '../ui/files.js';
 import { table } from '../ui/table.js';
+import { makePsbt, psbtSection, type Psbt } from './psbt-parts.js';
 
-const { payoutExports } = consoleApi;
-type Data = ParsedData<typeof payoutExports.list>;
+const { payoutExports, psbts } = consoleApi;
+type Exports = ParsedData<typeof payoutExports.list>;
+interface Data extends Exports {
+  readonly psbts: readonly Psbt[];
+}
 type Waiting = Data['waiting'][number];
 type Export = Data['exports'][number];
 type File = ParsedData<typeof payoutExports.create>;
 
-const load = async ({ api, signal }: View): Promise<Data> => (await api(payoutExports.list, {}, signal)).data;
+async function load({ api, signal }: View): Promise<Data> {
+  const [reserved, made] = await Promise.all([
+    api(payoutExports.list, {}, signal),
+    api(psbts.list, {}, signal),
+  ]);
+  return { ...reserved.data, psbts: made.data };
+}
 
-const render = ({ waiting, exports }: Data, view: View): TemplateResult =>
+const render = ({ waiting, exports, psbts: made }: Data, view: View): TemplateResult =>
   html`<div class="panels">
     ${section(
       texts.waiting,
@@ -36,12 +46,15 @@ const render = ({ waiting, exports }: Data, view: View): TemplateResult =>
           empty: texts.nothingWaits,
         })}`,
     )}
-    ${exports.map((one) => exportSection(one, view))}
+    ${exports.map((one) => exportSection(one, view))} ${made.length > 0 ? psbtSection(made, view) : nothing}
   </div>`;
 
 function exportAction({ network, by }: Waiting, view: View): unknown {
   if (by === 'hand') return texts.byHand;
-  if (by === 'psbt') return nothing;
+  if (by === 'psbt') {
+    const run = () => makePsbt(network, view);
+    return button(view, { text: texts.makePsbt, permission: 'psbts.create', kind: 'main small', run });
+  }
   const run = async () => {
     const made = await view.act(() => view.api(payoutExports.create, { body: { network } }));
     if (!made) return;

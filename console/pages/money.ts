@@ -52,8 +52,6 @@ function render(data: Data, view: View): TemplateResult {
       common.commandLine,
       html`<p>${texts.commandsText}</p>
         ${commands(view, [
-          [texts.exportPsbt, `transfers psbt export --merchant ${id} --network bitcoin --mode ${view.mode}`],
-          [texts.importPsbt, 'transfers psbt import FILE'],
           [texts.sweepPlan, `sweeps plan --merchant ${id}`],
           [texts.sweeps, `sweeps export --network CODE --format safe --merchant ${id}`],
           [texts.bankPayout, `payouts create --merchant ${id} --bank-account ID --amount 100 --currency USD`],

@@ -1,21 +1,22 @@
 /** One transfer, and how it gets paid. */
 import { html, nothing, type TemplateResult } from 'lit';
+import { consoleApi } from '../../src/contract/console.js';
 import { transfers } from '../../src/contract/transfers.js';
 import { amount, time } from '../format.js';
 import { texts } from '../messages/money.js';
 import { page, type View } from '../page.js';
-import { commands } from '../ui/commands.js';
+import { button } from '../ui/button.js';
 import { copyable } from '../ui/copy.js';
 import { details, section, tag } from '../ui/details.js';
 import { sumOf, tones, type Transfer } from './transfer-parts.js';
+
+const { transfersByHand } = consoleApi;
 
 const load = async ({ api, id, signal }: View): Promise<Transfer> =>
   (await api(transfers.retrieve, { params: { transfer_id: id } }, signal)).data;
 
 function render(one: Transfer, view: View): TemplateResult {
-  const { id, status, fee, currency, walletAddress = '', walletNetwork = '', txHash, failureReason } = one;
-  const isBitcoin = /^(bitcoin|litecoin)/.test(walletNetwork);
-  const { merchant } = view.session;
+  const { status, fee, currency, walletAddress = '', walletNetwork, txHash, failureReason } = one;
   return html`<div class="panels">
     ${section(
       texts.transfers,
@@ -36,24 +37,50 @@ function render(one: Transfer, view: View): TemplateResult {
       status === 'pending'
         ? section(
             texts.statuses.pending,
-            html`<p>${texts.waiting}</p>
-              <p><a class="button" href=${view.link('exports')}>${texts.toSign}</a></p>
-              ${commands(view, [
-                ...(isBitcoin
-                  ? [
-                      [
-                        texts.exportPsbt,
-                        `transfers psbt export --merchant ${merchant.id} --network ${walletNetwork} --mode ${view.mode}`,
-                      ] as const,
-                    ]
-                  : []),
-                [texts.settle, `transfers settle ${id} --tx-hash HASH`],
-                [texts.cancel, `transfers fail ${id} --reason "No longer needed"`],
-              ])}`,
+            html`<p>${texts.waiting}</p>`,
+            html`<a class="button" href=${view.link('exports')}>${texts.toSign}</a> ${button(view, {
+                ...{ text: texts.settle, permission: 'transfersByHand.settle' },
+                run: () => settle(one, view),
+              })}
+              ${button(view, {
+                ...{ text: texts.cancel, permission: 'transfersByHand.fail' },
+                run: () => cancel(one, view),
+              })}`,
           )
         : nothing
     }
   </div>`;
+}
+
+async function settle({ id, currency }: Transfer, view: View): Promise<void> {
+  const values = await view.ask({
+    title: texts.settleTitle,
+    text: texts.settleText,
+    fields: [
+      { name: 'txHash', label: texts.transaction, isRequired: true },
+      { name: 'networkFee', label: `${texts.networkFee} (${currency})`, hint: texts.networkFeeHint },
+    ],
+    action: texts.settleAction,
+  });
+  if (!values) return;
+  const { txHash = '', networkFee = '' } = values;
+  const body = { txHash, ...(networkFee !== '' && { networkFee }) };
+  const params = { transfer_id: id };
+  await view.act(() => view.api(transfersByHand.settle, { params, body }), texts.settled);
+}
+
+async function cancel(one: Transfer, view: View): Promise<void> {
+  const values = await view.ask({
+    title: texts.cancelTitle(sumOf(one)),
+    text: texts.cancelText,
+    fields: [{ name: 'reason', label: texts.cancelReason, isRequired: true }],
+    action: texts.cancelAction,
+    isFinal: true,
+  });
+  if (!values) return;
+  const { reason = '' } = values;
+  const params = { transfer_id: one.id };
+  await view.act(() => view.api(transfersByHand.fail, { params, body: { reason } }), texts.cancelled);
 }
 
 export default page<Transfer>({

@@ -1,5 +1,5 @@
 /** Saves rows as a CSV file (RFC 4180). */
-import { saveFile } from './save-file.js';
+import { saveFile } from './files.js';
 
 type Cell = string | number;
 

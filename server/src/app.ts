@@ -72,6 +72,7 @@ import { hasReturningReceipts } from './payments/receipts/receipt-store.js';
 import { createReceipts } from './payments/receipts/receipts.js';
 import { createTransactionHandlers } from './payments/transaction-handlers.js';
 import { paymentRefunds } from './payments/refundable.js';
+import { createPsbtHandlers } from './psbt-payouts/psbt-handlers.js';
 import { createPsbtPayouts } from './psbt-payouts/psbt-payouts.js';
 import { createMetaHandlers, type FindEndpoints } from './reference/handlers.js';
 import type { Handlers } from './api/handler.js';
@@ -106,7 +107,8 @@ import { createWebhookTest } from './webhooks/webhook-test.js';
 import { createWebhooks } from './webhooks/webhooks.js';
 import { createBalanceHandlers } from './withdrawals/balance-handlers.js';
 import { createPayoutHandlers } from './withdrawals/payout-handlers.js';
-import { createTransferHandlers } from './withdrawals/transfer-handlers.js';
+import { createTransferByHandHandlers, createTransferHandlers } from './withdrawals/transfer-handlers.js';
+import { createTransfersByHand } from './withdrawals/transfers-by-hand.js';
 import { createWithdrawals } from './withdrawals/withdrawals.js';
 import { afterCommit } from './db/transaction-context.js';
 
@@ -350,6 +352,14 @@ export async function createApp(options: AppOptions) {
     isCrossChecked: depths.isCrossChecked,
     gasKey: config.gasKey,
   });
+  const transfersByHand = createTransfersByHand({
+    ...shared,
+    transfers,
+    treasury: {
+      ...treasury.settledByHand,
+      ensureUnpaidOnChain: treasury.payoutExports.ensureUnpaidOnChain,
+    },
+  });
   const refunds = createRefunds({
     ...shared,
     ...{ rates, outbox, balances, merchants, transfers, publicUrl },
@@ -472,6 +482,7 @@ export async function createApp(options: AppOptions) {
     balances,
     refunds,
     transfers,
+    transfersByHand,
     payouts,
     testPayer,
     psbtPayouts,
@@ -510,6 +521,8 @@ export async function createApp(options: AppOptions) {
         ...{ reader: database.reader, keys, merchants, auditLog, accountChanges, endpoints },
       }),
       ...createPayoutExportHandlers(treasury.payoutExports, currencies),
+      ...createPsbtHandlers(psbtPayouts, currencies),
+      ...createTransferByHandHandlers(transfers, transfersByHand),
     }),
   };
 }

@@ -1,7 +1,8 @@
-/** How people hand transfers to the shop's wallet in the console: exports of transfers on EVM networks. */
+/** How people hand transfers to the shop's wallet in the console, and end them: exports on EVM networks, PSBTs, and by hand. */
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
-import { boolean, described, id, integer, requiredText, timestamp } from './fields.js';
+import { boolean, decimal, described, id, integer, requiredText, text, timestamp } from './fields.js';
+import { sampleTransfer, transfer } from './transfers.js';
 
 const sampleTime = '2026-01-01T00:00:00.000Z';
 const sampleId = '01J9ZQ9M0R1S2T3V4W5X6Y7Z8A';
@@ -146,5 +147,202 @@ const payoutExports = {
   }),
 };
 
-export const payoutsApi = { payoutExports };
+const psbtRow = {
+  id: z.string(),
+  network: z.string(),
+  currency: z.string(),
+  /** `open` until what the wallet signed is imported, then `sent`. */
+  state: z.enum(['open', 'sent', 'settled', 'conflicted', 'discarded']),
+  createdAt: timestamp,
+  /** What needs somebody; null if nothing does. */
+  problem: z.nullable(z.string()),
+};
+const psbtFile = z.object({
+  ...psbtRow,
+  transfers: z.array(z.object({ id: z.string(), amount: z.string(), address: z.string() })),
+  /** Oldest first. Those after the first replace the ones before (BIP-125). */
+  versions: z.array(
+    z.object({ number: z.int(), fee: z.string(), txHash: z.nullable(z.string()), isSettled: z.boolean() }),
+  ),
+  /** The newest version, in base64 (BIP-174). */
+  file: z.string(),
+});
+
+const samplePsbtId = '01J9ZQ9P0S1T2V3W4X5Y6Z7A8B';
+const samplePsbtRow = {
+  ...{ id: samplePsbtId, network: 'bitcoin', currency: 'BTC', state: 'open' as const },
+  ...{ createdAt: sampleTime, problem: null },
+};
+const samplePsbt = {
+  ...samplePsbtRow,
+  transfers: [
+    { id: sampleTransferId, amount: '0.01', address: 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4' },
+  ],
+  versions: [{ number: 1, fee: '0.00001', txHash: null, isSettled: false }],
+  file: 'cHNidP8BAA==',
+};
+
+const psbtParams = z.object({ psbt_id: described(id, 'Id of the PSBT.') });
+const psbtSample = { psbt_id: samplePsbtId };
+const feeRate = described(requiredText(20), 'Satoshis per virtual byte, such as 12 or 1.5.');
+
+const psbts = {
+  list: endpoint({
+    method: 'GET',
+    path: '/console/api/psbts',
+    key: 'session',
+    description: 'Lists the PSBTs, newest first, 1,000 at most.',
+    data: z.array(z.object(psbtRow)),
+    sample: { message: 'PSBTs fetched', data: [samplePsbtRow] },
+  }),
+  create: endpoint({
+    method: 'POST',
+    path: '/console/api/psbts',
+    key: 'session',
+    stepUp: true,
+    description:
+      'Makes one PSBT of the transfers that wait on a network of Bitcoin or Litecoin, for the wallet to sign. The transfers and the coins are reserved until it is settled or discarded.',
+    body: z.object({
+      network: described(requiredText(40), 'Code of the network.'),
+      feeRate: described(
+        z.optional(requiredText(20)),
+        'Satoshis per virtual byte. By default the estimate of the node for six blocks.',
+      ),
+      fingerprint: described(
+        z.optional(text(8)),
+        'Of the master key, eight hexadecimal digits. Hardware wallets need it to find their keys.',
+      ),
+      path: described(z.optional(text()), 'From the master key to the account, if it is not the usual one.'),
+    }),
+    data: z.object({
+      /** Null if there was nothing to pay. */
+      psbt: z.nullable(psbtFile),
+      /** What was left out, and why. */
+      skipped: z.array(z.object({ id: z.string(), reason: z.string() })),
+    }),
+    errors: ['invalid_state', 'chain_unavailable'],
+    sample: {
+      body: { network: 'bitcoin' },
+      message: 'PSBT made',
+      data: { psbt: samplePsbt, skipped: [] },
+    },
+  }),
+  write: endpoint({
+    method: 'POST',
+    path: '/console/api/psbts/{psbt_id}/file',
+    key: 'session',
+    stepUp: true,
+    description: 'Writes a PSBT once more, for a wallet that has lost it.',
+    params: psbtParams,
+    data: psbtFile,
+    sample: { params: psbtSample, message: 'PSBT written', data: samplePsbt },
+  }),
+  bump: endpoint({
+    method: 'POST',
+    path: '/console/api/psbts/{psbt_id}/bump',
+    key: 'session',
+    stepUp: true,
+    description: 'Makes another version with a higher fee, to be signed in its place.',
+    params: psbtParams,
+    body: z.object({ feeRate }),
+    data: psbtFile,
+    errors: ['invalid_state', 'chain_unavailable'],
+    sample: { params: psbtSample, body: { feeRate: '20' }, message: 'Version made', data: samplePsbt },
+  }),
+  import: endpoint({
+    method: 'POST',
+    path: '/console/api/psbts/import',
+    key: 'session',
+    stepUp: true,
+    description:
+      'Takes what the wallet signed. It is compared with what was exported, output by output and input by input; if nothing differs, it is stored and broadcast. The same again is harmless.',
+    body: z.object({
+      signed: described(
+        requiredText(95_000),
+        'The file of the wallet, in base64: a PSBT, or the final transaction. Larger ones are imported on the command line.',
+      ),
+    }),
+    data: z.object({
+      id: z.string(),
+      txHash: z.string(),
+      isBroadcast: z.boolean(),
+      /** Why not. The server tries again by itself. */
+      problem: z.nullable(z.string()),
+    }),
+    errors: ['invalid_state', 'chain_unavailable'],
+    sample: {
+      body: { signed: samplePsbt.file },
+      message: 'PSBT imported',
+      data: { id: samplePsbtId, txHash: 'ab'.repeat(32), isBroadcast: true, problem: null },
+    },
+  }),
+  discard: endpoint({
+    method: 'POST',
+    path: '/console/api/psbts/{psbt_id}/discard',
+    key: 'session',
+    stepUp: true,
+    description:
+      'Gives up a PSBT that was not broadcast. Its transfers wait again. A signed copy of it stays valid: delete it.',
+    params: psbtParams,
+    data: psbtFile,
+    errors: ['invalid_state', 'chain_unavailable'],
+    sample: {
+      params: psbtSample,
+      message: 'PSBT discarded',
+      data: { ...samplePsbt, state: 'discarded' as const },
+    },
+  }),
+};
+
+const transferParams = z.object({ transfer_id: described(id, 'Id of the transfer.') });
+const transferSample = { transfer_id: sampleTransferId };
+const sampleHash = `0x${'5c504ed432cb51138bcf09aa5e8a410d'.repeat(2)}`;
+
+const transfersByHand = {
+  settle: endpoint({
+    method: 'POST',
+    path: '/console/api/transfers/{transfer_id}/settle',
+    key: 'session',
+    stepUp: true,
+    description:
+      'Settles a transfer that the wallet has paid, after looking the transaction up: it must pay the amount to the address, with the confirmations of the network.',
+    params: transferParams,
+    body: z.object({
+      txHash: described(requiredText(), 'Hash of the transaction.'),
+      block: described(z.optional(integer(0)), 'Its block, for nodes that do not find it by its hash.'),
+      networkFee: described(
+        z.optional(decimal),
+        'What the network took, in the currency of the transfer: only where no node tells.',
+      ),
+    }),
+    data: transfer,
+    errors: ['invalid_state', 'chain_unavailable'],
+    sample: {
+      params: transferSample,
+      body: { txHash: sampleHash },
+      message: 'Transfer settled',
+      data: { ...sampleTransfer, status: 'success', txHash: sampleHash },
+    },
+  }),
+  fail: endpoint({
+    method: 'POST',
+    path: '/console/api/transfers/{transfer_id}/fail',
+    key: 'session',
+    stepUp: true,
+    description:
+      'Gives up on a transfer that was not sent: its amount is available again. Refused while it is reserved for a wallet, and if any node shows that a treasury has paid it.',
+    params: transferParams,
+    body: z.object({ reason: described(requiredText(), 'What the shop sees.') }),
+    data: transfer,
+    errors: ['invalid_state', 'chain_unavailable'],
+    sample: {
+      params: transferSample,
+      body: { reason: 'No longer needed' },
+      message: 'Transfer failed',
+      data: { ...sampleTransfer, status: 'failed', failureReason: 'No longer needed' },
+    },
+  }),
+};
+
+export const payoutsApi = { payoutExports, psbts, transfersByHand };
 export type PayoutsApi = typeof payoutsApi;

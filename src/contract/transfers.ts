@@ -5,7 +5,7 @@ import { described, id, listQuery, mode, positiveDecimal, requiredText, text, ti
 
 export const transferStatus = z.enum(['pending', 'processing', 'success', 'failed']);
 
-const transfer = z.object({
+export const transfer = z.object({
   id: z.string(),
   mode,
   status: transferStatus,
@@ -41,7 +41,7 @@ const sampleBody = {
   walletAddress: 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8',
   walletNetwork: 'tron',
 };
-const sampleTransfer = {
+export const sampleTransfer = {
   id: '01J9ZQ6T0A1B2C3D4E5F6G7H8J',
   mode: 'live' as const,
   status: 'pending',

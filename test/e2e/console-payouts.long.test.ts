@@ -2,12 +2,15 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { HDKey } from '@scure/bip32';
 import type { BrowserContext, Page } from 'playwright-core';
 import type { Hex } from 'viem';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startAnvil, type Anvil } from '../../server/test/support/anvil.js';
 import { deployFactory, transact } from '../../server/test/support/forwarders.js';
-import { merchantIdOf, runCommand, type ServerEnv } from './deposit-keys.js';
+import { hasLitecoind, startLitecoin, type LitecoinNode } from '../../server/test/support/litecoin.js';
+import { signWith, tpub } from '../../server/test/support/sign-psbt.js';
+import { merchantIdOf, runCommand, setDepositKey, type ServerEnv } from './deposit-keys.js';
 import { inspect, useStage } from './stage.js';
 
 /** The second of anvil's published accounts. */
@@ -16,6 +19,7 @@ const destination = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
 const network = 'evm-dev';
 
 let anvil: Anvil;
+let litecoin: LitecoinNode | undefined;
 let token: Hex;
 let directory: string;
 let serverEnv: ServerEnv;
@@ -23,18 +27,22 @@ let serverEnv: ServerEnv;
 const stage = useStage({
   async start() {
     directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-payouts-'));
-    anvil = await startAnvil();
+    [anvil, litecoin] = await Promise.all([startAnvil(), hasLitecoind ? startLitecoin() : undefined]);
     token = await anvil.deploy('SilentToken');
     await deployFactory(anvil);
     const file = join(directory, 'networks.json');
     const assets = { USDT: { contract: token, decimals: 6 } };
-    await writeFile(file, JSON.stringify({ networks: { [network]: { nodes: [anvil.url], assets } } }));
+    const networks = {
+      [network]: { nodes: [anvil.url], assets },
+      ...(litecoin && { 'litecoin-regtest': { nodes: [litecoin.url] } }),
+    };
+    await writeFile(file, JSON.stringify({ networks }));
     serverEnv = { DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: file };
     return { env: serverEnv };
   },
 });
 afterAll(async () => {
-  await anvil.stop();
+  await Promise.all([anvil.stop(), litecoin?.stop()]);
   await rm(directory, { recursive: true, force: true });
 });
 
@@ -75,8 +83,8 @@ async function signIn(role: string, context?: BrowserContext): Promise<Page> {
   return page;
 }
 
-async function createTransfer(amount: number): Promise<string> {
-  const body = { amount, currency: 'USDT', walletAddress: destination, walletNetwork: network };
+async function createTransfer(amount: number, more: object = {}): Promise<string> {
+  const body = { amount, currency: 'USDT', walletAddress: destination, walletNetwork: network, ...more };
   return (await stage.merchant.transfers.create({ body })).data.id;
 }
 const statusOf = async (id: string) =>
@@ -84,11 +92,19 @@ const statusOf = async (id: string) =>
 const isPaid = (id: string) =>
   vi.waitFor(
     async () => {
-      await anvil.mine();
+      await Promise.all([anvil.mine(), litecoin?.mine()]);
       expect(await statusOf(id)).toBe('success');
     },
     { timeout: 20_000, interval: 300 },
   );
+
+/** Saves what a button gives, and reads it. */
+async function save(page: Page, press: () => Promise<void>): Promise<Buffer> {
+  const [download] = await Promise.all([page.waitForEvent('download'), press()]);
+  const path = join(directory, download.suggestedFilename());
+  await download.saveAs(path);
+  return readFile(path);
+}
 
 async function openExports(page: Page): Promise<void> {
   await page.goto(`${new URL(page.url()).origin}/console/test/exports`);
@@ -112,19 +128,11 @@ test('an export is written for Safe and as CSV, released, and paid by the treasu
   await page.getByRole('button', { name: 'Release', exact: true }).click();
   await page.getByRole('button', { name: 'Export' }).click();
 
-  const save = async (name: string) => {
-    const [download] = await Promise.all([
-      page.waitForEvent('download'),
-      page.getByRole('button', { name }).click(),
-    ]);
-    const path = join(directory, download.suggestedFilename());
-    await download.saveAs(path);
-    return readFile(path, 'utf8');
-  };
-  const csv = await save('Save as CSV');
+  const press = (name: string) => save(page, () => page.getByRole('button', { name }).click());
+  const csv = String(await press('Save as CSV'));
   expect(csv.split('\r\n')[0]).toBe('transfer,network,address,amount,currency,to,value,data,link');
   for (const id of ids) expect(csv).toContain(`${id},${network},${destination},1.0`);
-  const { transactions } = JSON.parse(await save('Save for Safe')) as {
+  const { transactions } = JSON.parse(String(await press('Save for Safe'))) as {
     transactions: { to: string; data: string }[];
   };
   expect(transactions).toHaveLength(2);
@@ -139,4 +147,62 @@ test('an accountant sees what is reserved, and can neither export nor release it
   await openExports(page);
   await page.getByRole('row', { name: network }).waitFor();
   expect(await page.getByRole('button', { name: /Export|Release|Save/ }).count()).toBe(0);
+});
+
+test.skipIf(!hasLitecoind)(
+  'a PSBT is made, saved, signed by a wallet, brought back, sent and settled',
+  async () => {
+    const node = litecoin;
+    if (!node) throw new Error('There is no Litecoin Core');
+    const litecoins = 'litecoin-regtest';
+    await setDepositKey(stage, serverEnv, await merchantIdOf(serverEnv), 'litecoin', litecoins);
+    const { payment } = await stage.createLocked('LTC', litecoins);
+    await node.pay(payment.addressInformation?.address ?? '', String(payment.amount));
+    await node.mine(6);
+    await vi.waitFor(async () => expect((await stage.verify(payment.id)).state).toBe('settled'), {
+      timeout: 20_000,
+    });
+    const walletAddress = await node.rpc<string>('getnewaddress');
+    const id = await createTransfer(0.01, { currency: 'LTC', walletAddress, walletNetwork: litecoins });
+
+    const page = await signIn('owner');
+    await openExports(page);
+    await page.getByRole('button', { name: 'PSBT…' }).click();
+    await page.getByLabel('Satoshis per virtual byte').fill('2');
+    const file = await save(page, () => page.getByRole('button', { name: 'Make the PSBT' }).click());
+    await page.getByRole('cell', { name: 'To be signed' }).waitFor();
+    await inspect(page, 'console-psbts');
+    await page.setViewportSize({ width: 1280, height: 900 });
+    const account = HDKey.fromMasterSeed(new Uint8Array(32).fill(9), tpub).derive("m/84'/1'/0'");
+    const [chooser] = await Promise.all([
+      page.waitForEvent('filechooser'),
+      page.getByRole('button', { name: 'Import what was signed…' }).click(),
+    ]);
+    await chooser.setFiles({
+      ...{ name: 'signed.psbt', mimeType: 'application/octet-stream' },
+      buffer: Buffer.from(signWith(account, file.toString('base64'))),
+    });
+    await page.getByRole('status').getByText('Sent as').waitFor();
+    await isPaid(id);
+    await page.getByRole('cell', { name: 'Settled' }).waitFor();
+  },
+);
+
+test('a transfer is cancelled, and none is settled by a transaction that nobody knows', async () => {
+  const [paid, unwanted] = [await createTransfer(1.04), await createTransfer(1.05)];
+  const page = await signIn('manager');
+  const { origin } = new URL(page.url());
+  await page.goto(`${origin}/console/test/transfer/${unwanted}`);
+  await page.getByRole('button', { name: 'Cancel…' }).click();
+  await page.getByLabel('Reason').fill('No longer needed');
+  await page.getByRole('button', { name: 'Cancel the transfer' }).click();
+  await page.getByText('No longer needed').waitFor();
+  expect(await statusOf(unwanted)).toBe('failed');
+
+  await page.goto(`${origin}/console/test/transfer/${paid}`);
+  await page.getByRole('button', { name: 'It was paid…' }).click();
+  await page.getByRole('textbox', { name: 'Transaction' }).fill(`0x${'ab'.repeat(32)}`);
+  await page.getByRole('button', { name: 'Settle', exact: true }).click();
+  await page.getByText('does not know this transaction').waitFor();
+  expect(await statusOf(paid)).toBe('pending');
 });

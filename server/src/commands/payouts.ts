@@ -1,8 +1,11 @@
 /** `payouts …`: payouts to bank accounts, which an operator creates and settles by hand. */
 import { isoTime } from '../shared/clock.js';
 import type { PayoutTable } from '../db/schema.js';
-import { command, type Group } from './command.js';
-import { changingByHand } from './change-by-hand.js';
+import type { Transaction } from '../db/engine.js';
+import type { AuditAction } from '../merchants/audit-log.js';
+import { scopeOf } from '../shared/scope.js';
+import { command, type Group, type Output } from './command.js';
+import type { CommandContext } from './context.js';
 import * as option from './options.js';
 import { amountOf, amountText, listRecords, recordJson, showRecord } from './records.js';
 
@@ -77,11 +80,26 @@ export const payoutCommands: Group = {
   ],
 };
 
-const changePayout = changingByHand<PayoutTable>({
-  find: ({ payouts }, transaction, id) => payouts.findAny(transaction, id),
-  facts: ({ status, failure_reason: failureReason }) => ({ status, failureReason }),
-  json: payoutJson,
-});
+/** Changes a payout, records who did it, and shows it. Repeating a change records nothing. */
+async function changePayout(
+  { database, payouts, auditLog, actor }: CommandContext,
+  id: string,
+  action: AuditAction,
+  change: (transaction: Transaction) => Promise<PayoutTable>,
+): Promise<Output> {
+  const factsOf = ({ status, failure_reason: failureReason }: PayoutTable) => ({ status, failureReason });
+  const changed = await database.write(async (transaction) => {
+    const former = await payouts.findAny(transaction, id);
+    const row = await change(transaction);
+    await auditLog.record(transaction, {
+      ...{ ...scopeOf(row), actor, action, subjectId: id },
+      before: former && factsOf(former),
+      after: factsOf(row),
+    });
+    return row;
+  });
+  return showRecord(payoutJson(changed));
+}
 
 function payoutJson(row: PayoutTable) {
   return {

@@ -1,15 +1,9 @@
 /** `transfers …`: for operators, who send transfers by hand on real networks. */
 import { isoTime } from '../shared/clock.js';
 import type { TransferTable } from '../db/schema.js';
-import { parseAmount } from '../money/amounts.js';
-import { proveSettlement } from '../withdrawals/settlement-proof.js';
 import { command, type Group } from './command.js';
-import type { CommandContext } from './context.js';
-import { changingByHand } from './change-by-hand.js';
-import { UsageError } from './errors.js';
 import * as option from './options.js';
-import { amountOf, amountText, listRecords, recordJson } from './records.js';
-import type { Transaction } from '../db/engine.js';
+import { amountOf, amountText, listRecords, recordJson, showRecord } from './records.js';
 
 const id = option.id('the transfer, as "transfers list" shows it');
 
@@ -74,41 +68,10 @@ export const transferCommands: Group = {
         ),
         unverified: option.flag('does not look: for transactions that no node here can see'),
       },
-      async run(context, { id: transferId, txHash, block, networkFee, unverified: isUnverified }) {
-        const { database, currencies, connected, transfers, treasury, signal } = context;
-        const { settledByHand } = treasury;
-        const deps = { reader: database.reader, currencies, networks: connected };
-        const proof = isUnverified
-          ? undefined
-          : await proveSettlement(
-              { ...deps, sentByContracts: settledByHand.sentByContracts },
-              { transferId, txHash, height: block },
-              signal,
-            );
-        const paidFrom = await placeOf(context, transferId);
-        if (proof && paidFrom === 'treasury' && networkFee !== undefined) {
-          throw new UsageError('--network-fee: what a treasury paid for gas is taken from its transaction');
-        }
-        const row = await transfers.findAny(database.reader, transferId);
-        const currency = row && currencies.known(row.currency);
-        const given =
-          networkFee === undefined || !currency
-            ? undefined
-            : parseAmount(networkFee, currency, 'network-fee', currency.decimals);
-        const change = async (transaction: Transaction) => {
-          const part = await proof?.claim(transaction);
-          const fee = paidFrom === 'treasury' && proof ? 0n : (given ?? part);
-          if (proof && fee === undefined) {
-            throw new UsageError(
-              '--network-fee is required: no node here tells what this transaction cost. An explorer does',
-            );
-          }
-          const settled = await transfers.settle(transaction, transferId, txHash, fee ?? 0n, paidFrom);
-          if (proof?.cost) await settledByHand.bookGas(transaction, settled, txHash, proof.cost);
-          return settled;
-        };
-        const remarks = isUnverified ? { isUnverified } : {};
-        return changeTransfer(context, transferId, 'transfer.settled', change, remarks);
+      async run({ transfersByHand, actor, signal }, { id: transferId, txHash, block, ...given }) {
+        const { networkFee, unverified: isUnverified } = given;
+        const paid = { transferId, txHash, height: block, networkFee, isUnverified };
+        return showRecord(transferJson(await transfersByHand.settle(paid, actor, signal)));
       },
     }),
     command({
@@ -118,43 +81,12 @@ export const transferCommands: Group = {
         'Running it again changes nothing. It is refused while an export reserves the transfer (see "transfers release"), and if any node shows that a treasury has paid it.',
       args: { id },
       options: { reason: option.text('TEXT', 'the reason that the merchant sees').required() },
-      async run(context, given) {
-        const { database, transfers, treasury, signal } = context;
-        const row = await transfers.findAny(database.reader, given.id);
-        if (row?.status === 'pending') await treasury.payoutExports.ensureUnpaidOnChain(row, signal);
-        return changeTransfer(context, given.id, 'transfer.failed', (transaction) =>
-          transfers.fail(transaction, given.id, given.reason),
-        );
+      async run({ transfersByHand, actor, signal }, given) {
+        return showRecord(transferJson(await transfersByHand.fail(given.id, given.reason, actor, signal)));
       },
     }),
   ],
 };
-
-const changeTransfer = changingByHand<TransferTable>({
-  find: ({ transfers }, transaction, id) => transfers.findAny(transaction, id),
-  facts: ({ status, tx_hash, network_fee, failure_reason }) => {
-    return { status, txHash: tx_hash, networkFeeUnits: network_fee, failureReason: failure_reason };
-  },
-  json: transferJson,
-});
-
-/** A merchant with a treasury pays from there. Without one, the coins leave the addresses that payers paid to. */
-async function placeOf(
-  { database, transfers, depositKeys, connected }: CommandContext,
-  id: string,
-): Promise<'treasury' | undefined> {
-  const row = await transfers.findAny(database.reader, id);
-  if (
-    !row ||
-    !connected.some(({ evm, network }) => evm && network.mode === row.mode && network.code === row.network)
-  )
-    return undefined;
-  const keys = await depositKeys.list(database.reader, row.merchant_id);
-  const hasTreasury = keys.some(
-    (key) => key.mode === row.mode && key.state === 'in_use' && key.treasury !== undefined,
-  );
-  return hasTreasury ? 'treasury' : undefined;
-}
 
 function transferJson(row: TransferTable) {
   return {

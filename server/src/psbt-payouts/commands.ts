@@ -7,11 +7,12 @@ import { paidAmounts } from './context.js';
 import type { Exported } from './export.js';
 import type { PsbtPayouts } from './psbt-payouts.js';
 import { attentionOf } from './psbt-store.js';
+import { newestOf, viewPsbt, viewPsbtRow } from './psbt-view.js';
 import { command, type Group, type Output } from '../commands/command.js';
 import type { CommandContext } from '../commands/context.js';
 import { readGivenFile, writeNewFile } from '../commands/files.js';
 import * as option from '../commands/options.js';
-import { amountOf, amountText, listRecords, recordJson } from '../commands/records.js';
+import { amountText, listRecords } from '../commands/records.js';
 
 type StoredPsbt = Awaited<ReturnType<PsbtPayouts['retrieve']>>;
 
@@ -69,7 +70,7 @@ export const psbtCommands: Group = {
       run: (context, given) =>
         writingTo(given.output, async (write) => {
           const { psbtPayouts, actor, signal } = context;
-          const psbt = await psbtPayouts.bump(given.id, given.feeRate, actor, signal);
+          const psbt = await psbtPayouts.bump(given.id, given.feeRate, {}, actor, signal);
           return showExport(context, { psbt, skipped: [] }, write);
         }),
     }),
@@ -80,12 +81,22 @@ export const psbtCommands: Group = {
       details:
         'It is compared with what was exported, output by output and input by input. If anything differs, nothing is stored or sent. Otherwise it is stored and broadcast, and the server settles the transfers when it has its confirmations. Importing the same again is harmless.',
       args: { file: option.file('what the wallet wrote, or - for the standard input') },
-      async run({ psbtPayouts, actor, progress, signal }, { file }) {
+      async run({ psbtPayouts, currencies, actor, progress, signal }, { file }) {
         const signed = await (file === '-' ? buffer(stdin) : readGivenFile(file));
-        const { psbt, version, isBroadcast, problem } = await psbtPayouts.importSigned(signed, actor, signal);
+        const { psbt, version, isBroadcast, problem } = await psbtPayouts.importSigned(
+          signed,
+          {},
+          actor,
+          signal,
+        );
         progress(`Every output and input is as it was exported as ${psbt.id}, version ${version.number}`);
         return {
-          json: { ...psbtJson(psbt), txHash: version.tx_hash, isBroadcast, problem: problem ?? null },
+          json: {
+            ...viewPsbt(psbt, currencies),
+            txHash: version.tx_hash,
+            isBroadcast,
+            problem: problem ?? null,
+          },
           text: isBroadcast
             ? `Broadcast as ${version.tx_hash ?? ''}. The server settles the transfers when it has its confirmations`
             : `Stored as ${version.tx_hash ?? ''}, but it was not broadcast: ${problem ?? ''}. The server tries again by itself; see transfers psbt list`,
@@ -99,7 +110,12 @@ export const psbtCommands: Group = {
         'Lists the PSBTs, newest first, at most 1000: open (exported), sent (signed and broadcast), settled, conflicted (their coins were spent by another transaction) and discarded, and what needs attention.',
       options: { merchant: option.merchant('only those of this merchant') },
       async run({ psbtPayouts }, { merchant }) {
-        return listRecords(await psbtPayouts.list(merchant), rowJson, rowLine, 'There are no PSBTs');
+        return listRecords(
+          await psbtPayouts.list({ merchantId: merchant }),
+          viewPsbtRow,
+          rowLine,
+          'There are no PSBTs',
+        );
       },
     }),
     command({
@@ -108,12 +124,12 @@ export const psbtCommands: Group = {
         'Shows a PSBT with its transfers, coins and versions, and writes its newest version once more, for a wallet that has lost it.',
       args: { id },
       options: { output },
-      run: ({ psbtPayouts }, given) =>
+      run: ({ psbtPayouts, currencies }, given) =>
         writingTo(given.output, async (write) => {
-          const psbt = await psbtPayouts.retrieve(given.id);
+          const psbt = await psbtPayouts.retrieve(given.id, {});
           const isWritten = await write(newestOf(psbt));
           const shown = isWritten ? [] : ['', newestOf(psbt)];
-          return { json: psbtJson(psbt), text: [...describe(psbt), ...shown].join('\n') };
+          return { json: viewPsbt(psbt, currencies), text: [...describe(psbt), ...shown].join('\n') };
         }),
     }),
     command({
@@ -122,10 +138,10 @@ export const psbtCommands: Group = {
       details:
         'Its transfers wait again, and its coins can be spent. A signed copy of it stays valid: the next PSBT with one of its transfers therefore spends one of the same coins, so that the network takes only one of the two. Delete signed copies before you pay or fail the transfers in another way. Repeating it changes nothing.',
       args: { id },
-      async run({ psbtPayouts, actor, signal }, given) {
-        const psbt = await psbtPayouts.discard(given.id, actor, signal);
+      async run({ psbtPayouts, currencies, actor, signal }, given) {
+        const psbt = await psbtPayouts.discard(given.id, {}, actor, signal);
         return {
-          json: psbtJson(psbt),
+          json: viewPsbt(psbt, currencies),
           text: `Discarded. Its transfers wait again: ${psbt.transfers.map((transfer) => transfer.id).join(', ')}
 Delete every copy that the wallet may have signed: it could still be broadcast`,
         };
@@ -135,7 +151,7 @@ Delete every copy that the wallet may have signed: it could still be broadcast`,
 };
 
 async function showExport(
-  { progress }: CommandContext,
+  { progress, currencies }: CommandContext,
   { psbt, skipped }: Exported,
   write: Write,
 ): Promise<Output> {
@@ -149,7 +165,7 @@ async function showExport(
   }
   const encoded = newestOf(psbt);
   const summary = describe(psbt);
-  const json = { ...psbtJson(psbt), psbt: encoded, skipped };
+  const json = { ...viewPsbt(psbt, currencies), psbt: encoded, skipped };
   if (await write(encoded)) return { json, text: summary.join('\n') };
   for (const line of summary) progress(line);
   return { json, text: encoded };
@@ -167,10 +183,6 @@ function writingTo(path: string | undefined, work: (write: Write) => Promise<Out
       return true;
     }),
   );
-}
-
-function newestOf({ versions }: StoredPsbt): string {
-  return [...versions].reverse().find(({ psbt }) => psbt !== '')?.psbt ?? '';
 }
 
 function describe(psbt: StoredPsbt): string[] {
@@ -196,40 +208,6 @@ function describe(psbt: StoredPsbt): string[] {
         `  version ${number}: fee ${amount(fee)} for ${size} virtual bytes${hash === null ? '' : `, transaction ${hash}`}${at === null ? ', not imported' : `, imported ${isoTime(at)}`}`,
     ),
   ];
-}
-
-function rowJson(row: PsbtTable) {
-  const names = ['id', 'merchant_id', 'mode', 'network', 'currency', 'state'] as const;
-  return { ...recordJson(row, ...names, 'created_at', 'updated_at'), problem: attentionOf(row) };
-}
-
-function psbtJson(psbt: StoredPsbt) {
-  const { currency, change_index: change } = psbt;
-  const newest = psbt.versions.at(-1);
-  const paid = newest ? paidAmounts(psbt, newest) : [];
-  return {
-    ...rowJson(psbt),
-    changePath: change === null ? null : `1/${change}`,
-    transfers: psbt.transfers.map((row, position) => ({
-      ...recordJson(row, 'id', 'status'),
-      amount: amountOf((paid[position] ?? 0n).toString(), currency),
-      bearsFee: row.bears_fee === 1,
-      address: row.address,
-    })),
-    inputs: psbt.inputs.map((input) => ({
-      ...recordJson(input, 'tx_hash', 'output_index'),
-      amount: amountOf(input.amount, currency),
-      path: `${input.branch}/${input.derivation_index}`,
-    })),
-    versions: psbt.versions.map((version) => ({
-      number: version.number,
-      fee: amountOf(version.fee, currency),
-      virtualSize: version.virtual_size,
-      change: amountOf(version.change_amount, currency),
-      ...recordJson(version, 'tx_hash', 'imported_at'),
-      isSettled: version.number === psbt.settled_version,
-    })),
-  };
 }
 
 function rowLine(row: PsbtTable): string {

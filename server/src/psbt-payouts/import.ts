@@ -7,7 +7,7 @@ import { accountOfPsbt, amountIn, expectedOf, networkOf, type PsbtDeps } from '.
 import * as store from './psbt-store.js';
 import type { StoredPsbt } from './psbt-store.js';
 import * as transitions from './transitions.js';
-import { scopeOf } from '../shared/scope.js';
+import { isWithin, scopeOf, type Within } from '../shared/scope.js';
 
 export interface Imported {
   readonly psbt: StoredPsbt;
@@ -21,11 +21,12 @@ export interface Imported {
 export async function importSigned(
   deps: PsbtDeps,
   file: Uint8Array,
+  within: Within,
   actor: string,
   signal: AbortSignal,
 ): Promise<Imported> {
   const { database, auditLog } = deps;
-  const { psbt, version, signed, to } = await checkReturned(deps, file).catch((error: unknown) => {
+  const { psbt, version, signed, to } = await checkReturned(deps, file, within).catch((error: unknown) => {
     throw error instanceof Refused ? invalidState(error.message) : error;
   });
   const stored = await database.write(async (transaction) => {
@@ -63,12 +64,13 @@ export async function importSigned(
 }
 
 /** Finds the version that came back. @throws Refused */
-async function checkReturned(deps: PsbtDeps, file: Uint8Array) {
+async function checkReturned(deps: PsbtDeps, file: Uint8Array, within: Within) {
   const returned = readReturned(file);
   const ids = await store.psbtsSpending(deps.database.reader, outpointsOf(returned));
   let refusal: Refused | undefined;
   for (const id of ids) {
     const psbt = await store.requirePsbt(deps.database.reader, id);
+    if (!isWithin(psbt, within)) continue;
     const to = networkOf(deps, psbt.mode, psbt.network);
     const account = await accountOfPsbt(deps, psbt, to);
     const format = amountIn(to.currency);

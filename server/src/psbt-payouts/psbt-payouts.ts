@@ -18,7 +18,7 @@ import { importSigned, type Imported } from './import.js';
 import * as store from './psbt-store.js';
 import type { FollowedPsbt, StoredPsbt } from './psbt-store.js';
 import * as transitions from './transitions.js';
-import { scopeOf } from '../shared/scope.js';
+import { scopeOf, type Within } from '../shared/scope.js';
 
 export interface PsbtPayouts extends Feature {
   /**
@@ -30,18 +30,18 @@ export interface PsbtPayouts extends Feature {
    * A version with a higher fee, to be signed in its place (BIP-125). Same problems.
    * @param feeRate satoshis per virtual byte
    */
-  bump(id: string, feeRate: string, actor: string, signal: AbortSignal): Promise<StoredPsbt>;
+  bump(id: string, feeRate: string, within: Within, actor: string, signal: AbortSignal): Promise<StoredPsbt>;
   /**
    * Checks a signed PSBT or transaction against what was exported, stores it, and broadcasts it. Problem: `invalid_state`
    * with a sentence that names the difference. Importing the same again broadcasts it again.
    */
-  importSigned(file: Uint8Array, actor: string, signal: AbortSignal): Promise<Imported>;
+  importSigned(file: Uint8Array, within: Within, actor: string, signal: AbortSignal): Promise<Imported>;
   /** Gives a PSBT up that was not broadcast, or whose coins went elsewhere. Repeating it changes nothing. */
-  discard(id: string, actor: string, signal: AbortSignal): Promise<StoredPsbt>;
+  discard(id: string, within: Within, actor: string, signal: AbortSignal): Promise<StoredPsbt>;
   /** Problem: `not_found`. */
-  retrieve(id: string): Promise<StoredPsbt>;
-  /** Newest first, at most 1000. @param merchantId of all merchants if it is undefined */
-  list(merchantId: string | undefined): Promise<PsbtTable[]>;
+  retrieve(id: string, within: Within): Promise<StoredPsbt>;
+  /** Newest first, at most 1000. */
+  list(within: Within): Promise<PsbtTable[]>;
   /** Those with a problem, oldest first. A settled one is named for a day. */
   inTrouble(): Promise<FollowedPsbt[]>;
   /** Broadcasts what is not on the network, and settles what is confirmed. */
@@ -62,7 +62,7 @@ const listed = 1000;
 export function createPsbtPayouts(deps: PsbtDeps): PsbtPayouts {
   const { database, auditLog } = deps;
   const follow = createFollow(deps);
-  const retrieve = (id: string) => store.requirePsbt(database.reader, id);
+  const retrieve = (id: string, within: Within = {}) => store.requirePsbt(database.reader, id, within);
 
   const inTrouble = async () =>
     (await followed(deps)).flatMap((psbt) => {
@@ -70,8 +70,13 @@ export function createPsbtPayouts(deps: PsbtDeps): PsbtPayouts {
       return problem === null ? [] : { ...psbt, problem };
     });
 
-  async function discard(id: string, actor: string, signal: AbortSignal): Promise<StoredPsbt> {
-    let psbt = await retrieve(id);
+  async function discard(
+    id: string,
+    within: Within,
+    actor: string,
+    signal: AbortSignal,
+  ): Promise<StoredPsbt> {
+    let psbt = await retrieve(id, within);
     if (psbt.state === 'discarded') return psbt;
     if (psbt.state === 'open') {
       // The operator's wallet may have broadcast it by itself.
@@ -110,11 +115,14 @@ export function createPsbtPayouts(deps: PsbtDeps): PsbtPayouts {
 
   return {
     exportWaiting: (request, signal) => exportWaiting(deps, request, signal),
-    bump: (id, feeRate, actor, signal) => bump(deps, id, feeRate, actor, signal),
-    importSigned: (file, actor, signal) => importSigned(deps, file, actor, signal),
+    async bump(id, feeRate, within, actor, signal) {
+      await retrieve(id, within);
+      return bump(deps, id, feeRate, actor, signal);
+    },
+    importSigned: (file, within, actor, signal) => importSigned(deps, file, within, actor, signal),
     discard,
     retrieve,
-    list: (merchantId) => store.listPsbts(database.reader, merchantId, listed),
+    list: (within) => store.listPsbts(database.reader, within, listed),
     inTrouble,
     follow,
     sumUnspent: (node, of, signal) => sumUnspent(database.reader, node, of, signal),

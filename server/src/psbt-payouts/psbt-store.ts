@@ -12,7 +12,7 @@ import type {
 import type { PsbtState } from '../db/tables/psbts.js';
 import { orNotFound } from '../shared/problem.js';
 import type { ExportedTransfers } from '../shared/export-figures.js';
-import type { Scope } from '../shared/scope.js';
+import { isWithin, type Scope, type Within } from '../shared/scope.js';
 
 /** A PSBT with all that belongs to it. Versions are sorted by number, inputs and transfers by position. */
 export interface StoredPsbt extends PsbtTable {
@@ -50,8 +50,9 @@ export async function readPsbt(reader: Reader, id: string): Promise<StoredPsbt |
 }
 
 /** Problem: `not_found`. */
-export async function requirePsbt(reader: Reader, id: string): Promise<StoredPsbt> {
-  return orNotFound(await readPsbt(reader, id), 'PSBT');
+export async function requirePsbt(reader: Reader, id: string, within: Within = {}): Promise<StoredPsbt> {
+  const psbt = await readPsbt(reader, id);
+  return orNotFound(psbt && isWithin(psbt, within) ? psbt : undefined, 'PSBT');
 }
 
 async function readParts(reader: Reader, id: string): Promise<Omit<StoredPsbt, keyof PsbtTable>> {
@@ -83,16 +84,13 @@ export function attentionOf({ problem, warning }: Pick<PsbtTable, 'problem' | 'w
   return [warning, problem].filter((sentence) => sentence !== null).join('. ') || null;
 }
 
-/** Newest first. @param merchantId of all merchants if it is undefined */
-export function listPsbts(
-  reader: Reader,
-  merchantId: string | undefined,
-  limit: number,
-): Promise<PsbtTable[]> {
+/** Newest first. */
+export function listPsbts(reader: Reader, { merchantId, mode }: Within, limit: number): Promise<PsbtTable[]> {
   return reader
     .selectFrom('psbts')
     .selectAll()
     .$if(merchantId !== undefined, (query) => query.where('merchant_id', '=', merchantId ?? ''))
+    .$if(mode !== undefined, (query) => query.where('mode', '=', mode ?? 'test'))
     .orderBy('created_at', 'desc')
     .orderBy('id')
     .limit(limit)

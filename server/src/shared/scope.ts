@@ -10,10 +10,21 @@ export interface Scope {
   readonly mode: Mode;
 }
 
+/** Whose records; those of all merchants and modes if it is empty. */
+export interface Within {
+  readonly merchantId?: string | undefined;
+  readonly mode?: Mode | undefined;
+}
+
 /** The scope that a database row belongs to. */
 export function scopeOf(row: { readonly merchant_id: string; readonly mode: Mode }): Scope {
   return { merchantId: row.merchant_id, mode: row.mode };
 }
+
+export const isWithin = (
+  row: { readonly merchant_id: string; readonly mode: Mode },
+  { merchantId = row.merchant_id, mode = row.mode }: Within,
+): boolean => row.merchant_id === merchantId && row.mode === mode;
 
 /** Whom an API key belongs to. */
 export interface KeyOwner extends Scope {

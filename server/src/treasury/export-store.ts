@@ -2,13 +2,7 @@
 import { chunksOf, inChunks } from '../db/chunks.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { TransferExportTable, TransferTable } from '../db/schema.js';
-import type { Mode, Scope } from '../shared/scope.js';
-
-/** Whose transfers; those of all merchants and modes if it is empty. */
-export interface Within {
-  readonly merchantId?: string | undefined;
-  readonly mode?: Mode | undefined;
-}
+import type { Scope, Within } from '../shared/scope.js';
 
 /** A transfer that waits, and what it was exported as. */
 export interface ReservedTransfer extends TransferTable {

@@ -60,6 +60,16 @@ export function createSettledByHand(deps: SettledByHandDeps) {
       }, signal);
     },
 
+    /** A merchant with a treasury pays from there. Without one, the coins leave the addresses that payers paid to. */
+    async placeOf(reader: Reader, transfer: TransferTable): Promise<'treasury' | undefined> {
+      if (!networkOf(transfer)) return undefined;
+      const keys = await deps.depositKeys.list(reader, transfer.merchant_id);
+      const hasTreasury = keys.some(
+        (key) => key.mode === transfer.mode && key.state === 'in_use' && key.treasury !== undefined,
+      );
+      return hasTreasury ? 'treasury' : undefined;
+    },
+
     /** Books the gas of the transaction, if a treasury of the merchant has paid it, and it is not in the books. */
     async bookGas(
       transaction: Transaction,

@@ -506,7 +506,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       expect(problem).toContain(`--tx-hash ${signed.id} --block ${block}`);
       const settle = `transfers settle --tx-hash ${signed.id} --block ${block}`;
       // Litecoin Core tells what the inputs were with txindex=1 alone.
-      await expect(shop.run(settle, first)).rejects.toThrow('--network-fee is required');
+      await expect(shop.run(settle, first)).rejects.toThrow('network-fee: Required');
       await shop.run(`${settle} --network-fee ${(value - 0.1).toFixed(8)}`, first);
       await shop.discard(exported.id);
       expect(await shop.statuses(rows)).toEqual(['success', 'pending']);

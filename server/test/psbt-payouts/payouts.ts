@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WIF } from '@scure/btc-signer';
 import type { ScriptType } from '../../src/addresses/bitcoin-scripts.js';
+import { signIn } from '../support/browser.js';
 import type { TestEngine } from '../support/engines.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
 import { openPayoutShop, type PayoutShop } from './fixture.js';
@@ -84,6 +85,50 @@ export const testPayouts = (engine: TestEngine): unknown =>
         expect((await shop.transfer(row?.id ?? '')).status).toBe('success');
       }
       await shop.expectBooksInOrder();
+    });
+
+    it('made and brought back in the console, by the people of the shop alone', async () => {
+      const merchant = await shop.merchant();
+      const other = await shop.merchant();
+      const people = async (merchantId: string) => {
+        const { bootstrapped } = shop.server;
+        const server = { ...shop.server, bootstrapped: { ...bootstrapped, merchantId } };
+        const browser = await signIn(server, 'manager', `${merchantId}@shop.example`);
+        return async (path: string, body: object = {}) => {
+          const answer = await browser.send('POST', `/console/api/psbts${path}`, { body });
+          const { code } = answer.body.data as { code?: string };
+          return { code, ...(answer.body.data as unknown as { psbt: Made; state?: string }) };
+        };
+      };
+      interface Made {
+        readonly id: string;
+        readonly file: string;
+        readonly transfers: readonly { readonly amount: string }[];
+      }
+      const [ada, eve] = [await people(merchant.id), await people(other.id)];
+      await merchant.fund('0.5');
+      const rows = await merchant.transfers('0.1');
+      const { psbt: given } = await ada('', { network: 'litecoin-regtest', feeRate: '2' });
+      await ada(`/${given.id}/discard`);
+      const { psbt } = await ada('', { network: 'litecoin-regtest', feeRate: '2' });
+      expect(psbt.transfers).toMatchObject([{ id: rows[0]?.id, amount: '0.1' }]);
+      expect((await shop.show(psbt.id)).state).toBe('open');
+      const signed = Buffer.from(merchant.sign(psbt.file)).toString('base64');
+      for (const id of [psbt.id, 'nobody']) {
+        for (const verb of ['file', 'discard', 'bump']) {
+          expect((await eve(`/${id}/${verb}`, { feeRate: '9' })).code).toBe('not_found');
+        }
+      }
+      expect((await eve('/import', { signed })).code).toBe('invalid_state');
+      expect((await shop.show(psbt.id)).state).toBe('open');
+      expect(await ada('/import', { signed })).toMatchObject({ id: psbt.id, isBroadcast: true });
+      expect(await shop.statuses(rows)).toEqual(['processing']);
+      await confirm();
+      expect(await shop.statuses(rows)).toEqual(['success']);
+      const log = (await shop.command(`audit list --merchant ${merchant.id}`)) as Record<string, string>[];
+      expect(
+        log.filter(({ actor }) => actor?.includes('@shop.example, manager')).map(({ action }) => action),
+      ).toEqual(expect.arrayContaining(['psbt.exported', 'psbt.discarded', 'psbt.imported']));
     });
 
     it.each<ScriptType>(['p2pkh', 'p2sh-p2wpkh', 'p2wpkh', 'p2tr'])(

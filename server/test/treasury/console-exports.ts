@@ -7,7 +7,7 @@ import { openBrowser, signIn, type TestBrowser } from '../support/browser.js';
 import type { TestEngine } from '../support/engines.js';
 import { transact } from '../support/forwarders.js';
 import { startProviderProxy, type ProviderProxy } from '../support/provider-proxy.js';
-import { openTreasury, treasury, type TreasuryFixture } from './treasury-fixture.js';
+import { confirmations, openTreasury, treasury, type TreasuryFixture } from './treasury-fixture.js';
 
 const destination = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
 const path = '/console/api/payout-exports';
@@ -168,8 +168,49 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
       expect(await kept.execute()).toHaveLength(1);
     });
 
+    it('are settled by the transaction that paid them, or failed, in the shop of whoever asks alone', async () => {
+      const id = await createTransfer(1.02);
+      const hand = async (browser: TestBrowser, verb: string, body: object) => {
+        const where = `/console/api/transfers/${id}/${verb}`;
+        const { status, body: answer } = await browser.send('POST', where, { body });
+        return [status, answer.data.code ?? (answer.data as unknown as { status: string }).status];
+      };
+      const file = await ask<File>(ada, '', { network });
+      const call = file.transfers.find((one) => one.id === id);
+      const reason = { reason: 'No longer needed' };
+      expect(await hand(ada, 'fail', reason)).toEqual([409, 'invalid_state']);
+      const { transactionHash: txHash } = await transact(anvil, call?.to ?? '', call?.data ?? '', treasury);
+      const { transactionHash: other } = await transact(anvil, treasury, '0x', treasury);
+      expect(await hand(ada, 'settle', { txHash })).toEqual([409, 'invalid_state']);
+      await anvil.mine(confirmations);
+      expect(await hand(ada, 'settle', { txHash: other })).toEqual([400, 'validation_error']);
+      expect(await hand(eve, 'settle', { txHash })).toEqual([404, 'not_found']);
+      expect(await hand(ada, 'settle', { txHash })).toEqual([200, 'success']);
+      const gas = await fixture.custody('ETH');
+      await fixture.watch();
+      expect(await fixture.custody('ETH')).toEqual(gas);
+      await fixture.booksInOrder();
+
+      await ask(ada, `/${file.export ?? ''}/release`, { isUnsent: true });
+      const [left] = file.transfers.filter((one) => one.id !== id);
+      const failed = { body: reason };
+      const where = `/console/api/transfers/${left?.id ?? ''}/fail`;
+      expect((await eve.send('POST', where, failed)).status).toBe(404);
+      expect((await ada.send('POST', where, failed)).body.data).toMatchObject({ status: 'failed' });
+      const audit = await fixture.command<{ action: string; actor: string; subjectId: string }[]>(
+        `audit list --merchant ${fixture.merchantId}`,
+      );
+      const byAda = audit.filter(({ actor }) => actor.startsWith('ada@shop.example, manager'));
+      expect(byAda.slice(-3).map((one) => [one.action, one.subjectId])).toEqual([
+        ['transfer.settled', id],
+        ['transfer.released', left?.id],
+        ['transfer.failed', left?.id],
+      ]);
+    });
+
     it('need a network that calls can pay on, and a node that answers', async () => {
       expect(await code(ada, '', { network: 'tron' })).toEqual([400, 'validation_error']);
+      await createTransfer(1.03);
       node.respond = (response) => {
         response.destroy();
         return true;

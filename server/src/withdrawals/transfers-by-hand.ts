@@ -1,0 +1,127 @@
+/** Ends transfers that a merchant's wallet pays: settled by a transaction that the chain shows, or failed. In the audit log. */
+import type { ConnectedNetwork } from '../chains/connect.js';
+import type { Database } from '../db/database.js';
+import type { Reader, Transaction } from '../db/engine.js';
+import type { TransferTable } from '../db/schema.js';
+import type { AuditAction, AuditFields, AuditLog } from '../merchants/audit-log.js';
+import { parseAmount } from '../money/amounts.js';
+import type { Currencies } from '../money/currencies.js';
+import { invalidField } from '../shared/problem.js';
+import { scopeOf } from '../shared/scope.js';
+import { proveSettlement, type ClaimedPayment, type Proof, type ProofDeps } from './settlement-proof.js';
+import type { Transfers } from './transfers.js';
+
+export interface TransfersByHandDeps {
+  readonly database: Database;
+  readonly auditLog: Pick<AuditLog, 'record'>;
+  readonly currencies: Pick<Currencies, 'known'>;
+  readonly connected: readonly ConnectedNetwork[];
+  readonly transfers: Pick<Transfers, 'findAny' | 'settle' | 'fail'>;
+  /** What the room of treasuries knows of such a transfer. */
+  readonly treasury: {
+    readonly sentByContracts: ProofDeps['sentByContracts'];
+    /** Where the coins of a transfer leave from; undefined for the addresses that payers paid to. */
+    placeOf(reader: Reader, transfer: TransferTable): Promise<'treasury' | undefined>;
+    bookGas(
+      transaction: Transaction,
+      transfer: TransferTable,
+      txHash: string,
+      cost: NonNullable<Proof['cost']>,
+    ): Promise<void>;
+    /** Problem: `invalid_state`. @throws NodesUnavailable */
+    ensureUnpaidOnChain(transfer: TransferTable, signal: AbortSignal): Promise<void>;
+  };
+}
+
+export interface PaidByHand extends ClaimedPayment {
+  /** In the transfer's own currency, if no node tells it, or to correct it. */
+  readonly networkFee: string | undefined;
+  /** Does not look: for transactions that no node here can see. */
+  readonly isUnverified?: boolean;
+}
+
+export type TransfersByHand = ReturnType<typeof createTransfersByHand>;
+
+export function createTransfersByHand(deps: TransfersByHandDeps) {
+  const { database, auditLog, currencies, connected, transfers, treasury } = deps;
+
+  /** Repeating a change records nothing. @param remarks what the log says about the change itself */
+  function change(
+    id: string,
+    actor: string,
+    action: AuditAction,
+    work: (transaction: Transaction) => Promise<TransferTable>,
+    remarks: AuditFields = {},
+  ): Promise<TransferTable> {
+    return database.write(async (transaction) => {
+      const former = await transfers.findAny(transaction, id);
+      const row = await work(transaction);
+      await auditLog.record(transaction, {
+        ...{ ...scopeOf(row), actor, action, subjectId: id },
+        before: former && factsOf(former),
+        after: { ...factsOf(row), ...remarks },
+      });
+      return row;
+    });
+  }
+
+  return {
+    /**
+     * Looks the transaction up, and settles the transfer that it paid. Repeating it with the same hash changes nothing but a
+     * fee that was wrong. Problems: `not_found`, `validation_error`, `invalid_state`.
+     * @throws if no node answers
+     */
+    async settle(paid: PaidByHand, actor: string, signal: AbortSignal): Promise<TransferTable> {
+      const { transferId, txHash, networkFee, isUnverified = false } = paid;
+      const { reader } = database;
+      const proof = isUnverified
+        ? undefined
+        : await proveSettlement(
+            { reader, currencies, networks: connected, sentByContracts: treasury.sentByContracts },
+            paid,
+            signal,
+          );
+      const row = await transfers.findAny(reader, transferId);
+      const paidFrom = row && (await treasury.placeOf(reader, row));
+      if (proof && paidFrom === 'treasury' && networkFee !== undefined) {
+        throw invalidField('network-fee', 'What a treasury paid for gas is taken from its transaction');
+      }
+      const currency = row && currencies.known(row.currency);
+      const given =
+        networkFee === undefined || !currency
+          ? undefined
+          : parseAmount(networkFee, currency, 'network-fee', currency.decimals);
+      const work = async (transaction: Transaction) => {
+        const part = await proof?.claim(transaction);
+        const fee = paidFrom === 'treasury' && proof ? 0n : (given ?? part);
+        if (proof && fee === undefined) {
+          throw invalidField(
+            'network-fee',
+            'Required: no node here tells what this transaction cost. An explorer does',
+          );
+        }
+        const settled = await transfers.settle(transaction, transferId, txHash, fee ?? 0n, paidFrom);
+        if (proof?.cost) await treasury.bookGas(transaction, settled, txHash, proof.cost);
+        return settled;
+      };
+      const remarks = isUnverified ? { isUnverified } : {};
+      return change(transferId, actor, 'transfer.settled', work, remarks);
+    },
+
+    /**
+     * Gives up on a transfer that was not sent: its amount is available again. Repeating it changes nothing. Problems:
+     * `not_found`; `invalid_state` while it is reserved, or if any node shows that a treasury has paid it.
+     * @throws NodesUnavailable
+     */
+    async fail(id: string, reason: string, actor: string, signal: AbortSignal): Promise<TransferTable> {
+      const row = await transfers.findAny(database.reader, id);
+      if (row?.status === 'pending') await treasury.ensureUnpaidOnChain(row, signal);
+      const work = (transaction: Transaction) => transfers.fail(transaction, id, reason);
+      return change(id, actor, 'transfer.failed', work);
+    },
+  };
+}
+
+function factsOf({ status, tx_hash, network_fee, failure_reason }: TransferTable): AuditFields {
+  return { status, txHash: tx_hash, networkFeeUnits: network_fee, failureReason: failure_reason };
+}
