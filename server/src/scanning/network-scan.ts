@@ -42,6 +42,8 @@ const blocksAtOnce = 50;
 /** The same for a scan that has more than this to read: writing each step takes a while too. */
 const manyAtOnce = 500;
 const farBehind = 5000;
+/** So many steps in a row may get no further, as at a reorganisation; then the next scan goes on. */
+const mostStalls = 3;
 /** What a step found out beside the blocks. */
 interface Findings {
   /** When reading began (real time). */
@@ -229,10 +231,12 @@ export function createNetworkScan(
      */
     async run(isUrgent: boolean, signal: AbortSignal): Promise<void> {
       const catchUp = watchCatchUp((progress) => onCatchUp?.(ref, progress));
-      let more = true;
-      while (more) {
+      // Nodes on two branches can lead it to and fro for ever.
+      for (let more = true, stalls = 0; more && stalls < mostStalls;) {
         signal.throwIfAborted();
+        const before = known?.height ?? -1;
         more = await step(isUrgent, signal);
+        stalls = hasBacklog || (known?.height ?? -1) > before ? 0 : stalls + 1;
         if (known) catchUp(known);
       }
       await fillGap(signal);

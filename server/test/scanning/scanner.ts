@@ -364,6 +364,37 @@ export const testScanner = (engine: TestEngine): unknown =>
       await expectFollowed();
     });
 
+    it('Ends its scan while nodes on different branches lead it to and fro, and follows once they agree', async () => {
+      const chain = fixture.chain('tron');
+      let isTorn = false;
+      let told = 0;
+      const torn: Chain = {
+        ...chain,
+        async head() {
+          const head = await chain.head(signal);
+          return isTorn ? { height: head.height + 1, hash: 'of one node' } : head;
+        },
+        async block(height) {
+          const tip = await chain.head(signal);
+          const block = await chain.block(Math.min(height, tip.height), signal);
+          if (!isTorn || !block || height < tip.height) return block;
+          if (height === tip.height) return { ...block, hash: `of another node, ${(told += 1)}` };
+          return { ...block, height, hash: 'of one node', parentHash: 'that no other node has' };
+        },
+        pending: () => chain.pending(signal),
+      };
+      const { scanner } = scan(fixture, { chains: [torn] });
+      await fixture.mine('tron', 2);
+      await scanner.scanNow(testNetwork('tron'));
+      isTorn = true;
+      await scanner.scanNow(testNetwork('tron'));
+      expect(told).toBeLessThan(10);
+      isTorn = false;
+      await fixture.mine('tron');
+      await scanner.scanNow(testNetwork('tron'));
+      expect(await readCursor(fixture.database.reader, chain)).toMatchObject(await chain.head(signal));
+    });
+
     it('Reports pending transfers after a scan that could not read them, even if they are unchanged', async () => {
       const chain = fixture.chain('tron');
       let isPendingRead = false;
