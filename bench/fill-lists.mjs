@@ -119,6 +119,21 @@ export async function fill(sql, payments, templates) {
     tx_hash: 'p.id',
   });
 
+  await addUnusual(sql);
+  await addWebhooks(sql);
+  const refunds = oneOf(50, payments);
+  await copy(sql, 'refunds', refunds, templates.refund, {
+    ...spread(refunds),
+    payment_id: sql.id('s.i * 3'),
+    token_digest: `'digest-' || s.i`,
+    status: `case when s.i % 50 = 0 then 'awaiting_approval' when s.i % 50 = 1 then 'failed' else 'paid' end`,
+  });
+  const changed = (await sql.columns('audit_log')).filter((name) => !['id', 'merchant_id'].includes(name));
+  await sql.run(
+    `insert into audit_log (merchant_id, ${changed.join(', ')})
+     select ${owner}, ${changed.map((name) => `t.${name}`).join(', ')}
+     from ${sql.series(payments)} join (select * from audit_log order by id limit 1) t on true`,
+  );
   const customers = oneOf(10, payments);
   await copy(sql, 'customers', customers, templates.customer, {
     ...spread(customers),
@@ -175,8 +190,40 @@ export async function fill(sql, payments, templates) {
   await sql.settle();
 }
 
+/** One payment in 50 is one that somebody should look at, of each kind. @param {Sql} sql */
+async function addUnusual(sql) {
+  const kinds = ['settled_over', 'expired_late', 'expired_partial', 'cancelled_paid', 'invalid', 'reversed'];
+  const cases = kinds.map((state, index) => `when '${String(index * 50).padStart(3, '0')}' then '${state}'`);
+  const last = 'substr(id, 24, 3)';
+  await sql.run(
+    `update payments set state = case ${last} ${cases.join(' ')} else state end
+     where tx_ref like 'order-%' and ${last} in (${kinds.map((_, index) => `'${String(index * 50).padStart(3, '0')}'`).join(', ')})`,
+  );
+}
+
+/** An event of each payment with an attempt: one in 50 was given up, and one in 500 is tried again later. @param {Sql} sql */
+async function addWebhooks(sql) {
+  const number = 'substr(p.id, 24, 3)';
+  const later = Date.now() + 30 * 86_400_000;
+  await sql.run(
+    `insert into outbox (id, merchant_id, mode, type, subject_id, sequence, data, status, tries, due_at, created_at)
+     select p.id, p.merchant_id, p.mode,
+       case p.state when 'settled' then 'payment.success' else 'payment.error' end,
+       p.id, p.created_at, '{"id":"' || p.id || '","mode":"test"}',
+       case when ${number} in ('005', '255') then 'pending' when ${number} like '%03' or ${number} like '%53' then 'failed' else 'delivered' end,
+       case when ${number} in ('005', '255') then 3 when ${number} like '%03' or ${number} like '%53' then 8 else 0 end,
+       case when ${number} in ('005', '255') then ${later} else null end,
+       p.created_at
+     from payments p where p.tx_ref like 'order-%' order by p.created_at`,
+  );
+  await sql.run(
+    `insert into webhook_tries (event_id, tried_at, duration_ms, response_status, response_excerpt)
+     select id, created_at, 20, case status when 'delivered' then 204 else 503 end, '""' from outbox`,
+  );
+}
+
 /**
- * @typedef {Record<'merchant' | 'paid' | 'expired' | 'cancelled' | 'customer' | 'plan' | 'subscriber' | 'walletAddress' |
+ * @typedef {Record<'merchant' | 'paid' | 'expired' | 'cancelled' | 'customer' | 'refund' | 'plan' | 'subscriber' | 'walletAddress' |
  *   'bankAccount' | 'transfer' | 'payout' | 'wallet', string>} Templates ids of the records to copy
  */
 

@@ -1,4 +1,4 @@
-/** The lists and filters to measure. */
+/** The lists and filters to measure, and what else the console's pages read. */
 
 /**
  * @typedef {object} ListQuery
@@ -31,8 +31,29 @@ const spans = (path) => [
 const filtered = (path, filters) =>
   filters.map((filter) => ({ name: `${path}, ${filter}`, path: `/v1/${path}?${filter}` }));
 
+/** A payment of the first merchant. */
+const one = '11'.padStart(26, '0');
+
 /** @type {readonly ListQuery[]} */
 export const listQueries = [
+  { name: 'home', path: '/v1/home' },
+  { name: 'payment', path: `/v1/transactions/${one}` },
+  { name: 'payment, its refunds', path: `/v1/refunds?paymentId=${one}` },
+  { name: 'payment, its webhooks', path: `/v1/webhooks?subjectId=${one}` },
+  { name: 'balances', path: '/v1/balances' },
+  { name: 'audit log', path: '/console/api/audit-log' },
+  { name: 'keys', path: '/console/api/keys?skip=100' },
+  ...filtered('transactions', [
+    ...['late', 'short', 'excess', 'wrong_coin', 'reversed'].map((review) => `review=${review}`),
+    `review=excess&from=${date(30)}`,
+    `address=${one}tron`,
+  ]),
+  { name: 'transactions, review=excess, last page', path: '/v1/transactions?review=excess', page: last },
+  ...spans('webhooks'),
+  ...filtered('webhooks', ['status=failed', 'status=failing', 'status=delivered', 'type=payment.success']),
+  { name: 'webhooks, status=failed, last page', path: '/v1/webhooks?status=failed', page: last },
+  ...spans('refunds'),
+  ...filtered('refunds', ['status=awaiting_approval', 'status=failed', 'status=paid']),
   ...spans('transactions'),
   { name: 'transactions, a month, its last page', path: `/v1/transactions?${month}`, page: last },
   ...filtered('transactions', [

@@ -1,5 +1,5 @@
 /** `npm run bench`: runs one of the benchmarks. Each prints ratios of numbers that were measured in the same run. */
-const benchmarks = ['payments', 'lists', 'dust', 'scan', 'flood', 'sweeps', 'widget', 'blockade'];
+const benchmarks = ['payments', 'lists', 'dust', 'scan', 'flood', 'sweeps', 'widget', 'console', 'blockade'];
 const [, , name = ''] = process.argv;
 
 if (benchmarks.includes(name)) {
@@ -15,6 +15,7 @@ if (benchmarks.includes(name)) {
   sweeps     gas per address of sweeps of 1, 10 and 100 addresses, compared with funding and emptying each
   blockade   from the press of the pay button to the address, when a stranger has taken the order's references
   widget     from page load to the QR code on slow 3G, and the script's time at load beside that of others
+  console    from the address of a console's page to what it shows on slow 3G, with bytes and the main thread's time
 
 For the options of a benchmark: npm run bench -- NAME --help`);
   process.exitCode = name === '' || name === '--help' ? 0 : 1;

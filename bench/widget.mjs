@@ -12,8 +12,8 @@ import { build } from 'vite';
 import { startApiServer } from '../scripts/api-server.mjs';
 import { findBrowser } from '../scripts/find-browser.mjs';
 import { percentile } from './load.mjs';
+import { slow3g, slowDown, slowdown } from './slow-page.mjs';
 
-const slow3g = { kbitPerSecond: 400, roundTripMs: 400 };
 const networks = [
   { name: 'without a limit', kbitPerSecond: Infinity, roundTripMs: 0 },
   { name: '1.6 Mbit/s', kbitPerSecond: 1600, roundTripMs: 150 },
@@ -28,7 +28,6 @@ const paths = [
 ];
 /** What a payer should see without scrolling, if it is there. */
 const parts = ['amount', 'address', 'countdown', 'action', 'qr', 'qr-panel', 'check-now', 'cancel'];
-const slowdown = 4;
 /** Peers are not dependencies: they bring 70 packages that nothing else here needs. */
 const peers = { '@solana/pay': '1.0.16', '@paystack/inline-js': '2.25.0' };
 
@@ -296,16 +295,7 @@ async function slowPage(browser, network = slow3g) {
   const context = await browser.newContext({ viewport: { width: 800, height: 1000 }, locale: 'en-US' });
   const page = await context.newPage();
   const cdp = await context.newCDPSession(page);
-  // The protocol's word for no limit is -1.
-  const bytesPerSecond = Number.isFinite(network.kbitPerSecond) ? (network.kbitPerSecond * 1000) / 8 : -1;
-  await cdp.send('Network.enable');
-  await cdp.send('Network.emulateNetworkConditions', {
-    offline: false,
-    latency: network.roundTripMs,
-    downloadThroughput: bytesPerSecond,
-    uploadThroughput: bytesPerSecond,
-  });
-  await cdp.send('Emulation.setCPUThrottlingRate', { rate: slowdown });
+  await slowDown(cdp, network);
   await page.addInitScript(() => {
     const looks = /** @type {const} */ ({
       idle: '[part="action"]',

@@ -134,6 +134,10 @@ export class CheckoutConsole extends LitElement {
     const { signal } = this.#connection;
     const api = createApi(this.apiUrl, 'test');
     const token = takeToken();
+    // Far from the server, the page's script and who is signed in are better fetched together.
+    placeOf(parseRoute(this.base, location)?.page ?? 'home')
+      ?.load()
+      .catch(() => undefined);
     try {
       if (token !== undefined) {
         this.signIn = { name: 'working' };
