@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Overrides } from '../../src/app.js';
 import { engines } from '../support/engines.js';
 import { roundsOf } from '../support/rounds.js';
-import { openShop, type Shop } from '../support/shop-fixture.js';
+import { openShop, reorgAll, type Shop } from '../support/shop-fixture.js';
 
 const usdt = (amount: number) => BigInt(Math.round(amount * 1_000_000));
 const minute = 60_000;
@@ -45,6 +45,49 @@ describe.each(engines)('money, on $name', (engine) => {
       await shop.expectBooksInOrder();
     },
   );
+
+  it('follows a contract that pays less once its transaction is in another block, before and after it counted', async () => {
+    const scope = await open();
+    const payment = await shop.lock(scope);
+    const rows = () =>
+      shop.database.reader
+        .selectFrom('receipts')
+        .select(['status', 'amount'])
+        .where('payment_id', '=', payment.id)
+        .orderBy('amount')
+        .execute();
+    /** Mines the transaction again, in which it pays another amount. */
+    async function payInstead(depth: number, amount: bigint): Promise<void> {
+      await shop.database.write((transaction) => reorgAll(transaction, shop.app, 'tron', depth, true));
+      await shop.database.write((transaction) =>
+        transaction
+          .updateTable('simulated_transfers')
+          .set({ amount: amount.toString() })
+          .where('address', '=', payment.address)
+          .execute(),
+      );
+      await shop.mine('tron', 1);
+    }
+    await shop.send('tron', 'USDT', payment.address, usdt(9));
+    await shop.mine('tron', 1);
+    await payInstead(1, usdt(10));
+    expect(await rows()).toEqual([
+      { status: 'seen', amount: '10000000' },
+      { status: 'dropped', amount: '9000000' },
+    ]);
+    await shop.mine('tron', 2);
+    expect((await shop.payment(payment.id)).state).toBe('settled');
+    await payInstead(3, 1n);
+    await shop.mine('tron', 3);
+    expect(await rows()).toEqual([
+      { status: 'confirmed', amount: '1' },
+      { status: 'reversed', amount: '10000000' },
+      { status: 'dropped', amount: '9000000' },
+    ]);
+    expect((await shop.balance(scope)).custody).toBe(1n);
+    expect((await shop.payment(payment.id)).state).not.toBe('settled');
+    await shop.expectBooksInOrder();
+  });
 
   describe('a payment that always fails', () => {
     it('is quarantined, while its network goes on and keeps its receipts, and is paid when it works again', async () => {

@@ -5,8 +5,8 @@ import { NodeError } from '../../rpc/node-error.js';
 import type { Assets } from './assets.js';
 import type { EvmClient } from './client.js';
 import type { Dialect } from './dialect.js';
-import type { EvmBlock, EvmLog, EvmReceipt, EvmTransaction } from './replies.js';
-import { readTransferCall, readTransferLog } from './token.js';
+import type { EvmBlock, EvmLog, EvmReceipt } from './replies.js';
+import { readTransferLog } from './token.js';
 
 /** A block and the transfer logs of the configured tokens in it. */
 export interface ReadBlock {
@@ -26,11 +26,6 @@ export interface TransferContext {
  */
 export const coinIndex = 0;
 export const firstLogIndex = 1;
-/**
- * Added to the index of a log that says something else than the call that made it: the token took a fee. A transfer that was
- * seen while it was pending has what the call says, and must not pass for the one that was mined.
- */
-const deviating = 1_000_000;
 /** The first index of what the contracts of a transaction sent, on networks whose nodes report it. */
 export const firstContractIndex = 2_000_000;
 
@@ -61,15 +56,12 @@ export async function findTransfers(
   const receipts = await readReceipts(evm, hits.flat());
   const confirmed = await confirmNative(evm, blocks, hits, dialect);
   return blocks.map(({ block }, index) => {
-    const transactions = new Map(block.transactions.map((transaction) => [transaction.hash, transaction]));
     return (hits[index] ?? []).flatMap((move) => {
       const receipt = receipts.get(move.txHash);
       if (receipt?.blockHash !== block.hash) throw inconsistent(evm, block.height);
       if (!receipt.isSuccess) return [];
       if (!move.log && confirmed && !confirmed.has(move.txHash)) return [];
-      const outputIndex = move.log
-        ? logIndex(evm, block, receipt, move.log, transactions.get(move.txHash))
-        : coinIndex;
+      const outputIndex = move.log ? logIndex(evm, block, receipt, move.log) : coinIndex;
       return toTransfer(move, outputIndex, dialect);
     });
   });
@@ -123,28 +115,14 @@ async function confirmNative(
   return dialect.confirmNative(evm, transactions);
 }
 
-function logIndex(
-  evm: EvmClient,
-  block: EvmBlock,
-  receipt: EvmReceipt,
-  log: EvmLog,
-  transaction: EvmTransaction | undefined,
-): number {
+function logIndex(evm: EvmClient, block: EvmBlock, receipt: EvmReceipt, log: EvmLog): number {
   const ordered = [...receipt.logs].sort((a, b) => a.logIndex - b.logIndex);
   const place = ordered.findIndex((candidate) => candidate.logIndex === log.logIndex);
   const found = ordered[place];
   const isSame =
     found?.address === log.address && found.data === log.data && found.topics.join() === log.topics.join();
-  if (!isSame || !transaction) throw inconsistent(evm, block.height);
-  const isExpected = place > 0 || saysTheSame(transaction, log);
-  return firstLogIndex + place + (isExpected ? 0 : deviating);
-}
-
-/** Whether a log says what its transaction asked for. Transactions that call something else ask for nothing in particular. */
-function saysTheSame({ to, input }: EvmTransaction, log: EvmLog): boolean {
-  const asked = to === log.address ? readTransferCall(input) : undefined;
-  const done = readTransferLog(log);
-  return !asked || (asked.to === done?.to && asked.amount === done.amount);
+  if (!isSame) throw inconsistent(evm, block.height);
+  return firstLogIndex + place;
 }
 
 function toTransfer(

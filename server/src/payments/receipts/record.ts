@@ -9,6 +9,7 @@ import { countsTowards } from '../assess.js';
 import type { NewReceipts } from './make-receipt.js';
 import type { Payments } from '../payments.js';
 import type { ReceiptLog } from './log.js';
+import { retireChanged } from './changed-transfers.js';
 import { replaceByBalance } from './replace-by-balance.js';
 import { insertReceipts, isUnchanged, updateReceipts } from './receipt-store.js';
 import { addNote, moveTo, newWork, type Scan, type Work } from './work.js';
@@ -68,11 +69,12 @@ export function createRecordReceipts(deps: RecordReceiptsDeps) {
 
   return async (transaction: Transaction, scan: Scan, works: Map<string, Work>): Promise<void> => {
     const { network, incoming, orphanedAbove, quarantined } = scan;
+    const retired = await retireChanged(transaction, scan, works);
     const replaced = await replaceByBalance(transaction, scan, works);
     const known = new Map<string, Work>();
     for (const work of works.values()) for (const key of work.receipts.keys()) known.set(key, work);
     const added: ReceiptTable[] = [];
-    const moved: ReceiptTable[] = [...replaced];
+    const moved: ReceiptTable[] = [...retired, ...replaced];
 
     for (const [key, found] of incoming) {
       const work = known.get(key);
