@@ -119,9 +119,10 @@ module.exports = {
     ),
     only(
       'console',
-      'The console is one more client of the contract. It draws QR codes, amounts and its preview as the widget does.',
+      'The console is one more client of the contract. It draws QR codes, amounts and its preview, and finds wallets, as the widget does.',
       '^console/',
       '^src/(contract|money)/',
+      '^src/browser-wallets/(connection|discovery|provider)\\.ts$',
       '^src/client/idempotency-key\\.ts$',
       '^src/views/qr-code\\.ts$',
       '(^|/)node_modules/(vite|zod|@simplewebauthn/browser)/',

@@ -1,15 +1,7 @@
 /** Pays from a wallet: connects, goes to the right chain, checks once more, and asks for the transfer. */
-import type { EvmAsset, Payment } from '../contract/checkout.js';
-import {
-  errorCode,
-  isAddress,
-  readHash,
-  readQuantity,
-  refusalOf,
-  toHex,
-  WalletRefusal,
-  type Provider,
-} from './provider.js';
+import type { Payment } from '../contract/checkout.js';
+import { connect, readAccounts, readChain, switchChain, type Chain } from './connection.js';
+import { readHash, readQuantity, refusalOf, toHex, WalletRefusal, type Provider } from './provider.js';
 import { readSent, rememberAsked } from './sent-memory.js';
 import { isSame, isSameTransfer, transferOf, word, type Transfer } from './transfer.js';
 
@@ -40,7 +32,7 @@ export async function payFromWallet(provider: Provider, deps: PayDeps): Promise<
   const from = await connect(provider, signal);
   if ((await readChain(provider, signal)) !== BigInt(transfer.chainId)) {
     onStep('walletSwitching');
-    await switchChain(provider, payment, signal);
+    await switchChain(provider, chainOf(payment), signal);
   }
   await checkFunds(provider, from, transfer, signal);
   // Connecting and switching can take minutes. Nothing may have changed meanwhile, on either side.
@@ -84,85 +76,9 @@ async function readTransfer({ readPayable, signal }: PayDeps): Promise<{
   return { payment, transfer };
 }
 
-/** Asks a wallet something that sends no money. */
-async function ask(
-  provider: Provider,
-  method: string,
-  params: readonly unknown[],
-  signal: AbortSignal,
-): Promise<unknown> {
-  try {
-    return await provider.request({ method, params });
-  } catch (error) {
-    throw new WalletRefusal(refusalOf(error) ?? 'walletFailed', { cause: error });
-  } finally {
-    signal.throwIfAborted();
-  }
-}
-
-async function connect(provider: Provider, signal: AbortSignal): Promise<string> {
-  const [account] = await readAccounts(provider, 'eth_requestAccounts', signal);
-  if (account === undefined) throw new WalletRefusal('walletFailed');
-  return account;
-}
-
-async function readAccounts(provider: Provider, method: string, signal: AbortSignal): Promise<string[]> {
-  const accounts = await ask(provider, method, [], signal);
-  return Array.isArray(accounts) ? accounts.filter(isAddress) : [];
-}
-
-async function readChain(provider: Provider, signal: AbortSignal): Promise<bigint> {
-  const chainId = readQuantity(await ask(provider, 'eth_chainId', [], signal));
-  if (chainId === undefined) throw new WalletRefusal('walletFailed');
-  return chainId;
-}
-
-const unknownChain = 4902;
-
-async function switchChain(provider: Provider, payment: Payment, signal: AbortSignal): Promise<void> {
-  const { evm } = payment;
+function chainOf({ evm, networkName, currencyNetwork = '' }: Payment): Chain {
   if (!evm) throw new WalletRefusal('walletEnded');
-  const switchTo = () =>
-    ask(provider, 'wallet_switchEthereumChain', [{ chainId: toHex(evm.chainId) }], signal);
-  try {
-    await switchTo();
-  } catch (error) {
-    signal.throwIfAborted();
-    const cause = error instanceof WalletRefusal ? error.cause : undefined;
-    if (errorCode(cause) !== unknownChain) {
-      // A wallet that cannot switch leaves it to the payer.
-      const isUnable = error instanceof WalletRefusal && error.reason === 'walletFailed';
-      throw isUnable ? new WalletRefusal('walletChain', { cause }) : error;
-    }
-    await addChain(provider, payment, evm, signal);
-    // Some wallets add a chain without switching to it.
-    if ((await readChain(provider, signal)) !== BigInt(evm.chainId)) await switchTo();
-  }
-  if ((await readChain(provider, signal)) !== BigInt(evm.chainId)) throw new WalletRefusal('walletChain');
-}
-
-/** Adds the chain with the parameters that the server gives; a wallet is never told guessed ones. */
-async function addChain(
-  provider: Provider,
-  { networkName, currencyNetwork = '' }: Payment,
-  { chainId, coin, rpcUrl, explorer }: EvmAsset,
-  signal: AbortSignal,
-): Promise<void> {
-  if (rpcUrl === undefined) throw new WalletRefusal('walletUnknownChain');
-  const chain = {
-    chainId: toHex(chainId),
-    chainName: networkName ?? currencyNetwork,
-    nativeCurrency: { name: coin, symbol: coin, decimals: 18 },
-    rpcUrls: [rpcUrl],
-    ...(explorer !== undefined && { blockExplorerUrls: [new URL(explorer).origin] }),
-  };
-  try {
-    await ask(provider, 'wallet_addEthereumChain', [chain], signal);
-  } catch (error) {
-    signal.throwIfAborted();
-    const isRejected = error instanceof WalletRefusal && error.reason !== 'walletFailed';
-    throw isRejected ? error : new WalletRefusal('walletUnknownChain', { cause: error });
-  }
+  return { ...evm, name: networkName ?? currencyNetwork };
 }
 
 /** Says at once that the account has too little, if the wallet can tell. If not, it will say so itself. */
