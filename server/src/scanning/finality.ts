@@ -1,6 +1,7 @@
 /** Up to which height the blocks that were read are final: what a node says of finality holds only for blocks that were read. */
 import type { Reader } from '../db/engine.js';
 import type { BlockId, NetworkRef } from '../chains/chain.js';
+import type { Network } from '../chains/networks.js';
 import { readScannedHash } from './cursors.js';
 import type { Difference } from '../chains/read-chain.js';
 
@@ -42,3 +43,10 @@ export function createFinality(
     },
   };
 }
+
+/**
+ * The last block that is deep enough to settle by. What a single node calls final does not count here.
+ * @param height the newest block that was read
+ */
+export const finalHeight = ({ confirmations }: Pick<Network, 'confirmations'>, height: number): number =>
+  height - confirmations + 1;

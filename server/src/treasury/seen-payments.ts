@@ -13,7 +13,7 @@ import { invalidState } from '../shared/problem.js';
 import type { EvmConnected } from './forwarder-checks.js';
 import type { TreasuryOwners } from './owners.js';
 import { paymentRow } from './treasury-books.js';
-import { finalHeight } from './treasury-watcher.js';
+import { finalHeight } from '../scanning/finality.js';
 import {
   createTreasuryReader,
   readPending,
@@ -81,7 +81,7 @@ export function slackOf({ blockSeconds }: Pick<EvmConnected, 'blockSeconds'>): n
 
 function ensureNotBehind(on: EvmConnected, cursor: number, head: number): void {
   const { name } = on.network;
-  const final = finalHeight(on, head);
+  const final = finalHeight(on.network, head);
   if (final - cursor <= slackOf(on)) return;
   throw invalidState(
     `The watcher of treasuries is ${final - cursor} blocks behind on ${name}: it has read up to block ${cursor}, and block ${final} is final. What was paid in between is not known yet. Try again when it has read them; "chains status" shows how far it is`,

@@ -9,7 +9,7 @@ import { reservedTransfers, unclearTransfers } from './export-store.js';
 import type { EvmConnected } from './forwarder-checks.js';
 import { readOwners } from './owners.js';
 import { slackOf } from './seen-payments.js';
-import { finalHeight } from './treasury-watcher.js';
+import { finalHeight } from '../scanning/finality.js';
 import { readCursor } from './watch-store.js';
 
 export interface TreasuryStatus {
@@ -56,7 +56,9 @@ export async function readTreasuryStatus(
     const cursor = await readCursor(reader, { mode, network });
     const scan = await readScan(reader, { mode, network });
     const behind =
-      treasuries.length > 0 && scan ? Math.max(0, finalHeight(on, scan.head_height) - (cursor ?? 0)) : 0;
+      treasuries.length > 0 && scan
+        ? Math.max(0, finalHeight(on.network, scan.head_height) - (cursor ?? 0))
+        : 0;
     found.push({
       ...{ mode, network, height: cursor ?? null, behind, lagSeconds: Math.round(behind * on.blockSeconds) },
       isBehind: behind > slackOf(on),

@@ -8,6 +8,7 @@
  */
 import type { DepositKeys } from '../addresses/deposit-keys.js';
 import { readCursor as readScan, readScannedBlocks } from '../scanning/cursors.js';
+import { finalHeight } from '../scanning/finality.js';
 import type { EvmClient } from '../chains/evm/client.js';
 import { inconsistent } from '../chains/evm/transfers.js';
 import type { Reader } from '../db/engine.js';
@@ -53,7 +54,7 @@ export function createTreasuryWatcher(deps: TreasuryWatcherDeps) {
     for (;;) {
       const scan = await readScan(database.reader, place);
       if (!scan) return;
-      const final = finalHeight(watched, scan.height);
+      const final = finalHeight(watched.network, scan.height);
       const cursor = await store.readCursor(database.reader, place);
       if (cursor === undefined) {
         const height = Math.max(0, final - firstBlocks);
@@ -86,10 +87,6 @@ export function createTreasuryWatcher(deps: TreasuryWatcherDeps) {
 }
 
 type TreasuryBlockReader = ReturnType<typeof createTreasuryReader>;
-
-/** The last block that has the network's confirmations. @param height the newest one that is known */
-export const finalHeight = ({ network }: Pick<EvmConnected, 'network'>, height: number): number =>
-  height - network.confirmations + 1;
 
 interface Work {
   readonly cursor: number;

@@ -2,7 +2,9 @@
 import { fromUnits } from 'crypto-checkout/contract';
 import { coinOf, fromChain } from '../chains/assets.js';
 import type { ConnectedNetwork, TransactionCost } from '../chains/connect.js';
-import { readCursor } from '../scanning/cursors.js';
+import type { Network } from '../chains/networks.js';
+import { readCursor, readScannedHash } from '../scanning/cursors.js';
+import { finalHeight } from '../scanning/finality.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { TransferTable } from '../db/schema.js';
 import type { Currencies } from '../money/currencies.js';
@@ -77,7 +79,7 @@ export async function proveSettlement(
     );
   }
   const chain = real.chainFor(new Set([row.address]));
-  const [head, block] = [await chain.head(signal), await chain.block(height, signal)];
+  const block = await chain.block(height, signal);
   const paid = (block?.transfers ?? []).filter(
     (transfer) =>
       transfer.address === row.address && transfer.txHash.replace(/^0x/, '').toLowerCase() === hash,
@@ -103,13 +105,7 @@ export async function proveSettlement(
         : `This transaction pays ${others} to ${row.address}, not ${row.currency}`,
     );
   }
-  const confirmations = head.height - height + 1;
-  const finalHeight = (await readCursor(reader, chain))?.final_height ?? 0;
-  if (confirmations < network.confirmations && height > finalHeight) {
-    throw invalidState(
-      `The transaction has ${confirmations} of ${network.confirmations} confirmations; try again later`,
-    );
-  }
+  await ensureDeep(reader, network, height, block?.hash);
   const sum = inCurrency.reduce((total, { amount }) => total + amount, inside);
   const ensureLeft = async (now: Reader) => {
     const used = await store.sumSettledBy(now, row, hash);
@@ -127,6 +123,29 @@ export async function proveSettlement(
       return cost.fee > borne ? cost.fee - borne : 0n;
     },
   };
+}
+
+/** By the blocks that were read, as for payments: one node alone could claim any depth. */
+async function ensureDeep(
+  reader: Reader,
+  network: Network,
+  height: number,
+  hash: string | undefined,
+): Promise<void> {
+  const ref = { mode: network.mode, network: network.code };
+  const { height: read } = (await readCursor(reader, ref)) ?? { height: -1 };
+  if (height > finalHeight(network, read)) {
+    const confirmations = Math.max(0, read - height + 1);
+    throw invalidState(
+      `The transaction has ${confirmations} of ${network.confirmations} confirmations in the blocks that were read; try again later`,
+    );
+  }
+  const readHash = await readScannedHash(reader, ref, height);
+  if (hash !== undefined && readHash !== undefined && hash !== readHash) {
+    throw invalidState(
+      `A node has another block at height ${height} of ${network.name} than the one that was read; try again later`,
+    );
+  }
 }
 
 function tooLittle(

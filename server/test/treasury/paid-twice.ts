@@ -313,6 +313,7 @@ const testTransfers = (engine: TestEngine): unknown =>
       const id = await createTransfer(1.11);
       const txHash = await payOut(1_110_000n);
       await anvil.mine(confirmations - 1);
+      await fixture.scan();
       await fixture.command(`transfers settle ${id} --tx-hash ${txHash}`);
       const gas = held - (await fixture.balance('ETH', treasury));
       expect(gas).toBeGreaterThan(0n);
@@ -355,6 +356,7 @@ const testTransfers = (engine: TestEngine): unknown =>
       const id = await createTransfer(0.0003, 'ETH');
       const txHash = await payOut(300_000_000_000_000n, 'ETH');
       await anvil.mine(confirmations - 1);
+      await fixture.scan();
       const settle = `transfers settle ${id} --tx-hash ${txHash}`;
       await fixture.command(`${settle} --unverified --network-fee 0.5`);
       await expect(fixture.command(`${settle} --network-fee 0.1`)).rejects.toThrow(
@@ -422,6 +424,7 @@ const testTransfers = (engine: TestEngine): unknown =>
         const id = await createTransfer(0.0005, 'ETH');
         const txHash = await callSafe(500_000_000_000_000n);
         await anvil.mine(confirmations - 1);
+        await fixture.scan();
         untold(true);
         const settle = () => fixture.command(`transfers settle ${id} --tx-hash ${txHash}`);
         await expect(settle()).rejects.toThrow(/only its balances show it/);

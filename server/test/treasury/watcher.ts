@@ -286,6 +286,7 @@ export const testWatcher = (engine: TestEngine): unknown =>
       const first = await createTransfer(0.55);
       const txHash = await payOut(destination, 550_000n);
       await fixture.anvil.mine(confirmations - 1);
+      await fixture.scan();
       await settleByHand(first, txHash);
       const second = await createTransfer(0.55);
       await fixture.watch();

@@ -38,7 +38,6 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
   let database: Database;
   let merchantId: string;
   let transfers: ChainTransfer[];
-  let headHeight: number;
   let located: number | undefined;
   /** What a contract sent in the block; undefined if no node tells. */
   let inside: bigint | undefined;
@@ -58,7 +57,7 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
   beforeEach(async () => {
     await database.write((transaction) => transaction.deleteFrom('transfers').execute());
     transfers = [paid('USDC', 5_000_000n)];
-    headHeight = 111;
+    await haveRead(111);
     located = 100;
     inside = 0n;
   });
@@ -101,32 +100,16 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
   }
 
   /** As the scan of the network has stored it. */
-  const finalUpTo = (final_height: number) =>
+  const haveRead = (height: number, final_height: number | null = null) =>
     database.write((transaction) =>
       transaction
         .insertInto('chain_cursors')
         .values({
-          ...{
-            mode: 'live',
-            network: 'polygon',
-            height: 105,
-            hash: 'head',
-            head_height: 105,
-            first_height: 0,
-          },
-          ...{
-            synced_at: 0,
-            read_until: 0,
-            final_height,
-            overdue_since: null,
-            gaps: '[]',
-            problem: null,
-            is_wrong_chain: 0,
-            lease_holder: null,
-            lease_until: 0,
-          },
+          ...{ mode: 'live', network: 'polygon', height, hash: 'head', head_height: height, first_height: 0 },
+          ...{ synced_at: 0, read_until: 0, final_height, overdue_since: null, gaps: '[]', problem: null },
+          ...{ is_wrong_chain: 0, lease_holder: null, lease_until: 0 },
         })
-        .onConflict((conflict) => conflict.columns(['mode', 'network']).doUpdateSet({ final_height }))
+        .onConflict((conflict) => conflict.columns(['mode', 'network']).doUpdateSet({ height, final_height }))
         .execute(),
     );
 
@@ -139,7 +122,7 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
       chainFor: (addresses: ReadonlySet<string>) => ({
         mode: network.mode,
         network: network.code,
-        head: () => Promise.resolve({ height: headHeight, hash: 'head' }),
+        head: () => Promise.resolve({ height: 1_000_000, hash: 'of a node that lies' }),
         block: (at: number) =>
           Promise.resolve({
             height: at,
@@ -182,10 +165,10 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
       'pays nothing to 0x5aAe',
     ],
     ['nothing at all', () => (transfers = []), 'pays nothing'],
-    ['not deep enough', () => (headHeight = 110), '11 of 12 confirmations'],
+    ['not deep enough', () => haveRead(110), '11 of 12 confirmations'],
     ['of which no node knows', () => (located = undefined), '--unverified'],
   ])('fails for a transaction that is %s', async (_, change, message) => {
-    change();
+    await change();
     await expect(prove(await transfer())).rejects.toThrow(message);
   });
 
@@ -251,11 +234,18 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
     expect(fees.reduce((sum, fee) => sum + fee, 0n)).toBe(1000n);
   });
 
-  it('holds for a transaction in a finalized block, however few confirmations it has', async () => {
-    headHeight = 105;
-    await finalUpTo(99);
+  it('counts the blocks that were read, whatever a node says of its head and of what is final', async () => {
+    await haveRead(105, 105);
     await expect(prove(await transfer())).rejects.toThrow('6 of 12 confirmations');
-    await finalUpTo(100);
+  });
+
+  it('does not believe a node that has another block there than the one that was read', async () => {
+    const block = { mode: 'live', network: 'polygon', height: 100, hash: 'another' } as const;
+    await database.write((transaction) => transaction.insertInto('scanned_blocks').values(block).execute());
+    await expect(prove(await transfer())).rejects.toThrow('another block at height 100');
+    await database.write((transaction) =>
+      transaction.updateTable('scanned_blocks').set({ hash: 'block' }).execute(),
+    );
     await expect(prove(await transfer())).resolves.toBeUndefined();
   });
 
