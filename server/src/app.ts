@@ -85,6 +85,7 @@ import { newId as randomId, type NewId } from './shared/ids.js';
 import type { DataKeys } from './shared/data-keys.js';
 import { StartError } from './shared/start-error.js';
 import { createPayoutExportHandlers } from './treasury/export-handlers.js';
+import { createSweepHandlers } from './treasury/sweep-handlers.js';
 import { createForwarderSource, createTreasury } from './treasury/treasury.js';
 import { createBilling } from './subscriptions/billing.js';
 import { createCharges } from './subscriptions/charges.js';
@@ -521,6 +522,7 @@ export async function createApp(options: AppOptions) {
         ...{ reader: database.reader, keys, merchants, auditLog, accountChanges, endpoints },
       }),
       ...createPayoutExportHandlers(treasury.payoutExports, currencies),
+      ...createSweepHandlers(treasury.sweeps, currencies),
       ...createPsbtHandlers(psbtPayouts, currencies),
       ...createTransferByHandHandlers(transfers, transfersByHand),
     }),

@@ -5,6 +5,7 @@
 import * as z from 'zod/mini';
 import { payoutsApi } from './console-payouts.js';
 import { settingsApi } from './console-settings.js';
+import { sweepsApi } from './console-sweeps.js';
 import { endpoint } from './endpoint.js';
 import { boolean, described, email, id, mode, requiredText, timestamp } from './fields.js';
 
@@ -336,5 +337,6 @@ export const consoleApi = {
   ...peopleApi,
   ...settingsApi,
   ...payoutsApi,
+  ...sweepsApi,
 };
 export type ConsoleApi = typeof consoleApi;

@@ -53,6 +53,7 @@ export {
 } from './checkout.js';
 export type { TransferCheck } from './transfer-check.js';
 export { type PayoutsApi } from './console-payouts.js';
+export { type SweepsApi } from './console-sweeps.js';
 export { type SettingsApi } from './console-settings.js';
 export {
   changesPath,

@@ -33,6 +33,7 @@ export type AuditAction =
   | 'transfer.failed'
   | 'transfer.exported'
   | 'transfer.released'
+  | 'sweep.sent'
   | 'psbt.exported'
   | 'psbt.bumped'
   | 'psbt.imported'

@@ -12,6 +12,7 @@ const rowsPerRead = 1000;
 
 export interface AuditFilter {
   readonly merchantId?: string | undefined;
+  readonly action?: string | undefined;
   /** Epoch milliseconds, inclusive. */
   readonly from?: number | undefined;
   readonly to?: number | undefined;
@@ -38,10 +39,11 @@ export async function insertEntry(
 /** Oldest first. */
 export function listEntries(
   reader: Reader,
-  { merchantId, from, to }: AuditFilter,
+  { merchantId, action, from, to }: AuditFilter,
 ): Promise<Selectable<AuditLogTable>[]> {
   let query = reader.selectFrom('audit_log').selectAll();
   if (merchantId !== undefined) query = query.where('merchant_id', '=', merchantId);
+  if (action !== undefined) query = query.where('action', '=', action);
   if (from !== undefined) query = query.where('time', '>=', from);
   if (to !== undefined) query = query.where('time', '<=', to);
   return query.orderBy('id').execute();

@@ -53,6 +53,23 @@ export async function readPaidForwarders(
   }));
 }
 
+/** Which of these transactions the books have as sweeps of a merchant. */
+export async function readBookedSweeps(
+  reader: Reader,
+  { merchantId, mode }: Scope,
+  txHashes: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await inChunks(txHashes, (chunk) =>
+    reader
+      .selectFrom('sweeps')
+      .select('tx_hash')
+      .where((e) => e.and({ merchant_id: merchantId, mode, is_reversed: 0 }))
+      .where('tx_hash', 'in', chunk)
+      .execute(),
+  );
+  return new Set(rows.map((row) => row.tx_hash));
+}
+
 async function filledForwarders(
   reader: Reader,
   { merchantId, mode }: Scope,

@@ -25,7 +25,9 @@ import { hasSigned } from './gas-transactions.js';
 import { createGasSweeper, type GasSweeper, type GasSweeperDeps } from './gas-sweeper.js';
 import { readGasKey } from './key-file.js';
 import { createPayoutExports, type PayoutExports } from './payout-exports.js';
+import { planSweeps, type PlanRequest, type SweepPlan } from './plan.js';
 import { readTreasuryStatus, treasuryFigures, type TreasuryStatus } from './status.js';
+import { createSweeps, type Sweeps } from './sweeps.js';
 import type { IsCrossChecked } from './second-node.js';
 import { createSettledByHand } from './settled-by-hand.js';
 import { ensureUsableTreasury } from './usable-treasury.js';
@@ -59,6 +61,9 @@ export interface Treasury extends Feature, Pick<ForwarderChecks, 'offered'> {
   isOwnAccount(reader: Reader, address: string): Promise<boolean>;
   /** Asks no node. */
   status(): Promise<TreasuryStatus[]>;
+  /** What is worth sweeping, on a network. Reads the chain. @throws NodesUnavailable */
+  planSweeps(request: PlanRequest, signal: AbortSignal): Promise<SweepPlan>;
+  readonly sweeps: Sweeps;
   readonly settledByHand: ReturnType<typeof createSettledByHand>;
   /** @param times that tests shorten */
   createGasSweeper(key: Uint8Array, times?: Pick<GasSweeperDeps, 'planEveryMs' | 'stuckMs'>): GasSweeper;
@@ -99,6 +104,8 @@ export function createTreasury(deps: TreasuryDeps): Treasury {
   });
   const newSweeper: Treasury['createGasSweeper'] = (key, times) =>
     createGasSweeper({ ...deps, networks, ...times }, key);
+  const plan: Treasury['planSweeps'] = (request, signal) =>
+    planSweeps({ ...deps, reader: database.reader }, request, signal);
   const status = () => database.snapshot((reader) => readTreasuryStatus({ ...deps, networks }, reader));
   let sweeper: GasSweeper | undefined;
 
@@ -106,6 +113,8 @@ export function createTreasury(deps: TreasuryDeps): Treasury {
     forwarderChecks,
     watcher,
     payoutExports,
+    planSweeps: plan,
+    sweeps: createSweeps({ ...deps, networks, planSweeps: plan }),
     settledByHand: createSettledByHand({ ...deps, networks }),
     ensureUsable: (treasury) => ensureUsableTreasury(deps, database.reader, treasury),
     async isOwnAccount(reader, address) {

@@ -1,9 +1,9 @@
 /** `sweeps …`: sweeps what the forwarders of treasuries hold, on EVM networks. */
 import { fromUnits } from 'crypto-checkout/contract';
 import { forwarderFactory } from '../forwarder-factory.js';
-import { safeBatch } from '../safe-batch.js';
 import { evmNetworks, readFactory, type EvmConnected } from '../forwarder-checks.js';
-import { planSweeps, transactionsOf, type SweepItem, type SweepPlan } from '../plan.js';
+import type { SweepItem, SweepPlan } from '../plan.js';
+import { mostBalances, writeSweep } from '../sweep-file.js';
 import { listTransactions } from '../gas-transactions.js';
 import { parseAmount } from '../../money/amounts.js';
 import { isoTime } from '../../shared/clock.js';
@@ -59,14 +59,13 @@ export const sweepCommands: Group = {
           "json, safe (a file for Safe's transaction builder) or calldata (one line per transaction: to and data)",
         ),
         ...planOptions,
-        // Ethereum takes no transaction above 16.7 million gas (EIP-7825).
         most: option
           .integer('N', 'balances per transaction; an address with two coins has two', { min: 1, max: 200 })
-          .default(100),
+          .default(mostBalances),
       },
       async run(context, { network: code, format, most, ...given }) {
         const planned = await plan(context, chosenNetwork(context, code), given);
-        const transactions = transactionsOf(planned, most);
+        const { transactions, safe } = writeSweep(planned, most, context.clock.real());
         const swept = transactions.reduce((sum, { items }) => sum + items.length, 0);
         context.progress(`${counted(swept, 'balance')} in ${counted(transactions.length, 'transaction')}`);
         const { chainId } = planned;
@@ -77,14 +76,12 @@ export const sweepCommands: Group = {
             items: items.map(itemJson),
           })),
         };
-        const name = 'Sweep of deposit addresses';
-        const batch = safeBatch(name, chainId, transactions, context.clock.real());
         const output = {
           json: JSON.stringify(json, null, 2),
-          safe: JSON.stringify(batch, null, 2),
+          safe: JSON.stringify(safe, null, 2),
           calldata: transactions.map(({ to, data }) => `${to} ${data}`).join('\n'),
         }[format];
-        return { json: format === 'safe' ? batch : json, text: output };
+        return { json: format === 'safe' ? safe : json, text: output };
       },
     }),
     command({
@@ -163,15 +160,14 @@ interface GivenPlan {
 }
 
 async function plan(context: CommandContext, network: EvmConnected, given: GivenPlan): Promise<SweepPlan> {
-  const { database, depositKeys, currencies, rates, worldRates, signal } = context;
+  const { treasury, currencies, worldRates, signal } = context;
   const { merchant: merchantId, base, minValue, all: everything } = given;
   context.progress(`${network.network.code}: reading balances`);
   const currency = currencies.all().find(({ code }) => code === base.toUpperCase());
   if (!currency) throw new UsageError(`--base: there is no currency ${base.toUpperCase()}`);
   await worldRates?.refresh(signal);
   const minimum = parseAmount(minValue, currency, '--min-value', currency.decimals);
-  return planSweeps(
-    { reader: database.reader, depositKeys, currencies, rates },
+  return treasury.planSweeps(
     { network, merchantId, baseCurrency: currency.code, minimum, everything },
     signal,
   );

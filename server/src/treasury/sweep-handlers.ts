@@ -1,0 +1,75 @@
+/** Handlers of sweeps, which people plan and send in the console. */
+import { fromUnits, type SweepsApi } from 'crypto-checkout/contract';
+import type { Handlers } from '../api/handler.js';
+import { actorOf } from '../merchants/audit-log.js';
+import type { Currencies } from '../money/currencies.js';
+import { isoTime } from '../shared/clock.js';
+import { groupBy } from '../shared/group-by.js';
+import type { EvmConnected } from './forwarder-checks.js';
+import type { SweepItem } from './plan.js';
+import { baseCurrency, coinCodeOf, type Sweeps } from './sweeps.js';
+
+export function createSweepHandlers(
+  sweeps: Sweeps,
+  currencies: Pick<Currencies, 'known'>,
+): Handlers<SweepsApi> {
+  const amountOf = (units: bigint, code: string) => fromUnits(units, currencies.known(code).decimals);
+
+  function viewGroup([first, ...others]: readonly [SweepItem, ...SweepItem[]]) {
+    const { treasury, currency, skipped = null } = first;
+    const sum = (of: (item: SweepItem) => bigint | undefined, code: string) => {
+      const all = [first, ...others].map(of);
+      const known = all.flatMap((units) => units ?? []);
+      const total = known.reduce((units, more) => units + more, 0n);
+      return known.length < all.length ? null : amountOf(total, code);
+    };
+    return {
+      ...{ treasury, currency, addresses: others.length + 1, skipped },
+      amount: sum(({ units }) => units, currency) ?? '0',
+      worth: sum(({ worth }) => worth, baseCurrency),
+      cost: sum(({ cost }) => cost, baseCurrency),
+    };
+  }
+
+  return {
+    sweeps: {
+      async list(_input, { caller }) {
+        const sent = (await sweeps.sent(caller)).map(({ time, actor, ...one }) => ({
+          ...one,
+          sentAt: isoTime(time),
+          // Then come the role, the address and the request, which the audit log has.
+          sentBy: actor.split(', ')[0] ?? '',
+        }));
+        return { data: { networks: (await sweeps.networksOf(caller)).map(viewNetwork), sent } };
+      },
+
+      async plan({ body }, { caller, signal }) {
+        const { on, plan, transactions, safe } = await sweeps.plan(caller, body.network, signal);
+        const groups = groupBy(plan.items, ({ treasury, currency, skipped = '' }) =>
+          [treasury, currency, skipped].join(' '),
+        );
+        return {
+          data: {
+            ...{ ...viewNetwork(on), baseCurrency, safe },
+            groups: [...groups.values()].flatMap(([first, ...others]) =>
+              first ? viewGroup([first, ...others]) : [],
+            ),
+            transactions: transactions.map(({ to, data, items }) => ({
+              ...{ to, value: '0', data, balances: items.length },
+            })),
+          },
+        };
+      },
+
+      async keepAnswer({ body: { network, answer } }, { caller }) {
+        await sweeps.keepAnswer(caller, network, answer, actorOf(caller));
+        return { data: undefined };
+      },
+    },
+  };
+}
+
+const viewNetwork = (on: EvmConnected) => ({
+  ...{ network: on.network.code, name: on.network.name, chainId: on.chainId },
+  ...{ coin: coinCodeOf(on), rpcUrl: on.network.evm?.rpcUrl ?? null },
+});

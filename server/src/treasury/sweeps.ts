@@ -1,0 +1,104 @@
+/** Sweeps as people of a shop plan and send them: each shop sees and sweeps its own addresses alone, also where it shares a treasury. */
+import type { DepositKeys } from '../addresses/deposit-keys.js';
+import { coinOf } from '../chains/assets.js';
+import type { Database } from '../db/database.js';
+import type { AuditLog } from '../merchants/audit-log.js';
+import type { Clock } from '../shared/clock.js';
+import { invalidField } from '../shared/problem.js';
+import type { Scope } from '../shared/scope.js';
+import type { EvmConnected } from './forwarder-checks.js';
+import type { PlanRequest, SweepPlan } from './plan.js';
+import { mostBalances, writeSweep, type WrittenSweep } from './sweep-file.js';
+import { readBookedSweeps } from './sweep-store.js';
+
+export interface SweepsDeps {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly auditLog: AuditLog;
+  readonly depositKeys: Pick<DepositKeys, 'list'>;
+  readonly networks: readonly EvmConnected[];
+  planSweeps(request: PlanRequest, signal: AbortSignal): Promise<SweepPlan>;
+}
+
+/** What a wallet answered when it was asked to sweep. */
+export interface SentSweep {
+  readonly network: string;
+  /** Hash of the transaction, or the id that the wallet gave to a batch. */
+  readonly answer: string;
+  /** Real time. */
+  readonly time: number;
+  readonly actor: string;
+  /** Whether the books have it. */
+  readonly isBooked: boolean;
+}
+
+export type Sweeps = ReturnType<typeof createSweeps>;
+
+export const baseCurrency = 'USD';
+
+const isHash = /^0x[0-9a-f]{64}$/i;
+const action = 'sweep.sent';
+const listedMs = 7 * 86_400_000;
+
+export function createSweeps({ database, clock, auditLog, depositKeys, ...deps }: SweepsDeps) {
+  /** Those where the shop has a treasury. */
+  async function networksOf({ merchantId, mode }: Scope): Promise<EvmConnected[]> {
+    const keys = await depositKeys.list(database.reader, merchantId);
+    const hasTreasury = keys.some((key) => key.mode === mode && key.treasury !== undefined);
+    return hasTreasury ? deps.networks.filter(({ network }) => network.mode === mode) : [];
+  }
+
+  async function networkOf(scope: Scope, code: string): Promise<EvmConnected> {
+    const on = (await networksOf(scope)).find(({ network }) => network.code === code);
+    if (!on) throw invalidField('network', 'The shop has no treasury there');
+    return on;
+  }
+
+  return {
+    networksOf,
+
+    /** Problem: `validation_error` for a network without a treasury. @throws NodesUnavailable */
+    async plan(
+      scope: Scope,
+      code: string,
+      signal: AbortSignal,
+    ): Promise<WrittenSweep & { readonly on: EvmConnected; readonly plan: SweepPlan }> {
+      const on = await networkOf(scope, code);
+      const { merchantId } = scope;
+      const request = { network: on, merchantId, baseCurrency, minimum: 0n, everything: false };
+      const plan = await deps.planSweeps(request, signal);
+      return { on, plan, ...writeSweep(plan, mostBalances, clock.real()) };
+    },
+
+    /** What browsers have sent in the last week, newest first. Asks no node. */
+    async sent(scope: Scope): Promise<SentSweep[]> {
+      const { reader } = database;
+      const { merchantId, mode } = scope;
+      const from = clock.real() - listedMs;
+      const entries = await auditLog.list(reader, { merchantId, action, from });
+      const own = entries.filter((entry) => entry.mode === mode);
+      const booked = await readBookedSweeps(
+        reader,
+        scope,
+        own.map(({ subjectId }) => subjectId),
+      );
+      return own.reverse().map(({ subjectId, time, actor, after }) => ({
+        ...{ network: String(after?.['network']), answer: subjectId, time, actor },
+        isBooked: booked.has(subjectId),
+      }));
+    },
+
+    /** Problem: `validation_error` for a network without a treasury. */
+    async keepAnswer(scope: Scope, network: string, answer: string, actor: string): Promise<void> {
+      await networkOf(scope, network);
+      const { merchantId, mode } = scope;
+      // A wallet may also answer with the id of a batch, in whatever form.
+      const subjectId = isHash.test(answer) ? answer.toLowerCase() : answer;
+      await database.write((transaction) =>
+        auditLog.record(transaction, { merchantId, mode, actor, action, subjectId, after: { network } }),
+      );
+    },
+  };
+}
+
+export const coinCodeOf = ({ chainAssets }: EvmConnected): string => coinOf(chainAssets)?.currency ?? '';
