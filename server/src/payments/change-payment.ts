@@ -90,15 +90,16 @@ export function createPaymentChanges(
       actor.kind === 'public' &&
       record.log_count >= mostChoices &&
       [last?.code, entry.code].every((code) => code === 'currency_set');
+    const isChanged = !isRepeated || Object.keys(changes).length > 0;
     const logged = await together(transaction, async () => {
-      const isChanged = !isRepeated || Object.keys(changes).length > 0;
       if (isChanged) await store.updatePayment(transaction, record.id, changes);
       if (isRepeated) return [];
       if (isReplaced) await store.removeLastEntry(transaction, record.id);
       return store.appendLog(transaction, record.id, now, [entry]);
     });
     const kept = isReplaced && !isRepeated ? store.withoutLastEntry(record) : record;
-    return reader.view(actor.kind, store.withLog({ ...kept, ...changes }, logged));
+    const parts_version = record.parts_version + (isChanged ? 1 : 0);
+    return reader.viewWritten(actor.kind, store.withLog({ ...kept, ...changes, parts_version }, logged));
   }
 
   return {

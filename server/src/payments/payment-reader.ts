@@ -32,6 +32,8 @@ export interface PaymentReader {
   lock(transaction: Transaction, scope: Scope, id: string): Promise<StoredRecord>;
   /** @param kind a public key gets less: see `publicView` */
   view(kind: Caller['kind'], record: StoredRecord): PaymentRecord;
+  /** The same of a payment that the running transaction writes, as it is from then on. */
+  viewWritten(kind: Caller['kind'], record: StoredRecord): PaymentRecord;
   /** Problem: `rate_unavailable`. */
   latestRate(currency: string): Rate;
   /** A rate that is recent enough to lock a price. Problem: `rate_unavailable`. */
@@ -45,7 +47,7 @@ export interface PaymentReader {
 
 export function createPaymentReader(deps: PaymentReaderDeps): PaymentReader {
   const { clock, rates, currencies, depths, isOffered, personalData } = deps;
-  const findRecord = store.createFindRecord();
+  const records = store.createRecords();
 
   const baseSum: PaymentReader['baseSum'] = (row, rateOf) => ({
     units: BigInt(row.base_amount),
@@ -73,28 +75,34 @@ export function createPaymentReader(deps: PaymentReaderDeps): PaymentReader {
     );
   }
 
+  function view(kind: Caller['kind'], record: StoredRecord): PaymentRecord {
+    const payment = viewPayment(
+      record,
+      personalData.payer(record),
+      optionsOf(record),
+      currencies,
+      deps.pageUrls,
+    );
+    return kind === 'public' ? publicView(payment, record.wallet_id !== null) : payment;
+  }
+
   return {
     latestRate,
     freshRate,
     baseSum,
+    view,
 
-    view(kind, record) {
-      const payment = viewPayment(
-        record,
-        personalData.payer(record),
-        optionsOf(record),
-        currencies,
-        deps.pageUrls,
-      );
-      return kind === 'public' ? publicView(payment, record.wallet_id !== null) : payment;
+    viewWritten(kind, record) {
+      records.keepWritten(record);
+      return view(kind, record);
     },
 
     async find(reader, scope, id) {
-      return orNotFound(await findRecord(reader, scope, id), 'payment');
+      return orNotFound(await records.find(reader, scope, id), 'payment');
     },
 
     async lock(transaction, scope, id) {
-      const record = await store.lockRecord(transaction, id);
+      const record = await records.lock(transaction, id);
       if (record?.merchant_id !== scope.merchantId || record.mode !== scope.mode) throw notFound('payment');
       return record;
     },

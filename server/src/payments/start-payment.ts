@@ -140,7 +140,7 @@ export function createStartPayment(deps: PaymentsDeps, reader: PaymentReader): S
         { param: 'txRef', ...(actor.kind === 'secret' && existing && { paymentId: existing.id }) },
       );
     }
-    return reader.view(actor.kind, { ...row, ...store.noParts, log, log_count: log.length });
+    return reader.viewWritten(actor.kind, { ...row, ...store.noParts, log, log_count: log.length });
   };
 }
 

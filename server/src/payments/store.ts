@@ -10,6 +10,7 @@ import { isUnusual, paymentReviewOf, paymentStatusOf } from '../db/payment-statu
 import { prepared, preparedSend } from '../db/prepared.js';
 import { chunksOf, inChunks } from '../db/chunks.js';
 import { send } from '../db/send.js';
+import { afterCommit } from '../db/transaction-context.js';
 import {
   tables,
   type LogEntryTable,
@@ -257,35 +258,62 @@ async function findRecord(
   return row?.merchant_id === merchantId && row.mode === mode ? readParts(row) : undefined;
 }
 
-export type FindRecord = typeof findRecord;
+/** Payments, whose parts are read again only when they have changed. */
+export interface Records {
+  find(reader: Reader, scope: Scope, id: string): Promise<StoredRecord | undefined>;
+  /** Locks a payment of any merchant and mode until the transaction ends. */
+  lock(transaction: Transaction, id: string): Promise<StoredRecord | undefined>;
+  /** Keeps the parts of a payment that the running transaction writes, if it commits. */
+  keepWritten(record: StoredRecord): void;
+}
 
 /** How many payments' parts a server keeps. */
 const mostKept = 1000;
 
+type KeptParts = Omit<RecordParts, 'scanned_height'> & Pick<PaymentRow, 'parts_version'>;
+
 /**
- * Finds payments, and keeps their parts until they change: pages ask every few seconds, and anybody can send a payment so much
- * that its parts take long to read.
+ * Keeps the parts of payments until they change: a payer's requests follow each other, pages ask every few seconds, and
+ * anybody can send a payment so much that its parts take long to read.
  */
-export function createFindRecord(): FindRecord {
-  /** In the order in which they were read. */
-  const kept = new Map<string, StoredRecord>();
-  return async (reader, scope, id) => {
-    // What a transaction reads may never be committed.
-    if (reader.isTransaction) return findRecord(reader, scope, id);
-    const former = kept.get(id);
-    if (former) {
-      const row = await findPlainRecord(reader, scope, id);
-      if (row?.parts_version === former.parts_version) {
-        const { log, log_count, receipts, sums, refunds } = former;
-        return { ...row, log, log_count, receipts, sums, refunds };
+export function createRecords(): Records {
+  /** In the order in which they were read or written. */
+  const kept = new Map<string, KeptParts>();
+
+  function keep(record: StoredRecord): void {
+    const { id, parts_version, log, log_count, receipts, sums, refunds } = record;
+    if (!isKeepable(record)) return;
+    remember(kept, id, { parts_version, log, log_count, receipts, sums, refunds }, mostKept);
+  }
+
+  return {
+    async find(reader, scope, id) {
+      // What a transaction reads may never be committed.
+      if (reader.isTransaction) return findRecord(reader, scope, id);
+      const former = kept.get(id);
+      if (former) {
+        const row = await findPlainRecord(reader, scope, id);
+        if (row?.parts_version === former.parts_version) return { ...row, ...former };
+        kept.delete(id);
+        if (!row) return undefined;
       }
-      kept.delete(id);
+      const record = await findRecord(reader, scope, id);
+      if (record) keep(record);
+      return record;
+    },
+
+    // A second statement reads the parts, so that it sees what was committed while the first one waited for the lock.
+    async lock(transaction, id) {
+      const former = kept.get(id);
+      const read = () => findParts(transaction, { id });
+      const [[row], unkept] = await Promise.all([lockRow(transaction, { id }), former ? undefined : read()]);
       if (!row) return undefined;
-    }
-    const record = await findRecord(reader, scope, id);
-    if (!record || !isKeepable(record)) return record;
-    remember(kept, id, record, mostKept);
-    return record;
+      if (row.parts_version === former?.parts_version) return { ...row, ...former };
+      const [parts] = unkept ?? (await read());
+      return parts && { ...row, ...readParts(parts) };
+    },
+
+    keepWritten: (record) => afterCommit(() => keep(record)),
   };
 }
 
@@ -318,21 +346,24 @@ async function findPlainRecord(
 }
 
 const lockRow = prepared((transaction, { id }: { readonly id: string }) =>
-  transaction.selectFrom('payments').selectAll().where('id', '=', id).$call(forUpdate(transaction)),
+  transaction
+    .selectFrom('payments')
+    .selectAll()
+    .select((e) =>
+      e
+        .selectFrom('chain_cursors')
+        .select('height')
+        .whereRef('chain_cursors.mode', '=', 'payments.mode')
+        .whereRef('chain_cursors.network', '=', 'payments.network')
+        .as('scanned_height'),
+    )
+    .where('id', '=', id)
+    .$call(forUpdate(transaction)),
 );
 
 const findParts = prepared((reader, { id }: { readonly id: string }) =>
   selectRecords(reader).where('payments.id', '=', id),
 );
-
-/**
- * Locks a payment of any merchant and mode until the transaction ends. A second statement reads its parts, so that it
- * sees what was committed while the first one waited for the lock.
- */
-export async function lockRecord(transaction: Transaction, id: string): Promise<StoredRecord | undefined> {
-  const [[row], [parts]] = await Promise.all([lockRow(transaction, { id }), findParts(transaction, { id })]);
-  return row && parts && { ...row, ...readParts(parts) };
-}
 
 /** Locks a payment of any merchant and mode until the transaction ends, without reading its parts. */
 export async function lockPayment(transaction: Transaction, id: string): Promise<PaymentRow | undefined> {

@@ -1,5 +1,7 @@
 /** Concurrent changes of payments on several connections: nothing deadlocks, and nothing is credited twice. */
+import { sql } from 'kysely';
 import pg from 'pg';
+import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkLedger } from '../../src/audit/check.js';
 import { forUpdate } from '../../src/db/locks.js';
@@ -136,5 +138,41 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('payments on 
     const payment = await request('GET', `/v1/transactions/${id}/verify`, {});
     expect(payment).toMatchObject({ status: 'cancelled', amountReceived: 0 });
     await expectLedgerConsistent();
+  });
+
+  it('that two servers change in turn are answered with what both wrote, and with nothing that was rolled back', async () => {
+    const other = await startServer({
+      engine,
+      databaseUrl: database.url,
+      env: { BOOTSTRAP_PUBLIC_KEY: server.publicKey, BOOTSTRAP_SECRET_KEY: server.secretKey },
+      log: pino({ level: 'silent' }),
+    });
+    const [first, second] = [server, other].map(({ api }) => async (method: string, path: string) => {
+      const { body } = await api(method, `/v1/payments/${id}${path}`, {});
+      return body.data as { transactionTimeLog: { event: string }[] };
+    });
+    const body = { amount: 10, baseCurrency: 'USD' };
+    const { payment } = await request('POST', '/v1/payments/checkout', { body });
+    const { id } = payment as { id: string };
+    await first?.('PATCH', '/currency/set/USDT/tron');
+    await second?.('PATCH', '/currency/set/USDT/bsc');
+    await sql`create function refuse() returns trigger language plpgsql as $$ begin raise 'no'; end $$`.execute(
+      server.database.reader,
+    );
+    await sql`create trigger refuse before insert on log_entries for each row
+      when (new.event like '%ethereum') execute function refuse()`.execute(server.database.reader);
+    // The entry fails after the reply was made.
+    await second?.('PATCH', '/currency/set/USDT/ethereum');
+    await first?.('PATCH', '/currency/set/USDT/polygon');
+    const events = [
+      'Payment started',
+      ...['tron', 'bsc', 'polygon'].map((network) => `Currency set to USDT on ${network}`),
+      'Currency locked: 10 USDT on polygon',
+    ];
+    const shown = (read: { transactionTimeLog: { event: string }[] } | undefined) =>
+      read?.transactionTimeLog.map(({ event }) => event);
+    expect(shown(await second?.('PATCH', '/currency/lock'))).toEqual(events);
+    expect(shown(await first?.('GET', ''))).toEqual(events);
+    await other.stop();
   });
 });
