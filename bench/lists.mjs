@@ -26,7 +26,7 @@ uses.
   --rows N                     payments in the larger database (default 1000000)
   --base N                     payments in the smaller database (default 10000)
   --requests N                 requests per list and size (default 60, after 10 that are not counted)
-  --only TEXT                  only lists with this in their name
+  --only PATTERN               only lists whose name matches this regular expression
   --json FILE                  also write all measurements as JSON
   --help                       show this help`;
 
@@ -79,7 +79,7 @@ async function measureEngine(engine) {
       servers.push({ url: server.url, secretKey, cookie: await signIn(server.url, databaseUrl, merchant) });
     }
     const results = [];
-    for (const query of listQueries.filter(({ name }) => name.includes(options.only))) {
+    for (const query of listQueries.filter(({ name }) => new RegExp(options.only).test(name))) {
       const [ofSmall = Number.NaN, ofLarge = Number.NaN] = await measureTurns(servers, query);
       results.push({
         name: query.name,

@@ -3,7 +3,7 @@ import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { changesPath, consoleApi, type ConsoleSession } from '../src/contract/console.js';
 import { CallFailure, createApi, type Mode } from './api.js';
 import { followChanges, type Following } from './changes.js';
-import { shellTexts as texts } from './messages/common.js';
+import { common, shellTexts as texts } from './messages/common.js';
 import type { Page, View } from './page.js';
 import { signInByPasskey } from './passkeys.js';
 import { placeOf, places } from './pages.js';
@@ -76,6 +76,7 @@ export class CheckoutConsole extends LitElement {
     super.connectedCallback();
     this.#connection = new AbortController();
     const { signal } = this.#connection;
+    document.title = common.brand;
     addEventListener('popstate', () => this.#open(), { signal });
     addEventListener('hashchange', () => void this.#begin(), { signal });
     addEventListener('click', (event) => this.#openLink(event), { signal });
@@ -123,7 +124,10 @@ export class CheckoutConsole extends LitElement {
 
   #content(shown: Shown): TemplateResult {
     const view = this.#view;
-    if (shown.name !== 'page' || !view || !this.#page) return problemView(shown, () => this.#open());
+    if (shown.name !== 'page' || !view || !this.#page) {
+      const heading = shown.name === 'problem' ? html`<h1>${common.brand}</h1>` : nothing;
+      return html`${heading} ${problemView(shown, () => this.#open())}`;
+    }
     return html`${shown.problem ? problemView(shown.problem, () => void this.#load()) : nothing}
       <h1 tabindex="-1">${this.#page.title(view, shown.data)}</h1>
       ${this.#page.render(shown.data, view)}`;
@@ -174,6 +178,7 @@ export class CheckoutConsole extends LitElement {
     this.#route = route;
     const place = placeOf(route.page);
     if (!place) {
+      document.title = common.brand;
       this.shown = { name: 'problem', text: texts.notFound };
       return;
     }
