@@ -10,7 +10,7 @@ import type { Database } from '../db/database.js';
 import type { Transaction } from '../db/engine.js';
 import type { TransferTable, TreasuryPaymentTable } from '../db/schema.js';
 import type { EvmConnected } from './forwarder-checks.js';
-import { takeBackGas, type GasBooksDeps } from './treasury-books.js';
+import { bookGas, gasPaidBy, takeBackGas, type GasBooksDeps } from './treasury-books.js';
 import * as store from './watch-store.js';
 
 export interface DroppedPaymentDeps extends GasBooksDeps {
@@ -46,8 +46,15 @@ export async function takeBackDropped(
     if (found.length === 0) await takeBack(deps, place, payment);
     const [moved] = found.filter(({ height, blockHash }) => scanned.get(height) === blockHash);
     if (!moved) continue;
-    const block = { block_height: moved.height, block_hash: moved.blockHash };
-    await deps.database.write((transaction) => store.movePayment(transaction, payment, block));
+    const gas = gasPaidBy(on, moved.fee, [payment.treasury.toLowerCase()]);
+    await deps.database.write(async (transaction) => {
+      const changes = { block_height: moved.height, block_hash: moved.blockHash, gas: gas.toString() };
+      await store.movePayment(transaction, payment, changes);
+      // What it cost depends on the block.
+      if (gas.toString() === payment.gas) return;
+      const former = await takeBackGas(deps, transaction, place, payment.tx_hash);
+      if (former) await bookGas(deps, transaction, on, payment.tx_hash, former.merchant_id, gas);
+    });
   }
 }
 

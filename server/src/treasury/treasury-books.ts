@@ -230,15 +230,16 @@ export async function bookGas(
   if (fee) await postGas({ ledger, clock }, transaction, fee, 'treasury-fee');
 }
 
-/** The transaction is in no block any more, and so has cost nothing. */
+/** The transaction is in its block no more, and has cost nothing there. @returns what was in the books until now */
 export async function takeBackGas(
   deps: GasBooksDeps,
   transaction: Transaction,
   place: NetworkRef,
   txHash: string,
-): Promise<void> {
+): Promise<TreasuryFeeTable | undefined> {
   const fee = await store.reverseFee(transaction, place, txHash);
   if (fee) await postGas(deps, transaction, fee, 'treasury-fee-back');
+  return fee;
 }
 
 async function postGas(

@@ -198,12 +198,12 @@ export function settledPayments(
 export async function movePayment(
   transaction: Transaction,
   payment: TreasuryPaymentTable,
-  block: Pick<TreasuryPaymentTable, 'block_height' | 'block_hash'>,
+  changes: Pick<TreasuryPaymentTable, 'block_height' | 'block_hash' | 'gas'>,
 ): Promise<void> {
   const { mode, network, tx_hash, output_index } = payment;
   await transaction
     .updateTable('treasury_payments')
-    .set(block)
+    .set(changes)
     .where((e) => e.and({ mode, network, tx_hash, output_index }))
     .execute();
 }

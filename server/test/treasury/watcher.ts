@@ -175,6 +175,30 @@ export const testWatcher = (engine: TestEngine): unknown =>
       await fixture.booksInOrder();
     });
 
+    it('correct the gas of a payout that costs another amount in its new block', async () => {
+      await fixture.pay('USDT');
+      await sweep();
+      await fixture.watch();
+      const ether = await fixture.custody('ETH');
+      const held = await fixture.balance('ETH', treasury);
+      await fixture.anvil.mine(2);
+      const id = await createTransfer(1.76);
+      const common = Number(await fixture.anvil.rpc('eth_blockNumber'));
+      const txHash = await payOut(destination, 1_760_000n);
+      const first = held - (await fixture.balance('ETH', treasury));
+      const raw = await fixture.anvil.rpc<Hex>('eth_getRawTransactionByHash', [txHash as Hex]);
+      await fixture.watch();
+      expect((await fixture.custody('ETH')).treasury).toBe(ether.treasury - first);
+      const depth = Number(await fixture.anvil.rpc('eth_blockNumber')) - common;
+      await fixture.anvil.reorg(depth, [[raw, 2]]);
+      await fixture.watch();
+      const gas = held - (await fixture.balance('ETH', treasury));
+      expect(gas).not.toBe(first);
+      expect(await transferStatus(id)).toBe('success');
+      expect((await fixture.custody('ETH')).treasury).toBe(ether.treasury - gas);
+      await fixture.booksInOrder();
+    });
+
     it('settle a transfer when the treasury has paid it, in a token and in ether', async () => {
       await fixture.pay('ETH');
       await sweep();
