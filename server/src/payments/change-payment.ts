@@ -52,7 +52,7 @@ export function createPaymentChanges(
   reader: PaymentReader,
   updatePayment: UpdatePayment,
 ): PaymentChanges {
-  const { clock, currencies, depths, addresses, times, publicChangesPerHour } = deps;
+  const { clock, currencies, addresses, times, publicChangesPerHour } = deps;
 
   /** Locks a payment that the actor may change now. */
   async function lockPayment(transaction: Transaction, actor: Actor, id: string): Promise<LockedPayment> {
@@ -69,37 +69,6 @@ export function createPaymentChanges(
     const locked = await lockPayment(transaction, actor, id);
     if (statusOf(locked.row.state) !== 'in progress') throw ended(locked.row.state);
     return locked;
-  }
-
-  /**
-   * Stores the changes, and a log entry unless the last one says the same: what is repeated must not grow the log. A payer who
-   * chooses on and on replaces the last choice: anybody can be that payer, and fill the database.
-   * Returns the changed payment.
-   */
-  async function change(
-    transaction: Transaction,
-    actor: Actor,
-    record: StoredRecord,
-    now: number,
-    changes: store.PaymentChange,
-    entry: NewLogEntry,
-  ): Promise<PaymentRecord> {
-    const last = record.log.at(-1);
-    const isRepeated = last?.event === entry.event;
-    const isReplaced =
-      actor.kind === 'public' &&
-      record.log_count >= mostChoices &&
-      [last?.code, entry.code].every((code) => code === 'currency_set');
-    const isChanged = !isRepeated || Object.keys(changes).length > 0;
-    const logged = await together(transaction, async () => {
-      if (isChanged) await store.updatePayment(transaction, record.id, changes);
-      if (isRepeated) return [];
-      if (isReplaced) await store.removeLastEntry(transaction, record.id);
-      return store.appendLog(transaction, record.id, now, [entry]);
-    });
-    const kept = isReplaced && !isRepeated ? store.withoutLastEntry(record) : record;
-    const parts_version = record.parts_version + (isChanged ? 1 : 0);
-    return reader.viewWritten(actor.kind, store.withLog({ ...kept, ...changes, parts_version }, logged));
   }
 
   return {
@@ -127,12 +96,10 @@ export function createPaymentChanges(
         state: 'currency_set',
         currency: currency.code,
         network: network.code,
-        amount: amount.toString(),
-        required_confirmations: depths.depthOf(network, { units: amount, currency: currency.code }),
-        fee: feeOf(amount, row.fee_basis_points).toString(),
+        ...storedPrice(deps, option, row, amount),
         updated_at: now,
       } as const;
-      return change(transaction, actor, row, now, changes, {
+      return change(reader, transaction, actor, row, now, changes, {
         type: 'event',
         event: `Currency set to ${currency.code} on ${network.code}`,
         code: 'currency_set',
@@ -148,7 +115,7 @@ export function createPaymentChanges(
       const currency = currencies.known(row.currency);
       const now = clock.now(actor);
       if (row.locked_at !== null) {
-        return change(transaction, actor, row, now, counted, {
+        return change(reader, transaction, actor, row, now, counted, {
           type: 'event',
           event: 'Currency already locked',
           code: 'currency_already_locked',
@@ -174,15 +141,13 @@ export function createPaymentChanges(
           state: 'awaiting_funds',
           address_id: address.id,
           address: address.address,
-          amount: amount.toString(),
-          required_confirmations: depths.depthOf(network, { units: amount, currency: currency.code }),
-          fee: feeOf(amount, row.fee_basis_points).toString(),
+          ...storedPrice(deps, use, row, amount),
           quote: JSON.stringify({ asset: storedRate(rate), base: storedRate(base.rate) }),
           locked_at: now,
           expires_at: now + times.paySeconds * 1000,
           updated_at: now,
         } as const;
-        return change(transaction, actor, row, now, changes, {
+        return change(reader, transaction, actor, row, now, changes, {
           type: 'event',
           event: `Currency locked: ${values.amount} ${values.currency} on ${values.network}`,
           code: 'currency_locked',
@@ -190,6 +155,52 @@ export function createPaymentChanges(
         });
       });
     },
+  };
+}
+
+/**
+ * Stores the changes, and a log entry unless the last one says the same: what is repeated must not grow the log. A payer who
+ * chooses on and on replaces the last choice: anybody can be that payer, and fill the database.
+ * Returns the changed payment.
+ */
+async function change(
+  reader: PaymentReader,
+  transaction: Transaction,
+  actor: Actor,
+  record: StoredRecord,
+  now: number,
+  changes: store.PaymentChange,
+  entry: NewLogEntry,
+): Promise<PaymentRecord> {
+  const last = record.log.at(-1);
+  const isRepeated = last?.event === entry.event;
+  const isReplaced =
+    actor.kind === 'public' &&
+    record.log_count >= mostChoices &&
+    [last?.code, entry.code].every((code) => code === 'currency_set');
+  const isChanged = !isRepeated || Object.keys(changes).length > 0;
+  const logged = await together(transaction, async () => {
+    if (isChanged) await store.updatePayment(transaction, record.id, changes);
+    if (isRepeated) return [];
+    if (isReplaced) await store.removeLastEntry(transaction, record.id);
+    return store.appendLog(transaction, record.id, now, [entry]);
+  });
+  const kept = isReplaced && !isRepeated ? store.withoutLastEntry(record) : record;
+  const parts_version = record.parts_version + (isChanged ? 1 : 0);
+  return reader.viewWritten(actor.kind, store.withLog({ ...kept, ...changes, parts_version }, logged));
+}
+
+/** What is stored with the amount that a payment costs. */
+function storedPrice(
+  { depths }: Pick<PaymentsDeps, 'depths'>,
+  { currency, network }: Pick<PaymentOption, 'currency' | 'network'>,
+  row: PaymentRow,
+  amount: bigint,
+) {
+  return {
+    amount: amount.toString(),
+    required_confirmations: depths.depthOf(network, { units: amount, currency: currency.code }),
+    fee: feeOf(amount, row.fee_basis_points).toString(),
   };
 }
 
