@@ -67,6 +67,22 @@ export const texts = pick({
       'This file is too large to be sent from here. Import it on the server: transfers psbt import FILE',
     imported: (hash: string) => `Sent as ${hash}. It settles by itself when it has its confirmations`,
     notSent: (problem: string) => `Stored, but not sent yet: ${problem}. The server tries again by itself`,
+    wallet: 'Wallet',
+    handed:
+      'A wallet was asked to send it, and its answer is not known. Look in its history: if it was sent, it settles by itself.',
+    send: 'Send from a wallet here…',
+    noWallet: 'This browser has no wallet. Install one that holds the treasury’s account, and try again.',
+    sendTitle: (count: number) => `Send ${transfers(count)} from your wallet?`,
+    sendText:
+      'The wallet asks you to confirm, once or for each transfer. It must hold the treasury’s account: what another account pays does not settle. Do not do it if one of the files has been signed elsewhere.',
+    whichWallet: 'Wallet in this browser',
+    unnamed: 'Wallet',
+    sendAction: 'Ask the wallet',
+    refused: 'The wallet has not sent it. Nothing more was paid.',
+    unknown:
+      'The wallet gave no clear answer. Look in its history before anything else: what it has sent settles by itself.',
+    sent: (count: number) =>
+      `${transfers(count)} sent. What was sent settles by itself when the network has confirmed it`,
     release: 'Release…',
     releaseTitle: (count: number) => `Release ${transfers(count)}?`,
     releaseText: 'If these are sent after all, they are paid twice. Check first that',

@@ -11,6 +11,7 @@ import { saveCsv } from '../ui/csv.js';
 import { details, section } from '../ui/details.js';
 import { saveFile } from '../ui/files.js';
 import { table } from '../ui/table.js';
+import { sendFromWallet, type Export } from './send-parts.js';
 import { makePsbt, psbtSection, type Psbt } from './psbt-parts.js';
 
 const { payoutExports, psbts } = consoleApi;
@@ -19,7 +20,7 @@ interface Data extends Exports {
   readonly psbts: readonly Psbt[];
 }
 type Waiting = Data['waiting'][number];
-type Export = Data['exports'][number];
+type Row = Export['transfers'][number];
 type File = ParsedData<typeof payoutExports.create>;
 
 async function load({ api, signal }: View): Promise<Data> {
@@ -74,6 +75,8 @@ const leftOutView = (leftOut: File['leftOut']) =>
     </ul>`;
 
 function exportSection(one: Export, view: View): TemplateResult {
+  const free = one.transfers.filter(({ handedAt }) => handedAt === null);
+  const isHanded = free.length < one.transfers.length;
   return section(
     texts.open(one.network),
     html`${details([
@@ -89,28 +92,47 @@ function exportSection(one: Export, view: View): TemplateResult {
         columns: [
           { label: texts.amount, cell: ({ amount, currency }) => `${amount} ${currency}` },
           { label: texts.to, cell: ({ address }) => html`<code>${short(address)}</code>` },
+          ...(isHanded ? [{ label: texts.wallet, cell: (row: Row) => walletCell(row, view) }] : []),
         ],
         empty: '',
       })}
       <p><small>${texts.safeHint}</small></p>`,
-    html`${fileButton(texts.saveSafe, one, view, ({ safe }) =>
-      saveFile(`transfers-${one.id}.json`, JSON.stringify(safe, null, 2), 'application/json'),
-    )}
-    ${fileButton(texts.saveCsv, one, view, ({ transfers }) =>
-      saveCsv(
-        `transfers-${one.id}.csv`,
-        transfers.map(({ id, amount, currency, address, ...call }) => ({
-          ...{ transfer: id, network: one.network, address, amount, currency },
-          ...{ to: call.to, value: call.value, data: call.data, link: call.link },
-        })),
-      ),
-    )}
+    html`${isHanded ? nothing : fileButtons(one, view)}
+    ${
+      one.chain && free.length > 0
+        ? button(view, {
+            ...{ text: texts.send, permission: 'payoutExports.handOver', kind: 'main' },
+            run: () => sendFromWallet(one, view),
+          })
+        : nothing
+    }
     ${button(view, {
       ...{ text: texts.release, permission: 'payoutExports.release' },
       run: () => release(one, view),
     })}`,
   );
 }
+
+const walletCell = ({ handedAt, walletAnswer }: Row, view: View) =>
+  handedAt === null
+    ? '–'
+    : walletAnswer === null
+      ? html`${time(handedAt)} <small>${texts.handed}</small>`
+      : copyable(walletAnswer, view, short(walletAnswer));
+
+const fileButtons = (one: Export, view: View) =>
+  html`${fileButton(texts.saveSafe, one, view, ({ safe }) =>
+    saveFile(`transfers-${one.id}.json`, JSON.stringify(safe, null, 2), 'application/json'),
+  )}
+  ${fileButton(texts.saveCsv, one, view, ({ transfers }) =>
+    saveCsv(
+      `transfers-${one.id}.csv`,
+      transfers.map(({ id, amount, currency, address, ...call }) => ({
+        ...{ transfer: id, network: one.network, address, amount, currency },
+        ...{ to: call.to, value: call.value, data: call.data, link: call.link },
+      })),
+    ),
+  )}`;
 
 const fileButton = (text: string, { id }: Export, view: View, save: (file: File) => void) =>
   button(view, {

@@ -521,8 +521,8 @@ export async function createApp(options: AppOptions) {
       ...createAccountHandlers({
         ...{ reader: database.reader, keys, merchants, auditLog, accountChanges, endpoints },
       }),
-      ...createPayoutExportHandlers(treasury.payoutExports, currencies),
       ...createSweepHandlers(treasury.sweeps, currencies),
+      ...createPayoutExportHandlers(treasury, currencies),
       ...createPsbtHandlers(psbtPayouts, currencies),
       ...createTransferByHandHandlers(transfers, transfersByHand),
     }),

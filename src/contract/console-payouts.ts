@@ -14,14 +14,32 @@ const sampleToken = '0xc2132D05D31c914a87C6611C10748AEb04B58e8F';
 const reserved = { id: z.string(), amount: z.string(), currency: z.string(), address: z.string() };
 const sampleReserved = { id: sampleTransferId, amount: '3', currency: 'USDT', address: sampleAddress };
 
+/** What a wallet that does not know the network is told of it. Without a URL, somebody adds it by hand. */
+const chain = z.object({
+  chainId: z.int(),
+  name: z.string(),
+  coin: z.string(),
+  rpcUrl: z.nullable(z.string()),
+});
+
 const openExport = z.object({
   id: z.string(),
   network: z.string(),
   createdAt: timestamp,
   /** A person of the console, or who ran the command. */
   exportedBy: z.string(),
+  /** Null if the network is not configured any more. */
+  chain: z.nullable(chain),
   /** Those that are neither settled nor released. */
-  transfers: z.array(z.object(reserved)),
+  transfers: z.array(
+    z.object({
+      ...reserved,
+      /** When a wallet in the browser was asked to send it; null if none was, or if it refused. */
+      handedAt: z.nullable(timestamp),
+      /** What that wallet answered: a transaction hash, or the id of a batch. Null if nobody knows. */
+      walletAnswer: z.nullable(z.string()),
+    }),
+  ),
 });
 
 const payoutFile = z.object({
@@ -60,6 +78,7 @@ const sampleFile = {
   safe: { version: '1.0', chainId: '137', transactions: [] },
 };
 
+const transferIds = z.array(z.string()).check(z.minLength(1), z.maxLength(1000));
 const exportParams = z.object({ export_id: described(id, 'Id of the export.') });
 const sampleParams = { export_id: sampleId };
 
@@ -89,7 +108,8 @@ const payoutExports = {
           {
             ...{ id: sampleId, network: 'polygon', createdAt: sampleTime },
             exportedBy: 'ada@shop.example (owner)',
-            transfers: [sampleReserved],
+            chain: { chainId: 137, name: 'Polygon', coin: 'POL', rpcUrl: null },
+            transfers: [{ ...sampleReserved, handedAt: null, walletAnswer: null }],
           },
         ],
       },
@@ -112,11 +132,52 @@ const payoutExports = {
     path: '/console/api/payout-exports/{export_id}/file',
     key: 'session',
     stepUp: true,
-    description: 'Writes what still waits of an export once more. Never send it twice.',
+    description:
+      'Writes what still waits of an export, and was handed to no wallet in the browser, once more. Never send it twice.',
     params: exportParams,
     data: payoutFile,
     errors: ['invalid_state'],
     sample: { params: sampleParams, message: 'Export written', data: sampleFile },
+  }),
+  handOver: endpoint({
+    method: 'POST',
+    path: '/console/api/payout-exports/{export_id}/hand-over',
+    key: 'session',
+    stepUp: true,
+    description:
+      'Marks transfers of an export as handed to a wallet in the browser. Call it before the wallet is asked: no transfer is handed over twice, and no file is written of it.',
+    params: exportParams,
+    body: z.object({
+      transfers: described(transferIds, 'Ids of the transfers.'),
+      from: described(requiredText(), 'The account of the wallet: a treasury of the shop.'),
+    }),
+    errors: ['invalid_state', 'chain_unavailable'],
+    sample: {
+      params: sampleParams,
+      body: { transfers: [sampleTransferId], from: sampleAddress },
+      message: 'Transfers handed over',
+    },
+  }),
+  keepAnswer: endpoint({
+    method: 'POST',
+    path: '/console/api/payout-exports/{export_id}/answer',
+    key: 'session',
+    description:
+      'Keeps what the wallet answered. With a hash, the transfers are not released until the chain says that it cannot be mined.',
+    params: exportParams,
+    body: z.object({
+      transfers: described(transferIds, 'Ids of the transfers.'),
+      answer: described(
+        z.nullable(requiredText()),
+        'The hash of the transaction, or the id of the batch (EIP-5792). Null: the wallet has refused, and sent nothing.',
+      ),
+    }),
+    errors: ['invalid_state'],
+    sample: {
+      params: sampleParams,
+      body: { transfers: [sampleTransferId], answer: `0x${'ab'.repeat(32)}` },
+      message: 'Answer kept',
+    },
   }),
   release: endpoint({
     method: 'POST',

@@ -206,3 +206,170 @@ test('a transfer is cancelled, and none is settled by a transaction that nobody 
   await page.getByText('does not know this transaction').waitFor();
   expect(await statusOf(paid)).toBe('pending');
 });
+
+interface TestWallet {
+  /** Methods in the order in which the page called them. */
+  readonly calls: string[];
+  chainId: number;
+  readonly isAtomic: boolean;
+  /** What it does when it is asked to send. */
+  answer: 'confirms' | 'declines' | 'sends and dies';
+}
+
+/** A wallet as an extension would be, with the treasury's account: it announces itself to the page, and sends over anvil. */
+async function installWallet(page: Page, isAtomic: boolean): Promise<TestWallet> {
+  const wallet: TestWallet = { calls: [], chainId: 1, isAtomic, answer: 'confirms' };
+  const fail = (code: number, message: string) => ({ error: { code, message } });
+  interface Call {
+    readonly to: Hex;
+    readonly data: Hex;
+  }
+
+  async function handle(method: string, params: readonly unknown[]) {
+    wallet.calls.push(method);
+    const [first] = params as [{ readonly calls: readonly Call[] } & Call & { readonly chainId: Hex }];
+    const sends = method === 'eth_sendTransaction' || method === 'wallet_sendCalls';
+    if (sends && wallet.answer === 'declines') return fail(4001, 'User rejected the request.');
+    switch (method) {
+      case 'eth_requestAccounts':
+      case 'eth_accounts':
+        return { result: [treasury] };
+      case 'eth_chainId':
+        return { result: `0x${wallet.chainId.toString(16)}` };
+      case 'wallet_switchEthereumChain':
+        wallet.chainId = Number(first.chainId);
+        return { result: null };
+      case 'wallet_getCapabilities':
+        if (!isAtomic) return fail(-32601, 'Method not found');
+        return { result: { '0x7a69': { atomic: { status: 'ready' } } } };
+      case 'wallet_getCallsStatus':
+        return { result: { status: 200, receipts: [] } };
+      case 'wallet_sendCalls':
+        for (const { to, data } of first.calls) await transact(anvil, to, data, treasury);
+        return { result: { id: '0xba7c4' } };
+      case 'eth_sendTransaction': {
+        const { transactionHash } = await transact(anvil, first.to, first.data, treasury);
+        if (wallet.answer === 'sends and dies') await page.close();
+        return { result: transactionHash };
+      }
+      default:
+        return fail(4200, `No ${method}`);
+    }
+  }
+
+  await page.exposeFunction('testWallet', handle);
+  await page.evaluate(() => {
+    const { testWallet } = globalThis as unknown as {
+      testWallet(
+        method: string,
+        params: readonly unknown[],
+      ): Promise<{ result?: unknown; error?: { code: number; message: string } }>;
+    };
+    const provider = {
+      async request({ method, params = [] }: { method: string; params?: readonly unknown[] }) {
+        const { result, error } = await testWallet(method, params);
+        if (error) throw Object.assign(new Error(error.message), { code: error.code });
+        return result;
+      },
+    };
+    const info = { uuid: '6f4a1f0e-6c70-4d7b-9a54-000000000001', name: 'Test Wallet', icon: '' };
+    addEventListener('eip6963:requestProvider', () =>
+      dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail: { info, provider } })),
+    );
+  });
+  return wallet;
+}
+
+/** What the treasury has paid to the destination, in units. */
+const received = async () =>
+  BigInt(
+    await anvil.rpc<Hex>('eth_call', [
+      { to: token, data: `0x70a08231${destination.slice(2).toLowerCase().padStart(64, '0')}` },
+      'latest',
+    ]),
+  );
+
+/** Exports what waits, and presses the button that asks the wallet. */
+async function openSending(page: Page, count: number): Promise<void> {
+  if ((await page.getByRole('button', { name: 'Export' }).count()) > 0) {
+    await page.getByRole('button', { name: 'Export' }).click();
+  }
+  await page.getByRole('button', { name: 'Send from a wallet here…' }).click();
+  await page.getByRole('heading', { name: `Send ${count} transfers from your wallet?` }).waitFor();
+}
+
+/** What the tests before have left. */
+async function release(): Promise<void> {
+  const rows = await run<{ id: string }[]>('transfers exported');
+  for (const { id } of rows) await run(`transfers release ${id} --yes`);
+  for (const { id, status } of (await stage.merchant.transfers.list({})).data) {
+    if (status === 'pending') await run(`transfers fail ${id} --reason Over`);
+  }
+}
+
+test.each([true, false])(
+  'a wallet in the browser sends the transfers once, also after it refused (several calls as one: %s)',
+  async (isAtomic) => {
+    await release();
+    const ids = [await createTransfer(1.11), await createTransfer(1.12)];
+    const before = await received();
+    const page = await signIn('owner');
+    await openExports(page);
+    const wallet = await installWallet(page, isAtomic);
+    wallet.answer = 'declines';
+    await openSending(page, 2);
+    if (isAtomic) {
+      await inspect(page, 'console-send');
+      await page.setViewportSize({ width: 1280, height: 900 });
+    }
+    await page.getByRole('button', { name: 'Ask the wallet' }).click();
+    await page.getByText('Nothing more was paid').waitFor();
+    expect(await received()).toBe(before);
+    wallet.answer = 'confirms';
+    await openSending(page, 2);
+    await page.getByRole('button', { name: 'Ask the wallet' }).click();
+    await page.getByText(isAtomic ? '2 transfers sent' : '1 transfer sent').waitFor();
+    await vi.waitFor(async () => expect(await received()).toBe(before + 2_230_000n), { timeout: 20_000 });
+    expect(await received()).toBe(before + 2_230_000n);
+    const sends = wallet.calls.filter((method) => method.includes('_send'));
+    expect(sends).toEqual(
+      isAtomic
+        ? ['wallet_sendCalls', 'wallet_sendCalls']
+        : ['eth_sendTransaction', 'eth_sendTransaction', 'eth_sendTransaction'],
+    );
+    for (const id of ids) await isPaid(id);
+    await page.getByText('Nothing waits').waitFor();
+    expect(await received()).toBe(before + 2_230_000n);
+  },
+);
+
+test('a page that closes before the wallet has answered leaves nothing to be paid twice', async () => {
+  await release();
+  const ids = [await createTransfer(1.21), await createTransfer(1.22)];
+  const before = await received();
+  const context = await stage.context();
+  const page = await signIn('owner', context);
+  const { origin } = new URL(page.url());
+  await openExports(page);
+  const wallet = await installWallet(page, false);
+  wallet.answer = 'sends and dies';
+  await openSending(page, 2);
+  const closed = page.waitForEvent('close');
+  await page.getByRole('button', { name: 'Ask the wallet' }).click();
+  await closed;
+
+  const next = await stage.page({ context, expectedErrors: /40[0139]/ });
+  await next.goto(`${origin}/console/test/exports`);
+  await next.getByText('its answer is not known').waitFor();
+  await inspect(next, 'console-unanswered');
+  await next.setViewportSize({ width: 1280, height: 900 });
+  // A file would have both transfers in it.
+  expect(await next.getByRole('button', { name: /^Save/ }).count()).toBe(0);
+  await installWallet(next, false);
+  await next.getByRole('button', { name: 'Send from a wallet here…' }).click();
+  await next.getByRole('heading', { name: 'Send 1 transfer from your wallet?' }).waitFor();
+  await next.getByRole('button', { name: 'Ask the wallet' }).click();
+  await next.getByText('1 transfer sent').waitFor();
+  for (const id of ids) await isPaid(id);
+  expect(await received()).toBe(before + 2_430_000n);
+});

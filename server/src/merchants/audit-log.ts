@@ -34,6 +34,8 @@ export type AuditAction =
   | 'transfer.exported'
   | 'transfer.released'
   | 'sweep.sent'
+  | 'transfer.handed'
+  | 'transfer.wallet_answered'
   | 'psbt.exported'
   | 'psbt.bumped'
   | 'psbt.imported'

@@ -7,10 +7,11 @@ import { isoTime } from '../shared/clock.js';
 import { groupBy } from '../shared/group-by.js';
 import { invalidField } from '../shared/problem.js';
 import type { EvmConnected } from './forwarder-checks.js';
-import type { PayoutExport, PayoutExports } from './payout-exports.js';
+import type { PayoutExport } from './payout-exports.js';
+import type { Treasury } from './treasury.js';
 
 export function createPayoutExportHandlers(
-  payoutExports: PayoutExports,
+  { payoutExports, walletHandOver }: Pick<Treasury, 'payoutExports' | 'walletHandOver'>,
   currencies: Pick<Currencies, 'known'>,
 ): Pick<Handlers<PayoutsApi>, 'payoutExports'> {
   return {
@@ -25,8 +26,10 @@ export function createPayoutExportHandlers(
           network: rows[0]?.network ?? '',
           createdAt: isoTime(rows[0]?.exported_at ?? 0),
           exportedBy: rows[0]?.exported_by ?? '',
-          transfers: rows.map(({ id: transfer, amount, currency, address }) => ({
-            ...{ id: transfer, currency, address },
+          chain: payoutExports.chainOf(caller.mode, rows[0]?.network ?? ''),
+          transfers: rows.map(({ id: transfer, amount, currency, address, ...row }) => ({
+            ...{ id: transfer, currency, address, walletAnswer: row.wallet_answer },
+            handedAt: row.handed_at === null ? null : isoTime(row.handed_at),
             amount: fromUnits(BigInt(amount), currencies.known(currency).decimals),
           })),
         }));
@@ -42,6 +45,18 @@ export function createPayoutExportHandlers(
       async write({ params }, { caller }) {
         const { on, ...written } = await payoutExports.retrieve(caller, params.export_id);
         return { data: viewFile(on, written) };
+      },
+
+      async handOver({ params, body }, { caller, signal }) {
+        const asked = { exportId: params.export_id, ...body };
+        await walletHandOver.handOver(caller, asked, actorOf(caller), signal);
+        return { data: undefined };
+      },
+
+      async keepAnswer({ params, body }, { caller }) {
+        const given = { exportId: params.export_id, ...body };
+        await walletHandOver.keepAnswer(caller, given, actorOf(caller));
+        return { data: undefined };
       },
 
       async release({ params, body: { nonce, isUnsent } }, { caller, signal }) {

@@ -10,6 +10,9 @@ export interface ReservedTransfer extends TransferTable {
   readonly exported_by: string;
   /** Real time. */
   readonly exported_at: number;
+  readonly handed_at: number | null;
+  readonly handed_nonce: number | null;
+  readonly wallet_answer: string | null;
 }
 
 /** The pending transfers that an export holds, in the order of the exports. */
@@ -21,6 +24,9 @@ export function reservedTransfers(reader: Reader, { merchantId, mode }: Within):
       'transfer_exports.id as export_id',
       'transfer_exports.actor as exported_by',
       'transfer_exports.created_at as exported_at',
+      'transfer_exports.handed_at',
+      'transfer_exports.handed_nonce',
+      'transfer_exports.wallet_answer',
     ])
     .where('transfers.status', '=', 'pending')
     .$if(merchantId !== undefined, (query) => query.where('transfers.merchant_id', '=', merchantId ?? ''))
@@ -151,6 +157,58 @@ export async function releaseExports(
       .execute();
   }
 }
+
+/** @returns how many were free to be handed over */
+export async function handOver(
+  transaction: Transaction,
+  exportId: string,
+  transferIds: readonly string[],
+  handed: { readonly handed_at: number; readonly handed_nonce: number },
+): Promise<number> {
+  let count = 0;
+  for (const chunk of chunksOf(transferIds)) {
+    const { numUpdatedRows } = await transaction
+      .updateTable('transfer_exports')
+      .set(handed)
+      .where('id', '=', exportId)
+      .where('transfer_id', 'in', chunk)
+      .where('released_at', 'is', null)
+      .where('handed_at', 'is', null)
+      .executeTakeFirstOrThrow();
+    count += Number(numUpdatedRows);
+  }
+  return count;
+}
+
+/** Keeps what the wallet answered; null: it refused, and nothing was sent. A hash is never replaced. */
+export async function keepAnswer(
+  transaction: Transaction,
+  exportId: string,
+  transferIds: readonly string[],
+  answer: string | null,
+): Promise<number> {
+  let count = 0;
+  for (const chunk of chunksOf(transferIds)) {
+    const { numUpdatedRows } = await transaction
+      .updateTable('transfer_exports')
+      .set(answer === null ? { handed_at: null, handed_nonce: null } : { wallet_answer: answer })
+      .where('id', '=', exportId)
+      .where('transfer_id', 'in', chunk)
+      .where('released_at', 'is', null)
+      .where('handed_at', 'is not', null)
+      .where((e) =>
+        answer === null
+          ? e('wallet_answer', 'is', null)
+          : e.or([e('wallet_answer', 'is', null), e('wallet_answer', 'not like', hashPattern)]),
+      )
+      .executeTakeFirstOrThrow();
+    count += Number(numUpdatedRows);
+  }
+  return count;
+}
+
+/** 32 bytes in hexadecimal digits. */
+const hashPattern = `0x${'_'.repeat(64)}`;
 
 const held = (reader: Reader) =>
   reader.selectFrom('transfer_exports').where('transfer_exports.released_at', 'is', null);

@@ -3,8 +3,6 @@
  * any time, so it is not exported again and cannot fail, until it is settled or released.
  */
 import type { DepositKeys } from '../addresses/deposit-keys.js';
-import { toChain } from '../chains/assets.js';
-import { transferData } from '../chains/evm/abi.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
 import type { Database } from '../db/database.js';
 import type { Reader, Transaction } from '../db/engine.js';
@@ -20,11 +18,10 @@ import * as store from './export-store.js';
 import type { ReservedTransfer } from './export-store.js';
 import type { EvmConnected } from './forwarder-checks.js';
 import { readOwners } from './owners.js';
-import { writePayouts, type Payout, type WrittenPayouts } from './payout-file.js';
-import type { WalletCall } from './safe-batch.js';
+import { payoutCall, writePayouts, type Payout, type WrittenPayouts } from './payout-file.js';
 import { readSeenPayments } from './seen-payments.js';
 import { groupsOf } from './settle-paid.js';
-import { ensureNoncePassed } from './used-nonce.js';
+import { ensureNoncePassed, ensureUnsent } from './used-nonce.js';
 import { deleteUnclear, lockTransfer, openPayments, pendingTransfers } from './watch-store.js';
 
 export interface PayoutExport extends WrittenPayouts {
@@ -44,7 +41,8 @@ export interface WaitingTransfers {
 }
 
 /** A transfer that an export holds, or one that may be paid, and no node could tell: no export need hold that. */
-type Releasable = TransferTable & { readonly export_id?: string };
+type Releasable = TransferTable &
+  Partial<Pick<ReservedTransfer, 'export_id' | 'handed_at' | 'handed_nonce' | 'wallet_answer'>>;
 
 export type PayoutExports = ReturnType<typeof createPayoutExports>;
 
@@ -112,7 +110,7 @@ export function createPayoutExports(deps: PayoutExportDeps) {
         transaction,
         transfers.map((row) => ({
           ...{ id, transfer_id: row.id, actor },
-          ...{ created_at: createdAt, released_at: null },
+          ...{ created_at: createdAt, ...unhanded },
         })),
       );
       for (const merchantId of new Set(transfers.map((row) => row.merchant_id))) {
@@ -137,7 +135,7 @@ export function createPayoutExports(deps: PayoutExportDeps) {
       transaction,
       transfers.map((row) => ({
         ...{ id, transfer_id: row.id, actor },
-        ...{ created_at: clock.real(), released_at: null },
+        ...{ created_at: clock.real(), ...unhanded },
       })),
     );
   }
@@ -197,6 +195,14 @@ export function createPayoutExports(deps: PayoutExportDeps) {
       return { id, createdAt, leftOut, ...write(on, id, createdAt, free) };
     },
 
+    /** What a wallet that does not know the network is told of it; null if it is not configured any more. */
+    chainOf(mode: Mode, code: string) {
+      const on = networkOf({ mode, network: code });
+      if (!on) return null;
+      const { name, evm } = on.network;
+      return { chainId: on.chainId, name, coin: evm?.coin ?? '', rpcUrl: evm?.rpcUrl ?? null };
+    },
+
     /** The network whose transfers calls pay. Problem: `validation_error`. */
     networkOf(mode: Mode, network: string): EvmConnected {
       const on = networkOf({ mode, network });
@@ -205,8 +211,8 @@ export function createPayoutExports(deps: PayoutExportDeps) {
     },
 
     /**
-     * What still waits of an export, to be written once more. Problems: `not_found`; `invalid_state` if it is of another network,
-     * where the same calls would pay with other tokens.
+     * What still waits of an export, and was handed to no wallet in the browser, to be written once more. Problems: `not_found`;
+     * `invalid_state` if nothing is left, or if it is of another network, where the same calls would pay with other tokens.
      * @param expected the network that it must be of; any if it is undefined
      */
     async retrieve(
@@ -225,7 +231,13 @@ export function createPayoutExports(deps: PayoutExportDeps) {
           `The export is of ${first.network} (${first.mode} mode), not of ${expected.network.code} (${expected.network.mode} mode)`,
         );
       }
-      const payouts = rows.map((transfer) => ({ transfer, call: payoutCall(on, transfer) }));
+      const free = rows.filter((row) => row.handed_at === null);
+      if (free.length === 0) {
+        throw invalidState(
+          'These transfers were handed to a wallet in the browser, which may send them: a file would pay them twice',
+        );
+      }
+      const payouts = free.map((transfer) => ({ transfer, call: payoutCall(on, transfer) }));
       const createdAt = first.exported_at;
       return { id, createdAt, leftOut: [], on, ...write(on, id, createdAt, payouts) };
     },
@@ -278,6 +290,7 @@ export function createPayoutExports(deps: PayoutExportDeps) {
       actor: string,
       signal: AbortSignal,
     ): Promise<void> {
+      for (const transfer of transfers) await ensureUnsent(networkOf(transfer), transfer, nonce, signal);
       if (nonce !== undefined) {
         for (const transfer of transfers) {
           const on = networkOf(transfer);
@@ -292,8 +305,14 @@ export function createPayoutExports(deps: PayoutExportDeps) {
         for (const transfer of transfers) {
           const held = await store.findExportOf(transaction, transfer.id);
           // Somebody else may have released it meanwhile, and exported it again: the proof was not of that export.
-          if (held?.id !== transfer.export_id) {
-            throw invalidState(`Another export has taken the transfer ${transfer.id} meanwhile. Look again`);
+          const isSame =
+            held?.id === transfer.export_id &&
+            (held?.handed_at ?? null) === (transfer.handed_at ?? null) &&
+            (held?.wallet_answer ?? null) === (transfer.wallet_answer ?? null);
+          if (!isSame) {
+            throw invalidState(
+              `Another export or a wallet has taken the transfer ${transfer.id} meanwhile. Look again`,
+            );
           }
           await store.releaseExports(transaction, [transfer.id], clock.real());
           const { treasuriesOf } = await ownersIn(transaction, transfer);
@@ -330,17 +349,5 @@ export function createPayoutExports(deps: PayoutExportDeps) {
   };
 }
 
-/** Problem: `invalid_state` if the asset is not configured any more, or the amount is too small for the chain. */
-function payoutCall({ chainAssets }: EvmConnected, row: TransferTable): WalletCall {
-  const asset = chainAssets[row.currency];
-  const amount = asset && toChain(asset, BigInt(row.amount));
-  if (amount === undefined) {
-    throw invalidState(
-      asset
-        ? `${row.amount} units of ${row.currency} have more decimals than its contract can send`
-        : `NETWORKS_FILE has no ${row.currency} on ${row.network} any more`,
-    );
-  }
-  if (asset?.contract === undefined) return { to: row.address, data: '0x', value: amount };
-  return { to: asset.contract, data: transferData(row.address, amount) };
-}
+/** Of a transfer that was just exported. */
+const unhanded = { released_at: null, handed_at: null, handed_nonce: null, wallet_answer: null };

@@ -1,7 +1,11 @@
 /** Writes transfers for the wallet that pays them: as calls, as EIP-681 links, and as a batch for Safe. */
 import { fromUnits } from 'crypto-checkout/contract';
+import { toChain } from '../chains/assets.js';
+import { transferData } from '../chains/evm/abi.js';
 import type { TransferTable } from '../db/schema.js';
 import type { Currencies } from '../money/currencies.js';
+import { invalidState } from '../shared/problem.js';
+import type { EvmConnected } from './forwarder-checks.js';
 import { safeBatch, type WalletCall } from './safe-batch.js';
 
 export interface Payout {
@@ -55,4 +59,19 @@ function linkOf(address: string, call: WalletCall, chainId: number): string {
   if (call.value !== undefined) return `ethereum:${address}@${chainId}?value=${call.value}`;
   const amount = BigInt(`0x${call.data.slice(-64)}`);
   return `ethereum:${call.to}@${chainId}/transfer?address=${address}&uint256=${amount}`;
+}
+
+/** Problem: `invalid_state` if the asset is not configured any more, or the amount is too small for the chain. */
+export function payoutCall({ chainAssets }: EvmConnected, row: TransferTable): WalletCall {
+  const asset = chainAssets[row.currency];
+  const amount = asset && toChain(asset, BigInt(row.amount));
+  if (amount === undefined) {
+    throw invalidState(
+      asset
+        ? `${row.amount} units of ${row.currency} have more decimals than its contract can send`
+        : `NETWORKS_FILE has no ${row.currency} on ${row.network} any more`,
+    );
+  }
+  if (asset?.contract === undefined) return { to: row.address, data: '0x', value: amount };
+  return { to: asset.contract, data: transferData(row.address, amount) };
 }

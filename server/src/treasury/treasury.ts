@@ -21,6 +21,7 @@ import {
   type ForwarderChecks,
 } from './forwarder-checks.js';
 import { forwarderFactory } from './forwarder-factory.js';
+import { createHandOver } from './hand-over.js';
 import { hasSigned } from './gas-transactions.js';
 import { createGasSweeper, type GasSweeper, type GasSweeperDeps } from './gas-sweeper.js';
 import { readGasKey } from './key-file.js';
@@ -55,6 +56,7 @@ export interface Treasury extends Feature, Pick<ForwarderChecks, 'offered'> {
   readonly forwarderChecks: ForwarderChecks;
   readonly watcher: TreasuryWatcher;
   readonly payoutExports: PayoutExports;
+  readonly walletHandOver: ReturnType<typeof createHandOver>;
   /** Refuses what cannot be a treasury. Problem: `validation_error`. */
   ensureUsable(treasury: string): Promise<void>;
   /** Whether an address is a treasury, a factory or a gas key. Asks no node. */
@@ -115,6 +117,7 @@ export function createTreasury(deps: TreasuryDeps): Treasury {
     payoutExports,
     planSweeps: plan,
     sweeps: createSweeps({ ...deps, networks, planSweeps: plan }),
+    walletHandOver: createHandOver({ ...deps, networks }),
     settledByHand: createSettledByHand({ ...deps, networks }),
     ensureUsable: (treasury) => ensureUsableTreasury(deps, database.reader, treasury),
     async isOwnAccount(reader, address) {

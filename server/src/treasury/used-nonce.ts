@@ -1,4 +1,4 @@
-/** Proves that what a treasury signed with a nonce cannot be mined any more: another transaction has used the nonce up. */
+/** Proves that what a treasury signed cannot be mined any more: another transaction has used its nonce up, and no node has it. */
 import type { EvmClient } from '../chains/evm/client.js';
 import type { Reader } from '../db/engine.js';
 import { invalidState } from '../shared/problem.js';
@@ -45,9 +45,55 @@ export async function ensureNoncePassed(
   }
 }
 
-async function nextNonce(node: EvmClient, treasury: string, height: number): Promise<number | undefined> {
+/** The next nonce of an account, or of a Safe; undefined for other contracts. */
+export async function nextNonce(
+  node: EvmClient,
+  treasury: string,
+  height: number | 'latest',
+): Promise<number | undefined> {
   const code = await node.code(treasury);
   if (code === '0x' || delegation.test(code)) return node.nonce(treasury, height);
-  const answer = await node.call({ to: treasury, data: safeNonceData }, height);
+  const answer = await node.call(
+    { to: treasury, data: safeNonceData },
+    height === 'latest' ? undefined : height,
+  );
   return answer !== undefined && /^0x[0-9a-f]{64}$/i.test(answer) ? Number(BigInt(answer)) : undefined;
+}
+
+/** A transfer, and what is known of a wallet that was asked to send it. */
+interface HandedTransfer {
+  readonly id: string;
+  readonly wallet_answer?: string | null;
+  readonly handed_nonce?: number | null;
+}
+
+export const isHash = (answer: string): boolean => /^0x[0-9a-f]{64}$/i.test(answer);
+
+/**
+ * For a release: what a wallet has sent can be mined. Only a nonce that is used up says otherwise, and only while no node has the
+ * transaction. Problem: `invalid_state`.
+ * @throws NodesUnavailable
+ */
+export async function ensureUnsent(
+  on: EvmConnected | undefined,
+  { id, wallet_answer: answer, handed_nonce: least }: HandedTransfer,
+  nonce: number | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!answer) return;
+  const refused = (reason: string) =>
+    invalidState(`A wallet has sent the transfer ${id} as ${answer}, ${reason}. Nothing was released`);
+  if (!on) throw refused('and its network is not in NETWORKS_FILE any more');
+  if (nonce === undefined || nonce < (least ?? 0)) {
+    throw refused(
+      `which can be mined at any time. If something else was mined with its nonce, give that: ${least ?? 0} or above`,
+    );
+  }
+  if (!isHash(answer)) return;
+  const known = await on.evm.each(async (node) => {
+    const [receipt] = await node.receipts([answer]);
+    return receipt ? receipt.isSuccess : node.isPending(answer);
+  }, signal);
+  if (known.includes(true))
+    throw refused('and a node has it: the transfer ends by itself when that is final');
 }

@@ -77,7 +77,7 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
     const list = async (browser = ada) => (await browser.send('GET', path)).body.data as unknown as Listed;
     const code = async (browser: TestBrowser, where: string, body: object = {}, options = {}) => {
       const answer = await browser.send('POST', `${path}${where}`, { body, ...options });
-      return [answer.status, answer.body.data.code];
+      return [answer.status, (answer.body.data as { code?: string } | undefined)?.code];
     };
 
     it('are written for the wallet as the command writes them, once, in the name of a person', async () => {
@@ -168,6 +168,68 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
       expect(await kept.execute()).toHaveLength(1);
     });
 
+    it('are handed to a wallet once, and let go only if what it has sent cannot be mined', async () => {
+      const id = await createTransfer(1.07);
+      const [before] = (await list()).exports;
+      if (before) await ask(ada, `/${before.id}/release`, { isUnsent: true });
+      const file = await ask<File>(ada, '', { network });
+      const transfers = file.transfers.map((one) => one.id);
+      const to = `/${file.export ?? ''}`;
+      const hand = (from: string, given = transfers) => ({ transfers: given, from });
+      expect(await code(ada, `${to}/hand-over`, hand(destination))).toEqual([400, 'validation_error']);
+      expect(await code(eve, `${to}/hand-over`, hand(treasury))).toEqual([404, 'not_found']);
+      expect(await code(ada, `${to}/hand-over`, hand(treasury, ['nobody']))).toEqual([404, 'not_found']);
+      expect(await code(ada, `${to}/answer`, { transfers, answer: null })).toEqual([409, 'invalid_state']);
+      // Two pages at the same moment, or one that was closed before the wallet had answered.
+      const both = await Promise.all([1, 2].map(() => code(ada, `${to}/hand-over`, hand(treasury))));
+      expect(both.map(([status]) => status).sort()).toEqual([200, 409]);
+      expect(await code(ada, `${to}/file`)).toEqual([409, 'invalid_state']);
+      await expect(
+        fixture.command(`transfers export --network ${network} --format json --again ${file.export ?? ''}`),
+      ).rejects.toThrow(/handed to a wallet/);
+      // The wallet has refused: it may be asked again.
+      expect(await code(ada, `${to}/answer`, { transfers, answer: null })).toEqual([200, undefined]);
+      const nonce = Number(await anvil.rpc('eth_getTransactionCount', [treasury, 'latest']));
+      expect(await code(ada, `${to}/hand-over`, hand(treasury))).toEqual([200, undefined]);
+      await anvil.automine(false);
+      const call = file.transfers.find((one) => one.id === id);
+      const sent = await anvil.rpc<string>('eth_sendTransaction', [
+        { from: treasury, to: call?.to, data: call?.data },
+      ]);
+      expect(await code(eve, `${to}/answer`, { transfers, answer: sent })).toEqual([200, undefined]);
+      expect(await code(ada, `${to}/answer`, { transfers, answer: '0xba7c4' })).toEqual([200, undefined]);
+      expect(await code(ada, `${to}/answer`, { transfers, answer: sent })).toEqual([200, undefined]);
+      for (const answer of [null, '0xba7c4', `0x${'12'.repeat(32)}`]) {
+        expect(await code(ada, `${to}/answer`, { transfers, answer })).toEqual([409, 'invalid_state']);
+      }
+      expect((await list()).exports).toMatchObject([
+        { chain: { chainId: 31337 }, transfers: transfers.map(() => ({ walletAnswer: sent })) },
+      ]);
+
+      const released = [409, 'invalid_state'];
+      expect(await code(ada, `${to}/release`, { isUnsent: true })).toEqual(released);
+      await expect(fixture.command(`transfers release ${id} --yes`)).rejects.toThrow(/has sent/);
+      expect(await code(ada, `${to}/release`, { nonce: 0 })).toEqual(released);
+      await anvil.rpc('anvil_dropTransaction', [sent]);
+      expect(await code(ada, `${to}/release`, { nonce })).toEqual(released);
+      await anvil.automine(true);
+      await transact(anvil, treasury, '0x', treasury);
+      await fixture.watch();
+      expect(await code(ada, `${to}/release`, { nonce })).toEqual([200, undefined]);
+    });
+
+    it('are not handed to a wallet if the treasury has paid them already', async () => {
+      const file = await ask<File>(ada, '', { network });
+      const [first] = file.transfers;
+      const { id, to, data } = first ?? { id: '', to: '', data: '' };
+      await transact(anvil, to, data, treasury);
+      const hand = { transfers: [id], from: treasury };
+      expect(await code(ada, `/${file.export ?? ''}/hand-over`, hand)).toEqual([409, 'invalid_state']);
+      await fixture.watch();
+      expect((await list()).exports[0]?.transfers.map((one) => one.id)).not.toContain(id);
+      await ask(ada, `/${file.export ?? ''}/release`, { isUnsent: true });
+    });
+
     it('are settled by the transaction that paid them, or failed, in the shop of whoever asks alone', async () => {
       const id = await createTransfer(1.02);
       const hand = async (browser: TestBrowser, verb: string, body: object) => {
@@ -179,16 +241,14 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
       const call = file.transfers.find((one) => one.id === id);
       const reason = { reason: 'No longer needed' };
       expect(await hand(ada, 'fail', reason)).toEqual([409, 'invalid_state']);
-      const { transactionHash: txHash } = await transact(anvil, call?.to ?? '', call?.data ?? '', treasury);
+      // Another wallet of the shop pays: the watcher, which reads what treasuries pay, does not settle it.
+      const { transactionHash: txHash } = await transact(anvil, call?.to ?? '', call?.data ?? '');
       const { transactionHash: other } = await transact(anvil, treasury, '0x', treasury);
       expect(await hand(ada, 'settle', { txHash })).toEqual([409, 'invalid_state']);
       await anvil.mine(confirmations);
       expect(await hand(ada, 'settle', { txHash: other })).toEqual([400, 'validation_error']);
       expect(await hand(eve, 'settle', { txHash })).toEqual([404, 'not_found']);
       expect(await hand(ada, 'settle', { txHash })).toEqual([200, 'success']);
-      const gas = await fixture.custody('ETH');
-      await fixture.watch();
-      expect(await fixture.custody('ETH')).toEqual(gas);
       await fixture.booksInOrder();
 
       await ask(ada, `/${file.export ?? ''}/release`, { isUnsent: true });

@@ -73,6 +73,12 @@ export const treasuryTables = {
     /** Real time. */
     created_at: time(),
     released_at: time().nullable(),
+    /** When a page was about to ask a wallet in the browser to send it; null if none did, or if the wallet refused. Real time. */
+    handed_at: time().nullable(),
+    /** The next nonce of the account then: what the wallet has sent has no lower one. */
+    handed_nonce: bigint().nullable(),
+    /** What the wallet answered: a transaction hash, or the id of a batch of calls (EIP-5792). Null if nobody knows. */
+    wallet_answer: text().nullable(),
   })
     .primaryKey('id', 'transfer_id')
     .unique('held', ['transfer_id'], { where: sql`released_at is null` }),

@@ -1,0 +1,128 @@
+/**
+ * Exported transfers that a page hands to a wallet in the browser. What was handed over is marked before the wallet is asked: it
+ * may be sent from then on, whatever becomes of the page, and no page hands it over twice.
+ */
+import type { TransferTable } from '../db/schema.js';
+import { invalidField, invalidState, orNotFound } from '../shared/problem.js';
+import type { Scope } from '../shared/scope.js';
+import * as store from './export-store.js';
+import type { EvmConnected } from './forwarder-checks.js';
+import { readOwners } from './owners.js';
+import type { PayoutExportDeps } from './payout-exports.js';
+import { readSeenPayments } from './seen-payments.js';
+import { groupsOf } from './settle-paid.js';
+import { isHash, nextNonce } from './used-nonce.js';
+import { lockTransfer, pendingTransfers } from './watch-store.js';
+
+export interface HandOver {
+  readonly exportId: string;
+  readonly transfers: readonly string[];
+  /** The account of the wallet. */
+  readonly from: string;
+}
+
+export interface WalletAnswer extends Omit<HandOver, 'from'> {
+  /** A transaction hash, or the id of a batch of calls; null: the wallet has refused, and sent nothing. */
+  readonly answer: string | null;
+}
+
+export function createHandOver(deps: PayoutExportDeps) {
+  const { database, clock, auditLog, depositKeys, networks } = deps;
+
+  /** Refuses what the treasury has paid, unless a wallet was asked for as many transfers alike. */
+  async function ensureUnpaid(
+    on: EvmConnected,
+    rows: readonly TransferTable[],
+    reserved: readonly store.ReservedTransfer[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { reader } = database;
+    const place = { mode: on.network.mode, network: on.network.code };
+    const owners = await readOwners(depositKeys, reader, place.mode);
+    const seen = await readSeenPayments(deps, on, owners, rows, signal);
+    const isIn = (list: readonly TransferTable[]) => (one: TransferTable) =>
+      list.some(({ id }) => id === one.id);
+    const handed = reserved.filter((row) => row.handed_at !== null);
+    for (const { waiting, paid } of groupsOf(seen, await pendingTransfers(reader, place), owners)) {
+      if (!waiting.some(isIn(rows)) || paid.length <= waiting.filter(isIn(handed)).length) continue;
+      const hashes = paid.map((row) => row.tx_hash).join(', ');
+      throw invalidState(
+        `The treasury seems to have paid one of these already, in ${hashes}. Nothing was sent`,
+      );
+    }
+  }
+
+  return {
+    /**
+     * Marks transfers of an export. Problems: `not_found`; `validation_error` if the
+     * account is no treasury of the merchant; `invalid_state` if a wallet was asked for one before, or it seems to be paid.
+     * @throws NodesUnavailable
+     */
+    async handOver(
+      { merchantId, mode }: Scope,
+      { exportId, transfers, from }: HandOver,
+      actor: string,
+      signal: AbortSignal,
+    ): Promise<void> {
+      const { reader } = database;
+      const reserved = await store.reservedTransfers(reader, { mode });
+      const own = reserved.filter((row) => row.merchant_id === merchantId && row.export_id === exportId);
+      const rows = own.filter((row) => transfers.includes(row.id));
+      const found = rows.length === new Set(transfers).size ? rows[0] : undefined;
+      const first = orNotFound(found, 'export with these transfers that still wait');
+      const on = networks.find(({ network }) => network.mode === mode && network.code === first.network);
+      if (!on) throw invalidState(`NETWORKS_FILE has no ${first.network} any more`);
+      const { treasuriesOf } = await readOwners(depositKeys, reader, mode);
+      if (!treasuriesOf(merchantId).includes(from.toLowerCase())) {
+        throw invalidField('from', 'Is no treasury of the shop: what another account pays does not settle');
+      }
+      await ensureUnpaid(on, rows, reserved, signal);
+      const nonce = await on.evm.run((node) => nextNonce(node, from, 'latest'), signal);
+      await database.write(async (transaction) => {
+        await deps.guard.startPayout(transaction, mode);
+        for (const id of rows.map((row) => row.id).sort()) await lockTransfer(transaction, id);
+        const pending = await pendingTransfers(transaction, { mode, network: first.network }, merchantId);
+        const marks = { handed_at: clock.real(), handed_nonce: nonce ?? 0 };
+        const count = await store.handOver(transaction, exportId, transfers, marks);
+        if (count < rows.length || !rows.every((row) => pending.some(({ id }) => id === row.id))) {
+          throw invalidState(
+            'A wallet was asked to send some of these transfers before, or they ended meanwhile. Look at its history',
+          );
+        }
+        await auditLog.record(transaction, {
+          ...{ merchantId, mode, actor, action: 'transfer.handed', subjectId: exportId },
+          after: { from, transfers },
+        });
+      });
+    },
+
+    /** Keeps what the wallet answered, in place of nothing or of the id of a batch. Problem: `invalid_state`. */
+    async keepAnswer(
+      scope: Scope,
+      { exportId, transfers, answer }: WalletAnswer,
+      actor: string,
+    ): Promise<void> {
+      const kept = answer !== null && isHash(answer) ? answer.toLowerCase() : answer;
+      await database.write(async (transaction) => {
+        const rows = (await store.reservedTransfers(transaction, scope)).filter(
+          (row) => row.export_id === exportId && transfers.includes(row.id),
+        );
+        const changed = rows.filter((row) => row.wallet_answer !== kept || kept === null);
+        // The watcher may have settled it already, and then nothing needs to be known.
+        if (changed.length === 0) return;
+        const ids = changed.map((row) => row.id);
+        if ((await store.keepAnswer(transaction, exportId, ids, kept)) < changed.length) {
+          throw invalidState(
+            'No wallet was asked to send some of these transfers, or another answer is kept',
+          );
+        }
+        await auditLog.record(transaction, {
+          ...{ ...scopeOnly(scope), actor, action: 'transfer.wallet_answered', subjectId: exportId },
+          after: { answer: kept, transfers: ids },
+        });
+      });
+    },
+  };
+}
+
+const scopeOnly = ({ merchantId, mode }: Scope) => ({ merchantId, mode });
