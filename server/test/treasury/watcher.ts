@@ -186,7 +186,7 @@ export const testWatcher = (engine: TestEngine): unknown =>
       const common = Number(await fixture.anvil.rpc('eth_blockNumber'));
       const txHash = await payOut(destination, 1_760_000n);
       const first = held - (await fixture.balance('ETH', treasury));
-      const raw = await fixture.anvil.rpc<Hex>('eth_getRawTransactionByHash', [txHash as Hex]);
+      const raw = await fixture.anvil.rpc<Hex>('eth_getRawTransactionByHash', [txHash]);
       await fixture.watch();
       expect((await fixture.custody('ETH')).treasury).toBe(ether.treasury - first);
       const depth = Number(await fixture.anvil.rpc('eth_blockNumber')) - common;
