@@ -246,6 +246,7 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
       const { transactionHash: other } = await transact(anvil, treasury, '0x', treasury);
       expect(await hand(ada, 'settle', { txHash })).toEqual([409, 'invalid_state']);
       await anvil.mine(confirmations);
+      await fixture.scan();
       expect(await hand(ada, 'settle', { txHash: other })).toEqual([400, 'validation_error']);
       expect(await hand(eve, 'settle', { txHash })).toEqual([404, 'not_found']);
       expect(await hand(ada, 'settle', { txHash })).toEqual([200, 'success']);
