@@ -57,6 +57,12 @@ export const places: readonly Place[] = [
     load: () => import('./pages/exports.js'),
   },
   {
+    name: 'sweeps',
+    parent: 'money',
+    permission: 'sweeps.list',
+    load: () => import('./pages/sweeps.js'),
+  },
+  {
     name: 'customers',
     label: menuTexts.customers,
     permission: 'customers.list',

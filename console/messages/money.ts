@@ -57,9 +57,8 @@ export const texts = pick({
     noPayouts: 'No payouts yet. A transfer to a saved address is one, and what goes to a bank.',
     destination: 'To',
     bankPayout: 'Pay out to a bank account',
-    sweeps: 'Move payers’ coins to the treasury',
-    sweepPlan: 'What is worth moving',
-    commandsText: 'What moves coins by a wallet’s signature is done where the server runs:',
+    sweeps: 'Move coins to the treasury',
+    commandsText: 'What pays banks, and what compares, is done where the server runs:',
     check: 'Compare the books with the chain',
   },
 });

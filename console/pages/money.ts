@@ -52,8 +52,6 @@ function render(data: Data, view: View): TemplateResult {
       common.commandLine,
       html`<p>${texts.commandsText}</p>
         ${commands(view, [
-          [texts.sweepPlan, `sweeps plan --merchant ${id}`],
-          [texts.sweeps, `sweeps export --network CODE --format safe --merchant ${id}`],
           [texts.bankPayout, `payouts create --merchant ${id} --bank-account ID --amount 100 --currency USD`],
           [texts.check, 'ledger check --chain'],
         ])}`,
@@ -97,6 +95,7 @@ function balanceSection(all: readonly Balance[], view: View): TemplateResult {
             empty: '',
           })}
           <p><small>${others.length > 0 ? texts.others(others.join(', ')) : nothing}</small></p>`,
+    html`<a class="button" href=${view.link('sweeps')}>${texts.sweeps}</a>`,
   );
 }
 

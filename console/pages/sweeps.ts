@@ -1,0 +1,259 @@
+/** What payers' addresses hold, and moving it to the treasury: planned, written as files, or sent from a wallet in this browser. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { WalletRefusal, type Wallet } from '../../src/browser-wallets/provider.js';
+import { consoleApi } from '../../src/contract/console.js';
+import type { ParsedData } from '../../src/contract/endpoint.js';
+import { amount, time } from '../format.js';
+import { texts } from '../messages/sweeps.js';
+import { page, type View } from '../page.js';
+import { findWallets, sendCalls, UnsureSending } from '../send-calls.js';
+import { button } from '../ui/button.js';
+import { copyable } from '../ui/copy.js';
+import { saveCsv } from '../ui/csv.js';
+import { section, tag } from '../ui/details.js';
+import { saveFile } from '../ui/files.js';
+import { table } from '../ui/table.js';
+
+const { sweeps } = consoleApi;
+type Data = ParsedData<typeof sweeps.list>;
+type Plan = ParsedData<typeof sweeps.plan>;
+type Group = Plan['groups'][number];
+
+interface Progress {
+  state: keyof typeof texts.states;
+  /** Of the transaction or batch. */
+  answer?: string;
+}
+
+/** What the page keeps beside its data, until another address is opened. */
+interface Kept {
+  readonly plan: Plan;
+  /** Of each transaction, once the wallet was opened. */
+  progress: Progress[];
+}
+const kept = new WeakMap<View, Kept>();
+
+const load = async ({ api, signal }: View): Promise<Data> => (await api(sweeps.list, {}, signal)).data;
+
+function render({ networks, sent }: Data, view: View): TemplateResult {
+  const planned = kept.get(view);
+  return html`<div class="panels">
+    ${section(
+      texts.networks,
+      html`<p>${texts.text}</p>
+        ${table<Data['networks'][number]>({
+          label: texts.networks,
+          ...{ rows: networks, view },
+          columns: [
+            { label: texts.network, cell: ({ name }) => name },
+            {
+              label: texts.actions,
+              cell: ({ network }) =>
+                button(view, {
+                  ...{ text: texts.plan, permission: 'sweeps.plan', kind: 'main small' },
+                  run: () => makePlan(network, view),
+                }),
+            },
+          ],
+          empty: texts.noNetworks,
+        })}`,
+    )}
+    ${planned ? planSection(planned, view) : nothing}
+    ${planned && planned.progress.length > 0 ? progressSection(planned, view) : nothing}
+    ${sent.length > 0 ? sentSection(sent, view) : nothing}
+  </div>`;
+}
+
+async function makePlan(network: string, view: View): Promise<void> {
+  const made = await view.act(() => view.api(sweeps.plan, { body: { network } }, view.signal));
+  if (made) kept.set(view, { plan: made.data, progress: [] });
+  view.redraw();
+}
+
+const moved = ({ groups }: Plan) => groups.filter(({ skipped }) => skipped === null);
+
+function planSection({ plan, progress }: Kept, view: View): TemplateResult {
+  const { baseCurrency, groups, transactions } = plan;
+  const inBase = (value: string | null) => (value === null ? texts.unknown : amount(value, baseCurrency));
+  const isWorth = transactions.length > 0;
+  return section(
+    texts.planOf(plan.name),
+    html`${table<Group>({
+      label: texts.planOf(plan.name),
+      ...{ rows: groups, view },
+      columns: [
+        { label: texts.amount, cell: (one) => `${one.amount} ${one.currency}` },
+        { label: texts.addresses, isNumber: true, cell: (one) => one.addresses },
+        { label: texts.worth, isNumber: true, cell: ({ worth }) => inBase(worth) },
+        { label: texts.cost, isNumber: true, cell: ({ cost }) => inBase(cost) },
+        {
+          label: texts.result,
+          cell: ({ skipped }) =>
+            skipped === null ? tag(texts.swept, 'good') : tag(texts.skipped[skipped], 'caution'),
+        },
+        { label: texts.treasury, cell: ({ treasury }) => copyable(treasury, view) },
+      ],
+      empty: texts.nothing,
+    })}
+    ${isWorth ? html`<p><small>${texts.anyAccount}</small></p>` : html`<p>${texts.nothingWorth}</p>`}`,
+    // What was sent would only cost gas a second time: the rest is planned anew.
+    isWorth && !progress.some(({ state }) => state !== 'waiting' && state !== 'rejected')
+      ? html`${button(view, {
+          ...{ text: texts.send, permission: 'sweeps.keepAnswer', kind: 'main' },
+          run: () => send(view),
+        })}
+        ${files(plan, view)}`
+      : nothing,
+  );
+}
+
+function files({ network, safe, transactions }: Plan, view: View): unknown {
+  const file = (text: string, save: () => void) =>
+    button(view, { text, permission: 'sweeps.plan', run: () => Promise.resolve(save()) });
+  return html`${file(texts.saveSafe, () =>
+    saveFile(`sweep-${network}.json`, JSON.stringify(safe, null, 2), 'application/json'),
+  )}
+  ${file(texts.saveCsv, () =>
+    saveCsv(
+      `sweep-${network}.csv`,
+      transactions.map(({ to, value, data, balances }) => ({ network, balances, to, value, data })),
+    ),
+  )}`;
+}
+
+function progressSection({ plan, progress }: Kept, view: View): TemplateResult {
+  const tones = {
+    sent: 'good',
+    together: 'good',
+    rejected: 'bad',
+    unsure: 'caution',
+    unkept: 'caution',
+  } as const;
+  const toneOf = (state: Progress['state']) =>
+    state === 'waiting' || state === 'asked' ? 'plain' : tones[state];
+  return section(
+    texts.progress,
+    html`<div aria-live="polite">
+      ${table<Progress & { readonly number: number }>({
+        label: texts.progress,
+        rows: progress.map((one, index) => ({ ...one, number: index + 1 })),
+        view,
+        columns: [
+          { label: texts.number, cell: ({ number }) => texts.call(number) },
+          {
+            label: texts.addresses,
+            cell: ({ number }) => texts.balances(plan.transactions[number - 1]?.balances ?? 0),
+          },
+          { label: texts.state, cell: ({ state }) => tag(texts.states[state], toneOf(state)) },
+          {
+            label: texts.transaction,
+            cell: ({ answer }) => (answer === undefined ? nothing : copyable(answer, view)),
+          },
+        ],
+        empty: '',
+      })}
+    </div>`,
+  );
+}
+
+const sentSection = (sent: Data['sent'], view: View) =>
+  section(
+    texts.under,
+    table<Data['sent'][number]>({
+      label: texts.under,
+      ...{ rows: sent, view },
+      columns: [
+        { label: texts.transaction, cell: ({ answer }) => copyable(answer, view) },
+        { label: texts.network, cell: ({ network }) => network },
+        { label: texts.time, cell: ({ sentAt }) => time(sentAt) },
+        { label: texts.by, cell: ({ sentBy }) => sentBy },
+        {
+          label: texts.state,
+          cell: ({ isBooked }) => (isBooked ? tag(texts.booked, 'good') : tag(texts.underWay, 'caution')),
+        },
+      ],
+      empty: '',
+    }),
+  );
+
+async function send(view: View): Promise<void> {
+  const planned = kept.get(view);
+  if (!planned) return;
+  const { plan } = planned;
+  const wallets = await findWallets();
+  if (wallets.length === 0) {
+    await view.ask({ title: texts.notSentTitle, text: texts.noWallet });
+    return;
+  }
+  const costs = moved(plan).map(({ cost }) => Number(cost));
+  const cost = costs.reduce((sum, one) => sum + one, 0);
+  const values = await view.ask({
+    title: texts.sendTitle(plan.transactions.length),
+    text: texts.sendText(plan.name, amount(cost, plan.baseCurrency)),
+    fields: [
+      {
+        name: 'wallet',
+        label: texts.wallet,
+        options: wallets.map(({ id, name }) => [id, name || texts.unnamed]),
+      },
+    ],
+    action: texts.sendAction,
+  });
+  const wallet = wallets.find(({ id }) => id === values?.['wallet']);
+  if (!wallet) return;
+  planned.progress = plan.transactions.map(() => ({ state: 'waiting' }));
+  let problem: string | undefined;
+  await view.act(async () => {
+    problem = await sendFrom(wallet, planned, view);
+  });
+  if (problem === undefined) view.say(texts.allSent);
+  else await view.ask({ title: texts.notSentTitle, text: problem });
+}
+
+/** @returns what to do if not everything was sent */
+async function sendFrom(wallet: Wallet, { plan, progress }: Kept, view: View): Promise<string | undefined> {
+  const { network, name, chainId, coin, rpcUrl } = plan;
+  const show = (positions: readonly number[], one: Progress) => {
+    for (const position of positions) progress[position] = one;
+    view.redraw();
+  };
+  const sending = {
+    chain: { chainId, name, coin, ...(rpcUrl !== null && { rpcUrl }) },
+    calls: plan.transactions,
+    beforeAsked(positions: readonly number[]) {
+      show(positions, { state: 'asked' });
+      return Promise.resolve();
+    },
+    async onAnswer(positions: readonly number[], answer: string | null) {
+      if (answer === null) {
+        show(positions, { state: 'rejected' });
+        return;
+      }
+      // Shown before it is kept: if that fails, the person has it.
+      show(positions, { state: 'unkept', answer });
+      await view.api(sweeps.keepAnswer, { body: { network, answer } });
+      show(positions, { state: positions.length > 1 ? 'together' : 'sent', answer });
+    },
+  };
+  try {
+    await sendCalls(wallet.provider, sending, view.signal);
+    return undefined;
+  } catch (error) {
+    if (error instanceof UnsureSending) {
+      const asked = progress.flatMap(({ state }, index) => (state === 'asked' ? index : []));
+      show(asked, { state: 'unsure' });
+      return texts.unsure;
+    }
+    if (error instanceof WalletRefusal) return refusalText(error, plan);
+    throw error;
+  }
+}
+
+function refusalText({ reason }: WalletRefusal, { name, chainId }: Plan): string {
+  const { refusals } = texts;
+  if (reason === 'walletChain') return refusals.walletChain(name);
+  if (reason === 'walletUnknownChain') return refusals.walletUnknownChain(name, chainId);
+  return reason in refusals ? refusals[reason as 'walletFailed'] : refusals.walletFailed;
+}
+
+export default page<Data>({ title: () => texts.title, load, render, everyMs: 15_000 });
