@@ -116,6 +116,8 @@ export const texts = pick({
     payerPays: 'the payer',
     refundAction: 'Make the refund’s link',
     refundOf: (sum: string) => `Arrived: ${sum}.`,
+    refundFee: (fee: string) =>
+      `The fee of ${fee} is not given back: to refund everything, the shop needs as much from other payments.`,
     refundReady: (sum: string) => `${sum}: send this link to the payer`,
     refundUnlinked: (sum: string) =>
       `The refund of ${sum} was made, and its link was lost on the way. Make a new link under Refunds.`,

@@ -176,10 +176,18 @@ function likelyKind({ state }: PaymentRecord): Kind {
 const left = ({ credited = [] }: PaymentRecord) =>
   credited.map((one) => amount(one.amount, one.currency)).join(', ');
 
+/** What the shop does not have of it. */
+const fees = ({ credited = [] }: PaymentRecord) =>
+  credited
+    .filter((one) => one.fee > 0)
+    .map((one) => amount(one.fee, one.currency))
+    .join(', ');
+
 async function refund(payment: PaymentRecord, view: View): Promise<void> {
+  const fee = fees(payment);
   const values = await view.ask({
     title: texts.refundTitle,
-    text: html`<p>${texts.refundOf(left(payment))}</p>
+    text: html`<p>${texts.refundOf(left(payment))} ${fee && texts.refundFee(fee)}</p>
       <p>${texts.refundText}</p>`,
     fields: [
       { name: 'kind', label: texts.kind, value: likelyKind(payment), options: Object.entries(texts.kinds) },

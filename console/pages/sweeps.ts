@@ -203,9 +203,12 @@ async function send(view: View): Promise<void> {
   if (!wallet) return;
   planned.progress = plan.transactions.map(() => ({ state: 'waiting' }));
   let problem: string | undefined;
-  await view.act(async () => {
+  const isOver = await view.act(async () => {
     problem = await sendFrom(wallet, planned, view);
+    return true;
   });
+  // The shell has said why.
+  if (!isOver) return;
   if (problem === undefined) view.say(texts.allSent);
   else await view.ask({ title: texts.notSentTitle, text: problem });
 }

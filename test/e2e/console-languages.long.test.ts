@@ -98,7 +98,15 @@ beforeAll(async () => {
   }, 20_000);
   shown = [
     ...['home', 'payments', `payment/${payment.id}`, `payment/${unpaid.id}`, 'refunds', 'money'],
-    ...['exports', 'customers', `customer/${customer?.id}`, 'plans', `plan/${plan.id}`, 'subscribers'],
+    ...[
+      'exports',
+      'sweeps',
+      'customers',
+      `customer/${customer?.id}`,
+      'plans',
+      `plan/${plan.id}`,
+      'subscribers',
+    ],
     ...['wallets', `wallet/${wallet.id}`, 'developers', `delivery/${delivery?.id}`, 'settings', 'audit'],
     ...['payments?q=nothing', 'no-such-page'],
   ];

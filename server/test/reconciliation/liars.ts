@@ -19,6 +19,7 @@ import {
   EvmModel,
   emptyTx,
   failingTx,
+  fickleTx,
   gasPrice,
   gasUsed,
   sweepTx,
@@ -248,10 +249,11 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
     };
     if (part === 0n) return;
     const from = { name: nextName() };
-    const kind = pick(['wallet', 'wallet', 'contract', 'contract', 'both', 'fails']);
+    const kind = pick(['wallet', 'wallet', 'contract', 'contract', 'both', 'fickle', 'fails']);
     told.push(`pay ${from.name} by ${kind}: ${id} ${part} ${payment.currency}`);
     if (kind === 'wallet') model.send(walletTx(from, payment));
     else if (kind === 'fails') model.send(failingTx(from, payment));
+    else if (kind === 'fickle') model.send(fickleTx(from, payment));
     else {
       const other = pick(payments);
       const more = { address: other.address, currency: payment.currency, amount: part + 1n };

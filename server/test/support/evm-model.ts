@@ -35,8 +35,8 @@ export interface ModelTx {
   readonly spends: string;
   /** Checked for accounts whose every transaction is known, as those of treasuries. */
   readonly nonce: number | undefined;
-  /** Changes the state. @returns the logs; undefined if it fails */
-  run(state: State): ModelLog[] | undefined;
+  /** Changes the state in a block of a height. @returns the logs; undefined if it fails */
+  run(state: State, height: number): ModelLog[] | undefined;
 }
 
 interface Mined {
@@ -131,10 +131,11 @@ export class EvmModel {
   add(parent: ModelBlock | undefined, seconds: number, txs: readonly ModelTx[]): ModelBlock {
     this.#made += 1;
     const state: State = txs.length === 0 && parent ? parent.state : new Map(parent?.state);
+    const height = (parent?.height ?? -1) + 1;
     let index = 0;
     const mined = txs.map((tx): Mined => {
       const draft: State = new Map(state);
-      const logs = tx.run(draft);
+      const logs = tx.run(draft, height);
       if (logs) for (const [key, value] of draft) state.set(key, value);
       plus(state, `coin/${tx.from}`, -gasUsed * gasPrice);
       plus(state, `nonce/${tx.from}`, 1n);
@@ -144,7 +145,6 @@ export class EvmModel {
         logs: (logs ?? []).map((log) => ({ ...log, index: index++ })),
       };
     });
-    const height = (parent?.height ?? -1) + 1;
     const hash = hashOf(`block ${this.#made}`);
     const bloom = bloomOf(mined.flatMap(({ logs }) => logs));
     const time = Math.max(seconds, parent?.time ?? 0);
@@ -233,13 +233,13 @@ function txOf(
   to: string,
   value: bigint,
   input: string,
-  run: (state: State, from: string) => ModelLog[] | undefined,
+  run: (state: State, from: string, height: number) => ModelLog[] | undefined,
 ): ModelTx {
   const sender = lower(from);
   return {
     ...{ hash: hashOf(name), from: sender, to: lower(to), value, input, nonce },
     spends: nonce === undefined ? (spends ?? name) : `${sender}/${nonce}`,
-    run: (state) => run(state, sender),
+    run: (state, height) => run(state, sender, height),
   };
 }
 
@@ -257,6 +257,13 @@ export function walletTx(sent: Sent, { address, currency, amount }: Payment): Mo
     move(state, 'token', from, address, amount);
     return [transferLog(from, address, amount)];
   });
+}
+
+/** A contract that pays a part only in every other block, so that its transaction pays another amount after a reorganisation. */
+export function fickleTx(sent: Sent, payment: Payment): ModelTx {
+  const part = { ...payment, amount: payment.amount / 2n + 1n };
+  const [whole, less] = [contractTx(sent, [payment]), contractTx(sent, [part])];
+  return { ...whole, run: (state, height) => (height % 2 === 0 ? whole : less).run(state, height) };
 }
 
 /** A contract pays: coins leave no log, and several payments are one transaction. @param contract that holds the money */

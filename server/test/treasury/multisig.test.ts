@@ -97,7 +97,10 @@ describe.each(engines)('what a multisig pays, on $name', (engine) => {
     const topics = [hexOf(keccak_256(utf8ToBytes('ExecutionSuccess(bytes32,uint256)')))];
     const safe: ModelTx = {
       ...tx,
-      run: (state) => [...(tx.run(state) ?? []), { address: treasury.toLowerCase(), topics, data: '0x' }],
+      run: (state, height) => [
+        ...(tx.run(state, height) ?? []),
+        { address: treasury.toLowerCase(), topics, data: '0x' },
+      ],
     };
     model.send(safe);
     await block(5);
