@@ -1,6 +1,8 @@
 /** What the pay button's card says of the coins before there is a payment. It loads when the card has been painted. */
 import { css, html, svg, type TemplateResult } from 'lit';
 import { isPayable, type Order } from './checkout/order.js';
+import { enOffer } from './messages/en-offer.js';
+import { fill } from './messages/fill.js';
 import { addStyles } from './views/add-styles.js';
 import type { FirstContext } from './views/view.js';
 
@@ -11,6 +13,7 @@ interface OfferHost {
   readonly isShown: boolean;
   readonly isConnected: boolean;
   readonly shadowRoot: ShadowRoot | null;
+  requestUpdate(): void;
 }
 
 /**
@@ -60,26 +63,24 @@ const offerStyles = css`
 `;
 
 /**
- * Asks the server which coins the shop takes. The pay button works without the answer, so nothing is retried or reported.
- *
- * @returns undefined if the server does not say, or the shop takes no coin now
+ * Asks the server which coins the shop takes, and shows it unless it takes none now. The pay button works without the answer, so
+ * nothing is retried or reported.
  */
-export async function loadOffer(
-  { order, isShown, isConnected, shadowRoot }: OfferHost,
-  texts: { readonly load: () => Promise<void> },
-): Promise<OfferLine | undefined> {
+export async function loadOffer(host: OfferHost, shown: { offer: OfferLine | undefined }): Promise<void> {
+  const { order, isShown, isConnected, shadowRoot } = host;
   // A modal starts the payment when it opens, and a tag with a mistake sends nothing.
-  if (!isConnected || !isShown || !isPayable(order)) return undefined;
+  if (!isConnected || !isShown || !isPayable(order)) return;
   const url = `${order.apiUrl}/checkout-offer/${order.publicKey}.json`;
-  const asked = Promise.all([fetchOffer(url), texts.load()]);
-  const [offer] = await asked.catch(() => []);
-  if (!offer) return undefined;
+  const offer = await fetchOffer(url);
+  if (!offer) return;
   const { coins, minutes } = offer;
-  return (text) => {
+  const values = { coins: coins.length, minutes };
+  shown.offer = (text) => {
     addStyles(shadowRoot, offerStyles);
     return html`<span class="coins">${coins.slice(0, shownCoins).map(mark)}</span>
-      <span>${text('offer', { coins: coins.length, minutes })}</span>`;
+      <span>${text('offer', values) || fill(enOffer.offer, values)}</span>`;
   };
+  host.requestUpdate();
 }
 
 function mark(coin: string): TemplateResult {

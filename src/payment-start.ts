@@ -115,8 +115,7 @@ export class PaymentStart {
     if (this.state.name !== 'idle') return;
     // The pay button works without it.
     const { loadOffer } = await import('./offer.js');
-    this.offer = await loadOffer(this.#host, this.#texts);
-    this.#host.requestUpdate();
+    await loadOffer(this.#host, this);
   }
 
   #listenToTabs(): void {

@@ -3,6 +3,7 @@
  * a number, a text can be a function of the values, which returns the text with its placeholders.
  */
 import type { enAfterQr } from './en-after-qr.js';
+import type { enOffer } from './en-offer.js';
 import type { enTransfer } from './en-transfer.js';
 import { enStart } from './en-start.js';
 import type { TextValues } from './plural.js';
@@ -10,8 +11,6 @@ import type { TextValues } from './plural.js';
 export const en = {
   ...enStart,
 
-  offer: ({ coins }: TextValues) =>
-    `{coins} ${coins === 1 ? 'coin' : 'coins'} · no account · price fixed for {minutes} min`,
   changedStatus:
     'The shop changed the price from {old} to {amount}. Your earlier payment is cancelled: send nothing to its address.',
 
@@ -79,12 +78,13 @@ export const en = {
   checking: 'Checking…',
 } as const;
 
-export type MessageKey = keyof typeof en | keyof typeof enAfterQr | keyof typeof enTransfer;
+type FirstKey = keyof typeof en | keyof typeof enOffer;
+export type MessageKey = FirstKey | keyof typeof enAfterQr | keyof typeof enTransfer;
 /** A text, or a function that picks one by the values. */
 export type Text = string | ((values: TextValues) => string);
 export type Messages = Readonly<Record<MessageKey, Text>>;
 /** What a language needs up to the QR code. */
-export type FirstMessages = Readonly<Record<keyof typeof en, Text>>;
+export type FirstMessages = Readonly<Record<FirstKey, Text>>;
 /** The rest, which loads when it is needed. */
 export type AfterQrMessages = Readonly<Record<keyof typeof enAfterQr, Text>>;
 /** What the check of a transfer needs, which loads when it is opened. */

@@ -1,8 +1,11 @@
 /** Finds the language of a page, and loads its texts. */
 import { formatAmount } from '../money/format.js';
 import { englishPrices, type PriceStyle } from '../money/price.js';
-import type { FirstMessages, AfterQrMessages, Messages } from './en.js';
+import type { en, FirstMessages, AfterQrMessages, Messages } from './en.js';
 import type { TextValues } from './plural.js';
+
+/** The English line below the pay button comes with the line. */
+type LoadedMessages = Partial<FirstMessages> & Pick<FirstMessages, keyof typeof en>;
 
 interface Language {
   /** What the texts are in. */
@@ -12,13 +15,13 @@ interface Language {
   readonly locale: () => string | undefined;
   /** Undefined if only Intl knows how the locale writes prices. */
   readonly prices: PriceStyle | undefined;
-  readonly texts: FirstMessages;
+  readonly texts: LoadedMessages;
   readonly loadAfterQr: () => Promise<AfterQrMessages>;
 }
 
 interface Source {
   readonly first: () => Promise<{
-    readonly texts: FirstMessages;
+    readonly texts: LoadedMessages;
     /** By tag: of the language without a region, and of the region that it stands for. */
     readonly prices?: Readonly<Record<string, PriceStyle>>;
   }>;

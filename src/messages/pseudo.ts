@@ -24,6 +24,9 @@ function lengthenAll<Key extends string>(texts: Readonly<Record<Key, Text>>): Re
   return Object.fromEntries(longer) as Record<Key, Text>;
 }
 
-export const texts = lengthenAll(en);
+/** Not imported: the bundler would make a file of it that every page loads. */
+const offer = '{coins} coins · no account · price fixed for {minutes} min';
+
+export const texts = lengthenAll({ ...en, offer });
 export const textsAfterQr = lengthenAll(enAfterQr);
 export const textsTransfer = lengthenAll(enTransfer);

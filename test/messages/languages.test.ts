@@ -5,6 +5,7 @@ import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { logCode } from '../../src/contract/payment-record.js';
 import { enAfterQr } from '../../src/messages/en-after-qr.js';
+import { enOffer } from '../../src/messages/en-offer.js';
 import { enTransfer } from '../../src/messages/en-transfer.js';
 import { en, type Text } from '../../src/messages/en.js';
 import { fill } from '../../src/messages/fill.js';
@@ -12,7 +13,7 @@ import { isolate, loadLanguage } from '../../src/messages/load.js';
 import { loadTransferTexts } from '../../src/messages/load-transfer.js';
 
 const source = (path: string) => join(import.meta.dirname, '../../src', path);
-const english: Readonly<Record<string, Text>> = { ...en, ...enAfterQr, ...enTransfer };
+const english: Readonly<Record<string, Text>> = { ...en, ...enOffer, ...enAfterQr, ...enTransfer };
 const keys = Object.keys(english);
 const codes = ['ar', 'es', 'fr', 'ha', 'ig', 'pt', 'sw', 'yo', 'zh'];
 
