@@ -1,4 +1,5 @@
 /** `npm run bench -- flood`: how much slower live requests become while strangers flood the same server. */
+import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { availableParallelism, cpus } from 'node:os';
@@ -15,10 +16,11 @@ import { percentile } from './load.mjs';
 
 const help = `Usage: npm run bench -- flood [options]        (after npm run build)
 
-Verifies a live payment at a steady rate, in alternation (A B C A B C …): with nothing else going on; while another merchant
-floods the sandbox with its secret test key, moving transfers, blocks, reorganizations and its clock; and while somebody
-without a key floods the API. The server has its default rate limits. Prints the medians of the 95th percentiles and
-their ratios to the quiet server. Flooders and server share the machine, so a part of the ratio is the flooders' own work.
+Verifies a live payment at a steady rate, in alternation (A B C D A B C D …): with nothing else going on; while another
+merchant floods the sandbox with its secret test key, moving transfers, blocks, reorganizations and its clock; while somebody
+without a key floods the API; and while a payer with a page's public key reads a payment with 2,000 small transfers as often as
+the limits allow. The server has its default rate limits. Prints the medians of the 95th percentiles and their ratios to the
+quiet server. Flooders and server share the machine, so a part of the ratio is the flooders' own work.
 
   --database sqlite|postgres   one engine (default: both)
   --rounds N                   rounds (default 5, after one that is not counted)
@@ -40,6 +42,8 @@ const seconds = Number(options.seconds);
 const connections = Number(options.connections);
 /** Of the merchant who verifies: well below the limit of a live secret key. */
 const verifiesPerSecond = 50;
+/** Half of them are dust, and half are parts of the price. */
+const smallTransfers = 2000;
 
 if (!isMainThread) await runFlood(workerData);
 else if (options.help) console.log(help);
@@ -71,10 +75,12 @@ async function main(engine) {
       { method: 'GET', path: '/docs' },
       { method: 'GET', path: '/readyz' },
     ];
+    const parts = await paidInSmallParts(databaseUrl, server);
     const cases = [
       { name: 'quiet', calls: /** @type {Call[]} */ ([]), from: '' },
       { name: 'sandbox flood', calls: sandbox, from: '127.0.0.2' },
       { name: 'flood without a key', calls: keyless, from: '127.0.0.3' },
+      { name: 'many small transfers', calls: parts, from: '127.0.0.4', waitsForLimits: true },
     ].map((one) => ({
       ...one,
       p95: /** @type {number[]} */ ([]),
@@ -172,15 +178,68 @@ async function sandboxCalls({ url, secretKey: key }) {
 }
 
 /**
+ * Pays a payment with thousands of small transfers, and waits until the server has counted them.
+ * @param {string} databaseUrl
+ * @param {import('../scripts/api-server.mjs').ApiServer} server
+ * @returns {Promise<Call[]>} what a page reads of it, with the public key
+ */
+async function paidInSmallParts(databaseUrl, { url, publicKey: key }) {
+  /** @param {string} method @param {string} path @param {unknown} [body] */
+  const call = async (method, path, body) => {
+    const reply = await send(url, { method, path, key, body });
+    if (reply.status !== 200) throw new Error(`${method} ${path}: HTTP ${reply.status} ${reply.body}`);
+    return JSON.parse(reply.body).data;
+  };
+  const { payment } = await call('POST', '/v1/payments/checkout', { amount: 500_000, baseCurrency: 'NGN' });
+  await call('PATCH', `/v1/payments/checkout/${payment.id}/currency/set/USDT/tron`);
+  const locked = await call('PATCH', `/v1/payments/checkout/${payment.id}/currency/lock`);
+  const { address } = locked.addressInformation;
+  const database = await openDatabase(databaseUrl, { mustExist: true });
+  await database.write(async (transaction) => {
+    const { merchant_id } = await transaction
+      .selectFrom('payments')
+      .select('merchant_id')
+      .where('id', '=', payment.id)
+      .executeTakeFirstOrThrow();
+    const rows = Array.from({ length: smallTransfers }, (_value, index) => ({
+      tx_hash: randomBytes(32).toString('hex'),
+      ...{ merchant_id, network: 'tron', currency: 'USDT', sender: 'T' },
+      ...{ address, amount: index % 2 === 0 ? '1' : '20000' },
+      ...{ sent_at: Date.now(), block_height: null },
+    }));
+    for (let start = 0; start < rows.length; start += 500) {
+      await transaction
+        .insertInto('simulated_transfers')
+        .values(rows.slice(start, start + 500))
+        .execute();
+    }
+  });
+  await database.close();
+  const verify = `/v1/transactions/${payment.id}/verify/checkout`;
+  for (const deadline = Date.now() + 60_000; ; await delay(500)) {
+    const { body } = await send(url, { method: 'GET', path: verify, key });
+    // A thousand times 0.02 USDT, and a thousand times the smallest unit.
+    if (JSON.parse(body).data.amountReceived === 20.001) break;
+    if (Date.now() > deadline) throw new Error('The small transfers were not counted within a minute');
+  }
+  return [
+    { method: 'GET', path: verify, key },
+    { method: 'GET', path: `/v1/payments/checkout/${payment.id}`, key },
+  ];
+}
+
+/** @typedef {{ calls: Call[], from: string, waitsForLimits?: boolean }} Flood `waitsForLimits`: stays below the limits */
+
+/**
  * Floods the server from a thread of its own, so that the clock of the measurement does not wait for it.
  * @param {string} url
- * @param {{ calls: Call[], from: string }} load
+ * @param {Flood} flood
  * @returns {() => Promise<Map<number, number>>} stops it, and resolves to the number of answers by status
  */
-function startFlood(url, { calls, from }) {
+function startFlood(url, { calls, from, waitsForLimits }) {
   const worker = new Worker(new URL(import.meta.url), {
     argv: process.argv.slice(2),
-    workerData: { url, calls, from },
+    workerData: { url, calls, from, waitsForLimits },
   });
   return () =>
     new Promise((resolve, reject) => {
@@ -191,9 +250,9 @@ function startFlood(url, { calls, from }) {
 
 /**
  * In the thread: sends calls as fast as they are answered, until it is told to stop.
- * @param {{ url: string, calls: Call[], from: string }} load
+ * @param {Flood & { url: string }} flood
  */
-async function runFlood({ url, calls, from }) {
+async function runFlood({ url, calls, from, waitsForLimits }) {
   const agent = new Agent({ keepAlive: true, maxSockets: connections, localAddress: from });
   /** @type {Map<number, number>} */
   const answers = new Map();
@@ -206,6 +265,7 @@ async function runFlood({ url, calls, from }) {
         if (!call) return;
         const { status } = await send(url, call, agent);
         answers.set(status, (answers.get(status) ?? 0) + 1);
+        if (waitsForLimits && status === 429) await delay(200);
       }
     }),
   );

@@ -31,6 +31,12 @@ const spans = (path) => [
 const filtered = (path, filters) =>
   filters.map((filter) => ({ name: `${path}, ${filter}`, path: `/v1/${path}?${filter}` }));
 
+/** The middle and last pages of a filter. @param {string} path @param {string} filter @returns {ListQuery[]} */
+const deep = (path, filter) => [
+  { name: `${path}, ${filter}, middle page`, path: `/v1/${path}?${filter}`, page: middle },
+  { name: `${path}, ${filter}, last page`, path: `/v1/${path}?${filter}`, page: last },
+];
+
 /** A payment of the first merchant. */
 const one = '11'.padStart(26, '0');
 
@@ -38,6 +44,7 @@ const one = '11'.padStart(26, '0');
 export const listQueries = [
   { name: 'home', path: '/v1/home' },
   { name: 'payment', path: `/v1/transactions/${one}` },
+  { name: 'payment, its receipts', path: `/v1/transactions/${one}/receipts` },
   { name: 'payment, its refunds', path: `/v1/refunds?paymentId=${one}` },
   { name: 'payment, its webhooks', path: `/v1/webhooks?subjectId=${one}` },
   { name: 'balances', path: '/v1/balances' },
@@ -53,7 +60,15 @@ export const listQueries = [
   ...filtered('webhooks', ['status=failed', 'status=failing', 'status=delivered', 'type=payment.success']),
   { name: 'webhooks, status=failed, last page', path: '/v1/webhooks?status=failed', page: last },
   ...spans('refunds'),
-  ...filtered('refunds', ['status=awaiting_approval', 'status=failed', 'status=paid']),
+  ...filtered('refunds', [
+    'status=awaiting_approval',
+    'status=failed',
+    'status=paid',
+    'currency=USDT',
+    'network=tron',
+    `status=paid&currency=USDT&network=tron&${month}`,
+  ]),
+  ...deep('refunds', 'status=paid'),
   ...spans('transactions'),
   { name: 'transactions, a month, its last page', path: `/v1/transactions?${month}`, page: last },
   ...filtered('transactions', [
@@ -64,8 +79,13 @@ export const listQueries = [
     'network=tron',
     'customer=customer-11@example.com',
     `txHash=${'11'.padStart(26, '0')}`,
+    'status=error',
     'status=success&currency=USDT&network=tron',
+    `status=success&${week}`,
+    `status=success&currency=USDT&${month}`,
   ]),
+  ...deep('transactions', 'status=success'),
+  ...deep('transactions', 'status=success&currency=USDT&network=tron'),
   ...spans('customers'),
   ...filtered('customers', [
     'isBlackListed=false',
@@ -80,11 +100,14 @@ export const listQueries = [
     'customer=customer-1@example.com',
   ]),
   ...spans('transfers'),
+  ...filtered('transfers', ['status=success', 'status=pending']),
+  ...deep('transfers', 'status=success'),
   ...spans('payouts'),
   ...filtered('payouts', [
     'currency=USDT',
     'status=failed',
     'minAmount=1&maxAmount=2',
+    'maxAmount=2',
     'sort=amount',
     'sort=fee&isAscending=true',
     'sort=status',

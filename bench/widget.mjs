@@ -26,6 +26,8 @@ const paths = [
   { name: 'the page names the coin', search: '?currency=USDT', presses: ['tron'] },
   { name: 'the page names both', search: '?currency=USDT&network=tron', presses: [] },
 ];
+/** By the ending of a path; the others are pages. @type {Record<string, string>} */
+const contentTypes = { '.js': 'text/javascript', '.json': 'application/json' };
 /** What a payer should see without scrolling, if it is there. */
 const parts = ['amount', 'address', 'countdown', 'action', 'qr', 'qr-panel', 'check-now', 'cancel'];
 /** Peers are not dependencies: they bring 70 packages that nothing else here needs. */
@@ -113,19 +115,21 @@ async function main() {
 
 /**
  * The pages of a shop, and the scripts of the second part.
- * @typedef {{ url: string, files: Map<string, string>, close: () => void }} Site
+ * @typedef {{ url: string, publicKey: string, files: Map<string, string>, close: () => void }} Site
  * @param {import('../scripts/api-server.mjs').ApiServer} server
  * @returns {Promise<Site>}
  */
 async function startSite({ url: api, publicKey }) {
+  const offerPath = `/checkout-offer/${publicKey}.json`;
+  const offer = await (await fetch(`${api}${offerPath}`)).text();
   /** @type {Map<string, string>} */
-  const files = new Map();
+  // The widget asks where its script came from: the line below its button is drawn from what a shop's page gets.
+  const files = new Map([[offerPath, offer]]);
   let orders = 0;
   const http = createServer(async ({ url = '/' }, response) => {
     const [path, preselected = ''] = url.split('?');
     const html = path === '/shop' ? shopPage((orders += 1), preselected) : files.get(url);
-    const isScript = extname(url) === '.js';
-    response.setHeader('Content-Type', isScript ? 'text/javascript' : 'text/html; charset=utf-8');
+    response.setHeader('Content-Type', contentTypes[extname(url)] ?? 'text/html; charset=utf-8');
     if (html !== undefined) response.end(html);
     else response.end(await readFile(join(scripts, url)).catch(() => ''));
   });
@@ -140,7 +144,7 @@ async function startSite({ url: api, publicKey }) {
       ${preselected.replaceAll('&', ' ')}></crypto-checkout>`;
   await new Promise((resolve) => http.listen(0, '127.0.0.1', () => resolve(undefined)));
   const address = /** @type {import('node:net').AddressInfo} */ (http.address());
-  return { url: `http://127.0.0.1:${address.port}`, files, close: () => http.close() };
+  return { url: `http://127.0.0.1:${address.port}`, publicKey, files, close: () => http.close() };
 }
 
 /** @param {import('playwright-core').Browser} browser @param {Site} site */
@@ -325,15 +329,14 @@ async function slowPage(browser, network = slow3g) {
 }
 
 /** @param {import('playwright-core').Browser} browser @param {Site} site */
-async function measureScripts(browser, { url, files }) {
+async function measureScripts(browser, { url, publicKey, files }) {
   const widget = (await readdir(scripts)).find((name) => /^crypto-checkout-[\d.]+\.js$/.test(name));
-  const tag =
-    '<crypto-checkout public-key="pk_test_x" amount="49.90" base-currency="USD" tx-ref="bench"></crypto-checkout>';
+  const tag = `<crypto-checkout public-key="${publicKey}" amount="49.90" base-currency="USD" tx-ref="bench"></crypto-checkout>`;
   files.set('/lit.js', await bundle(litSource, root));
   files.set('/price.js', await bundle(priceSource, root));
   const pages = [
     { name: 'an empty page', path: '/empty', html: '' },
-    { name: 'the widget, until its pay button is there', path: '/widget', html: pageOf(`/${widget}`, tag) },
+    { name: 'the widget, with its pay button and offer', path: '/widget', html: pageOf(`/${widget}`, tag) },
     {
       name: 'an empty Lit element',
       path: '/lit',
