@@ -33,14 +33,13 @@ const derived = css`
   --_text: var(
     --checkout-text,
     color(
-      from var(--_background) xyz-d65 calc(0.945 * var(--_y-text)) calc(var(--_y-text))
-        calc(1.12 * var(--_y-text))
+      from var(--_background) xyz-d65 calc(0.945 * var(--_y-text)) var(--_y-text) calc(1.12 * var(--_y-text))
     )
   );
   --_muted: var(
     --checkout-muted,
     color(
-      from var(--_background) xyz-d65 calc(0.945 * var(--_y-muted)) calc(var(--_y-muted))
+      from var(--_background) xyz-d65 calc(0.945 * var(--_y-muted)) var(--_y-muted)
         calc(1.12 * var(--_y-muted))
     )
   );
@@ -65,10 +64,7 @@ const derived = css`
   --_hover: color-mix(
     in srgb,
     var(--_accent),
-    color(
-        from var(--_accent) xyz-d65 calc(0.9505 * var(--_light)) calc(var(--_light))
-          calc(1.089 * var(--_light))
-      )
+    color(from var(--_accent) xyz-d65 calc(0.9505 * var(--_light)) var(--_light) calc(1.089 * var(--_light)))
       14%
   );
 `;
@@ -139,18 +135,12 @@ export const styles = css`
     border: 1px solid var(--_border);
     border-radius: var(--_inner);
     background: var(--_background);
-  }
-  button,
-  summary,
-  label {
     cursor: pointer;
-    touch-action: manipulation;
   }
   :focus-visible {
     outline: 3px solid var(--_text);
     outline-offset: 2px;
   }
-
   .card {
     position: relative;
     display: grid;
@@ -276,7 +266,6 @@ export const styles = css`
   .error small {
     display: block;
   }
-
   .action {
     min-height: 52px;
     padding: 8px 16px;
@@ -300,7 +289,6 @@ export const styles = css`
       opacity: 0.72;
     }
   }
-
   @container (min-width: 720px) {
     .card {
       grid-template-columns: minmax(0, 5fr) minmax(0, 7fr);
@@ -342,7 +330,6 @@ export const styles = css`
   @media (prefers-reduced-motion: reduce) {
     * {
       animation: none !important;
-      transition: none !important;
     }
   }
 `;

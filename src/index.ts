@@ -7,7 +7,8 @@ if (typeof window !== 'undefined' && !customElements.get('crypto-checkout')) {
 
 export { CryptoCheckout };
 export type { CheckoutStatus } from './checkout/state.js';
-export * from './errors.js';
+export { ApiError, CheckoutError, NetworkError, ReplyError } from './errors.js';
+export type { ApiErrorCode, ApiErrorDetails, CheckoutErrorDetails, FieldError } from './errors.js';
 export {
   CheckoutErrorEvent,
   CheckoutEvent,

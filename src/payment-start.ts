@@ -78,7 +78,7 @@ export class PaymentStart {
     // In a task of its own: storage and channels take a slow phone as long as the view.
     this.#followTimer = setTimeout(() => {
       this.#followTimer = undefined;
-      this.#listenToTabs();
+      this.#listenToTabs(order);
       if (!isSame) this.resume(isFirst);
       whenIdle(() => void this.#loadOffer().catch(() => undefined));
     });
@@ -118,9 +118,9 @@ export class PaymentStart {
     await loadOffer(this.#host, this);
   }
 
-  #listenToTabs(): void {
+  #listenToTabs(order: Order): void {
     if (!this.#host.isConnected) return;
-    this.#tabs = new TabChannel(memoryFor(this.#host.order).name, (paymentId) => {
+    this.#tabs = new TabChannel(memoryFor(order).name, (paymentId) => {
       const controller = this.flow?.controller;
       if (controller) void controller.join(paymentId);
       else if (this.initialState.name === 'idle') void this.#joinFromIdle(paymentId);

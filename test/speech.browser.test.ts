@@ -13,7 +13,7 @@ import {
   waitFor,
 } from './support/element.js';
 import { successReply, useFakeApi } from './support/fake-api.js';
-import { createdPayment, lockedPayment, paymentInState } from './support/payments.js';
+import { createdPayment, lockedPayment, paymentInState, receiptOf } from './support/payments.js';
 
 const api = useFakeApi();
 
@@ -108,6 +108,177 @@ describe('announcements', () => {
     expect(textOf(element, 'check')).to.equal('Checking…');
     await waitFor(() => /^Nothing seen yet, checked \d+:\d\d:\d\d [AP]M$/.test(textOf(element, 'check')));
   });
+});
+
+/** What is read of a part: its text without what is hidden from screen readers, or its label. */
+function readOf(element: CryptoCheckout, name: string): string {
+  const part = getPart(element, name);
+  const copy = part.cloneNode(true) as HTMLElement;
+  copy.querySelectorAll('[aria-hidden="true"]').forEach((hidden) => hidden.remove());
+  return part.ariaLabel ?? copy.textContent.replace(/\s+/g, ' ').trim();
+}
+
+/** The live region that speaks a part when it changes; empty if nothing does. */
+function liveOf(element: CryptoCheckout, name: string): string {
+  const region = getPart(element, name).closest('[aria-live], [role="status"], [role="alert"]');
+  return region?.getAttribute('aria-live') ?? region?.role ?? '';
+}
+
+async function open(payment: Payment): Promise<CryptoCheckout> {
+  api.payment = payment;
+  const element = await mount({ 'public-key': 'pk_test_x', 'payment-id': payment.id, locale: 'en' });
+  await waitFor(() => element.payment !== undefined && textOf(element, 'heading') !== 'Loading…');
+  return element;
+}
+
+describe('read word for word', () => {
+  let copied: string[];
+  beforeEach(() => {
+    copied = [];
+    const writeText = (text: string) => Promise.resolve(void copied.push(plain(text)));
+    Object.defineProperty(navigator, 'clipboard', { configurable: true, value: { writeText } });
+  });
+  afterEach(() => {
+    Reflect.deleteProperty(navigator, 'clipboard');
+  });
+
+  it('is the line of the offer, which is not announced, and whose coins are pictures for the eye', async () => {
+    const element = await mount({ ...orderAttributes, locale: 'en' });
+    await waitFor(() => readOf(element, 'offer') !== '');
+    expect(readOf(element, 'offer')).to.equal('8 coins · no account · price fixed for 30 min');
+    expect(liveOf(element, 'offer')).to.equal('');
+    const marks = [...getPart(element, 'offer').querySelectorAll('svg')];
+    expect(marks.map(({ ariaHidden }) => ariaHidden)).to.deep.equal(Array(5).fill('true'));
+  });
+
+  for (const [seconds, word] of [
+    [600, ''],
+    [290, 'Ending soon'],
+    [50, 'Last minute'],
+  ] as const) {
+    it(`is the timer with ${seconds} s left: ${word || 'the time alone'}, not by colour alone`, async () => {
+      const element = await open(lockedPayment({ expiresBy: Date.now() + seconds * 1000 }));
+      await waitFor(() => hasPart(element, 'countdown'));
+      const timer = getPart(element, 'countdown');
+      expect([timer.role, timer.ariaLabel]).to.deep.equal(['timer', 'Time left']);
+      const around = timer.parentElement;
+      expect(around?.querySelector('small')?.textContent ?? '').to.equal(word);
+      expect(around?.querySelector('svg')?.ariaHidden).to.equal('true');
+      // A screen reader would speak each second of it.
+      expect(liveOf(element, 'countdown')).to.equal('');
+    });
+  }
+
+  it('is the payment on the phone: a title, an image and a sentence, none of them announced', async () => {
+    const element = await open(lockedPayment());
+    await waitFor(() => hasPart(element, 'phone'));
+    getPart(element, 'phone').querySelector('summary')?.click();
+    await waitFor(() => hasPart(element, 'phone-qr'));
+    expect(textOf(element, 'phone')).to.equal(
+      'Pay on your phone Scan it with your phone’s camera, not with a wallet. This page follows.',
+    );
+    const code = getPart(element, 'phone-qr');
+    expect([code.role, readOf(element, 'phone-qr')]).to.deep.equal(['img', 'QR code: Pay on your phone']);
+    expect(liveOf(element, 'phone')).to.equal('');
+  });
+
+  it('is the check of a transfer: its field, its button, and an answer that is announced', async () => {
+    const element = await open(lockedPayment());
+    await waitFor(() => hasPart(element, 'transfer-check'));
+    getPart(element, 'transfer-check').querySelector('summary')?.click();
+    await waitFor(() => hasPart(element, 'transfer-hash'));
+    const field = getPart(element, 'transfer-hash') as HTMLInputElement;
+    expect([...(field.labels ?? [])].map(({ textContent }) => textContent)).to.deep.equal([
+      'Transaction hash or explorer link',
+    ]);
+    expect(readOf(element, 'check-transfer')).to.equal('Check');
+    expect(field.getAttribute('aria-describedby')).to.equal(getPart(element, 'transfer-answer').id);
+    press(element, 'check-transfer');
+    await waitFor(() => readOf(element, 'transfer-answer') !== '');
+    expect(readOf(element, 'transfer-answer')).to.equal(
+      'That holds no transaction hash: 64 digits and letters from a to f, in the history of your wallet or exchange.',
+    );
+    expect(liveOf(element, 'transfer-answer')).to.equal('polite');
+  });
+
+  it('is the excess and the message for the shop, whose copy is announced', async () => {
+    const receipts = [
+      receiptOf({ currency: 'USDT', amount: 5, txHash: 'a1b2c3', counts: true, status: 'confirmed' }),
+    ];
+    const element = await open(paymentInState('settled_over', { amountSeen: 5, receipts }));
+    await waitFor(() => hasPart(element, 'copy-message'));
+    expect(plain(readOf(element, 'status'))).to.equal(
+      'You sent 5.00 USDT; 3.25 USDT was due. The shop has the excess: ask for it back.',
+    );
+    expect(readOf(element, 'copy-message')).to.equal('Copy message for the shop');
+    press(element, 'copy-message');
+    await waitFor(() => copied.length === 1);
+    await waitFor(() => readOf(element, 'notice') === 'Copied.');
+    expect(liveOf(element, 'notice')).to.equal('polite');
+    expect(copied).to.deep.equal([
+      plain(
+        [
+          'Order: order-42',
+          `Payment ID: ${lockedPayment().id}`,
+          'Total: 3.25 USDT',
+          'Paid: 5.00 USDT',
+          'Excess: 1.75 USDT',
+          'Transaction: 5.00 USDT a1b2c3',
+        ].join('\n'),
+      ),
+    ]);
+  });
+
+  it('is the receipt: what was paid, "Details", "Receipt" and "Save"', async () => {
+    const element = await open(paymentInState('settled', { amountSeen: 3.25 }));
+    await waitFor(() => hasPart(element, 'save'));
+    expect(plain(readOf(element, 'status'))).to.equal('The shop has received 3.25 USDT. Thank you.');
+    expect(plain(readOf(element, 'paid'))).to.match(/^3\.25 USDT .*, \d+:\d\d [AP]M$/);
+    expect(getPart(element, 'receipt').querySelector('summary')?.textContent).to.equal('Details');
+    const link = getPart(element, 'receipt-link');
+    expect([link.tagName, readOf(element, 'receipt-link')]).to.deep.equal(['A', 'Receipt']);
+    const save = getPart(element, 'save');
+    expect([save.tagName, readOf(element, 'save')]).to.deep.equal(['BUTTON', 'Save']);
+  });
+
+  for (const [what, payment, sentence] of [
+    [
+      'late and unconfirmed',
+      () =>
+        paymentInState('expired', {
+          amountSeen: 3.25,
+          receipts: [receiptOf({ currency: 'USDT', amount: 3.25, counts: true })],
+        }),
+      '3.25 USDT seen. It came after the time; the shop decides once it is confirmed.',
+    ],
+    [
+      'late and too little',
+      () => paymentInState('expired_late', { amountSeen: 3 }),
+      '3.00 USDT came too late and does not cover the price. The shop has it: ask what happens next.',
+    ],
+    [
+      'short',
+      () => paymentInState('expired_partial', { amountSeen: 1 }),
+      '1.00 USDT of 3.25 USDT arrived in time. The shop has it: ask for it back, or how to pay the rest.',
+    ],
+    [
+      'seen in time, and short',
+      () =>
+        paymentInState('partially_paid', { amountSeen: 1, amountDue: 2.25, expiresBy: Date.now() - 1000 }),
+      '1.00 USDT of 3.25 USDT seen in time. It counts. The last check is running. Do not send anything now.',
+    ],
+    [
+      'late, and accepted',
+      () => paymentInState('settled_late', { amountSeen: 3.25 }),
+      'Your payment came after the time limit, and the shop has accepted it.',
+    ],
+  ] as const) {
+    it(`is what came ${what}, in the region of the status`, async () => {
+      const element = await open(payment());
+      await waitFor(() => plain(readOf(element, 'status')) === sentence, sentence);
+      expect(liveOf(element, 'status')).to.equal('status');
+    });
+  }
 });
 
 describe('a secret key', () => {

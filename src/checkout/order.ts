@@ -37,6 +37,9 @@ type Attributes = Readonly<Record<Exclude<keyof Order, 'amount'>, string | undef
   readonly amount: string | number | undefined;
 };
 
+/** Parsing it takes a slow phone a millisecond, and the order is asked for many times. */
+let scriptOrigin: string | undefined;
+
 /** The order that a tag describes. Without an `api-url`, the API is where this script came from. */
 export function orderOf(tag: Attributes): Order {
   const { apiUrl, publicKey, amount, baseCurrency } = tag;
@@ -44,7 +47,7 @@ export function orderOf(tag: Attributes): Order {
     ...Object.fromEntries(textAttributes.map((name) => [name, tag[name] || undefined])),
     baseCurrency: baseCurrency?.toUpperCase() || undefined,
     // A path is one of the page's own server.
-    apiUrl: (apiUrl || new URL(import.meta.url).origin)
+    apiUrl: (apiUrl || (scriptOrigin ??= new URL(import.meta.url).origin))
       .replace(/^\//, `${location.origin}/`)
       .replace(/\/+$/, ''),
     publicKey: publicKey ?? '',

@@ -194,7 +194,11 @@ export const afterQrStyles = css`
   ::-webkit-progress-value {
     border-radius: 4px;
     background: var(--_good);
-    transition: inline-size 0.3s;
+  }
+  @media (prefers-reduced-motion: no-preference) {
+    ::-webkit-progress-value {
+      transition: inline-size 0.3s;
+    }
   }
   ::-moz-progress-bar {
     background: var(--_good);

@@ -13,6 +13,12 @@ export const flowStyles = css`
   h2:focus-visible {
     outline: none;
   }
+  button,
+  summary,
+  .option {
+    cursor: pointer;
+    touch-action: manipulation;
+  }
   .search,
   .options,
   .target {

@@ -40,7 +40,7 @@ export function viewKey(status: CheckoutStatus): string {
 export function frame(shown: Shown, props: FrameProps, { text, isTest }: FirstContext): TemplateResult {
   const { state, view, isReconnecting, problem, notice = '' } = shown;
   const { language, header, preload } = props;
-  const isBusy = view.isBusy ? 'true' : 'false';
+  const isBusy = view.isBusy === true;
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     if (!view.isBusy) view.action?.run();

@@ -5,7 +5,7 @@ import type { CryptoCheckout } from '../../src/index.js';
 import { getPart, hasPart, mount, press, textOf, waitFor, waitForStatus } from '../support/element.js';
 import { FakeApi } from '../support/fake-api.js';
 import { evmPayment, lockedPayment, paymentInState } from '../support/payments.js';
-import { ScriptedWallet, sentHash, walletError } from '../support/scripted-wallet.js';
+import { account, otherAccount, ScriptedWallet, sentHash, walletError } from '../support/scripted-wallet.js';
 
 const icon = 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"/>';
 let api: FakeApi;
@@ -205,6 +205,28 @@ describe('wallets', () => {
       ...(wallet.sent[0] as object),
       value: `0x${(23n * 10n ** 14n).toString(16)}`,
     });
+  });
+
+  it('send nothing where the address changes while the wallet is asked, and say so in those words', async () => {
+    const wallet = install();
+    const element = await mountPayment();
+    await shows(element, 1);
+    wallet.answers['eth_requestAccounts'] = () => {
+      const { addressInformation } = api.payment;
+      const address = otherAccount;
+      api.payment = {
+        ...api.payment,
+        ...(addressInformation && { addressInformation: { ...addressInformation, address } }),
+      };
+      return [account];
+    };
+    press(element);
+    await waitFor(() => problem(element) !== '');
+    expect(problem(element)).to.equal(
+      'The address has changed. Nothing was sent. Check it, then press again.',
+    );
+    expect(getPart(element, 'wallet-problem').getAttribute('role')).to.equal('alert');
+    expect(wallet.sent).to.have.length(0);
   });
 
   it('send nothing for a payment that ended while the page was not looking', async () => {

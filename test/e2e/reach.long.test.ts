@@ -49,7 +49,7 @@ async function tabTo(page: Page, name: RegExp): Promise<void> {
   throw new Error(`No ${String(name)} within 40 tab stops`);
 }
 
-test('a payment by keyboard alone, from the pay button to the receipt', async () => {
+test('a payment by keyboard alone, from the pay button to the receipt', { timeout: 120_000 }, async () => {
   const page = await stage.page();
   await openShop(stage, page, tagOf(stage, 'keyboard'));
   const checkout = checkoutOn(page);
@@ -84,6 +84,20 @@ test('a payment by keyboard alone, from the pay button to the receipt', async ()
   await tabTo(page, /^Paying from an exchange/);
   await page.keyboard.press('Space');
   await page.getByText(/must show/).waitFor();
+  await tabTo(page, /^Pay on your phone$/);
+  await page.keyboard.press('Enter');
+  await page.getByRole('img', { name: 'QR code: Pay on your phone' }).waitFor();
+  await tabTo(page, /^Check my transfer$/);
+  await page.keyboard.press('Enter');
+  await checkout.part('transfer-hash').waitFor();
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('ab'.repeat(32));
+  await page.keyboard.press('Enter');
+  await checkout
+    .part('transfer-answer')
+    .filter({ hasText: /does not know it yet/ })
+    .waitFor();
+  expect(await checkout.element.getAttribute('status')).toBe('awaiting-funds');
   await tabTo(page, /^Check now$/);
   await page.keyboard.press('Enter');
   await checkout
@@ -105,6 +119,15 @@ test('a payment by keyboard alone, from the pay button to the receipt', async ()
   const { currencyNetwork: network = '' } = await stage.verify(payment.id);
   await stage.sandbox('blocks', { network, count: 3 });
   await reach('success');
+  await tabTo(page, /^Details$/);
+  await page.keyboard.press('Enter');
+  await page.getByRole('definition').filter({ hasText: payment.id }).waitFor();
+  const receipt = page.waitForEvent('popup');
+  await tabTo(page, /^Receipt$/);
+  await page.keyboard.press('Enter');
+  await (await receipt).getByText(payment.id).first().waitFor();
+  await (await receipt).close();
+  await page.bringToFront();
   const saved = page.waitForEvent('download');
   await tabTo(page, /^Save/);
   await page.keyboard.press('Enter');
