@@ -34,11 +34,10 @@ export interface Sending {
   ensureAccount?(account: string): void;
   /** Before the wallet is asked for these calls, by their positions. Nothing is asked if it throws. */
   beforeAsked?(positions: readonly number[], from: string): Promise<void>;
-  /**
-   * @param answer the hash of a transaction, or the id of a batch, which a hash follows if the wallet tells one; null if the wallet
-   * sent nothing
-   */
+  /** @param answer the hash of a transaction, or the id of a batch; null if the wallet sent nothing */
   onAnswer(positions: readonly number[], answer: string | null): Promise<void>;
+  /** Once the wallet says in which transactions it sent a batch; never, if it does not while it is asked. */
+  onMined(positions: readonly number[], batch: string, hashes: readonly string[]): Promise<void>;
 }
 
 /** The wallet may have sent these, and did not say so. */
@@ -121,8 +120,8 @@ async function sendTogether(
   const id = fieldOf(answer, 'id') ?? answer;
   if (typeof id !== 'string' || id === '') throw new UnsureSending();
   await sending.onAnswer(positions, id);
-  const hash = await hashOfBatch(provider, id, signal);
-  if (hash !== undefined && hash !== id) await sending.onAnswer(positions, hash);
+  const hashes = await waitForBatch(provider, id, signal);
+  if (hashes.length > 0) await sending.onMined(positions, id, hashes);
   return true;
 }
 
@@ -130,24 +129,37 @@ async function sendTogether(
 const cannotTogether = new Set([4200, -32601, -32602, 5700, 5710, 5740, 5750, 5760]);
 
 const statusEveryMs = 1000;
-/** A batch that takes longer has its id kept; its transaction is found by its blocks. */
+/** A batch that takes longer has its id kept, by which the wallet can be asked later. */
 const statusReads = 120;
 
-async function hashOfBatch(provider: Provider, id: string, signal: AbortSignal): Promise<string | undefined> {
+async function waitForBatch(provider: Provider, id: string, signal: AbortSignal): Promise<readonly string[]> {
   for (let read = 0; read < statusReads; read += 1) {
     signal.throwIfAborted();
-    const answer = await provider
-      .request({ method: 'wallet_getCallsStatus', params: [id] })
-      .catch(() => undefined);
-    const receipts = fieldOf(answer, 'receipts');
-    const hash = readHash(fieldOf(Array.isArray(receipts) ? receipts[0] : undefined, 'transactionHash'));
-    if (hash !== undefined) return hash;
-    const status = fieldOf(answer, 'status');
+    const { hashes, status } = await readBatch(provider, id);
     if (status === 400) throw new WalletRefusal('walletFailed');
-    if (typeof status === 'number' && status >= 200) return undefined;
+    if (hashes.length > 0 || status >= 200) return hashes;
     await wait(statusEveryMs);
   }
-  return undefined;
+  return [];
+}
+
+/**
+ * What a wallet says of a batch, without asking the person: its transactions, and the status code of EIP-5792, from 200 on once it
+ * has ended; 0 if the wallet does not say.
+ */
+export async function readBatch(
+  provider: Provider,
+  id: string,
+): Promise<{ readonly hashes: readonly string[]; readonly status: number }> {
+  const answer = await provider
+    .request({ method: 'wallet_getCallsStatus', params: [id] })
+    .catch(() => undefined);
+  const receipts = fieldOf(answer, 'receipts');
+  const hashes = (Array.isArray(receipts) ? receipts : []).flatMap(
+    (one) => readHash(fieldOf(one, 'transactionHash')) ?? [],
+  );
+  const status = fieldOf(answer, 'status');
+  return { hashes: [...new Set(hashes)], status: typeof status === 'number' ? status : 0 };
 }
 
 /** Hands back that nothing was sent, if that is certain. */

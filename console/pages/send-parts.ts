@@ -39,6 +39,11 @@ export async function sendFromWallet(one: Export, view: View): Promise<void> {
       await view.act(() => keepAnswer(view, { params, body }));
       if (answer !== null) view.say(texts.sent(positions.length));
     },
+    // Of several, nobody knows which paid what: the id stays kept.
+    async onMined(positions: readonly number[], _batch: string, hashes: readonly string[]) {
+      const [answer] = hashes;
+      if (answer !== undefined && hashes.length === 1) await this.onAnswer(positions, answer);
+    },
   };
   try {
     await sendCalls(wallet.provider, sending, view.signal);

@@ -6,7 +6,7 @@ import type { ParsedData } from '../../src/contract/endpoint.js';
 import { amount, time } from '../format.js';
 import { texts } from '../messages/sweeps.js';
 import { page, type View } from '../page.js';
-import { findWallets, sendCalls, UnsureSending } from '../send-calls.js';
+import { findWallets, readBatch, sendCalls, UnsureSending } from '../send-calls.js';
 import { button } from '../ui/button.js';
 import { copyable } from '../ui/copy.js';
 import { saveCsv } from '../ui/csv.js';
@@ -33,7 +33,37 @@ interface Kept {
 }
 const kept = new WeakMap<View, Kept>();
 
-const load = async ({ api, signal }: View): Promise<Data> => (await api(sweeps.list, {}, signal)).data;
+async function load(view: View): Promise<Data> {
+  const { data } = await view.api(sweeps.list, {}, view.signal);
+  void askWallets(data, view);
+  return data;
+}
+
+/** Views whose wallets are being asked. */
+const asking = new WeakSet<View>();
+
+/**
+ * Asks the wallets of this browser what became of batches whose page was closed too early. They answer for what they sent, and ask
+ * nobody. The page shows it when it is read again.
+ */
+async function askWallets({ sent }: Data, view: View): Promise<void> {
+  const open = sent.filter(({ isBooked }) => !isBooked);
+  if (open.length === 0 || asking.has(view) || view.isBusy || !view.can('sweeps.keepAnswer')) return;
+  asking.add(view);
+  try {
+    for (const { provider } of await findWallets()) {
+      for (const { network, answer } of open) {
+        const { hashes, status } = await readBatch(provider, answer);
+        if (hashes.length === 0 && status !== 400) continue;
+        await view.api(sweeps.keepAnswer, { body: { network, answer, hashes: [...hashes] } }, view.signal);
+      }
+    }
+  } catch {
+    // It is asked again when the page is read again.
+  } finally {
+    asking.delete(view);
+  }
+}
 
 function render({ networks, sent }: Data, view: View): TemplateResult {
   const planned = kept.get(view);
@@ -70,11 +100,11 @@ async function makePlan(network: string, view: View): Promise<void> {
   view.redraw();
 }
 
-const moved = ({ groups }: Plan) => groups.filter(({ skipped }) => skipped === null);
+const inBase = ({ baseCurrency }: Plan, value: string | null) =>
+  value === null ? texts.unknown : amount(value, baseCurrency);
 
 function planSection({ plan, progress }: Kept, view: View): TemplateResult {
-  const { baseCurrency, groups, transactions } = plan;
-  const inBase = (value: string | null) => (value === null ? texts.unknown : amount(value, baseCurrency));
+  const { groups, transactions } = plan;
   const isWorth = transactions.length > 0;
   return section(
     texts.planOf(plan.name),
@@ -84,8 +114,8 @@ function planSection({ plan, progress }: Kept, view: View): TemplateResult {
       columns: [
         { label: texts.amount, cell: (one) => `${one.amount} ${one.currency}` },
         { label: texts.addresses, isNumber: true, cell: (one) => one.addresses },
-        { label: texts.worth, isNumber: true, cell: ({ worth }) => inBase(worth) },
-        { label: texts.cost, isNumber: true, cell: ({ cost }) => inBase(cost) },
+        { label: texts.worth, isNumber: true, cell: ({ worth }) => inBase(plan, worth) },
+        { label: texts.cost, isNumber: true, cell: ({ cost }) => inBase(plan, cost) },
         {
           label: texts.result,
           cell: ({ skipped }) =>
@@ -185,11 +215,9 @@ async function send(view: View): Promise<void> {
     await view.ask({ title: texts.notSentTitle, text: texts.noWallet });
     return;
   }
-  const costs = moved(plan).map(({ cost }) => Number(cost));
-  const cost = costs.reduce((sum, one) => sum + one, 0);
   const values = await view.ask({
     title: texts.sendTitle(plan.transactions.length),
-    text: texts.sendText(plan.name, amount(cost, plan.baseCurrency)),
+    text: texts.sendText(plan.name, inBase(plan, plan.cost)),
     fields: [
       {
         name: 'wallet',
@@ -236,6 +264,10 @@ async function sendFrom(wallet: Wallet, { plan, progress }: Kept, view: View): P
       show(positions, { state: 'unkept', answer });
       await view.api(sweeps.keepAnswer, { body: { network, answer } });
       show(positions, { state: positions.length > 1 ? 'together' : 'sent', answer });
+    },
+    async onMined(positions: readonly number[], batch: string, hashes: readonly string[]) {
+      show(positions, { state: 'together', answer: hashes.join(', ') });
+      await view.api(sweeps.keepAnswer, { body: { network, answer: batch, hashes: [...hashes] } });
     },
   };
   try {

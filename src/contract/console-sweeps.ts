@@ -23,6 +23,8 @@ const sweepPlan = z.object({
   ...sweptNetwork.shape,
   /** Of worth and cost. */
   baseCurrency: z.string(),
+  /** Of all that is swept; null without a rate. */
+  cost: z.nullable(z.string()),
   /** Amounts are decimals with every digit, as text. Worth and cost are null without a rate. */
   groups: z.array(
     z.object({
@@ -53,7 +55,7 @@ const sweeps = {
       sent: z.array(
         z.object({
           network: z.string(),
-          /** Hash of the transaction, or the id that the wallet gave to a batch. */
+          /** Hash of the transaction, or the id that the wallet gave to a batch, until it says more of it. */
           answer: z.string(),
           sentAt: timestamp,
           sentBy: z.string(),
@@ -91,6 +93,7 @@ const sweeps = {
       data: {
         ...sampleNetwork,
         baseCurrency: 'USD',
+        cost: '0.01',
         groups: [
           {
             ...{ treasury: sampleTreasury, currency: 'USDT', addresses: 1, amount: '20', worth: '20.01' },
@@ -106,12 +109,19 @@ const sweeps = {
     method: 'POST',
     path: '/console/api/sweeps/answers',
     key: 'session',
-    description: 'Keeps in the audit log what a wallet in the browser answered when it was asked to sweep.',
+    description:
+      'Keeps in the audit log what a wallet in the browser answered when it was asked to sweep, and what it says later of a batch.',
     body: z.object({
       network,
       answer: described(
         requiredText(),
         'The hash of the transaction, or the id of the batch of calls (EIP-5792).',
+      ),
+      hashes: z.optional(
+        described(
+          z.array(z.string().check(z.regex(/^0x[0-9a-fA-F]{64}$/))).check(z.maxLength(100)),
+          'Of the transactions of this batch, once the wallet tells them; empty if it says that it sent nothing.',
+        ),
       ),
     }),
     sample: { body: { network: 'polygon', answer: sampleHash }, message: 'Answer kept' },

@@ -38,6 +38,10 @@ async function send(answers: Answers): Promise<{ log: unknown[]; error: unknown 
       log.push([...positions, answer]);
       return Promise.resolve();
     },
+    onMined: (positions: readonly number[], batch: string, hashes: readonly string[]) => {
+      log.push([...positions, batch, hashes]);
+      return Promise.resolve();
+    },
   };
   const error: unknown = await sendCalls(provider, sending, new AbortController().signal).catch(
     (reason: unknown) => reason,
@@ -55,16 +59,30 @@ describe('calls for a wallet in the browser', () => {
     expect(log).toEqual([0, 1, 2].flatMap(one));
   });
 
-  it('go together where it can, and the id is kept before the hash', async () => {
+  it('go together where it can, and the id is kept before the hashes', async () => {
     for (const status of ['ready', 'supported']) {
       const { log, error } = await send({
         wallet_getCapabilities: atomic(status),
         wallet_sendCalls: () => ({ id: 'batch' }),
-        wallet_getCallsStatus: () => ({ status: 200, receipts: [{ transactionHash: hash('a') }] }),
+        wallet_getCallsStatus: () => ({
+          status: 200,
+          receipts: ['a', 'b', 'a'].map((digit) => ({ transactionHash: hash(digit) })),
+        }),
       });
       expect(error).toBeUndefined();
-      expect(log).toEqual(['wallet_sendCalls', [0, 1, 2, 'batch'], [0, 1, 2, hash('a')]]);
+      const mined = [0, 1, 2, 'batch', [hash('a'), hash('b')]];
+      expect(log).toEqual(['wallet_sendCalls', [0, 1, 2, 'batch'], mined]);
     }
+  });
+
+  it('of a batch that failed are not sent, and its id is kept', async () => {
+    const { log, error } = await send({
+      wallet_getCapabilities: atomic('ready'),
+      wallet_sendCalls: () => ({ id: 'batch' }),
+      wallet_getCallsStatus: () => ({ status: 400, receipts: [] }),
+    });
+    expect(error).toMatchObject({ reason: 'walletFailed' });
+    expect(log).toEqual(['wallet_sendCalls', [0, 1, 2, 'batch']]);
   });
 
   it('go one by one after all if the account is not upgraded', async () => {

@@ -83,11 +83,13 @@ interface TestWallet {
   isAtomic: boolean;
   /** Which transaction is declined, counted from 1. */
   declined: number;
+  /** Whether it says nothing of its batches yet. */
+  isSilent: boolean;
 }
 
 async function installWallet(page: Page, options: Partial<TestWallet> = {}): Promise<TestWallet> {
   const wallet: TestWallet = {
-    ...{ sends: [], hashes: [], chainId: 1, isAtomic: false, declined: 0 },
+    ...{ sends: [], hashes: [], chainId: 1, isAtomic: false, declined: 0, isSilent: false },
     ...options,
   };
   const chain = `0x${anvilChainId.toString(16)}`;
@@ -116,7 +118,10 @@ async function installWallet(page: Page, options: Partial<TestWallet> = {}): Pro
         return { result: { id: 'batch-1' } };
       }
       case 'wallet_getCallsStatus':
-        return { result: { status: 200, receipts: [{ transactionHash: wallet.hashes.at(-1) }] } };
+        if (wallet.isSilent) return { result: { status: 100 } };
+        return {
+          result: { status: 200, receipts: wallet.hashes.map((transactionHash) => ({ transactionHash })) },
+        };
       case 'eth_sendTransaction':
         if (wallet.sends.length === wallet.declined) return { error: { code: 4001, message: 'Rejected' } };
         return { result: await send(first as Record<string, string>) };
@@ -218,14 +223,20 @@ test('a wallet that declines the second of three has sent the first alone, which
   expect(await planned()).toBe(2);
 });
 
-test('a wallet that can sends the rest together', async () => {
+test('a wallet that can sends the rest together, and tells its transactions after the page was closed', async () => {
   const page = await signIn('owner');
-  const wallet = await installWallet(page, { isAtomic: true });
+  const wallet = await installWallet(page, { isAtomic: true, isSilent: true });
   await openPlan(page);
   await send(page);
   await page.getByText('Sent with the others').first().waitFor();
   expect(wallet.sends).toEqual(['wallet_sendCalls']);
-  await areBooked(page, wallet.hashes.slice(-1));
+  const batch = page.getByRole('row').filter({ hasText: 'batch-1' }).filter({ hasText: 'Under way' });
+  await page.reload();
+  await batch.waitFor();
+  wallet.isSilent = false;
+  await page.reload();
+  await areBooked(page, wallet.hashes);
+  expect(await batch.count()).toBe(0);
   expect(await planned()).toBe(0);
 });
 

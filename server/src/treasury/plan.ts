@@ -12,6 +12,7 @@ import { nativeToken, sweepData, type SweepBatch } from './factory.js';
 import { forwarderFactory } from './forwarder-factory.js';
 import type { EvmConnected } from './forwarder-checks.js';
 import { readDataFee, sweepGas } from './gas.js';
+import { safeBatch } from './safe-batch.js';
 import { readPaidForwarders } from './sweep-store.js';
 import { groupBy } from '../shared/group-by.js';
 
@@ -218,6 +219,9 @@ async function failuresOf(evm: EvmClient, batches: readonly SweepBatch[]): Promi
   return answer === undefined || answer === '0x' ? undefined : BigInt(answer);
 }
 
+/** The most balances of one transaction: Ethereum takes none above 16.7 million gas (EIP-7825). */
+export const mostBalances = 100;
+
 /** A transaction to the factory. */
 export interface SweepTransaction {
   readonly to: string;
@@ -240,4 +244,15 @@ export function transactionsOf({ items }: Pick<SweepPlan, 'items'>, most: number
     }
     return transactions;
   });
+}
+
+export interface WrittenSweep {
+  readonly transactions: readonly SweepTransaction[];
+  readonly safe: ReturnType<typeof safeBatch>;
+}
+
+/** As calls, and as a batch for Safe. @param most balances of one transaction @param now epoch milliseconds */
+export function writeSweep(plan: SweepPlan, most: number, now: number): WrittenSweep {
+  const transactions = transactionsOf(plan, most);
+  return { transactions, safe: safeBatch('Sweep of deposit addresses', plan.chainId, transactions, now) };
 }

@@ -15,19 +15,22 @@ export function createSweepHandlers(
 ): Handlers<SweepsApi> {
   const amountOf = (units: bigint, code: string) => fromUnits(units, currencies.known(code).decimals);
 
+  /** Null if one is unknown. */
+  function sum(items: readonly SweepItem[], of: (item: SweepItem) => bigint | undefined, code: string) {
+    const known = items.flatMap((item) => of(item) ?? []);
+    const total = known.reduce((units, more) => units + more, 0n);
+    return known.length < items.length ? null : amountOf(total, code);
+  }
+  const costOf = (items: readonly SweepItem[]) => sum(items, ({ cost }) => cost, baseCurrency);
+
   function viewGroup([first, ...others]: readonly [SweepItem, ...SweepItem[]]) {
     const { treasury, currency, skipped = null } = first;
-    const sum = (of: (item: SweepItem) => bigint | undefined, code: string) => {
-      const all = [first, ...others].map(of);
-      const known = all.flatMap((units) => units ?? []);
-      const total = known.reduce((units, more) => units + more, 0n);
-      return known.length < all.length ? null : amountOf(total, code);
-    };
+    const items = [first, ...others];
     return {
-      ...{ treasury, currency, addresses: others.length + 1, skipped },
-      amount: sum(({ units }) => units, currency) ?? '0',
-      worth: sum(({ worth }) => worth, baseCurrency),
-      cost: sum(({ cost }) => cost, baseCurrency),
+      ...{ treasury, currency, addresses: items.length, skipped },
+      amount: sum(items, ({ units }) => units, currency) ?? '0',
+      worth: sum(items, ({ worth }) => worth, baseCurrency),
+      cost: costOf(items),
     };
   }
 
@@ -51,6 +54,7 @@ export function createSweepHandlers(
         return {
           data: {
             ...{ ...viewNetwork(on), baseCurrency, safe },
+            cost: costOf(plan.items.filter(({ skipped }) => skipped === undefined)),
             groups: [...groups.values()].flatMap(([first, ...others]) =>
               first ? viewGroup([first, ...others]) : [],
             ),
@@ -61,8 +65,8 @@ export function createSweepHandlers(
         };
       },
 
-      async keepAnswer({ body: { network, answer } }, { caller }) {
-        await sweeps.keepAnswer(caller, network, answer, actorOf(caller));
+      async keepAnswer({ body }, { caller }) {
+        await sweeps.keepAnswer(caller, body, actorOf(caller));
         return { data: undefined };
       },
     },

@@ -1,5 +1,6 @@
 /** What the books say about the forwarders of a merchant. */
 import { statusOf } from 'crypto-checkout/contract';
+import { forwarderSources } from '../addresses/owners.js';
 import { sumUnits } from '../db/units.js';
 import { inChunks } from '../db/chunks.js';
 import type { Reader } from '../db/engine.js';
@@ -13,8 +14,6 @@ export interface PaidForwarder {
   /** Whether its payment can still get money: then nothing is deployed there yet, so that every wallet can pay it. */
   readonly isOpen: boolean;
 }
-
-const isForwarder = 'forwarder:%';
 
 /**
  * The forwarders of a merchant on which money of this network should lie by the books: more was received than was swept.
@@ -42,7 +41,7 @@ export async function readPaidForwarders(
       ])
       .where('addresses.mode', '=', scope.mode)
       .where('addresses.address', 'in', chunk)
-      .where('addresses.source_id', 'like', isForwarder)
+      .where('addresses.source_id', 'like', forwarderSources)
       .execute(),
   );
   return rows.map(({ address, index, sourceId, state, current }) => ({
@@ -105,14 +104,14 @@ async function allForwarders(reader: Reader, { merchantId, mode }: Scope): Promi
     .selectFrom('addresses')
     .innerJoin('payments', 'payments.id', 'addresses.payment_id')
     .where((e) => e.and({ 'payments.merchant_id': merchantId, 'payments.mode': mode }))
-    .where('addresses.source_id', 'like', isForwarder)
+    .where('addresses.source_id', 'like', forwarderSources)
     .select('addresses.address')
     .execute();
   const ofWallets = await reader
     .selectFrom('addresses')
     .innerJoin('wallets', 'wallets.id', 'addresses.wallet_id')
     .where((e) => e.and({ 'wallets.merchant_id': merchantId, 'wallets.mode': mode }))
-    .where('addresses.source_id', 'like', isForwarder)
+    .where('addresses.source_id', 'like', forwarderSources)
     .select('addresses.address')
     .execute();
   return [...ofPayments, ...ofWallets].map(({ address }) => address);

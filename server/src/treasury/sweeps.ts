@@ -2,13 +2,12 @@
 import type { DepositKeys } from '../addresses/deposit-keys.js';
 import { coinOf } from '../chains/assets.js';
 import type { Database } from '../db/database.js';
-import type { AuditLog } from '../merchants/audit-log.js';
+import type { AuditFields, AuditLog } from '../merchants/audit-log.js';
 import type { Clock } from '../shared/clock.js';
 import { invalidField } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
 import type { EvmConnected } from './forwarder-checks.js';
-import type { PlanRequest, SweepPlan } from './plan.js';
-import { mostBalances, writeSweep, type WrittenSweep } from './sweep-file.js';
+import { mostBalances, writeSweep, type PlanRequest, type SweepPlan, type WrittenSweep } from './plan.js';
 import { readBookedSweeps } from './sweep-store.js';
 
 export interface SweepsDeps {
@@ -20,7 +19,15 @@ export interface SweepsDeps {
   planSweeps(request: PlanRequest, signal: AbortSignal): Promise<SweepPlan>;
 }
 
-/** What a wallet answered when it was asked to sweep. */
+/** What a wallet answered when it was asked to sweep, and later of a batch. */
+export interface SweepAnswer {
+  readonly network: string;
+  /** Hash of the transaction, or the id that the wallet gave to a batch. */
+  readonly answer: string;
+  /** Of the transactions of the batch, which are listed in place of its id; empty if the wallet says that it sent nothing. */
+  readonly hashes?: readonly string[] | undefined;
+}
+
 export interface SentSweep {
   readonly network: string;
   /** Hash of the transaction, or the id that the wallet gave to a batch. */
@@ -76,7 +83,13 @@ export function createSweeps({ database, clock, auditLog, depositKeys, ...deps }
       const { merchantId, mode } = scope;
       const from = clock.real() - listedMs;
       const entries = await auditLog.list(reader, { merchantId, action, from });
-      const own = entries.filter((entry) => entry.mode === mode);
+      const ofMode = entries.filter((entry) => entry.mode === mode);
+      const ended = new Set(ofMode.map(batchOf));
+      const listed = ofMode.filter(
+        (entry) =>
+          entry.after?.['isSent'] !== false && (batchOf(entry) !== undefined || !ended.has(entry.subjectId)),
+      );
+      const own = [...new Map(listed.map((entry) => [entry.subjectId, entry])).values()];
       const booked = await readBookedSweeps(
         reader,
         scope,
@@ -88,17 +101,39 @@ export function createSweeps({ database, clock, auditLog, depositKeys, ...deps }
       }));
     },
 
-    /** Problem: `validation_error` for a network without a treasury. */
-    async keepAnswer(scope: Scope, network: string, answer: string, actor: string): Promise<void> {
+    /** Keeps each once. Problem: `validation_error` for a network without a treasury. */
+    async keepAnswer(scope: Scope, given: SweepAnswer, actor: string): Promise<void> {
+      const { network } = given;
       await networkOf(scope, network);
       const { merchantId, mode } = scope;
-      // A wallet may also answer with the id of a batch, in whatever form.
-      const subjectId = isHash.test(answer) ? answer.toLowerCase() : answer;
-      await database.write((transaction) =>
-        auditLog.record(transaction, { merchantId, mode, actor, action, subjectId, after: { network } }),
-      );
+      const batch = idOf(given.answer);
+      const kept =
+        given.hashes?.length === 0
+          ? [{ subjectId: batch, after: { network, batch, isSent: false } }]
+          : (given.hashes?.map((hash) => ({ subjectId: idOf(hash), after: { network, batch } })) ?? [
+              { subjectId: batch, after: { network } },
+            ]);
+      await database.write(async (transaction) => {
+        // Two tabs can be told the same.
+        const from = clock.real() - listedMs;
+        const known = (await auditLog.list(transaction, { merchantId, action, from })).filter(
+          (entry) => entry.mode === mode,
+        );
+        for (const one of kept) {
+          const isKnown = known.some(
+            (entry) => entry.subjectId === one.subjectId && batchOf(entry) === batchOf(one),
+          );
+          if (!isKnown) await auditLog.record(transaction, { merchantId, mode, actor, action, ...one });
+        }
+      });
     },
   };
 }
+
+/** A wallet may also answer with the id of a batch, in whatever form. */
+const idOf = (answer: string): string => (isHash.test(answer) ? answer.toLowerCase() : answer);
+
+/** The id of the batch that an entry tells the outcome of. */
+const batchOf = ({ after }: { readonly after: AuditFields | null }): unknown => after?.['batch'];
 
 export const coinCodeOf = ({ chainAssets }: EvmConnected): string => coinOf(chainAssets)?.currency ?? '';
