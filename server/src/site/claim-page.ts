@@ -1,6 +1,5 @@
 /** The page where a payer claims a refund, `{PUBLIC_URL}/refund#TOKEN`. What follows # never reaches this server in an address. */
 import { Router } from 'express';
-import { claimTexts } from './claim-texts.js';
 import { html } from './html.js';
 import { localeOf, pathOf, policyOf, sendPage, stylesheetFile } from './page-frame.js';
 
@@ -31,11 +30,11 @@ export function claimPage({ publicUrl, scriptFile }: ClaimPageOptions): Router {
   });
   router.get('/refund', (request, response) => {
     const locale = localeOf(request);
-    const texts = claimTexts[locale.language];
+    const { hosted, claim: texts } = locale.texts;
     const content = html`<main>
       <h1 class="unseen">${texts.title}</h1>
       <refund-claim api-url="${path}" texts="${JSON.stringify(texts)}"></refund-claim>
-      <noscript><p>${locale.texts.needsScript}</p></noscript>
+      <noscript><p>${hosted.needsScript}</p></noscript>
     </main>`;
     const head = html`<script type="module" src="${path}/refund/claim.js"></script>`;
     sendPage(response, { status: 200, locale, title: texts.title, content, head, stylesheet, policy });

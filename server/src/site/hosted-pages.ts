@@ -36,7 +36,7 @@ export function hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirecto
   });
   router.get(`${route}/:id`, async (request, response) => {
     const locale = localeOf(request);
-    const { texts } = locale;
+    const texts = locale.texts.hosted;
     const send = (to: Response, status: number, title: string, content: Html, head?: Html) =>
       sendPage(to, { status, locale, title, content, head, policy: csp, stylesheet: `${path}/page.css` });
     const payment = await findPayment(request.params.id);

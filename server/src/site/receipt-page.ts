@@ -4,7 +4,7 @@ import { isInGroup, type PaymentRecord, type PaymentRefund, type Receipt } from 
 import { isoTime } from '../shared/clock.js';
 import { html, type Html } from './html.js';
 import { localeOf, notice, pathOf, policyOf, sendPage, stylesheetFile } from './page-frame.js';
-import { receiptTexts, type ReceiptTexts } from './receipt-texts.js';
+import type { PageTexts } from './page-texts.js';
 
 export interface ReceiptPageOptions {
   readonly publicUrl: string;
@@ -26,13 +26,13 @@ export function receiptPage({ publicUrl, findReceipt }: ReceiptPageOptions): Rou
   });
   router.get('/receipt/:id', async (request, response) => {
     const locale = localeOf(request);
+    const { hosted, receipt: texts } = locale.texts;
     const found = await findReceipt(request.params.id);
     if (!found) {
-      const { notFound: title, notFoundHelp } = locale.texts;
+      const { notFound: title, notFoundHelp } = hosted;
       const content = notice(title, notFoundHelp);
       return sendPage(response, { status: 404, locale, title, content, stylesheet, policy });
     }
-    const texts = receiptTexts[locale.language];
     const title = `${texts.receipt} · ${found.payment.branding?.businessName ?? ''}`;
     const content = view(found.payment, found.now, texts);
     sendPage(response, { status: 200, locale, title, content, stylesheet, policy });
@@ -41,7 +41,7 @@ export function receiptPage({ publicUrl, findReceipt }: ReceiptPageOptions): Rou
 }
 
 /** Whoever has the link reads this: nothing of the payer, neither name, email, phone number nor sending address. */
-function view(payment: PaymentRecord, now: number, texts: ReceiptTexts): Html {
+function view(payment: PaymentRecord, now: number, texts: PageTexts['receipt']): Html {
   // This server sends the state with every payment; the contract lets others leave it out.
   const { state = 'created', mode, receipts } = payment;
   const [before = '', after = ''] = texts.asOf.split('{time}');
@@ -73,7 +73,7 @@ function view(payment: PaymentRecord, now: number, texts: ReceiptTexts): Html {
 
 type Row = readonly [name: string, value: string | Html];
 
-function rowsOf(payment: PaymentRecord, texts: ReceiptTexts): readonly Row[] {
+function rowsOf(payment: PaymentRecord, texts: PageTexts['receipt']): readonly Row[] {
   const { currency = '', networkName = '', amount = 0, amountSeen = 0, baseAmount, baseCurrency } = payment;
   const paid = isInGroup(payment.state, 'success')
     ? payment.transactionTimeLog.findLast(({ type }) => type === 'success')?.time
@@ -96,7 +96,7 @@ function rowsOf(payment: PaymentRecord, texts: ReceiptTexts): readonly Row[] {
   ];
 }
 
-function transfer(receipt: Receipt, texts: ReceiptTexts): Html {
+function transfer(receipt: Receipt, texts: PageTexts['receipt']): Html {
   const { amount, currency, counts, status, txHash, explorerUrl, firstSeenAt } = receipt;
   const progress = texts.unconfirmed
     .replace('{confirmations}', String(receipt.confirmations))
@@ -109,7 +109,7 @@ function transfer(receipt: Receipt, texts: ReceiptTexts): Html {
 }
 
 /** Never its link, nor where it goes. */
-function refundRow(refund: PaymentRefund, texts: ReceiptTexts): Html {
+function refundRow(refund: PaymentRefund, texts: PageTexts['receipt']): Html {
   const { amount, currency, status, txHash, explorerUrl = '' } = refund;
   const link = txHash === undefined ? '' : html`<br />${hashLink(txHash, explorerUrl)}`;
   return row(ltr(money(amount, currency)), html`${texts[refundTexts[status]]}${link}`);
