@@ -78,6 +78,7 @@ async function place(quantity: number, baseCurrency: string): Promise<void> {
     placed,
     events: [],
     payment: undefined,
+    elsewhere: undefined,
     verification: undefined,
     done: undefined,
     claim: undefined,
@@ -123,24 +124,42 @@ async function play(): Promise<void> {
 }
 
 async function verify(): Promise<void> {
-  const { placed, payment } = model;
-  const paymentId = payment?.id ?? placed?.paymentId;
+  const { placed, payment, elsewhere } = model;
+  const paymentId = (elsewhere ?? payment)?.id ?? placed?.paymentId;
   if (placed && paymentId) update({ verification: await verifyOrder(placed.id, paymentId) });
 }
 
 async function runSimulation(name: SimulationName): Promise<void> {
   const { placed } = model;
   // Not every change of the payment fires an event, so ask the element first.
-  const payment = document.querySelector('crypto-checkout')?.payment ?? model.payment;
+  const payment = model.elsewhere ?? document.querySelector('crypto-checkout')?.payment ?? model.payment;
   if (!placed || !payment) return;
   const { done, claim, clockAheadSeconds } = await simulateOrder(placed.id, payment.id, name);
   update({ done, claim, ...(model.config && { config: { ...model.config, clockAheadSeconds } }) });
+  if (model.elsewhere) await lookElsewhere();
+}
+
+/** Whoever copied the tag comes back from a page where they may have started the order's payment. */
+async function lookElsewhere(): Promise<void> {
+  const { placed } = model;
+  if (!placed || playing) return;
+  const newest = await fetchOrder(placed.id).then(
+    ({ payment }) => payment,
+    () => model.elsewhere,
+  );
+  const own = document.querySelector('crypto-checkout')?.payment ?? model.payment;
+  if (model.placed?.id === placed.id) update({ elsewhere: newest?.id === own?.id ? undefined : newest });
+}
+
+/** A payment that the card has just started is the newest. */
+function updatePayment(payment: Payment): void {
+  update({ payment, ...(payment.id !== model.payment?.id && { elsewhere: undefined }) });
 }
 
 /** A payment that is resumed after a reload changes the element's status, but may fire no event. */
 function onStatusChange(): void {
   const payment = counter.querySelector('crypto-checkout')?.payment;
-  if (payment) update({ payment });
+  if (payment) updatePayment(payment);
   // On a phone, the card must stay above the sheet while it is played.
   if (playing && matchMedia('(max-width: 47.99rem)').matches) counter.scrollIntoView();
 }
@@ -148,8 +167,11 @@ function onStatusChange(): void {
 function onEvent(event: CheckoutEvent): void {
   const { type, payment } = event;
   const events = [...model.events, { type, time: new Date(), detail: describe(event) }];
-  update({ events, ...(payment && { payment }) });
-  if (payment) savePayment(payment);
+  update({ events });
+  if (payment) {
+    updatePayment(payment);
+    savePayment(payment);
+  }
   if (type === 'checkout-success') void run(verify);
 }
 
@@ -191,7 +213,11 @@ async function openShop(): Promise<void> {
   const [currency = 'USD'] = Object.keys(config.prices);
   if (!saved) return place(1, currency);
   try {
-    update({ placed: { ...(await fetchOrder(saved.id)), ...saved } });
+    const { payment, ...order } = await fetchOrder(saved.id);
+    update({
+      placed: { ...order, ...saved },
+      elsewhere: payment?.id === saved.paymentId ? undefined : payment,
+    });
   } catch (error) {
     if (!(error instanceof ShopError) || error.status !== 404) throw error;
     await place(1, currency);
@@ -211,6 +237,9 @@ function requireElement(id: string): HTMLElement {
 }
 
 counter.replaceChildren();
+// By the tab that they come back to, or by the pointer, where both windows are in sight.
+addEventListener('focus', () => void lookElsewhere());
+workshop.addEventListener('pointerenter', () => void lookElsewhere());
 requireElement('copy-tag').addEventListener('click', () => void copyTag());
 for (const name of Object.keys(checkoutEvents) as CheckoutEventType[])
   counter.addEventListener(name, onEvent);

@@ -1,4 +1,5 @@
 /** The shop's pages call the shop's own server through these functions. */
+import type { Payment } from 'crypto-checkout';
 import * as z from 'zod/mini';
 
 export type SimulationName =
@@ -23,6 +24,28 @@ const orderReply = z.object({
   quantity: z.number(),
   baseCurrency: z.string(),
   amount: z.string(),
+});
+
+/** What the simulator needs to know of a payment. */
+export type SimulatedPayment = Pick<
+  Payment,
+  | 'id'
+  | 'status'
+  | 'state'
+  | 'currency'
+  | 'currencyNetwork'
+  | 'amountDue'
+  | 'amountSeen'
+  | 'addressInformation'
+>;
+
+const orderWithPayment = z.extend(orderReply, {
+  /** The order's newest payment that has an address, from whichever page it was started. */
+  payment: z.optional(
+    z.custom<SimulatedPayment>(
+      (value: unknown) => typeof value === 'object' && value !== null && 'id' in value,
+    ),
+  ),
 });
 
 const verificationReply = z.object({
@@ -72,8 +95,8 @@ export function placeOrder(quantity: number, baseCurrency: string): Promise<Orde
   return call('orders', orderReply, { quantity, baseCurrency });
 }
 
-export function fetchOrder(id: string): Promise<Order> {
-  return call(`orders/${encodeURIComponent(id)}`, orderReply);
+export function fetchOrder(id: string): Promise<z.output<typeof orderWithPayment>> {
+  return call(`orders/${encodeURIComponent(id)}`, orderWithPayment);
 }
 
 /** Lets the shop's server verify the payment with its secret key. */

@@ -1,6 +1,5 @@
 /** What can be simulated for a demo payment, and what cannot now. The shop's server does it. */
-import type { Payment } from 'crypto-checkout';
-import type { Config, SimulationName } from './shop-client.js';
+import type { Config, SimulatedPayment, SimulationName } from './shop-client.js';
 
 export interface Simulation {
   readonly name: SimulationName;
@@ -13,7 +12,7 @@ export interface Simulation {
 /** The reason before the price is locked. */
 export const noAddress = 'The buttons work once the checkout shows an address.';
 
-export function simulationsOf(payment: Payment | undefined, config: Config): Simulation[] {
+export function simulationsOf(payment: SimulatedPayment | undefined, config: Config): Simulation[] {
   const address = payment?.addressInformation;
   const seen = payment?.amountSeen ?? 0;
   const notYet = address ? undefined : noAddress;
@@ -83,7 +82,7 @@ export function simulationsOf(payment: Payment | undefined, config: Config): Sim
   ];
 }
 
-function otherAsset(payment: Payment, { assets }: Config): Config['assets'][number] | undefined {
+function otherAsset(payment: SimulatedPayment, { assets }: Config): Config['assets'][number] | undefined {
   return assets.find(
     ({ currency, network }) => network === payment.currencyNetwork && currency !== payment.currency,
   );

@@ -3,7 +3,14 @@ import type { Payment } from 'crypto-checkout';
 import { html, nothing, type TemplateResult } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
 import type { SavedOrder } from './saved-order.js';
-import type { Config, Order, Simulated, SimulationName, Verification } from './shop-client.js';
+import type {
+  Config,
+  Order,
+  Simulated,
+  SimulatedPayment,
+  SimulationName,
+  Verification,
+} from './shop-client.js';
 import { noAddress, simulationsOf } from './simulator.js';
 import { tagText, type Look } from './tag.js';
 
@@ -20,7 +27,10 @@ export interface Model {
   readonly config?: Config | undefined;
   readonly isOpening?: boolean;
   readonly placed?: PlacedOrder | undefined;
+  /** The payment of the card. */
   readonly payment?: Payment | undefined;
+  /** The order's newest payment, if another page has started it. */
+  readonly elsewhere?: SimulatedPayment | undefined;
   readonly look: Look;
   readonly events: readonly FiredEvent[];
   readonly verification?: Verification | undefined;
@@ -187,7 +197,10 @@ export function builderView(
           : nothing
       }
     </p>
-    <p>Paste it into any page, on any origin: the key is this shop’s real test key.</p>
+    <p>
+      Paste it into any page, on any origin: the key is this shop’s real test key. Start the payment there,
+      and the simulator here plays it.
+    </p>
   </section>`;
 }
 
@@ -217,11 +230,12 @@ export function workshopView(model: Model, actions: ShopActions): TemplateResult
 }
 
 function simulator(
-  { payment, done, claim, caption, isBusy }: Model,
+  { payment: own, elsewhere, done, claim, caption, isBusy }: Model,
   config: Config,
   { simulate, play, reset }: ShopActions,
 ): TemplateResult {
   const isPlaying = caption !== undefined;
+  const payment = elsewhere ?? own;
   return html`<section
     class=${`panel simulator${isPlaying ? ' playing' : ''}${payment?.addressInformation ? ' ready' : ''}`}
     aria-labelledby="simulator-heading"
@@ -232,7 +246,13 @@ function simulator(
     </button>
     <p class="caption" role="status">${caption ?? ''}</p>
     <p class="hint">
-      ${payment?.addressInformation ? 'Or play the wallet, the network and the clock yourself.' : noAddress}
+      ${
+        elsewhere
+          ? 'The buttons play the payment that another page has started by this tag.'
+          : payment?.addressInformation
+            ? 'Or play the wallet, the network and the clock yourself.'
+            : noAddress
+      }
     </p>
     ${clockNote(config, isBusy || isPlaying, reset)}
     <ul>
@@ -296,11 +316,11 @@ const ruleTexts: Readonly<Record<Verification['rules'][number]['rule'], string>>
 };
 
 function verification(
-  { payment, verification: checked, isBusy }: Model,
+  { payment, elsewhere, verification: checked, isBusy }: Model,
   placed: PlacedOrder,
   { verify }: ShopActions,
 ): TemplateResult {
-  const hasPayment = payment !== undefined || placed.paymentId !== undefined;
+  const hasPayment = (elsewhere ?? payment) !== undefined || placed.paymentId !== undefined;
   return html`<section class="panel verification" aria-labelledby="verification-heading">
     <h3 id="verification-heading">The shop’s server</h3>
     <p>It verifies the payment with its secret key, and delivers if all rules pass.</p>

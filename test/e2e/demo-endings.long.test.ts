@@ -1,6 +1,10 @@
 /** The demo shop: the endings that `endings.test.ts` leaves out, and the button that plays them. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { orderAt } from './checkout.js';
+import { checkoutOn, orderAt } from './checkout.js';
 import { heading, look, press } from './claim-page.js';
 import { testEndings } from './endings.js';
 import { useStage } from './stage.js';
@@ -66,6 +70,48 @@ test('a person pays too much, claims the excess by the link, and has it back, in
   expect(seconds).toBeLessThan(60);
   await page.bringToFront();
   await page.locator('[part="refund"]', { hasText: 'Refunded: ' }).waitFor();
+}, 120_000);
+
+test('the tag, pasted into a page of one’s own, is paid by the simulator beside it', async () => {
+  const context = await stage.context();
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  // The second payment's reference is the first's with a counter, after a conflict.
+  const page = await stage.page({ context, expectedErrors: /409 \(Conflict\)/ });
+  const shop = await orderAt(stage.server.url, page);
+  await page.locator('#tag').waitFor();
+  await page.getByRole('button', { name: 'Copy tag' }).first().click();
+  await page.getByText('Copied.').waitFor();
+  const tag = await page.evaluate(() => navigator.clipboard.readText());
+  const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-own-page-'));
+  try {
+    const file = join(directory, 'mine.html');
+    await writeFile(file, `<!doctype html><meta charset="utf-8"><title>Mine</title>\n${tag}\n`);
+    const own = await stage.page({ context });
+    await own.goto(pathToFileURL(file).href);
+    const pasted = checkoutOn(own);
+    await pasted.act();
+    await pasted.choose('Tether USD', 'Tron');
+
+    await page.bringToFront();
+    await page.locator('.simulator').hover();
+    await page.getByText('The buttons play the payment that another page has started').waitFor();
+    await shop.simulate('half');
+    await pasted.reach('partially-paid');
+    await shop.simulate('exact');
+    await pasted.reach('success');
+    await shop.verify();
+    expect(await shop.verdict()).toMatch(/^Deliver the order/);
+
+    // The card's own payment is newer, and is played from then on.
+    await shop.reach('idle');
+    await shop.act();
+    await shop.choose('Tether USD', 'Tron');
+    await page.getByText('Or play the wallet, the network and the clock yourself.').waitFor();
+    await shop.simulate('exact');
+    await shop.reach('success');
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
 }, 120_000);
 
 // Afterwards: each of them that waits for the deadline puts the shop's clock ahead.

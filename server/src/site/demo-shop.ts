@@ -11,7 +11,7 @@ import {
   verifyPayment,
   type MerchantClient,
 } from 'crypto-checkout/client';
-import { fromUnits, toUnits } from 'crypto-checkout/contract';
+import { fromUnits, toUnits, type Payment } from 'crypto-checkout/contract';
 import express, { Router, type ErrorRequestHandler, type Request } from 'express';
 import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
 import * as z from 'zod/mini';
@@ -50,8 +50,11 @@ const prices: Readonly<Record<string, string>> = {
   ZAR: '420',
 };
 
-/** How long the list of assets is kept. */
-const assetsMs = 5000;
+/** How long the page's configuration is kept. */
+const configMs = 5000;
+
+/** Among how many of the shop's latest payments an order's is looked for. */
+const latestPayments = 50;
 
 const orderBody = z.object({
   quantity: z.int().check(z.minimum(1), z.maximum(9)),
@@ -95,6 +98,17 @@ function orderOf(id: string, orderKey: Uint8Array): Order | undefined {
   return { id, reference, quantity: Number(quantity), baseCurrency, amount };
 }
 
+/** A repeated payment of an order has its reference with a counter. */
+function isPaymentOf(order: Order, { txRef }: Payment): boolean {
+  return txRef?.replace(/:\d+$/, '') === order.reference;
+}
+
+/** What the page's simulator needs to know of a payment; nothing of the payer. */
+function simulatedPart(payment: Payment): object {
+  const { id, status, state, currency, currencyNetwork, amountDue, amountSeen, addressInformation } = payment;
+  return { id, status, state, currency, currencyNetwork, amountDue, amountSeen, addressInformation };
+}
+
 /** Serves the shop's API at `/demo-api` and its pages at `/`. */
 export function demoShop(options: DemoShopOptions): Router {
   const { publicKey, secretKey, orderKey, nextNumber, isLimited, reset, checkoutUrl, consoleUrl, directory } =
@@ -109,35 +123,38 @@ export function demoShop(options: DemoShopOptions): Router {
     next();
   });
 
-  /** Kept for all visitors together: a call of the API for each is much work for requests without a key. */
-  let assets: { readonly list: readonly object[]; readonly until: number } | undefined;
-  async function readAssets(request: Request): Promise<readonly object[]> {
-    if (assets && performance.now() < assets.until) return assets.list;
-    const { data } = await merchant(request).currencies.list();
-    const list = data.flatMap(({ code, payableDecimals, networks }) =>
+  /** Kept for all visitors together: its calls of the API are much work for a request without a key. */
+  let config: { readonly reply: Promise<object | undefined>; readonly until: number } | undefined;
+  const forgetConfig = () => (config = undefined);
+
+  /** @returns undefined if there is no public key */
+  async function readConfig(request: Request): Promise<object | undefined> {
+    const key = await publicKey();
+    if (key === undefined) return undefined;
+    const [{ data }, ahead] = await Promise.all([
+      merchant(request).currencies.list(),
+      clockAheadSeconds({ apiUrl: ownUrl(request), secretKey }),
+    ]);
+    const assets = data.flatMap(({ code, payableDecimals, networks }) =>
       networks.map((network) => ({ currency: code, network: network.code, decimals: payableDecimals })),
     );
-    assets = { list, until: performance.now() + assetsMs };
-    return list;
+    const canReset = reset !== undefined;
+    return { publicKey: key, checkoutUrl, consoleUrl, prices, assets, clockAheadSeconds: ahead, canReset };
   }
 
   api.get('/config', async (request, response) => {
-    const key = await publicKey();
-    if (key === undefined) {
-      response.status(503).json({
-        error: 'The shop has no active public test key. Create one with "keys create".',
-      });
+    if (!config || performance.now() > config.until) {
+      config = { reply: readConfig(request), until: performance.now() + configMs };
+      config.reply.catch(forgetConfig);
+    }
+    const reply = await config.reply;
+    if (reply) {
+      response.json(reply);
       return;
     }
-    const access = { apiUrl: ownUrl(request), secretKey };
-    response.json({
-      publicKey: key,
-      checkoutUrl,
-      consoleUrl,
-      prices,
-      assets: await readAssets(request),
-      clockAheadSeconds: await clockAheadSeconds(access),
-      canReset: reset !== undefined,
+    forgetConfig();
+    response.status(503).json({
+      error: 'The shop has no active public test key. Create one with "keys create".',
     });
   });
 
@@ -151,6 +168,7 @@ export function demoShop(options: DemoShopOptions): Router {
         return;
       }
       await reset();
+      forgetConfig();
       response.json({});
     });
   }
@@ -166,10 +184,16 @@ export function demoShop(options: DemoShopOptions): Router {
     response.json(orderOf(`${content}-${sign(content, orderKey)}`, orderKey));
   });
 
-  api.get('/orders/:id', (request, response) => {
+  api.get('/orders/:id', async (request, response) => {
     const order = orderOf(request.params.id, orderKey);
-    if (order) response.json(order);
-    else response.status(404).json({ error: 'The shop has no such order.' });
+    if (!order) {
+      response.status(404).json({ error: 'The shop has no such order.' });
+      return;
+    }
+    const { data } = await merchant(request).transactions.list({ query: { skip: latestPayments } });
+    // Another page that has the order's tag may have started it: the shop's own page does not see that otherwise.
+    const payment = data.find((one) => isPaymentOf(order, one) && one.addressInformation);
+    response.json({ ...order, payment: payment && simulatedPart(payment) });
   });
 
   api.post('/orders/:id/verification', async (request, response) => {
@@ -215,13 +239,15 @@ export function demoShop(options: DemoShopOptions): Router {
     const params = { transaction_id: body.data.paymentId };
     const { data: payment } = await merchant(request).transactions.verify({ params });
     // Only for payments of the shop's own orders: the key would let the visitor play with all of the merchant's.
-    if (payment.txRef?.replace(/:\d+$/, '') !== order.reference) {
+    if (!isPaymentOf(order, payment)) {
       response.status(404).json({ error: 'The shop has no such payment.' });
       return;
     }
     const { data: currencies } = await merchant(request).currencies.list();
     const access = { apiUrl: ownUrl(request), secretKey };
     const simulated = await simulate(body.data.name, payment, currencies, access);
+    // It may have moved the clock.
+    forgetConfig();
     response.json({ ...simulated, clockAheadSeconds: await clockAheadSeconds(access) });
   });
 
