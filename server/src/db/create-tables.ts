@@ -48,12 +48,7 @@ async function createTable(
   await create.execute();
 }
 
-async function addColumns(
-  { schema }: Kysely<unknown>,
-  engine: Engine,
-  table: string,
-  columns: NamedColumns,
-): Promise<void> {
+async function addColumns({ schema }: Kysely<unknown>, engine: Engine, table: string, columns: NamedColumns) {
   // SQLite adds one column with each statement.
   for (const [column, { facts }] of columns) {
     await schema

@@ -1,15 +1,17 @@
 /**
- * Counts and pages long lists without scanning them. Every thousandth row of a merchant's list has a checkpoint with its
- * ordinal, so that a count or a page starts at the nearest checkpoint. A job adds checkpoints. When a row is inserted
- * before a checkpoint or leaves the list, triggers delete the checkpoints after it, so counts are always exact.
+ * Counts and pages long lists without scanning them. A merchant's list is divided into segments of about a thousand rows,
+ * oldest first. A checkpoint at the end of each has the numbers of its rows, for each filter and combination of filters,
+ * so that a count is the sum of a column. A job adds checkpoints. When a row is inserted before a checkpoint or changes
+ * what a filter compares, triggers delete the numbers of its segment, which is counted row by row until the job has
+ * counted it again, so counts are always exact.
  */
 import { setImmediate } from 'node:timers/promises';
-import { sql, type RawBuilder, type SqlBool } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
 import type { Scope, Mode } from '../shared/scope.js';
 import { checkpointLock } from './checkpoint-lock.js';
+import { chunksOf } from './chunks.js';
 import type { Database } from './database.js';
-import type { ListCheckpointTable } from './schema.js';
-import type { CheckpointedList } from './tables/lists.js';
+import { longList, longListNames, type LongListName, type longLists } from './tables/lists.js';
 import { type Transaction, type Reader, engineOf } from './engine.js';
 import type { PageRequest } from '../shared/pagination.js';
 
@@ -23,61 +25,62 @@ export interface ListPage {
   readonly start: { readonly createdAt: number; readonly id?: string } | undefined;
 }
 
-/** Each list's table and condition. An index covers merchant_id, mode, the condition's columns, created_at and id. */
-const lists: Readonly<
-  Record<CheckpointedList, { readonly table: string; readonly condition: RawBuilder<SqlBool> }>
-> = {
-  payments: { table: 'payments', condition: sql`true` },
-  customers: { table: 'customers', condition: sql`true` },
-  'customers.allowed': { table: 'customers', condition: sql`is_blacklisted = 0` },
-  'customers.blacklisted': { table: 'customers', condition: sql`is_blacklisted = 1` },
-  subscribers: { table: 'subscribers', condition: sql`removed_at is null` },
-  'subscribers.active': { table: 'subscribers', condition: sql`removed_at is null and is_active = 1` },
-  'subscribers.inactive': { table: 'subscribers', condition: sql`removed_at is null and is_active = 0` },
-  transfers: { table: 'transfers', condition: sql`true` },
-};
+type Value = string | number | null;
 
-type Checkpoint = Pick<ListCheckpointTable, 'created_at' | 'id' | 'ordinal'>;
+/** The values that a list's rows are filtered by. */
+export type ListFilter<Name extends LongListName> = Partial<
+  Record<keyof (typeof longLists)[Name]['filters'], string | number | undefined>
+>;
+
+/** A list of a merchant, with a filter. */
+interface Part {
+  readonly list: LongListName;
+  readonly scope: Scope;
+  /** By the names of the list's filters. */
+  readonly filter: Readonly<Record<string, string | number | undefined>>;
+}
+
+/** The place of a row in its list. */
+interface Place {
+  readonly created_at: number;
+  readonly id: string;
+}
 
 export const rowsPerCheckpoint = 1000;
-/** The newest rows get no checkpoints, because concurrent inserts may commit out of order and would delete them. */
+/** The newest rows get no checkpoints, because they change most: payments are paid, and inserts commit out of order. */
 const trailingRows = 1000;
-const checkpointsPerTransaction = 50;
-const beforeAll: Checkpoint = { created_at: -1, id: '', ordinal: 0 };
+const growth = rowsPerCheckpoint + trailingRows;
+const segmentsPerTransaction = 10;
+const beforeAll: Place = { created_at: -1, id: '' };
 
-/** Counts the rows of a list and locates a page of it. The cost does not grow with the list. */
-export async function locatePage(
+/** Counts the rows of a list and locates a page of it. The cost hardly grows with the list. */
+export async function locatePage<Name extends LongListName>(
   reader: Reader,
-  list: CheckpointedList,
+  list: Name,
   scope: Scope,
   { page, skip, from, to }: PageRequest,
+  filter: ListFilter<Name> = {},
 ): Promise<ListPage> {
-  const upTo = to ?? Number.MAX_SAFE_INTEGER;
-  const highest = await countUpTo(reader, list, scope, upTo);
-  const lowest = from === undefined ? 0 : await countUpTo(reader, list, scope, from - 1);
-  const total = Math.max(0, highest - lowest);
+  const part = { list, scope, filter };
+  const within = { from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER };
+  const covered = await segmentsWithin(reader, part, within);
+  const { total, newer } = await countRows(reader, part, within, covered);
   const offset = (page - 1) * skip;
   const limit = Math.max(0, Math.min(skip, total - offset));
   const top = to === undefined ? undefined : { createdAt: to };
-  if (limit === 0 || offset < rowsPerCheckpoint) return { total, limit, offset, start: top };
-
-  const first = highest - offset;
-  const checkpoint = await ofList(reader, list, scope)
-    .where('ordinal', '>=', first)
-    .orderBy('ordinal')
-    .limit(1)
-    .executeTakeFirst();
-  if (!checkpoint || checkpoint.ordinal >= highest) return { total, limit, offset, start: top };
+  if (limit === 0 || !covered || offset < newer + rowsPerCheckpoint)
+    return { total, limit, offset, start: top };
+  const { place, above } = await segmentAt(reader, part, covered, offset - newer);
   return {
     total,
     limit,
-    offset: checkpoint.ordinal - first,
-    start: { createdAt: checkpoint.created_at, id: checkpoint.id },
+    offset: offset - newer - above,
+    start: { createdAt: place.created_at, id: place.id },
   };
 }
 
 /** A `where` condition: the rows of a list's table from a page's start on. */
-export function startsAt(start: ListPage['start'], table: string): RawBuilder<SqlBool> {
+export function startsAt(start: ListPage['start'], table: string): RawBuilder<boolean> {
   if (!start) return sql`true`;
   const { createdAt, id } = start;
   const time = sql.ref(`${table}.created_at`);
@@ -86,16 +89,143 @@ export function startsAt(start: ListPage['start'], table: string): RawBuilder<Sq
     : sql`(${time}, ${sql.ref(`${table}.id`)}) <= (${createdAt}, ${id})`;
 }
 
-/** Adds checkpoints to the lists that have grown. */
+function matches(list: LongListName, filter: Part['filter']): RawBuilder<boolean> {
+  const { filters, isListed } = longList(list);
+  const conditions = Object.entries(filters)
+    .filter(([name]) => filter[name] !== undefined)
+    .map(([name, compared]) => sql`${sql.raw(compared(''))} = ${filter[name]}`);
+  if (isListed) conditions.push(sql.raw(isListed('')));
+  return conditions.length === 0 ? sql`true` : sql`${sql.join(conditions, sql` and `)}`;
+}
+
+/** The rows of a list, as what follows FROM, to which conditions can be added. */
+function rowsOf({ list, scope, filter }: Part): RawBuilder<unknown> {
+  return sql`${sql.table(list)} where merchant_id = ${scope.merchantId} and mode = ${scope.mode}
+    and ${matches(list, filter)}`;
+}
+
+/** Checkpoints, likewise. @param filter of the list; by default that of whole segments */
+function checkpointsOf({ list, scope }: Part, filter = ''): RawBuilder<unknown> {
+  return sql`list_checkpoints where list_checkpoints.list = ${list}
+    and list_checkpoints.merchant_id = ${scope.merchantId} and list_checkpoints.mode = ${scope.mode}
+    and list_checkpoints.filter = ${filter}`;
+}
+
+// PostgreSQL estimates how many rows a span has from the comparisons of one column only.
+const isAfter = ({ created_at: time, id }: Place) =>
+  sql`created_at >= ${time} and (created_at, id) > (${time}, ${id})`;
+const isUpTo = ({ created_at: time, id }: Place) =>
+  sql`created_at <= ${time} and (created_at, id) <= (${time}, ${id})`;
+
+/** How a filter is stored. */
+function keyOf(values: readonly (Value | undefined)[]): string {
+  return values.some((value) => value !== undefined && value !== null)
+    ? JSON.stringify(values.map((value) => value ?? null))
+    : '';
+}
+
+const keyOfPart = ({ list, filter }: Part) =>
+  keyOf(Object.keys(longList(list).filters).map((name) => filter[name]));
+
+/** A run of whole segments: the rows after one place, up to another. */
+interface Segments {
+  readonly after: Place;
+  readonly upTo: Place;
+}
+
+/** The segments whose rows were all created in a span of time. */
+async function segmentsWithin(
+  reader: Reader,
+  part: Part,
+  { from, to }: { readonly from: number; readonly to: number },
+): Promise<Segments | undefined> {
+  const edge = (order: 'asc' | 'desc') => sql`
+    select * from (
+      select created_at, id, after_created_at, after_id from ${checkpointsOf(part)}
+        and created_at >= ${from} and created_at <= ${to} and after_created_at >= ${from === 0 ? -1 : from}
+      order by created_at ${sql.raw(order)}, id ${sql.raw(order)} limit 1) as ${sql.raw(`${order}_edge`)}`;
+  const { rows } = await sql<Place & { after_created_at: number; after_id: string }>`
+    ${from === 0 ? sql`` : sql`${edge('asc')} union all`} ${edge('desc')}`.execute(reader);
+  const [first] = rows;
+  const last = rows.at(-1);
+  if (!first || !last) return undefined;
+  const after = from === 0 ? beforeAll : { created_at: first.after_created_at, id: first.after_id };
+  return { after, upTo: { created_at: last.created_at, id: last.id } };
+}
+
+/** Rows of a segment that must be counted one by one. */
+const countOneByOne = (part: Part) => sql`(select count(*) from ${rowsOf(part)}
+  and created_at >= list_checkpoints.after_created_at and created_at <= list_checkpoints.created_at
+  and (created_at, id) > (list_checkpoints.after_created_at, list_checkpoints.after_id)
+  and (created_at, id) <= (list_checkpoints.created_at, list_checkpoints.id))`;
+
+/**
+ * One statement, so that all its parts see the same moment.
+ * @returns also the number of rows that are newer than the segments
+ */
+async function countRows(
+  reader: Reader,
+  part: Part,
+  { from, to }: { readonly from: number; readonly to: number },
+  covered: Segments | undefined,
+): Promise<{ readonly total: number; readonly newer: number }> {
+  const since = from === 0 ? sql`` : sql`and created_at >= ${from}`;
+  const until = to === Number.MAX_SAFE_INTEGER ? sql`` : sql`and created_at <= ${to}`;
+  const count = (...conditions: RawBuilder<unknown>[]) =>
+    sql`(select count(*) from ${rowsOf(part)} ${sql.join(conditions, sql` `)})`;
+  if (!covered) {
+    const { rows } = await sql<{ newer: number }>`select ${count(since, until)} as newer`.execute(reader);
+    const newer = rows[0]?.newer ?? 0;
+    return { total: newer, newer };
+  }
+  const { after, upTo } = covered;
+  const sumOf = (what: RawBuilder<unknown>, checkpoints: RawBuilder<unknown>) => sql`
+    (select cast(coalesce(sum(${what}), 0) as bigint) from ${checkpoints} and ${isAfter(after)} and ${isUpTo(upTo)})`;
+  const { rows } = await sql<{ counted: number; changed: number; older: number; newer: number }>`select
+    ${sumOf(sql`row_count`, checkpointsOf(part, keyOfPart(part)))} as counted,
+    ${sumOf(countOneByOne(part), sql`${checkpointsOf(part)} and row_count is null`)} as changed,
+    ${from === 0 ? sql`0` : count(since, sql`and ${isUpTo(after)}`)} as older,
+    ${count(sql`and ${isAfter(upTo)}`, until)} as newer`.execute(reader);
+  const { counted = 0, changed = 0, older = 0, newer = 0 } = rows[0] ?? {};
+  return { total: counted + changed + older + newer, newer };
+}
+
+/** Where to begin, to skip a number of rows from the newest segment on, and how many rows are before that. */
+async function segmentAt(
+  reader: Reader,
+  part: Part,
+  { after, upTo }: Segments,
+  skipped: number,
+): Promise<{ readonly place: Place; readonly above: number }> {
+  const key = keyOfPart(part);
+  const counted =
+    key === ''
+      ? sql`list_checkpoints.row_count`
+      : sql`coalesce((select numbers.row_count from list_checkpoints as numbers
+          where numbers.list = list_checkpoints.list and numbers.merchant_id = list_checkpoints.merchant_id
+            and numbers.mode = list_checkpoints.mode and numbers.filter = ${key}
+            and numbers.created_at = list_checkpoints.created_at and numbers.id = list_checkpoints.id), 0)`;
+  const { rows } = await sql<Place & { above: number }>`
+    select created_at, id, cast(above as bigint) as above from (
+      select after_created_at as created_at, after_id as id,
+        sum(row_count) over (order by created_at desc, id desc rows unbounded preceding) as above
+      from (
+        select created_at, id, after_created_at, after_id,
+          case when row_count is null then ${countOneByOne(part)} else ${counted} end as row_count
+        from ${checkpointsOf(part)} and ${isAfter(after)} and ${isUpTo(upTo)}) as segments) as sums
+    where above <= ${skipped} order by above desc, created_at limit 1`.execute(reader);
+  const [found] = rows;
+  if (!found) return { place: upTo, above: 0 };
+  return { place: { created_at: found.created_at, id: found.id }, above: found.above };
+}
+
+/** Adds checkpoints to the lists that have grown, and counts the segments again in which something changed. */
 export async function extendCheckpoints(database: Database, signal: AbortSignal): Promise<void> {
   const merchants = await database.reader.selectFrom('merchants').select('id').execute();
   for (const { id: merchantId } of merchants) {
-    for (const list of Object.keys(lists) as CheckpointedList[]) {
+    for (const list of longListNames) {
       for (const mode of ['test', 'live'] satisfies Mode[]) {
-        const scope = { merchantId, mode };
-        while (!signal.aborted && (await hasGrown(database.reader, list, scope))) {
-          await database.write((transaction) => addCheckpoints(transaction, list, scope));
-        }
+        await extendList(database, { list, scope: { merchantId, mode }, filter: {} }, signal);
       }
     }
     // SQLite's calls are synchronous. This lets waiting requests run first.
@@ -104,92 +234,118 @@ export async function extendCheckpoints(database: Database, signal: AbortSignal)
   }
 }
 
-async function hasGrown(reader: Reader, list: CheckpointedList, scope: Scope): Promise<boolean> {
-  return (
-    (await rowAfter(reader, list, scope, await lastCheckpoint(reader, list, scope), growth)) !== undefined
-  );
-}
-
-const growth = rowsPerCheckpoint + trailingRows;
-
-async function addCheckpoints(transaction: Transaction, list: CheckpointedList, scope: Scope): Promise<void> {
-  if (engineOf(transaction) === 'postgres') {
-    // Waits for the transactions that are changing a list, and blocks new ones until the checkpoints are committed, so
-    // that no row is missed. If a transaction hangs, this fails with a lock timeout, and the job's next run retries.
-    await sql`set local lock_timeout = '500ms'`.execute(transaction);
-    await sql`select pg_advisory_xact_lock(${sql.lit(checkpointLock)})`.execute(transaction);
+async function extendList(database: Database, part: Part, signal: AbortSignal): Promise<void> {
+  const changed = await changedSegments(database.reader, part);
+  for (const ends of chunksOf(changed, segmentsPerTransaction)) {
+    if (signal.aborted) return;
+    await database.write(async (transaction) => {
+      await waitForWriters(transaction);
+      for (const end of ends) await countAgain(transaction, part, end);
+    });
   }
-  let last = await lastCheckpoint(transaction, list, scope);
-  for (let added = 0; added < checkpointsPerTransaction; added += 1) {
-    const next = await rowAfter(transaction, list, scope, last, rowsPerCheckpoint);
-    if (!next || !(await rowAfter(transaction, list, scope, last, growth))) return;
-    last = { ...next, ordinal: last.ordinal + rowsPerCheckpoint };
-    await transaction
-      .insertInto('list_checkpoints')
-      .values({ list, merchant_id: scope.merchantId, mode: scope.mode, ...last })
-      .execute();
+  while (!signal.aborted && (await hasGrown(database.reader, part))) {
+    await database.write(async (transaction) => {
+      await waitForWriters(transaction);
+      await addSegments(transaction, part, await lastEnd(transaction, part));
+    });
   }
 }
 
-const ofList = (reader: Reader, list: CheckpointedList, { merchantId, mode }: Scope) =>
-  reader
-    .selectFrom('list_checkpoints')
-    .select(['created_at', 'id', 'ordinal'])
-    .where('list', '=', list)
-    .where('merchant_id', '=', merchantId)
-    .where('mode', '=', mode);
+async function hasGrown(reader: Reader, part: Part): Promise<boolean> {
+  return (await rowAfter(reader, part, await lastEnd(reader, part), growth)) !== undefined;
+}
 
-async function lastCheckpoint(
-  reader: Reader,
-  list: CheckpointedList,
-  scope: Scope,
-  upTo = Number.MAX_SAFE_INTEGER,
-): Promise<Checkpoint> {
-  const checkpoint = await ofList(reader, list, scope)
-    .where('created_at', '<=', upTo)
-    .orderBy('created_at', 'desc')
-    .orderBy('id', 'desc')
-    .limit(1)
+async function waitForWriters(transaction: Transaction): Promise<void> {
+  if (engineOf(transaction) !== 'postgres') return;
+  // Waits for the transactions that are changing a list, and blocks new ones until the checkpoints are committed, so
+  // that no row is missed. If a transaction hangs, this fails with a lock timeout, and the job's next run retries.
+  await sql`set local lock_timeout = '500ms'`.execute(transaction);
+  await sql`select pg_advisory_xact_lock(${sql.lit(checkpointLock)})`.execute(transaction);
+}
+
+async function changedSegments(reader: Reader, part: Part): Promise<Place[]> {
+  const { rows } = await sql<Place>`
+    select created_at, id from ${checkpointsOf(part)} and row_count is null`.execute(reader);
+  return rows;
+}
+
+/** Divides a segment too, if many rows were inserted into it. */
+async function countAgain(transaction: Transaction, part: Part, end: Place): Promise<void> {
+  const { list, scope } = part;
+  const after = await transaction
+    .deleteFrom('list_checkpoints')
+    .where((e) => e.and({ list, merchant_id: scope.merchantId, mode: scope.mode, filter: '', ...end }))
+    .where('row_count', 'is', null)
+    .returning(['after_created_at as created_at', 'after_id as id'])
     .executeTakeFirst();
-  return checkpoint ?? beforeAll;
+  if (after) await addSegments(transaction, part, after, end);
 }
 
-/** How many rows of the list were created up to a time. */
-async function countUpTo(
-  reader: Reader,
-  list: CheckpointedList,
-  scope: Scope,
-  upTo: number,
-): Promise<number> {
-  const checkpoint = await lastCheckpoint(reader, list, scope, upTo);
-  const { rows } = await sql<{ count: number }>`
-    select count(*) as count from ${rowsFrom(list, scope, checkpoint)} and created_at <= ${upTo}`.execute(
+/** @param end of the last one; without it, the newest rows are left out */
+async function addSegments(transaction: Transaction, part: Part, begin: Place, end?: Place): Promise<void> {
+  let after = begin;
+  for (let added = 0; end !== undefined || added < segmentsPerTransaction; added += 1) {
+    const isLong = (await rowAfter(transaction, part, after, growth, end)) !== undefined;
+    const upTo = isLong ? await rowAfter(transaction, part, after, rowsPerCheckpoint, end) : end;
+    if (!upTo) return;
+    await addSegment(transaction, part, { after, upTo });
+    if (!isLong) return;
+    after = upTo;
+  }
+}
+
+async function addSegment(transaction: Transaction, part: Part, { after, upTo }: Segments): Promise<void> {
+  const { list, scope } = part;
+  const compared = Object.values(longList(list).filters).map((filter) => sql.raw(filter('')));
+  const { rows } = await sql<Record<string, Value> & { row_count: number }>`
+    select count(*) as row_count, ${sql.join(compared.map((value, index) => sql`${value} as ${sql.id(`value_${index}`)}`))}
+    from ${rowsOf(part)} and ${isAfter(after)} and ${isUpTo(upTo)} group by ${sql.join(compared)}`.execute(
+    transaction,
+  );
+  const counts = new Map([['', 0]]);
+  for (const row of rows) {
+    const values = compared.map((_, index) => row[`value_${index}`] ?? null);
+    for (const key of new Set(combinations(values).map(keyOf))) {
+      counts.set(key, (counts.get(key) ?? 0) + row.row_count);
+    }
+  }
+  const checkpoints = [...counts].map(([filter, rowCount]) => ({
+    ...{ list, merchant_id: scope.merchantId, mode: scope.mode, filter, row_count: rowCount },
+    ...{ created_at: upTo.created_at, id: upTo.id, after_created_at: after.created_at, after_id: after.id },
+  }));
+  for (const chunk of chunksOf(checkpoints)) {
+    await transaction.insertInto('list_checkpoints').values(chunk).execute();
+  }
+}
+
+/** The values with each subset of them replaced by null. */
+function combinations(values: readonly Value[]): Value[][] {
+  const [first, ...others] = values;
+  if (first === undefined) return [[]];
+  return combinations(others).flatMap((rest) => [
+    [first, ...rest],
+    [null, ...rest],
+  ]);
+}
+
+async function lastEnd(reader: Reader, part: Part): Promise<Place> {
+  const { rows } = await sql<Place>`
+    select created_at, id from ${checkpointsOf(part)} order by created_at desc, id desc limit 1`.execute(
     reader,
   );
-  return checkpoint.ordinal + (rows[0]?.count ?? 0);
+  return rows[0] ?? beforeAll;
 }
 
-/** The row at a distance from a checkpoint, in rows. */
+/** The row at a distance from a place, in rows. */
 async function rowAfter(
   reader: Reader,
-  list: CheckpointedList,
-  scope: Scope,
-  checkpoint: Checkpoint,
+  part: Part,
+  place: Place,
   distance: number,
-): Promise<Pick<Checkpoint, 'created_at' | 'id'> | undefined> {
-  const { rows } = await sql<Pick<Checkpoint, 'created_at' | 'id'>>`
-    select created_at, id from ${rowsFrom(list, scope, checkpoint)}
+  upTo?: Place,
+): Promise<Place | undefined> {
+  const { rows } = await sql<Place>`
+    select created_at, id from ${rowsOf(part)} and ${isAfter(place)} ${upTo ? sql`and ${isUpTo(upTo)}` : sql``}
     order by created_at, id limit 1 offset ${distance - 1}`.execute(reader);
   return rows[0];
-}
-
-/** The rows after a checkpoint: one range of the list's index. */
-function rowsFrom(
-  list: CheckpointedList,
-  { merchantId, mode }: Scope,
-  checkpoint: Checkpoint,
-): RawBuilder<unknown> {
-  const { table, condition } = lists[list];
-  return sql`${sql.table(table)} where merchant_id = ${merchantId} and mode = ${mode} and ${condition}
-    and (created_at, id) > (${checkpoint.created_at}, ${checkpoint.id})`;
 }

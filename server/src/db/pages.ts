@@ -2,9 +2,10 @@
 import { sql, type Expression, type SelectQueryBuilder, type SqlBool } from 'kysely';
 import type { Page, PageRequest } from '../shared/pagination.js';
 import type { Scope } from '../shared/scope.js';
-import { locatePage, startsAt } from './list-checkpoints.js';
-import type { CheckpointedList } from './tables/lists.js';
+import { locatePage, startsAt, type ListFilter } from './list-checkpoints.js';
+import type { LongListName } from './tables/lists.js';
 import type { Reader } from './engine.js';
+import type { Schema } from './schema.js';
 
 /**
  * A `where` condition: rows of the scope, created between `from` and `to`.
@@ -65,28 +66,28 @@ async function countWithin<DB, TB extends keyof DB & string, O>(
 
 /**
  * The same for a list that may be long, and therefore has checkpoints.
- * @param query must select exactly the rows of the list
+ * @param query must select exactly the rows of the list that the filter selects
  */
-export async function readCheckpointedPage<DB, TB extends keyof DB & string, O>(
+export async function readCheckpointedPage<TB extends LongListName, O>(
   reader: Reader,
-  query: SelectQueryBuilder<DB, TB, O>,
-  table: TB,
-  list: CheckpointedList,
+  query: SelectQueryBuilder<Schema, TB, O>,
+  list: TB,
   scope: Scope,
   request: PageRequest,
+  filter: ListFilter<TB> = {},
 ): Promise<Page<O>> {
-  const { total, limit, offset, start } = await locatePage(reader, list, scope, request);
+  const { total, limit, offset, start } = await locatePage(reader, list, scope, request, filter);
   if (limit === 0) return { rows: [], total };
-  const id = sql.ref<string>(`${table}.id`);
+  const id = sql.ref<string>(`${list}.id`);
   // The subquery finds the page's ids in the index alone, so that skipped rows are never read.
-  const ids = newestFirst(query.where(startsAt(start, table)), table)
+  const ids = newestFirst(query.where(startsAt(start, list)), list)
     .clearSelect()
     .select(id.as('id'))
     .limit(limit)
     .offset(offset);
   // Only by id: with the list's conditions too, SQLite would walk the whole list and compare each row with the ids.
   const page = query.clearWhere().where(sql<SqlBool>`${id} in (${ids})`);
-  const rows = await newestFirst(page, table).execute();
+  const rows = await newestFirst(page, list).execute();
   return { rows, total };
 }
 

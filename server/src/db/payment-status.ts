@@ -39,11 +39,12 @@ export const paymentReviewOf = sql<string>`(case
   )}
   else null end)`;
 
-const branches = paymentStatuses
-  .filter((status) => status !== 'in progress')
-  .map((status) => `when state in (${listOf(statesWith(status))}) then '${status}'`)
-  .reverse();
-
-export const paymentStatusOf = sql<string>`(case
-  ${sql.raw(branches.join('\n  '))}
+/** The status as SQL. @param state the column, with its table's name if need be */
+export const paymentStatusIn = (state: string) => `(case
+  ${paymentStatuses
+    .filter((status) => status !== 'in progress')
+    .map((status) => `when ${state} in (${listOf(statesWith(status))}) then '${status}'`)
+    .reverse()
+    .join('\n  ')}
   else 'in progress' end)`;
+export const paymentStatusOf = sql<string>`${sql.raw(paymentStatusIn('state'))}`;

@@ -1,6 +1,6 @@
-/** Selects rows as most stores do: by id, and in a scope. */
+/** Selects rows as most stores do: by id, in a scope, and of one merchant or mode. */
 import type { SelectQueryBuilder } from 'kysely';
-import type { Scope } from '../shared/scope.js';
+import type { Scope, Within } from '../shared/scope.js';
 import type { Reader } from './engine.js';
 import type { Schema } from './schema.js';
 
@@ -19,9 +19,14 @@ export function rowById<Table extends TableWith<{ id: string }>>(reader: Reader,
 }
 
 /** For `$call`: keeps the rows of a scope. */
-export function inScope({ merchantId, mode }: Scope) {
+export const inScope = ({ merchantId, mode }: Scope) => within({ merchantId, mode });
+
+/** For `$call`: keeps the rows of a merchant, of a mode, or of all. */
+export function within({ merchantId, mode }: Within) {
   return <Table extends TableWith<Pick<Schema['wallets'], 'merchant_id' | 'mode'>>, Row>(
     query: SelectQueryBuilder<Schema, Table, Row>,
   ): SelectQueryBuilder<Schema, Table, Row> =>
-    query.where('merchant_id' as never, '=', merchantId as never).where('mode' as never, '=', mode as never);
+    query
+      .$if(merchantId !== undefined, (all) => all.where('merchant_id' as never, '=', merchantId as never))
+      .$if(mode !== undefined, (all) => all.where('mode' as never, '=', mode as never));
 }

@@ -72,7 +72,6 @@ export type PsbtTable = Schema['psbts'];
 export type PsbtInputTable = Schema['psbt_inputs'];
 export type PsbtTransferTable = Schema['psbt_transfers'];
 export type PsbtVersionTable = Schema['psbt_versions'];
-export type ListCheckpointTable = Schema['list_checkpoints'];
 export type WalletAddressTable = Schema['wallet_addresses'];
 export type CustomerTable = Schema['customers'];
 export type BankAccountTable = Schema['bank_accounts'];

@@ -2,6 +2,7 @@
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import { checkpointLock } from './checkpoint-lock.js';
 import type { Engine } from './engine.js';
+import { longList, longListNames, type LongListName } from './tables/lists.js';
 
 export async function createTriggers(db: Kysely<unknown>, engine: Engine): Promise<void> {
   const statements =
@@ -41,59 +42,70 @@ function postgresAuditTrigger(): Statement[] {
   ];
 }
 
-type CheckpointTrigger = (table: string, event: string, lists: readonly string[]) => Statement;
+type CheckpointTrigger = (
+  list: LongListName,
+  event: 'insert' | 'update',
+  when: RawBuilder<unknown>,
+) => Statement;
 
 /**
- * A row that is inserted before a checkpoint, or leaves the list, moves the ordinals of all checkpoints after it. The
- * triggers delete those checkpoints. Rows of these tables are never deleted, and created_at never changes.
+ * A row that is inserted before a checkpoint, or changes in what its list is filtered by, changes the counts of its segment.
+ * The triggers delete those, so that the segment is counted row by row until a job has done so.
  */
 function checkpointTriggers(trigger: CheckpointTrigger): Statement[] {
-  const customers = ['customers', 'customers.allowed', 'customers.blacklisted'];
-  const subscribers = ['subscribers', 'subscribers.active', 'subscribers.inactive'];
-  return [
-    trigger('payments', 'insert', ['payments']),
-    trigger('customers', 'insert', customers),
-    trigger('customers', 'update of is_blacklisted', customers),
-    trigger('subscribers', 'insert', subscribers),
-    trigger('subscribers', 'update of is_active, removed_at', subscribers),
-    trigger('transfers', 'insert', ['transfers']),
-  ];
+  return longListNames.flatMap((list) => {
+    const { filters, isListed } = longList(list);
+    const watched = [...Object.values(filters), ...(isListed ? [isListed] : [])];
+    const changes = watched.map((part) => `(${part('old.')}) is distinct from (${part('new.')})`);
+    return [trigger(list, 'insert', sql`true`), trigger(list, 'update', sql.raw(changes.join(' or ')))];
+  });
 }
 
-const triggerName = (table: string, event: string) => sql.id(`${table}_checkpoints_${event.slice(0, 6)}`);
-const names = (lists: readonly string[]) => sql.join(lists.map((list) => sql.lit(list)));
+const triggerName = (table: string, event: string) => sql.id(`${table}_checkpoints_${event}`);
 
-function sqliteCheckpointTrigger(table: string, event: string, lists: readonly string[]): Statement {
+/** The checkpoints from a new or changed row on, of one list. @param list SQL */
+const checkpointsFrom = (list: RawBuilder<unknown>) => sql`list_checkpoints
+  where list = ${list} and merchant_id = new.merchant_id and mode = new.mode and filter = ''
+    and (created_at, id) >= (new.created_at, new.id)`;
+
+function sqliteCheckpointTrigger(list: LongListName, event: string, when: RawBuilder<unknown>): Statement {
+  const checkpoints = checkpointsFrom(sql.lit(list));
+  const segment = sql`list = ${sql.lit(list)} and merchant_id = new.merchant_id and mode = new.mode
+    and (created_at, id) = (select created_at, id from ${checkpoints} order by created_at, id limit 1)`;
   return sql`
-    create trigger ${triggerName(table, event)} after ${sql.raw(event)} on ${sql.table(table)} begin
-      delete from list_checkpoints
-      where list in (${names(lists)}) and merchant_id = new.merchant_id and mode = new.mode
-        and (created_at, id) >= (new.created_at, new.id);
+    create trigger ${triggerName(list, event)} after ${sql.raw(event)} on ${sql.table(list)}
+    -- Most rows are the newest of their list. For them, one index lookup is enough.
+    when (${when}) and exists (select 1 from ${checkpoints})
+    begin
+      delete from list_checkpoints where ${segment} and filter <> '';
+      update list_checkpoints set row_count = null where ${segment} and filter = '' and row_count is not null;
     end`;
 }
 
 function forgetListCheckpoints(): Statement {
   return sql`
     create function forget_list_checkpoints() returns trigger language plpgsql as $$
+    declare segment record;
     begin
       -- A separate statement, so that the next one sees the checkpoints that were added while this one waited.
       perform pg_advisory_xact_lock_shared(${sql.lit(checkpointLock)});
       -- Most rows are the newest of their list. For them, one index lookup is enough.
-      if exists (
-        select from list_checkpoints
-        where list = any(tg_argv) and merchant_id = new.merchant_id and mode = new.mode
-          and (created_at, id) >= (new.created_at, new.id)
-      ) then
+      select created_at, id, row_count into segment from ${checkpointsFrom(sql`tg_table_name`)}
+      order by created_at, id limit 1;
+      if segment.row_count is not null then
+        update list_checkpoints set row_count = null
+        where list = tg_table_name and merchant_id = new.merchant_id and mode = new.mode and filter = ''
+          and created_at = segment.created_at and id = segment.id and row_count is not null;
         delete from list_checkpoints
-        where list = any(tg_argv) and merchant_id = new.merchant_id and mode = new.mode
-          and (created_at, id) >= (new.created_at, new.id);
+        where list = tg_table_name and merchant_id = new.merchant_id and mode = new.mode and filter <> ''
+          and created_at = segment.created_at and id = segment.id;
       end if;
       return null;
     end $$`;
 }
 
-function postgresCheckpointTrigger(table: string, event: string, lists: readonly string[]): Statement {
+function postgresCheckpointTrigger(list: LongListName, event: string, when: RawBuilder<unknown>): Statement {
   return sql`
-    create trigger ${triggerName(table, event)} after ${sql.raw(event)} on ${sql.table(table)}
-    for each row execute function forget_list_checkpoints(${names(lists)})`;
+    create trigger ${triggerName(list, event)} after ${sql.raw(event)} on ${sql.table(list)}
+    for each row when (${when}) execute function forget_list_checkpoints()`;
 }

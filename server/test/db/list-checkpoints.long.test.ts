@@ -1,12 +1,16 @@
 /** Checkpoints count and page long lists exactly, wherever and whenever rows are inserted. */
+import { statusOf, type PaymentState } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Database } from '../../src/db/database.js';
 import { extendCheckpoints, locatePage, rowsPerCheckpoint, startsAt } from '../../src/db/list-checkpoints.js';
-import type { CustomerTable, PaymentTable } from '../../src/db/schema.js';
+import type { CustomerTable, PaymentTable, SubscriberTable } from '../../src/db/schema.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import type { Transaction } from '../../src/db/engine.js';
 import type { PageRequest } from '../../src/shared/pagination.js';
 import { openDatabase } from '../../src/db/open.js';
+import { listCustomers } from '../../src/customers/store.js';
+import { listRecords } from '../../src/payments/store.js';
+import { listSubscribers } from '../../src/subscriptions/subscriber-store.js';
 
 const scope = { merchantId: 'M1', mode: 'test' } as const;
 const never = new AbortController().signal;
@@ -67,15 +71,18 @@ describe.each(engines)('On $name, a long list', (engine) => {
     });
   const spread = (count: number, from = hour) =>
     Array.from({ length: count }, (_, index) => from + index * 7);
-  const checkpoints = async () =>
+  /** How many rows each segment has; null if that must be counted. */
+  const segments = async () =>
     (
       await database.reader
         .selectFrom('list_checkpoints')
-        .select('ordinal')
+        .select('row_count')
         .where('merchant_id', '=', 'M1')
-        .orderBy('ordinal')
+        .where('filter', '=', '')
+        .orderBy('created_at')
+        .orderBy('id')
         .execute()
-    ).map(({ ordinal }) => ordinal);
+    ).map(({ row_count: count }) => count);
 
   /** The ids of a page and the total, found with checkpoints. */
   async function pageOf(range: PageRequest) {
@@ -117,10 +124,10 @@ describe.each(engines)('On $name, a long list', (engine) => {
     await insert(spread(5500));
     await insert(spread(1999), 'M2');
     await extendCheckpoints(database, never);
-    expect(await checkpoints()).toEqual([1000, 2000, 3000, 4000]);
+    expect(await segments()).toEqual([1000, 1000, 1000, 1000]);
     await insert(spread(500, 2 * hour));
     await extendCheckpoints(database, never);
-    expect(await checkpoints()).toEqual([1000, 2000, 3000, 4000, 5000]);
+    expect(await segments()).toEqual([1000, 1000, 1000, 1000, 1000]);
   });
 
   it('is counted and paged the same with and without checkpoints', { timeout: 60_000 }, async () => {
@@ -135,18 +142,118 @@ describe.each(engines)('On $name, a long list', (engine) => {
     await expectAllPages();
   });
 
-  it('loses the checkpoints after a row that is inserted late, and gets them back', async () => {
+  it('loses the count of the segment in which a row is inserted late, and gets it back', async () => {
     await insert(spread(5000));
     await extendCheckpoints(database, never);
     await insert([hour + 2500 * 7 + 1]);
-    expect(await checkpoints()).toEqual([1000, 2000]);
+    expect(await segments()).toEqual([1000, 1000, null, 1000]);
     expect((await pageOf({ page: 1, skip: 1 })).total).toBe(5001);
+    await expectAllPages();
     await extendCheckpoints(database, never);
-    expect(await checkpoints()).toEqual([1000, 2000, 3000, 4000]);
+    expect(await segments()).toEqual([1000, 1000, 1001, 1000]);
     await expectAllPages();
   });
 
-  it('is exact for a filter, even after a row moves from one filter to the other', async () => {
+  it('divides a segment into which many rows were inserted', async () => {
+    await insert(spread(5000));
+    await extendCheckpoints(database, never);
+    await insert(Array.from({ length: 2500 }, (_, index) => hour + 2500 * 7 + (index % 5)));
+    expect(await segments()).toEqual([1000, 1000, null, 1000]);
+    await extendCheckpoints(database, never);
+    expect(await segments()).toEqual([1000, 1000, 1000, 1000, 1500, 1000]);
+    await expectAllPages();
+  });
+
+  it('is exact for every filter after random changes', { timeout: 120_000 }, async () => {
+    await insert(spread(5000));
+    const states = ['created', 'awaiting_funds', 'settled', 'settled_over', 'expired', 'cancelled'] as const;
+    const coins = [null, 'USDT', 'BTC'] as const;
+    const networks = [null, 'tron', 'bsc', 'bitcoin'] as const;
+    const ids = rows.map(({ id }) => id);
+    const change = async (count: number, first = 0) => {
+      for (let changed = 0; changed < count; changed += 100) {
+        await database.write(async (transaction) => {
+          for (let index = 0; index < 100; index += 1) {
+            const id = first === 0 ? pick(ids) : (ids[first + index] ?? '');
+            const values = { state: pick(states), currency: pick(coins), network: pick(networks) };
+            await transaction.updateTable('payments').set(values).where('id', '=', id).execute();
+          }
+        });
+      }
+    };
+    const statuses = [undefined, 'in progress', 'success', 'error', 'cancelled'] as const;
+    const expectAllFilters = async () => {
+      const stored = await database.reader
+        .selectFrom('payments')
+        .select(['id', 'state', 'currency', 'network', 'created_at'])
+        .where('merchant_id', '=', 'M1')
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .execute();
+      for (const status of statuses) {
+        for (const currency of [undefined, 'USDT', 'BTC', 'none']) {
+          for (const network of [undefined, 'tron']) {
+            for (const range of [{}, { from: hour + 7003 }, { from: hour + 2, to: hour + 28_000 }]) {
+              const { from = 0, to = Infinity }: { from?: number; to?: number } = range;
+              const filter = { status, currency, network };
+              const ids = stored
+                .filter((row) => row.created_at >= from && row.created_at <= to)
+                .filter((row) => status === undefined || statusOf(row.state) === status)
+                .filter((row) => currency === undefined || row.currency === currency)
+                .filter((row) => network === undefined || row.network === network)
+                .map(({ id }) => id);
+              for (const page of [1, Math.max(1, Math.ceil(ids.length / 25))]) {
+                const request = { page, skip: 25, ...range };
+                const { records, total } = await listRecords(database.reader, scope, {
+                  ...request,
+                  ...filter,
+                });
+                const found = { request, filter, total, ids: records.map(({ id }) => id) };
+                expect(found).toEqual({
+                  request,
+                  filter,
+                  total: ids.length,
+                  ids: ids.slice((page - 1) * 25, page * 25),
+                });
+              }
+            }
+          }
+        }
+      }
+    };
+    await change(3000);
+    await extendCheckpoints(database, never);
+    await expectAllFilters();
+    // One segment changes: the others keep their counts.
+    await change(100, 2500);
+    expect(await segments()).toEqual([1000, 1000, null, 1000]);
+    await expectAllFilters();
+    await change(500);
+    await insert([hour + 1, hour + 7000, hour + 34_000]);
+    await expectAllFilters();
+    await extendCheckpoints(database, never);
+    expect(await segments()).toEqual([1001, 1001, 1000, 1000]);
+    await expectAllFilters();
+  });
+
+  it('does not count a payment again that goes on without another status', async () => {
+    await insert(spread(5000));
+    await extendCheckpoints(database, never);
+    const set = (state: PaymentState) =>
+      database.write((transaction) =>
+        transaction
+          .updateTable('payments')
+          .set({ state, updated_at: 1 })
+          .where('id', '=', rows[500]?.id ?? '')
+          .execute(),
+      );
+    await set('awaiting_funds');
+    expect(await segments()).toEqual([1000, 1000, 1000, 1000]);
+    await set('settled');
+    expect(await segments()).toEqual([null, 1000, 1000, 1000]);
+  });
+
+  it('is exact after a customer is blocked', async () => {
     const row = (index: number): CustomerTable => ({
       ...{ id: `C${String(index).padStart(6, '0')}`, merchant_id: 'M1', mode: 'test' },
       ...{ person: '{}', email_index: `${index}@example.com`, phone_index: null },
@@ -159,40 +266,43 @@ describe.each(engines)('On $name, a long list', (engine) => {
         await transaction.insertInto('customers').values(values).execute();
       }
     });
-    await extendCheckpoints(database, never);
-    const found = async () => {
-      const lists = ['customers', 'customers.allowed', 'customers.blacklisted'] as const;
-      return Promise.all(
-        lists.map(async (list) => {
-          const checkpointed = await database.reader
-            .selectFrom('list_checkpoints')
-            .select('ordinal')
-            .where('list', '=', list)
-            .execute();
-          const range = { page: 1, skip: 10, from: hour + 100 };
-          return [(await locatePage(database.reader, list, scope, range)).total, checkpointed.length];
+    const totals = () =>
+      Promise.all(
+        [undefined, false, true].map(async (isBlacklisted) => {
+          const query = { page: 1, skip: 10, from: hour + 100, isBlacklisted };
+          return (await listCustomers(database.reader, scope, query)).total;
         }),
       );
-    };
-    expect(await found()).toEqual([
-      [5900, 5],
-      [2950, 2],
-      [2950, 2],
-    ]);
+    await extendCheckpoints(database, never);
+    expect(await totals()).toEqual([5900, 2950, 2950]);
     await database.write((transaction) =>
       transaction.updateTable('customers').set({ is_blacklisted: 1 }).where('id', '=', 'C003000').execute(),
     );
-    expect(await found()).toEqual([
-      [5900, 3],
-      [2949, 1],
-      [2951, 1],
-    ]);
+    expect(await totals()).toEqual([5900, 2949, 2951]);
     await extendCheckpoints(database, never);
-    expect(await found()).toEqual([
-      [5900, 5],
-      [2949, 1],
-      [2951, 2],
-    ]);
+    expect(await totals()).toEqual([5900, 2949, 2951]);
+  });
+
+  it('is exact after a subscriber is removed', async () => {
+    await insertSubscribers(database, 4000);
+    await extendCheckpoints(database, never);
+    const totals = () =>
+      Promise.all(
+        [undefined, true, false].map(
+          async (isActive) =>
+            (await listSubscribers(database.reader, scope, { page: 1, skip: 10, isActive })).total,
+        ),
+      );
+    expect(await totals()).toEqual([4000, 4000, 0]);
+    const set = (changes: Partial<SubscriberTable>, id: string) =>
+      database.write((transaction) =>
+        transaction.updateTable('subscribers').set(changes).where('id', '=', id).execute(),
+      );
+    await set({ is_active: 0, removed_at: hour }, 'S000500');
+    await set({ is_active: 0 }, 'S001500');
+    expect(await totals()).toEqual([3999, 3998, 1]);
+    await extendCheckpoints(database, never);
+    expect(await totals()).toEqual([3999, 3998, 1]);
   });
 
   it(
@@ -200,6 +310,10 @@ describe.each(engines)('On $name, a long list', (engine) => {
     { timeout: 60_000 },
     async () => {
       await insert(spread(4 * rowsPerCheckpoint));
+      const settle = (id: string) =>
+        database.write((transaction) =>
+          transaction.updateTable('payments').set({ state: 'settled' }).where('id', '=', id).execute(),
+        );
       const done = new AbortController();
       const extending = (async () => {
         while (!done.signal.aborted) {
@@ -213,6 +327,7 @@ describe.each(engines)('On $name, a long list', (engine) => {
         [1, 2, 3, 4].map(async (stream) => {
           for (let index = 0; index < 100; index += 1) {
             await insert([hour + Math.floor(Math.random() * 8000 * 7)]);
+            await settle(pick(rows).id);
             if (index % 10 === stream) await pageOf({ page: 20, skip: 100 });
           }
         }),
@@ -220,13 +335,17 @@ describe.each(engines)('On $name, a long list', (engine) => {
       done.abort();
       await extending;
       expect((await pageOf({ page: 1, skip: 1 })).total).toBe(4 * rowsPerCheckpoint + 400);
-      const ordinals = await database.reader
-        .selectFrom('list_checkpoints')
-        .selectAll()
-        .where('list', '=', 'payments')
-        .execute();
-      const sorted = [...rows].sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
-      for (const { ordinal, id } of ordinals) expect(sorted[ordinal - 1]?.id).toBe(id);
+      const settled = () => listRecords(database.reader, scope, { page: 1, skip: 1, status: 'success' });
+      const { count } = await database.reader
+        .selectFrom('payments')
+        .select((e) => e.fn.countAll<number>().as('count'))
+        .where('state', '=', 'settled')
+        .executeTakeFirstOrThrow();
+      expect((await settled()).total).toBe(count);
+      await expectAllPages();
+      await extendCheckpoints(database, never);
+      expect(await segments()).not.toContain(null);
+      await expectAllPages();
     },
   );
 });
@@ -247,4 +366,35 @@ async function insertRows(
     return row as unknown as PaymentTable;
   });
   await transaction.insertInto('payments').values(values).execute();
+}
+
+const pick = <T>(values: readonly T[]): T => values[Math.floor(Math.random() * values.length)] as T;
+
+/** Subscribers of one plan, a millisecond apart. */
+async function insertSubscribers(database: Database, count: number): Promise<void> {
+  const own = { merchant_id: 'M1', mode: 'test' } as const;
+  await database.write(async (transaction) => {
+    await transaction
+      .insertInto('payment_plans')
+      .values({
+        ...{ id: 'PLAN', ...own, plan_name: 'Monthly', frequency: 'monthly', currency: 'NGN', amount: '1' },
+        ...{ currencies: '[]', number_of_times_to_charge: 1, is_active: 1, active_since: 0 },
+        ...{ created_at: 0, updated_at: 0 },
+      })
+      .execute();
+    for (let index = 0; index < count; index += 500) {
+      const numbers = Array.from({ length: 500 }, (_, offset) => String(index + offset).padStart(6, '0'));
+      const customers = numbers.map((number) => ({
+        ...{ id: `SC${number}`, ...own, person: '{}', email_index: `s${number}@example.com` },
+        ...{ phone_index: null, is_blacklisted: 0 as const, created_at: 0 },
+      }));
+      await transaction.insertInto('customers').values(customers).execute();
+      const subscribers = numbers.map((number) => ({
+        ...{ id: `S${number}`, ...own, plan_id: 'PLAN', customer_id: `SC${number}`, next_cycle: 0 },
+        ...{ charge_at: null, times_charged: 0, times_paid: 0, is_active: 1 as const, removed_at: null },
+        created_at: hour + Number(number),
+      }));
+      await transaction.insertInto('subscribers').values(subscribers).execute();
+    }
+  });
 }
