@@ -161,16 +161,8 @@ const scanIntervalMs = 500;
  * @throws StartError if a file named in the configuration cannot be used
  */
 export async function createApp(options: AppOptions) {
-  const {
-    config,
-    database,
-    log,
-    publicUrl,
-    checkoutUrl,
-    stopping,
-    onPaymentStatus,
-    overrides = {},
-  } = options;
+  const { config, database, log, publicUrl, checkoutUrl, stopping, onPaymentStatus } = options;
+  const { overrides = {} } = options;
   const { newId = randomId } = overrides;
   await refuseMissingDataKeys(database, config.dataKeys);
   const personalData = createPersonalData(config.dataKeys);
@@ -212,6 +204,7 @@ export async function createApp(options: AppOptions) {
     ...extraNetworks.map(({ network }) => network),
   ]);
 
+  const base = { database, clock, newId, currencies, log };
   const depths = createDepths(rates, currencies);
   const auditLog = createAuditLog(clock);
   const keys = createKeys(database, clock, newId);
@@ -231,16 +224,7 @@ export async function createApp(options: AppOptions) {
     certificateAuthority: overrides.webhooks?.certificateAuthority,
     timeoutMs: overrides.webhooks?.timeoutMs,
   });
-  const dispatcher = createDispatcher({
-    database,
-    clock,
-    newId,
-    log,
-    auditLog,
-    sender,
-    dataKeys: config.dataKeys,
-    personalData,
-  });
+  const dispatcher = createDispatcher({ ...base, auditLog, sender, dataKeys: config.dataKeys, personalData });
   const webhookTest = createWebhookTest(sender, clock, newId, config.dataKeys);
   const outbox = createOutbox(clock, newId, personalData, () => {
     dispatcher.wake();
@@ -251,25 +235,16 @@ export async function createApp(options: AppOptions) {
 
   const accountChanges = createAccountChanges({ keys, merchants, endpoints, auditLog });
   const depositKeyChanges = createDepositKeyChanges({ database, depositKeys, auditLog, outbox, log });
-  const wallets = createWallets({ database, clock, newId, currencies, addresses: depositAddresses });
+  const wallets = createWallets({ ...base, addresses: depositAddresses });
   const updateSubscription = createSubscriptionStatus(outbox);
   const payments = createPayments({
-    database,
-    clock,
-    newId,
-    rates,
-    currencies,
-    personalData,
-    depths,
+    ...{ ...base, rates, personalData, depths, ledger, outbox, customers },
     addresses: depositAddresses,
     isReadable: createAvailability(() => scanner.status(), connected, clock.real),
     findTransfers: createFindTransfers(connected, (ref, txHash) =>
       simulatedChains.findTransfers(ref, txHash),
     ),
     pageUrls: { checkoutUrl, publicUrl },
-    ledger,
-    outbox,
-    customers,
     merchant: merchants.settings,
     wallet: (transaction, id) => wallets.target(transaction, id),
     async onStatusChange(transaction, payment) {
@@ -281,44 +256,23 @@ export async function createApp(options: AppOptions) {
     times: config.paymentTimes,
     publicChangesPerHour: config.limits?.paymentChangesPerHour,
   });
-  const paymentExport = createPaymentExport({ database, currencies, personalData });
+  const paymentExport = createPaymentExport(database, currencies, personalData);
   const erasure = createErasure(auditLog, newId, personalData);
-  const receipts = createReceipts({
-    clock,
-    newId,
-    rates,
-    currencies,
-    depths,
-    addresses: depositAddresses,
-    ledger,
-    payments,
-    log,
-  });
+  const receipts = createReceipts({ ...base, rates, depths, addresses: depositAddresses, ledger, payments });
 
-  const paymentPlans = createPaymentPlans({ database, clock, newId, currencies });
-  const charges = createCharges({ database, clock, customers, paymentPlans, payments, outbox, checkoutUrl });
-  const subscribers = createSubscribers({
-    database,
-    clock,
-    newId,
-    customers,
-    paymentPlans,
-    charges,
-    outbox,
-  });
+  const paymentPlans = createPaymentPlans(base);
+  const charges = createCharges({ ...base, customers, paymentPlans, payments, outbox, checkoutUrl });
+  const subscribers = createSubscribers({ ...base, customers, paymentPlans, charges, outbox });
   const billing = createBilling({ database, charges, log });
 
   const countries = createCountries(publicUrl);
   const bankAccounts = createBankAccounts({
-    database,
-    clock,
-    newId,
+    ...base,
     countries,
-    currencies,
     banks: createBanks(),
     accountNames: { test: exampleAccountNames, live: createPaystackAccountNames(config.accountNames) },
   });
-  const walletAddresses = createWalletAddresses({ database, clock, newId, currencies, auditLog });
+  const walletAddresses = createWalletAddresses({ ...base, auditLog });
   const simulatedChains = createSimulatedChains({
     database,
     clock,
@@ -326,40 +280,23 @@ export async function createApp(options: AppOptions) {
     blockIntervalMs: config.blockIntervalMs,
   });
   const { balances, payouts, transfers, testPayer, settlement } = createWithdrawals({
-    database,
-    clock,
-    newId,
-    currencies,
-    ledger,
-    outbox,
-    walletAddresses,
-    bankAccounts,
-    merchants,
+    ...{ ...base, ledger, outbox, walletAddresses, bankAccounts, merchants, simulatedChains },
     returningDeposits: hasReturningReceipts,
     ensureFree: (reader, transfer) => psbtPayouts.ensureFree(reader, transfer),
     ensureUnpaid: (reader, transfer) => treasury.payoutExports.ensureUnpaid(reader, transfer),
     onTransfer: (transaction, transfer) => refunds.follow(transaction, transfer),
-    simulatedChains,
     isSimulated: (network) =>
       simulatedNetworks.includes(network) && !overrides.paidByOperator?.includes(network.code),
   });
 
-  const shared = { database, clock, newId, currencies, ledger, depositKeys, connected, auditLog, guard, log };
+  const shared = { ...base, ledger, depositKeys, connected, auditLog, guard };
   const psbtPayouts = createPsbtPayouts({ ...shared, payouts, settlement });
-  const treasury = createTreasury({
-    ...shared,
-    rates,
-    transfers,
-    isCrossChecked: depths.isCrossChecked,
-    gasKey: config.gasKey,
-  });
+  const { isCrossChecked } = depths;
+  const treasury = createTreasury({ ...shared, rates, transfers, isCrossChecked, gasKey: config.gasKey });
   const transfersByHand = createTransfersByHand({
     ...shared,
     transfers,
-    treasury: {
-      ...treasury.settledByHand,
-      ensureUnpaidOnChain: treasury.payoutExports.ensureUnpaidOnChain,
-    },
+    treasury: { ...treasury.settledByHand, ensureUnpaidOnChain: treasury.payoutExports.ensureUnpaidOnChain },
   });
   const refunds = createRefunds({
     ...shared,
@@ -387,7 +324,7 @@ export async function createApp(options: AppOptions) {
     suspect: (transaction, found) => restore.suspect(transaction, found),
   });
   const people = createPeople({
-    ...{ database, clock, newId, auditLog, merchants },
+    ...{ ...base, auditLog, merchants },
     consoleUrl: consoleUrl(publicUrl),
     modes: (['test', 'live'] as const).filter((mode) => currencies.networks(mode).length > 0),
     permissionsOf,
@@ -396,10 +333,7 @@ export async function createApp(options: AppOptions) {
 
   const chains = [...simulatedChains.chains, ...extraNetworks.map(({ chain }) => chain)];
   const scanner = createScanner({
-    database,
-    clock,
-    newId,
-    log,
+    ...base,
     sink: chainEvidence.follow(receipts),
     networks: chains.map((chain) => {
       const real = connected.find((one) => one.chain === chain);
@@ -413,11 +347,7 @@ export async function createApp(options: AppOptions) {
     }),
   });
   const sandbox = createSandbox({
-    simulatedChains,
-    scanner,
-    clock,
-    currencies,
-    log,
+    ...{ ...base, simulatedChains, scanner },
     afterNetworkChange: () => testPayer.advance(stopping),
     async afterClockChange() {
       await payments.expireOverdue(stopping);

@@ -8,7 +8,6 @@ import {
   type ConfiguredNetwork,
 } from './chains/config/networks-file.js';
 import { parseKey } from './merchants/keys.js';
-import type { RateSourceAdapter } from './money/sources/source.js';
 import { parseSources, sourceNames } from './money/sources/sources.js';
 import { refuseExposedFile } from './private-file.js';
 import { noDataKeys, parseDataKeys, type DataKeys } from './shared/data-keys.js';
@@ -18,76 +17,10 @@ import { isSubnet } from './webhooks/targets.js';
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-export interface Limits {
-  readonly requestsPerSecondPerIp: number;
-  readonly failedKeysPerSecondPerIp: number;
-  /** Pages, files, the demo shop and `/readyz`. */
-  readonly pagesPerSecondPerIp: number;
-  readonly secretPerSecond: number;
-  readonly publicPerSecond: number;
-  readonly paymentsPerMinutePerIp: number;
-  readonly paymentsPerMinutePerKey: number;
-  /** Of refunds' claims and of the console's sign-in. */
-  readonly tokensPerMinutePerIp: number;
-  /** Changes of one payment with public keys, in either mode. */
-  readonly paymentChangesPerHour: number;
-  /** What the payers of one merchant may store in a day, in megabytes. */
-  readonly storedMegabytesPerDay: number;
-  /** The other limits of test keys are this many times as high. */
-  readonly testFactor: number;
-  /** Sandbox calls of one merchant. */
-  readonly sandboxPerSecond: number;
-}
+/** What each value means, its variable's help says. Undefined is what stands for the default that the help names. */
+export type Config = ReturnType<typeof readConfig>;
 
-export interface Config {
-  readonly host: string;
-  /** 0 picks a free port. */
-  readonly port: number;
-  readonly databaseUrl: string;
-  /** Of the marker that shows a restored database. */
-  readonly markerDirectory: string | undefined;
-  /** False behind a connection pooler that does not support them. PostgreSQL only. */
-  readonly hasPreparedStatements: boolean;
-  /** Where clients reach the server; undefined means `http://HOST:PORT`. */
-  readonly publicUrl: string | undefined;
-  /** Where the hosted pages are; undefined means `{publicUrl}/pay`. */
-  readonly checkoutUrl: string | undefined;
-  /** Test keys of the first account. */
-  readonly bootstrapPublicKey: string | undefined;
-  readonly bootstrapSecretKey: string | undefined;
-  /** Time between two blocks of the simulated networks. At 0, only the sandbox adds blocks. */
-  readonly blockIntervalMs: number;
-  /** Whether test keys can use `/sandbox`; undefined means only while no live network is configured. */
-  readonly sandbox: boolean | undefined;
-  /** Whether the demo shop is served; undefined means if the sandbox is. */
-  readonly demo: boolean | undefined;
-  /** Whether the merchant's people can use the console. */
-  readonly console: boolean;
-  /** The real networks, of both modes, in addition to the simulated ones. */
-  readonly networks: readonly ConfiguredNetwork[];
-  readonly paymentTimes: { readonly chooseSeconds: number; readonly paySeconds: number };
-  /** A file of exchange rates to use instead of the bundled one. */
-  readonly ratesFile: string | undefined;
-  /** Sources in the world to fetch exchange rates from; undefined means all of them in live mode, and a file without it. */
-  readonly rateSources: readonly RateSourceAdapter[] | undefined;
-  /** Undefined turns rate limits off. */
-  readonly limits: Limits | undefined;
-  /** Proxies that are trusted to report the client's address: how many, or their addresses. */
-  readonly trustProxy: number | string | undefined;
-  /** Private subnets that webhooks may be sent to. */
-  readonly webhookAllowPrivate: readonly string[];
-  /** The provider that looks up bank account holders in live mode. Without a key, the lookup is unavailable. */
-  readonly accountNames: { readonly url: string; readonly secretKey: string | undefined };
-  /** What is encrypted in the database is so with these. */
-  readonly dataKeys: DataKeys;
-  /** The key that pays gas for sweeps, and the file of its password; undefined: the server sweeps nothing by itself. */
-  readonly gasKey: { readonly file: string; readonly passwordFile: string } | undefined;
-  readonly logLevel: LogLevel;
-  /** The token that protects `/metrics`; undefined turns metrics off. */
-  readonly metricsToken: string | undefined;
-  /** How far the server may be behind before `/readyz` reports 503. */
-  readonly readyLimits: { readonly chainLagSeconds: number; readonly webhookLagSeconds: number };
-}
+export type Limits = NonNullable<Config['limits']>;
 
 /** Invalid values. The message has one line per variable and never contains a secret. */
 export class ConfigError extends Error {
@@ -314,7 +247,7 @@ const schema = z.object(
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Parses the environment. Empty variables count as not set. @throws ConfigError */
-export function readConfig(environment: Environment): Config {
+export function readConfig(environment: Environment) {
   const given = Object.fromEntries(
     Object.keys(variables).flatMap((name) => {
       const value = environment[name]?.trim();
@@ -344,12 +277,14 @@ export function readConfig(environment: Environment): Config {
     sandbox: data.SANDBOX,
     demo: data.DEMO,
     console: data.CONSOLE,
+    // Those of both modes, in addition to the simulated ones.
     networks: data.NETWORKS_FILE === undefined ? [] : readNetworks(data.NETWORKS_FILE, environment),
     dataKeys: data.DATA_KEY_FILE === undefined ? noDataKeys : readDataKeys(data.DATA_KEY_FILE),
     gasKey: gasKeyOf(data.GAS_KEY_FILE, data.GAS_KEY_PASSWORD_FILE),
     paymentTimes: { chooseSeconds: data.PAYMENT_CHOOSE_SECONDS, paySeconds: data.PAYMENT_PAY_SECONDS },
     ratesFile: data.RATES_FILE,
     rateSources: data.RATES,
+    // Undefined turns them off.
     limits: data.RATE_LIMIT
       ? {
           requestsPerSecondPerIp: data.RATE_LIMIT_REQUESTS_PER_SECOND_PER_IP,
@@ -400,7 +335,7 @@ function readDataKeys(path: string): DataKeys {
   }
 }
 
-function gasKeyOf(file: string | undefined, passwordFile: string | undefined): Config['gasKey'] {
+function gasKeyOf(file: string | undefined, passwordFile: string | undefined) {
   if (file === undefined && passwordFile === undefined) return undefined;
   if (file !== undefined && passwordFile !== undefined) return { file, passwordFile };
   throw new ConfigError('GAS_KEY_FILE, GAS_KEY_PASSWORD_FILE: set both or none');

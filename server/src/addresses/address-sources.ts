@@ -2,7 +2,7 @@
 import { HDKey } from '@scure/bip32';
 import type { Mode, Scope } from '../shared/scope.js';
 import type { AddressNet, Family } from '../chains/networks.js';
-import type { ScriptType } from './bitcoin-scripts.js';
+import { isBitcoinLike, type ScriptType } from './bitcoin-scripts.js';
 import { readAccountKey } from './extended-keys.js';
 import { addressFormat, defaultNet } from './formats.js';
 
@@ -86,11 +86,10 @@ export function createTestAddressSources(seed: Uint8Array): AddressSources {
 
 /** Derives its account when an address is first needed: what can be paid with is asked for all families, and most are never used. */
 function createTestSource(seed: Uint8Array, family: Family, net: AddressNet): AddressSource {
-  const isBitcoinLike = family === 'bitcoin' || family === 'litecoin';
   let derived: AddressSource | undefined;
   function source() {
     if (derived) return derived;
-    const root = HDKey.fromMasterSeed(seed, isBitcoinLike ? segwitTestVersions : undefined);
+    const root = HDKey.fromMasterSeed(seed, isBitcoinLike(family) ? segwitTestVersions : undefined);
     const { publicExtendedKey } = root.derive(testPaths[family]);
     derived = createAddressSource('test', family, publicExtendedKey, { net });
     return derived;

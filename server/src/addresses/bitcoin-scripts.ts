@@ -4,12 +4,15 @@ import { ripemd160 } from '@noble/hashes/legacy.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bech32, bech32m, createBase58check } from '@scure/base';
 import { xOnlyPointAddTweak } from 'tiny-secp256k1';
-import type { AddressNet } from '../chains/networks.js';
+import type { AddressNet, Family } from '../chains/networks.js';
 
 /** How a wallet locks an account's coins: BIP-44, BIP-49, BIP-84 and BIP-86. */
 export type ScriptType = 'p2pkh' | 'p2sh-p2wpkh' | 'p2wpkh' | 'p2tr';
 
 export type BitcoinFamily = 'bitcoin' | 'litecoin';
+
+export const isBitcoinLike = (family: Family | undefined): family is BitcoinFamily =>
+  family === 'bitcoin' || family === 'litecoin';
 
 /** What a family's addresses begin with on one of its networks. */
 export interface AddressPrefixes {

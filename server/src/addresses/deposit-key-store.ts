@@ -2,7 +2,7 @@
 import type { Reader, Transaction } from '../db/engine.js';
 import { ensureSetting, readSetting, writeSetting } from '../db/settings.js';
 import type { DepositKeyTable } from '../db/schema.js';
-import { inScope } from '../db/rows.js';
+import { inScope, within } from '../db/rows.js';
 import type { Scope } from '../shared/scope.js';
 import type { Family } from '../chains/networks.js';
 
@@ -95,10 +95,10 @@ export type UsedKey = DepositKeyTable & { readonly next_index: number | null };
 export function listKeys(reader: Reader, merchantId: string | undefined): Promise<UsedKey[]> {
   return reader
     .selectFrom('deposit_keys')
+    .$call(within({ merchantId }))
     .leftJoin('derivations', 'derivations.source_id', 'deposit_keys.source_id')
     .selectAll('deposit_keys')
     .select('derivations.next_index')
-    .$if(merchantId !== undefined, (query) => query.where('merchant_id', '=', merchantId ?? ''))
     .orderBy('deposit_keys.created_at')
     .orderBy('deposit_keys.id')
     .execute();

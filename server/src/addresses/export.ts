@@ -1,6 +1,7 @@
 /** Lists the deposit addresses of a merchant, with the keys that they come from and what each received. */
 import { inChunks } from '../db/chunks.js';
 import type { Reader } from '../db/engine.js';
+import type { AddressTable } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
 import type { Family } from '../chains/networks.js';
 import type { DepositKeyRecord, DepositKeys } from './deposit-keys.js';
@@ -38,28 +39,6 @@ export interface ExportOptions {
   readonly family: Family | undefined;
 }
 
-interface AddressRow {
-  readonly source_id: string;
-  readonly derivation_index: number;
-  readonly address: string;
-  readonly currency: string;
-  readonly network: string;
-  readonly payment_id: string | null;
-  readonly wallet_id: string | null;
-  readonly created_at: number;
-}
-
-const columns = [
-  'addresses.source_id',
-  'addresses.derivation_index',
-  'addresses.address',
-  'addresses.currency',
-  'addresses.network',
-  'addresses.payment_id',
-  'addresses.wallet_id',
-  'addresses.created_at',
-] as const;
-
 const rowsAtOnce = 1000;
 
 /** Sorted by key, then by index. */
@@ -77,12 +56,12 @@ export async function exportAddresses(
       { key, source: depositKeys.preview(scope, key.family, key, undefined) },
     ]),
   );
-  const rows: AddressRow[] = [];
+  const rows: AddressTable[] = [];
   const received = createSums();
   for await (const ids of paymentIds(reader, scope)) {
     rows.push(
       ...(await inChunks(ids, (chunk) =>
-        reader.selectFrom('addresses').select(columns).where('payment_id', 'in', chunk).execute(),
+        reader.selectFrom('addresses').selectAll().where('payment_id', 'in', chunk).execute(),
       )),
     );
     const receipts = await inChunks(ids, (chunk) =>
@@ -147,11 +126,11 @@ async function* paymentIds(reader: Reader, { merchantId, mode }: Scope): AsyncGe
   } while (last);
 }
 
-function walletAddresses(reader: Reader, { merchantId, mode }: Scope): Promise<AddressRow[]> {
+function walletAddresses(reader: Reader, { merchantId, mode }: Scope): Promise<AddressTable[]> {
   return reader
     .selectFrom('addresses')
     .innerJoin('wallets', 'wallets.id', 'addresses.wallet_id')
-    .select(columns)
+    .selectAll('addresses')
     .where((e) => e.and({ 'wallets.merchant_id': merchantId, 'wallets.mode': mode }))
     .execute();
 }

@@ -5,7 +5,7 @@ import { createBase58check } from '@scure/base';
 import { HDKey } from '@scure/bip32';
 import { pointAdd, pointCompress, pointFromScalar } from 'tiny-secp256k1';
 import type { Family, AddressNet } from '../chains/networks.js';
-import type { ScriptType } from './bitcoin-scripts.js';
+import { isBitcoinLike, type ScriptType } from './bitcoin-scripts.js';
 import { descriptorChecksum } from './descriptor-checksum.js';
 
 /** Derives the public key of a child: 33 bytes compressed, 65 uncompressed. */
@@ -16,6 +16,7 @@ export interface AccountKey {
   /** Identifies the key and the script type, however they were written: zpub…, or xpub… with p2wpkh. */
   readonly id: string;
   readonly script: ScriptType;
+  readonly account: HDKey;
   /** The receiving keys: child `0/index`. */
   readonly derive: DerivePublicKey;
   /**
@@ -98,15 +99,13 @@ export function readAccountKey(text: string, use: KeyUse): AccountKey {
   // SLIP-132 changes nothing but the four version bytes, and descriptors know BIP-32's own alone.
   view.setUint32(0, version.isTest ? tpubVersion : xpubVersion);
   const plain = base58check.encode(bytes);
-  const key = HDKey.fromExtendedKey(plain, {
-    public: version.isTest ? tpubVersion : xpubVersion,
-    private: 0,
-  });
+  const account = HDKey.fromExtendedKey(plain, { public: view.getUint32(0), private: 0 });
   return {
     // The chain code and the public key: what comes before them does not change the addresses.
     id: createHash('sha256').update(bytes.subarray(13)).update(script).digest('hex').slice(0, 32),
     script,
-    derive: childKeys(key.deriveChild(0)),
+    account,
+    derive: childKeys(account.deriveChild(0)),
     descriptor: isBitcoinLike(use.family) ? withChecksum(descriptorOf(script, `${plain}/0/*`)) : undefined,
   };
 }
@@ -130,10 +129,6 @@ function scriptFor({ prefix, script, isTest, families }: Version, use: KeyUse): 
     throw new Error(`A ${prefix} is a key of ${script}, not of ${use.script}. Leave the script type out`);
   }
   return script ?? use.script ?? 'p2pkh';
-}
-
-function isBitcoinLike(family: Family): boolean {
-  return family === 'bitcoin' || family === 'litecoin';
 }
 
 /**

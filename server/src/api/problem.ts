@@ -59,11 +59,7 @@ function isMalformedRequest(error: unknown): boolean {
   return 'expose' in error && error.expose === true;
 }
 
-function sendProblem(
-  response: Response,
-  { code, message, status, details }: Problem,
-  publicUrl: string,
-): void {
+function sendProblem(response: Response, { code, message, status, details }: Problem, publicUrl: string) {
   const { param, errors, paymentId, retryAfterSeconds } = details;
   if (status === 401 && code !== 'session_required') response.setHeader('WWW-Authenticate', 'Bearer');
   if (status === 429 || status === 503) response.setHeader('Retry-After', String(retryAfterSeconds ?? 5));

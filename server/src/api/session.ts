@@ -7,39 +7,23 @@ import { invalidField, Problem } from '../shared/problem.js';
 import type { Mode, PersonCaller } from '../shared/scope.js';
 import { setCookie } from './reply.js';
 
-export interface SessionCookies {
-  /** The token that a request sends. */
-  tokenOf(request: Request): string | undefined;
-  /** Gives the browser a token with the reply, or takes away the one that it has. */
-  send(response: Response, token: string | undefined): void;
-  visitorOf(request: Request, response: Response): Visitor;
-  /** Refuses what the page of another site sends. Problem: `origin_not_allowed`. */
-  checkOrigin(request: Request): void;
-  /**
-   * Who sends a token. Problems: `origin_not_allowed`, `session_required`.
-   * @param isOfBothModes whether the mode need not be said
-   */
-  identify(
-    request: Request,
-    response: Response,
-    token: string,
-    isOfBothModes: boolean,
-  ): Promise<PersonCaller>;
-}
+export type SessionCookies = ReturnType<typeof createSessionCookies>;
 
 /** Says who holds a token; undefined if nobody does, or no longer. */
 export type Authenticate = (token: string) => Promise<SignedIn | undefined>;
 
 /** @param publicUrl where clients reach the server */
-export function createSessionCookies(publicUrl: string, authenticate: Authenticate): SessionCookies {
+export function createSessionCookies(publicUrl: string, authenticate: Authenticate) {
   const { name, attributes } = cookieOf(publicUrl);
   const origins = originsOf(publicUrl);
 
+  /** The token that a request sends. */
   function tokenOf({ headers: { cookie = '' } }: Request): string | undefined {
     const found = cookie.split(/; */).find((pair) => pair.startsWith(`${name}=`));
     return found?.slice(name.length + 1);
   }
 
+  /** Refuses what the page of another site sends. Problem: `origin_not_allowed`. */
   function checkOrigin({ headers }: Request): void {
     const site = headers['sec-fetch-site'];
     // Browsers set it, and no page can. Those that do not know it send the origin with all that changes something.
@@ -54,17 +38,27 @@ export function createSessionCookies(publicUrl: string, authenticate: Authentica
   return {
     tokenOf,
     checkOrigin,
-    send: (response, token) => {
+    /** Gives the browser a token with the reply, or takes away the one that it has. */
+    send(response: Response, token: string | undefined): void {
       const value = token === undefined ? '; Max-Age=0' : `${token}; Max-Age=${sessionMs / 1000}`;
       setCookie(response, `${name}=${value}; ${attributes}`);
     },
-    visitorOf: (request, response) => ({
+    visitorOf: (request: Request, response: Response): Visitor => ({
       address: request.ip ?? '',
       userAgent: request.headers['user-agent'] ?? '',
       requestId: requestIdOf(response),
       session: tokenOf(request),
     }),
-    async identify(request, response, token, isOfBothModes) {
+    /**
+     * Who sends a token. Problems: `origin_not_allowed`, `session_required`.
+     * @param isOfBothModes whether the mode need not be said
+     */
+    async identify(
+      request: Request,
+      response: Response,
+      token: string,
+      isOfBothModes: boolean,
+    ): Promise<PersonCaller> {
       checkOrigin(request);
       const signedIn = await authenticate(token);
       if (!signedIn) throw sessionRequired('The session has ended. Sign in again');

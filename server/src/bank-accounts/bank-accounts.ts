@@ -1,5 +1,5 @@
 /** Bank accounts that merchants are paid out to. */
-import type { api, Data } from 'crypto-checkout/contract';
+import type { Api, Data, Input } from 'crypto-checkout/contract';
 import type { Bank, Banks } from './banks.js';
 import { isoTime, type Clock } from '../shared/clock.js';
 import type { Countries, Country } from './countries.js';
@@ -14,27 +14,11 @@ import { hasNubanCheckDigit } from './nuban.js';
 import * as store from './store.js';
 import type { StoredBankAccount } from './store.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import type { Page, PageRequest } from '../shared/pagination.js';
+import type { Page } from '../shared/pagination.js';
 
-export type BankAccount = Data<typeof api.bankAccounts.retrieve>;
-export type AccountHolder = Data<typeof api.bankAccounts.checkName>;
-
-export interface NewBankAccount {
-  readonly accountNumber: string;
-  /** A bank's code or name. */
-  readonly accountBank: string;
-  /** A country's code or name. */
-  readonly country: string;
-  readonly currency: string;
-  readonly accountName: string;
-}
-
-export interface BankAccountFilter extends PageRequest {
-  readonly isPrimary?: boolean | undefined;
-  readonly country?: string | undefined;
-  readonly currency?: string | undefined;
-  readonly accountBank?: string | undefined;
-}
+export type BankAccount = Data<Api['bankAccounts']['retrieve']>;
+type NewBankAccount = Input<Api['bankAccounts']['create']>['body'];
+export type AccountHolder = Data<Api['bankAccounts']['checkName']>;
 
 export type BankAccounts = ReturnType<typeof createBankAccounts>;
 
@@ -122,7 +106,7 @@ export function createBankAccounts(deps: BankAccountsDeps) {
 
     async list(
       scope: Scope,
-      { country, currency, accountBank, ...filter }: BankAccountFilter,
+      { country, currency, accountBank, ...filter }: Input<Api['bankAccounts']['list']>['query'],
     ): Promise<Page<BankAccount>> {
       const { rows, total } = await store.listBankAccounts(database.reader, scope, {
         ...filter,

@@ -4,7 +4,7 @@ import { isListed, readPage } from '../db/pages.js';
 import type { BankAccountTable } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import type { Page, PageRequest } from '../shared/pagination.js';
+import type { PageRequest } from '../shared/pagination.js';
 
 export interface StoredBankAccount extends BankAccountTable {
   /** The account's own id if it is the merchant's primary one, otherwise null. */
@@ -42,11 +42,7 @@ const selectAccounts = (reader: Reader) =>
     .select('primary_bank_accounts.bank_account_id as primary_id')
     .where('bank_accounts.archived_at', 'is', null);
 
-export function findBankAccount(
-  reader: Reader,
-  scope: Scope,
-  id: string,
-): Promise<StoredBankAccount | undefined> {
+export function findBankAccount(reader: Reader, scope: Scope, id: string) {
   return selectAccounts(reader)
     .where('bank_accounts.id', '=', id)
     .where('bank_accounts.merchant_id', '=', scope.merchantId)
@@ -55,11 +51,7 @@ export function findBankAccount(
 }
 
 /** Locks an account until the transaction ends. */
-export async function lockBankAccount(
-  transaction: Transaction,
-  scope: Scope,
-  id: string,
-): Promise<StoredBankAccount | undefined> {
+export async function lockBankAccount(transaction: Transaction, scope: Scope, id: string) {
   // Lock first, then read: PostgreSQL cannot lock rows through an outer join.
   await transaction
     .selectFrom('bank_accounts')
@@ -92,11 +84,7 @@ export async function archiveBankAccount(transaction: Transaction, id: string, n
   await updateBankAccount(transaction, id, { archived_at: now, updated_at: now });
 }
 
-export function listBankAccounts(
-  reader: Reader,
-  scope: Scope,
-  query: BankAccountQuery,
-): Promise<Page<StoredBankAccount>> {
+export function listBankAccounts(reader: Reader, scope: Scope, query: BankAccountQuery) {
   const { isPrimary, country, currency, bank } = query;
   const rows = selectAccounts(reader)
     .where(isListed('bank_accounts', scope, query))

@@ -1,37 +1,39 @@
 /** The adapter of each family of networks. */
-import type { BitcoinFamily } from '../addresses/bitcoin-scripts.js';
+import { isBitcoinLike } from '../addresses/bitcoin-scripts.js';
 import { coinOf } from './assets.js';
 import { createBitcoinChain } from './bitcoin/bitcoin-chain.js';
 import { checkBitcoinNetwork } from './bitcoin/check-network.js';
 import type { BitcoinConfig } from './bitcoin/config.js';
 import { createUtxoNode, locateTransaction, readTransactionFee } from './bitcoin/utxo-node.js';
 import type { ConfiguredNetwork } from './config/networks-file.js';
-import type { Adapter, Adapters, ConnectDeps, Connection } from './connect.js';
+import type { NodesConfig } from './config/nodes.js';
+import type { Adapter, Adapters, ConnectDeps } from './connect.js';
 import { checkEvmNetwork } from './evm/check.js';
 import type { EvmConfig, EvmDeps } from './evm/config.js';
-import { createEvmChain, type EvmChain } from './evm/evm-chain.js';
+import { createEvmChain } from './evm/evm-chain.js';
 import { checkTronNetwork, createTronChain } from './tron/tron-chain.js';
 
 /** For a chain that only looks a transaction up. */
 const noAddresses: EvmDeps = { watched: () => Promise.resolve(new Set()) };
 
-const evm: Adapter = {
+/** Networks that answer like an EVM network. Only EVM networks have forwarders, sweeps and gas. */
+const evmLike = (create: typeof createEvmChain, check: typeof checkEvmNetwork): Adapter => ({
   connect(configured, deps) {
-    const chain = createEvmChain(evmConfig(configured), evmDeps(configured, deps));
-    return { ...connectionOf(chain), evm: chain.nodes };
+    const chain = create(evmConfig(configured), evmDeps(configured, deps));
+    const status = () => chain.status();
+    return {
+      chain,
+      status,
+      locate: (txHash, signal) => chain.locate(txHash, signal),
+      unreadable: () => new Set(status().assetProblems.map(({ currency }) => currency)),
+      balances: chain.balances,
+      ...(configured.network.family === 'evm' && { evm: chain.nodes }),
+    };
   },
   cost: (configured, txHash, _height, signal) =>
-    createEvmChain(evmConfig(configured), noAddresses).cost(txHash, signal),
-  check: (configured, signal) => checkEvmNetwork(evmConfig(configured), signal),
-};
-
-const tron: Adapter = {
-  connect: (configured, deps) =>
-    connectionOf(createTronChain(evmConfig(configured), evmDeps(configured, deps))),
-  cost: (configured, txHash, _height, signal) =>
-    createTronChain(evmConfig(configured), noAddresses).cost(txHash, signal),
-  check: (configured, signal) => checkTronNetwork(evmConfig(configured), signal),
-};
+    create(evmConfig(configured), noAddresses).cost(txHash, signal),
+  check: (configured, signal) => check(evmConfig(configured), signal),
+});
 
 const bitcoin: Adapter = {
   connect(configured, deps) {
@@ -46,7 +48,7 @@ const bitcoin: Adapter = {
       chain,
       unreadable: () => new Set(),
       locate: (txHash, signal) => locateTransaction(chain.nodes, txHash, signal),
-      status: () => ({ ...chain.status(), assetProblems: [] }),
+      status: () => chain.status(),
       utxoNode: createUtxoNode(chain.nodes),
     };
   },
@@ -57,27 +59,24 @@ const bitcoin: Adapter = {
   check: (configured, signal) => checkBitcoinNetwork(bitcoinConfig(configured), signal),
 };
 
-export const adapters: Adapters = { evm, tron, bitcoin, litecoin: bitcoin };
+export const adapters: Adapters = {
+  evm: evmLike(createEvmChain, checkEvmNetwork),
+  tron: evmLike(createTronChain, checkTronNetwork),
+  bitcoin,
+  litecoin: bitcoin,
+};
 
-function evmConfig({
-  network,
-  identity,
-  nodes,
-  headers,
-  chainAssets,
-  ...rest
-}: ConfiguredNetwork): EvmConfig {
+const nodesConfig = (configured: ConfiguredNetwork): NodesConfig => {
+  const { network, nodes, headers, requestsPerMinute, isOnDemand, blockSeconds } = configured;
+  const blockTimeMs = isOnDemand ? undefined : blockSeconds * 1000;
+  return { mode: network.mode, network: network.code, nodes, headers, requestsPerMinute, blockTimeMs };
+};
+
+function evmConfig(configured: ConfiguredNetwork): EvmConfig {
+  const { network, identity, chainAssets } = configured;
   if (!('chainId' in identity)) throw new Error(`networks.${network.code}: has no chain id`);
-  return {
-    mode: network.mode,
-    network: network.code,
-    chainId: identity.chainId,
-    nodes,
-    headers,
-    assets: Object.values(chainAssets),
-    requestsPerMinute: rest.requestsPerMinute,
-    blockTimeMs: rest.isOnDemand ? undefined : rest.blockSeconds * 1000,
-  };
+  const { chainId } = identity;
+  return { ...nodesConfig(configured), chainId, assets: Object.values(chainAssets) };
 }
 
 function evmDeps(configured: ConfiguredNetwork, deps: ConnectDeps): EvmDeps {
@@ -91,42 +90,13 @@ function evmDeps(configured: ConfiguredNetwork, deps: ConnectDeps): EvmDeps {
 }
 
 function bitcoinConfig(configured: ConfiguredNetwork): BitcoinConfig {
-  const { network, identity, nodes, headers, chainAssets, requestsPerMinute } = configured;
-  const { blockSeconds, isOnDemand } = configured;
-  const { family, code } = network;
+  const { network, identity, chainAssets } = configured;
+  const { family, addressNet } = network;
   const coin = coinOf(chainAssets);
   if (!('genesisHash' in identity) || !coin || !isBitcoinLike(family)) {
-    throw new Error(`networks.${code}: has no genesis hash`);
+    throw new Error(`networks.${network.code}: has no genesis hash`);
   }
-  const { mode, addressNet } = network;
-  return {
-    mode,
-    network: code,
-    family,
-    addressNet,
-    genesisHash: identity.genesisHash,
-    checkpoint: identity.checkpoint,
-    nodes,
-    headers,
-    currency: coin.currency,
-    requestsPerMinute,
-    blockTimeMs: isOnDemand ? undefined : blockSeconds * 1000,
-  };
-}
-
-function isBitcoinLike(family: ConfiguredNetwork['network']['family']): family is BitcoinFamily {
-  return family === 'bitcoin' || family === 'litecoin';
-}
-
-function connectionOf(chain: EvmChain): Connection {
-  const status = () => chain.status();
-  return {
-    chain,
-    status,
-    locate: (txHash, signal) => chain.locate(txHash, signal),
-    unreadable: () => new Set(status().assetProblems.map(({ currency }) => currency)),
-    balances: chain.balances,
-  };
+  return { ...nodesConfig(configured), ...identity, family, addressNet, currency: coin.currency };
 }
 
 function warnOf({ network: { mode, code } }: ConfiguredNetwork, { log }: ConnectDeps) {

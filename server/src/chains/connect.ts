@@ -4,6 +4,7 @@ import type { Mode } from '../shared/scope.js';
 import type { UtxoNode } from './bitcoin/utxo-node.js';
 import type { BlockPlace, Chain } from './chain.js';
 import type { ConfiguredNetwork } from './config/networks-file.js';
+import type { AssetProblem } from './evm/config.js';
 import type { EvmNodes } from './evm/evm-nodes.js';
 import type { Family } from './networks.js';
 import type { BalanceSource } from './balance-source.js';
@@ -62,7 +63,7 @@ export interface ConnectionStatus {
   /** How many requests the budget leaves now; undefined without one. */
   readonly requestsLeft: number | undefined;
   /** The currencies of `unreadable`, and why. */
-  readonly assetProblems: readonly { readonly currency: string; readonly problem: string }[];
+  readonly assetProblems: readonly AssetProblem[];
 }
 
 /** What a transaction cost. */

@@ -34,7 +34,7 @@ export interface Network {
   /** The usual time between two blocks, which payers are told. Absent on test networks, where nothing is usual. */
   readonly blockSeconds?: number;
   /** What sending usually costs the payer; unknown if absent. */
-  readonly networkFee?: NetworkFee;
+  readonly networkFee?: NetworkFee | undefined;
   /** By currency code. The network's own coin comes first. */
   readonly assets: Readonly<Record<string, Asset>>;
 }
@@ -55,7 +55,7 @@ export type Depth = number | null;
 
 /** The first rule whose limit an amount does not exceed holds for it. The last one has none. */
 export interface DepthRule {
-  readonly upTo?: Worth;
+  readonly upTo?: Worth | undefined;
   readonly confirmations: Depth;
 }
 
@@ -72,7 +72,7 @@ export interface NetworkFee {
   /** For the network's own coin. */
   readonly coin: number;
   /** For a token; the same as for the coin if absent. */
-  readonly token?: number;
+  readonly token?: number | undefined;
 }
 
 const costlyAbove = 0.25;

@@ -1,4 +1,5 @@
 /** `chains reconcile`: compares what addresses hold with the books, and books what is too much. */
+import { merchantOf } from '../addresses/owners.js';
 import type { Finding } from '../reconciliation/reconcile.js';
 import type { Reconciled } from '../reconciliation/reconcile-deps.js';
 import type { Reconciliation } from '../reconciliation/reconciliation.js';
@@ -73,14 +74,10 @@ async function check(
     return asset ? { ...finding, units: fromChain(asset, finding.difference) } : [];
   });
   const credited = counted.filter(({ outcome }) => outcome === 'credited');
-  const owners = new Map<string, string>();
-  for (const { address: place } of credited) {
-    owners.set(place, await context.reconciliation.merchantOf(mode, place));
-  }
   await context.database.write(async (transaction) => {
     for (const { address: place, currency, units } of credited) {
       await context.auditLog.record(transaction, {
-        merchantId: owners.get(place) ?? '',
+        merchantId: (await merchantOf(transaction, mode, place)) ?? '',
         ...{ mode, actor: context.actor, action: 'balance.reconciled', subjectId: place },
         after: { network: code, currency, amount: amountText(units, currency) },
       });

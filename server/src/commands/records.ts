@@ -38,11 +38,7 @@ export function showRecord(json: Json): Output {
 }
 
 /** Aligns columns under their headings. @param none what to say if there are no rows */
-export function table(
-  headings: readonly string[],
-  rows: readonly (readonly string[])[],
-  none: string,
-): string {
+export function table(headings: readonly string[], rows: readonly (readonly string[])[], none: string) {
   if (rows.length === 0) return none;
   const lines = [headings, ...rows];
   const widths = headings.map((_heading, column) =>

@@ -70,11 +70,7 @@ export function createCustomers(
     await lockName(transaction, `customer ${merchantId}/${mode}/${email.toLowerCase()}`);
   }
 
-  async function findOrAdd(
-    transaction: Transaction,
-    scope: Scope,
-    customer: NewCustomer,
-  ): Promise<{ row: CustomerTable; isNew: boolean }> {
+  async function findOrAdd(transaction: Transaction, scope: Scope, customer: NewCustomer) {
     await lockEmail(transaction, scope, customer.email);
     const existing = await findByEmail(transaction, scope, customer.email);
     if (existing) return { row: existing, isNew: false };
@@ -109,12 +105,7 @@ export function createCustomers(
     },
 
     /** Problems: `not_found`, `customer_exists`. */
-    async update(
-      transaction: Transaction,
-      scope: Scope,
-      id: string,
-      change: CustomerChange,
-    ): Promise<Customer> {
+    async update(transaction: Transaction, scope: Scope, id: string, change: CustomerChange) {
       const row = orNotFound(await store.lockCustomer(transaction, scope, id), 'customer');
       const { createdAt: _createdAt, mode: _mode, ...current } = view(row);
       const given = Object.entries(change).filter(([, value]) => value !== undefined);

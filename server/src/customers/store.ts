@@ -5,7 +5,7 @@ import { isListed, readCheckpointedPage, readPage } from '../db/pages.js';
 import type { CustomerTable } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import type { Page, PageRequest } from '../shared/pagination.js';
+import type { PageRequest } from '../shared/pagination.js';
 import { inScope, rowById } from '../db/rows.js';
 
 export interface CustomerQuery extends PageRequest {
@@ -30,11 +30,7 @@ export function findCustomer(reader: Reader, scope: Scope, id: string): Promise<
 }
 
 /** Like `findCustomer`, and locks the row until the transaction ends. */
-export function lockCustomer(
-  transaction: Transaction,
-  scope: Scope,
-  id: string,
-): Promise<CustomerTable | undefined> {
+export function lockCustomer(transaction: Transaction, scope: Scope, id: string) {
   return rowById(transaction, 'customers', id)
     .$call(inScope(scope))
     .$call(forUpdate(transaction))
@@ -76,11 +72,7 @@ export async function updateCustomer(
   await transaction.updateTable('customers').set(row).where('id', '=', id).execute();
 }
 
-export function listCustomers(
-  reader: Reader,
-  scope: Scope,
-  query: CustomerQuery,
-): Promise<Page<CustomerTable>> {
+export function listCustomers(reader: Reader, scope: Scope, query: CustomerQuery) {
   const { isBlacklisted, emailIndexes, phoneIndexes } = query;
   const rows = reader
     .selectFrom('customers')
@@ -95,7 +87,6 @@ export function listCustomers(
     );
   // Few customers share an email or a phone number. The other lists can be very long.
   if (emailIndexes !== undefined || phoneIndexes !== undefined) return readPage(rows, 'customers', query);
-  const list =
-    isBlacklisted === undefined ? 'customers' : isBlacklisted ? 'customers.blacklisted' : 'customers.allowed';
-  return readCheckpointedPage(reader, rows, 'customers', list, scope, query);
+  const flag = isBlacklisted === undefined ? undefined : Number(isBlacklisted);
+  return readCheckpointedPage(reader, rows, 'customers', scope, query, { is_blacklisted: flag });
 }

@@ -1,14 +1,9 @@
 /** Finds and replaces personal data in the tables of all rooms: one of the places that may write them, see "Rooms" in CONTRIBUTING.md. */
 import { chunksOf, inChunks } from '../db/chunks.js';
 import type { PersonalData } from '../db/personal-data.js';
-import type { CustomerTable, PaymentTable } from '../db/schema.js';
 import type { Transaction } from '../db/engine.js';
 
-export function findCustomers(
-  transaction: Transaction,
-  merchantId: string,
-  emailIndexes: readonly string[],
-): Promise<Pick<CustomerTable, 'id'>[]> {
+export function findCustomers(transaction: Transaction, merchantId: string, emailIndexes: readonly string[]) {
   return transaction
     .selectFrom('customers')
     .select('id')
@@ -17,11 +12,7 @@ export function findCustomers(
     .execute();
 }
 
-export function findPayments(
-  transaction: Transaction,
-  merchantId: string,
-  payerIndexes: readonly string[],
-): Promise<Pick<PaymentTable, 'id'>[]> {
+export function findPayments(transaction: Transaction, merchantId: string, payerIndexes: readonly string[]) {
   return transaction
     .selectFrom('payments')
     .select('id')
@@ -30,10 +21,7 @@ export function findPayments(
     .execute();
 }
 
-export async function hasActiveSubscription(
-  transaction: Transaction,
-  customerIds: readonly string[],
-): Promise<boolean> {
+export async function hasActiveSubscription(transaction: Transaction, customerIds: readonly string[]) {
   if (customerIds.length === 0) return false;
   const row = await transaction
     .selectFrom('subscribers')
@@ -46,10 +34,7 @@ export async function hasActiveSubscription(
 }
 
 /** The refunds of payments that nobody has paid or ended yet, and the addresses of those that ended without being paid. */
-export async function findRefundAddresses(
-  transaction: Transaction,
-  paymentIds: readonly string[],
-): Promise<{ readonly open: number; readonly unpaid: readonly string[] }> {
+export async function findRefundAddresses(transaction: Transaction, paymentIds: readonly string[]) {
   const rows = await inChunks(paymentIds, (chunk) =>
     transaction
       .selectFrom('refunds')
@@ -65,10 +50,7 @@ export async function findRefundAddresses(
 }
 
 /** Those that were paid, or have a transfer that failed, keep it: it is in the books. */
-export async function eraseRefundAddresses(
-  transaction: Transaction,
-  paymentIds: readonly string[],
-): Promise<void> {
+export async function eraseRefundAddresses(transaction: Transaction, paymentIds: readonly string[]) {
   for (const chunk of chunksOf(paymentIds)) {
     await transaction
       .updateTable('refunds')

@@ -29,6 +29,12 @@ export interface LedgerEntry {
   readonly credit?: bigint;
 }
 
+/** The entries of an amount that one account is debited and another credited with. */
+export const moved = (debited: AccountName, credited: AccountName, amount: bigint): LedgerEntry[] => [
+  { account: debited, debit: amount },
+  { account: credited, credit: amount },
+];
+
 export interface CurrencyAccount {
   readonly currency: string;
   readonly account: AccountName;

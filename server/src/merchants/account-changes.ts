@@ -26,11 +26,7 @@ interface AccountChangesDeps {
 
 export function createAccountChanges({ keys, merchants, endpoints, auditLog }: AccountChangesDeps) {
   return {
-    async createKey(
-      transaction: Transaction,
-      owner: NewKey,
-      actor: string,
-    ): Promise<{ id: string; key: string }> {
+    async createKey(transaction: Transaction, owner: NewKey, actor: string) {
       const { merchantId, mode, kind, scope = 'full', label, expiresAt } = owner;
       const created = await keys.create(transaction, owner);
       const after = {
@@ -81,12 +77,7 @@ export function createAccountChanges({ keys, merchants, endpoints, auditLog }: A
     },
 
     /** Problems: `validation_error`, `not_found`. */
-    async updateMerchant(
-      transaction: Transaction,
-      id: string,
-      change: MerchantChange,
-      actor: string,
-    ): Promise<Merchant> {
+    async updateMerchant(transaction: Transaction, id: string, change: MerchantChange, actor: string) {
       const before = await merchants.retrieve(transaction, id);
       const merchant = await merchants.update(transaction, id, change);
       await auditLog.record(transaction, {

@@ -4,7 +4,7 @@ import type { AuditLogTable } from '../db/schema.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
 import type { Clock } from '../shared/clock.js';
 import type { Caller, Mode, Person, Scope } from '../shared/scope.js';
-import { checkAuditChain, hashEntry, type AuditCheck } from './audit-chain.js';
+import { checkAuditChain, hashEntry } from './audit-chain.js';
 import { runningTransaction } from '../db/transaction-context.js';
 import * as store from './audit-store.js';
 import type { AuditFilter } from './audit-store.js';
@@ -77,38 +77,14 @@ export interface NewAuditEntry {
   readonly after?: AuditFields | undefined;
 }
 
-export interface AuditEntry {
-  readonly id: number;
-  /** Real time, epoch milliseconds. */
-  readonly time: number;
-  readonly merchantId: string;
-  readonly mode: Mode | null;
-  readonly actor: string;
-  readonly action: string;
-  readonly subjectId: string;
-  /** What changed: only the fields that differ. Null if there was nothing before or after. */
-  readonly before: AuditFields | null;
-  readonly after: AuditFields | null;
-  /** Of the entry and of all before it. */
-  readonly hash: string;
-}
+export type AuditEntry = Readonly<ReturnType<typeof view>>;
 
-export interface AuditLog {
-  /** Adds an entry, in the transaction of the change. It adds none if `before` and `after` are the same. */
-  record(transaction: Transaction, entry: NewAuditEntry): Promise<void>;
-  /** Adds an entry unless the transaction has one: for what has no entry of its own kind. */
-  recordUnlessDone(transaction: Transaction, entry: NewAuditEntry): Promise<void>;
-  /** Oldest first. */
-  list(reader: Reader, filter: AuditFilter): Promise<AuditEntry[]>;
-  /** Of a merchant's mode, newest first. */
-  page(reader: Reader, scope: Scope, request: PageRequest): Promise<Page<AuditEntry>>;
-  /** Whether anything was changed, added or removed past the log. @param noted a hash that the log must have */
-  check(reader: Reader, noted: string | undefined): Promise<AuditCheck>;
-}
+export type AuditLog = ReturnType<typeof createAuditLog>;
 
-export function createAuditLog(clock: Clock): AuditLog {
+export function createAuditLog(clock: Clock) {
   const done = new WeakSet<object>();
 
+  /** Adds an entry, in the transaction of the change. It adds none if `before` and `after` are the same. */
   async function record(
     transaction: Transaction,
     { merchantId, mode, actor, action, subjectId, before, after }: NewAuditEntry,
@@ -137,32 +113,38 @@ export function createAuditLog(clock: Clock): AuditLog {
   return {
     record,
 
-    async recordUnlessDone(transaction, entry) {
+    /** Adds an entry unless the transaction has one: for what has no entry of its own kind. */
+    async recordUnlessDone(transaction: Transaction, entry: NewAuditEntry): Promise<void> {
       const running = runningTransaction();
       if (!running || !done.has(running)) await record(transaction, entry);
     },
 
     check: checkAuditChain,
 
-    list: async (reader, filter) => (await store.listEntries(reader, filter)).map(view),
+    /** Oldest first. */
+    list: async (reader: Reader, filter: AuditFilter) => (await store.listEntries(reader, filter)).map(view),
 
-    async page(reader, scope, request) {
+    /** Of a merchant's mode, newest first. */
+    async page(reader: Reader, scope: Scope, request: PageRequest): Promise<Page<AuditEntry>> {
       const { rows, total } = await store.pageOfEntries(reader, scope, request);
       return { rows: rows.map(view), total };
     },
   };
 }
 
-const view = (row: Selectable<AuditLogTable>): AuditEntry => ({
+const view = (row: Selectable<AuditLogTable>) => ({
   id: row.id,
+  /** Real time, epoch milliseconds. */
   time: row.time,
   merchantId: row.merchant_id,
   mode: row.mode,
   actor: row.actor,
   action: row.action,
   subjectId: row.subject_id,
+  /** What changed: only the fields that differ. Null if there was nothing before or after. */
   before: readFields(row.before),
   after: readFields(row.after),
+  /** Of the entry and of all before it. */
   hash: row.hash,
 });
 

@@ -28,19 +28,13 @@ export async function readHead(reader: Reader): Promise<string> {
 }
 
 /** Adds the newest entry, under the lock of `lockHead`. */
-export async function insertEntry(
-  transaction: Transaction,
-  row: Omit<Insertable<AuditLogTable>, 'id'>,
-): Promise<void> {
+export async function insertEntry(transaction: Transaction, row: Omit<Insertable<AuditLogTable>, 'id'>) {
   await transaction.insertInto('audit_log').values(row).execute();
   await writeSetting(transaction, headSetting, row.hash);
 }
 
 /** Oldest first. */
-export function listEntries(
-  reader: Reader,
-  { merchantId, action, from, to }: AuditFilter,
-): Promise<Selectable<AuditLogTable>[]> {
+export function listEntries(reader: Reader, { merchantId, action, from, to }: AuditFilter) {
   let query = reader.selectFrom('audit_log').selectAll();
   if (merchantId !== undefined) query = query.where('merchant_id', '=', merchantId);
   if (action !== undefined) query = query.where('action', '=', action);

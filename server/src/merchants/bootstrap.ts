@@ -54,11 +54,7 @@ export async function bootstrap(
     }
     const owner = (kind: KeyOwner['kind']): KeyOwner => ({ merchantId: merchant.id, kind, mode: 'test' });
 
-    async function audit(
-      { kind, mode, merchantId }: KeyOwner,
-      subjectId: string,
-      key: string,
-    ): Promise<void> {
+    async function audit({ kind, mode, merchantId }: KeyOwner, subjectId: string, key: string) {
       const after = { kind, mode, scope: 'full', last4: key.slice(-4) };
       await auditLog.record(transaction, {
         merchantId,

@@ -24,11 +24,7 @@ export function pageOfKeys(reader: Reader, scope: Scope, page: PageRequest): Pro
 }
 
 /** A merchant's newest public key that is neither revoked nor expired. */
-export async function findPublicKey(
-  reader: Reader,
-  { merchantId, mode }: Scope,
-  now: number,
-): Promise<string | undefined> {
+export async function findPublicKey(reader: Reader, { merchantId, mode }: Scope, now: number) {
   const row = await reader
     .selectFrom('api_keys')
     .select('public_key')
@@ -61,12 +57,7 @@ export async function writeUses(transaction: Transaction, uses: ReadonlyMap<stri
  * Revokes a key. A key that is already revoked keeps its time.
  * @returns the key as it was; undefined if there is no such key
  */
-export async function revokeKey(
-  transaction: Transaction,
-  id: string,
-  now: number,
-  owner: Scope | undefined,
-): Promise<ApiKeyTable | undefined> {
+export async function revokeKey(transaction: Transaction, id: string, now: number, owner: Scope | undefined) {
   const named = rowById(transaction, 'api_keys', id);
   const row = await (owner ? named.$call(inScope(owner)) : named).executeTakeFirst();
   if (row?.revoked_at === null) {

@@ -15,23 +15,7 @@ import { remember } from '../shared/remember.js';
 export type KeyKind = KeyOwner['kind'];
 
 /** A key for display. */
-export interface KeyRecord {
-  readonly id: string;
-  readonly merchantId: string;
-  readonly kind: KeyKind;
-  readonly mode: Mode;
-  /** Public keys in full, secret keys as their prefix and last 4 characters. */
-  readonly key: string;
-  readonly scope: KeyScope;
-  /** What it is for; empty if that was not said. */
-  readonly label: string;
-  /** Null if it never expires. */
-  readonly expiresAt: number | null;
-  readonly createdAt: number;
-  /** Within a few minutes; null if it was never used. */
-  readonly lastUsedAt: number | null;
-  readonly revokedAt: number | null;
-}
+export type KeyRecord = Readonly<ReturnType<typeof view>>;
 
 export interface NewKey extends KeyOwner {
   /** What a secret key may do; `full` by default. Public keys have a list of their own. */
@@ -215,17 +199,21 @@ export function createKeys(database: Database, clock: Clock, newId: NewId) {
   };
 }
 
-function view(row: ApiKeyTable): KeyRecord {
+function view(row: ApiKeyTable) {
   return {
     id: row.id,
     merchantId: row.merchant_id,
     kind: row.kind,
     mode: row.mode,
+    /** Public keys in full, secret keys as their prefix and last 4 characters. */
     key: row.public_key ?? `sk_${row.mode}_…${row.last4}`,
     scope: row.scope,
+    /** What it is for; empty if that was not said. */
     label: row.label,
+    /** Null if it never expires. */
     expiresAt: row.expires_at,
     createdAt: row.created_at,
+    /** Within a few minutes; null if it was never used. */
     lastUsedAt: row.last_used_at,
     revokedAt: row.revoked_at,
   };

@@ -1,6 +1,5 @@
 /** Merchant accounts: names, logo, service fee, and limits on redirects and transfers. */
 import { countDecimals, parseDecimal } from 'crypto-checkout/contract';
-import type { TransferPolicy } from '../db/tables/accounts.js';
 import { currencies } from '../money/currency-list.js';
 import type { Clock } from '../shared/clock.js';
 import type { NewId } from '../shared/ids.js';
@@ -10,30 +9,8 @@ import * as store from './store.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { MerchantTable } from '../db/schema.js';
 
-export interface Merchant {
-  readonly id: string;
-  readonly name: string;
-  /** The name that payers see. */
-  readonly businessName: string;
-  /** An https URL, or empty. */
-  readonly logo: string;
-  /** The service fee: 100 is 1 %. */
-  readonly feeBasisPoints: number;
-  /** Where payers get help: an https or mailto URL, or empty. */
-  readonly supportUrl: string;
-  /** The origins that payments created with a public key may redirect to; null if not set. */
-  readonly redirectOrigins: readonly string[] | null;
-  /** Where transfers may go: to any address, or only to addresses saved more than 24 hours ago. */
-  readonly transfers: TransferPolicy;
-  /** The most that may be transferred in 24 hours, by currency code, as decimals. */
-  readonly dailyLimits: Readonly<Record<string, string>>;
-  /** The same for refunds. */
-  readonly dailyRefunds: Readonly<Record<string, string>>;
-  /** Up to which amounts refunds of an excess and of unaccepted money need no approval, by currency code, as decimals. */
-  readonly autoRefund: Readonly<Record<string, string>>;
-  readonly createdAt: number;
-  readonly updatedAt: number;
-}
+/** Times are epoch milliseconds. */
+export type Merchant = Readonly<ReturnType<typeof view>>;
 
 type Limits = Readonly<Record<string, string | null>>;
 
@@ -213,18 +190,27 @@ function isRedirectOrigin(text: string): boolean {
   return url.protocol === 'https:' || /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(text);
 }
 
-function view(row: MerchantTable): Merchant {
+function view(row: MerchantTable) {
   return {
     id: row.id,
     name: row.name,
+    /** The name that payers see. */
     businessName: row.business_name,
+    /** An https URL, or empty. */
     logo: row.logo,
+    /** The service fee: 100 is 1 %. */
     feeBasisPoints: row.fee_basis_points,
+    /** Where payers get help: an https or mailto URL, or empty. */
     supportUrl: row.support_url,
+    /** The origins that payments created with a public key may redirect to; null if not set. */
     redirectOrigins: row.redirect_origins === null ? null : (JSON.parse(row.redirect_origins) as string[]),
+    /** Where transfers may go: to any address, or only to addresses saved more than 24 hours ago. */
     transfers: row.transfers,
+    /** The most that may be transferred in 24 hours, by currency code, as decimals. */
     dailyLimits: readLimits(row.daily_limits),
+    /** The same for refunds. */
     dailyRefunds: readLimits(row.daily_refunds),
+    /** Up to which amounts refunds of an excess and of unaccepted money need no approval, by currency code, as decimals. */
     autoRefund: readLimits(row.auto_refund),
     createdAt: row.created_at,
     updatedAt: row.updated_at,

@@ -3,7 +3,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { paymentStatus } from 'crypto-checkout/contract';
 import { Router, type RequestHandler } from 'express';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { AssetGap } from '../scanning/asset-gaps.js';
+import type { NetworkHealth } from '../scanning/network-health.js';
 import type { ConnectionStatus } from '../chains/connect.js';
 import type { ReconciliationStatus } from '../reconciliation/reconciliation.js';
 import type { Connections } from '../db/database.js';
@@ -16,19 +16,7 @@ import { labelOf } from './request.js';
 
 /** Values that are read at each scrape instead of being counted. */
 export interface MetricSources {
-  chains(): readonly {
-    readonly mode: Mode;
-    readonly network: string;
-    readonly height: number | undefined;
-    readonly headHeight: number | undefined;
-    readonly lagMs: number | undefined;
-    readonly isFailing: boolean;
-    readonly isOffered: boolean;
-    readonly gaps: readonly AssetGap[];
-    readonly disagreement?: string | undefined;
-    /** Undefined for networks without nodes. */
-    readonly connection?: ConnectionStatus | undefined;
-  }[];
+  chains(): readonly NetworkHealth[];
   /** What scans have quarantined, by network. */
   quarantined(): Promise<
     readonly { readonly mode: Mode; readonly network: string; readonly count: number }[]
@@ -149,20 +137,16 @@ export function createMetrics(token: string, sources: MetricSources): Metrics {
   };
 }
 
-type Sample = readonly [labels: Readonly<Record<string, string>>, value: number | undefined];
+type Labels = Readonly<Record<string, string>>;
+type Sample = readonly [labels: Labels, value: number | undefined];
+type Read = () => readonly Sample[] | Promise<readonly Sample[]>;
 
 /**
  * Makes gauges that read their own values: one that another gauge sets would be a scrape behind. A value that is undefined, or
  * cannot be read, is left out. The others, which tell why, must still be served.
  */
 const gaugesOf =
-  (registers: Registry[]) =>
-  (
-    name: string,
-    labelNames: readonly string[],
-    help: string,
-    read: () => readonly Sample[] | Promise<readonly Sample[]>,
-  ) =>
+  (registers: Registry[]) => (name: string, labelNames: readonly string[], help: string, read: Read) =>
     new Gauge({
       ...{ name, labelNames, help, registers },
       async collect() {
@@ -179,35 +163,33 @@ const modes = ['live', 'test'] as const satisfies readonly Mode[];
 
 function watchReconciliation({ reconciliation, chains }: MetricSources, registers: Registry[]): void {
   const gauge = gaugesOf(registers);
-  type Round = ReconciliationStatus['rounds'][number];
   let reading: Promise<ReconciliationStatus> | undefined;
   /** Read once for all gauges of a scrape. */
   const read = () => (reading ??= reconciliation().finally(() => (reading = undefined)));
+  type Round = ReconciliationStatus['rounds'][number];
   /** 0 for networks that have no round, such as the simulated ones: an alert can only compare what is there. */
-  const ofRounds = (valueOf: (round: Round) => number) => async () => {
-    const { rounds } = await read();
-    return chains().map(({ mode, network }): Sample => {
-      const round = rounds.find((one) => one.mode === mode && one.network === network);
-      return [{ mode, network }, round ? valueOf(round) : 0];
+  const ofRounds = (name: string, help: string, valueOf: (round: Round) => number) =>
+    gauge(name, byNetwork, help, async () => {
+      const { rounds } = await read();
+      return chains().map(({ mode, network }): Sample => {
+        const round = rounds.find((one) => one.mode === mode && one.network === network);
+        return [{ mode, network }, round ? valueOf(round) : 0];
+      });
     });
-  };
-  gauge(
+  ofRounds(
     'checkout_addresses_watched',
-    byNetwork,
     'How many addresses had been given out when the last round through their balances began',
-    ofRounds((round) => round.last_position),
+    (round) => round.last_position,
   );
-  gauge(
+  ofRounds(
     'checkout_blocks_without_balances',
-    byNetwork,
     'After how many blocks no node told the balances of open addresses',
-    ofRounds(({ unread }) => unread),
+    ({ unread }) => unread,
   );
-  gauge(
+  ofRounds(
     'checkout_reconciliation_age_seconds',
-    byNetwork,
     'How long ago all balances had been compared with the books, or the first comparison began',
-    ofRounds(({ finished_at, started_at }) => (Date.now() - (finished_at ?? started_at)) / 1000),
+    ({ finished_at, started_at }) => (Date.now() - (finished_at ?? started_at)) / 1000,
   );
   gauge(
     'checkout_balance_differences',
@@ -225,20 +207,74 @@ function watchReconciliation({ reconciliation, chains }: MetricSources, register
       );
     },
   );
-  gauge(
+}
+
+function watchChains({ chains, quarantined }: MetricSources, registers: Registry[]): void {
+  const gauge = gaugesOf(registers);
+  const samples = (valueOf: (chain: NetworkHealth) => number | undefined) =>
+    chains().map((chain): Sample => [{ mode: chain.mode, network: chain.network }, valueOf(chain)]);
+  const ofChains = (name: string, help: string, valueOf: (chain: NetworkHealth) => number | undefined) =>
+    gauge(name, byNetwork, help, () => samples(valueOf));
+  ofChains('checkout_chain_height', 'The latest scanned block of a network', ({ height }) => height);
+  ofChains(
+    'checkout_chain_head_height',
+    'The newest block of a network at the last scan',
+    ({ headHeight }) => headHeight,
+  );
+  ofChains(
+    'checkout_chain_lag_seconds',
+    'How far the scan of a network is behind, in seconds',
+    ({ lagMs }) => lagMs && lagMs / 1000,
+  );
+  ofChains(
+    'checkout_chain_failing',
+    "1 if this process's last scan of a network failed, otherwise 0",
+    ({ isFailing }) => Number(isFailing),
+  );
+  ofChains(
+    'checkout_network_offered',
+    '1 if payers are sent to a network, 0 while it is not read up to now',
+    ({ isOffered }) => Number(isOffered),
+  );
+  ofChains(
+    'checkout_chain_disagreement',
+    '1 if the nodes of a network contradict each other about receipts, which are not credited meanwhile, otherwise 0',
+    ({ disagreement }) => Number(disagreement !== undefined),
+  );
+  ofChains(
+    'checkout_network_requests_left',
+    'How many requests the budget of a network (requestsPerMinute) leaves now',
+    ({ connection }) => connection?.requestsLeft,
+  );
+  ofChains(
     'checkout_asset_gap_blocks',
-    byNetwork,
     'Blocks that were read without a token, and are to be read again when it is back',
+    ({ height = 0, gaps }) => gaps.reduce((sum, { from, to = height }) => sum + to - from + 1, 0),
+  );
+  gauge(
+    'checkout_asset_off',
+    [...byNetwork, 'currency'],
+    '1 for a token that is not offered, because its contract is not what NETWORKS_FILE says',
     () =>
-      chains().map(({ mode, network, height = 0, gaps }) => [
-        { mode, network },
-        gaps.reduce((sum, { from, to = height }) => sum + to - from + 1, 0),
-      ]),
+      chains().flatMap(({ mode, network, connection }) =>
+        (connection?.assetProblems ?? []).map(({ currency }): Sample => [{ mode, network, currency }, 1]),
+      ),
+  );
+  gauge(
+    'checkout_payments_quarantined',
+    byNetwork,
+    'Payments and transfers that a scan could not process; see the command `chains status`',
+    async () => {
+      const counts = await quarantined();
+      return [...samples(() => 0), ...counts.map(({ count, ...of }): Sample => [of, count])];
+    },
   );
 }
 
 function watchSources(sources: MetricSources, registers: Registry[]): void {
   const gauge = gaugesOf(registers);
+  const single = (name: string, help: string, read: () => Promise<number | undefined>) =>
+    gauge(name, [], help, async () => [[{}, await read()]]);
   // First, so that it does not count the queries of the scrape itself, which the gauges below start.
   if (sources.connections() !== undefined) {
     gauge(
@@ -248,94 +284,22 @@ function watchSources(sources: MetricSources, registers: Registry[]): void {
       () => Object.entries({ ...sources.connections() }).map(([state, count]) => [{ state }, count]),
     );
   }
-  gauge('checkout_database_bytes', [], 'How large the database is', async () => [
-    [{}, (await sources.size()).bytes],
-  ]);
-  gauge('checkout_disk_used', [], 'Which part of the disk with the SQLite file is used, 0 to 1', async () => [
-    [{}, (await sources.size()).diskUsed],
-  ]);
-  type Chain = ReturnType<MetricSources['chains']>[number];
-  const ofChains = (valueOf: (chain: Chain) => number | undefined) => () =>
-    sources.chains().map((chain): Sample => {
-      const { mode, network } = chain;
-      return [{ mode, network }, valueOf(chain)];
-    });
-  gauge(
-    'checkout_chain_height',
-    byNetwork,
-    'The latest scanned block of a network',
-    ofChains(({ height }) => height),
+  single('checkout_database_bytes', 'How large the database is', async () => (await sources.size()).bytes);
+  single(
+    'checkout_disk_used',
+    'Which part of the disk with the SQLite file is used, 0 to 1',
+    async () => (await sources.size()).diskUsed,
   );
-  gauge(
-    'checkout_chain_head_height',
-    byNetwork,
-    'The newest block of a network at the last scan',
-    ofChains(({ headHeight }) => headHeight),
-  );
-  gauge(
-    'checkout_chain_lag_seconds',
-    byNetwork,
-    'How far the scan of a network is behind, in seconds',
-    ofChains(({ lagMs }) => lagMs && lagMs / 1000),
-  );
-  gauge(
-    'checkout_chain_failing',
-    byNetwork,
-    "1 if this process's last scan of a network failed, otherwise 0",
-    ofChains(({ isFailing }) => Number(isFailing)),
-  );
-  gauge(
-    'checkout_network_offered',
-    byNetwork,
-    '1 if payers are sent to a network, 0 while it is not read up to now',
-    ofChains(({ isOffered }) => Number(isOffered)),
-  );
-  gauge(
-    'checkout_chain_disagreement',
-    byNetwork,
-    '1 if the nodes of a network contradict each other about receipts, which are not credited meanwhile, otherwise 0',
-    ofChains(({ disagreement }) => Number(disagreement !== undefined)),
-  );
-  gauge(
-    'checkout_network_requests_left',
-    byNetwork,
-    'How many requests the budget of a network (requestsPerMinute) leaves now',
-    ofChains(({ connection }) => connection?.requestsLeft),
-  );
-  gauge(
-    'checkout_asset_off',
-    [...byNetwork, 'currency'],
-    '1 for a token that is not offered, because its contract is not what NETWORKS_FILE says',
-    () =>
-      sources
-        .chains()
-        .flatMap(({ mode, network, connection }) =>
-          (connection?.assetProblems ?? []).map(({ currency }): Sample => [{ mode, network, currency }, 1]),
-        ),
-  );
-  gauge(
-    'checkout_payments_quarantined',
-    byNetwork,
-    'Payments and transfers that a scan could not process; see the command `chains status`',
-    async () => {
-      const counts = await sources.quarantined();
-      return [
-        ...ofChains(() => 0)(),
-        ...counts.map(({ mode, network, count }): Sample => [{ mode, network }, count]),
-      ];
-    },
-  );
-  gauge(
+  watchChains(sources, registers);
+  single(
     'checkout_webhooks_pending',
-    [],
     'Webhook deliveries that are not finished, including those that wait for another attempt',
-    async () => [[{}, (await sources.webhooks()).pending]],
+    async () => (await sources.webhooks()).pending,
   );
-  gauge(
+  single(
     'checkout_webhooks_lag_seconds',
-    [],
     'How overdue the oldest webhook delivery is, in seconds',
-    async () => [[{}, (await sources.webhooks()).lagMs / 1000]],
+    async () => (await sources.webhooks()).lagMs / 1000,
   );
   gauge(
     'checkout_deposit_keys_pending',
@@ -347,30 +311,29 @@ function watchSources(sources: MetricSources, registers: Registry[]): void {
     },
   );
   watchReconciliation(sources, registers);
-  gauge('checkout_ready', [], '1 if the server is ready, as /readyz says, otherwise 0', async () => [
-    [{}, Number(await sources.isReady())],
-  ]);
+  single('checkout_ready', '1 if the server is ready, as /readyz says, otherwise 0', async () =>
+    Number(await sources.isReady()),
+  );
 }
 
 /** Nodes are named by their place in the configuration: their URLs can hold credentials. */
-function watchNodes(sources: MetricSources, registers: Registry[]): void {
-  const gauge = gaugesOf(registers);
-  const byNode = [...byNetwork, 'node'];
+function watchNodes({ chains }: MetricSources, registers: Registry[]): void {
+  const labelNames = [...byNetwork, 'node'];
   type Node = ConnectionStatus['nodes'][number];
-  const ofNodes = (valueOf: (node: Node) => number) => () =>
-    sources.chains().flatMap(({ mode, network, connection }) =>
-      (connection?.nodes ?? []).map((node): [Record<string, string>, number] => {
-        return [{ mode, network, node: node.name }, valueOf(node)];
-      }),
+  const samples = (valueOf: (node: Node) => number) =>
+    chains().flatMap(({ mode, network, connection }) =>
+      (connection?.nodes ?? []).map((node) => [{ mode, network, node: node.name }, valueOf(node)] as const),
     );
   const counter = (name: string, help: string, valueOf: (node: Node) => number) =>
     new Counter({
-      ...{ name, labelNames: byNode, help, registers },
+      ...{ name, labelNames, help, registers },
       collect() {
         this.reset();
-        for (const [labels, value] of ofNodes(valueOf)()) this.inc(labels, value);
+        for (const [labels, value] of samples(valueOf)) this.inc(labels, value);
       },
     });
+  const gauge = (name: string, help: string, valueOf: (node: Node) => number) =>
+    gaugesOf(registers)(name, labelNames, help, () => samples(valueOf));
   counter('checkout_node_requests_total', 'HTTP requests to a node', ({ requests }) => requests);
   counter(
     'checkout_node_calls_total',
@@ -392,17 +355,11 @@ function watchNodes(sources: MetricSources, registers: Registry[]): void {
     'How long the requests to a node took together; divided by the requests, its latency',
     ({ durationMs }) => durationMs / 1000,
   );
-  gauge(
-    'checkout_node_in_use',
-    byNode,
-    '1 if a node did the last work on its network',
-    ofNodes(({ isInUse }) => Number(isInUse)),
+  gauge('checkout_node_in_use', '1 if a node did the last work on its network', ({ isInUse }) =>
+    Number(isInUse),
   );
-  gauge(
-    'checkout_node_failing',
-    byNode,
-    '1 if a node failed when it was used last',
-    ofNodes(({ problem }) => Number(problem !== undefined)),
+  gauge('checkout_node_failing', '1 if a node failed when it was used last', ({ problem }) =>
+    Number(problem !== undefined),
   );
 }
 

@@ -17,27 +17,6 @@ import * as store from './store.js';
 import type { NewLogEntry, PaymentRow, StoredRecord } from './store.js';
 import type { UpdatePayment } from './update-payment.js';
 
-export interface PaymentChanges {
-  /** Does nothing if it is already cancelled. Problems: `not_found`, `invalid_state`, `rate_limited`. */
-  cancel(transaction: Transaction, actor: Actor, id: string): Promise<void>;
-  /**
-   * Problems: `unsupported_currency`, `not_found`, `invalid_state`, `currency_locked`, `rate_unavailable`,
-   * `amount_below_minimum`, `rate_limited`.
-   */
-  setCurrency(
-    transaction: Transaction,
-    actor: Actor,
-    id: string,
-    currency: string,
-    network: string,
-  ): Promise<PaymentRecord>;
-  /**
-   * Fixes the price. Problems: `not_found`, `invalid_state`, `currency_not_set`, `rate_unavailable`, `chain_unavailable`,
-   * `rate_limited`.
-   */
-  lockCurrency(transaction: Transaction, actor: Actor, id: string): Promise<PaymentRecord>;
-}
-
 /** A log with so many entries keeps only the last of a payer's choices. */
 const mostChoices = 20;
 
@@ -51,7 +30,7 @@ export function createPaymentChanges(
   deps: PaymentsDeps,
   reader: PaymentReader,
   updatePayment: UpdatePayment,
-): PaymentChanges {
+) {
   const { clock, currencies, addresses, times, publicChangesPerHour } = deps;
 
   /** Locks a payment that the actor may change now. */
@@ -72,7 +51,8 @@ export function createPaymentChanges(
   }
 
   return {
-    async cancel(transaction, actor, id) {
+    /** Does nothing if it is already cancelled. Problems: `not_found`, `invalid_state`, `rate_limited`. */
+    async cancel(transaction: Transaction, actor: Actor, id: string): Promise<void> {
       const { row, counted } = await lockPayment(transaction, actor, id);
       const status = statusOf(row.state);
       if (status === 'cancelled') {
@@ -85,8 +65,12 @@ export function createPaymentChanges(
       await updatePayment(transaction, { ...row, cancelled_at: now }, [], actor.kind);
     },
 
-    async setCurrency(transaction, actor, id, currencyCode, networkCode) {
-      const option = currencies.option(actor.mode, currencyCode, networkCode);
+    /**
+     * Problems: `unsupported_currency`, `not_found`, `invalid_state`, `currency_locked`, `rate_unavailable`,
+     * `amount_below_minimum`, `rate_limited`.
+     */
+    async setCurrency(transaction: Transaction, actor: Actor, id: string, coin: string, networkCode: string) {
+      const option = currencies.option(actor.mode, coin, networkCode);
       const { row, counted } = await lockOpen(transaction, actor, id);
       const { currency, network } = option;
       const amount = amountIn(deps, reader, option, actor, row);
@@ -107,7 +91,11 @@ export function createPaymentChanges(
       });
     },
 
-    async lockCurrency(transaction, actor, id) {
+    /**
+     * Fixes the price. Problems: `not_found`, `invalid_state`, `currency_not_set`, `rate_unavailable`, `chain_unavailable`,
+     * `rate_limited`.
+     */
+    async lockCurrency(transaction: Transaction, actor: Actor, id: string): Promise<PaymentRecord> {
       const { row, counted } = await lockOpen(transaction, actor, id);
       if (row.currency === null) {
         throw new Problem('currency_not_set', 'Set a currency and a network before locking');

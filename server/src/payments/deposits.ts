@@ -6,7 +6,7 @@ import type { AddressTable } from '../db/schema.js';
 import type { DepositTarget } from '../wallets/wallets.js';
 import type { PaymentFacts } from './assess.js';
 import { feeOf } from './quote.js';
-import type { NewLogEntry, PaymentRow } from './store.js';
+import { unlocked, type NewLogEntry, type PaymentRow } from './store.js';
 import type { Sums } from './log-messages.js';
 
 /** A transfer to an address of a wallet. Its currency or network may differ from the wallet's. */
@@ -48,22 +48,17 @@ export function newDeposit(
       { id, merchant_id: merchantId },
       { description: `Deposit to wallet ${wallet.label || wallet.id}` },
     ),
+    ...unlocked,
     currency,
     network,
     address_id: address.id,
     address: address.address,
     amount: amount.toString(),
     fee,
-    quote: null,
     required_confirmations: depth,
     locked_at: now,
     expires_at: now,
-    cancelled_at: null,
-    settled_at: null,
     wallet_id: wallet.id,
-    public_changes: 0,
-    public_changes_since: null,
-    parts_version: 0,
     created_at: now,
     updated_at: now,
   };

@@ -2,17 +2,20 @@
 import { inChunks } from '../db/chunks.js';
 import type { Reader } from '../db/engine.js';
 import { everyPage } from '../db/pages.js';
-import type { PaymentTable, ReceiptTable, RefundTable } from '../db/schema.js';
+import type { PaymentTable } from '../db/schema.js';
+import type { PageRequest } from '../shared/pagination.js';
 import type { Scope } from '../shared/scope.js';
 import { groupBy } from '../shared/group-by.js';
 
 const pageSize = 500;
 
+export type ExportRange = Pick<PageRequest, 'from' | 'to'>;
+
 /** Oldest first, by keyset: the thousandth page costs as much as the first. */
 export function pages(
   reader: Reader,
   { merchantId, mode }: Scope,
-  { from, to }: { readonly from?: number | undefined; readonly to?: number | undefined },
+  { from, to }: ExportRange,
 ): AsyncGenerator<PaymentTable[]> {
   return everyPage(pageSize, (after) => {
     let query = reader
@@ -29,10 +32,7 @@ export function pages(
 }
 
 /** The receipts of payments, oldest first, by payment. */
-export async function receiptsOf(
-  reader: Reader,
-  paymentIds: readonly string[],
-): Promise<ReadonlyMap<string, ReceiptTable[]>> {
+export async function receiptsOf(reader: Reader, paymentIds: readonly string[]) {
   const rows = await inChunks(paymentIds, (chunk) =>
     reader
       .selectFrom('receipts')
@@ -45,16 +45,8 @@ export async function receiptsOf(
   return groupBy(rows, (row) => row.payment_id);
 }
 
-export type ExportedRefundRow = RefundTable & {
-  /** When its transfer first succeeded; null if it did not. */
-  readonly settled_at: number | null;
-};
-
-/** The refunds of payments, oldest first, by payment. */
-export async function refundsOf(
-  reader: Reader,
-  paymentIds: readonly string[],
-): Promise<ReadonlyMap<string, ExportedRefundRow[]>> {
+/** The refunds of payments, oldest first, by payment, each with when its transfer first succeeded. */
+export async function refundsOf(reader: Reader, paymentIds: readonly string[]) {
   const rows = await inChunks(paymentIds, (chunk) =>
     reader
       .selectFrom('refunds')

@@ -32,11 +32,7 @@ async function* idsOf(pages: AsyncIterable<readonly Overdue[]>): AsyncGenerator<
  * The same for merchants who moved their test clock, except what is due in real time anyway. Reads one range of an index
  * per merchant: with a plain join, SQLite may read all open payments instead.
  */
-function overdueOnMovedClocks(
-  reader: Reader,
-  realNow: number,
-  last: Overdue | undefined,
-): Promise<Overdue[]> {
+function overdueOnMovedClocks(reader: Reader, realNow: number, last: Overdue | undefined) {
   return reader
     .selectFrom('test_clocks')
     .crossJoin('payments')
@@ -102,12 +98,7 @@ function awaitsNoReceipt(readUntil: RawBuilder<number>) {
     );
 }
 
-function overdueAfter(
-  reader: Reader,
-  mode: Mode,
-  now: number,
-  last: Overdue | undefined,
-): Promise<Overdue[]> {
+function overdueAfter(reader: Reader, mode: Mode, now: number, last: Overdue | undefined) {
   return (
     reader
       .selectFrom('payments')

@@ -8,93 +8,30 @@ import type { Scope } from '../shared/scope.js';
 import { creditsOf } from './credit.js';
 import * as store from './export-store.js';
 
-/** Amounts are exact decimals. Times are ISO 8601. */
-export interface ExportedPayment {
-  readonly id: string;
-  readonly mode: string;
-  readonly createdAt: string;
-  readonly status: string;
-  readonly txRef: string;
-  readonly description: string;
-  /** The email; empty if anonymous. */
-  readonly customer: string;
-  readonly baseAmount: string;
-  readonly baseCurrency: string;
-  /** What the payer was asked for; empty before a currency was chosen. */
-  readonly currency: string;
-  readonly network: string;
-  readonly amount: string;
-  /** When it first succeeded; empty if it never did. */
-  readonly paidAt: string;
-  readonly receipts: readonly ExportedReceipt[];
-  /** By currency. The sum of `net` over all payments is what payments brought to the balance, before refunds. */
-  readonly credited: readonly ExportedCredit[];
-  readonly refunds: readonly ExportedRefund[];
-}
+type Read = ReturnType<typeof createPaymentExport>['read'];
 
-export interface ExportedReceipt {
-  readonly currency: string;
-  readonly network: string;
-  readonly amount: string;
-  readonly txHash: string;
-  /** seen, confirmed, dropped or reversed. */
-  readonly status: string;
-  readonly firstSeenAt: string;
-  readonly confirmedAt: string;
-}
+/** Amounts are exact decimals. Times are ISO 8601. What there is not is an empty text. */
+export type ExportedPayment = ReturnType<Read> extends AsyncGenerator<infer Payment> ? Payment : never;
 
-export interface ExportedCredit {
-  readonly currency: string;
-  readonly amount: string;
-  readonly fee: string;
-  readonly net: string;
-}
-
-/** What was worth `baseAmount` in the base currency when the refund was created. */
-export interface ExportedRefund {
-  readonly id: string;
-  readonly status: string;
-  readonly kind: string;
-  readonly createdAt: string;
-  readonly currency: string;
-  readonly network: string;
-  readonly amount: string;
-  /** What the network took of it, or of the balance. */
-  readonly fee: string;
-  /** Below 0: what it took from the balance. Empty unless it is paid. */
-  readonly net: string;
-  readonly baseAmount: string;
-  readonly baseCurrency: string;
-  readonly txHash: string;
-  readonly paidAt: string;
-}
-
-export interface ExportRange {
-  /** Epoch milliseconds, inclusive. */
-  readonly from?: number | undefined;
-  readonly to?: number | undefined;
-}
-
-export interface PaymentExportDeps {
-  readonly database: Pick<Database, 'reader'>;
-  readonly currencies: Pick<Currencies, 'known'>;
-  readonly personalData: PersonalData;
-}
-
-export function createPaymentExport({ database, currencies, personalData }: PaymentExportDeps) {
+export function createPaymentExport(
+  { reader }: Pick<Database, 'reader'>,
+  currencies: Pick<Currencies, 'known'>,
+  personalData: PersonalData,
+) {
   const decimal = (units: string | bigint | null, code: string | null) =>
     units === null || code === null ? '' : fromUnits(BigInt(units), currencies.known(code).decimals);
   const time = (at: number | null) => (at === null ? '' : isoTime(at));
 
   return {
     /** Oldest first, read page by page: the memory that it takes does not grow with the number of payments. */
-    async *read(scope: Scope, range: ExportRange): AsyncGenerator<ExportedPayment> {
-      for await (const page of store.pages(database.reader, scope, range)) {
+    async *read(scope: Scope, range: store.ExportRange) {
+      for await (const page of store.pages(reader, scope, range)) {
         const ids = page.map(({ id }) => id);
-        const receipts = await store.receiptsOf(database.reader, ids);
-        const refunds = await store.refundsOf(database.reader, ids);
+        const receiptsOf = await store.receiptsOf(reader, ids);
+        const refundsOf = await store.refundsOf(reader, ids);
         for (const row of page) {
           const payer = personalData.payer(row);
+          const receipts = receiptsOf.get(row.id) ?? [];
           yield {
             id: row.id,
             mode: row.mode,
@@ -102,14 +39,17 @@ export function createPaymentExport({ database, currencies, personalData }: Paym
             status: statusOf(row.state),
             txRef: row.tx_ref,
             description: payer.description,
+            /** The email; empty if anonymous. */
             customer: payer.email ?? '',
             baseAmount: decimal(row.base_amount, row.base_currency),
             baseCurrency: row.base_currency,
+            /** What the payer was asked for; empty before a currency was chosen. */
             currency: row.currency ?? '',
             network: row.network ?? '',
             amount: decimal(row.amount, row.currency),
+            /** When it first succeeded. */
             paidAt: time(row.settled_at),
-            receipts: (receipts.get(row.id) ?? []).map((receipt) => ({
+            receipts: receipts.map((receipt) => ({
               currency: receipt.currency,
               network: receipt.network,
               amount: decimal(receipt.amount, receipt.currency),
@@ -118,22 +58,26 @@ export function createPaymentExport({ database, currencies, personalData }: Paym
               firstSeenAt: isoTime(receipt.first_seen_at),
               confirmedAt: time(receipt.confirmed_at),
             })),
-            credited: creditsOf(receipts.get(row.id) ?? []).map(({ currency, amount, fee }) => ({
+            /** By currency. The sum of `net` over all payments is what payments brought to the balance, before refunds. */
+            credited: creditsOf(receipts).map(({ currency, amount, fee }) => ({
               currency,
               amount: decimal(amount, currency),
               fee: decimal(fee, currency),
               net: decimal(amount - fee, currency),
             })),
-            refunds: (refunds.get(row.id) ?? []).map((refund) => ({
+            refunds: (refundsOf.get(row.id) ?? []).map((refund) => ({
               ...{ id: refund.id, status: refund.status, kind: refund.kind },
               createdAt: isoTime(refund.created_at),
               ...{ currency: refund.currency, network: refund.network },
               amount: decimal(refund.amount, refund.currency),
+              /** What the network took of it, or of the balance. */
               fee: decimal(refund.fee, refund.currency),
+              /** Below 0: what it took from the balance. Empty unless it is paid. */
               net:
                 refund.status === 'paid'
                   ? `-${decimal(BigInt(refund.amount) + BigInt(refund.fee), refund.currency)}`
                   : '',
+              /** What it was worth when it was created. */
               baseAmount: decimal(refund.base_amount, refund.base_currency),
               baseCurrency: refund.base_currency,
               txHash: refund.tx_hash ?? '',

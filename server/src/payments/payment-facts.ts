@@ -6,7 +6,7 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Reader, Transaction } from '../db/engine.js';
 import { prepared } from '../db/prepared.js';
 import { sumUnits } from '../db/units.js';
-import { deadlineOf, dependsOnWorth, type PaymentFacts, type ReceiptFact } from './assess.js';
+import { deadlineOf, dependsOnWorth, type ReceiptFact } from './assess.js';
 import { parseFraction } from '../money/fractions.js';
 import { isLive } from './receipts/receipt-store.js';
 import type { PaymentRow } from './store.js';
@@ -14,11 +14,6 @@ import type { PaymentRow } from './store.js';
 /** Receipts that are alike, with the sum of their amounts. */
 export interface ReceiptSum extends ReceiptFact {
   readonly isCredited: boolean;
-}
-
-/** The facts of a locked payment. Its receipts are summed up, as far as they are alike. */
-export interface SummedFacts extends PaymentFacts {
-  readonly receipts: readonly ReceiptSum[];
 }
 
 interface SumValues {
@@ -72,12 +67,8 @@ function toFacts(deadline: number, rows: Awaited<ReturnType<typeof readSums>>): 
   });
 }
 
-/** @param now time of the merchant's clock */
-export async function readFacts(
-  transaction: Transaction,
-  payment: PaymentRow,
-  now: number,
-): Promise<SummedFacts> {
+/** The facts of a locked payment. Its receipts are summed up, as far as they are alike. @param now time of the merchant's clock */
+export async function readFacts(transaction: Transaction, payment: PaymentRow, now: number) {
   const terms = termsOf(payment);
   const deadline = deadlineOf(terms);
   const values = { paymentId: payment.id, deadline };

@@ -25,37 +25,25 @@ export interface PaymentReaderDeps {
   readonly isOffered: (scope: Scope, option: PaymentOption) => boolean;
 }
 
-export interface PaymentReader {
-  /** Problem: `not_found`. */
-  find(reader: Reader, scope: Scope, id: string): Promise<StoredRecord>;
-  /** Locks a payment until the transaction ends. Problem: `not_found`. */
-  lock(transaction: Transaction, scope: Scope, id: string): Promise<StoredRecord>;
-  /** @param kind a public key gets less: see `publicView` */
-  view(kind: Caller['kind'], record: StoredRecord): PaymentRecord;
-  /** The same of a payment that the running transaction writes, as it is from then on. */
-  viewWritten(kind: Caller['kind'], record: StoredRecord): PaymentRecord;
-  /** Problem: `rate_unavailable`. */
-  latestRate(currency: string): Rate;
-  /** A rate that is recent enough to lock a price. Problem: `rate_unavailable`. */
-  freshRate(currency: string): Rate;
-  /** A payment's base amount, with its currency's rate. */
-  baseSum(
-    row: Pick<PaymentRow, 'base_amount' | 'base_currency'>,
-    rateOf: (currency: string) => Rate,
-  ): BaseSum;
-}
+export type PaymentReader = ReturnType<typeof createPaymentReader>;
 
-export function createPaymentReader(deps: PaymentReaderDeps): PaymentReader {
+export function createPaymentReader(deps: PaymentReaderDeps) {
   const { clock, rates, currencies, depths, isOffered, personalData } = deps;
   const records = store.createRecords();
 
-  const baseSum: PaymentReader['baseSum'] = (row, rateOf) => ({
+  /** A payment's base amount, with its currency's rate. */
+  const baseSum = (
+    row: Pick<PaymentRow, 'base_amount' | 'base_currency'>,
+    rateOf: (currency: string) => Rate,
+  ): BaseSum => ({
     units: BigInt(row.base_amount),
     currency: currencies.known(row.base_currency),
     rate: rateOf(row.base_currency),
   });
 
+  /** Problem: `rate_unavailable`. */
   const latestRate = (code: string) => requireRate(rates, code);
+  /** A rate that is recent enough to lock a price. Problem: `rate_unavailable`. */
   const freshRate = (code: string) => requireRate(rates, code, clock.real());
 
   /** The options to choose from: undefined after the lock, and empty while the base currency has no rate. */
@@ -75,6 +63,7 @@ export function createPaymentReader(deps: PaymentReaderDeps): PaymentReader {
     );
   }
 
+  /** @param kind a public key gets less: see `publicView` */
   function view(kind: Caller['kind'], record: StoredRecord): PaymentRecord {
     const payment = viewPayment(
       record,
@@ -92,16 +81,19 @@ export function createPaymentReader(deps: PaymentReaderDeps): PaymentReader {
     baseSum,
     view,
 
-    viewWritten(kind, record) {
+    /** The same as `view` of a payment that the running transaction writes, as it is from then on. */
+    viewWritten(kind: Caller['kind'], record: StoredRecord): PaymentRecord {
       records.keepWritten(record);
       return view(kind, record);
     },
 
-    async find(reader, scope, id) {
+    /** Problem: `not_found`. */
+    async find(reader: Reader, scope: Scope, id: string): Promise<StoredRecord> {
       return orNotFound(await records.find(reader, scope, id), 'payment');
     },
 
-    async lock(transaction, scope, id) {
+    /** Locks a payment until the transaction ends. Problem: `not_found`. */
+    async lock(transaction: Transaction, scope: Scope, id: string): Promise<StoredRecord> {
       const record = await records.lock(transaction, id);
       if (record?.merchant_id !== scope.merchantId || record.mode !== scope.mode) throw notFound('payment');
       return record;

@@ -1,5 +1,5 @@
 /** The life of a payment: it is created, gets a currency, is locked, and is paid, cancelled or expires. */
-import type { PaymentRecord, Receipt, TransferCheck } from 'crypto-checkout/contract';
+import type { PaymentRecord } from 'crypto-checkout/contract';
 import { asShown } from '../addresses/formats.js';
 import type { Transaction } from '../db/engine.js';
 import type { PaymentOption } from '../money/currencies.js';
@@ -8,16 +8,16 @@ import { orNotFound } from '../shared/problem.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
 import type { Actor, Mode, Scope } from '../shared/scope.js';
 import { createAnnouncements } from './announcements.js';
-import { createPaymentChanges, type PaymentChanges } from './change-payment.js';
+import { createPaymentChanges } from './change-payment.js';
 import { checkTransfer } from './check-transfer.js';
 import { newDeposit, type DepositedTransfer } from './deposits.js';
 import { findOverdue } from './overdue-store.js';
 import { createPaymentReader } from './payment-reader.js';
 import type { PaymentsDeps } from './payments-deps.js';
-import { createStartPayment, type StartPayment } from './start-payment.js';
+import { createStartPayment } from './start-payment.js';
 import * as store from './store.js';
 import type { PaymentFilter, PaymentRow } from './store.js';
-import { createUpdatePayment, type UpdatePayment } from './update-payment.js';
+import { createUpdatePayment } from './update-payment.js';
 import { viewReceipts } from './receipts/view.js';
 import { viewBranding, viewLogEntry } from './view.js';
 
@@ -26,37 +26,9 @@ export interface PaymentQuery extends PageRequest, Omit<PaymentFilter, 'payerInd
   readonly customer?: string | undefined;
 }
 
-export interface Payments extends PaymentChanges {
-  readonly create: StartPayment;
-  /** Includes the merchant's branding. Problem: `not_found`. */
-  retrieve(actor: Actor, id: string): Promise<PaymentRecord>;
-  /** Problem: `not_found`. */
-  verify(actor: Actor, id: string): Promise<PaymentRecord>;
-  /** The payment's whole time log, oldest entry first. Problem: `not_found`. */
-  events(scope: Scope, id: string): Promise<PaymentRecord['transactionTimeLog']>;
-  /** All transfers to the payment's address, with dust, oldest first. Problem: `not_found`. */
-  receipts(scope: Scope, id: string, page: PageRequest): Promise<Page<Receipt>>;
-  /** What a transaction is to a payment. Problems: `not_found`, `currency_not_set`, `chain_unavailable`. */
-  checkTransfer(actor: Actor, id: string, hash: string, signal: AbortSignal): Promise<TransferCheck>;
-  /** What a merchant’s payers choose from now: the coins, most used first, and for how long their price stays fixed. */
-  offer(scope: Scope): { readonly coins: readonly string[]; readonly minutes: number };
-  /** The merchant and mode of a payment, for the hosted page; undefined if the id is unknown. */
-  owner(id: string): Promise<Scope | undefined>;
-  list(scope: Scope, query: PaymentQuery): Promise<Page<PaymentRecord>>;
-  /** Creates the payment for a transfer to a hosted wallet. */
-  deposit(transaction: Transaction, walletId: string, transfer: DepositedTransfer): Promise<PaymentRow>;
-  /** Brings a payment's state, log and ledger up to date with its facts. */
-  readonly updatePayment: UpdatePayment;
-  /**
-   * Sends the newest event of a payment again, or a new one if none has reported the current status.
-   * Problems: `not_found`, `invalid_state`, `webhook_not_configured`.
-   */
-  resendWebhook(transaction: Transaction, scope: Scope, id: string): Promise<void>;
-  /** Ends the payments whose deadline has passed. One that fails does not stop the others. */
-  expireOverdue(signal: AbortSignal): Promise<void>;
-}
+export type Payments = ReturnType<typeof createPayments>;
 
-export function createPayments(deps: PaymentsDeps): Payments {
+export function createPayments(deps: PaymentsDeps) {
   const { database, clock, newId, rates, currencies, depths, addresses } = deps;
   const { ledger, merchant, wallet, outbox } = deps;
   const isOffered = (scope: Scope, { network, currency }: PaymentOption) =>
@@ -77,7 +49,9 @@ export function createPayments(deps: PaymentsDeps): Payments {
   return {
     ...createPaymentChanges(deps, reader, updatePayment),
     create: createStartPayment(deps, reader),
-    offer(scope) {
+
+    /** What a merchant’s payers choose from now: the coins, most used first, and for how long their price stays fixed. */
+    offer(scope: Scope) {
       const offered = currencies.options(scope.mode).filter((option) => isOffered(scope, option));
       const codes = new Set(offered.map(({ currency }) => currency.code));
       return {
@@ -85,9 +59,12 @@ export function createPayments(deps: PaymentsDeps): Payments {
         minutes: Math.floor(deps.times.paySeconds / 60),
       };
     },
-    owner: (id) => store.findOwner(database.reader, id),
 
-    async retrieve(actor, id) {
+    /** The merchant and mode of a payment, for the hosted page; undefined if the id is unknown. */
+    owner: (id: string) => store.findOwner(database.reader, id),
+
+    /** Includes the merchant's branding. Problem: `not_found`. */
+    async retrieve(actor: Actor, id: string): Promise<PaymentRecord> {
       const record = await reader.find(database.reader, actor, id);
       return {
         ...reader.view(actor.kind, record),
@@ -95,22 +72,27 @@ export function createPayments(deps: PaymentsDeps): Payments {
       };
     },
 
-    verify: async (actor, id) => reader.view(actor.kind, await reader.find(database.reader, actor, id)),
+    /** Problem: `not_found`. */
+    verify: async (actor: Actor, id: string) =>
+      reader.view(actor.kind, await reader.find(database.reader, actor, id)),
 
-    events: async (scope, id) =>
+    /** The payment's whole time log, oldest entry first. Problem: `not_found`. */
+    events: async (scope: Scope, id: string) =>
       orNotFound(await store.listLog(database.reader, scope, id), 'payment').map(viewLogEntry),
 
-    async receipts(scope, id, page) {
+    /** All transfers to the payment's address, with dust, oldest first. Problem: `not_found`. */
+    async receipts(scope: Scope, id: string, page: PageRequest) {
       const found = orNotFound(await store.listReceipts(database.reader, scope, id, page), 'payment');
       return { rows: viewReceipts(found.payment, found.rows, currencies), total: found.total };
     },
 
-    async checkTransfer(actor, id, hash, signal) {
+    /** What a transaction is to a payment. Problems: `not_found`, `currency_not_set`, `chain_unavailable`. */
+    async checkTransfer(actor: Actor, id: string, hash: string, signal: AbortSignal) {
       const payment = await reader.find(database.reader, actor, id);
       return checkTransfer({ ...deps, reader: database.reader }, payment, hash, signal);
     },
 
-    async list(scope, { customer, ...query }) {
+    async list(scope: Scope, { customer, ...query }: PaymentQuery): Promise<Page<PaymentRecord>> {
       const payerIndexes =
         customer === undefined ? undefined : personalData.payerIndexes(scope.merchantId, customer);
       const address = query.address === undefined ? undefined : asShown(query.address);
@@ -118,7 +100,12 @@ export function createPayments(deps: PaymentsDeps): Payments {
       return { rows: page.records.map((record) => reader.view('secret', record)), total: page.total };
     },
 
-    async deposit(transaction, walletId, transfer) {
+    /** Creates the payment for a transfer to a hosted wallet. */
+    async deposit(
+      transaction: Transaction,
+      walletId: string,
+      transfer: DepositedTransfer,
+    ): Promise<PaymentRow> {
       const target = await wallet(transaction, walletId);
       const { fee_basis_points: feeBasisPoints } = await merchant(transaction, target.merchantId);
       const { network, currency, amount: units } = transfer;
@@ -139,13 +126,19 @@ export function createPayments(deps: PaymentsDeps): Payments {
       return row;
     },
 
+    /** Brings a payment's state, log and ledger up to date with its facts. */
     updatePayment,
 
-    async resendWebhook(transaction, scope, id) {
+    /**
+     * Sends the newest event of a payment again, or a new one if none has reported the current status.
+     * Problems: `not_found`, `invalid_state`, `webhook_not_configured`.
+     */
+    async resendWebhook(transaction: Transaction, scope: Scope, id: string): Promise<void> {
       await announcements.resend(transaction, await reader.lock(transaction, scope, id));
     },
 
-    async expireOverdue(signal) {
+    /** Ends the payments whose deadline has passed. One that fails does not stop the others. */
+    async expireOverdue(signal: AbortSignal): Promise<void> {
       const failures = createFailures();
       for (const mode of ['test', 'live'] satisfies Mode[]) {
         for await (const id of findOverdue(database.reader, mode, clock.real())) {

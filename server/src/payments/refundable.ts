@@ -1,5 +1,5 @@
 /** What refunds need of a payment: its row, locked, and the coins that were credited of it. */
-import type { Reader, Transaction } from '../db/engine.js';
+import type { Transaction } from '../db/engine.js';
 import { parseFraction, type Fraction } from '../money/fractions.js';
 import { orNotFound } from '../shared/problem.js';
 import { countsTowards } from './assess.js';
@@ -21,21 +21,15 @@ export interface CreditedCoins {
   readonly senders: readonly string[];
 }
 
-export interface PaymentRefunds {
+export type PaymentRefunds = typeof paymentRefunds;
+
+export const paymentRefunds = {
   /** Locks the payment until the transaction ends. Problem: `not_found`. */
-  lock(transaction: Transaction, id: string): Promise<PaymentRow>;
+  lock: async (transaction: Transaction, id: string) =>
+    orNotFound(await store.lockPayment(transaction, id), 'payment'),
+
   /** Of a locked payment. */
-  creditedCoins(transaction: Transaction, payment: PaymentRow): Promise<CreditedCoins[]>;
-  /** The merchants' references of payments, by id. */
-  references(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
-  /** Adds to the log of a locked payment, and lets it be read anew. */
-  log(transaction: Transaction, id: string, now: number, entries: readonly NewLogEntry[]): Promise<void>;
-}
-
-export const paymentRefunds: PaymentRefunds = {
-  lock: async (transaction, id) => orNotFound(await store.lockPayment(transaction, id), 'payment'),
-
-  async creditedCoins(transaction, payment) {
+  async creditedCoins(transaction: Transaction, payment: PaymentRow): Promise<CreditedCoins[]> {
     const coins = new Map<string, CreditedCoins>();
     for (const receipt of await store.listCredited(transaction, payment.id)) {
       const { currency, network } = receipt;
@@ -56,9 +50,11 @@ export const paymentRefunds: PaymentRefunds = {
     return [...coins.values()];
   },
 
-  references: (reader, ids) => store.findReferences(reader, ids),
+  /** The merchants' references of payments, by id. */
+  references: store.findReferences,
 
-  async log(transaction, id, now, entries) {
+  /** Adds to the log of a locked payment, and lets it be read anew. */
+  async log(transaction: Transaction, id: string, now: number, entries: readonly NewLogEntry[]) {
     await store.appendLog(transaction, id, now, entries);
     await store.updatePayment(transaction, id, {});
   },

@@ -1,11 +1,10 @@
 /** Stores payments. */
 import type { LogValues, PaymentReview, PaymentStatus } from 'crypto-checkout/contract';
-import { sql, type Expression, type ExpressionBuilder, type SelectQueryBuilder, type SqlBool } from 'kysely';
+import { sql, type Expression, type ExpressionBuilder, type SqlBool } from 'kysely';
 import { jsonRows, readRows } from '../db/json.js';
 import { sumUnits } from '../db/units.js';
-import { locatePage, startsAt } from '../db/list-checkpoints.js';
 import { forUpdate } from '../db/locks.js';
-import { isCreatedWithin, isListed, readPage } from '../db/pages.js';
+import { isCreatedWithin, isListed, readCheckpointedPage, readPage } from '../db/pages.js';
 import { isUnusual, paymentReviewOf, paymentStatusOf } from '../db/payment-status.js';
 import { prepared, preparedSend } from '../db/prepared.js';
 import { chunksOf, inChunks } from '../db/chunks.js';
@@ -25,6 +24,13 @@ import type { Page, PageRequest } from '../shared/pagination.js';
 import { remember } from '../shared/remember.js';
 
 export type PaymentRow = PaymentTable;
+
+/** What a payment is stored with until its currency is set and locked. */
+export const unlocked = {
+  ...{ currency: null, network: null, address_id: null, address: null, amount: null, fee: null, quote: null },
+  ...{ required_confirmations: null, locked_at: null, cancelled_at: null, settled_at: null },
+  ...{ public_changes: 0, public_changes_since: null, parts_version: 0 },
+} satisfies Partial<PaymentRow>;
 
 /** An entry of the time log, to be added. */
 export interface NewLogEntry extends Pick<LogEntryTable, 'type' | 'event' | 'code'> {
@@ -249,22 +255,9 @@ const findById = prepared((reader, { id }: { readonly id: string }) =>
   selectRecords(reader).selectAll('payments').where('payments.id', '=', id),
 );
 
-async function findRecord(
-  reader: Reader,
-  { merchantId, mode }: Scope,
-  id: string,
-): Promise<StoredRecord | undefined> {
+async function findRecord(reader: Reader, { merchantId, mode }: Scope, id: string) {
   const [row] = await findById(reader, { id });
   return row?.merchant_id === merchantId && row.mode === mode ? readParts(row) : undefined;
-}
-
-/** Payments, whose parts are read again only when they have changed. */
-export interface Records {
-  find(reader: Reader, scope: Scope, id: string): Promise<StoredRecord | undefined>;
-  /** Locks a payment of any merchant and mode until the transaction ends. */
-  lock(transaction: Transaction, id: string): Promise<StoredRecord | undefined>;
-  /** Keeps the parts of a payment that the running transaction writes, if it commits. */
-  keepWritten(record: StoredRecord): void;
 }
 
 /** How many payments' parts a server keeps. */
@@ -276,7 +269,7 @@ type KeptParts = Omit<RecordParts, 'scanned_height'> & Pick<PaymentRow, 'parts_v
  * Keeps the parts of payments until they change: a payer's requests follow each other, pages ask every few seconds, and
  * anybody can send a payment so much that its parts take long to read.
  */
-export function createRecords(): Records {
+export function createRecords() {
   /** In the order in which they were read or written. */
   const kept = new Map<string, KeptParts>();
 
@@ -287,7 +280,7 @@ export function createRecords(): Records {
   }
 
   return {
-    async find(reader, scope, id) {
+    async find(reader: Reader, scope: Scope, id: string): Promise<StoredRecord | undefined> {
       // What a transaction reads may never be committed.
       if (reader.isTransaction) return findRecord(reader, scope, id);
       const former = kept.get(id);
@@ -302,8 +295,9 @@ export function createRecords(): Records {
       return record;
     },
 
-    // A second statement reads the parts, so that it sees what was committed while the first one waited for the lock.
-    async lock(transaction, id) {
+    /** Locks a payment of any merchant and mode until the transaction ends. */
+    async lock(transaction: Transaction, id: string): Promise<StoredRecord | undefined> {
+      // A second statement reads the parts, so that it sees what was committed while the first one waited for the lock.
       const former = kept.get(id);
       const read = () => findParts(transaction, { id });
       const [[row], unkept] = await Promise.all([lockRow(transaction, { id }), former ? undefined : read()]);
@@ -313,7 +307,8 @@ export function createRecords(): Records {
       return parts && { ...row, ...readParts(parts) };
     },
 
-    keepWritten: (record) => afterCommit(() => keep(record)),
+    /** Keeps the parts of a payment that the running transaction writes, if it commits. */
+    keepWritten: (record: StoredRecord) => afterCommit(() => keep(record)),
   };
 }
 
@@ -336,11 +331,7 @@ const findRow = prepared((reader, { id }: { readonly id: string }) =>
 );
 
 /** A payment, and how far its network was read, without the rest of its parts. */
-async function findPlainRecord(
-  reader: Reader,
-  { merchantId, mode }: Scope,
-  id: string,
-): Promise<(PaymentRow & Pick<RecordParts, 'scanned_height'>) | undefined> {
+async function findPlainRecord(reader: Reader, { merchantId, mode }: Scope, id: string) {
   const [row] = await findRow(reader, { id });
   return row?.merchant_id === merchantId && row.mode === mode ? row : undefined;
 }
@@ -375,10 +366,7 @@ export async function lockPayment(transaction: Transaction, id: string): Promise
  * Locks payments until the transaction ends. All callers lock in the same order, so that they cannot deadlock. Call it
  * before locking anything that belongs to them.
  */
-export async function lockPayments(
-  transaction: Transaction,
-  ids: readonly string[],
-): Promise<Map<string, PaymentRow>> {
+export async function lockPayments(transaction: Transaction, ids: readonly string[]) {
   const rows = await inChunks([...new Set(ids)].sort(), (chunk) =>
     transaction
       .selectFrom('payments')
@@ -550,23 +538,12 @@ function lookUps(
   ];
 }
 
-export async function listRecords(
-  reader: Reader,
-  scope: Scope,
-  query: PageRequest & PaymentFilter,
-): Promise<{ records: StoredRecord[]; total: number }> {
-  const { txRef, status, currency, network, payerIndexes, txHash, address, review } = query;
-  const given = [txRef, status, currency, network, payerIndexes, txHash, address, review];
-  const isFiltered = given.some((one) => one !== undefined);
-  return isFiltered ? listFiltered(reader, scope, query) : listAll(reader, scope, query);
-}
+/** Few payments have what these look for. The other lists can be very long. */
+const rarelyFound = ['txRef', 'txHash', 'address', 'payerIndexes', 'review'] as const;
+const lookedUp = ['txRef', 'txHash', 'address'] as const;
 
-async function listFiltered(
-  reader: Reader,
-  scope: Scope,
-  query: PageRequest & PaymentFilter,
-): Promise<{ records: StoredRecord[]; total: number }> {
-  const hasLookUp = [query.txRef, query.txHash, query.address].some((one) => one !== undefined);
+export async function listRecords(reader: Reader, scope: Scope, query: PageRequest & PaymentFilter) {
+  const hasLookUp = lookedUp.some((name) => query[name] !== undefined);
   const matching = reader
     .selectFrom('payments')
     .select('payments.id')
@@ -574,38 +551,20 @@ async function listFiltered(
     // payments of the merchant, because it has no statistics.
     .where(hasLookUp ? isCreatedWithin('payments', query) : isListed('payments', scope, query))
     .where((e) => e.and([...lookUps(e, scope, query), ...filters(e, query)]));
-  const { rows, total } = await readPage(matching, 'payments', query);
+  const { rows, total } = rarelyFound.some((name) => query[name] !== undefined)
+    ? await readPage(matching, 'payments', query)
+    : await readCheckpointedPage(reader, matching, 'payments', scope, query, {
+        status: query.status,
+        currency: query.currency?.toUpperCase(),
+        network: query.network?.toLowerCase(),
+      });
   if (rows.length === 0) return { records: [], total };
   const ids = rows.map(({ id }) => id);
   return { records: await inOrder(reader, ids), total };
 }
 
-async function listAll(
-  reader: Reader,
-  scope: Scope,
-  range: PageRequest,
-): Promise<{ records: StoredRecord[]; total: number }> {
-  const { total, limit, offset, start } = await locatePage(reader, 'payments', scope, range);
-  if (limit === 0) return { records: [], total };
-  // The subquery finds the page's ids in the index alone, so that skipped rows are never read.
-  const ids = reader
-    .selectFrom('payments')
-    .select('payments.id')
-    .where('payments.merchant_id', '=', scope.merchantId)
-    .where('payments.mode', '=', scope.mode)
-    .where(startsAt(start, 'payments'))
-    .orderBy('payments.created_at', 'desc')
-    .orderBy('payments.id', 'desc')
-    .limit(limit)
-    .offset(offset);
-  return { records: await inOrder(reader, ids), total };
-}
-
 /** The payments with these ids, newest first. */
-async function inOrder(
-  reader: Reader,
-  ids: readonly string[] | SelectQueryBuilder<Schema, 'payments', { id: string }>,
-): Promise<StoredRecord[]> {
+async function inOrder(reader: Reader, ids: readonly string[]): Promise<StoredRecord[]> {
   const rows = await selectRecords(reader)
     .selectAll('payments')
     .where('payments.id', 'in', ids)
@@ -642,10 +601,7 @@ export function listReceiptsOf(reader: Reader, id: string, txHash: string): Prom
 }
 
 /** The references of payments, by id. */
-export async function findReferences(
-  reader: Reader,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
+export async function findReferences(reader: Reader, ids: readonly string[]) {
   const rows = await inChunks([...new Set(ids)], (chunk) =>
     reader.selectFrom('payments').select(['id', 'tx_ref']).where('id', 'in', chunk).execute(),
   );

@@ -29,20 +29,7 @@ export interface NewPerson {
   readonly role: Role;
 }
 
-export interface Member {
-  readonly id: string;
-  readonly email: string;
-  readonly role: Role;
-  readonly passkeys: number;
-  readonly sessions: number;
-  readonly lastSignInAt: string | null;
-  readonly createdAt: string;
-}
-
-export interface Invitation extends Member {
-  readonly signInUrl: string;
-  readonly linkExpiresAt: string;
-}
+type Member = ReturnType<typeof view>;
 
 /** A session that began, with the token for its cookie. */
 export interface Begun {
@@ -127,7 +114,7 @@ export function createPeople(deps: PeopleDeps) {
    * Adds somebody to a merchant's team, with a link to sign in. Somebody who is there in this role gets a new link.
    * Problem: `invalid_state`.
    */
-  async function invite(transaction: Transaction, given: NewPerson, actor: string): Promise<Invitation> {
+  async function invite(transaction: Transaction, given: NewPerson, actor: string) {
     const { merchantId, role } = given;
     const email = given.email.trim().toLowerCase();
     const people = await store.lockTeam(transaction, merchantId);
@@ -168,13 +155,7 @@ export function createPeople(deps: PeopleDeps) {
     },
 
     /** Problems: `not_found`, `invalid_state` for the last owner. */
-    async changeRole(
-      transaction: Transaction,
-      merchantId: string,
-      id: string,
-      role: Role,
-      actor: string,
-    ): Promise<Member> {
+    async changeRole(transaction: Transaction, merchantId: string, id: string, role: Role, actor: string) {
       const { person, isOnlyOwner } = await lockPerson(transaction, merchantId, id);
       if (person.role !== role) {
         if (isOnlyOwner) throw invalidState('Nobody else is an owner. Make somebody else an owner first');
@@ -236,11 +217,7 @@ export function createPeople(deps: PeopleDeps) {
     },
 
     /** Signs in with a passkey. Problem: `not_found`. */
-    async signInByPasskey(
-      transaction: Transaction,
-      credential: Record<string, unknown>,
-      visitor: Visitor,
-    ): Promise<Begun> {
+    async signInByPasskey(transaction: Transaction, credential: Record<string, unknown>, visitor: Visitor) {
       const person = await passkeys.check(transaction, credential);
       return begin(transaction, person, 'passkey', visitor);
     },
@@ -290,7 +267,7 @@ export function createPeople(deps: PeopleDeps) {
   };
 }
 
-function view({ id, email, role, sessions, passkeys, signed_in_at, created_at }: store.MemberRow): Member {
+function view({ id, email, role, sessions, passkeys, signed_in_at, created_at }: store.MemberRow) {
   return {
     ...{ id, email, role, sessions, passkeys },
     lastSignInAt: signed_in_at === null ? null : isoTime(signed_in_at),

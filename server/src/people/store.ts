@@ -13,11 +13,7 @@ export function findPerson(reader: Reader, id: string): Promise<PersonTable | un
   return rowById(reader, 'people', id).executeTakeFirst();
 }
 
-export function findByEmail(
-  reader: Reader,
-  merchantId: string,
-  email: string,
-): Promise<PersonTable | undefined> {
+export function findByEmail(reader: Reader, merchantId: string, email: string) {
   return reader
     .selectFrom('people')
     .selectAll()
@@ -97,11 +93,7 @@ export async function deleteLink(transaction: Transaction, personId: string): Pr
  * Takes a link away, so that nobody uses it again: of two who try at once, one gets it.
  * @returns whose it was; undefined if there is none, or its time is over
  */
-export async function takeLink(
-  transaction: Transaction,
-  digest: string,
-  now: number,
-): Promise<string | undefined> {
+export async function takeLink(transaction: Transaction, digest: string, now: number) {
   const row = await transaction
     .deleteFrom('sign_in_links')
     .where('token_digest', '=', digest)
@@ -126,10 +118,7 @@ export function findSession(reader: Reader, digest: string) {
     .executeTakeFirst();
 }
 
-export function findSessions(
-  reader: Reader,
-  ids: readonly string[],
-): Promise<Pick<SessionTable, 'id' | 'last_used_at' | 'expires_at'>[]> {
+export function findSessions(reader: Reader, ids: readonly string[]) {
   return reader
     .selectFrom('sessions')
     .select(['id', 'last_used_at', 'expires_at'])
@@ -149,11 +138,7 @@ export function listSessions(reader: Reader, personId: string): Promise<SessionT
 }
 
 /** @returns whether there was such a session */
-export async function deleteSession(
-  transaction: Transaction,
-  personId: string,
-  sessionId: string,
-): Promise<boolean> {
+export async function deleteSession(transaction: Transaction, personId: string, sessionId: string) {
   const row = await transaction
     .deleteFrom('sessions')
     .where('id', '=', sessionId)
@@ -218,11 +203,7 @@ export async function updatePasskey(
 }
 
 /** @returns its name; undefined if the person has no such passkey */
-export async function deletePasskey(
-  transaction: Transaction,
-  personId: string,
-  id: string,
-): Promise<string | undefined> {
+export async function deletePasskey(transaction: Transaction, personId: string, id: string) {
   const row = await transaction
     .deleteFrom('passkeys')
     .where('id', '=', id)
@@ -233,11 +214,7 @@ export async function deletePasskey(
 }
 
 /** @returns whether nobody has answered the challenge before */
-export async function answerChallenge(
-  transaction: Transaction,
-  digest: string,
-  expiresAt: number,
-): Promise<boolean> {
+export async function answerChallenge(transaction: Transaction, digest: string, expiresAt: number) {
   const row = await transaction
     .insertInto('answered_challenges')
     .values({ digest, expires_at: expiresAt })

@@ -1,7 +1,5 @@
 /** The keys of a merchant's account, as payouts need them: receiving and change keys, and where a wallet finds them. */
-import { sha256 } from '@noble/hashes/sha2.js';
-import { createBase58check } from '@scure/base';
-import { HDKey } from '@scure/bip32';
+import type { HDKey } from '@scure/bip32';
 import type { AddressNet } from '../chains/networks.js';
 import {
   addressOfKey,
@@ -44,8 +42,6 @@ export interface AccountUse {
 }
 
 const hardened = 0x80000000;
-const base58check = createBase58check(sha256);
-const versions = { public: 0x0488b21e, private: 0x0488ade4 };
 const purposes: Readonly<Record<ScriptType, number>> = {
   p2pkh: 44,
   'p2sh-p2wpkh': 49,
@@ -84,17 +80,12 @@ interface AccountKey {
 const accountKeys = new Map<string, AccountKey>();
 const mostAccountKeys = 100;
 
-function accountKey(extendedPublicKey: string, { family, net, script }: AccountUse): AccountKey {
-  const name = [extendedPublicKey, family, net, script].join('/');
+function accountKey(extendedPublicKey: string, { family, net, script: given }: AccountUse): AccountKey {
+  const name = [extendedPublicKey, family, net, given].join('/');
   const known = accountKeys.get(name);
   if (known) return known;
-  const read = readAccountKey(extendedPublicKey, { family, net, script });
-  const bytes = base58check.decode(extendedPublicKey.trim());
-  // SLIP-132 prefixes differ from BIP-32's in these four bytes alone.
-  new DataView(bytes.buffer, bytes.byteOffset).setUint32(0, versions.public);
-  const account = HDKey.fromExtendedKey(base58check.encode(bytes), versions);
-  const branches = { 0: account.deriveChild(0), 1: account.deriveChild(1) };
-  const key = { script: read.script, account, branches };
+  const { script, account } = readAccountKey(extendedPublicKey, { family, net, script: given });
+  const key = { script, account, branches: { 0: account.deriveChild(0), 1: account.deriveChild(1) } };
   remember(accountKeys, name, key, mostAccountKeys);
   return key;
 }

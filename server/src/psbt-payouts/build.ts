@@ -1,12 +1,7 @@
 /** Writes the PSBT of a payout (BIP-174), with what a hardware wallet needs to check and sign it. */
 import { hex } from '@scure/base';
-import { Address, NETWORK, OutScript, Transaction } from '@scure/btc-signer';
-import {
-  addressOfKey,
-  hash160,
-  type AddressPrefixes,
-  type ScriptType,
-} from '../addresses/bitcoin-scripts.js';
+import { Address, NETWORK, OutScript, p2pkh, p2sh, p2tr, p2wpkh, Transaction } from '@scure/btc-signer';
+import type { AddressPrefixes, ScriptType } from '../addresses/bitcoin-scripts.js';
 import type { Outpoint } from '../chains/bitcoin/utxo-node.js';
 import type { Branch, SpendingAccount } from './account.js';
 
@@ -62,7 +57,7 @@ function addInput(
 ): void {
   const { script: type } = account;
   const key = account.publicKey(branch, index);
-  const { script, redeemScript } = scriptsOf(key, type, account.prefixes);
+  const { script, redeemScript } = scriptsOf(key, type);
   const raw = rawTransactions.get(txHash);
   const previous = raw === undefined || type === 'p2tr' ? undefined : readPrevious(raw, txHash);
   if (type === 'p2pkh' && !previous) {
@@ -87,7 +82,7 @@ function addChange(
   account: SpendingAccount,
 ): void {
   const key = account.publicKey(1, index);
-  const { script, redeemScript } = scriptsOf(key, account.script, account.prefixes);
+  const { script, redeemScript } = scriptsOf(key, account.script);
   transaction.addOutput({
     script,
     amount,
@@ -129,20 +124,16 @@ function readPrevious(raw: string, txHash: string): Uint8Array | undefined {
 export function scriptsOf(
   key: Uint8Array,
   type: ScriptType,
-  prefixes: AddressPrefixes,
-): { script: Uint8Array; redeemScript?: Uint8Array } {
-  const hash = hash160(key);
+): { readonly script: Uint8Array; readonly redeemScript?: Uint8Array | undefined } {
   switch (type) {
     case 'p2pkh':
-      return { script: OutScript.encode({ type: 'pkh', hash }) };
+      return p2pkh(key);
     case 'p2wpkh':
-      return { script: OutScript.encode({ type: 'wpkh', hash }) };
-    case 'p2sh-p2wpkh': {
-      const redeemScript = OutScript.encode({ type: 'wpkh', hash });
-      return { script: OutScript.encode({ type: 'sh', hash: hash160(redeemScript) }), redeemScript };
-    }
+      return p2wpkh(key);
+    case 'p2sh-p2wpkh':
+      return p2sh(p2wpkh(key));
     case 'p2tr':
-      return { script: scriptOfAddress(addressOfKey(key, 'p2tr', prefixes), prefixes) };
+      return p2tr(key.subarray(1));
     default:
       return type satisfies never;
   }

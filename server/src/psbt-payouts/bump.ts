@@ -8,6 +8,7 @@ import { accountOfPsbt, amountIn, networkOf, rateText, type PsbtDeps, type PsbtN
 import { chooseFeeRate, parseFeeRate, refuseHighFee } from './fee-rate.js';
 import { look } from './follow.js';
 import { newVersion } from './new-version.js';
+import { outpointOf } from './outpoints.js';
 import { previousTransactions } from './previous-transactions.js';
 import * as store from './psbt-store.js';
 import type { StoredPsbt } from './psbt-store.js';
@@ -40,10 +41,7 @@ export async function bump(
   const plan = planBump(psbt, account, to, rate, rates.increment);
   const sum = psbt.transfers.reduce((total, { amount }) => total + BigInt(amount), 0n);
   refuseHighFee(plan.fee, sum, to);
-  const outpoints = psbt.inputs.map(({ tx_hash: txHash, output_index: outputIndex }) => ({
-    txHash,
-    outputIndex,
-  }));
+  const outpoints = psbt.inputs.map(outpointOf);
   // What waits in the mempool spends them, and must not hide their blocks.
   const unspent = await to.node.unspent(outpoints, false, signal);
   const coins = outpoints.map((coin, position) => ({ ...coin, height: unspent[position]?.height }));
@@ -96,7 +94,7 @@ function planBump(
   // BIP-125, rules 3 and 4: more than what it replaces, by the price of its own size.
   const needed = highest + (BigInt(plan.virtualSize) * increment + 999n) / 1000n;
   if (plan.fee >= needed) return plan;
-  const change = scriptsOf(account.publicKey(1, 0), account.script, account.prefixes).script;
+  const change = scriptsOf(account.publicKey(1, 0), account.script).script;
   const weight = transactionWeight(account.script, psbt.inputs.length, [...scripts, change]);
   let least = (needed * 1000n) / BigInt(plan.virtualSize);
   while (feeOf(weight, least) < needed) least += 1n;

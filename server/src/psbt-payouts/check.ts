@@ -16,6 +16,7 @@ import {
 } from '../addresses/bitcoin-scripts.js';
 import type { Outpoint } from '../chains/bitcoin/utxo-node.js';
 import { replaceableSequence, transactionVersion } from './build.js';
+import { nameOf } from './outpoints.js';
 
 /** What was exported. */
 export interface ExpectedTransaction {
@@ -363,8 +364,4 @@ function readInteger(der: Uint8Array, start: number): { bytes: Uint8Array; end: 
   const bytes = new Uint8Array(32);
   bytes.set(value, 32 - value.length);
   return { bytes, end };
-}
-
-function nameOf({ txHash, outputIndex }: Outpoint): string {
-  return `${txHash}:${outputIndex}`;
 }

@@ -3,11 +3,12 @@ import { hex } from '@scure/base';
 import type { SpendingAccount } from './account.js';
 import { scriptsOf, type SpentCoin } from './build.js';
 import { dustLimit, feeOf, heaviestTransaction, transactionWeight, virtualSize } from './sizes.js';
-import type { Outpoint, UnspentOutput } from '../chains/bitcoin/utxo-node.js';
+import type { UnspentOutput } from '../chains/bitcoin/utxo-node.js';
 import { chunksOf } from '../db/chunks.js';
 import type { Problem } from '../shared/problem.js';
 import { invalidState } from '../shared/problem.js';
 import { amountIn, type PsbtNetwork } from './context.js';
+import { nameOf, nameOfRow, outpointOf } from './outpoints.js';
 import type { KnownCoin } from './psbt-store.js';
 
 /** The fee of a transaction, and what it leaves as change. */
@@ -52,7 +53,7 @@ const coinsAtOnce = 100;
 
 /** Undefined if the coins do not cover the outputs and the fee. */
 export function planFee(
-  { script, prefixes, publicKey }: SpendingAccount,
+  { script, publicKey }: SpendingAccount,
   family: PsbtNetwork['family'],
   inputs: { readonly count: number; readonly sum: bigint },
   outputs: { readonly scripts: readonly Uint8Array[]; readonly sum: bigint },
@@ -62,7 +63,7 @@ export function planFee(
   const bare = transactionWeight(script, inputs.count, outputs.scripts);
   if (left < feeOf(bare, rate)) return undefined;
   // All change addresses of an account have scripts of one length.
-  const changeScript = scriptsOf(publicKey(1, 0), script, prefixes).script;
+  const changeScript = scriptsOf(publicKey(1, 0), script).script;
   const weight = transactionWeight(script, inputs.count, [...outputs.scripts, changeScript]);
   const change = left - feeOf(weight, rate);
   if (change >= dustLimit(changeScript, family)) {
@@ -96,7 +97,7 @@ export function planEmptying(
 export async function chooseCoins(request: CoinRequest, signal: AbortSignal): Promise<CoinChoice> {
   const { to, account, forced, scripts, amounts, rate } = request;
   const sum = amounts.reduce((all, units) => all + units, 0n);
-  const isForced = ({ tx_hash: hash, output_index: index }: KnownCoin) => forced.has(`${hash}:${index}`);
+  const isForced = (coin: KnownCoin) => forced.has(nameOfRow(coin));
   const ordered = [...request.known].sort((a, b) => {
     if (isForced(a) !== isForced(b)) return isForced(a) ? -1 : 1;
     const [first, second] = [BigInt(a.amount), BigInt(b.amount)];
@@ -163,16 +164,10 @@ export async function usableCoins(
   account: SpendingAccount,
   signal: AbortSignal,
 ): Promise<UnspentCoin[]> {
-  const outpoints = known.map(({ tx_hash: txHash, output_index: outputIndex }) => ({ txHash, outputIndex }));
-  const found = await node.unspent(outpoints, true, signal);
+  const found = await node.unspent(known.map(outpointOf), true, signal);
   return known.flatMap(
     (coin, position) => usable(coin, found[position], account, network.confirmations) ?? [],
   );
-}
-
-/** Such as `hash:index`. */
-export function nameOf({ txHash, outputIndex }: Outpoint): string {
-  return `${txHash}:${outputIndex}`;
 }
 
 /** Compares what the node says with the books: a coin that differs is not what we think it is. */
@@ -186,10 +181,9 @@ function usable(
   const amount = BigInt(known.amount);
   const { branch, derivation_index: index } = known;
   const key = account.publicKey(branch, index);
-  const { script } = scriptsOf(key, account.script, account.prefixes);
+  const { script } = scriptsOf(key, account.script);
   if (found.amount !== amount || found.script !== hex.encode(script)) return undefined;
-  const { tx_hash: txHash, output_index: outputIndex } = known;
-  return { txHash, outputIndex, amount, branch, index, height: found.height };
+  return { ...outpointOf(known), amount, branch, index, height: found.height };
 }
 
 function tooHeavy(): Problem {

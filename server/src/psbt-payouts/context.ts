@@ -2,7 +2,7 @@
 import { fromUnits } from 'crypto-checkout/contract';
 import type { Logger } from 'pino';
 import { defaultNet } from '../addresses/formats.js';
-import type { BitcoinFamily } from '../addresses/bitcoin-scripts.js';
+import { isBitcoinLike, type BitcoinFamily } from '../addresses/bitcoin-scripts.js';
 import type { RestoreGuard } from '../restore/guard.js';
 import type { DepositKeyRecord, DepositKeys } from '../addresses/deposit-keys.js';
 import { readSpendingAccount, type SpendingAccount } from './account.js';
@@ -22,6 +22,7 @@ import type { Mode } from '../shared/scope.js';
 import type { RoomDeps } from '../db/room-deps.js';
 import type { Payouts } from '../withdrawals/payouts.js';
 import type { Settlement } from '../withdrawals/settlement.js';
+import { outpointOf } from './outpoints.js';
 import type { StoredPsbt } from './psbt-store.js';
 
 export interface PsbtDeps extends RoomDeps {
@@ -76,10 +77,6 @@ export function networkOf(
   };
 }
 
-function isBitcoinLike(family: Network['family']): family is BitcoinFamily {
-  return family === 'bitcoin' || family === 'litecoin';
-}
-
 /** Problem: `invalid_state` if the fingerprint or the path cannot be right. */
 export function accountOf(key: DepositKeyRecord, to: PsbtNetwork, names: AccountNames): SpendingAccount {
   const { extendedPublicKey } = key;
@@ -128,7 +125,7 @@ export function expectedOf(
   account: SpendingAccount,
 ): ExpectedTransaction {
   const { script: type, prefixes } = account;
-  const scriptOf = (publicKey: Uint8Array) => scriptsOf(publicKey, type, prefixes).script;
+  const scriptOf = (publicKey: Uint8Array) => scriptsOf(publicKey, type).script;
   const change = BigInt(version.change_amount);
   const paid = paidAmounts(psbt, version);
   return {
@@ -137,8 +134,7 @@ export function expectedOf(
     inputs: psbt.inputs.map((input) => {
       const publicKey = account.publicKey(input.branch, input.derivation_index);
       return {
-        txHash: input.tx_hash,
-        outputIndex: input.output_index,
+        ...outpointOf(input),
         amount: BigInt(input.amount),
         script: scriptOf(publicKey),
         publicKey,

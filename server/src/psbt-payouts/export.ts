@@ -9,7 +9,9 @@ import type { PsbtTable, TransferTable } from '../db/schema.js';
 import { readCursor } from '../scanning/cursors.js';
 import { invalidState } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
-import { chooseCoins, nameOf, type CoinChoice, type UnspentCoin } from './coins.js';
+import { lockTransfers } from '../withdrawals/waiting-transfers.js';
+import { chooseCoins, type CoinChoice, type UnspentCoin } from './coins.js';
+import { nameOf } from './outpoints.js';
 import { accountOf, networkOf, type AccountNames, type PsbtDeps, type PsbtNetwork } from './context.js';
 import { chooseFeeRate, parseFeeRate, refuseHighFee } from './fee-rate.js';
 import { newVersion } from './new-version.js';
@@ -156,7 +158,7 @@ async function insert(
     kind: 'available',
     merchantId: scope.merchantId,
   });
-  await ensureStillFree(deps, transaction, payable, discarded, choice.coins, to);
+  await ensureStillFree(transaction, payable, discarded, choice.coins, to);
   const stored = await newPsbt(deps, transaction, request, chosen);
   await store.insertPsbt(transaction, stored);
   const version = newVersion(deps, stored, choice, account, previous);
@@ -225,7 +227,6 @@ async function newPsbt(
 
 /** The network was asked outside of the transaction. Meanwhile, another export may have taken some of it. */
 async function ensureStillFree(
-  deps: PsbtDeps,
   transaction: Transaction,
   payable: readonly TransferTable[],
   discarded: ReadonlySet<string>,
@@ -235,11 +236,11 @@ async function ensureStillFree(
   const changed = invalidState(
     'Another command has taken some of these transfers or coins meanwhile. Run the export again',
   );
-  for (const id of payable.map((row) => row.id).sort()) {
-    const row = await deps.settlement.lock(transaction, id);
-    if (row?.status !== 'pending' || (await store.holderOf(transaction, id))) throw changed;
-  }
   const ids = payable.map((row) => row.id);
+  const locked = await lockTransfers(transaction, ids);
+  for (const id of ids) {
+    if (locked.get(id)?.status !== 'pending' || (await store.holderOf(transaction, id))) throw changed;
+  }
   const discardedNow = await store.discardedWith(transaction, ids);
   if (discardedNow.some((id) => !discarded.has(id))) throw changed;
   const held = await store.heldOutpoints(transaction, { mode, network });

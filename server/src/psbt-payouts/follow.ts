@@ -9,6 +9,7 @@ import { NodesUnavailable } from '../rpc/node-error.js';
 import { createFailures } from '../shared/failures.js';
 import type { PsbtVersionTable } from '../db/schema.js';
 import { accountOfPsbt, networkOf, type PsbtDeps, type PsbtNetwork } from './context.js';
+import { outpointOf } from './outpoints.js';
 import * as store from './psbt-store.js';
 import type { StoredPsbt } from './psbt-store.js';
 import * as transitions from './transitions.js';
@@ -220,8 +221,7 @@ async function applyBlock(at: Look, found: Found<'block'>): Promise<void> {
 async function spenderOf({ psbt, to, signal }: Look): Promise<string | null> {
   const [first] = psbt.inputs;
   if (!first) return null;
-  const outpoint = { txHash: first.tx_hash, outputIndex: first.output_index };
-  return (await to.node.findSpender(outpoint, psbt.from_height, signal))?.txHash ?? null;
+  return (await to.node.findSpender(outpointOf(first), psbt.from_height, signal))?.txHash ?? null;
 }
 
 /** A transaction in a block, which is none of ours, has spent its coins. */

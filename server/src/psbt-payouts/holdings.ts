@@ -3,6 +3,7 @@ import type { UtxoNode } from '../chains/bitcoin/utxo-node.js';
 import { chunksOf } from '../db/chunks.js';
 import type { Reader } from '../db/engine.js';
 import type { Scope } from '../shared/scope.js';
+import { outpointOf } from './outpoints.js';
 import { coinsEver } from './psbt-store.js';
 
 export interface Holder {
@@ -27,11 +28,7 @@ export async function sumUnspent(
   const coins = await coinsEver(reader, scope, network, currency);
   let total = 0n;
   for (const chunk of chunksOf(coins, coinsAtOnce)) {
-    const found = await node.unspent(
-      chunk.map(({ tx_hash: txHash, output_index: outputIndex }) => ({ txHash, outputIndex })),
-      false,
-      signal,
-    );
+    const found = await node.unspent(chunk.map(outpointOf), false, signal);
     for (const coin of found) total += coin?.amount ?? 0n;
   }
   return total;

@@ -2,8 +2,9 @@
 import { hex } from '@scure/base';
 import type { SpendingAccount } from './account.js';
 import type { Outpoint, Spender, UtxoNode } from '../chains/bitcoin/utxo-node.js';
-import type { PsbtInputTable, PsbtVersionTable } from '../db/schema.js';
+import type { PsbtVersionTable } from '../db/schema.js';
 import { expectedOf } from './context.js';
+import { outpointOf } from './outpoints.js';
 import type { StoredPsbt } from './psbt-store.js';
 
 export type Location =
@@ -117,8 +118,4 @@ function changeOf(spender: Spender, psbt: StoredPsbt, account: SpendingAccount):
   const changeScript = outputs.find(({ isChange }) => isChange)?.script;
   const isChange = changeScript !== undefined && change.script === hex.encode(changeScript);
   return isChange && others.length === 0 && change.amount > 0n ? change.amount : undefined;
-}
-
-function outpointOf({ tx_hash: txHash, output_index: outputIndex }: PsbtInputTable): Outpoint {
-  return { txHash, outputIndex };
 }

@@ -4,6 +4,7 @@ import { buildPsbt } from './build.js';
 import { signedHash } from './check.js';
 import type { PsbtVersionTable } from '../db/schema.js';
 import type { FeePlan } from './coins.js';
+import { outpointOf } from './outpoints.js';
 import { expectedOf, paidAmounts, type PsbtDeps } from './context.js';
 import type { StoredPsbt } from './psbt-store.js';
 
@@ -19,8 +20,7 @@ export function newVersion(
   const bytes = buildPsbt(
     {
       inputs: psbt.inputs.map((input) => ({
-        txHash: input.tx_hash,
-        outputIndex: input.output_index,
+        ...outpointOf(input),
         amount: BigInt(input.amount),
         branch: input.branch,
         index: input.derivation_index,

@@ -5,7 +5,8 @@ import type { Scope } from '../shared/scope.js';
 import type { SpendingAccount } from './account.js';
 import { scriptOfAddress } from './build.js';
 import { amountIn, type PsbtDeps, type PsbtNetwork } from './context.js';
-import { nameOf, usableCoins, type CoinRequest } from './coins.js';
+import { usableCoins, type CoinRequest } from './coins.js';
+import { nameOf, nameOfRow } from './outpoints.js';
 import { isFinal, look } from './follow.js';
 import * as store from './psbt-store.js';
 import type { StoredPsbt } from './psbt-store.js';
@@ -32,7 +33,7 @@ export async function pickTransfers(
   to: PsbtNetwork,
   account: SpendingAccount,
 ): Promise<{ payable: TransferTable[]; skipped: SkippedTransfer[] }> {
-  const waiting = await store.waitingTransfers(
+  const waiting = await store.payableTransfers(
     deps.database.reader,
     scope,
     to.network.code,
@@ -120,9 +121,9 @@ async function forceCoin(
   forced: Set<string>,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const names = new Set(inputs.map(({ tx_hash: hash, output_index: index }) => `${hash}:${index}`));
+  const names = new Set(inputs.map(nameOfRow));
   if ([...forced].some((name) => names.has(name))) return undefined;
-  const free = known.filter(({ tx_hash: hash, output_index: index }) => names.has(`${hash}:${index}`));
+  const free = known.filter((coin) => names.has(nameOfRow(coin)));
   const [coin] = await usableCoins(free, to, account, signal);
   if (!coin) {
     return `It is in the discarded PSBT ${id}, which can still be broadcast, and none of its coins is free and confirmed ${to.network.confirmations} times now. Settle the PSBTs that spend them, or wait for the confirmations`;

@@ -2,6 +2,7 @@
 import type { Reader, Transaction } from '../db/engine.js';
 import { chunksOf, inChunks } from '../db/chunks.js';
 import { forUpdate } from '../db/locks.js';
+import { within } from '../db/rows.js';
 import type {
   PsbtInputTable,
   PsbtTable,
@@ -10,9 +11,12 @@ import type {
   TransferTable,
 } from '../db/schema.js';
 import type { PsbtState } from '../db/tables/psbts.js';
+import type { Outpoint } from '../chains/bitcoin/utxo-node.js';
 import { orNotFound } from '../shared/problem.js';
 import type { ExportedTransfers } from '../shared/export-figures.js';
 import { isWithin, type Scope, type Within } from '../shared/scope.js';
+import { unheldTransfers } from '../withdrawals/waiting-transfers.js';
+import { nameOfRow, outpointOf } from './outpoints.js';
 
 /** A PSBT with all that belongs to it. Versions are sorted by number, inputs and transfers by position. */
 export interface StoredPsbt extends PsbtTable {
@@ -85,12 +89,11 @@ export function attentionOf({ problem, warning }: Pick<PsbtTable, 'problem' | 'w
 }
 
 /** Newest first. */
-export function listPsbts(reader: Reader, { merchantId, mode }: Within, limit: number): Promise<PsbtTable[]> {
+export function listPsbts(reader: Reader, of: Within, limit: number): Promise<PsbtTable[]> {
   return reader
     .selectFrom('psbts')
     .selectAll()
-    .$if(merchantId !== undefined, (query) => query.where('merchant_id', '=', merchantId ?? ''))
-    .$if(mode !== undefined, (query) => query.where('mode', '=', mode ?? 'test'))
+    .$call(within(of))
     .orderBy('created_at', 'desc')
     .orderBy('id')
     .limit(limit)
@@ -199,11 +202,10 @@ export async function exclusiveHashes(
   reader: Reader,
   { inputs }: Pick<StoredPsbt, 'inputs'>,
 ): Promise<ReadonlySet<string>> {
-  const coins = inputs.map(({ tx_hash: txHash, output_index: outputIndex }) => ({ txHash, outputIndex }));
   const rows = await reader
     .selectFrom('psbt_versions')
     .select('tx_hash')
-    .where('psbt_id', 'in', await psbtsSpending(reader, coins))
+    .where('psbt_id', 'in', await psbtsSpending(reader, inputs.map(outpointOf)))
     .execute();
   return new Set(rows.flatMap(({ tx_hash: hash }) => hash ?? []));
 }
@@ -249,48 +251,19 @@ export async function frozenTransfers(reader: Reader, ids: readonly string[]): P
   return new Set(rows.map(({ id }) => id));
 }
 
-/** What an operator has to send, oldest first, without what is in a PSBT already. */
-export function waitingTransfers(
+/** What a merchant's wallet has to send, oldest first, without what is held already. */
+export const payableTransfers = (
   reader: Reader,
-  { merchantId, mode }: Scope,
+  scope: Scope,
   network: string,
   currency: string,
-): Promise<TransferTable[]> {
-  return (
-    reader
-      .selectFrom('transfers')
-      .selectAll()
-      .where((e) =>
-        e.and({ executor: 'operator', status: 'pending', merchant_id: merchantId, mode, network, currency }),
-      )
-      .where((e) =>
-        e.not(
-          e.exists(
-            e
-              .selectFrom('psbt_transfers')
-              .whereRef('psbt_transfers.transfer_id', '=', 'transfers.id')
-              .where('psbt_transfers.is_held', '=', 1)
-              .select('psbt_transfers.psbt_id'),
-          ),
-        ),
-      )
-      // After a restore, what may have been paid is held until it is released.
-      .where((e) =>
-        e.not(
-          e.exists(
-            e
-              .selectFrom('transfer_exports')
-              .whereRef('transfer_exports.transfer_id', '=', 'transfers.id')
-              .where('transfer_exports.released_at', 'is', null)
-              .select('transfer_exports.id'),
-          ),
-        ),
-      )
-      .orderBy('created_at')
-      .orderBy('id')
-      .execute()
-  );
-}
+): Promise<TransferTable[]> =>
+  unheldTransfers(reader, scope)
+    .selectAll()
+    .where((e) => e.and({ network, currency }))
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
 
 /** The transfers in PSBTs that were exported and not signed yet, by network. */
 export async function sumExported(reader: Reader): Promise<ExportedTransfers[]> {
@@ -337,10 +310,7 @@ export async function discardedWith(reader: Reader, transferIds: readonly string
 }
 
 /** Ids of the PSBTs that spend one of these outputs, newest first. */
-export async function psbtsSpending(
-  reader: Reader,
-  outpoints: readonly { readonly txHash: string; readonly outputIndex: number }[],
-): Promise<string[]> {
+export async function psbtsSpending(reader: Reader, outpoints: readonly Outpoint[]): Promise<string[]> {
   const rows = await inChunks([...new Set(outpoints.map(({ txHash }) => txHash))], (chunk) =>
     reader
       .selectFrom('psbt_inputs')
@@ -366,7 +336,7 @@ export async function knownCoins(
 ): Promise<KnownCoin[]> {
   const coins = await coinsEver(reader, scope, network, currency, sourceId);
   const taken = await heldOutpoints(reader, { mode: scope.mode, network });
-  return coins.filter(({ tx_hash: hash, output_index: index }) => !taken.has(`${hash}:${index}`));
+  return coins.filter((coin) => !taken.has(nameOfRow(coin)));
 }
 
 /** The coins on the merchant's addresses that are in no PSBT of any state, as `hash:index`. */
@@ -382,10 +352,8 @@ export async function untouchedCoins(
     .select(['tx_hash', 'output_index'])
     .where((e) => e.and({ mode: scope.mode, network }))
     .execute();
-  const touched = new Set(rows.map(({ tx_hash: hash, output_index: index }) => `${hash}:${index}`));
-  return coins
-    .map(({ tx_hash: hash, output_index: index }) => `${hash}:${index}`)
-    .filter((coin) => !touched.has(coin));
+  const touched = new Set(rows.map(nameOfRow));
+  return coins.map(nameOfRow).filter((coin) => !touched.has(coin));
 }
 
 /** All coins that were ever on the merchant's addresses, spent or not. @param sourceId of one key; undefined for all */
@@ -473,5 +441,5 @@ export async function heldOutpoints(
     .select(['tx_hash', 'output_index'])
     .where((e) => e.and({ mode, network, is_held: 1 }))
     .execute();
-  return new Set(held.map(({ tx_hash: hash, output_index: index }) => `${hash}:${index}`));
+  return new Set(held.map(nameOfRow));
 }

@@ -9,6 +9,7 @@ import type { Transaction } from '../db/engine.js';
 import type { PsbtTable, PsbtVersionTable, TransferTable } from '../db/schema.js';
 import type { AccountName } from '../ledger/ledger.js';
 import type { Sent } from '../withdrawals/settlement.js';
+import { lockTransfers } from '../withdrawals/waiting-transfers.js';
 import { paidAmounts, type PsbtDeps } from './context.js';
 import * as store from './psbt-store.js';
 import type { StoredPsbt } from './psbt-store.js';
@@ -41,17 +42,10 @@ export async function lockBooks(
 }
 
 /** The transfers of a PSBT, locked, in the order of their outputs. */
-async function lockTransfers(
-  { settlement }: PsbtDeps,
-  transaction: Transaction,
-  psbt: StoredPsbt,
-): Promise<TransferTable[]> {
-  const locked = new Map<string, TransferTable>();
-  for (const id of psbt.transfers.map((transfer) => transfer.id).sort()) {
-    const row = await settlement.lock(transaction, id);
-    if (row) locked.set(id, row);
-  }
-  return psbt.transfers.flatMap(({ id }) => locked.get(id) ?? []);
+async function lockPaid(transaction: Transaction, { transfers }: StoredPsbt): Promise<TransferTable[]> {
+  const ids = transfers.map(({ id }) => id);
+  const locked = await lockTransfers(transaction, ids);
+  return ids.flatMap((id) => locked.get(id) ?? []);
 }
 
 /** Notes that a version is signed. Its transfers are on their way from now on, and nothing else may pay them. */
@@ -75,7 +69,7 @@ export async function markSent(
       problem: null,
       updated_at: clock.real(),
     });
-    for (const row of await lockTransfers(deps, transaction, psbt)) {
+    for (const row of await lockPaid(transaction, psbt)) {
       if (row.status !== 'pending' && row.status !== 'processing') continue;
       await settlement.move(transaction, row, { status: 'processing', tx_hash: txHash });
     }
@@ -142,7 +136,7 @@ export function settle(deps: PsbtDeps, id: string, number: number) {
     const txHash = version?.tx_hash;
     if (!version || !txHash) throw new Error(`The PSBT ${id} has no version ${number}`);
     await lockBooks(deps, transaction, psbt);
-    const rows = await lockTransfers(deps, transaction, psbt);
+    const rows = await lockPaid(transaction, psbt);
     const shares = sharesOf(BigInt(version.fee), rows.length);
     const amounts = paidAmounts(psbt, version);
     const paid = new Map(psbt.transfers.map((row, position) => [row.id, amounts[position]]));
@@ -238,7 +232,7 @@ export function conflict(deps: PsbtDeps, id: string, spenderHash: string, proble
       await lockBooks(deps, transaction, psbt);
       const settledHash = psbt.versions.find(({ number }) => number === psbt.settled_version)?.tx_hash;
       const isPaid = await store.transfersPaidBy(transaction, spenderHash);
-      for (const row of await lockTransfers(deps, transaction, psbt)) {
+      for (const row of await lockPaid(transaction, psbt)) {
         if (row.status !== 'success' || row.tx_hash !== settledHash || isPaid.has(row.id)) continue;
         await deps.settlement.lose(
           transaction,
@@ -259,7 +253,7 @@ export function conflict(deps: PsbtDeps, id: string, spenderHash: string, proble
 /** Gives it up. Its transfers wait again, for another PSBT or another way to be paid. */
 export async function discard(deps: PsbtDeps, transaction: Transaction, psbt: StoredPsbt): Promise<void> {
   const held = new Set(psbt.transfers.filter((one) => one.is_held === 1).map(({ id }) => id));
-  for (const row of await lockTransfers(deps, transaction, psbt)) {
+  for (const row of await lockPaid(transaction, psbt)) {
     if (row.status === 'processing' && held.has(row.id)) {
       await deps.settlement.move(transaction, row, { status: 'pending', tx_hash: null });
     }

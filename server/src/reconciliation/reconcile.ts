@@ -3,6 +3,7 @@
  * noted. What a later block says too, from another node where there is one, becomes a receipt if it is a surplus, and an alarm if
  * it is a shortage.
  */
+import { isForwarder } from '../addresses/owners.js';
 import type { Database } from '../db/database.js';
 import type { BalanceDifferenceTable } from '../db/schema.js';
 import { isCoin, type ChainAsset } from '../chains/assets.js';
@@ -73,17 +74,26 @@ export async function reconcile(
   options: Options,
   signal: AbortSignal,
 ): Promise<Finding[]> {
+  const pass = { deps, network, options, signal };
   const findings: Finding[] = [];
   for (const look of await compare(deps, network, places, at, options.except, signal)) {
     const { place, difference, row } = look;
     const isOpen = row?.state === 'seen' || (options.withDust === true && row?.state === 'dust');
     let outcome: Outcome;
-    if (isOpen) outcome = await lookAgain(deps, network, look, row, options, signal);
+    if (isOpen) outcome = await lookAgain(pass, look, row);
     else if (row?.difference === difference.toString()) outcome = row.state === 'spent' ? 'none' : row.state;
-    else outcome = await noteFirst(deps, network, look, row, options);
+    else outcome = await noteFirst(pass, look, row);
     findings.push({ ...place, difference, outcome });
   }
   return findings;
+}
+
+/** What acts on the differences of one network. */
+interface Pass {
+  readonly deps: ReconcileDeps;
+  readonly network: Reconciled;
+  readonly options: Options;
+  readonly signal: AbortSignal;
 }
 
 export interface Look {
@@ -101,11 +111,9 @@ export interface Look {
 const refOf = ({ network: { mode, code } }: Reconciled): NetworkRef => ({ mode, network: code });
 
 async function noteFirst(
-  { database, now }: ReconcileDeps,
-  network: Reconciled,
+  { deps: { database, now }, network, options: { above } }: Pass,
   { place, asset, balance, difference, reading }: Look,
   former: BalanceDifferenceTable | undefined,
-  { above }: Options,
 ): Promise<Outcome> {
   if (sizeOf(asset, difference, undefined) === 'nothing') {
     if (former) await quiet(database, former);
@@ -128,45 +136,31 @@ async function quiet(database: Database, row: BalanceDifferenceTable): Promise<v
   else await store.writeDifference(database, { ...row, state: 'spent', difference: '0' });
 }
 
-async function lookAgain(
-  deps: ReconcileDeps,
-  network: Reconciled,
-  look: Look,
-  row: BalanceDifferenceTable,
-  options: Options,
-  signal: AbortSignal,
-): Promise<Outcome> {
+async function lookAgain(pass: Pass, look: Look, row: BalanceDifferenceTable): Promise<Outcome> {
+  const { deps, network, options, signal } = pass;
   const { difference, reading, place, asset } = look;
   const isAnother = network.balances.nodes === 1 || reading.node !== row.node;
   if (reading.height <= row.height || look.scanned < row.height || !isAnother)
     return row.state === 'spent' ? 'none' : row.state;
   // The books have moved on since the first look, which may have been ahead of them.
-  const booked = (await readBooked(deps.database.reader, refOf(network), [place.address], row.height)).at(
-    place,
-  );
-  const former = BigInt(row.balance) + booked.left + BigInt(row.spent) - booked.received;
-  const counted = await countSpending(
-    deps,
-    network,
-    look,
-    { ...row, difference: former.toString() },
-    options,
-    signal,
-  );
+  const books = await readBooked(deps.database.reader, refOf(network), [place.address], row.height);
+  const { received, left } = books.at(place);
+  const former = BigInt(row.balance) + left + BigInt(row.spent) - received;
+  const counted = await countSpending(pass, look, { ...row, difference: former.toString() });
   if (counted) return counted;
-  const wasMoved = former > 0n && difference < former && (await movedSince(deps, network, look, row, signal));
+  const wasMoved = former > 0n && difference < former && (await movedSince(pass, look, row));
   const agreed = wasMoved ? former : agreedOn(former, difference);
   const { minAmount } = network.network.assets[place.currency] ?? {};
   const size = sizeOf(asset, agreed, minAmount);
-  if (size === 'nothing') return noteFirst(deps, network, look, row, options);
+  if (size === 'nothing') return noteFirst(pass, look, row);
   const found = { ...row, difference: agreed.toString() };
-  if (size === 'shortage') return concludeShortage(deps, network, found, reading.height, signal);
+  if (size === 'shortage') return concludeShortage(pass, found, reading.height);
   if (!options.withDust && size === 'dust') {
     await store.writeDifference(deps.database, { ...found, state: 'dust' });
     return 'dust';
   }
   const isBooked = await bookSurplus(deps, network, asset, found, agreed, signal);
-  if (!isBooked) return noteFirst(deps, network, look, row, options);
+  if (!isBooked) return noteFirst(pass, look, row);
   await quiet(deps.database, row);
   return 'credited';
 }
@@ -177,19 +171,18 @@ async function lookAgain(
  * @returns undefined if there is nothing to count, or no node tells: the balance alone decides
  */
 async function countSpending(
-  deps: ReconcileDeps,
-  network: Reconciled,
+  pass: Pass,
   look: Look,
   row: BalanceDifferenceTable,
-  options: Options,
-  signal: AbortSignal,
 ): Promise<Outcome | undefined> {
-  const { database } = deps;
+  const { network, signal } = pass;
+  const { database } = pass.deps;
   const { address } = row;
-  if (!isCoin(look.asset) || (await isForwarder(database, refOf(network), address))) return undefined;
+  const { mode } = network.network;
+  if (!isCoin(look.asset) || (await isForwarder(database.reader, mode, address))) return undefined;
   // What was sent is counted up to the block of the first look: if that one is gone, the look begins anew.
   if ((await network.balances.blockAt(row.height, signal))?.hash !== row.hash)
-    return noteFirst(deps, network, look, row, options);
+    return noteFirst(pass, look, row);
   const spending = await network.balances.spending(address, row.sent, row, signal);
   if (!spending) return undefined;
   // As deep as a payment must be before it counts.
@@ -207,14 +200,12 @@ async function countSpending(
  * another answer says of the very block of the first look what the first one said.
  */
 async function movedSince(
-  { database }: ReconcileDeps,
-  network: Reconciled,
+  { deps: { database }, network, signal }: Pass,
   { place: { address }, asset }: Look,
   row: BalanceDifferenceTable,
-  signal: AbortSignal,
 ): Promise<boolean> {
   const { balances } = network;
-  if (await isForwarder(database, refOf(network), address)) return false;
+  if (await isForwarder(database.reader, network.network.mode, address)) return false;
   const sent = await balances.sent(address, signal);
   if (sent === undefined || sent <= row.sent) return false;
   const again = await balances.readOld([{ address, asset }], row.height, row.node, signal);
@@ -234,14 +225,12 @@ function agreedOn(former: bigint, now: bigint): bigint {
  * for new money when it remembers it.
  */
 async function concludeShortage(
-  { database, log }: ReconcileDeps,
-  network: Reconciled,
+  { deps: { database, log }, network, signal }: Pass,
   row: BalanceDifferenceTable,
   height: number,
-  signal: AbortSignal,
 ): Promise<Outcome> {
   const ref = refOf(network);
-  if (await isForwarder(database, ref, row.address)) {
+  if (await isForwarder(database.reader, ref.mode, row.address)) {
     const watched = await database.reader
       .selectFrom('treasury_cursors')
       .select('height')
@@ -263,14 +252,4 @@ async function concludeShortage(
   const spent = (BigInt(row.spent) - BigInt(row.difference)).toString();
   await store.writeDifference(database, { ...row, state: 'spent', difference: '0', spent, sent });
   return 'none';
-}
-
-async function isForwarder({ reader }: Database, { mode }: NetworkRef, address: string): Promise<boolean> {
-  const row = await reader
-    .selectFrom('addresses')
-    .select('id')
-    .where((e) => e.and({ mode, address }))
-    .where('source_id', 'like', 'forwarder:%')
-    .executeTakeFirst();
-  return row !== undefined;
 }

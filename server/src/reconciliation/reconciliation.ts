@@ -3,7 +3,7 @@
  * ever given out in a round that ends within a day. What is done is in the database, so that several servers share it.
  */
 import type { Feature } from '../shared/feature.js';
-import type { Mode, Scope } from '../shared/scope.js';
+import type { Scope } from '../shared/scope.js';
 import type { BalanceDifferenceTable, ChainCursorTable, ReconciliationTable } from '../db/schema.js';
 import { readCursor } from '../scanning/cursors.js';
 import type { NetworkRef } from '../chains/chain.js';
@@ -31,8 +31,7 @@ export interface Reconciliation extends Feature {
   status(): Promise<ReconciliationStatus>;
   /** How many addresses of a merchant's mode hold less than the books say. */
   shortages(scope: Scope): Promise<number>;
-  /** The merchant whose address it is; empty if it is nobody's. */
-  merchantOf(mode: Mode, address: string): Promise<string>;
+
   /** The networks whose nodes tell balances. */
   readonly networks: readonly Reconciled[];
   /**
@@ -168,7 +167,6 @@ export function createReconciliation(deps: ReconciliationDeps): Reconciliation {
         scope,
         networks.map(({ network }) => network.code),
       ),
-    merchantOf: (mode, address) => store.merchantOf(database.reader, mode, address),
 
     async check(network, address, apply, signal) {
       const { mode, code } = network.network;

@@ -4,7 +4,7 @@ import type { Database } from '../db/database.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { BalanceDifferenceTable, ReconciliationTable } from '../db/schema.js';
 import { inChunks } from '../db/chunks.js';
-import type { Mode, Scope } from '../shared/scope.js';
+import type { Scope } from '../shared/scope.js';
 import type { NetworkRef } from '../chains/chain.js';
 
 export type DifferenceState = BalanceDifferenceTable['state'];
@@ -131,19 +131,6 @@ export function listDifferences(reader: Reader): Promise<BalanceDifferenceTable[
     .orderBy('address')
     .limit(1000)
     .execute();
-}
-
-/** The merchant whose address it is. */
-export async function merchantOf(reader: Reader, mode: Mode, address: string): Promise<string> {
-  const row = await reader
-    .selectFrom('addresses')
-    .leftJoin('payments', 'payments.id', 'addresses.payment_id')
-    .leftJoin('wallets', 'wallets.id', 'addresses.wallet_id')
-    .select(['payments.merchant_id as payer', 'wallets.merchant_id as holder'])
-    .where('addresses.mode', '=', mode)
-    .where('addresses.address', '=', address)
-    .executeTakeFirst();
-  return row?.payer ?? row?.holder ?? '';
 }
 
 /** How many addresses of a merchant's mode hold less than the books say. */

@@ -1,6 +1,7 @@
 /** The OpenAPI 3.1 document of the API, generated from the contract's table. */
 import { api, sandbox, webhookEvent, type Endpoint, type WebhookEventType } from 'crypto-checkout/contract';
 import { resources } from './resources.js';
+import texts from './texts.json' with { type: 'json' };
 import { publicPath } from './samples.js';
 import { components } from './openapi-components.js';
 import { operation } from './openapi-operation.js';
@@ -14,30 +15,7 @@ Every request needs an API key, but for the claims of refunds: \`Authorization: 
 
 To take a payment, create it, set its currency and network, lock the currency, and let the customer pay to the address. Verify the transaction before you deliver.`;
 
-const webhookTexts: Readonly<Record<WebhookEventType, string>> = {
-  'payment.success': 'A payment was received in full and confirmed',
-  'payment.error': 'A payment ended without being paid',
-  'payment.cancelled': 'A payment was cancelled',
-  'payment.partial': 'Less than the amount arrived; the payment is still in progress',
-  'payment.overpaid': 'More than the amount arrived',
-  'payment.late': 'Funds arrived after the payment ended',
-  'payment.reversed': 'A reorganisation removed a settled transfer from the chain',
-  'payment.updated': 'The webhook of a payment in progress was requested again',
-  'wallet.transaction': 'A hosted wallet received a transaction',
-  'transfer.success': 'A transfer was completed',
-  'transfer.failed': 'A transfer failed, and its amount is available again',
-  'refund.created': 'A refund was created',
-  'refund.address_set': 'The payer gave the address of a refund, or changed it',
-  'refund.approved': 'A refund was approved: a transfer pays it',
-  'refund.paid': 'A refund was paid, and its transaction is confirmed',
-  'refund.failed': 'The transfer of a refund failed, and its amount is available again',
-  'refund.cancelled': 'A refund was cancelled',
-  'refund.expired': 'Nobody gave an address in time, and the refund ended',
-  'subscription.payment_due': 'A subscriber was charged, and their payment is due',
-  'subscription.ended': 'A subscription ended: it was completed, left unpaid or removed',
-  'account.deposit_key_changed':
-    'The key or treasury that payments arrive at was changed: it is pending, in use or withdrawn',
-};
+const webhookTexts: Readonly<Record<WebhookEventType, string>> = texts.webhooks;
 
 /** @param serverUrl the API's base URL, without `/v1`; a relative one is resolved against the document's URL */
 export function createOpenApi(serverUrl: string): object {

@@ -33,11 +33,7 @@ export function createApproval(deps: RefundsDeps, changes: RefundChanges) {
     throw invalidState('The network took back what this refund would give back. Wait for it, or cancel');
   }
 
-  async function approve(
-    transaction: Transaction,
-    locked: LockedRefund,
-    seen?: string,
-  ): Promise<LockedRefund> {
+  async function approve(transaction: Transaction, locked: LockedRefund, seen?: string) {
     const { row } = locked;
     const { network } = currencies.option(row.mode, row.currency, row.network);
     if (seen !== undefined && parseAddress(network, seen) !== row.address) {

@@ -1,5 +1,5 @@
 /** Refunds: coins of a payment that go back to its payer, at an address that the payer gives and the merchant approves. */
-import { statusOf, toUnits } from 'crypto-checkout/contract';
+import { statusOf, toUnits, type Api, type Input } from 'crypto-checkout/contract';
 import type { Transaction } from '../db/engine.js';
 import type { PaymentTable, RefundTable, TransferTable } from '../db/schema.js';
 import type { AuditAction } from '../merchants/audit-log.js';
@@ -24,21 +24,7 @@ import * as store from './store.js';
 import type { RefundFilter } from './store.js';
 import { viewRefund, type Refund } from './view.js';
 
-/** A request for a refund, parsed. */
-export interface NewRefund {
-  readonly paymentId: string;
-  readonly kind: RefundTable['kind'];
-  /** A plain decimal, more than 0; for `partial` alone. */
-  readonly amount?: string | undefined;
-  readonly currency?: string | undefined;
-  readonly network?: string | undefined;
-  readonly by: 'coins' | 'today';
-  readonly refundFee: boolean;
-  readonly networkFee: 'merchant' | 'payer';
-  readonly reason?: string | undefined;
-  readonly address?: string | undefined;
-  readonly metadata?: Readonly<Record<string, string>> | undefined;
-}
+type NewRefund = Input<Api['refunds']['create']>['body'] & { readonly paymentId: string };
 
 /** `claimUrl` is known only now. */
 export type LinkedRefund = Refund & { readonly claimUrl: string };
@@ -117,12 +103,7 @@ export function createRefunds(deps: RefundsDeps) {
      * Problems: `not_found`, `validation_error`, `unsupported_currency`, `invalid_address`, `invalid_state`,
      * `insufficient_balance`, `balance_suspended`, `rate_unavailable`.
      */
-    async create(
-      transaction: Transaction,
-      scope: Scope,
-      request: NewRefund,
-      actor: string,
-    ): Promise<LinkedRefund> {
+    async create(transaction: Transaction, scope: Scope, request: NewRefund, actor: string) {
       const payment = await payments.lock(transaction, request.paymentId);
       if (payment.merchant_id !== scope.merchantId || payment.mode !== scope.mode) throw notFound('payment');
       const { currency, network, amount, fee, rate } = await price(transaction, payment, request);
@@ -175,13 +156,7 @@ export function createRefunds(deps: RefundsDeps) {
      * `validation_error` for the daily limit.
      * @param seen the address that the approver has seen
      */
-    async approve(
-      transaction: Transaction,
-      scope: Scope,
-      id: string,
-      actor: string,
-      seen?: string,
-    ): Promise<Refund> {
+    async approve(transaction: Transaction, scope: Scope, id: string, actor: string, seen?: string) {
       const locked = await changes.lock(transaction, id, scope);
       const { row, payment } = await approval.approve(transaction, locked, seen);
       if (row.status !== locked.row.status) await audit(transaction, row, 'refund.approved', actor);

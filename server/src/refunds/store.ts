@@ -3,11 +3,11 @@ import { sql } from 'kysely';
 import type { RefundStatus } from 'crypto-checkout/contract';
 import type { Reader, Transaction } from '../db/engine.js';
 import { forUpdate } from '../db/locks.js';
-import { isListed, readPage } from '../db/pages.js';
+import { isCreatedWithin, isListed, readCheckpointedPage, readPage } from '../db/pages.js';
 import { inScope, rowById } from '../db/rows.js';
 import type { RefundTable } from '../db/schema.js';
 import { send } from '../db/send.js';
-import type { Page, PageRequest } from '../shared/pagination.js';
+import type { PageRequest } from '../shared/pagination.js';
 import type { Scope } from '../shared/scope.js';
 
 export interface RefundFilter {
@@ -67,21 +67,25 @@ export function listOfPayment(
     .execute();
 }
 
-export async function listRefunds(
-  reader: Reader,
-  scope: Scope,
-  filter: PageRequest & RefundFilter,
-): Promise<Page<RefundTable>> {
-  const { status, paymentId, currency, network } = filter;
-  let query = reader
-    .selectFrom('refunds')
-    .selectAll()
-    .where(isListed('refunds', scope, filter));
+export async function listRefunds(reader: Reader, scope: Scope, filter: PageRequest & RefundFilter) {
+  const { status, paymentId } = filter;
+  const currency = filter.currency?.toUpperCase();
+  const network = filter.network?.toLowerCase();
+  let query = reader.selectFrom('refunds').selectAll();
   if (status !== undefined) query = query.where('status', '=', status);
-  if (paymentId !== undefined) query = query.where('payment_id', '=', paymentId);
-  if (currency !== undefined) query = query.where('currency', '=', currency.toUpperCase());
-  if (network !== undefined) query = query.where('network', '=', network.toLowerCase());
-  return readPage(query, 'refunds', filter);
+  if (currency !== undefined) query = query.where('currency', '=', currency);
+  if (network !== undefined) query = query.where('network', '=', network);
+  if (paymentId !== undefined) {
+    // A payment has few refunds. With the merchant compared as in other lists, SQLite walks all those of the merchant.
+    const { merchantId, mode } = scope;
+    query = query
+      .where('payment_id', '=', paymentId)
+      .where(sql<boolean>`coalesce(merchant_id, '') = ${merchantId} and coalesce(mode, '') = ${mode}`)
+      .where(isCreatedWithin('refunds', filter));
+    return readPage(query, 'refunds', filter);
+  }
+  query = query.where(isListed('refunds', scope, filter));
+  return readCheckpointedPage(reader, query, 'refunds', scope, filter, { status, currency, network });
 }
 
 /** For operators: refunds of all merchants, oldest first, at most 1000. */

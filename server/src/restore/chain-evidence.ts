@@ -7,6 +7,7 @@
  * the next address, which is no secret with a treasury.
  */
 import type { AddressSource } from '../addresses/address-sources.js';
+import { isBitcoinLike } from '../addresses/bitcoin-scripts.js';
 import { isOpen, type DepositKeys } from '../addresses/deposit-keys.js';
 import type { ChainBlock } from '../chains/chain.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
@@ -87,7 +88,7 @@ export function createChainEvidence(deps: ChainEvidenceDeps) {
     const payers = new Map(transfers.map((row) => [`${row.network}/${row.merchant_id}`, row]));
     for (const row of payers.values()) {
       const { network, currency, merchant_id: merchantId } = row;
-      if (!isBitcoinLike(network)) continue;
+      if (!hasCoins(network)) continue;
       const own = coins.get(network) ?? new Map<string, string>();
       coins.set(network, own);
       const of = { scope: scopeOf(row), network, currency };
@@ -104,14 +105,11 @@ export function createChainEvidence(deps: ChainEvidenceDeps) {
     return loading;
   }
 
-  const isBitcoinLike = (code: string) => {
-    const family = live.find((network) => network.code === code)?.family;
-    return family === 'bitcoin' || family === 'litecoin';
-  };
+  const hasCoins = (code: string) => isBitcoinLike(live.find((network) => network.code === code)?.family);
 
   /** Whether a block may be from before the server's start. */
   const isOld = ({ network, syncedBefore = 0 }: ScanBatch, { time }: ChainBlock) =>
-    isBitcoinLike(network) ? syncedBefore < startedAt + catchUpMs : time < startedAt;
+    hasCoins(network) ? syncedBefore < startedAt + catchUpMs : time < startedAt;
 
   async function collect(transaction: Transaction, batch: ScanBatch): Promise<Evidence> {
     const { addresses, transfers, coins } = (await loading) ?? nothing;

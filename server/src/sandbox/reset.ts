@@ -122,12 +122,7 @@ function toOwnWallets(merchantId: string): Condition {
 }
 
 /** Deletes some rows by their key. A key that several rows share, such as a currency, takes all of the condition. */
-async function deleteSome(
-  transaction: Transaction,
-  table: Erasable,
-  key: string,
-  condition: Condition,
-): Promise<number> {
+async function deleteSome(transaction: Transaction, table: Erasable, key: string, condition: Condition) {
   const { numAffectedRows = 0n } = await sql`
     delete from ${sql.table(table)} where ${condition} and ${sql.ref(key)} in (
       select ${sql.ref(key)} from ${sql.table(table)} where ${condition} limit ${sql.lit(batchSize)}

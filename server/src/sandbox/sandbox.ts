@@ -1,9 +1,10 @@
 /** The rules of the sandbox: what secret test keys can do to the simulated networks and to their merchant's clock. */
+import type { Input, sandbox } from 'crypto-checkout/contract';
 import type { Logger } from 'pino';
 import type { Network } from '../chains/networks.js';
 import { describeInvalid, parseAddress } from '../addresses/formats.js';
 import type { ChainHead, NetworkRef } from '../chains/chain.js';
-import { findReceiver } from '../chains/simulated/receiver.js';
+import { merchantOf } from '../addresses/owners.js';
 import type { Scanner } from '../scanning/scanner.js';
 import type { SimulatedChains } from '../chains/simulated/simulated-chain.js';
 import type { TestClock } from '../chains/simulated/test-clock.js';
@@ -13,21 +14,6 @@ import { Problem } from '../shared/problem.js';
 import type { Transaction } from '../db/engine.js';
 
 export type Sandbox = ReturnType<typeof createSandbox>;
-
-export interface TransferRequest {
-  readonly network: string;
-  readonly currency: string;
-  readonly address: string;
-  /** A plain decimal, more than 0. */
-  readonly amount: string;
-}
-
-export interface ReorgRequest {
-  readonly network: string;
-  readonly depth: number;
-  readonly keep: boolean;
-  readonly address?: string | undefined;
-}
 
 export interface NetworkHead extends ChainHead {
   readonly network: string;
@@ -88,12 +74,16 @@ export function createSandbox(deps: SandboxDeps) {
      * Sends to an address of one of the merchant's payments or wallets. Returns the transaction's hash.
      * Problems: `unsupported_currency`, `invalid_address`, `validation_error`.
      */
-    async transfer(transaction: Transaction, merchantId: string, request: TransferRequest): Promise<string> {
+    async transfer(
+      transaction: Transaction,
+      merchantId: string,
+      request: Input<typeof sandbox.transfer>['body'],
+    ): Promise<string> {
       const { network: networkCode, currency: currencyCode, amount } = request;
       const { network, currency } = currencies.option('test', currencyCode, networkCode);
       const address = addressOn(network, request.address);
       // The same refusal for an address of another merchant and for one of nobody.
-      if ((await findReceiver(transaction, address)) !== merchantId) {
+      if ((await merchantOf(transaction, 'test', address)) !== merchantId) {
         throw new Problem(
           'invalid_address',
           'This address belongs to none of your payments and wallets. Send to the address of a locked test payment',
@@ -122,7 +112,7 @@ export function createSandbox(deps: SandboxDeps) {
     async reorg(
       transaction: Transaction,
       merchantId: string,
-      { network: networkCode, depth, keep, address }: ReorgRequest,
+      { network: networkCode, depth, keep, address }: Input<typeof sandbox.reorg>['body'],
     ): Promise<NetworkHead> {
       const network = networkOf(networkCode);
       const reorg = {

@@ -11,67 +11,33 @@ export interface Lease extends NetworkRef {
   readonly until: number;
 }
 
-export function readCursor(
-  reader: Reader,
-  { mode, network }: NetworkRef,
-): Promise<ChainCursorTable | undefined> {
-  return reader
+export const cursorAt = (reader: Reader, { mode, network }: NetworkRef) =>
+  reader
     .selectFrom('chain_cursors')
     .selectAll()
-    .where((e) => e.and({ mode, network }))
-    .executeTakeFirst();
-}
+    .where((e) => e.and({ mode, network }));
+
+export const readCursor = (reader: Reader, at: NetworkRef): Promise<ChainCursorTable | undefined> =>
+  cursorAt(reader, at).executeTakeFirst();
 
 /** How far a scan, or the chain itself, is behind real time, whichever process scans. */
 export function lagOf(
-  {
-    synced_at,
-    read_until,
-    overdue_since,
-  }: Pick<ChainCursorTable, 'synced_at' | 'read_until' | 'overdue_since'>,
+  cursor: Pick<ChainCursorTable, 'synced_at' | 'read_until' | 'overdue_since'>,
   now: number,
 ): number {
   // Who reads blocks without reaching the newest one is no further behind than the last that was read.
-  const readAt = Math.max(synced_at, read_until);
-  return now - Math.min(readAt, overdue_since ?? readAt);
+  const readAt = Math.max(cursor.synced_at, cursor.read_until);
+  return now - Math.min(readAt, cursor.overdue_since ?? readAt);
 }
 
+const progress = [
+  ...(['mode', 'network', 'height', 'head_height', 'synced_at', 'read_until'] as const),
+  ...(['overdue_since', 'gaps', 'disagreement', 'problem'] as const),
+];
+
 /** How far each network was scanned. */
-export function listCursors(
-  reader: Reader,
-): Promise<
-  Pick<
-    ChainCursorTable,
-    | 'mode'
-    | 'network'
-    | 'height'
-    | 'head_height'
-    | 'synced_at'
-    | 'read_until'
-    | 'overdue_since'
-    | 'gaps'
-    | 'disagreement'
-    | 'problem'
-  >[]
-> {
-  return reader
-    .selectFrom('chain_cursors')
-    .select([
-      'mode',
-      'network',
-      'height',
-      'head_height',
-      'synced_at',
-      'read_until',
-      'overdue_since',
-      'gaps',
-      'disagreement',
-      'problem',
-    ])
-    .orderBy('mode')
-    .orderBy('network')
-    .execute();
-}
+export const listCursors = (reader: Reader): Promise<Pick<ChainCursorTable, (typeof progress)[number]>[]> =>
+  reader.selectFrom('chain_cursors').select(progress).orderBy('mode').orderBy('network').execute();
 
 /** Whether a server scans a network. One that was killed still seems to, until its lease ends. @param now real time */
 export async function isScanned(reader: Reader, now: number): Promise<boolean> {

@@ -2,10 +2,10 @@
 import type { Database } from '../db/database.js';
 import { forUpdate } from '../db/locks.js';
 import type { ChainCursorTable } from '../db/schema.js';
-import type { Transaction } from '../db/engine.js';
+import type { Reader, Transaction } from '../db/engine.js';
 import type { Chain, ChainBlock, NetworkRef } from '../chains/chain.js';
 import { withoutRead } from './asset-gaps.js';
-import { readScannedBlocks } from './cursors.js';
+import { cursorAt, readCursor, readScannedBlocks } from './cursors.js';
 import type { ScanSink } from './scan.js';
 
 export interface RescanOptions {
@@ -23,9 +23,6 @@ export interface RescanOptions {
 
 const blocksAtOnce = 50;
 
-const cursorOf = (reader: Database['reader'], { mode, network }: NetworkRef) =>
-  reader.selectFrom('chain_cursors').selectAll().where('mode', '=', mode).where('network', '=', network);
-
 /**
  * The cursor stays where it is, so a running server goes on scanning, and depths are counted from where it is. What is known
  * already changes nothing. @returns the last height that was read; undefined if there was nothing to read
@@ -33,7 +30,7 @@ const cursorOf = (reader: Database['reader'], { mode, network }: NetworkRef) =>
  */
 export async function rescan(options: RescanOptions): Promise<number | undefined> {
   const { database, chain, sink, from, to = Infinity, signal, onProgress } = options;
-  const end = Math.min(to, (await readCursor(database.reader, chain)).height);
+  const end = Math.min(to, (await requireCursor(database.reader, chain)).height);
   let read: number | undefined;
   for (let start = from; start <= end; start += blocksAtOnce) {
     const blocks = await readBlocks(chain, start, Math.min(end, start + blocksAtOnce - 1), signal);
@@ -93,7 +90,7 @@ export async function applyOldBlocks(
 export async function acceptReorg(options: RescanOptions): Promise<{ before: number; now: number }> {
   const { database, chain, sink, from, signal } = options;
   const { mode, network } = chain;
-  const { height: before } = await readCursor(database.reader, chain);
+  const { height: before } = await requireCursor(database.reader, chain);
   const start = await skipUnchanged(database, chain, from, signal);
   const base = await chain.block(start - 1, signal);
   if (!base) throw new Error(`The node does not have block ${start - 1} of ${network}`);
@@ -163,15 +160,15 @@ async function skipUnchanged(
   return Math.max(from, (received[unchanged]?.height ?? 0) + 1);
 }
 
-async function readCursor(reader: Database['reader'], chain: NetworkRef) {
-  const cursor = await cursorOf(reader, chain).executeTakeFirst();
+async function requireCursor(reader: Reader, chain: NetworkRef): Promise<ChainCursorTable> {
+  const cursor = await readCursor(reader, chain);
   if (cursor) return cursor;
   throw new Error(`${chain.network} (${chain.mode}) was never scanned; start the server first`);
 }
 
 /** Locks the cursor, so that neither the scanner nor another server changes receipts until the transaction ends. */
 export function lockCursor(transaction: Transaction, chain: NetworkRef): Promise<ChainCursorTable> {
-  return cursorOf(transaction, chain).$call(forUpdate(transaction)).executeTakeFirstOrThrow();
+  return cursorAt(transaction, chain).$call(forUpdate(transaction)).executeTakeFirstOrThrow();
 }
 
 async function setCursor(

@@ -61,7 +61,7 @@ export function consolePage({ publicUrl, directory }: ConsolePageOptions): Route
   router.get(/^\/console(\/(?!chunks\/)[\w/-]*)?$/, (_request, response) => {
     const locale = pickLocale(['en']);
     const content = html`<checkout-console base="${path}/console" api-url="${path}"></checkout-console>
-      <noscript><p>${locale.texts.needsScript}</p></noscript>`;
+      <noscript><p>${locale.texts.hosted.needsScript}</p></noscript>`;
     const head = html`<script type="module" src="${path}/console/console.js"></script>`;
     const stylesheet = `${path}/console/console.css`;
     sendPage(response, { status: 200, locale, title: 'Console', content, head, stylesheet, policy });

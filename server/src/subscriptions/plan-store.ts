@@ -25,28 +25,16 @@ export function findPlan(reader: Reader, scope: Scope, id: string): Promise<Paym
 }
 
 /** Locks a plan until the transaction ends. */
-export function lockPlan(
-  transaction: Transaction,
-  scope: Scope,
-  id: string,
-): Promise<PaymentPlanTable | undefined> {
+export function lockPlan(transaction: Transaction, scope: Scope, id: string) {
   return selectPlan(transaction, scope, id).$call(forUpdate(transaction)).executeTakeFirst();
 }
 
 /** Locks a plan against changes until the transaction ends. Several transactions can hold this lock at once. */
-export function lockPlanShared(
-  transaction: Transaction,
-  scope: Scope,
-  id: string,
-): Promise<PaymentPlanTable | undefined> {
+export function lockPlanShared(transaction: Transaction, scope: Scope, id: string) {
   return selectPlan(transaction, scope, id).$call(forShare(transaction)).executeTakeFirst();
 }
 
-export async function updatePlan(
-  transaction: Transaction,
-  id: string,
-  changes: Partial<PaymentPlanTable>,
-): Promise<void> {
+export async function updatePlan(transaction: Transaction, id: string, changes: Partial<PaymentPlanTable>) {
   await transaction.updateTable('payment_plans').set(changes).where('id', '=', id).execute();
 }
 

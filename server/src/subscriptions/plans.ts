@@ -1,5 +1,5 @@
 /** Payment plans: how much is charged, how often, how many times, and whether the plan is on. */
-import { fromUnits, type Api, type Data, type Frequency } from 'crypto-checkout/contract';
+import { fromUnits, type Api, type Data, type Input } from 'crypto-checkout/contract';
 import { parseAmount, requireCurrency } from '../money/amounts.js';
 import type { Currencies } from '../money/currencies.js';
 import { unitsToNumber } from '../money/units.js';
@@ -14,54 +14,15 @@ import type { PaymentPlanTable } from '../db/schema.js';
 
 export type PaymentPlan = Data<Api['paymentPlans']['retrieve']>;
 
-export interface NewPlan {
-  readonly frequency: Frequency;
-  readonly planName: string;
-  readonly numberOfTimesToCharge: number;
-  /** A plain decimal in `currency`, more than 0. */
-  readonly amount: string;
-  readonly currency: string;
-  /** The currencies it can be paid in; at least one. */
-  readonly currencies: readonly string[];
-}
-
-export interface PlanChange {
-  /** A plain decimal, more than 0. */
-  readonly amount?: string | undefined;
-  readonly isActive?: boolean | undefined;
-}
-
+export type PaymentPlans = ReturnType<typeof createPaymentPlans>;
 /** What charging needs to know about a plan. */
-export interface PlanTerms {
-  readonly id: string;
-  readonly frequency: Frequency;
-  readonly numberOfTimesToCharge: number;
-  /** A plain decimal in `currency`. */
-  readonly amount: string;
-  readonly currency: string;
-  readonly currencies: readonly string[];
-  readonly isActive: boolean;
-  /** Cycles that were due before this time are not charged; epoch milliseconds. */
-  readonly activeSince: number;
-}
-
-export interface PaymentPlans {
-  /** Problems: `unsupported_currency`, `validation_error`. */
-  create(transaction: Transaction, scope: Scope, input: NewPlan): Promise<PaymentPlan>;
-  /** Problem: `not_found`. */
-  retrieve(scope: Scope, id: string): Promise<PaymentPlan>;
-  list(scope: Scope, query: PlanQuery): Promise<Page<PaymentPlan>>;
-  /** Changes only the given fields. Problems: `validation_error`, `not_found`. */
-  update(transaction: Transaction, scope: Scope, id: string, change: PlanChange): Promise<PaymentPlan>;
-  /** What a plan charges. It cannot change until the transaction ends. Problem: `not_found`. */
-  terms(transaction: Transaction, scope: Scope, id: string): Promise<PlanTerms>;
-}
+export type PlanTerms = Awaited<ReturnType<PaymentPlans['terms']>>;
 
 export interface PaymentPlansDeps extends RoomDeps {
   readonly currencies: Currencies;
 }
 
-export function createPaymentPlans(deps: PaymentPlansDeps): PaymentPlans {
+export function createPaymentPlans(deps: PaymentPlansDeps) {
   const { database, clock, newId, currencies } = deps;
 
   /** The codes in upper case, each once. Problem: `unsupported_currency`. */
@@ -95,7 +56,12 @@ export function createPaymentPlans(deps: PaymentPlansDeps): PaymentPlans {
   }
 
   return {
-    async create(transaction, scope, input) {
+    /** Problems: `unsupported_currency`, `validation_error`. */
+    async create(
+      transaction: Transaction,
+      scope: Scope,
+      input: Input<Api['paymentPlans']['create']>['body'],
+    ): Promise<PaymentPlan> {
       const currency = requireCurrency(currencies, input.currency, 'currency');
       const now = clock.now(scope);
       const row: PaymentPlanTable = {
@@ -117,19 +83,26 @@ export function createPaymentPlans(deps: PaymentPlansDeps): PaymentPlans {
       return view(row);
     },
 
-    async retrieve(scope, id) {
+    /** Problem: `not_found`. */
+    async retrieve(scope: Scope, id: string): Promise<PaymentPlan> {
       const row = orNotFound(await store.findPlan(database.reader, scope, id), 'payment plan');
       return view(row);
     },
 
-    async list(scope, query) {
+    async list(scope: Scope, query: PlanQuery): Promise<Page<PaymentPlan>> {
       // An unknown currency is not an error here: it matches nothing.
       const currency = query.currency && (currencies.find(query.currency)?.code ?? query.currency);
       const { rows, total } = await store.listPlans(database.reader, scope, { ...query, currency });
       return { rows: rows.map(view), total };
     },
 
-    async update(transaction, scope, id, change) {
+    /** Changes only the given fields. Problems: `validation_error`, `not_found`. */
+    async update(
+      transaction: Transaction,
+      scope: Scope,
+      id: string,
+      change: Input<Api['paymentPlans']['update']>['body'],
+    ): Promise<PaymentPlan> {
       const row = orNotFound(await store.lockPlan(transaction, scope, id), 'payment plan');
       const now = clock.now(scope);
       const isTurnedOn = change.isActive === true && row.is_active === 0;
@@ -145,16 +118,19 @@ export function createPaymentPlans(deps: PaymentPlansDeps): PaymentPlans {
       return view({ ...row, ...changes });
     },
 
-    async terms(transaction, scope, id) {
+    /** What a plan charges. It cannot change until the transaction ends. Problem: `not_found`. */
+    async terms(transaction: Transaction, scope: Scope, id: string) {
       const row = orNotFound(await store.lockPlanShared(transaction, scope, id), 'payment plan');
       return {
         id: row.id,
         frequency: row.frequency,
         numberOfTimesToCharge: row.number_of_times_to_charge,
+        /** A plain decimal in `currency`. */
         amount: fromUnits(BigInt(row.amount), currencies.known(row.currency).decimals),
         currency: row.currency,
         currencies: readCodes(row.currencies),
         isActive: row.is_active === 1,
+        /** Cycles that were due before this time are not charged; epoch milliseconds. */
         activeSince: row.active_since,
       };
     },

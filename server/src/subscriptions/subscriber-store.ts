@@ -5,7 +5,7 @@ import { isListed, readCheckpointedPage, readPage } from '../db/pages.js';
 import type { PaymentTable, SubscriberCycleTable, SubscriberTable } from '../db/schema.js';
 import type { Scope, Mode } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import type { Page, PageRequest } from '../shared/pagination.js';
+import type { PageRequest } from '../shared/pagination.js';
 import { send } from '../db/send.js';
 import { referenceOf, type NamedCycle } from './cycle-reference.js';
 import { inScope, rowById } from '../db/rows.js';
@@ -29,28 +29,17 @@ function selectSubscriber(reader: Reader, scope: Scope, id: string) {
   return rowById(reader, 'subscribers', id).$call(inScope(scope)).where('removed_at', 'is', null);
 }
 
-export function findSubscriber(
-  reader: Reader,
-  scope: Scope,
-  id: string,
-): Promise<SubscriberTable | undefined> {
+export function findSubscriber(reader: Reader, scope: Scope, id: string) {
   return selectSubscriber(reader, scope, id).executeTakeFirst();
 }
 
 /** Locks a subscriber until the transaction ends. */
-export function lockSubscriber(
-  transaction: Transaction,
-  scope: Scope,
-  id: string,
-): Promise<SubscriberTable | undefined> {
+export function lockSubscriber(transaction: Transaction, scope: Scope, id: string) {
   return selectSubscriber(transaction, scope, id).$call(forUpdate(transaction)).executeTakeFirst();
 }
 
 /** The same for a subscriber of any merchant, even if it was removed. */
-export function lockSubscriberOfCycle(
-  transaction: Transaction,
-  cycle: SubscriberCycleTable,
-): Promise<SubscriberTable> {
+export function lockSubscriberOfCycle(transaction: Transaction, cycle: SubscriberCycleTable) {
   return rowById(transaction, 'subscribers', cycle.subscriber_id)
     .$call(forUpdate(transaction))
     .executeTakeFirstOrThrow();
@@ -65,11 +54,7 @@ export async function updateSubscriber(
 }
 
 /** Newest first. */
-export function listSubscribers(
-  reader: Reader,
-  scope: Scope,
-  query: SubscriberQuery,
-): Promise<Page<SubscriberTable>> {
+export function listSubscribers(reader: Reader, scope: Scope, query: SubscriberQuery) {
   const { customerId, isActive } = query;
   const rows = reader
     .selectFrom('subscribers')
@@ -83,9 +68,8 @@ export function listSubscribers(
       }),
     );
   if (customerId !== undefined) return readPage(rows, 'subscribers', query);
-  const list =
-    isActive === undefined ? 'subscribers' : isActive ? 'subscribers.active' : 'subscribers.inactive';
-  return readCheckpointedPage(reader, rows, 'subscribers', list, scope, query);
+  const flag = isActive === undefined ? undefined : Number(isActive);
+  return readCheckpointedPage(reader, rows, 'subscribers', scope, query, { is_active: flag });
 }
 
 /** Whether any subscriber of the mode is due on its merchant's clock. */
@@ -125,11 +109,7 @@ export interface DueSubscriber {
  * Locks a subscriber that is due and that no other transaction has locked: the one that has been due for longest in real
  * time, and then those whose merchants moved their clocks.
  */
-export async function claimDue(
-  transaction: Transaction,
-  mode: Mode,
-  realNow: number,
-): Promise<DueSubscriber | undefined> {
+export async function claimDue(transaction: Transaction, mode: Mode, realNow: number) {
   const row = await transaction
     .selectFrom('subscribers')
     .leftJoin('test_clocks', (join) =>
@@ -174,10 +154,7 @@ export async function insertCycle(transaction: Transaction, row: SubscriberCycle
 }
 
 /** The cycle that a payment counts for; undefined for other payments. */
-export function findCycle(
-  transaction: Transaction,
-  paymentId: string,
-): Promise<SubscriberCycleTable | undefined> {
+export function findCycle(transaction: Transaction, paymentId: string) {
   return transaction
     .selectFrom('subscriber_cycles')
     .selectAll()
@@ -249,11 +226,7 @@ export async function isAnyOpen(transaction: Transaction, subscriberId: string):
 }
 
 /** The outcomes of the newest cycle that is no longer open, and of the cycles charged before it, newest first. */
-export async function newestOutcomes(
-  transaction: Transaction,
-  subscriberId: string,
-  limit: number,
-): Promise<SubscriberCycleTable['outcome'][]> {
+export async function newestOutcomes(transaction: Transaction, subscriberId: string, limit: number) {
   const rows = await transaction
     .selectFrom('subscriber_cycles')
     .select('outcome')

@@ -1,4 +1,5 @@
 /** Subscribers: the customers that are charged by a plan. */
+import type { Api, Input } from 'crypto-checkout/contract';
 import type { Customers } from '../customers/customers.js';
 import type { PaymentPlans } from './plans.js';
 import { orNotFound, Problem } from '../shared/problem.js';
@@ -9,15 +10,8 @@ import { endSubscription } from './subscription-status.js';
 import * as store from './subscriber-store.js';
 import { viewSubscriber, type Subscriber } from './subscriber-view.js';
 import type { Transaction } from '../db/engine.js';
-import type { Page, PageRequest } from '../shared/pagination.js';
 import type { RoomDeps } from '../db/room-deps.js';
 import type { SubscriberTable } from '../db/schema.js';
-
-export interface SubscriberFilter extends PageRequest {
-  /** The customer's email, in any case. */
-  readonly customer?: string | undefined;
-  readonly isActive?: boolean | undefined;
-}
 
 export type Subscribers = ReturnType<typeof createSubscribers>;
 
@@ -70,7 +64,7 @@ export function createSubscribers(deps: SubscribersDeps) {
       return viewSubscriber(row);
     },
 
-    async list(scope: Scope, { customer, ...query }: SubscriberFilter): Promise<Page<Subscriber>> {
+    async list(scope: Scope, { customer, ...query }: Input<Api['subscribers']['list']>['query']) {
       const customerId =
         customer === undefined ? undefined : await customers.findId(database.reader, scope, customer);
       if (customer !== undefined && customerId === undefined) return { rows: [], total: 0 };

@@ -2,7 +2,9 @@
 import { chunksOf, inChunks } from '../db/chunks.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { TransferExportTable, TransferTable } from '../db/schema.js';
+import { within } from '../db/rows.js';
 import type { Scope, Within } from '../shared/scope.js';
+import { unheldTransfers } from '../withdrawals/waiting-transfers.js';
 
 /** A transfer that waits, and what it was exported as. */
 export interface ReservedTransfer extends TransferTable {
@@ -16,9 +18,11 @@ export interface ReservedTransfer extends TransferTable {
 }
 
 /** The pending transfers that an export holds, in the order of the exports. */
-export function reservedTransfers(reader: Reader, { merchantId, mode }: Within): Promise<ReservedTransfer[]> {
-  return held(reader)
-    .innerJoin('transfers', 'transfers.id', 'transfer_exports.transfer_id')
+export function reservedTransfers(reader: Reader, of: Within): Promise<ReservedTransfer[]> {
+  return reader
+    .selectFrom('transfers')
+    .$call(within(of))
+    .innerJoin('transfer_exports', 'transfer_exports.transfer_id', 'transfers.id')
     .selectAll('transfers')
     .select([
       'transfer_exports.id as export_id',
@@ -29,8 +33,7 @@ export function reservedTransfers(reader: Reader, { merchantId, mode }: Within):
       'transfer_exports.wallet_answer',
     ])
     .where('transfers.status', '=', 'pending')
-    .$if(merchantId !== undefined, (query) => query.where('transfers.merchant_id', '=', merchantId ?? ''))
-    .$if(mode !== undefined, (query) => query.where('transfers.mode', '=', mode ?? 'test'))
+    .where('transfer_exports.released_at', 'is', null)
     .orderBy('transfer_exports.created_at')
     .orderBy('transfers.created_at')
     .orderBy('transfers.id')
@@ -50,17 +53,8 @@ export function findExportOf(reader: Reader, transferId: string): Promise<Transf
 }
 
 /** A pending transfer that a treasury may have paid, and no node could tell. */
-export function unclearTransfer(
-  reader: Reader,
-  id: string,
-  { merchantId, mode }: Within,
-): Promise<TransferTable | undefined> {
-  return unclearTransfers(reader)
-    .where('transfers.id', '=', id)
-    .$if(merchantId !== undefined, (query) => query.where('transfers.merchant_id', '=', merchantId ?? ''))
-    .$if(mode !== undefined, (query) => query.where('transfers.mode', '=', mode ?? 'test'))
-    .executeTakeFirst();
-}
+export const unclearTransfer = (reader: Reader, id: string, of: Within): Promise<TransferTable | undefined> =>
+  unclearTransfers(reader).where('transfers.id', '=', id).$call(within(of)).executeTakeFirst();
 
 export const unclearTransfers = (reader: Reader) =>
   reader
@@ -83,62 +77,33 @@ export const unclearTransfers = (reader: Reader) =>
       ),
     );
 
-/** Transfers of live mode that wait for an operator, older than a time, and are in no export or PSBT. */
-export function unheldTransfers(reader: Reader, before: number): Promise<TransferTable[]> {
-  return unheld(reader)
+/** Transfers of live mode that wait for a wallet, older than a time, and are in no export or PSBT. */
+export const unheldBefore = (reader: Reader, before: number): Promise<TransferTable[]> =>
+  unheldTransfers(reader, { mode: 'live' })
     .selectAll()
-    .where('mode', '=', 'live')
     .where('created_at', '<', before)
     .orderBy('created_at')
     .orderBy('id')
     .execute();
-}
 
 /** How many transfers of a merchant wait for a wallet on each network, and are in no export or PSBT. */
-export function countUnheld(
+export const countUnheld = (
   reader: Reader,
-  { merchantId, mode }: Scope,
-): Promise<{ network: string; count: number | bigint | string }[]> {
-  return unheld(reader)
+  scope: Scope,
+): Promise<{ network: string; count: number | bigint | string }[]> =>
+  unheldTransfers(reader, scope)
     .select(['network', (e) => e.fn.countAll().as('count')])
-    .where('merchant_id', '=', merchantId)
-    .where('mode', '=', mode)
     .groupBy('network')
     .orderBy('network')
     .execute();
-}
-
-const unheld = (reader: Reader) =>
-  reader
-    .selectFrom('transfers')
-    .where((e) => e.and({ executor: 'operator', status: 'pending' }))
-    .where((e) =>
-      e.not(
-        e.exists(
-          e
-            .selectFrom('transfer_exports')
-            .select('transfer_exports.id')
-            .whereRef('transfer_exports.transfer_id', '=', 'transfers.id')
-            .where('transfer_exports.released_at', 'is', null),
-        ),
-      ),
-    )
-    .where((e) =>
-      e.not(
-        e.exists(
-          e
-            .selectFrom('psbt_transfers')
-            .select('psbt_id')
-            .whereRef('psbt_transfers.transfer_id', '=', 'transfers.id')
-            .where('is_held', '=', 1),
-        ),
-      ),
-    );
 
 export async function insertExports(
   transaction: Transaction,
-  rows: readonly TransferExportTable[],
+  made: Pick<TransferExportTable, 'id' | 'actor' | 'created_at'>,
+  transfers: readonly TransferTable[],
 ): Promise<void> {
+  const unhanded = { released_at: null, handed_at: null, handed_nonce: null, wallet_answer: null };
+  const rows = transfers.map(({ id }) => ({ ...made, transfer_id: id, ...unhanded }));
   for (const chunk of chunksOf(rows))
     await transaction.insertInto('transfer_exports').values(chunk).execute();
 }

@@ -4,7 +4,7 @@ import type { EvmReceipt } from '../chains/evm/replies.js';
 import type { Database } from '../db/database.js';
 import type { GasTransactionTable } from '../db/schema.js';
 import type { Transaction } from '../db/engine.js';
-import type { Ledger } from '../ledger/ledger.js';
+import { moved, type Ledger } from '../ledger/ledger.js';
 import type { RestoreGuard } from '../restore/guard.js';
 import type { Clock } from '../shared/clock.js';
 import type { NewId } from '../shared/ids.js';
@@ -129,12 +129,8 @@ async function post(
   now: number,
 ): Promise<void> {
   if (cost === null) return;
-  const fee = BigInt(cost);
   const [debit, credit] = [{ kind: 'network_fee' }, { kind: 'gas_paid' }] as const;
   const [from, to] = direction === 'gas' ? [debit, credit] : [credit, debit];
-  const entries = [
-    { account: from, debit: fee },
-    { account: to, credit: fee },
-  ];
+  const entries = moved(from, to, BigInt(cost));
   await ledger.post(transaction, { key: `${direction}:${id}:${endedAt}`, mode, currency, entries }, now);
 }

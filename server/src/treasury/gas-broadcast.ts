@@ -90,5 +90,5 @@ async function replace(
   return recordTransaction(deps, network, unsigned, stuck.attempt + 1, stuck.addresses);
 }
 
-const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
+export const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);

@@ -9,9 +9,9 @@
 import { createFailures } from '../shared/failures.js';
 import type { EvmConnected } from './forwarder-checks.js';
 import { recordTransaction, reopenFrom, spentLastDay } from './gas-books.js';
-import { broadcast, followOpen, type GasBroadcastDeps } from './gas-broadcast.js';
+import { broadcast, followOpen, smaller, type GasBroadcastDeps } from './gas-broadcast.js';
 import { nextNonce, openTransactions } from './gas-transactions.js';
-import { planSweeps, transactionsOf, type PlanDeps, type SweepTransaction } from './plan.js';
+import { mostBalances, planSweeps, transactionsOf, type PlanDeps, type SweepTransaction } from './plan.js';
 import { openSweptNetwork, type SweptNetwork } from './swept-network.js';
 import { addressOfPrivateKey } from './transaction.js';
 
@@ -22,8 +22,6 @@ export interface GasSweeperDeps extends Omit<PlanDeps, 'reader'>, GasBroadcastDe
   /** How often a network's addresses are looked at; every five blocks by default, and at least once a minute. */
   readonly planEveryMs?: number | undefined;
 }
-
-const mostAddresses = 100;
 
 /** @param privateKey 32 bytes */
 export function createGasSweeper(deps: GasSweeperDeps, privateKey: Uint8Array) {
@@ -105,7 +103,7 @@ async function findDue(
   if (!best) return undefined;
   // What is worth most goes first.
   const items = [...best.items].sort((a, b) => ((b.worth ?? 0n) > (a.worth ?? 0n) ? 1 : -1));
-  return transactionsOf({ items }, mostAddresses)[0];
+  return transactionsOf({ items }, mostBalances)[0];
 }
 
 async function send(
@@ -148,5 +146,3 @@ async function send(
   logReason(undefined);
   await broadcast(deps, network, row, signal);
 }
-
-const smaller = (a: bigint, b: bigint): bigint => (a < b ? a : b);

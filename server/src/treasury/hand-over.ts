@@ -5,6 +5,7 @@
 import type { TransferTable } from '../db/schema.js';
 import { invalidField, invalidState, orNotFound } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
+import { lockTransfers, waitingTransfers } from '../withdrawals/waiting-transfers.js';
 import * as store from './export-store.js';
 import type { EvmConnected } from './forwarder-checks.js';
 import { readOwners } from './owners.js';
@@ -12,7 +13,6 @@ import type { PayoutExportDeps } from './payout-exports.js';
 import { readSeenPayments } from './seen-payments.js';
 import { groupsOf } from './settle-paid.js';
 import { isHash, nextNonce } from './used-nonce.js';
-import { lockTransfer, pendingTransfers } from './watch-store.js';
 
 export interface HandOver {
   readonly exportId: string;
@@ -43,7 +43,7 @@ export function createHandOver(deps: PayoutExportDeps) {
     const isIn = (list: readonly TransferTable[]) => (one: TransferTable) =>
       list.some(({ id }) => id === one.id);
     const handed = reserved.filter((row) => row.handed_at !== null);
-    for (const { waiting, paid } of groupsOf(seen, await pendingTransfers(reader, place), owners)) {
+    for (const { waiting, paid } of groupsOf(seen, await waitingTransfers(reader, place), owners)) {
       if (!waiting.some(isIn(rows)) || paid.length <= waiting.filter(isIn(handed)).length) continue;
       const hashes = paid.map((row) => row.tx_hash).join(', ');
       throw invalidState(
@@ -80,8 +80,8 @@ export function createHandOver(deps: PayoutExportDeps) {
       const nonce = await on.evm.run((node) => nextNonce(node, from, 'latest'), signal);
       await database.write(async (transaction) => {
         await deps.guard.startPayout(transaction, mode);
-        for (const id of rows.map((row) => row.id).sort()) await lockTransfer(transaction, id);
-        const pending = await pendingTransfers(transaction, { mode, network: first.network }, merchantId);
+        await lockTransfers(transaction, transfers);
+        const pending = await waitingTransfers(transaction, { mode, network: first.network }, merchantId);
         const marks = { handed_at: clock.real(), handed_nonce: nonce ?? 0 };
         const count = await store.handOver(transaction, exportId, transfers, marks);
         if (count < rows.length || !rows.every((row) => pending.some(({ id }) => id === row.id))) {

@@ -14,6 +14,7 @@ import { isoTime, type Clock } from '../shared/clock.js';
 import type { NewId } from '../shared/ids.js';
 import { invalidField, invalidState, orNotFound } from '../shared/problem.js';
 import type { Mode, Scope, Within } from '../shared/scope.js';
+import { lockTransfers, waitingTransfers } from '../withdrawals/waiting-transfers.js';
 import * as store from './export-store.js';
 import type { ReservedTransfer } from './export-store.js';
 import type { EvmConnected } from './forwarder-checks.js';
@@ -22,7 +23,7 @@ import { payoutCall, writePayouts, type Payout, type WrittenPayouts } from './pa
 import { readSeenPayments } from './seen-payments.js';
 import { groupsOf } from './settle-paid.js';
 import { ensureNoncePassed, ensureUnsent } from './used-nonce.js';
-import { deleteUnclear, lockTransfer, openPayments, pendingTransfers } from './watch-store.js';
+import { deleteUnclear, openPayments } from './watch-store.js';
 
 export interface PayoutExport extends WrittenPayouts {
   /** Undefined if there was nothing to export. */
@@ -79,12 +80,10 @@ export function createPayoutExports(deps: PayoutExportDeps) {
     transfers: readonly TransferTable[],
   ): Promise<void> {
     const place = { mode: on.network.mode, network: on.network.code };
-    for (const id of transfers.map((row) => row.id).sort()) await lockTransfer(transaction, id);
-    const pending = await pendingTransfers(transaction, place);
-    const reserved = await store.reservedOf(
-      transaction,
-      transfers.map(({ id }) => id),
-    );
+    const ids = transfers.map(({ id }) => id);
+    await lockTransfers(transaction, ids);
+    const pending = await waitingTransfers(transaction, place);
+    const reserved = await store.reservedOf(transaction, ids);
     const owners = await ownersIn(transaction, place);
     const paid = groupsOf(await openPayments(transaction, place), transfers, owners);
     const isFree =
@@ -106,13 +105,7 @@ export function createPayoutExports(deps: PayoutExportDeps) {
     await database.write(async (transaction) => {
       await deps.guard.startPayout(transaction, on.network.mode);
       await lockFree(transaction, on, transfers);
-      await store.insertExports(
-        transaction,
-        transfers.map((row) => ({
-          ...{ id, transfer_id: row.id, actor },
-          ...{ created_at: createdAt, ...unhanded },
-        })),
-      );
+      await store.insertExports(transaction, { id, actor, created_at: createdAt }, transfers);
       for (const merchantId of new Set(transfers.map((row) => row.merchant_id))) {
         const own = transfers.filter((row) => row.merchant_id === merchantId);
         await auditLog.record(transaction, {
@@ -130,14 +123,7 @@ export function createPayoutExports(deps: PayoutExportDeps) {
     transfers: readonly TransferTable[],
     actor: string,
   ): Promise<void> {
-    const id = newId();
-    await store.insertExports(
-      transaction,
-      transfers.map((row) => ({
-        ...{ id, transfer_id: row.id, actor },
-        ...{ created_at: clock.real(), ...unhanded },
-      })),
-    );
+    await store.insertExports(transaction, { id: newId(), actor, created_at: clock.real() }, transfers);
   }
 
   function refusePaid(transfer: TransferTable, paid: readonly TreasuryPaymentTable[]): never {
@@ -156,7 +142,7 @@ export function createPayoutExports(deps: PayoutExportDeps) {
     transfer: TransferTable,
     seen: readonly TreasuryPaymentTable[],
   ): Promise<void> {
-    const pending = await pendingTransfers(reader, transfer);
+    const pending = await waitingTransfers(reader, transfer);
     const groups = groupsOf(seen, pending, await ownersIn(reader, transfer));
     const group = groups.find(({ waiting }) => waiting.some(({ id }) => id === transfer.id));
     // If another transfer alike is left for each payment, it does not matter which of them fails.
@@ -178,7 +164,7 @@ export function createPayoutExports(deps: PayoutExportDeps) {
       const { reader } = database;
       await deps.guard.ensureTrusted(reader, on.network.mode);
       const place = { mode: on.network.mode, network: on.network.code };
-      const pending = await pendingTransfers(reader, place, merchantId);
+      const pending = await waitingTransfers(reader, place, merchantId);
       const ids = pending.map(({ id }) => id);
       const reserved = await store.reservedOf(reader, ids);
       const waiting = pending.filter(({ id }) => !reserved.has(id));
@@ -243,7 +229,7 @@ export function createPayoutExports(deps: PayoutExportDeps) {
     },
 
     /** Transfers of live mode that wait for a wallet, older than a time, and are in no export or PSBT. */
-    unheld: (reader: Reader, before: number) => store.unheldTransfers(reader, before),
+    unheld: (reader: Reader, before: number) => store.unheldBefore(reader, before),
 
     hold,
 
@@ -299,9 +285,10 @@ export function createPayoutExports(deps: PayoutExportDeps) {
         }
       }
       await database.write(async (transaction) => {
-        for (const { id } of [...transfers].sort((a, b) => (a.id < b.id ? -1 : 1))) {
-          await lockTransfer(transaction, id);
-        }
+        await lockTransfers(
+          transaction,
+          transfers.map(({ id }) => id),
+        );
         for (const transfer of transfers) {
           const held = await store.findExportOf(transaction, transfer.id);
           // Somebody else may have released it meanwhile, and exported it again: the proof was not of that export.
@@ -348,6 +335,3 @@ export function createPayoutExports(deps: PayoutExportDeps) {
     },
   };
 }
-
-/** Of a transfer that was just exported. */
-const unhanded = { released_at: null, handed_at: null, handed_nonce: null, wallet_answer: null };

@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { NetworkRef } from '../chains/chain.js';
 import type { Transaction } from '../db/engine.js';
 import type { TransferTable, TreasuryPaymentTable } from '../db/schema.js';
+import { lockTransfers, waitingTransfers } from '../withdrawals/waiting-transfers.js';
 import type { EvmConnected } from './forwarder-checks.js';
 import type { TreasuryOwners } from './owners.js';
 import { bookGas, type TreasuryBooksDeps } from './treasury-books.js';
@@ -48,7 +49,7 @@ export function createPaymentSettler(deps: PaymentSettlerDeps) {
   ): Promise<void> {
     await database.write(async (transaction) => {
       // Whoever settles a transfer by hand holds this lock too.
-      await store.lockTransfer(transaction, transfer.id);
+      await lockTransfers(transaction, [transfer.id]);
       if (await assignManual(transaction, payment)) return;
       if (!(await store.assignPayment(transaction, payment, transfer.id))) return;
       await settle(transaction, transfer.id, payment.tx_hash);
@@ -100,7 +101,7 @@ export function createPaymentSettler(deps: PaymentSettlerDeps) {
     const place = { mode: on.network.mode, network: on.network.code };
     const [open, transfers] = await database.snapshot(async (reader) => [
       await store.openPayments(reader, place),
-      await store.pendingTransfers(reader, place),
+      await waitingTransfers(reader, place),
     ]);
     const payments = await withoutManual(open);
     for (const group of groupsOf(payments, transfers, owners)) {

@@ -1,11 +1,12 @@
 /** Books what happened at treasuries in blocks that were read: sweeps, payments that may settle transfers, and gas. */
 import { addressFormat } from '../addresses/formats.js';
+import { forwarderMerchants } from '../addresses/owners.js';
 import { assetAt, coinOf, fromChain, toChain } from '../chains/assets.js';
 import type { NetworkRef } from '../chains/chain.js';
 import type { Database } from '../db/database.js';
 import type { Transaction } from '../db/engine.js';
 import type { SweepTable, TransferTable, TreasuryFeeTable, TreasuryPaymentTable } from '../db/schema.js';
-import type { AccountName, Ledger } from '../ledger/ledger.js';
+import { moved, type AccountName, type Ledger } from '../ledger/ledger.js';
 import type { Clock } from '../shared/clock.js';
 import { nativeToken } from './factory.js';
 import type { EvmConnected } from './forwarder-checks.js';
@@ -64,7 +65,7 @@ async function bookSweeps(
   { from, to, swept, fees, owners }: TreasuryBlocks,
 ): Promise<void> {
   const place = placeOf(watched);
-  const merchants = await store.findForwarders(transaction, place.mode, [
+  const merchants = await forwarderMerchants(transaction, place.mode, [
     ...new Set(swept.map(({ forwarder }) => canonical(forwarder))),
   ]);
   const placeInBlock = (row: SweepTable) => `${row.tx_hash}/${row.log_index}/${row.block_hash}`;
@@ -131,17 +132,13 @@ async function post(
   kind: 'sweep' | 'unsweep',
 ): Promise<void> {
   const { mode, network, merchant_id: merchantId, currency, reversals } = row;
-  const amount = BigInt(row.amount);
   const addresses: AccountName = { kind: 'custody', network, merchantId };
   const treasury: AccountName = { ...addresses, place: 'treasury' };
   // Whoever decides about the merchant's coins holds this lock, and must not see half of this change.
   await ledger.balance(transaction, mode, currency, { kind: 'available', merchantId });
   const name = nameOf(row, `${row.tx_hash}/${row.log_index}`, reversals);
   const [to, from] = kind === 'sweep' ? [treasury, addresses] : [addresses, treasury];
-  const entries = [
-    { account: to, debit: amount },
-    { account: from, credit: amount },
-  ];
+  const entries = moved(to, from, BigInt(row.amount));
   const posting = { key: `${kind}:${name}`, mode, currency, entries };
   await ledger.post(transaction, posting, clock.now({ merchantId, mode }));
 }
@@ -248,14 +245,10 @@ async function postGas(
   { mode, network, tx_hash: txHash, merchant_id: merchantId, currency, amount, reversals }: TreasuryFeeTable,
   kind: 'treasury-fee' | 'treasury-fee-back',
 ): Promise<void> {
-  const units = BigInt(amount);
   const paid: AccountName = { kind: 'network_fee' };
   const treasury: AccountName = { kind: 'custody', network, merchantId, place: 'treasury' };
   const [to, from] = kind === 'treasury-fee' ? [paid, treasury] : [treasury, paid];
-  const entries = [
-    { account: to, debit: units },
-    { account: from, credit: units },
-  ];
+  const entries = moved(to, from, BigInt(amount));
   await ledger.balance(transaction, mode, currency, { kind: 'available', merchantId });
   const key = `${kind}:${nameOf({ mode, network }, txHash, reversals)}`;
   await ledger.post(transaction, { key, mode, currency, entries }, clock.now({ merchantId, mode }));

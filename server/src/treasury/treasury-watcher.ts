@@ -14,6 +14,7 @@ import { inconsistent } from '../chains/evm/transfers.js';
 import type { Reader } from '../db/engine.js';
 import type { SweepTable } from '../db/schema.js';
 import { createFailures } from '../shared/failures.js';
+import { waitingTransfers } from '../withdrawals/waiting-transfers.js';
 import type { EvmConnected } from './forwarder-checks.js';
 import { readOwners } from './owners.js';
 import { takeBackDropped, type DroppedPaymentDeps } from './dropped-payments.js';
@@ -65,7 +66,7 @@ export function createTreasuryWatcher(deps: TreasuryWatcherDeps) {
       await settlePaid(watched, owners, signal);
       await takeBackDropped(deps, watched, Math.max(0, cursor + 1 - rereadBlocks), signal);
       if (final <= cursor) return;
-      const pending = await store.pendingTransfers(database.reader, place);
+      const pending = await waitingTransfers(database.reader, place);
       const work = { cursor, final, tip: scan.head_height, watched: watchedFor(watched, owners, pending) };
       const read = await readNext(database.reader, watched, reader, work, signal);
       await bookTreasuryBlocks(deps, watched, { ...read, owners, pending });

@@ -348,18 +348,9 @@ export async function readPending(evm: EvmClient, watched: Watched, now: number)
     if (from === null || to === null || !watched.treasuries.includes(from)) return [];
     const call = tokens.has(to) ? readTransferCall(input) : { to, amount: value };
     if (!call || !watched.destinations.has(call.to)) return [];
-    return [
-      {
-        ...{
-          txHash: hash,
-          outputIndex: coinIndex,
-          treasury: from,
-          isCertain: true,
-          height: undefined,
-          blockHash: undefined,
-        },
-        ...{ contract: tokens.has(to) ? to : undefined, address: call.to, amount: call.amount, time: now },
-      },
-    ];
+    const contract = tokens.has(to) ? to : undefined;
+    const payment = { treasury: from, contract, address: call.to, amount: call.amount, isCertain: true };
+    const place = { outputIndex: coinIndex, height: undefined, blockHash: undefined };
+    return [{ txHash: hash, ...payment, ...place, time: now }];
   });
 }

@@ -1,11 +1,9 @@
 /** Stores what the watcher of treasuries has read. */
 import type { NetworkRef } from '../chains/chain.js';
-import { inChunks } from '../db/chunks.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import { forUpdate } from '../db/locks.js';
 import { sumUnits } from '../db/units.js';
 import type { SweepTable, TransferTable, TreasuryFeeTable, TreasuryPaymentTable } from '../db/schema.js';
-import type { Mode } from '../shared/scope.js';
 
 const cursorAt = (reader: Reader, { mode, network }: NetworkRef) =>
   reader
@@ -48,26 +46,6 @@ export async function moveCursor(
     .set({ height })
     .where((e) => e.and({ mode, network }))
     .execute();
-}
-
-/** The merchants of forwarders, by address in canonical form. */
-export async function findForwarders(
-  reader: Reader,
-  mode: Mode,
-  addresses: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
-  const rows = await inChunks(addresses, (chunk) =>
-    reader
-      .selectFrom('addresses')
-      .leftJoin('payments', 'payments.id', 'addresses.payment_id')
-      .leftJoin('wallets', 'wallets.id', 'addresses.wallet_id')
-      .select(['addresses.address', 'payments.merchant_id as payer', 'wallets.merchant_id as holder'])
-      .where('addresses.mode', '=', mode)
-      .where('addresses.address', 'in', chunk)
-      .where('addresses.source_id', 'like', 'forwarder:%')
-      .execute(),
-  );
-  return new Map(rows.map(({ address, payer, holder }) => [address, payer ?? holder ?? '']));
 }
 
 export function sweepsFrom(
@@ -264,16 +242,6 @@ export async function findSettledByHand(
   return (rows.find((row) => row.amount === amount) ?? rows[0])?.id;
 }
 
-/** Locks a transfer until the transaction ends. */
-export async function lockTransfer(transaction: Transaction, id: string): Promise<void> {
-  await transaction
-    .selectFrom('transfers')
-    .select('id')
-    .where('id', '=', id)
-    .$call(forUpdate(transaction))
-    .execute();
-}
-
 /** @returns false if another process has used it */
 export async function assignPayment(
   transaction: Transaction,
@@ -286,20 +254,4 @@ export async function assignPayment(
     .where((e) => e.and({ mode, network, tx_hash, output_index, transfer_id: null }))
     .executeTakeFirst();
   return numUpdatedRows > 0n;
-}
-
-/** The transfers that wait for a merchant's wallet, oldest first. */
-export function pendingTransfers(
-  reader: Reader,
-  { mode, network }: NetworkRef,
-  merchantId?: string,
-): Promise<TransferTable[]> {
-  return reader
-    .selectFrom('transfers')
-    .selectAll()
-    .where((e) => e.and({ executor: 'operator', status: 'pending', mode, network }))
-    .$if(merchantId !== undefined, (query) => query.where('merchant_id', '=', merchantId ?? ''))
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute();
 }

@@ -3,7 +3,7 @@ import { isListed, readPage } from '../db/pages.js';
 import type { WalletAddressTable } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import type { Page, PageRequest } from '../shared/pagination.js';
+import type { PageRequest } from '../shared/pagination.js';
 
 export interface StoredWalletAddress extends WalletAddressTable {
   /** The address's own id if it is the primary one of its currency and network, otherwise null. */
@@ -20,10 +20,7 @@ export interface WalletAddressQuery extends PageRequest {
 }
 
 /** @returns false if the merchant already has this address */
-export async function insertWalletAddress(
-  transaction: Transaction,
-  row: WalletAddressTable,
-): Promise<boolean> {
+export async function insertWalletAddress(transaction: Transaction, row: WalletAddressTable) {
   const result = await transaction
     .insertInto('wallet_addresses')
     .values(row)
@@ -52,11 +49,7 @@ const selectAddresses = (reader: Reader) =>
     .selectAll('wallet_addresses')
     .select('primary_wallet_addresses.wallet_address_id as primary_id');
 
-export function findWalletAddress(
-  reader: Reader,
-  scope: Scope,
-  id: string,
-): Promise<StoredWalletAddress | undefined> {
+export function findWalletAddress(reader: Reader, scope: Scope, id: string) {
   return selectAddresses(reader)
     .where('wallet_addresses.id', '=', id)
     .where('wallet_addresses.merchant_id', '=', scope.merchantId)
@@ -64,11 +57,7 @@ export function findWalletAddress(
     .executeTakeFirst();
 }
 
-export function listWalletAddresses(
-  reader: Reader,
-  scope: Scope,
-  query: WalletAddressQuery,
-): Promise<Page<StoredWalletAddress>> {
+export function listWalletAddresses(reader: Reader, scope: Scope, query: WalletAddressQuery) {
   const { isPrimary, currency, network, addresses, label } = query;
   const rows = selectAddresses(reader)
     .where(isListed('wallet_addresses', scope, query))

@@ -1,5 +1,5 @@
 /** Wallet addresses that merchants save as destinations of transfers. */
-import type { api, Data } from 'crypto-checkout/contract';
+import type { Api, Data, Input } from 'crypto-checkout/contract';
 import type { Network } from '../chains/networks.js';
 import { canonicalForms, describeInvalid, parseAddress } from '../addresses/formats.js';
 import { isoTime, type Clock } from '../shared/clock.js';
@@ -12,26 +12,10 @@ import type { Caller, Scope } from '../shared/scope.js';
 import * as store from './store.js';
 import type { StoredWalletAddress } from './store.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import type { Page, PageRequest } from '../shared/pagination.js';
+import type { Page } from '../shared/pagination.js';
 
-export type WalletAddress = Data<typeof api.walletAddresses.retrieve>;
-
-export interface NewWalletAddress {
-  readonly address: string;
-  readonly currency: string;
-  /** If empty, the address is for any network of the currency. */
-  readonly network: string;
-  readonly isPrimary: boolean;
-  readonly label?: string | undefined;
-}
-
-export interface WalletAddressFilter extends PageRequest {
-  readonly isPrimary?: boolean | undefined;
-  readonly currency?: string | undefined;
-  readonly network?: string | undefined;
-  readonly address?: string | undefined;
-  readonly label?: string | undefined;
-}
+export type WalletAddress = Data<Api['walletAddresses']['retrieve']>;
+type NewWalletAddress = Input<Api['walletAddresses']['create']>['body'];
 
 /** What a transfer needs to know about a saved address. */
 export interface Destination {
@@ -135,7 +119,7 @@ export function createWalletAddresses(deps: WalletAddressesDeps) {
 
     async list(
       scope: Scope,
-      { currency, network, address, ...filter }: WalletAddressFilter,
+      { currency, network, address, ...filter }: Input<Api['walletAddresses']['list']>['query'],
     ): Promise<Page<WalletAddress>> {
       const { rows, total } = await store.listWalletAddresses(database.reader, scope, {
         ...filter,

@@ -4,7 +4,7 @@ import { isListed, readPage } from '../db/pages.js';
 import type { WalletTable } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import type { Page, PageRequest } from '../shared/pagination.js';
+import type { PageRequest } from '../shared/pagination.js';
 import { inScope, rowById } from '../db/rows.js';
 
 export interface WalletFilter extends PageRequest {
@@ -43,11 +43,7 @@ function selectWallet(transaction: Transaction, id: string) {
   return rowById(transaction, 'wallets', id);
 }
 
-export async function listWallets(
-  reader: Reader,
-  scope: Scope,
-  filter: WalletFilter,
-): Promise<Page<WalletTable>> {
+export async function listWallets(reader: Reader, scope: Scope, filter: WalletFilter) {
   const { currency, label } = filter;
   let query = reader
     .selectFrom('wallets')

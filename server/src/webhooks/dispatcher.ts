@@ -115,11 +115,7 @@ export function createDispatcher(options: DispatcherOptions) {
     }
   }
 
-  async function claim(
-    transaction: Transaction,
-    mode: Mode,
-    allocations: ReadonlyMap<string, number>,
-  ): Promise<Claimed[]> {
+  async function claim(transaction: Transaction, mode: Mode, allocations: ReadonlyMap<string, number>) {
     const realNow = clock.real();
     const claimed: Claimed[] = [];
     for (const [merchantId, limit] of allocations) {
@@ -205,11 +201,7 @@ export function createDispatcher(options: DispatcherOptions) {
   }
 
   /** @returns false if the endpoint was changed since the attempt, so that the 410 was about the old one */
-  async function disable(
-    transaction: Transaction,
-    used: WebhookEndpointTable,
-    now: number,
-  ): Promise<boolean> {
+  async function disable(transaction: Transaction, used: WebhookEndpointTable, now: number) {
     const { merchant_id: merchantId, mode } = used;
     const endpoint = await store.lockEndpoint(transaction, { merchantId, mode });
     if (endpoint?.updated_at !== used.updated_at || endpoint.url !== used.url) return false;

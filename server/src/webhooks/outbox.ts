@@ -22,29 +22,7 @@ export interface NewEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** An event in the outbox. */
-export interface StoredEvent {
-  readonly id: string;
-  readonly merchantId: string;
-  readonly mode: Mode;
-  readonly data: Readonly<Record<string, unknown>>;
-}
-
-export interface Outbox {
-  /**
-   * Stores an event for delivery if the transaction commits. Without a webhook URL for the mode it does nothing, so
-   * nothing is sent later either. If the endpoint is disabled, the event is stored as failed, to be retried by hand.
-   */
-  add(transaction: Transaction, event: NewEvent): Promise<void>;
-  /** Whether `add` would store anything for this merchant and mode. Check it first if the event's data is expensive. */
-  hasEndpoint(reader: Reader, scope: Scope): Promise<boolean>;
-  /** Problem: `webhook_not_configured` if the mode has no endpoint, or a disabled one. */
-  requireEndpoint(reader: Reader, scope: Scope): Promise<void>;
-  /** The newest event of a subject; undefined if there is none. */
-  newest(reader: Reader, subjectId: string): Promise<StoredEvent | undefined>;
-  /** Sends an event again, whatever its status, with the same id and a new retry schedule. */
-  resend(transaction: Transaction, event: Pick<StoredEvent, 'id' | 'merchantId' | 'mode'>): Promise<void>;
-}
+export type Outbox = ReturnType<typeof createOutbox>;
 
 /** @param wake called after a commit when there is something to deliver */
 export function createOutbox(
@@ -52,9 +30,16 @@ export function createOutbox(
   newId: NewId,
   personalData: PersonalData,
   wake: () => void = () => {},
-): Outbox {
+) {
   return {
-    async add(transaction, { merchantId, mode, type, subjectId, data }) {
+    /**
+     * Stores an event for delivery if the transaction commits. Without a webhook URL for the mode it does nothing, so
+     * nothing is sent later either. If the endpoint is disabled, the event is stored as failed, to be retried by hand.
+     */
+    async add(
+      transaction: Transaction,
+      { merchantId, mode, type, subjectId, data }: NewEvent,
+    ): Promise<void> {
       const endpoint = await store.findEndpoint(transaction, { merchantId, mode });
       if (!endpoint) return;
       const now = clock.now({ merchantId, mode });
@@ -82,22 +67,23 @@ export function createOutbox(
       afterCommit(wake);
     },
 
-    async hasEndpoint(reader, scope) {
+    /** Whether `add` would store anything for this merchant and mode. Check it first if the event's data is expensive. */
+    async hasEndpoint(reader: Reader, scope: Scope): Promise<boolean> {
       return (await store.findEndpoint(reader, scope)) !== undefined;
     },
 
-    async requireEndpoint(reader, scope) {
-      await requireEndpoint(reader, scope);
-    },
+    requireEndpoint,
 
-    async newest(reader, subjectId) {
+    /** The newest event of a subject; undefined if there is none. */
+    async newest(reader: Reader, subjectId: string) {
       const row = await store.findNewest(reader, subjectId);
       if (!row) return undefined;
-      const data = JSON.parse(personalData.openEvent(row)) as StoredEvent['data'];
+      const data = JSON.parse(personalData.openEvent(row)) as NewEvent['data'];
       return { id: row.id, ...scopeOf(row), data };
     },
 
-    async resend(transaction, { id, merchantId, mode }) {
+    /** Sends an event again, whatever its status, with the same id and a new retry schedule. */
+    async resend(transaction: Transaction, { id, merchantId, mode }: Scope & { id: string }): Promise<void> {
       await store.makeDue(transaction, id, clock.now({ merchantId, mode }));
       afterCommit(wake);
     },

@@ -6,7 +6,7 @@ import { forUpdate, forUpdateSkipLocked } from '../db/locks.js';
 import { isCreatedWithin, isListed, readPage } from '../db/pages.js';
 import type { OutboxTable, WebhookEndpointTable, WebhookTryTable } from '../db/schema.js';
 import type { WebhookStatus } from '../db/tables/webhooks.js';
-import type { Page, PageRequest } from '../shared/pagination.js';
+import type { PageRequest } from '../shared/pagination.js';
 import type { Mode, Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import { send } from '../db/send.js';
@@ -20,10 +20,7 @@ export function findEndpoint(reader: Reader, scope: Scope): Promise<WebhookEndpo
 }
 
 /** Like `findEndpoint`, and locks the row until the transaction ends. */
-export function lockEndpoint(
-  transaction: Transaction,
-  scope: Scope,
-): Promise<WebhookEndpointTable | undefined> {
+export function lockEndpoint(transaction: Transaction, scope: Scope) {
   return endpointsOf(transaction, scope).$call(forUpdate(transaction)).executeTakeFirst();
 }
 
@@ -101,10 +98,7 @@ export async function failPending(transaction: Transaction, { merchantId, mode }
  * The merchants with pending events, each with the due time of the earliest. It skips through the index from merchant to
  * merchant, so a merchant with a million pending events costs no more than one with a single event.
  */
-export async function waitingMerchants(
-  reader: Reader,
-  mode: Mode,
-): Promise<{ merchantId: string; dueAt: number }[]> {
+export async function waitingMerchants(reader: Reader, mode: Mode) {
   const { rows } = await sql<{ merchantId: string; dueAt: number }>`
     with recursive waiting (merchant_id) as (
       select min(merchant_id) from outbox where mode = ${mode} and due_at is not null
@@ -238,10 +232,7 @@ async function readEvents(query: ReturnType<typeof withAttempts>): Promise<Event
 }
 
 /** For operators: events of all merchants, newest first. */
-export async function listEvents(
-  reader: Reader,
-  { merchantId, status, isFailing, limit }: EventFilter,
-): Promise<EventWithAttempts[]> {
+export async function listEvents(reader: Reader, { merchantId, status, isFailing, limit }: EventFilter) {
   let query = withAttempts(reader).limit(limit);
   if (merchantId !== undefined) query = query.where('outbox.merchant_id', '=', merchantId);
   if (status !== undefined) query = query.where('outbox.status', '=', status);
@@ -271,11 +262,7 @@ export interface DeliveryFilter {
 /** Events come by the million, so a list ends here, and counts no further. */
 const mostListed = 10_000;
 
-export async function pageOfEvents(
-  reader: Reader,
-  scope: Scope,
-  query: PageRequest & DeliveryFilter,
-): Promise<Page<EventWithAttempts>> {
+export async function pageOfEvents(reader: Reader, scope: Scope, query: PageRequest & DeliveryFilter) {
   const { rows, total } = await readPage(listedEvents(reader, scope, query), 'outbox', query, {
     ...{ reader, mostListed },
   });
@@ -301,11 +288,7 @@ function listedEvents(reader: Reader, scope: Scope, query: PageRequest & Deliver
 }
 
 /** An event of a merchant's mode, with its attempts. */
-export async function findDelivery(
-  reader: Reader,
-  scope: Scope,
-  id: string,
-): Promise<EventWithAttempts | undefined> {
+export async function findDelivery(reader: Reader, scope: Scope, id: string) {
   const [event] = await readEvents(
     withAttempts(reader)
       .where('outbox.id', '=', id)

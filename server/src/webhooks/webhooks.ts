@@ -1,5 +1,5 @@
 /** Webhooks after they were stored: list events with their attempts, retry them, measure the backlog and prune old events. */
-import type { Api, Data, WebhookEventType } from 'crypto-checkout/contract';
+import type { Api, Data } from 'crypto-checkout/contract';
 import { isoTime, type Clock } from '../shared/clock.js';
 import type { Database } from '../db/database.js';
 import type { PersonalData } from '../db/personal-data.js';
@@ -14,44 +14,14 @@ import type { DeliveryFilter, EventFilter, EventWithAttempts } from './store.js'
 import { scopeOf, type Mode, type Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 
-/** An event; times are epoch milliseconds. */
-export interface WebhookRecord {
-  readonly id: string;
-  readonly merchantId: string;
-  readonly mode: Mode;
-  readonly type: WebhookEventType;
-  readonly subjectId: string;
-  readonly status: WebhookStatus;
-  readonly createdAt: number;
-  /** When the next attempt is due, by the merchant's clock; null unless pending. */
-  readonly dueAt: number | null;
-  /** Oldest first. */
-  readonly attempts: readonly WebhookAttempt[];
-}
+type Webhooks = ReturnType<typeof createWebhooks>;
 
-export interface WebhookAttempt {
-  /** Real time. */
-  readonly attemptedAt: number;
-  readonly durationMs: number;
-  /** The HTTP status; null if no response arrived. */
-  readonly responseStatus: number | null;
-  /** The beginning of the response body, with secrets redacted. */
-  readonly responseExcerpt: string;
-  /** Why it failed; null if it succeeded. */
-  readonly error: string | null;
-}
+/** An event; times are epoch milliseconds. */
+export type WebhookRecord = Awaited<ReturnType<Webhooks['list']>>[number];
+export type WebhookAttempt = WebhookRecord['attempts'][number];
 
 type DeliveryWithRequest = Data<Api['webhooks']['retrieve']>;
 type Delivery = Omit<DeliveryWithRequest, 'url' | 'body'>;
-
-export interface WebhookBacklog {
-  /** How many events wait for their first or next attempt. */
-  readonly pending: number;
-  /** When the earliest of them is due, in real time; undefined if there are none. */
-  readonly oldestDueAt: number | undefined;
-  /** How overdue the earliest is; 0 if none is due. */
-  readonly lagMs: number;
-}
 
 const pruneBatchSize = 500;
 
@@ -63,19 +33,25 @@ export function createWebhooks(clock: Clock, personalData: PersonalData, wake: (
   const find = async (reader: Reader, scope: Scope, id: string) =>
     orNotFound(await store.findDelivery(reader, scope, id), 'webhook');
 
-  const view = (row: EventWithAttempts): WebhookRecord => ({
+  const view = (row: EventWithAttempts) => ({
     id: row.id,
     ...scopeOf(row),
     type: row.type,
     subjectId: row.subject_id,
     status: row.status,
     createdAt: row.created_at,
+    /** When the next attempt is due, by the merchant's clock; null unless pending. */
     dueAt: row.due_at,
+    /** Oldest first. */
     attempts: row.attempts.map((attempt) => ({
+      /** Real time. */
       attemptedAt: attempt.tried_at,
       durationMs: attempt.duration_ms,
+      /** The HTTP status; null if no response arrived. */
       responseStatus: attempt.response_status,
+      /** The beginning of the response body, with secrets redacted. */
       responseExcerpt: personalData.openResponse(row.id, attempt.response_excerpt),
+      /** Why it failed; null if it succeeded. */
       error: attempt.error,
     })),
   });
@@ -108,10 +84,7 @@ export function createWebhooks(clock: Clock, personalData: PersonalData, wake: (
     },
 
     /** Sends the oldest failed events of a merchant's mode again. Problem: `webhook_not_configured`. */
-    async retryFailed(
-      transaction: Transaction,
-      scope: Scope,
-    ): Promise<{ retried: number; remaining: number }> {
+    async retryFailed(transaction: Transaction, scope: Scope) {
       await requireEndpoint(transaction, scope);
       const retried = await store.makeFailedDue(transaction, scope, clock.now(scope), retriedAtOnce);
       afterCommit(wake);
@@ -120,7 +93,7 @@ export function createWebhooks(clock: Clock, personalData: PersonalData, wake: (
     },
 
     /** For operators: of all merchants, newest first. */
-    async list(reader: Reader, filter: EventFilter): Promise<WebhookRecord[]> {
+    async list(reader: Reader, filter: EventFilter) {
       return (await store.listEvents(reader, filter)).map(view);
     },
 
@@ -128,7 +101,7 @@ export function createWebhooks(clock: Clock, personalData: PersonalData, wake: (
     owner: async (reader: Reader, id: string): Promise<Scope> =>
       scopeOf(orNotFound(await store.findEvent(reader, id), 'webhook')),
 
-    async backlog(reader: Reader): Promise<WebhookBacklog> {
+    async backlog(reader: Reader) {
       const dueTimes: number[] = [];
       const lagsMs: number[] = [];
       for (const mode of ['test', 'live'] satisfies Mode[]) {
@@ -139,20 +112,17 @@ export function createWebhooks(clock: Clock, personalData: PersonalData, wake: (
         }
       }
       return {
+        /** How many events wait for their first or next attempt. */
         pending: await store.countWaiting(reader),
+        /** When the earliest of them is due, in real time; undefined if there are none. */
         oldestDueAt: dueTimes.length === 0 ? undefined : Math.min(...dueTimes),
+        /** How overdue the earliest is; 0 if none is due. */
         lagMs: Math.max(0, ...lagsMs),
       };
     },
 
     /** Deletes the events of a mode and status that were created before a real time, with their attempts. */
-    async prune(
-      database: Database,
-      mode: Mode,
-      status: WebhookStatus,
-      before: number,
-      signal: AbortSignal,
-    ): Promise<void> {
+    async prune(database: Database, mode: Mode, status: WebhookStatus, before: number, signal: AbortSignal) {
       let deleted = pruneBatchSize;
       while (deleted === pruneBatchSize && !signal.aborted) {
         deleted = await database.write((transaction) =>

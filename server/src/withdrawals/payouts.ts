@@ -6,7 +6,7 @@ import { parseAmount, requireCurrency } from '../money/amounts.js';
 import { replyDecimals } from '../money/units.js';
 import type { Currencies } from '../money/currencies.js';
 import type { PayoutTable, TransferTable } from '../db/schema.js';
-import type { Ledger, LedgerEntry } from '../ledger/ledger.js';
+import { moved, type Ledger } from '../ledger/ledger.js';
 import { invalidField, invalidState, orNotFound } from '../shared/problem.js';
 import { parseFailureReason } from './failure-reason.js';
 import { maskDestination } from './mask.js';
@@ -52,17 +52,8 @@ export function createPayouts(deps: PayoutsDeps) {
   ): Promise<void> {
     const available = { kind: 'available', merchantId: row.merchant_id } as const;
     const clearing = { kind: 'bank_clearing' } as const;
-    const amount = BigInt(row.amount);
-    const entries: LedgerEntry[] =
-      kind === 'bank'
-        ? [
-            { account: available, debit: amount },
-            { account: clearing, credit: amount },
-          ]
-        : [
-            { account: clearing, debit: amount },
-            { account: available, credit: amount },
-          ];
+    const [from, to] = kind === 'bank' ? [available, clearing] : [clearing, available];
+    const entries = moved(from, to, BigInt(row.amount));
     const { id, mode, currency, updated_at: now } = row;
     await ledger.post(transaction, { key: `${kind}:${id}`, mode, currency, entries }, now);
   }

@@ -3,7 +3,7 @@ import type { Clock } from '../shared/clock.js';
 import type { NewId } from '../shared/ids.js';
 import type { Currencies } from '../money/currencies.js';
 import type { TransferTable } from '../db/schema.js';
-import type { AccountName, Ledger, LedgerEntry } from '../ledger/ledger.js';
+import { moved, type AccountName, type Ledger, type LedgerEntry } from '../ledger/ledger.js';
 import type { Payouts } from './payouts.js';
 import type { Outbox } from '../webhooks/outbox.js';
 import * as store from './transfer-store.js';
@@ -148,10 +148,9 @@ export function createSettlement(deps: SettlementDeps): Settlement {
 
     fail(transaction, row, reason) {
       const held = BigInt(row.amount) + BigInt(row.fee);
-      return end(transaction, { ...row, status: 'failed', failure_reason: reason }, 'void', [
-        { account: reservedOf(row), debit: held },
-        { account: { kind: 'available', merchantId: row.merchant_id }, credit: held },
-      ]);
+      const failed = { ...row, status: 'failed', failure_reason: reason } as const;
+      const available = { kind: 'available', merchantId: row.merchant_id } as const;
+      return end(transaction, failed, 'void', moved(reservedOf(row), available, held));
     },
 
     async reopen(transaction, row) {
@@ -219,8 +218,6 @@ export function createSettlement(deps: SettlementDeps): Settlement {
     /** Undoes what `succeed` posted. Merchants are told when it succeeds again: until then, nothing is lost. */
     async unsettle(transaction, row) {
       const { mode, currency, merchant_id: merchantId } = row;
-      const [amount, fee] = [BigInt(row.amount), BigInt(row.fee)];
-      const networkFee = BigInt(row.network_fee ?? '0');
       const now = clock.now(scopeOf(row));
       const waiting = {
         ...row,
@@ -230,12 +227,7 @@ export function createSettlement(deps: SettlementDeps): Settlement {
       } as const;
       await onTransfer(transaction, waiting);
       await ledger.balance(transaction, mode, currency, { kind: 'available', merchantId });
-      const entries = [
-        { account: custodyOf(row), debit: amount + networkFee },
-        { account: { kind: 'fee_income' }, debit: fee },
-        { account: { kind: 'network_fee' }, credit: networkFee },
-        { account: reservedOf(row), credit: amount + fee },
-      ] as const;
+      const entries = undone(row, reservedOf(row));
       await ledger.post(transaction, { key: keyOf('back', row), mode, currency, entries }, now);
       await store.updateTransfer(transaction, waiting);
       await payouts.syncWithTransfer(transaction, waiting);
@@ -244,15 +236,13 @@ export function createSettlement(deps: SettlementDeps): Settlement {
 
     /** Undoes what `succeed` posted, and gives back the amount and the merchant's fee. */
     lose(transaction, row, reason) {
-      const amount = BigInt(row.amount);
-      const fee = BigInt(row.fee);
-      const networkFee = BigInt(row.network_fee ?? '0');
-      return end(transaction, { ...row, status: 'failed', failure_reason: reason }, 'lost', [
-        { account: custodyOf(row), debit: amount + networkFee },
-        { account: { kind: 'fee_income' }, debit: fee },
-        { account: { kind: 'network_fee' }, credit: networkFee },
-        { account: { kind: 'available', merchantId: row.merchant_id }, credit: amount + fee },
-      ]);
+      const failed = { ...row, status: 'failed', failure_reason: reason } as const;
+      return end(
+        transaction,
+        failed,
+        'lost',
+        undone(row, { kind: 'available', merchantId: row.merchant_id }),
+      );
     },
   };
   return settlement;
@@ -261,6 +251,18 @@ export function createSettlement(deps: SettlementDeps): Settlement {
 /** What reaches the receiver, and the rest of what is reserved. */
 function splitOf(row: TransferTable, paid = BigInt(row.amount)): { amount: bigint; fee: bigint } {
   return { amount: paid, fee: BigInt(row.fee) + BigInt(row.amount) - paid };
+}
+
+/** What takes the end of a transfer back that has succeeded. @param held gets the amount and the merchant's fee */
+function undone(row: TransferTable, held: AccountName): LedgerEntry[] {
+  const [amount, fee] = [BigInt(row.amount), BigInt(row.fee)];
+  const networkFee = BigInt(row.network_fee ?? '0');
+  return [
+    { account: custodyOf(row), debit: amount + networkFee },
+    { account: { kind: 'fee_income' }, debit: fee },
+    { account: { kind: 'network_fee' }, credit: networkFee },
+    { account: held, credit: amount + fee },
+  ];
 }
 
 /** A debit, or a credit of what is below 0. */

@@ -15,8 +15,6 @@ import { scopeOf, type Scope } from '../shared/scope.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Transaction } from '../db/engine.js';
 
-export type TestPayer = ReturnType<typeof createTestPayer>;
-
 export interface TestPayerDeps {
   readonly database: Database;
   readonly currencies: Currencies;

@@ -1,7 +1,7 @@
 /** Reads and writes transfers. */
 import { forUpdate, forUpdateSkipLocked } from '../db/locks.js';
 import { sumUnits } from '../db/units.js';
-import { everyPage, isListed, readCheckpointedPage, readPage } from '../db/pages.js';
+import { everyPage, isListed, readCheckpointedPage } from '../db/pages.js';
 import type { TransferTable } from '../db/schema.js';
 import type { TransferStatus } from '../db/tables/withdrawals.js';
 import type { Scope } from '../shared/scope.js';
@@ -16,36 +16,13 @@ export async function insertTransfer(transaction: Transaction, row: TransferTabl
 
 /** Writes the columns of a transfer that can change. */
 export async function updateTransfer(transaction: Transaction, row: TransferTable): Promise<void> {
-  const {
-    status,
-    amount,
-    fee,
-    tx_hash,
-    network_fee,
-    failure_reason,
-    paid_from,
-    settled_at,
-    reversals,
-    updated_at,
-  } = row;
-  await send(
-    transaction,
-    transaction
-      .updateTable('transfers')
-      .set({
-        status,
-        amount,
-        fee,
-        tx_hash,
-        network_fee,
-        failure_reason,
-        paid_from,
-        settled_at,
-        reversals,
-        updated_at,
-      })
-      .where('id', '=', row.id),
-  );
+  const { id, status, amount, fee, tx_hash, network_fee, failure_reason } = row;
+  const { paid_from, settled_at, reversals, updated_at } = row;
+  const changes = {
+    ...{ status, amount, fee, tx_hash, network_fee, failure_reason },
+    ...{ paid_from, settled_at, reversals, updated_at },
+  };
+  await send(transaction, transaction.updateTable('transfers').set(changes).where('id', '=', id));
 }
 
 export function findTransfer(reader: Reader, scope: Scope, id: string): Promise<TransferTable | undefined> {
@@ -80,9 +57,9 @@ export function listTransfers(
   const query = reader
     .selectFrom('transfers')
     .selectAll()
-    .where(isListed('transfers', scope, page));
-  if (status !== undefined) return readPage(query.where('status', '=', status), 'transfers', page);
-  return readCheckpointedPage(reader, query, 'transfers', 'transfers', scope, page);
+    .where(isListed('transfers', scope, page))
+    .where((e) => e.and({ ...(status !== undefined && { status }) }));
+  return readCheckpointedPage(reader, query, 'transfers', scope, page, { status });
 }
 
 /** Which transfers or payouts an operator looks for. */

@@ -4,7 +4,7 @@ import type { Balances } from './balances.js';
 import type { Network } from '../chains/networks.js';
 import type { Currencies } from '../money/currencies.js';
 import type { RefundTable, TransferTable } from '../db/schema.js';
-import type { AccountName, Ledger } from '../ledger/ledger.js';
+import { moved, type AccountName, type Ledger } from '../ledger/ledger.js';
 import { unitsToNumber } from '../money/units.js';
 import { invalidField, invalidState, orNotFound } from '../shared/problem.js';
 import { parseFailureReason } from './failure-reason.js';
@@ -106,10 +106,7 @@ export function createTransfers(deps: TransfersDeps) {
         key: `hold:${row.id}`,
         mode,
         currency: currency.code,
-        entries: [
-          { account: from, debit: amount + fee },
-          { account: { kind: 'reserved', network: network.code, merchantId }, credit: amount + fee },
-        ],
+        entries: moved(from, { kind: 'reserved', network: network.code, merchantId }, amount + fee),
       },
       now,
     );

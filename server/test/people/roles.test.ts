@@ -1,5 +1,13 @@
 /** What each role may call: every route of the API, the sandbox and the console, over real HTTP, against the table in roles.txt. */
-import { api, consoleApi, roles, sandbox, type Endpoint, type Role } from 'crypto-checkout/contract';
+import {
+  api,
+  changesPath,
+  consoleApi,
+  roles,
+  sandbox,
+  type Endpoint,
+  type Role,
+} from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openBrowser, signIn, type TestBrowser } from '../support/browser.js';
 import { sqlite } from '../support/engines.js';
@@ -10,13 +18,27 @@ const tables: Readonly<Record<string, Readonly<Record<string, Endpoint>>>> = {
   sandbox,
   ...consoleApi,
 };
-const routes = Object.entries(tables).flatMap(([resource, verbs]) =>
-  Object.entries(verbs)
-    .filter(([, { key }]) => key !== 'none')
-    .flatMap(([verb, { method, path, aliases = [] }]) =>
-      [path, ...aliases].map((one) => ({ name: `${resource}.${verb}`, method, path: one })),
-    ),
-);
+/** Open replies, for whoever may read what they tell changes of. */
+const streams = [
+  { name: 'home.retrieve', method: 'GET', path: `${changesPath}/{mode}` },
+  { name: 'transactions.retrieve', method: 'GET', path: `${changesPath}/{mode}?payment={payment}` },
+] as const;
+const routes = Object.entries(tables)
+  .flatMap(([resource, verbs]) =>
+    Object.entries(verbs)
+      .filter(([, { key }]) => key !== 'none')
+      .flatMap(([verb, { method, path, aliases = [] }]) =>
+        [path, ...aliases].map((one) => ({ name: `${resource}.${verb}`, method, path: one })),
+      ),
+  )
+  .concat(streams);
+
+/** Nobody has these ids. */
+const urlOf = (path: string) =>
+  path
+    .replace('{mode}', 'test')
+    .replace('{payment}', '0'.repeat(26))
+    .replace(/\{\*?\w+\}/g, 'nobody');
 
 let server: TestServer;
 let real = Date.now();
@@ -27,12 +49,22 @@ afterAll(() => server.stop());
 
 /** What a browser is told. Nobody has the id `nobody`, and no body is right, so nothing changes. */
 async function ask(browser: TestBrowser, method: string, path: string): Promise<string> {
+  if (path.startsWith(changesPath) && (await opens(browser, path))) return 'yes';
   const options = method === 'GET' ? {} : { body: { token: 1, role: 1, everywhere: 'x' } };
-  const { body } = await browser.send(method, path.replace(/\{\*?\w+\}/g, 'nobody'), options);
+  const { body } = await browser.send(method, urlOf(path), options);
   const code = String((body.data as { code?: string } | undefined)?.code);
   if (['role_not_allowed', 'step_up_required', 'session_required', 'secret_key_required'].includes(code))
     return code;
   return 'yes';
+}
+
+/** Whether a reply begins that would not end by itself. */
+async function opens({ cookie }: TestBrowser, path: string): Promise<boolean> {
+  const page = new AbortController();
+  const headers = { Cookie: cookie, 'Sec-Fetch-Site': 'same-origin' };
+  const response = await fetch(server.url + urlOf(path), { headers, signal: page.signal });
+  page.abort();
+  return response.headers.get('content-type')?.startsWith('text/event-stream') === true;
 }
 
 describe('Each role', () => {
@@ -92,11 +124,11 @@ it.each(routes)(
   async (route) => {
     const { method, path } = route;
     const nobody = openBrowser(server.url);
-    const { status, body } = await nobody.send(method, path.replace(/\{\*?\w+\}/g, 'nobody'), {});
+    const { status, body } = await nobody.send(method, urlOf(path), {});
     const isConsole = path.startsWith('/console/');
     expect([status, body.data.code]).toEqual([401, isConsole ? 'session_required' : 'missing_api_key']);
     if (!isConsole) return;
     const key = server.secretKey;
-    expect((await nobody.send(method, path, { key })).body.data.code).toBe('session_required');
+    expect((await nobody.send(method, urlOf(path), { key })).body.data.code).toBe('session_required');
   },
 );

@@ -2,17 +2,15 @@
  * Kills exports and imports of PSBTs, and the servers that follow them, at random moments: every transfer is paid, and none twice.
  * After each round, the ledger is in order.
  */
-import { spawn } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { HDKey } from '@scure/bip32';
 import { describe, expect, it, vi } from 'vitest';
 import { call } from '../support/call.js';
+import { runCommandLine, runKilled } from '../support/command-line.js';
 import { engines } from '../support/engines.js';
 import { hasLitecoind, startLitecoin } from '../support/litecoin.js';
 import { startServers, type Servers } from '../support/process.js';
@@ -26,7 +24,6 @@ const keys = {
   BOOTSTRAP_SECRET_KEY: `sk_test_${randomBytes(32).toString('base64url')}`,
 };
 const key = keys.BOOTSTRAP_SECRET_KEY;
-const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
 interface Transfer {
   readonly id: string;
@@ -47,17 +44,9 @@ describe.skipIf(!hasLitecoind).each(engines)('PSBTs that are killed, on $name', 
 
       /** @returns the output; undefined if it failed, or was killed before it ended */
       async function run(words: string, killAfterMs?: number): Promise<string | undefined> {
-        const child = spawn(process.execPath, [cli, ...words.split(' ')], {
-          env: { PATH: process.env['PATH'], ...env },
-          stdio: ['ignore', 'pipe', 'ignore'],
-        });
-        let output = '';
-        child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-        const timer =
-          killAfterMs === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), killAfterMs);
-        const [code] = (await once(child, 'close')) as [number | null];
-        clearTimeout(timer);
-        return code === 0 ? output : undefined;
+        if (killAfterMs !== undefined) return runKilled(words.split(' '), env, killAfterMs);
+        const { exitCode, stdout } = await runCommandLine(databaseUrl, words.split(' '), env);
+        return exitCode === 0 ? stdout : undefined;
       }
       const json = async <T>(words: string) => JSON.parse((await run(`${words} --json`)) ?? 'null') as T;
       async function ask<T>(method: string, path: string, body?: object): Promise<T> {
@@ -119,7 +108,6 @@ describe.skipIf(!hasLitecoind).each(engines)('PSBTs that are killed, on $name', 
         const address = await node.rpc<string>('getnewaddress');
         const body = { amount, currency: 'LTC', walletAddress: address, walletNetwork: network };
         transfers.push({ ...(await ask<{ id: string }>('POST', '/v1/transfers', body)), address, amount });
-        // Node takes half a second to start: it is killed before, within or after its work.
         const working = run(line, randomInt(300, 2500)).then(async (output) => {
           if (output !== undefined) await sign(output, randomInt(300, 2500));
         });

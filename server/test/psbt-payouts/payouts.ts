@@ -32,6 +32,36 @@ export const testPayouts = (engine: TestEngine): unknown =>
       await shop.follow();
     }
 
+    it('with a fee of 0 %, all that the balance shows can be withdrawn, the fees of the network inside', async () => {
+      const merchant = await shop.merchant();
+      await shop.command('merchants update', merchant.id, '--fee-basis-points', '0');
+      await merchant.fund('0.3', '0.2');
+      const shown = async () =>
+        (await merchant.ask<{ currency: string; availableBalance: number }[]>('GET', '/v1/balances')).find(
+          ({ currency }) => currency === 'LTC',
+        )?.availableBalance ?? 0;
+      async function pay(amount: number): Promise<{ asked: bigint; received: bigint }> {
+        const [row] = await merchant.transfers(amount.toFixed(8));
+        const { psbt } = await merchant.export();
+        await shop.import(merchant.sign(psbt));
+        await confirm();
+        const settled = await shop.transfer(row?.id ?? '');
+        expect(settled.status).toBe('success');
+        const received = await node.rpc<number>('getreceivedbyaddress', settled.address);
+        return { asked: ltc(String(amount)), received: ltc(String(received)) };
+      }
+      expect(await shown()).toBe(0.5);
+      const part = await pay(0.2);
+      expect(part.received).toBe(part.asked);
+      // What the network took of the change is gone.
+      expect(await shown()).toBeLessThan(0.3);
+      const rest = await pay(await shown());
+      expect(rest.received).toBeLessThan(rest.asked);
+      expect(await shown()).toBe(0);
+      expect(await shop.custody(merchant.id)).toBe(0n);
+      await shop.expectBooksInOrder();
+    });
+
     it('twenty transfers in one transaction, signed by a wallet of its own, and settled', async () => {
       const merchant = await shop.merchant();
       await merchant.fund('0.5', '0.3', '0.2');

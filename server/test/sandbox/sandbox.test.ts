@@ -230,6 +230,7 @@ describe('The sandbox by configuration', () => {
     const headers = { Authorization: 'Bearer scrape-me-0123456789' };
     const metrics = await (await fetch(`${url}/metrics`, { headers })).text();
     expect(metrics).toMatch(/duration_seconds_count\{[^}]*route="\/v1\/currencies"[^}]*\} 1$/m);
+    expect(metrics).toMatch(/duration_seconds_count\{[^}]*route="\/sandbox\/clock"[^}]*\} 1$/m);
   });
 
   it('does not start with a demo shop that has no sandbox', async () => {

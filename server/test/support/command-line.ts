@@ -3,7 +3,8 @@
  * loop while it waits for a lock, so a server in the same process could never release it. Starting Node for every command
  * would cost half a second each, so one process per test file runs them all; `main.test.ts` tests the real program.
  */
-import { fork, type ChildProcess } from 'node:child_process';
+import { fork, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Outcome } from '../../src/commands/run.js';
 
@@ -19,6 +20,7 @@ export interface CommandReply {
 }
 
 const program = fileURLToPath(new URL('command-worker.mjs', import.meta.url));
+const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));
 
 interface Waiting {
   resolve(outcome: Outcome): void;
@@ -70,4 +72,26 @@ export async function runCommandLine(
     const request: CommandRequest = { id, args, env: { DATABASE_URL: databaseUrl, ...env } };
     child.send(request);
   });
+}
+
+/**
+ * Runs one command in a process of its own, which SIGKILL ends after this long: before, within or after its work, since Node
+ * takes half a second to start.
+ * @returns its output; undefined if it failed, or was killed before it ended
+ */
+export async function runKilled(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  killAfterMs: number,
+): Promise<string | undefined> {
+  const child = spawn(process.execPath, [cli, ...args], {
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const timer = setTimeout(() => child.kill('SIGKILL'), killAfterMs);
+  const [code] = (await once(child, 'close')) as [number | null];
+  clearTimeout(timer);
+  return code === 0 ? output : undefined;
 }

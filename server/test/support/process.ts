@@ -15,6 +15,9 @@ export interface ServerProcess {
   stop(): Promise<number | null>;
 }
 
+/** In a soak a server may start as slowly as it does beside much other work. */
+const startMs = process.env['SOAK'] ? 300_000 : 50_000;
+
 const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 
 /**
@@ -42,16 +45,17 @@ export async function startProcess(
     child.kill(signal);
     return (await exited)[0];
   };
-  const timeout = setTimeout(() => child.kill('SIGKILL'), 50_000);
+  const timeout = setTimeout(() => child.kill('SIGKILL'), startMs);
   const url = await readUrl(child.stdout);
-  for (;;) {
+  for (let last = ''; ;) {
     if (!url || child.exitCode !== null || child.signalCode !== null) {
       throw new Error(
-        `The server did not become ready (exit code ${(await exited)[0]}). Run "npm run build" first`,
+        `The server did not become ready (exit code ${(await exited)[0]}, last said: ${last}). Run "npm run build" first`,
       );
     }
-    const ready = await fetch(`${url}/readyz`).catch(() => undefined);
-    if (ready?.ok) break;
+    const ready = await fetch(`${url}/readyz`).catch((error: unknown) => String(error));
+    if (typeof ready !== 'string' && ready.ok) break;
+    last = typeof ready === 'string' ? ready : await ready.text().catch(String);
     await delay(20);
   }
   clearTimeout(timeout);

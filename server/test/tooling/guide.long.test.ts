@@ -137,10 +137,16 @@ beforeAll(async () => {
       "  crypto('EURC', 'Euro Coin', 6, 2),\n",
     );
     await insert(
-      'server/src/chains/config/presets.ts',
-      'after',
-      "USDC: token('0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48', 6, '1', inTestMode('0.01', '0.5')),\n",
-      "      EURC: token('0x1aBaEA1f7C830bD89Acc67eC4af516284b1bC33c', 6, '1', inTestMode('0.01', '0.5')),\n",
+      'server/data/networks.json',
+      'before',
+      '"USDC": { "contract": "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"',
+      '"EURC": { "contract": "0x1aBaEA1f7C830bD89Acc67eC4af516284b1bC33c", "decimals": 6, "minAmount": "1" },\n        ',
+    );
+    await insert(
+      'server/data/networks.json',
+      'before',
+      '"USDC": { "minAmount": "0.01", "withdrawalFee": "0.5" }',
+      '"EURC": { "minAmount": "0.01", "withdrawalFee": "0.5" },\n        ',
     );
     await insert('server/data/rates.json', 'before', '"USDC":', '"EURC": "1.25",\n    ');
     await insert(
@@ -152,18 +158,20 @@ beforeAll(async () => {
   });
   await add('network', () =>
     insert(
-      'server/src/chains/config/presets.ts',
+      'server/data/networks.json',
       'before',
-      '  base: {\n',
-      `  scroll: {
-    ...live,
-    ...evm,
-    name: 'Scroll',
-    identity: { chainId: ${scrollChainId} },
-    blockSeconds: 3,
-    explorer: explorer('https://scrollscan.com'),
-    assets: { ETH: coin(18, '0.0001') },
-  },
+      '    "base": {\n',
+      `    "scroll": {
+      "name": "Scroll",
+      "mode": "live",
+      "family": "evm",
+      "addressNet": "main",
+      "identity": { "chainId": ${scrollChainId} },
+      "confirmations": 64,
+      "blockSeconds": 3,
+      "explorer": "https://scrollscan.com",
+      "assets": { "ETH": { "decimals": 18, "minAmount": "0.0001" } }
+    },
 `,
     ),
   );

@@ -2,10 +2,10 @@
 import { addressPrefixes } from '../../addresses/bitcoin-scripts.js';
 import { defaultNet } from '../../addresses/formats.js';
 import type { Chain, ChainBlock, ChainHead } from '../chain.js';
+import type { ConnectionStatus } from '../connect.js';
 import { ChainBehind } from '../read-chain.js';
 import { isObject, type NodeClient } from '../../rpc/node-client.js';
 import { NodeError, NodesUnavailable } from '../../rpc/node-error.js';
-import type { NodeStatus } from '../../rpc/node-pool.js';
 import {
   createBitcoinNodes,
   isCatchingUp,
@@ -34,14 +34,7 @@ export interface BitcoinDeps {
 export interface BitcoinChain extends Chain {
   /** For what the scan does not do. A failure of such work counts against the node here too. */
   readonly nodes: BitcoinNodes;
-  status(): BitcoinStatus;
-}
-
-export interface BitcoinStatus {
-  /** Health and use of each node, in the order of the configuration. */
-  readonly nodes: readonly NodeStatus[];
-  /** How many requests the budget leaves now; undefined without one. */
-  readonly requestsLeft: number | undefined;
+  status(): ConnectionStatus;
 }
 
 /** While catching up, this many blocks are requested at once: the node reads the next ones while we parse one. */
@@ -206,7 +199,7 @@ export function createBitcoinChain(
 
     pending: (signal) => nodes.run((node) => readPending(node, signal), signal),
 
-    status: () => ({ nodes: nodes.status(), requestsLeft: nodes.requestsLeft() }),
+    status: () => ({ nodes: nodes.status(), requestsLeft: nodes.requestsLeft(), assetProblems: [] }),
   };
 }
 

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { countDecimals, parseDecimal } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
 import { currencies } from '../../money/currency-list.js';
+import { isBitcoinLike } from '../../addresses/bitcoin-scripts.js';
 import { describeInvalid, parseAddress } from '../../addresses/formats.js';
 import { FileExposed, refuseExposedFile } from '../../private-file.js';
 import type { ChainAsset } from '../assets.js';
@@ -63,13 +64,10 @@ const decimalText = (error: string) =>
     ),
   );
 
-const count = (minimum: number, maximum: number) =>
-  z
-    .int({ error: `must be an integer from ${minimum} to ${maximum}` })
-    .check(
-      z.minimum(minimum, { error: `must be an integer from ${minimum} to ${maximum}` }),
-      z.maximum(maximum, { error: `must be an integer from ${minimum} to ${maximum}` }),
-    );
+const count = (minimum: number, maximum: number) => {
+  const error = `must be an integer from ${minimum} to ${maximum}`;
+  return z.int({ error }).check(z.minimum(minimum, { error }), z.maximum(maximum, { error }));
+};
 
 const page = (placeholder: string) => {
   const error = `must be an http or https URL with ${placeholder}`;
@@ -348,7 +346,7 @@ function parseDepths(
           : 'must not have upTo: it is the last one',
       );
     }
-    if (require && (family === 'bitcoin' || family === 'litecoin')) {
+    if (require && isBitcoinLike(family)) {
       report(key, 'cannot require finality: this network has none');
     }
     const limit = upTo === undefined ? undefined : parseWorth(upTo);
@@ -451,7 +449,7 @@ function configureAsset(
     report('', "is the network's own coin: it has no contract, and its decimals are fixed");
     return undefined;
   }
-  if (!preset && (family === 'bitcoin' || family === 'litecoin')) {
+  if (!preset && isBitcoinLike(family)) {
     report('', 'cannot be added: this network has no tokens');
     return undefined;
   }

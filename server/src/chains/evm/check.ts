@@ -13,14 +13,10 @@ import { transferTopic } from './token.js';
 const zeroAddress = `0x${'0'.repeat(40)}`;
 
 /** Checks the nodes; see `checkNodes`. @throws if the configuration cannot be used */
-export function checkEvmNetwork(config: EvmConfig, signal: AbortSignal): AsyncIterable<NetworkFinding> {
-  return checkEvmLikeNetwork(config, evmDialect, signal);
-}
-
-export async function* checkEvmLikeNetwork(
+export async function* checkEvmNetwork(
   config: EvmConfig,
-  dialect: Dialect,
   signal: AbortSignal,
+  dialect: Dialect = evmDialect,
 ): AsyncIterable<NetworkFinding> {
   const heights = new Map<string, number>();
   const { clients } = createEvmNodes(config);

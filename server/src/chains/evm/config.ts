@@ -1,28 +1,13 @@
 /** What the EVM adapter is given: the configuration of one network, and what it uses of the server. */
-import type { Mode } from '../../shared/scope.js';
 import type { ChainAsset } from '../assets.js';
+import type { NodesConfig } from '../config/nodes.js';
 
-export interface EvmConfig {
-  readonly mode: Mode;
-  /** The network's code, such as polygon. */
-  readonly network: string;
+/** A node whose newest block is older than three times `blockTimeMs` and a minute is not believed. */
+export interface EvmConfig extends NodesConfig {
   readonly chainId: number;
-  /** JSON-RPC URLs in order of preference. Can contain credentials; never shown. */
-  readonly nodes: readonly string[];
-  /** Sent with each request, such as a provider's key. Never shown. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly assets: readonly ChainAsset[];
-  /**
-   * The usual time between blocks. A node whose newest block is older than three of them and a minute is not believed.
-   * Undefined for chains that make blocks only on demand.
-   */
-  readonly blockTimeMs?: number | undefined;
-  /** How long one request may take, 15 seconds by default. */
-  readonly timeoutMs?: number | undefined;
   /** The most calls in one request, 50 by default. */
   readonly maxBatch?: number | undefined;
-  /** What all nodes together may be asked in a minute, each call of a batch counted; no limit by default. */
-  readonly requestsPerMinute?: number | undefined;
 }
 
 export interface EvmDeps {

@@ -1,38 +1,27 @@
 /** The chain of an EVM network, read from its nodes over JSON-RPC. */
 import type { BlockPlace, Chain, ChainBlock, ChainTransfer } from '../chain.js';
 import { NodeError } from '../../rpc/node-error.js';
-import type { NodeStatus } from '../../rpc/node-pool.js';
 import type { BalanceSource } from '../balance-source.js';
 import { createBalanceSource } from './balances.js';
 import { createCheckedAssets } from './checked-assets.js';
 import type { EvmClient } from './client.js';
-import type { AssetProblem, EvmConfig, EvmDeps } from './config.js';
-import { findContractMoves } from './contract-moves.js';
-import type { TransactionCost } from '../connect.js';
+import type { EvmConfig, EvmDeps } from './config.js';
+import type { ConnectionStatus, TransactionCost } from '../connect.js';
 import { evmDialect, type Dialect } from './dialect.js';
 import { createEvmNodes, type EvmNodes } from './evm-nodes.js';
 import { createHeadReader } from './head.js';
 import { createPendingReader } from './pending.js';
 import { createRangeReader, readBlock } from './read-blocks.js';
 import { transferLogs } from './token.js';
-import { findTransfers, type ReadBlock, type TransferContext } from './transfers.js';
-
-export interface EvmStatus {
-  /** Health and use of each node, in the order of the configuration. */
-  readonly nodes: readonly NodeStatus[];
-  /** How many requests the budget leaves now; undefined without one. */
-  readonly requestsLeft: number | undefined;
-  /** Assets that are not read, because their contract is not what the configuration says. Do not offer them. */
-  readonly assetProblems: readonly AssetProblem[];
-}
+import { findContractMoves, findTransfers, type ReadBlock, type TransferContext } from './transfers.js';
 
 export interface EvmChain extends Chain {
   /** For what the scan does not do. A failure of such work counts against the node here too. */
   readonly nodes: EvmNodes;
   /** Reads what addresses hold, from the same nodes. */
   readonly balances: BalanceSource;
-  status(): EvmStatus;
-  /** How long the next block has been overdue, by the last known head; 0 if it is not, or if blocks are made on demand. */
+  /** Do not offer the assets that it names: their contract is not what the configuration says. */
+  status(): ConnectionStatus;
   overdueMs(): number;
   /**
    * The block that a transaction is in; undefined if it is in none that the node knows.
@@ -52,14 +41,10 @@ export interface EvmChain extends Chain {
  * `status().assetProblems`.
  *
  * Calls throw NodesUnavailable if no node can be used. Its message has a sentence per node, without URLs.
+ * @param dialect of networks that answer like an EVM network, and write addresses and hashes in another way
  * @throws if the configuration has no node, a URL that is none, or a contract that is no address
  */
-export function createEvmChain(config: EvmConfig, deps: EvmDeps): EvmChain {
-  return createEvmLikeChain(config, deps, evmDialect);
-}
-
-/** The same for networks that answer like an EVM network, and write addresses and hashes in another way. */
-export function createEvmLikeChain(config: EvmConfig, deps: EvmDeps, dialect: Dialect): EvmChain {
+export function createEvmChain(config: EvmConfig, deps: EvmDeps, dialect: Dialect = evmDialect): EvmChain {
   const { network, mode, blockTimeMs } = config;
   const { now = Date.now, warn = () => {} } = deps;
   const checked = createCheckedAssets(config, dialect, now, warn);

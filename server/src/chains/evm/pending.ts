@@ -1,11 +1,10 @@
 /** Follows the transfers to deposit addresses that are not in a block yet. */
-import { amountsOf, type ChainAsset } from '../assets.js';
 import type { ChainHead, ChainTransfer } from '../chain.js';
 import { unlessRefused, type EvmClient } from './client.js';
 import type { EvmDeps } from './config.js';
 import type { EvmHeader, EvmTransaction } from './replies.js';
 import { readTransferCall } from './token.js';
-import { coinIndex, firstLogIndex, type TransferContext } from './transfers.js';
+import { coinIndex, firstLogIndex, toTransfer, type Move, type TransferContext } from './transfers.js';
 
 export interface PendingTransfers {
   readonly transfers: readonly ChainTransfer[];
@@ -44,27 +43,15 @@ export function createPendingReader(
   ): Promise<Map<string, readonly ChainTransfer[]>> {
     const { dialect } = context;
     const expected = transactions.flatMap((transaction) => {
-      const move = expectedMove(transaction, context);
-      return move ? { transaction, move, asked: dialect.askedAddress(move.to) } : [];
+      const found = expectedMove(transaction, context);
+      return found ? { ...found, asked: dialect.askedAddress(found.move.to) } : [];
     });
     if (expected.length === 0) return new Map();
     const ours = await context.watched([...new Set(expected.map(({ asked }) => asked))]);
     return new Map(
       expected
         .filter(({ asked }) => ours.has(asked))
-        .map(({ transaction: { hash, from }, move: { to, amount, asset, outputIndex } }) => [
-          hash,
-          [
-            {
-              txHash: dialect.writeHash(hash),
-              outputIndex,
-              currency: asset.currency,
-              senders: from === null ? [] : [dialect.writeAddress(from)],
-              address: dialect.writeAddress(to),
-              ...amountsOf(asset, amount),
-            },
-          ],
-        ]),
+        .map(({ move, outputIndex }) => [move.txHash, [toTransfer(move, outputIndex, dialect)]]),
     );
   }
 
@@ -83,24 +70,17 @@ export function createPendingReader(
   };
 }
 
-interface ExpectedMove {
-  readonly to: string;
-  readonly amount: bigint;
-  readonly asset: ChainAsset;
-  readonly outputIndex: number;
-}
-
 /** What a pending transaction will transfer if it succeeds: the coin, or a token that is called directly. */
 function expectedMove(
-  { from, to, value, input }: EvmTransaction,
+  { hash: txHash, from, to, value: amount, input }: EvmTransaction,
   { assets: { coin, tokens } }: TransferContext,
-): ExpectedMove | undefined {
+): { readonly move: Move; readonly outputIndex: number } | undefined {
   if (to === null || from === to) return undefined;
   const token = tokens.get(to);
   const call = token && readTransferCall(input);
   if (token && call && call.amount > 0n && call.to !== from) {
-    return { ...call, asset: token, outputIndex: firstLogIndex };
+    return { move: { asset: token, txHash, from, ...call }, outputIndex: firstLogIndex };
   }
-  if (!coin || value === 0n) return undefined;
-  return { to, amount: value, asset: coin, outputIndex: coinIndex };
+  if (!coin || amount === 0n) return undefined;
+  return { move: { asset: coin, txHash, from, to, amount }, outputIndex: coinIndex };
 }

@@ -29,13 +29,16 @@ export const firstLogIndex = 1;
 /** The first index of what the contracts of a transaction sent, on networks whose nodes report it. */
 export const firstContractIndex = 2_000_000;
 
-/** What could be a transfer of ours. */
-interface Move {
+/** What could be a transfer of ours. Hashes and addresses are as nodes write them. */
+export interface Move {
   readonly asset: ChainAsset;
   readonly txHash: string;
   readonly from: string | null;
   readonly to: string;
   readonly amount: bigint;
+}
+
+interface FoundMove extends Move {
   /** Undefined if the transaction itself sends the coin. */
   readonly log: EvmLog | undefined;
 }
@@ -67,8 +70,8 @@ export async function findTransfers(
   });
 }
 
-function movesOf({ block, logs }: ReadBlock, { coin, tokens }: Assets): Move[] {
-  const moves: Move[] = [];
+function movesOf({ block, logs }: ReadBlock, { coin, tokens }: Assets): FoundMove[] {
+  const moves: FoundMove[] = [];
   for (const { hash: txHash, from, to, value: amount } of coin ? block.transactions : []) {
     // Who sends to themselves receives nothing.
     if (coin && to !== null && amount > 0n && from !== to) {
@@ -84,7 +87,10 @@ function movesOf({ block, logs }: ReadBlock, { coin, tokens }: Assets): Move[] {
   return moves;
 }
 
-async function readReceipts(evm: EvmClient, hits: readonly Move[]): Promise<ReadonlyMap<string, EvmReceipt>> {
+async function readReceipts(
+  evm: EvmClient,
+  hits: readonly FoundMove[],
+): Promise<ReadonlyMap<string, EvmReceipt>> {
   const hashes = [...new Set(hits.map(({ txHash }) => txHash))];
   const receipts = await evm.receipts(hashes);
   return new Map(
@@ -98,7 +104,7 @@ async function readReceipts(evm: EvmClient, hits: readonly Move[]): Promise<Read
 async function confirmNative(
   evm: EvmClient,
   blocks: readonly ReadBlock[],
-  hits: readonly (readonly Move[])[],
+  hits: readonly (readonly FoundMove[])[],
   dialect: Dialect,
 ): Promise<ReadonlySet<string> | undefined> {
   if (!dialect.confirmNative) return undefined;
@@ -125,7 +131,25 @@ function logIndex(evm: EvmClient, block: EvmBlock, receipt: EvmReceipt, log: Evm
   return firstLogIndex + place;
 }
 
-function toTransfer(
+/**
+ * The coins that contracts sent to deposit addresses, on networks whose nodes report them. Elsewhere, and where a node does not,
+ * the balance shows them: see reconciliation/.
+ */
+export async function findContractMoves(
+  evm: EvmClient,
+  { block }: ReadBlock,
+  { assets: { coin }, dialect, watched }: TransferContext,
+): Promise<ChainTransfer[]> {
+  const moves = (coin && (await dialect.contractMoves?.(evm, block))) ?? [];
+  if (!coin || moves.length === 0) return [];
+  const ours = await watched([...new Set(moves.map(({ to }) => dialect.askedAddress(to)))]);
+  return moves
+    .filter(({ to }) => ours.has(dialect.askedAddress(to)))
+    .map((move) => toTransfer({ ...move, asset: coin }, firstContractIndex + move.place, dialect));
+}
+
+/** The move as the scan reports it. */
+export function toTransfer(
   { asset, txHash, from, to, amount }: Move,
   outputIndex: number,
   dialect: Dialect,

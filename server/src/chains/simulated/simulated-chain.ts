@@ -9,7 +9,7 @@ import type { Schema, SimulatedBlockTable, SimulatedTransferTable } from '../../
 import { addressFormat } from '../../addresses/formats.js';
 import type { Family, Network } from '../networks.js';
 import type { Chain, ChainHead, ChainTransfer, NetworkRef } from '../chain.js';
-import { findReceiver } from './receiver.js';
+import { merchantOf } from '../../addresses/owners.js';
 import type { Transaction, Reader } from '../../db/engine.js';
 
 export interface SimulatedTransfer {
@@ -158,7 +158,7 @@ export function createSimulatedChains(options: SimulatedChainsOptions) {
       const txHash = newHash(network);
       // Token contracts refuse the zero address, and so do the simulated networks: it is a way to see a transfer fail.
       if (address === addressOf(network, new Uint8Array(20))) return txHash;
-      const receiver = await findReceiver(transaction, address);
+      const receiver = await merchantOf(transaction, 'test', address);
       await insert(transaction, transfer, {
         tx_hash: txHash,
         // The payer's reorgs must not take back what another merchant has received.

@@ -10,11 +10,7 @@ import { nameTransfer } from './receipt-store.js';
 import type { Scan, Work } from './work.js';
 
 /** Gives such receipts a place of their own. @returns them */
-export async function retireChanged(
-  transaction: Transaction,
-  scan: Scan,
-  works: ReadonlyMap<string, Work>,
-): Promise<ReceiptTable[]> {
+export async function retireChanged(transaction: Transaction, scan: Scan, works: ReadonlyMap<string, Work>) {
   const retired: ReceiptTable[] = [];
   for (const [key, { transfer }] of scan.incoming) {
     for (const work of works.values()) {
@@ -45,11 +41,7 @@ function isReceiptOf(
 }
 
 /** Below those of the chain. */
-async function freeIndex(
-  transaction: Transaction,
-  { mode, network }: NetworkRef,
-  txHash: string,
-): Promise<number> {
+async function freeIndex(transaction: Transaction, { mode, network }: NetworkRef, txHash: string) {
   const { lowest } = await transaction
     .selectFrom('receipts')
     .select(({ fn }) => fn.min('output_index').as('lowest'))

@@ -50,11 +50,7 @@ export function readQuarantine(reader: Reader, { mode, network }: NetworkRef): P
 }
 
 /** Whether something on a network is to be tried again. @param now real time */
-export async function isRetryDue(
-  reader: Reader,
-  { mode, network }: NetworkRef,
-  now: number,
-): Promise<boolean> {
+export async function isRetryDue(reader: Reader, { mode, network }: NetworkRef, now: number) {
   const row = await reader
     .selectFrom('quarantine')
     .select('id')
@@ -143,10 +139,7 @@ export function listQuarantine(reader: Reader): Promise<QuarantineTable[]> {
 }
 
 /** For operators: makes everything that is quarantined due. @returns how much that is */
-export async function retryQuarantine(
-  transaction: Transaction,
-  network: string | undefined,
-): Promise<number> {
+export async function retryQuarantine(transaction: Transaction, network: string | undefined) {
   const all = transaction.updateTable('quarantine').set({ retry_at: 0 });
   const { numUpdatedRows } = await (
     network === undefined ? all : all.where('network', '=', network)

@@ -32,10 +32,7 @@ const insertRow = preparedSend((transaction, receipt: ReceiptTable) =>
   transaction.insertInto('receipts').values(receipt),
 );
 
-export async function insertReceipts(
-  transaction: Transaction,
-  receipts: readonly ReceiptTable[],
-): Promise<void> {
+export async function insertReceipts(transaction: Transaction, receipts: readonly ReceiptTable[]) {
   await countChanges(transaction, receipts);
   const [only] = receipts;
   if (only && receipts.length === 1) return insertRow(transaction, only);
@@ -72,10 +69,7 @@ export function isUnchanged(before: ReceiptTable, after: ReceiptTable): boolean 
 }
 
 /** Stores what can change of receipts. Those that get the same values are updated together. */
-export async function updateReceipts(
-  transaction: Transaction,
-  receipts: readonly ReceiptTable[],
-): Promise<void> {
+export async function updateReceipts(transaction: Transaction, receipts: readonly ReceiptTable[]) {
   await countChanges(transaction, receipts);
   const groups = new Map<string, { readonly values: Changing; readonly ids: string[] }>();
   for (const receipt of receipts) {
@@ -195,18 +189,8 @@ export interface PendingEffect {
 /** A receipt of a payment that is not locked yet. */
 export type ReceiptRef = Pick<ReceiptTable, 'id' | 'payment_id'>;
 
-export interface AffectedReceipts {
-  /** The scan found them in another place than before. */
-  readonly moved: readonly ReceiptRef[];
-  /** They are to be confirmed, reversed or dropped, or that was left undone by the last scan. */
-  readonly due: readonly ReceiptRef[];
-}
-
 /** The receipts that a network scan may change. */
-export async function affectedReceipts(
-  transaction: Transaction,
-  effect: ScanEffect,
-): Promise<AffectedReceipts> {
+export async function affectedReceipts(transaction: Transaction, effect: ScanEffect) {
   const { mode, network, orphanedAbove, txHashes, height, finalHeight = -1, pending } = effect;
   const all = transaction
     .selectFrom('receipts')
@@ -214,10 +198,12 @@ export async function affectedReceipts(
     .where((e) => e.and({ mode, network }));
   const live = all.where('status', 'in', ['seen', 'confirmed']);
   return {
+    /** The scan found them in another place than before. */
     moved: [
       ...(await inChunks(txHashes, (chunk) => all.where('tx_hash', 'in', chunk).execute())),
       ...(orphanedAbove === undefined ? [] : await live.where('block_height', '>', orphanedAbove).execute()),
     ],
+    /** They are to be confirmed, reversed or dropped, or that was left undone by the last scan. */
     due: [
       ...(await findDue(transaction, { mode, network, nextHeight: height + 1, finalHeight })),
       ...(pending ? await findGone(transaction, effect, pending) : []),
@@ -293,10 +279,7 @@ async function findGone(
 }
 
 /** The receipts with these ids, oldest first. */
-export async function findReceipts(
-  transaction: Transaction,
-  ids: readonly string[],
-): Promise<ReceiptTable[]> {
+export async function findReceipts(transaction: Transaction, ids: readonly string[]) {
   const found = await inChunks([...new Set(ids)], (chunk) =>
     transaction.selectFrom('receipts').selectAll().where('id', 'in', chunk).execute(),
   );

@@ -23,7 +23,7 @@ import {
   liveReceiptsOf,
   storeChecked,
 } from './receipt-store.js';
-import { dueReceipts, isDeep, newWork, type Scan, type Work } from './work.js';
+import { dueReceipts, isDeep, newWork, type Scan } from './work.js';
 import { createQuarantine, isRetryDue, readQuarantine, release } from './quarantine.js';
 import { createSettleReceipts } from './settle.js';
 
@@ -66,11 +66,7 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
    * Locks the payments that a scan may change, and reads those of their receipts that it may change: a payment can have
    * thousands.
    */
-  async function findWorks(
-    transaction: Transaction,
-    scan: Scan,
-    isWaiting: (paymentId: string) => boolean,
-  ): Promise<Map<string, Work>> {
+  async function findWorks(transaction: Transaction, scan: Scan, isWaiting: (paymentId: string) => boolean) {
     const { mode, network, orphanedAbove, head, finalHeight, quarantined, incoming, present } = scan;
     const { moved, due } = await affectedReceipts(transaction, {
       ...{ mode, network, orphanedAbove, height: head.height, finalHeight },

@@ -95,12 +95,7 @@ export function dueReceipts(work: Work, scan: Scan, budget: number): DueReceipts
 }
 
 /** Whether a receipt that waits for a block is no longer pending, or gave way to another. */
-export function isDropped(
-  receipt: ReceiptTable,
-  key: string,
-  { present }: Scan,
-  { replaced }: Work,
-): boolean {
+export function isDropped(receipt: ReceiptTable, key: string, { present }: Scan, { replaced }: Work) {
   if (receipt.status !== 'seen' || receipt.block_height !== null) return false;
   return replaced.has(key) || (present !== undefined && !present.has(key));
 }

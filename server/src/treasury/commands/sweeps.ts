@@ -2,8 +2,7 @@
 import { fromUnits } from 'crypto-checkout/contract';
 import { forwarderFactory } from '../forwarder-factory.js';
 import { evmNetworks, readFactory, type EvmConnected } from '../forwarder-checks.js';
-import type { SweepItem, SweepPlan } from '../plan.js';
-import { mostBalances, writeSweep } from '../sweep-file.js';
+import { mostBalances, writeSweep, type SweepItem, type SweepPlan } from '../plan.js';
 import { listTransactions } from '../gas-transactions.js';
 import { parseAmount } from '../../money/amounts.js';
 import { isoTime } from '../../shared/clock.js';

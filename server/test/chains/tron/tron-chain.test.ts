@@ -3,7 +3,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Hex } from 'viem';
-import { createTronChain, checkTronNetwork, type TronConfig } from '../../../src/chains/tron/tron-chain.js';
+import type { EvmConfig } from '../../../src/chains/evm/config.js';
+import { createTronChain, checkTronNetwork } from '../../../src/chains/tron/tron-chain.js';
 import { toEvmAddress, toTronAddress } from '../../../src/chains/tron/tron-dialect.js';
 import type { EvmChain } from '../../../src/chains/evm/evm-chain.js';
 import { anvilChainId, startAnvil, type Anvil } from '../../support/anvil.js';
@@ -79,7 +80,7 @@ async function stop(server: Server): Promise<void> {
 
 function open(
   url: string,
-  changes: Partial<TronConfig> = {},
+  changes: Partial<EvmConfig> = {},
   isAnyoneExpected = false,
   now = Date.now,
 ): EvmChain {
@@ -177,15 +178,15 @@ describe('Recorded replies', () => {
     expect(chain.status().nodes[0]?.requests).toBe(before);
   });
 
-  it('Can come from two ports', async () => {
-    const chain = open(`${node.url}/jsonrpc`, { httpNodes: [node.url] });
+  it('Can be asked by the URL of the JSON-RPC', async () => {
+    const chain = open(`${node.url}/jsonrpc`);
     expect((await chain.block(67_000_002, signal))?.transfers).toHaveLength(2);
   });
 
   it('Are checked, and say what the node can do', async () => {
     const findings = [];
     const assets = [{ currency: 'TRX', decimals: 6 }];
-    const config: TronConfig = {
+    const config: EvmConfig = {
       mode: 'live',
       network: 'tron',
       chainId: 728126428,

@@ -1,0 +1,41 @@
+/** Whose deposit addresses are: those of payments and of wallets alike. */
+import { inChunks } from '../db/chunks.js';
+import type { Reader } from '../db/engine.js';
+import type { Mode } from '../shared/scope.js';
+
+/** The ids of the sources of treasuries' addresses, for `like`. */
+export const forwarderSources = 'forwarder:%';
+
+const given = (reader: Reader, mode: Mode, addresses: readonly string[]) =>
+  reader
+    .selectFrom('addresses')
+    .leftJoin('payments', 'payments.id', 'addresses.payment_id')
+    .leftJoin('wallets', 'wallets.id', 'addresses.wallet_id')
+    .select((e) => [
+      'addresses.address',
+      e.fn.coalesce('payments.merchant_id', 'wallets.merchant_id').as('merchant'),
+    ])
+    .where('addresses.mode', '=', mode)
+    .where('addresses.address', 'in', addresses);
+
+/** The merchant that an address of a mode was given to; undefined if it is nobody's. */
+export async function merchantOf(reader: Reader, mode: Mode, address: string): Promise<string | undefined> {
+  return (await given(reader, mode, [address]).executeTakeFirst())?.merchant ?? undefined;
+}
+
+/** The merchants of those of these addresses that are a treasury's, by address. */
+export async function forwarderMerchants(
+  reader: Reader,
+  mode: Mode,
+  addresses: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await inChunks(addresses, (chunk) =>
+    given(reader, mode, chunk).where('addresses.source_id', 'like', forwarderSources).execute(),
+  );
+  return new Map(rows.map(({ address, merchant }) => [address, merchant ?? '']));
+}
+
+/** Whether an address is a treasury's. */
+export async function isForwarder(reader: Reader, mode: Mode, address: string): Promise<boolean> {
+  return (await forwarderMerchants(reader, mode, [address])).has(address);
+}

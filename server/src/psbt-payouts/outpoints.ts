@@ -1,0 +1,15 @@
+/** Coins by the outputs that they are: as nodes are asked for them, and as `hash:index`. */
+import type { Outpoint } from '../chains/bitcoin/utxo-node.js';
+
+interface OutpointRow {
+  readonly tx_hash: string;
+  readonly output_index: number;
+}
+
+export const outpointOf = (row: OutpointRow): Outpoint => ({
+  txHash: row.tx_hash,
+  outputIndex: row.output_index,
+});
+
+export const nameOf = ({ txHash, outputIndex }: Outpoint): string => `${txHash}:${outputIndex}`;
+export const nameOfRow = (row: OutpointRow): string => nameOf(outpointOf(row));
