@@ -6,6 +6,8 @@ import { defineConfig } from 'vitest/config';
 import { memoryFolder } from './scripts/memory-folder.mjs';
 
 const disk = tmpdir();
+// A stalled machine must not cost a whole run of the gate. What passed only on the second run is listed at its end.
+const retry = env['CI'] === 'true' ? 1 : 0;
 // For the servers that the global setups start, and for the workers. The e2e project keeps to the disk: it installs packages.
 const memory = memoryFolder();
 if (memory !== undefined) env['TMPDIR'] = memory;
@@ -17,6 +19,7 @@ export default defineConfig({
         ssr: { resolve: { conditions: ['@crypto-checkout/source', ...defaultServerConditions] } },
         test: {
           name: 'node',
+          retry,
           include: ['test/**/*.test.ts', 'server/test/**/*.test.ts'],
           exclude: ['**/*.browser.test.ts', 'test/e2e/**', '**/node_modules/**'],
           globalSetup: ['test/postgres.setup.ts', 'test/litecoind.setup.ts'],
@@ -35,6 +38,7 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
+          retry,
           env: { TMPDIR: disk },
           include: ['test/e2e/**/*.test.ts'],
           globalSetup: ['test/litecoind.setup.ts', 'test/browser.setup.ts'],

@@ -24,8 +24,9 @@ The tests find or install a browser, a PostgreSQL and a Litecoin Core. To use yo
 Without them, their tests are skipped and the reason is printed; with CI=true that is a failure.`;
 
 /**
- * `missing` says what was skipped and why, a line each; `failures` has a text for each failed test; `seconds` says how long each file took.
- * @typedef {{ passed: number, failed: number, skipped: number, missing?: string[], failures: string[], seconds: Record<string, number> }} Counts
+ * `missing` says what was skipped and why, a line each; `failures` has a text for each failed test, and `repeated` for
+ * each that passed only when it was run again; `seconds` says how long each file took.
+ * @typedef {{ passed: number, failed: number, skipped: number, missing?: string[], failures: string[], repeated?: string[], seconds: Record<string, number> }} Counts
  */
 
 /** What takes minutes or installs packages. @param {string} file */
@@ -203,6 +204,8 @@ async function main({ filters, long }) {
   /** @type {string[]} */
   const failures = [];
   /** @type {string[]} */
+  const repeated = [];
+  /** @type {string[]} */
   const missing = [];
   /** @type {[file: string, seconds: number][]} */
   const times = [];
@@ -211,6 +214,7 @@ async function main({ filters, long }) {
     total.failed += counts.failed;
     total.skipped += counts.skipped;
     failures.push(...counts.failures);
+    repeated.push(...(counts.repeated ?? []));
     times.push(...Object.entries(counts.seconds));
     missing.push(...(counts.missing ?? []));
     lines.push(`${counts.failed > 0 ? 'failed' : 'ok    '} ${name}${note}`);
@@ -257,6 +261,8 @@ async function main({ filters, long }) {
   }
   // Repeated here, because they are hard to find in the output of thousands of tests.
   if (failures.length > 0) console.log(`\nFailed:\n\n${failures.map(shorten).join('\n\n')}`);
+  if (repeated.length > 0)
+    console.log(`\nPassed only on the second run:\n\n${repeated.map(shorten).join('\n\n')}`);
   times.sort(([, a], [, b]) => b - a);
   console.log(`\nThe slowest files, in seconds:\n`);
   for (const [file, seconds] of times.slice(0, slowest)) {

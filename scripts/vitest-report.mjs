@@ -18,6 +18,8 @@ export default class {
     const counts = { passed: 0, failed: 0, skipped: 0 };
     /** @type {string[]} */
     const failures = unhandled.map((error) => textOf([error]));
+    /** @type {string[]} */
+    const repeated = [];
     /** @type {Record<string, number>} */
     const seconds = {};
     for (const module of modules) {
@@ -29,12 +31,13 @@ export default class {
       if (own.length > 0) failures.push(`${file}\n${textOf(own)}`);
       for (const test of module.children.allTests()) {
         const { state, errors } = test.result();
+        if (test.diagnostic()?.flaky) repeated.push(`${file}: ${test.fullName}\n${textOf(errors ?? [])}`);
         if (state === 'passed') counts.passed += 1;
         else if (state === 'failed') failures.push(`${file}: ${test.fullName}\n${textOf(errors)}`);
         else counts.skipped += 1;
       }
     }
-    const report = { ...counts, failed: failures.length, failures, seconds };
+    const report = { ...counts, failed: failures.length, failures, repeated, seconds };
     writeFileSync(env.TEST_COUNTS ?? '', JSON.stringify(report));
   }
 }
