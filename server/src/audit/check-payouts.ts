@@ -1,7 +1,14 @@
 /** The ledger's invariants for withdrawals: transfers and their payouts, and payouts to banks. */
 import { sql } from 'kysely';
 import { sumUnits } from '../db/units.js';
-import { comparePostings, compareToAccounts, Report, visitPages, type LedgerCheck } from './check-report.js';
+import {
+  comparePostings,
+  compareToAccounts,
+  Report,
+  sumsBy,
+  visitPages,
+  type LedgerCheck,
+} from './check-report.js';
 import type { Reader } from '../db/engine.js';
 
 /**
@@ -13,26 +20,12 @@ export async function checkTransfers(reader: Reader): Promise<LedgerCheck> {
     'Every transfer has one hold, one post or void once it has ended, and a matching payout',
   );
   const checked = await visitPages(
-    (after) => selectTransfers(reader).where('transfers.id', '>', after).orderBy('transfers.id'),
+    selectTransfers(reader),
     (page) => {
-      for (const {
-        id,
-        status,
-        amount,
-        fee,
-        held,
-        posted,
-        voided,
-        undone,
-        lost,
-        back,
-        settled_at,
-        reversals,
-        ...of
-      } of page) {
-        const { payout_status: payout } = of;
-        const units = (BigInt(amount) + BigInt(fee)).toString();
-        const wasSent = settled_at !== null;
+      for (const row of page) {
+        const { id, status, held, posted, voided, undone, lost, back, payout } = row;
+        const units = (BigInt(row.amount) + BigInt(row.fee)).toString();
+        const wasSent = row.settled_at !== null;
         const isPayoutRight =
           payout === status || (payout === null && ['pending', 'failed'].includes(status));
         report.add([
@@ -49,15 +42,18 @@ export async function checkTransfers(reader: Reader): Promise<LedgerCheck> {
           ...(lost === (status === 'failed' && wasSent ? units : null)
             ? []
             : [`lost:${id} is ${lost ?? 'missing'}, but the transfer is ${status}`]),
-          ...(back === (reversals > 0 ? units : null)
+          ...(back === (row.reversals > 0 ? units : null)
             ? []
-            : [`back:${id} is ${back ?? 'missing'}, but the transfer has waited again ${reversals} times`]),
+            : [
+                `back:${id} is ${back ?? 'missing'}, but the transfer has waited again ${row.reversals} times`,
+              ]),
           ...(isPayoutRight
             ? []
             : [`The payout of ${id} is ${payout ?? 'missing'}, but the transfer is ${status}`]),
         ]);
       }
     },
+    'transfers.id',
   );
   const differing = await reader
     .selectFrom('payouts')
@@ -90,9 +86,10 @@ function selectTransfers(reader: Reader) {
   /** After so many reversals, what was posted has that number in its key. */
   const numbered = (times: string) =>
     sql`case when ${sql.raw(times)} > 0 then ':' || ${sql.raw(times)} else '' end`;
-  const suffixes = { hold: sql`''`, back: numbered('(transfers.reversals - 1)') };
   const suffixOf = (kind: string) =>
-    kind === 'hold' || kind === 'back' ? suffixes[kind] : numbered('transfers.reversals');
+    kind === 'hold'
+      ? sql`''`
+      : numbered(kind === 'back' ? '(transfers.reversals - 1)' : 'transfers.reversals');
   const moved = (kind: 'hold' | 'post' | 'void' | 'undo' | 'lost' | 'back', side: 'credit' | 'debit') =>
     reader
       .selectFrom('ledger_postings as posting')
@@ -115,7 +112,7 @@ function selectTransfers(reader: Reader) {
       'transfers.fee',
       'transfers.settled_at',
       'transfers.reversals',
-      'payouts.status as payout_status',
+      'payouts.status as payout',
       moved('hold', 'credit').as('held'),
       moved('post', 'debit').as('posted'),
       moved('void', 'debit').as('voided'),
@@ -140,14 +137,8 @@ export async function checkReserved(reader: Reader): Promise<LedgerCheck> {
   const open = await reader
     .selectFrom(transfers.unionAll(refunds).as('open'))
     .groupBy(['mode', 'currency', 'network', 'merchant_id'])
-    .select([
-      'mode',
-      'currency',
-      'network',
-      'merchant_id as owner',
-      sumUnits(reader, 'amount').as('amounts'),
-      sumUnits(reader, 'fee').as('fees'),
-    ])
+    .select(['mode', 'currency', 'network', 'merchant_id as owner'])
+    .select([sumUnits(reader, 'amount').as('amounts'), sumUnits(reader, 'fee').as('fees')])
     .execute();
   const held = open.map(({ amounts, fees, ...of }) => ({
     ...of,
@@ -164,15 +155,12 @@ export async function checkBankPayouts(reader: Reader): Promise<LedgerCheck> {
     report,
     'payouts to banks',
     ['bank', 'bank-return'],
-    (after) => toBanks.select(['id', 'status']).where('id', '>', after).orderBy('id'),
+    toBanks.select(['id', 'status']),
     ({ id, status }) => [`bank:${id}`, ...(status === 'failed' ? [`bank-return:${id}`] : [])],
   );
-  const paid = await toBanks
-    .where('status', '<>', 'failed')
-    .groupBy(['mode', 'currency'])
-    .select(['mode', 'currency', sumUnits(reader, 'amount').as('units')])
-    .execute();
-  const clearing = paid.map((sum) => ({ ...sum, owner: null }));
+  const paid = toBanks.where('status', '<>', 'failed');
+  const sums = await sumsBy(reader, paid, ['mode', 'currency'], ['amount']);
+  const clearing = sums.map(({ amount_sum: units, ...of }) => ({ ...of, owner: null, units }));
   await compareToAccounts(reader, report, 'bank_clearing', clearing);
   return report.result(checked);
 }

@@ -12,7 +12,7 @@ export async function checkRefunds(reader: Reader): Promise<LedgerCheck> {
     report,
     'refunds',
     ['refund-hold', 'refund-void'],
-    (after) => reader.selectFrom('refunds').select(['id', 'status']).where('id', '>', after).orderBy('id'),
+    reader.selectFrom('refunds').select(['id', 'status']),
     ({ id, status }) => [
       `refund-hold:${id}`,
       ...(status === 'cancelled' || status === 'expired' ? [`refund-void:${id}`] : []),

@@ -1,7 +1,9 @@
 /** The result of a ledger check, and what the checks share: pages, counts and comparisons with accounts. */
 import { sql, type SelectQueryBuilder } from 'kysely';
 import { inChunks } from '../db/chunks.js';
+import type { Schema } from '../db/schema.js';
 import type { LedgerAccountKind } from '../db/tables/ledger.js';
+import { sumUnits } from '../db/units.js';
 import type { Mode } from '../shared/scope.js';
 import type { Reader } from '../db/engine.js';
 
@@ -41,18 +43,21 @@ export class Report {
 const pageSize = 500;
 
 /**
- * Reads a query page by page, so that it can have any number of rows.
- * @param query selects the rows with an id above `after`, ordered by id
+ * Reads a query page by page, in the order of the ids, so that it can have any number of rows.
+ * @param column the ids, where a join has several
  * @returns the number of rows
  */
 export async function visitPages<DB, TB extends keyof DB, Row extends { readonly id: string }>(
-  query: (after: string) => SelectQueryBuilder<DB, TB, Row>,
+  query: SelectQueryBuilder<DB, TB, Row>,
   visit: (page: readonly Row[]) => void | Promise<void>,
+  column = 'id',
 ): Promise<number> {
+  const id = sql.ref(column);
   let after = '';
   let visited = 0;
   for (;;) {
-    const page: readonly Row[] = await query(after).limit(pageSize).execute();
+    const rest = query.where(sql<boolean>`${id} > ${after}`).orderBy(id);
+    const page: readonly Row[] = await rest.limit(pageSize).execute();
     await visit(page);
     visited += page.length;
     const last = page.at(-1);
@@ -75,7 +80,6 @@ export async function count<DB, TB extends keyof DB, O>(
  * Checks that exactly the expected postings exist.
  * @param name of what is posted, in the plural
  * @param prefixes of the postings' keys
- * @param query selects the records with an id above `after`, ordered by id
  * @param keysOf the keys under which a record must have been posted
  * @returns the number of records
  */
@@ -84,14 +88,17 @@ export async function comparePostings<DB, TB extends keyof DB, Row extends { rea
   report: Report,
   name: string,
   prefixes: readonly string[],
-  query: (after: string) => SelectQueryBuilder<DB, TB, Row>,
+  query: SelectQueryBuilder<DB, TB, Row>,
   keysOf: (row: Row) => readonly string[],
 ): Promise<number> {
   let expected = 0;
   const checked = await visitPages(query, async (page) => {
     const wanted = page.flatMap(keysOf);
     expected += wanted.length;
-    const found = await findPostedKeys(reader, wanted);
+    const rows = await inChunks(wanted, (chunk) =>
+      reader.selectFrom('ledger_postings').select('key').where('key', 'in', chunk).execute(),
+    );
+    const found = new Set(rows.map(({ key }) => key));
     report.add(wanted.filter((key) => !found.has(key)).map((key) => `${key} is missing`));
   });
   const posted = await count(
@@ -103,12 +110,24 @@ export async function comparePostings<DB, TB extends keyof DB, Row extends { rea
   return checked;
 }
 
-/** Finds which of the keys were posted. */
-async function findPostedKeys(reader: Reader, keys: readonly string[]): Promise<ReadonlySet<string>> {
-  const rows = await inChunks(keys, (chunk) =>
-    reader.selectFrom('ledger_postings').select('key').where('key', 'in', chunk).execute(),
-  );
-  return new Set(rows.map(({ key }) => key));
+/** The rows that have the same `by` as one, with the sums of some columns of units, as text. */
+export async function sumsBy<
+  Table extends keyof Schema,
+  By extends keyof Schema[Table] & string,
+  Column extends keyof Schema[Table] & string,
+>(
+  reader: Reader,
+  query: SelectQueryBuilder<Schema, Table, object>,
+  by: readonly By[],
+  columns: readonly Column[],
+): Promise<(Pick<Schema[Table], By> & Readonly<Record<`${Column}_sum`, string>>)[]> {
+  const sums = columns.map((column) => sumUnits(reader, column).as(`${column}_sum`));
+  // Kysely does not know the columns of a table that is a type parameter.
+  const rows = await query
+    .groupBy(by as never)
+    .select([...by, ...sums] as never)
+    .execute();
+  return rows as never;
 }
 
 export interface ExpectedBalance {
@@ -140,14 +159,11 @@ export async function compareToAccounts(
     ]),
   );
   const accounts = await visitPages(
-    (after) =>
-      reader
-        .selectFrom('ledger_accounts')
-        .select(['id', 'balance'])
-        .where('kind', '=', kind)
-        .where('id', 'not like', '%/debt')
-        .where('id', '>', after)
-        .orderBy('id'),
+    reader
+      .selectFrom('ledger_accounts')
+      .select(['id', 'balance'])
+      .where('kind', '=', kind)
+      .where('id', 'not like', '%/debt'),
     (page) => {
       for (const { id, balance } of page) {
         const units = open.get(id) ?? '0';

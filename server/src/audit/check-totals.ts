@@ -1,10 +1,11 @@
 /** The ledger's invariants about sums: where the coins lie, what the fees are, and what each merchant has. */
-import { sumUnits } from '../db/units.js';
 import type { Mode } from '../shared/scope.js';
 import type { Reader } from '../db/engine.js';
+import type { TransferTable } from '../db/schema.js';
 import {
   compareToAccounts,
   Report,
+  sumsBy,
   visitPages,
   type ExpectedBalance,
   type LedgerCheck,
@@ -31,49 +32,23 @@ class Sums {
 export async function checkCustody(reader: Reader): Promise<LedgerCheck> {
   const report = new Report('Custody is what was received less what was sent, by network and merchant');
   const sums = new Sums();
-  const received = await reader
-    .selectFrom('receipts')
-    .where('status', '=', 'confirmed')
-    .groupBy(['mode', 'currency', 'network', 'merchant_id'])
-    .select(['mode', 'currency', 'network', 'merchant_id', sumUnits(reader, 'amount').as('units')])
-    .execute();
-  for (const { mode, currency, network, merchant_id: owner, units } of received) {
-    sums.add([mode, currency, network, owner], BigInt(units));
+  const by = ['mode', 'currency', 'network', 'merchant_id'] as const;
+  const confirmed = reader.selectFrom('receipts').where('status', '=', 'confirmed');
+  for (const row of await sumsBy(reader, confirmed, by, ['amount'])) {
+    sums.add(placeOf(row), BigInt(row.amount_sum));
   }
-  const sent = await reader
-    .selectFrom('transfers')
-    .where('status', '=', 'success')
-    .groupBy(['mode', 'currency', 'network', 'merchant_id', 'paid_from'])
-    .select([
-      ...(['mode', 'currency', 'network', 'merchant_id', 'paid_from'] as const),
-      sumUnits(reader, 'amount').as('units'),
-      sumUnits(reader, 'network_fee').as('fees'),
-    ])
-    .execute();
-  for (const { mode, currency, network, merchant_id: owner, paid_from: place, units, fees } of sent) {
-    sums.add(
-      [mode, currency, network, owner, ...(place === null ? [] : [place])],
-      -BigInt(units) - BigInt(fees),
-    );
+  const sent = reader.selectFrom('transfers').where('status', '=', 'success');
+  for (const row of await sumsBy(reader, sent, [...by, 'paid_from'], ['amount', 'network_fee'])) {
+    sums.add(placeOf(row, row.paid_from), -BigInt(row.amount_sum) - BigInt(row.network_fee_sum));
   }
-  const swept = await reader
-    .selectFrom('sweeps')
-    .where('is_reversed', '=', 0)
-    .groupBy(['mode', 'currency', 'network', 'merchant_id'])
-    .select(['mode', 'currency', 'network', 'merchant_id', sumUnits(reader, 'amount').as('units')])
-    .execute();
-  for (const { mode, currency, network, merchant_id: owner, units } of swept) {
-    sums.add([mode, currency, network, owner], -BigInt(units));
-    sums.add([mode, currency, network, owner, 'treasury'], BigInt(units));
+  const swept = reader.selectFrom('sweeps').where('is_reversed', '=', 0);
+  for (const row of await sumsBy(reader, swept, by, ['amount'])) {
+    sums.add(placeOf(row), -BigInt(row.amount_sum));
+    sums.add(placeOf(row, 'treasury'), BigInt(row.amount_sum));
   }
-  const gas = await reader
-    .selectFrom('treasury_fees')
-    .where('is_reversed', '=', 0)
-    .groupBy(['mode', 'currency', 'network', 'merchant_id'])
-    .select(['mode', 'currency', 'network', 'merchant_id', sumUnits(reader, 'amount').as('units')])
-    .execute();
-  for (const { mode, currency, network, merchant_id: owner, units } of gas) {
-    sums.add([mode, currency, network, owner, 'treasury'], -BigInt(units));
+  const gas = reader.selectFrom('treasury_fees').where('is_reversed', '=', 0);
+  for (const row of await sumsBy(reader, gas, by, ['amount'])) {
+    sums.add(placeOf(row, 'treasury'), -BigInt(row.amount_sum));
   }
   const expected = sums.entries().map(([[mode, currency = '', network = '', owner = '', place], units]) => ({
     mode: mode as Mode,
@@ -83,26 +58,27 @@ export async function checkCustody(reader: Reader): Promise<LedgerCheck> {
   return report.result(await compareToAccounts(reader, report, 'custody', expected));
 }
 
+function placeOf(
+  row: Pick<TransferTable, 'mode' | 'currency' | 'network' | 'merchant_id'>,
+  place: string | null = null,
+) {
+  return [row.mode, row.currency, row.network, row.merchant_id, ...(place === null ? [] : [place])];
+}
+
 export async function checkFeeIncome(reader: Reader): Promise<LedgerCheck> {
   const report = new Report('Fee income is the fees of all credited receipts and sent transfers');
   const sums = new Sums();
-  const credited = await reader
-    .selectFrom('receipts')
-    .where('is_credited', '=', 1)
-    .groupBy(['mode', 'currency'])
-    .select(['mode', 'currency', sumUnits(reader, 'credited_fee').as('units')])
-    .execute();
-  const sent = await reader
-    .selectFrom('transfers')
-    .where('status', '=', 'success')
-    .groupBy(['mode', 'currency'])
-    .select(['mode', 'currency', sumUnits(reader, 'fee').as('units')])
-    .execute();
-  for (const { mode, currency, units } of [...credited, ...sent]) sums.add([mode, currency], BigInt(units));
+  const by = ['mode', 'currency'] as const;
+  const credited = reader.selectFrom('receipts').where('is_credited', '=', 1);
+  for (const row of await sumsBy(reader, credited, by, ['credited_fee'])) {
+    sums.add([row.mode, row.currency], BigInt(row.credited_fee_sum));
+  }
+  const sent = reader.selectFrom('transfers').where('status', '=', 'success');
+  for (const row of await sumsBy(reader, sent, by, ['fee'])) {
+    sums.add([row.mode, row.currency], BigInt(row.fee_sum));
+  }
   const expected = sums.entries().map(([[mode, currency = ''], units]): ExpectedBalance => ({
-    mode: mode as Mode,
-    currency,
-    owner: null,
+    ...{ mode: mode as Mode, currency, owner: null },
     units: units.toString(),
   }));
   return report.result(await compareToAccounts(reader, report, 'fee_income', expected));
@@ -113,40 +89,30 @@ export async function checkMerchants(reader: Reader): Promise<LedgerCheck> {
   const report = new Report('Available, reserved and debts are what was credited less what was paid out');
   const sums = new Sums();
   const by = ['mode', 'currency', 'merchant_id'] as const;
-  const credited = await reader
-    .selectFrom('receipts')
-    .where('is_credited', '=', 1)
-    .groupBy(by)
-    .select([...by, sumUnits(reader, 'amount').as('plus'), sumUnits(reader, 'credited_fee').as('minus')])
-    .execute();
-  for (const row of credited) {
-    sums.add([row.mode, row.currency, row.merchant_id], BigInt(row.plus) - BigInt(row.minus));
+  const credited = reader.selectFrom('receipts').where('is_credited', '=', 1);
+  for (const row of await sumsBy(reader, credited, by, ['amount', 'credited_fee'])) {
+    const { mode, currency, merchant_id: owner } = row;
+    sums.add([mode, currency, owner], BigInt(row.amount_sum) - BigInt(row.credited_fee_sum));
   }
-  const sent = await reader
-    .selectFrom('transfers')
-    .where('status', '=', 'success')
-    .groupBy(by)
-    .select([...by, sumUnits(reader, 'amount').as('amounts'), sumUnits(reader, 'fee').as('fees')])
-    .execute();
-  const toBanks = await reader
+  const sent = reader.selectFrom('transfers').where('status', '=', 'success');
+  const toBanks = reader
     .selectFrom('payouts')
     .where('transfer_id', 'is', null)
-    .where('status', '<>', 'failed')
-    .groupBy(by)
-    .select([...by, sumUnits(reader, 'amount').as('amounts'), sumUnits(reader, 'fee').as('fees')])
-    .execute();
-  for (const row of [...sent, ...toBanks]) {
-    sums.add([row.mode, row.currency, row.merchant_id], -BigInt(row.amounts) - BigInt(row.fees));
+    .where('status', '<>', 'failed');
+  const paidOut = [
+    ...(await sumsBy(reader, sent, by, ['amount', 'fee'])),
+    ...(await sumsBy(reader, toBanks, by, ['amount', 'fee'])),
+  ];
+  for (const row of paidOut) {
+    const { mode, currency, merchant_id: owner } = row;
+    sums.add([mode, currency, owner], -BigInt(row.amount_sum) - BigInt(row.fee_sum));
   }
   const actual = new Sums();
   const checked = await visitPages(
-    (after) =>
-      reader
-        .selectFrom('ledger_accounts')
-        .select(['id', 'mode', 'currency', 'merchant_id', 'balance'])
-        .where((e) => e.or([e('kind', 'in', ['available', 'reserved']), e('id', 'like', '%/debt')]))
-        .where('id', '>', after)
-        .orderBy('id'),
+    reader
+      .selectFrom('ledger_accounts')
+      .select(['id', 'mode', 'currency', 'merchant_id', 'balance'])
+      .where((e) => e.or([e('kind', 'in', ['available', 'reserved']), e('id', 'like', '%/debt')])),
     (page) => {
       for (const { mode, currency, merchant_id: owner, balance } of page) {
         actual.add([mode, currency, owner], BigInt(balance));
@@ -163,12 +129,8 @@ export async function checkMerchants(reader: Reader): Promise<LedgerCheck> {
 
 export async function checkGas(reader: Reader): Promise<LedgerCheck> {
   const report = new Report('Gas is what the transactions of gas keys cost');
-  const paid = await reader
-    .selectFrom('gas_transactions')
-    .where('cost', 'is not', null)
-    .groupBy(['mode', 'currency'])
-    .select(['mode', 'currency', sumUnits(reader, 'cost').as('units')])
-    .execute();
-  const expected = paid.map((row): ExpectedBalance => ({ ...row, owner: null }));
+  const ended = reader.selectFrom('gas_transactions').where('cost', 'is not', null);
+  const paid = await sumsBy(reader, ended, ['mode', 'currency'], ['cost']);
+  const expected = paid.map(({ cost_sum: units, ...of }) => ({ ...of, owner: null, units }));
   return report.result(await compareToAccounts(reader, report, 'gas_paid', expected));
 }
