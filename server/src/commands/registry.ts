@@ -1,7 +1,8 @@
 /** All commands, by room. */
 import { psbtCommands } from '../psbt-payouts/commands.js';
 import { restoreCommands } from '../restore/commands.js';
-import { treasuryCommands } from '../treasury/commands/groups.js';
+import { sweepCommands } from '../treasury/commands/sweeps.js';
+import { transferExportCommands } from '../treasury/commands/transfer-export.js';
 import { addressCommands } from './addresses.js';
 import { auditCommands } from './audit.js';
 import { balanceCommands } from './balances.js';
@@ -37,7 +38,8 @@ export const groups: readonly Group[] = [
   refundCommands,
   transferCommands,
   psbtCommands,
-  ...treasuryCommands,
+  transferExportCommands,
+  sweepCommands,
   payoutCommands,
   webhookCommands,
   sandboxCommands,

@@ -2,13 +2,12 @@
  * Compares the books with the chain at one height, network by network: what forwarders hold, which nobody but a sweep can move,
  * must be what the books say to the unit. A treasury is the merchant's own wallet: it may hold more, but not less.
  */
-import type { DepositKeys } from '../addresses/deposit-keys.js';
 import { fromChain } from '../chains/assets.js';
 import { readBooked } from '../reconciliation/books.js';
 import { sizeOf, type Size } from '../reconciliation/size.js';
 import type { Reader } from '../db/engine.js';
-import type { Scope } from '../shared/scope.js';
-import type { EvmConnected } from './forwarder-checks.js';
+import type { NetworkRef } from '../chains/chain.js';
+import { placeOf, type EvmConnected, type TreasuryContext } from './context.js';
 import { readPaidForwarders } from './sweep-store.js';
 import { readCursor } from './watch-store.js';
 
@@ -36,22 +35,18 @@ export interface ChainBalances {
   readonly treasuries: readonly TreasuryBalance[];
 }
 
-export interface ChainBalanceDeps {
-  readonly reader: Reader;
-  readonly depositKeys: Pick<DepositKeys, 'list'>;
-}
-
 /**
  * @returns undefined if no merchant has a treasury on the network, or its sweeps were never read
  * @throws NodesUnavailable, also if the node has dropped the state of the height
  */
 export async function compareWithChain(
-  { reader, depositKeys }: ChainBalanceDeps,
+  { database: { reader }, depositKeys }: TreasuryContext,
   network: EvmConnected,
   signal: AbortSignal,
 ): Promise<ChainBalances | undefined> {
-  const { mode, code } = network.network;
-  const height = await readCursor(reader, { mode, network: code });
+  const place = placeOf(network);
+  const { mode } = place;
+  const height = await readCursor(reader, place);
   const keys = (await depositKeys.list(reader)).filter(
     (key) => key.mode === mode && key.treasury !== undefined,
   );
@@ -63,7 +58,7 @@ export async function compareWithChain(
     const found = await readPaidForwarders(reader, { merchantId, mode }, network.network, true);
     forwarders.push(...found.map(({ address }) => address));
   }
-  const booked = await readBooked(reader, { mode, network: code }, forwarders, height);
+  const booked = await readBooked(reader, place, forwarders, height);
   const differences: ForwarderDifference[] = [];
   const ofTreasuries: TreasuryBalance[] = [];
   for (const asset of Object.values(network.chainAssets)) {
@@ -78,18 +73,13 @@ export async function compareWithChain(
       if (size !== 'nothing')
         differences.push({ address, currency, size, units: fromChain(asset, difference) });
     }
-    const books = await inTreasuries(reader, mode, code, currency);
+    const books = await inTreasuries(reader, place, currency);
     ofTreasuries.push({ currency, books, chain: fromChain(asset, sum(await read(treasuries))) });
   }
   return { height, checked: forwarders.length, differences, treasuries: ofTreasuries };
 }
 
-async function inTreasuries(
-  reader: Reader,
-  mode: Scope['mode'],
-  network: string,
-  currency: string,
-): Promise<bigint> {
+async function inTreasuries(reader: Reader, { mode, network }: NetworkRef, currency: string) {
   const rows = await reader
     .selectFrom('ledger_accounts')
     .select('balance')

@@ -2,39 +2,24 @@
  * Takes back what treasuries paid in blocks that were dropped after they had been final. The transfer waits again, and stays
  * reserved: its transaction may get into a block once more, until the nonce is used up.
  */
-import type { Logger } from 'pino';
 import { readCursor as readScan, readScannedBlocks } from '../scanning/cursors.js';
 import type { NetworkRef } from '../chains/chain.js';
 import { NodeError } from '../rpc/node-error.js';
-import type { Database } from '../db/database.js';
-import type { Transaction } from '../db/engine.js';
-import type { TransferTable, TreasuryPaymentTable } from '../db/schema.js';
-import type { EvmConnected } from './forwarder-checks.js';
-import { bookGas, gasPaidBy, takeBackGas, type GasBooksDeps } from './treasury-books.js';
+import type { TreasuryPaymentTable } from '../db/schema.js';
+import { placeOf, type EvmConnected, type TreasuryContext } from './context.js';
+import { holdAgain } from './payout-exports.js';
+import { bookGas, gasPaidBy, takeBackGas } from './treasury-books.js';
 import * as store from './watch-store.js';
-
-export interface DroppedPaymentDeps extends GasBooksDeps {
-  readonly database: Database;
-  /** Lets a transfer wait again that a transaction has settled. @returns undefined if something else settled it */
-  readonly unsettle: (
-    transaction: Transaction,
-    id: string,
-    txHash: string,
-  ) => Promise<TransferTable | undefined>;
-  /** Reserves it, unless an export still does. */
-  readonly hold: (transaction: Transaction, transfer: TransferTable) => Promise<void>;
-  readonly log: Pick<Logger, 'error'>;
-}
 
 /** @param from the first block that is looked at again */
 export async function takeBackDropped(
-  deps: DroppedPaymentDeps,
+  deps: TreasuryContext,
   on: EvmConnected,
   from: number,
   signal: AbortSignal,
 ): Promise<void> {
   const { reader } = deps.database;
-  const place = { mode: on.network.mode, network: on.network.code };
+  const place = placeOf(on);
   const settled = await store.settledPayments(reader, place, from);
   if (settled.length === 0) return;
   const scan = await readScan(reader, place);
@@ -69,24 +54,23 @@ async function findAgain(on: EvmConnected, txHash: string, height: number, signa
 }
 
 async function takeBack(
-  deps: DroppedPaymentDeps,
+  deps: TreasuryContext,
   place: NetworkRef,
   payment: TreasuryPaymentTable & { readonly transfer_id: string },
 ): Promise<void> {
-  const { database, unsettle, hold, log } = deps;
   const { transfer_id: id, tx_hash: txHash, block_height: height } = payment;
-  const taken = await database.write(async (transaction) => {
+  const taken = await deps.database.write(async (transaction) => {
     const cursor = await store.lockCursor(transaction, place);
     if (!(await store.deletePayment(transaction, payment))) return undefined;
-    const transfer = await unsettle(transaction, id, txHash);
-    if (transfer) await hold(transaction, transfer);
+    const transfer = await deps.transfers.unsettle(transaction, id, txHash);
+    if (transfer) await holdAgain(deps, transaction, transfer, 'treasury watcher');
     await takeBackGas(deps, transaction, place, txHash);
     // The blocks that have come instead are read once more, now that the transfer waits.
     await store.moveCursor(transaction, place, Math.min(cursor, height - 1));
     return transfer;
   });
   if (!taken) return;
-  log.error(
+  deps.log.error(
     { ...place, transfer: id, txHash },
     'The network has dropped the block in which the treasury paid a transfer. It waits again and stays reserved: if the wallet sent something else with the nonce, use "transfers release"',
   );

@@ -6,7 +6,7 @@ import type { Currencies } from '../money/currencies.js';
 import { isoTime } from '../shared/clock.js';
 import { groupBy } from '../shared/group-by.js';
 import { invalidField } from '../shared/problem.js';
-import type { EvmConnected } from './forwarder-checks.js';
+import type { EvmConnected } from './context.js';
 import type { PayoutExport } from './payout-exports.js';
 import type { Treasury } from './treasury.js';
 

@@ -8,16 +8,14 @@ import type { Logger } from 'pino';
 import type { AddressSources } from '../addresses/address-sources.js';
 import type { CurrentForwarders } from '../addresses/deposit-keys.js';
 import { forwarderFactory } from './forwarder-factory.js';
-import type { ConnectedNetwork } from '../chains/connect.js';
 import { addressOfWord, decimalsData } from '../chains/evm/abi.js';
 import type { EvmNodes } from '../chains/evm/evm-nodes.js';
 import type { Network } from '../chains/networks.js';
 import type { Mode } from '../shared/scope.js';
+import type { EvmConnected } from './context.js';
 import { addressData } from './factory.js';
 
-/** A connected network of the EVM's kind. */
-export type EvmConnected = ConnectedNetwork & { readonly evm: EvmNodes; readonly chainId: number };
-export type EvmNetwork = Pick<EvmConnected, 'network' | 'evm'>;
+type EvmNetwork = Pick<EvmConnected, 'network' | 'evm'>;
 
 /** What a network has for forwarders. */
 export interface FactoryState {
@@ -33,8 +31,6 @@ export interface ForwarderProblem {
   /** Names no merchant. */
   readonly problem: string;
 }
-
-export type ForwarderChecks = ReturnType<typeof createForwarderChecks>;
 
 export interface ForwarderChecksDeps {
   readonly networks: readonly EvmNetwork[];
@@ -195,12 +191,4 @@ const isContractCode = (code: string): boolean => code !== '0x' && !code.startsW
 
 async function isContract(evm: EvmNodes, address: string, signal: AbortSignal): Promise<boolean> {
   return isContractCode(await evm.run((node) => node.code(address), signal));
-}
-
-/** The EVM networks among the connected ones. */
-export function evmNetworks(connected: readonly ConnectedNetwork[]): EvmConnected[] {
-  return connected.flatMap((one) => {
-    const { evm, identity } = one;
-    return evm && 'chainId' in identity ? [{ ...one, evm, chainId: identity.chainId }] : [];
-  });
 }

@@ -1,31 +1,18 @@
 /** What the gas key has signed and spent: kept before it is broadcast, and posted to the ledger when it is final. */
-import type { Logger } from 'pino';
 import type { EvmReceipt } from '../chains/evm/replies.js';
-import type { Database } from '../db/database.js';
 import type { GasTransactionTable } from '../db/schema.js';
 import type { Transaction } from '../db/engine.js';
-import { moved, type Ledger } from '../ledger/ledger.js';
-import type { RestoreGuard } from '../restore/guard.js';
-import type { Clock } from '../shared/clock.js';
-import type { NewId } from '../shared/ids.js';
+import { moved } from '../ledger/ledger.js';
+import type { TreasuryContext } from './context.js';
 import * as store from './gas-transactions.js';
 import type { SweptNetwork } from './swept-network.js';
 import type { UnsignedTransaction } from './transaction.js';
-
-export interface GasBooksDeps {
-  readonly database: Database;
-  readonly clock: Pick<Clock, 'real'>;
-  readonly newId: NewId;
-  readonly ledger: Ledger;
-  readonly guard: Pick<RestoreGuard, 'ensureTrusted' | 'startPayout'>;
-  readonly log: Pick<Logger, 'info' | 'warn'>;
-}
 
 const dayMs = 86_400_000;
 
 /** Signs a transaction and stores it. @returns undefined if another process has taken the nonce */
 export async function recordTransaction(
-  { database, clock, newId, guard }: GasBooksDeps,
+  { database, clock, newId, guard }: TreasuryContext,
   { account, coin, sign }: SweptNetwork,
   unsigned: UnsignedTransaction,
   attempt: number,
@@ -59,10 +46,7 @@ export async function recordTransaction(
 }
 
 /** What was spent in the last day, or can still be. In wei. */
-export async function spentLastDay(
-  { database, clock }: GasBooksDeps,
-  account: store.GasAccount,
-): Promise<bigint> {
+export async function spentLastDay({ database, clock }: TreasuryContext, account: store.GasAccount) {
   const rows = await store.transactionsSince(database.reader, account, clock.real() - dayMs);
   const byNonce = new Map<number, bigint>();
   for (const { nonce, cost, gas_limit: gas, max_fee: fee, status } of rows) {
@@ -74,13 +58,13 @@ export async function spentLastDay(
 }
 
 /** Ends the attempts of a nonce that another program has used. */
-export function abandonNonce({ database, clock }: GasBooksDeps, row: GasTransactionTable): Promise<void> {
+export function abandonNonce({ database, clock }: TreasuryContext, row: GasTransactionTable): Promise<void> {
   return database.write((transaction) => store.endNonce(transaction, row, clock.real()));
 }
 
 /** Books what it cost. The money that it swept is booked by what the chain reports, as that of every sweep. */
 export async function endTransaction(
-  deps: GasBooksDeps,
+  deps: TreasuryContext,
   { account }: SweptNetwork,
   row: GasTransactionTable,
   { fee, height, isSuccess }: EvmReceipt,
@@ -105,11 +89,7 @@ export async function endTransaction(
 }
 
 /** Opens again what ended from a nonce on, and was dropped with its blocks. */
-export async function reopenFrom(
-  deps: GasBooksDeps,
-  account: store.GasAccount,
-  nonce: number,
-): Promise<void> {
+export async function reopenFrom(deps: TreasuryContext, account: store.GasAccount, nonce: number) {
   const now = deps.clock.real();
   await deps.database.write(async (transaction) => {
     for (const row of await store.lockTransactionsFrom(transaction, account, nonce)) {
@@ -122,7 +102,7 @@ export async function reopenFrom(
 
 /** Posts what a transaction cost, or takes it back. Its end is in the key: it can end again after a reorganisation. */
 async function post(
-  { ledger }: GasBooksDeps,
+  { ledger }: TreasuryContext,
   transaction: Transaction,
   { id, mode, currency, cost, ended_at: endedAt }: GasTransactionTable,
   direction: 'gas' | 'ungas',

@@ -1,23 +1,13 @@
 /** Broadcasts the gas key's transactions, and follows them until one is final: again and again, and with a higher fee if stuck. */
 import type { GasTransactionTable } from '../db/schema.js';
 import { forwarderFactory } from './forwarder-factory.js';
-import {
-  abandonNonce,
-  endTransaction,
-  recordTransaction,
-  spentLastDay,
-  type GasBooksDeps,
-} from './gas-books.js';
+import type { TreasuryContext } from './context.js';
+import { abandonNonce, endTransaction, recordTransaction, spentLastDay } from './gas-books.js';
 import type { SweptNetwork } from './swept-network.js';
-
-export interface GasBroadcastDeps extends GasBooksDeps {
-  /** After how long a transaction that is in no block is replaced by one that pays more; five minutes by default. */
-  readonly stuckMs?: number | undefined;
-}
 
 /** Any refusal is only logged: whether it was accepted shows later, and until then it is broadcast again. */
 export async function broadcast(
-  { log }: GasBroadcastDeps,
+  { log }: TreasuryContext,
   { evm, account: { mode, network }, logReason }: SweptNetwork,
   { raw, tx_hash: txHash, addresses }: GasTransactionTable,
   signal: AbortSignal,
@@ -29,12 +19,12 @@ export async function broadcast(
 
 /** Follows the attempts of the lowest open nonce. */
 export async function followOpen(
-  deps: GasBroadcastDeps,
+  deps: TreasuryContext,
   network: SweptNetwork,
   open: readonly GasTransactionTable[],
+  stuckMs: number,
   signal: AbortSignal,
 ): Promise<void> {
-  const { clock, stuckMs = 300_000 } = deps;
   const { evm, account, logReason } = network;
   const { confirmations } = network.connected.network;
   const attempts = open.filter(({ nonce }) => nonce === open[0]?.nonce);
@@ -56,14 +46,14 @@ export async function followOpen(
     await abandonNonce(deps, newest);
     return;
   }
-  const isStuck = clock.real() - newest.created_at > stuckMs;
+  const isStuck = deps.clock.real() - newest.created_at > stuckMs;
   const replacement = isStuck ? await replace(deps, network, newest, signal) : undefined;
   await broadcast(deps, network, replacement ?? newest, signal);
 }
 
 /** The same call with the same nonce, and more for the miner. Nodes ask for a tenth more at least. */
 async function replace(
-  deps: GasBroadcastDeps,
+  deps: TreasuryContext,
   network: SweptNetwork,
   stuck: GasTransactionTable,
   signal: AbortSignal,

@@ -7,28 +7,29 @@
  * whatever replaces it has the same nonce: of those, a network accepts one. After a crash, the stored one is broadcast again.
  */
 import { createFailures } from '../shared/failures.js';
-import type { EvmConnected } from './forwarder-checks.js';
+import type { TreasuryContext } from './context.js';
 import { recordTransaction, reopenFrom, spentLastDay } from './gas-books.js';
-import { broadcast, followOpen, smaller, type GasBroadcastDeps } from './gas-broadcast.js';
+import { broadcast, followOpen, smaller } from './gas-broadcast.js';
 import { nextNonce, openTransactions } from './gas-transactions.js';
-import { mostBalances, planSweeps, transactionsOf, type PlanDeps, type SweepTransaction } from './plan.js';
+import { mostBalances, planSweeps, transactionsOf, type SweepTransaction } from './plan.js';
 import { openSweptNetwork, type SweptNetwork } from './swept-network.js';
 import { addressOfPrivateKey } from './transaction.js';
 
 export type GasSweeper = ReturnType<typeof createGasSweeper>;
 
-export interface GasSweeperDeps extends Omit<PlanDeps, 'reader'>, GasBroadcastDeps {
-  readonly networks: readonly EvmConnected[];
+export interface SweepTimes {
   /** How often a network's addresses are looked at; every five blocks by default, and at least once a minute. */
   readonly planEveryMs?: number | undefined;
+  /** After how long a transaction that is in no block is replaced by one that pays more; five minutes by default. */
+  readonly stuckMs?: number | undefined;
 }
 
-/** @param privateKey 32 bytes */
-export function createGasSweeper(deps: GasSweeperDeps, privateKey: Uint8Array) {
+/** @param privateKey 32 bytes @param times that tests shorten */
+export function createGasSweeper(deps: TreasuryContext, privateKey: Uint8Array, times: SweepTimes = {}) {
   const sender = addressOfPrivateKey(privateKey);
   const sweepers = deps.networks.flatMap((connected) => {
     const network = openSweptNetwork(deps.log, connected, sender, privateKey);
-    return network ? [createNetworkSweeper(deps, network)] : [];
+    return network ? [createNetworkSweeper(deps, network, times)] : [];
   });
   return {
     /** Of the gas key, with its checksum. */
@@ -45,10 +46,10 @@ export function createGasSweeper(deps: GasSweeperDeps, privateKey: Uint8Array) {
   };
 }
 
-function createNetworkSweeper(deps: GasSweeperDeps, network: SweptNetwork) {
+function createNetworkSweeper(deps: TreasuryContext, network: SweptNetwork, times: SweepTimes) {
   const { reader } = deps.database;
   const { account, evm, connected } = network;
-  const { planEveryMs = Math.min(60_000, Math.max(2000, 5000 * connected.blockSeconds)) } = deps;
+  const { planEveryMs = Math.min(60_000, Math.max(2000, 5000 * connected.blockSeconds)) } = times;
   let plannedAt = -Infinity;
 
   return async (signal: AbortSignal): Promise<void> => {
@@ -62,7 +63,7 @@ function createNetworkSweeper(deps: GasSweeperDeps, network: SweptNetwork) {
     }
     const open = await openTransactions(reader, account);
     if (open.length > 0) {
-      await followOpen(deps, network, open, signal);
+      await followOpen(deps, network, open, times.stuckMs ?? 300_000, signal);
       return;
     }
     if (performance.now() - plannedAt < planEveryMs) return;
@@ -81,7 +82,7 @@ function createNetworkSweeper(deps: GasSweeperDeps, network: SweptNetwork) {
 
 /** What is worth most among the treasuries that have more than the threshold. */
 async function findDue(
-  deps: GasSweeperDeps,
+  deps: TreasuryContext,
   { connected, evm, limits, logReason }: SweptNetwork,
   signal: AbortSignal,
 ): Promise<SweepTransaction | undefined> {
@@ -91,7 +92,7 @@ async function findDue(
     return undefined;
   }
   const plan = await planSweeps(
-    { ...deps, reader: deps.database.reader },
+    deps,
     { network: connected, merchantId: undefined, baseCurrency: 'USD', minimum: 0n, everything: false },
     signal,
   );
@@ -107,7 +108,7 @@ async function findDue(
 }
 
 async function send(
-  deps: GasSweeperDeps,
+  deps: TreasuryContext,
   network: SweptNetwork,
   { to, data, items }: SweepTransaction,
   nonce: number,

@@ -7,9 +7,8 @@ import { invalidField, invalidState, orNotFound } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
 import { lockTransfers, waitingTransfers } from '../withdrawals/waiting-transfers.js';
 import * as store from './export-store.js';
-import type { EvmConnected } from './forwarder-checks.js';
+import { networkAt, placeOf, type EvmConnected, type TreasuryContext } from './context.js';
 import { readOwners } from './owners.js';
-import type { PayoutExportDeps } from './payout-exports.js';
 import { readSeenPayments } from './seen-payments.js';
 import { groupsOf } from './settle-paid.js';
 import { isHash, nextNonce } from './used-nonce.js';
@@ -26,8 +25,8 @@ export interface WalletAnswer extends Omit<HandOver, 'from'> {
   readonly answer: string | null;
 }
 
-export function createHandOver(deps: PayoutExportDeps) {
-  const { database, clock, auditLog, depositKeys, networks } = deps;
+export function createHandOver(deps: TreasuryContext) {
+  const { database, clock, auditLog, depositKeys } = deps;
 
   /** Refuses what the treasury has paid, unless a wallet was asked for as many transfers alike. */
   async function ensureUnpaid(
@@ -37,7 +36,7 @@ export function createHandOver(deps: PayoutExportDeps) {
     signal: AbortSignal,
   ): Promise<void> {
     const { reader } = database;
-    const place = { mode: on.network.mode, network: on.network.code };
+    const place = placeOf(on);
     const owners = await readOwners(depositKeys, reader, place.mode);
     const seen = await readSeenPayments(deps, on, owners, rows, signal);
     const isIn = (list: readonly TransferTable[]) => (one: TransferTable) =>
@@ -70,7 +69,7 @@ export function createHandOver(deps: PayoutExportDeps) {
       const rows = own.filter((row) => transfers.includes(row.id));
       const found = rows.length === new Set(transfers).size ? rows[0] : undefined;
       const first = orNotFound(found, 'export with these transfers that still wait');
-      const on = networks.find(({ network }) => network.mode === mode && network.code === first.network);
+      const on = networkAt(deps, first);
       if (!on) throw invalidState(`NETWORKS_FILE has no ${first.network} any more`);
       const { treasuriesOf } = await readOwners(depositKeys, reader, mode);
       if (!treasuriesOf(merchantId).includes(from.toLowerCase())) {
@@ -117,12 +116,11 @@ export function createHandOver(deps: PayoutExportDeps) {
           );
         }
         await auditLog.record(transaction, {
-          ...{ ...scopeOnly(scope), actor, action: 'transfer.wallet_answered', subjectId: exportId },
+          ...{ merchantId: scope.merchantId, mode: scope.mode, actor },
+          ...{ action: 'transfer.wallet_answered', subjectId: exportId },
           after: { answer: kept, transfers: ids },
         });
       });
     },
   };
 }
-
-const scopeOnly = ({ merchantId, mode }: Scope) => ({ merchantId, mode });

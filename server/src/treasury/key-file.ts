@@ -19,6 +19,7 @@ import { concatBytes } from '@noble/hashes/utils.js';
 import { isPrivate } from 'tiny-secp256k1';
 import * as z from 'zod/mini';
 import { refuseExposedFile } from '../private-file.js';
+import type { TreasuryDeps } from './context.js';
 import { addressOfPrivateKey } from './transaction.js';
 
 const hex = z.string().check(z.regex(/^([0-9a-fA-F]{2})+$/));
@@ -44,6 +45,7 @@ const keystore = z.object({
   }),
 });
 
+type GasKeyFiles = NonNullable<TreasuryDeps['gasKey']>;
 type KdfParams = z.output<typeof keystore>['crypto']['kdfparams'];
 
 /** What geth uses: a quarter of a gigabyte of memory for each guess of the password. */
@@ -95,13 +97,7 @@ export async function openKeystore(text: string, password: string): Promise<Uint
 }
 
 /** @throws if a file cannot be read, FileExposed or KeystoreError. The message holds nothing of either */
-export async function readGasKey({
-  file,
-  passwordFile,
-}: {
-  file: string;
-  passwordFile: string;
-}): Promise<Uint8Array> {
+export async function readGasKey({ file, passwordFile }: GasKeyFiles): Promise<Uint8Array> {
   for (const path of [file, passwordFile]) refuseExposedFile(path);
   const [text, password] = await Promise.all([readFile(file, 'utf8'), readFile(passwordFile, 'utf8')]);
   // Editors end a file with a new line.

@@ -2,22 +2,15 @@
  * Exports of the transfers that a merchant's wallet pays on EVM networks. What is exported is reserved: the wallet may send it at
  * any time, so it is not exported again and cannot fail, until it is settled or released.
  */
-import type { DepositKeys } from '../addresses/deposit-keys.js';
-import type { ConnectedNetwork } from '../chains/connect.js';
-import type { Database } from '../db/database.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { TransferTable, TreasuryPaymentTable } from '../db/schema.js';
-import type { AuditLog } from '../merchants/audit-log.js';
-import type { Currencies } from '../money/currencies.js';
-import type { RestoreGuard } from '../restore/guard.js';
-import { isoTime, type Clock } from '../shared/clock.js';
-import type { NewId } from '../shared/ids.js';
+import { isoTime } from '../shared/clock.js';
 import { invalidField, invalidState, orNotFound } from '../shared/problem.js';
 import type { Mode, Scope, Within } from '../shared/scope.js';
 import { lockTransfers, waitingTransfers } from '../withdrawals/waiting-transfers.js';
 import * as store from './export-store.js';
 import type { ReservedTransfer } from './export-store.js';
-import type { EvmConnected } from './forwarder-checks.js';
+import { networkAt, placeOf, type EvmConnected, type TreasuryContext } from './context.js';
 import { readOwners } from './owners.js';
 import { payoutCall, writePayouts, type Payout, type WrittenPayouts } from './payout-file.js';
 import { readSeenPayments } from './seen-payments.js';
@@ -45,27 +38,30 @@ export interface WaitingTransfers {
 type Releasable = TransferTable &
   Partial<Pick<ReservedTransfer, 'export_id' | 'handed_at' | 'handed_nonce' | 'wallet_answer'>>;
 
-export type PayoutExports = ReturnType<typeof createPayoutExports>;
-
-export interface PayoutExportDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly newId: NewId;
-  readonly auditLog: AuditLog;
-  readonly depositKeys: Pick<DepositKeys, 'list'>;
-  readonly currencies: Pick<Currencies, 'known'>;
-  readonly networks: readonly EvmConnected[];
-  /** The real networks of all kinds. */
-  readonly connected: readonly Pick<ConnectedNetwork, 'network' | 'utxoNode'>[];
-  readonly guard: Pick<RestoreGuard, 'ensureTrusted' | 'startPayout'>;
+/** Reserves transfers that nobody exported, because a wallet may have paid them all the same. */
+async function hold(
+  { newId, clock }: TreasuryContext,
+  transaction: Transaction,
+  transfers: readonly TransferTable[],
+  actor: string,
+): Promise<void> {
+  await store.insertExports(transaction, { id: newId(), actor, created_at: clock.real() }, transfers);
 }
 
-export function createPayoutExports(deps: PayoutExportDeps) {
-  const { database, clock, newId, auditLog, depositKeys, currencies, networks, connected } = deps;
+/** Reserves a transfer that waits again, unless an export still holds it. */
+export async function holdAgain(
+  deps: TreasuryContext,
+  transaction: Transaction,
+  transfer: TransferTable,
+  actor: string,
+): Promise<void> {
+  if (!(await store.findExportOf(transaction, transfer.id))) await hold(deps, transaction, [transfer], actor);
+}
+
+export function createPayoutExports(deps: TreasuryContext) {
+  const { database, clock, newId, auditLog, depositKeys, currencies, connected } = deps;
   const ownersIn = (reader: Reader, on: Pick<TransferTable, 'mode'>) =>
     readOwners(depositKeys, reader, on.mode);
-  const networkOf = ({ mode, network }: Pick<TransferTable, 'mode' | 'network'>) =>
-    networks.find((on) => on.network.mode === mode && on.network.code === network);
   const write = (on: EvmConnected, id: string | undefined, createdAt: number, payouts: readonly Payout[]) =>
     writePayouts(
       { name: `Transfers ${id ?? ''}`.trim(), chainId: on.chainId, createdAt },
@@ -79,7 +75,7 @@ export function createPayoutExports(deps: PayoutExportDeps) {
     on: EvmConnected,
     transfers: readonly TransferTable[],
   ): Promise<void> {
-    const place = { mode: on.network.mode, network: on.network.code };
+    const place = placeOf(on);
     const ids = transfers.map(({ id }) => id);
     await lockTransfers(transaction, ids);
     const pending = await waitingTransfers(transaction, place);
@@ -115,15 +111,6 @@ export function createPayoutExports(deps: PayoutExportDeps) {
       }
     });
     return { id, createdAt };
-  }
-
-  /** Reserves transfers that nobody exported, because a wallet may have paid them all the same. */
-  async function hold(
-    transaction: Transaction,
-    transfers: readonly TransferTable[],
-    actor: string,
-  ): Promise<void> {
-    await store.insertExports(transaction, { id: newId(), actor, created_at: clock.real() }, transfers);
   }
 
   function refusePaid(transfer: TransferTable, paid: readonly TreasuryPaymentTable[]): never {
@@ -163,7 +150,7 @@ export function createPayoutExports(deps: PayoutExportDeps) {
     ): Promise<PayoutExport> {
       const { reader } = database;
       await deps.guard.ensureTrusted(reader, on.network.mode);
-      const place = { mode: on.network.mode, network: on.network.code };
+      const place = placeOf(on);
       const pending = await waitingTransfers(reader, place, merchantId);
       const ids = pending.map(({ id }) => id);
       const reserved = await store.reservedOf(reader, ids);
@@ -183,7 +170,7 @@ export function createPayoutExports(deps: PayoutExportDeps) {
 
     /** What a wallet that does not know the network is told of it; null if it is not configured any more. */
     chainOf(mode: Mode, code: string) {
-      const on = networkOf({ mode, network: code });
+      const on = networkAt(deps, { mode, network: code });
       if (!on) return null;
       const { name, evm } = on.network;
       return { chainId: on.chainId, name, coin: evm?.coin ?? '', rpcUrl: evm?.rpcUrl ?? null };
@@ -191,7 +178,7 @@ export function createPayoutExports(deps: PayoutExportDeps) {
 
     /** The network whose transfers calls pay. Problem: `validation_error`. */
     networkOf(mode: Mode, network: string): EvmConnected {
-      const on = networkOf({ mode, network });
+      const on = networkAt(deps, { mode, network });
       if (on) return on;
       throw invalidField('network', `Must be an EVM network with a node, in ${mode} mode`);
     },
@@ -210,9 +197,9 @@ export function createPayoutExports(deps: PayoutExportDeps) {
         (row) => row.export_id === id,
       );
       const first = orNotFound(rows[0], 'export with transfers that still wait');
-      const on = networkOf(first);
+      const on = networkAt(deps, first);
       if (!on) throw invalidState(`NETWORKS_FILE has no ${first.network} any more`);
-      if (expected && networkOf({ mode: expected.network.mode, network: expected.network.code }) !== on) {
+      if (expected && networkAt(deps, placeOf(expected)) !== on) {
         throw invalidState(
           `The export is of ${first.network} (${first.mode} mode), not of ${expected.network.code} (${expected.network.mode} mode)`,
         );
@@ -231,12 +218,8 @@ export function createPayoutExports(deps: PayoutExportDeps) {
     /** Transfers of live mode that wait for a wallet, older than a time, and are in no export or PSBT. */
     unheld: (reader: Reader, before: number) => store.unheldBefore(reader, before),
 
-    hold,
-
-    /** Reserves a transfer that waits again, unless an export still holds it. */
-    async holdAgain(transaction: Transaction, transfer: TransferTable, actor: string): Promise<void> {
-      if (!(await store.findExportOf(transaction, transfer.id))) await hold(transaction, [transfer], actor);
-    },
+    hold: (transaction: Transaction, transfers: readonly TransferTable[], actor: string) =>
+      hold(deps, transaction, transfers, actor),
 
     /** What waits and is reserved, oldest export first. */
     list: (scope: Within): Promise<ReservedTransfer[]> => store.reservedTransfers(database.reader, scope),
@@ -248,7 +231,7 @@ export function createPayoutExports(deps: PayoutExportDeps) {
         const hasPsbts = connected.some(
           (one) => one.network.mode === scope.mode && one.network.code === network && one.utxoNode,
         );
-        const by = networkOf({ mode: scope.mode, network }) ? 'calls' : hasPsbts ? 'psbt' : 'hand';
+        const by = networkAt(deps, { mode: scope.mode, network }) ? 'calls' : hasPsbts ? 'psbt' : 'hand';
         return { network, count: Number(count), by };
       });
     },
@@ -276,10 +259,11 @@ export function createPayoutExports(deps: PayoutExportDeps) {
       actor: string,
       signal: AbortSignal,
     ): Promise<void> {
-      for (const transfer of transfers) await ensureUnsent(networkOf(transfer), transfer, nonce, signal);
+      for (const transfer of transfers)
+        await ensureUnsent(networkAt(deps, transfer), transfer, nonce, signal);
       if (nonce !== undefined) {
         for (const transfer of transfers) {
-          const on = networkOf(transfer);
+          const on = networkAt(deps, transfer);
           const { treasuriesOf } = await ownersIn(database.reader, transfer);
           await ensureNoncePassed(database.reader, on, treasuriesOf(transfer.merchant_id), nonce, signal);
         }
@@ -327,7 +311,7 @@ export function createPayoutExports(deps: PayoutExportDeps) {
 
     /** The same, also if only one node shows the payment. @throws NodesUnavailable */
     async ensureUnpaidOnChain(transfer: TransferTable, signal: AbortSignal): Promise<void> {
-      const on = networkOf(transfer);
+      const on = networkAt(deps, transfer);
       if (!on) return;
       const owners = await ownersIn(database.reader, transfer);
       const seen = await readSeenPayments(deps, on, owners, [transfer], signal);

@@ -5,7 +5,7 @@ import { transferData } from '../chains/evm/abi.js';
 import type { TransferTable } from '../db/schema.js';
 import type { Currencies } from '../money/currencies.js';
 import { invalidState } from '../shared/problem.js';
-import type { EvmConnected } from './forwarder-checks.js';
+import type { EvmConnected } from './context.js';
 import { safeBatch, type WalletCall } from './safe-batch.js';
 
 export interface Payout {

@@ -1,20 +1,43 @@
 /** Plans sweeps: what each forwarder holds, what it costs to fetch it, and what is too small to be worth it. */
-import type { AddressSource } from '../addresses/address-sources.js';
-import type { DepositKeyRecord, DepositKeys } from '../addresses/deposit-keys.js';
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { createContract } from 'micro-eth-signer/abi.js';
 import { coinOf, fromChain } from '../chains/assets.js';
+import { hexOf } from '../chains/evm/abi.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
 import { unlessRefused, type EvmClient, type GasPrice } from '../chains/evm/client.js';
 import type { EvmNodes } from '../chains/evm/evm-nodes.js';
-import type { Reader } from '../db/engine.js';
-import type { Currencies } from '../money/currencies.js';
-import { convert, type RateSource } from '../money/rates.js';
+import { convert } from '../money/rates.js';
 import { nativeToken, sweepData, type SweepBatch } from './factory.js';
 import { forwarderFactory } from './forwarder-factory.js';
-import type { EvmConnected } from './forwarder-checks.js';
-import { readDataFee, sweepGas } from './gas.js';
+import type { EvmConnected, TreasuryContext } from './context.js';
 import { safeBatch } from './safe-batch.js';
 import { readPaidForwarders } from './sweep-store.js';
 import { groupBy } from '../shared/group-by.js';
+
+/** What `npm run bench -- sweeps` measured, rounded up: see docs/treasury.md. */
+const sweepGas = {
+  /** An address that is deployed by the sweep, and one that was deployed before. */
+  first: 70_000n,
+  later: 25_000n,
+} as const;
+
+/** Networks that are built on the OP stack answer with what the data of a transaction costs beside its gas. */
+const opStackOracle = '0x420000000000000000000000000000000000000F';
+const oracle = createContract([
+  {
+    type: 'function',
+    name: 'getL1Fee',
+    inputs: [{ name: 'data', type: 'bytes' }],
+    outputs: [{ name: 'fee', type: 'uint256' }],
+  },
+] as const);
+
+/** What the data of a call costs beside its gas, in wei; 0 on most networks. */
+async function readDataFee(evm: EvmClient, data: string): Promise<bigint> {
+  const call = hexOf(oracle.getL1Fee.encodeInput(hexToBytes(data.slice(2))));
+  const answer = await unlessRefused(evm.call({ to: opStackOracle, data: call }));
+  return answer?.length === 66 ? BigInt(answer) : 0n;
+}
 
 /** One asset at one forwarder. */
 export interface SweepItem {
@@ -46,13 +69,6 @@ export interface SweepPlan {
   readonly items: readonly SweepItem[];
 }
 
-export interface PlanDeps {
-  readonly reader: Reader;
-  readonly depositKeys: Pick<DepositKeys, 'list' | 'preview'>;
-  readonly currencies: Pick<Currencies, 'known'>;
-  readonly rates: RateSource;
-}
-
 export interface PlanRequest {
   readonly network: EvmConnected;
   /** All merchants if it is undefined. */
@@ -67,23 +83,25 @@ export interface PlanRequest {
 
 /** @throws NodesUnavailable */
 export async function planSweeps(
-  deps: PlanDeps,
+  deps: TreasuryContext,
   request: PlanRequest,
   signal: AbortSignal,
 ): Promise<SweepPlan> {
   const { network, merchantId, baseCurrency, everything } = request;
   const { evm, chainAssets, chainId } = network;
-  const keys = (await deps.depositKeys.list(deps.reader, merchantId)).filter(
+  const keys = (await deps.depositKeys.list(deps.database.reader, merchantId)).filter(
     ({ mode, treasury }) => mode === network.network.mode && treasury !== undefined,
   );
   // A treasury that was set a second time has two records, and one source.
-  const sources = new Map(keys.map((key) => [key.sourceId, sourceOf(deps, key)]));
+  const sources = new Map(
+    keys.map((key) => [key.sourceId, deps.depositKeys.preview(key, key.family, key, undefined)]),
+  );
   const scopes = new Map(keys.map((key) => [key.merchantId, { merchantId: key.merchantId, mode: key.mode }]));
   const gasPrice = await evm.run((node) => node.gasPrice(), signal);
   const found: Omit<SweepItem, 'cost' | 'skipped'>[] = [];
   const open = new Set<string>();
   for (const scope of scopes.values()) {
-    const forwarders = await readPaidForwarders(deps.reader, scope, network.network, everything);
+    const forwarders = await readPaidForwarders(deps.database.reader, scope, network.network, everything);
     for (const { address, isOpen } of forwarders) if (isOpen) open.add(address);
     const addresses = forwarders.map(({ address }) => address);
     if (addresses.length === 0) continue;
@@ -117,12 +135,8 @@ export async function planSweeps(
   return { network: network.network, chainId, baseCurrency, gasPrice, items };
 }
 
-function sourceOf({ depositKeys }: PlanDeps, key: DepositKeyRecord): AddressSource {
-  return depositKeys.preview({ merchantId: key.merchantId, mode: key.mode }, key.family, key, undefined);
-}
-
 function worthOf(
-  { currencies, rates }: PlanDeps,
+  { currencies, rates }: TreasuryContext,
   units: bigint,
   currency: string,
   base: string,
@@ -139,7 +153,7 @@ function worthOf(
 
 /** Adds to each item what it costs, and why it stays where it is. */
 async function priced(
-  deps: PlanDeps,
+  deps: TreasuryContext,
   { network: { evm, chainAssets }, baseCurrency, minimum }: PlanRequest,
   { baseFee, priorityFee }: GasPrice,
   found: readonly Omit<SweepItem, 'cost' | 'skipped'>[],

@@ -2,15 +2,12 @@
  * What treasuries have paid, and no transfer is settled by yet: in blocks that are not final, in no block at all, or because it
  * is not clear which transfer it was. Whoever exports or fails transfers must know of it, or they are paid twice.
  */
-import type { DepositKeys } from '../addresses/deposit-keys.js';
 import { readCursor as readScan } from '../scanning/cursors.js';
 import type { EvmClient } from '../chains/evm/client.js';
 import { NodeError } from '../rpc/node-error.js';
-import type { Database } from '../db/database.js';
 import type { TransferTable, TreasuryPaymentTable } from '../db/schema.js';
-import type { Clock } from '../shared/clock.js';
 import { invalidState } from '../shared/problem.js';
-import type { EvmConnected } from './forwarder-checks.js';
+import { placeOf, type EvmConnected, type TreasuryContext } from './context.js';
 import type { TreasuryOwners } from './owners.js';
 import { paymentRow } from './treasury-books.js';
 import { finalHeight } from '../scanning/finality.js';
@@ -23,12 +20,6 @@ import {
 } from './watch-reads.js';
 import { openPayments, readCursor } from './watch-store.js';
 
-export interface SeenPaymentsDeps {
-  readonly database: Database;
-  readonly clock: Pick<Clock, 'real'>;
-  readonly depositKeys: Pick<DepositKeys, 'list'>;
-}
-
 /** The watcher may be behind by the blocks of this time, which are then read here. */
 const slackMs = 60_000;
 
@@ -38,13 +29,13 @@ const slackMs = 60_000;
  * @throws NodesUnavailable; Problem `invalid_state` while the watcher of treasuries is behind
  */
 export async function readSeenPayments(
-  { database, clock }: SeenPaymentsDeps,
+  { database, clock }: TreasuryContext,
   on: EvmConnected,
   owners: TreasuryOwners,
   transfers: readonly TransferTable[],
   signal: AbortSignal,
 ): Promise<TreasuryPaymentTable[]> {
-  const place = { mode: on.network.mode, network: on.network.code };
+  const place = placeOf(on);
   const treasuries = new Set(transfers.flatMap((row) => owners.treasuriesOf(row.merchant_id)));
   if (treasuries.size === 0) return [];
   const cursor = await readCursor(database.reader, place);

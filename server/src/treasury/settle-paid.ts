@@ -1,28 +1,21 @@
 /** Settles the transfers that treasuries have paid: as many payments as transfers of one amount to one address, no doubt which. */
-import type { Logger } from 'pino';
+import { NodesUnavailable } from '../rpc/node-error.js';
 import type { NetworkRef } from '../chains/chain.js';
 import type { Transaction } from '../db/engine.js';
 import type { TransferTable, TreasuryPaymentTable } from '../db/schema.js';
 import { lockTransfers, waitingTransfers } from '../withdrawals/waiting-transfers.js';
-import type { EvmConnected } from './forwarder-checks.js';
+import { placeOf, type EvmConnected, type TreasuryContext } from './context.js';
 import type { TreasuryOwners } from './owners.js';
-import { bookGas, type TreasuryBooksDeps } from './treasury-books.js';
-import { isToldByTwo, type IsCrossChecked } from './second-node.js';
+import { bookGas, paymentRow } from './treasury-books.js';
+import { createTreasuryReader, watchedFor } from './watch-reads.js';
 import * as store from './watch-store.js';
-
-export interface PaymentSettlerDeps extends TreasuryBooksDeps {
-  /** Ends a transfer that a treasury has paid. */
-  readonly settle: (transaction: Transaction, id: string, txHash: string) => Promise<unknown>;
-  readonly isCrossChecked: IsCrossChecked;
-  readonly log: Pick<Logger, 'warn' | 'info'>;
-}
 
 /** Clocks of chains and servers differ. */
 const graceMs = 120_000;
 
 /** @returns what settles all that can be settled on a network */
-export function createPaymentSettler(deps: PaymentSettlerDeps) {
-  const { database, clock, settle, isCrossChecked, log } = deps;
+export function createPaymentSettler(deps: TreasuryContext) {
+  const { database, clock, transfers, isCrossChecked, log } = deps;
   /** Payments that wait, and were logged. */
   const logged = new Set<string>();
 
@@ -52,7 +45,7 @@ export function createPaymentSettler(deps: PaymentSettlerDeps) {
       await lockTransfers(transaction, [transfer.id]);
       if (await assignManual(transaction, payment)) return;
       if (!(await store.assignPayment(transaction, payment, transfer.id))) return;
-      await settle(transaction, transfer.id, payment.tx_hash);
+      await transfers.settle(transaction, transfer.id, payment.tx_hash, 0n, 'treasury');
       await bookGas(deps, transaction, on, payment.tx_hash, transfer.merchant_id, BigInt(payment.gas));
     });
   }
@@ -98,13 +91,13 @@ export function createPaymentSettler(deps: PaymentSettlerDeps) {
   }
 
   return async (on: EvmConnected, owners: TreasuryOwners, signal: AbortSignal): Promise<void> => {
-    const place = { mode: on.network.mode, network: on.network.code };
-    const [open, transfers] = await database.snapshot(async (reader) => [
+    const place = placeOf(on);
+    const [open, pending] = await database.snapshot(async (reader) => [
       await store.openPayments(reader, place),
       await waitingTransfers(reader, place),
     ]);
     const payments = await withoutManual(open);
-    for (const group of groupsOf(payments, transfers, owners)) {
+    for (const group of groupsOf(payments, pending, owners)) {
       const { waiting } = group;
       const paid = group.paid.filter((row) => waiting.some((transfer) => isAfter(row, transfer)));
       if (waiting.length === 0 || paid.length === 0) continue;
@@ -148,4 +141,35 @@ async function assignManual(transaction: Transaction, payment: TreasuryPaymentTa
   if (transferId === undefined) return false;
   await store.assignPayment(transaction, payment, transferId);
   return true;
+}
+
+/** Whether two nodes have the payment in its block, and none that has the block lacks it. */
+async function isToldByTwo(
+  on: EvmConnected,
+  owners: TreasuryOwners,
+  pending: readonly TransferTable[],
+  payment: TreasuryPaymentTable,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { block_height: height, tx_hash: txHash, output_index: outputIndex } = payment;
+  const watched = watchedFor(on, owners, pending);
+  const reader = createTreasuryReader();
+  const isSame = (row: TreasuryPaymentTable | undefined) =>
+    row?.tx_hash === txHash &&
+    row.output_index === outputIndex &&
+    row.treasury === payment.treasury &&
+    row.currency === payment.currency &&
+    row.address === payment.address &&
+    row.amount === payment.amount;
+  try {
+    const told = await on.evm.each(async (node) => {
+      const { payments } = await reader.read(node, { from: height, to: height, tip: height }, watched);
+      return payments.some((one) => isSame(paymentRow(on, one, undefined)));
+    }, signal);
+    return told.length >= 2 && told.every((isThere) => isThere);
+  } catch (error) {
+    // It waits, as a receipt does.
+    if (error instanceof NodesUnavailable) return false;
+    throw error;
+  }
 }

@@ -1,28 +1,20 @@
 /** What an operator who settles a transfer by hand needs of the treasury that has paid it. */
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-import type { DepositKeys } from '../addresses/deposit-keys.js';
 import { coinOf, fromChain } from '../chains/assets.js';
 import { hexOf } from '../chains/evm/abi.js';
 import type { TransactionCost } from '../chains/connect.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { TransferTable } from '../db/schema.js';
-import type { EvmConnected } from './forwarder-checks.js';
+import { networkAt, type TreasuryContext } from './context.js';
 import { readOwners } from './owners.js';
-import { bookGas, type TreasuryBooksDeps } from './treasury-books.js';
+import { bookGas } from './treasury-books.js';
 import { balanceChanges, readIncome } from './watch-reads.js';
-
-export interface SettledByHandDeps extends TreasuryBooksDeps {
-  readonly networks: readonly EvmConnected[];
-  readonly depositKeys: Pick<DepositKeys, 'list'>;
-}
 
 /** What a Safe logs when it has executed a transaction: https://github.com/safe-global/safe-smart-account, Safe.sol */
 const executionSuccess = hexOf(keccak_256(utf8ToBytes('ExecutionSuccess(bytes32,uint256)')));
 
-export function createSettledByHand(deps: SettledByHandDeps) {
-  const networkOf = ({ mode, network }: TransferTable) =>
-    deps.networks.find((on) => on.network.mode === mode && on.network.code === network);
+export function createSettledByHand(deps: TreasuryContext) {
   const treasuriesOf = async (reader: Reader, { mode, merchant_id: merchantId }: TransferTable) =>
     (await readOwners(deps.depositKeys, reader, mode)).treasuriesOf(merchantId);
 
@@ -39,7 +31,7 @@ export function createSettledByHand(deps: SettledByHandDeps) {
       { txHash, height }: { readonly txHash: string; readonly height: number },
       signal: AbortSignal,
     ): Promise<bigint | undefined> {
-      const on = networkOf(transfer);
+      const on = networkAt(deps, transfer);
       const coin = on && coinOf(on.chainAssets);
       const treasuries = await treasuriesOf(deps.database.reader, transfer);
       if (!coin || treasuries.length === 0) return 0n;
@@ -62,7 +54,7 @@ export function createSettledByHand(deps: SettledByHandDeps) {
 
     /** A merchant with a treasury pays from there. Without one, the coins leave the addresses that payers paid to. */
     async placeOf(reader: Reader, transfer: TransferTable): Promise<'treasury' | undefined> {
-      if (!networkOf(transfer)) return undefined;
+      if (!networkAt(deps, transfer)) return undefined;
       const keys = await deps.depositKeys.list(reader, transfer.merchant_id);
       const hasTreasury = keys.some(
         (key) => key.mode === transfer.mode && key.state === 'in_use' && key.treasury !== undefined,
@@ -77,7 +69,7 @@ export function createSettledByHand(deps: SettledByHandDeps) {
       txHash: string,
       { fee, payer }: TransactionCost,
     ): Promise<void> {
-      const on = networkOf(transfer);
+      const on = networkAt(deps, transfer);
       if (!on || payer === undefined || !(await treasuriesOf(transaction, transfer)).includes(payer)) return;
       const hash = `0x${txHash.trim().toLowerCase().replace(/^0x/, '')}`;
       await bookGas(deps, transaction, on, hash, transfer.merchant_id, fee);

@@ -1,12 +1,11 @@
 /** How far the watcher of treasuries has read, what it could not tell, and what exports hold, by network. */
-import type { DepositKeys } from '../addresses/deposit-keys.js';
 import { readCursor as readScan } from '../scanning/cursors.js';
 import type { Reader } from '../db/engine.js';
 import { exportFigures } from '../shared/export-figures.js';
 import type { Figure } from '../shared/feature.js';
 import type { Mode } from '../shared/scope.js';
 import { reservedTransfers, unclearTransfers } from './export-store.js';
-import type { EvmConnected } from './forwarder-checks.js';
+import { placeOf, type TreasuryContext } from './context.js';
 import { readOwners } from './owners.js';
 import { slackOf } from './seen-payments.js';
 import { finalHeight } from '../scanning/finality.js';
@@ -33,28 +32,24 @@ export interface TreasuryStatus {
   readonly reservedSince: number | null;
 }
 
-export interface TreasuryStatusDeps {
-  readonly networks: readonly EvmConnected[];
-  readonly depositKeys: Pick<DepositKeys, 'list'>;
-}
-
 /** The networks on which a merchant has a treasury, or an export holds something. Asks no node. */
 export async function readTreasuryStatus(
-  { networks, depositKeys }: TreasuryStatusDeps,
+  { networks, depositKeys }: TreasuryContext,
   reader: Reader,
 ): Promise<TreasuryStatus[]> {
   const reserved = await reservedTransfers(reader, {});
   const unclear = await unclearTransfers(reader).execute();
   const found: TreasuryStatus[] = [];
   for (const on of networks) {
-    const { mode, code: network } = on.network;
+    const place = placeOf(on);
+    const { mode, network } = place;
     const isHere = (row: { readonly mode: Mode; readonly network: string }) =>
       row.mode === mode && row.network === network;
     const exported = reserved.filter(isHere);
     const { treasuries } = await readOwners(depositKeys, reader, mode);
     if (treasuries.length === 0 && exported.length === 0) continue;
-    const cursor = await readCursor(reader, { mode, network });
-    const scan = await readScan(reader, { mode, network });
+    const cursor = await readCursor(reader, place);
+    const scan = await readScan(reader, place);
     const behind =
       treasuries.length > 0 && scan
         ? Math.max(0, finalHeight(on.network, scan.head_height) - (cursor ?? 0))

@@ -5,7 +5,7 @@ import { actorOf } from '../merchants/audit-log.js';
 import type { Currencies } from '../money/currencies.js';
 import { isoTime } from '../shared/clock.js';
 import { groupBy } from '../shared/group-by.js';
-import type { EvmConnected } from './forwarder-checks.js';
+import type { EvmConnected } from './context.js';
 import type { SweepItem } from './plan.js';
 import { baseCurrency, coinCodeOf, type Sweeps } from './sweeps.js';
 

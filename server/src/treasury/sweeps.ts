@@ -1,23 +1,11 @@
 /** Sweeps as people of a shop plan and send them: each shop sees and sweeps its own addresses alone, also where it shares a treasury. */
-import type { DepositKeys } from '../addresses/deposit-keys.js';
 import { coinOf } from '../chains/assets.js';
-import type { Database } from '../db/database.js';
-import type { AuditFields, AuditLog } from '../merchants/audit-log.js';
-import type { Clock } from '../shared/clock.js';
+import type { AuditFields } from '../merchants/audit-log.js';
 import { invalidField } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
-import type { EvmConnected } from './forwarder-checks.js';
-import { mostBalances, writeSweep, type PlanRequest, type SweepPlan, type WrittenSweep } from './plan.js';
+import type { EvmConnected, TreasuryContext } from './context.js';
+import { mostBalances, planSweeps, writeSweep, type SweepPlan, type WrittenSweep } from './plan.js';
 import { readBookedSweeps } from './sweep-store.js';
-
-export interface SweepsDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly auditLog: AuditLog;
-  readonly depositKeys: Pick<DepositKeys, 'list'>;
-  readonly networks: readonly EvmConnected[];
-  planSweeps(request: PlanRequest, signal: AbortSignal): Promise<SweepPlan>;
-}
 
 /** What a wallet answered when it was asked to sweep, and later of a batch. */
 export interface SweepAnswer {
@@ -47,7 +35,9 @@ const isHash = /^0x[0-9a-f]{64}$/i;
 const action = 'sweep.sent';
 const listedMs = 7 * 86_400_000;
 
-export function createSweeps({ database, clock, auditLog, depositKeys, ...deps }: SweepsDeps) {
+export function createSweeps(deps: TreasuryContext) {
+  const { database, clock, auditLog, depositKeys } = deps;
+
   /** Those where the shop has a treasury. */
   async function networksOf({ merchantId, mode }: Scope): Promise<EvmConnected[]> {
     const keys = await depositKeys.list(database.reader, merchantId);
@@ -73,7 +63,7 @@ export function createSweeps({ database, clock, auditLog, depositKeys, ...deps }
       const on = await networkOf(scope, code);
       const { merchantId } = scope;
       const request = { network: on, merchantId, baseCurrency, minimum: 0n, everything: false };
-      const plan = await deps.planSweeps(request, signal);
+      const plan = await planSweeps(deps, request, signal);
       return { on, plan, ...writeSweep(plan, mostBalances, clock.real()) };
     },
 

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { toUnits as parseUnits } from 'crypto-checkout/contract';
 import { coinOf } from '../chains/assets.js';
 import type { SweepSettings } from '../chains/config/networks-file.js';
-import type { EvmConnected } from './forwarder-checks.js';
+import type { EvmConnected } from './context.js';
 import type { GasAccount } from './gas-transactions.js';
 import { signTransaction, type SignedEvmTransaction, type UnsignedTransaction } from './transaction.js';
 

@@ -3,24 +3,14 @@ import { addressFormat } from '../addresses/formats.js';
 import { forwarderMerchants } from '../addresses/owners.js';
 import { assetAt, coinOf, fromChain, toChain } from '../chains/assets.js';
 import type { NetworkRef } from '../chains/chain.js';
-import type { Database } from '../db/database.js';
 import type { Transaction } from '../db/engine.js';
 import type { SweepTable, TransferTable, TreasuryFeeTable, TreasuryPaymentTable } from '../db/schema.js';
-import { moved, type AccountName, type Ledger } from '../ledger/ledger.js';
-import type { Clock } from '../shared/clock.js';
+import { moved, type AccountName } from '../ledger/ledger.js';
+import { placeOf, type EvmConnected, type TreasuryContext } from './context.js';
 import { nativeToken } from './factory.js';
-import type { EvmConnected } from './forwarder-checks.js';
 import type { TreasuryOwners } from './owners.js';
 import type { SweptLog, TransactionFee, TreasuryPayment } from './watch-reads.js';
 import * as store from './watch-store.js';
-
-export interface TreasuryBooksDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly ledger: Ledger;
-}
-
-export type GasBooksDeps = Pick<TreasuryBooksDeps, 'ledger' | 'clock'>;
 
 /** What was read of some blocks. */
 export interface TreasuryBlocks {
@@ -40,11 +30,9 @@ export interface TreasuryBlocks {
 const format = addressFormat('live', 'evm');
 const canonical = (address: string): string => format.read(address) ?? address;
 
-const placeOf = ({ network: { mode, code } }: EvmConnected) => ({ mode, network: code });
-
 /** Books the blocks and moves the cursor, unless another replica was faster. */
 export async function bookTreasuryBlocks(
-  deps: TreasuryBooksDeps,
+  deps: TreasuryContext,
   watched: EvmConnected,
   read: TreasuryBlocks,
 ): Promise<void> {
@@ -59,7 +47,7 @@ export async function bookTreasuryBlocks(
 }
 
 async function bookSweeps(
-  deps: TreasuryBooksDeps,
+  deps: TreasuryContext,
   transaction: Transaction,
   watched: EvmConnected,
   { from, to, swept, fees, owners }: TreasuryBlocks,
@@ -126,7 +114,7 @@ async function unitsOf(transaction: Transaction, watched: EvmConnected, row: Swe
 
 /** Moves a sweep's amount from the addresses to the treasury, or back. */
 async function post(
-  { ledger, clock }: TreasuryBooksDeps,
+  { ledger, clock }: TreasuryContext,
   transaction: Transaction,
   row: SweepTable,
   kind: 'sweep' | 'unsweep',
@@ -157,11 +145,7 @@ async function storePayments(
 }
 
 /** Whether a payment is one as a transfer wants it, by a treasury of its merchant. */
-function mayPay(
-  owners: TreasuryOwners,
-  payment: Pick<TreasuryPaymentTable, 'treasury' | 'currency' | 'address' | 'amount'>,
-  transfer: TransferTable,
-): boolean {
+function mayPay(owners: TreasuryOwners, payment: TreasuryPaymentTable, transfer: TransferTable): boolean {
   return (
     transfer.currency === payment.currency &&
     transfer.address === payment.address &&
@@ -212,9 +196,9 @@ export function gasPaidBy(
  * @param units of the coin
  */
 export async function bookGas(
-  { ledger, clock }: GasBooksDeps,
+  deps: TreasuryContext,
   transaction: Transaction,
-  { network: { mode, code: network }, chainAssets }: Pick<EvmConnected, 'network' | 'chainAssets'>,
+  { network: { mode, code: network }, chainAssets }: EvmConnected,
   txHash: string,
   merchantId: string,
   units: bigint,
@@ -224,12 +208,12 @@ export async function bookGas(
   const { currency } = coin;
   const row = { mode, network, tx_hash: txHash, merchant_id: merchantId, currency, amount: units.toString() };
   const fee = await store.insertFee(transaction, row);
-  if (fee) await postGas({ ledger, clock }, transaction, fee, 'treasury-fee');
+  if (fee) await postGas(deps, transaction, fee, 'treasury-fee');
 }
 
 /** The transaction is in its block no more, and has cost nothing there. @returns what was in the books until now */
 export async function takeBackGas(
-  deps: GasBooksDeps,
+  deps: TreasuryContext,
   transaction: Transaction,
   place: NetworkRef,
   txHash: string,
@@ -240,7 +224,7 @@ export async function takeBackGas(
 }
 
 async function postGas(
-  { ledger, clock }: GasBooksDeps,
+  { ledger, clock }: TreasuryContext,
   transaction: Transaction,
   { mode, network, tx_hash: txHash, merchant_id: merchantId, currency, amount, reversals }: TreasuryFeeTable,
   kind: 'treasury-fee' | 'treasury-fee-back',

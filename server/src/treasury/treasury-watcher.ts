@@ -6,7 +6,6 @@
  * logs of the last blocks are read again at each pass: what a node left out is found, and what was posted for a block that was
  * dropped all the same is taken back, once. So is the settlement of a transfer.
  */
-import type { DepositKeys } from '../addresses/deposit-keys.js';
 import { readCursor as readScan, readScannedBlocks } from '../scanning/cursors.js';
 import { finalHeight } from '../scanning/finality.js';
 import type { EvmClient } from '../chains/evm/client.js';
@@ -15,21 +14,13 @@ import type { Reader } from '../db/engine.js';
 import type { SweepTable } from '../db/schema.js';
 import { createFailures } from '../shared/failures.js';
 import { waitingTransfers } from '../withdrawals/waiting-transfers.js';
-import type { EvmConnected } from './forwarder-checks.js';
+import { placeOf, type EvmConnected, type TreasuryContext } from './context.js';
 import { readOwners } from './owners.js';
-import { takeBackDropped, type DroppedPaymentDeps } from './dropped-payments.js';
-import { createPaymentSettler, type PaymentSettlerDeps } from './settle-paid.js';
+import { takeBackDropped } from './dropped-payments.js';
+import { createPaymentSettler } from './settle-paid.js';
 import { bookTreasuryBlocks, type TreasuryBlocks } from './treasury-books.js';
 import { createTreasuryReader, watchedFor, type Watched } from './watch-reads.js';
 import * as store from './watch-store.js';
-
-export type TreasuryWatcher = ReturnType<typeof createTreasuryWatcher>;
-
-export interface TreasuryWatcherDeps extends PaymentSettlerDeps, DroppedPaymentDeps {
-  readonly log: PaymentSettlerDeps['log'] & DroppedPaymentDeps['log'];
-  readonly networks: readonly EvmConnected[];
-  readonly depositKeys: Pick<DepositKeys, 'list'>;
-}
 
 /** How many blocks before the cursor are read again. */
 const rereadBlocks = 64;
@@ -39,7 +30,7 @@ const firstBlocks = 1000;
 const mostBlocks = 1000;
 const mostCoinBlocks = 100;
 
-export function createTreasuryWatcher(deps: TreasuryWatcherDeps) {
+export function createTreasuryWatcher(deps: TreasuryContext) {
   const { database } = deps;
   const settlePaid = createPaymentSettler(deps);
 
@@ -48,9 +39,8 @@ export function createTreasuryWatcher(deps: TreasuryWatcherDeps) {
     reader: TreasuryBlockReader,
     signal: AbortSignal,
   ): Promise<void> {
-    const { mode, code: network } = watched.network;
-    const place = { mode, network };
-    const owners = await readOwners(deps.depositKeys, database.reader, mode);
+    const place = placeOf(watched);
+    const owners = await readOwners(deps.depositKeys, database.reader, place.mode);
     if (owners.treasuries.length === 0) return;
     for (;;) {
       const scan = await readScan(database.reader, place);
@@ -99,19 +89,19 @@ interface Work {
 /** Reads some of the blocks after the cursor, and the last ones before it again. */
 async function readNext(
   database: Reader,
-  { network, evm }: EvmConnected,
+  on: EvmConnected,
   reader: TreasuryBlockReader,
   { cursor, final, tip, watched }: Work,
   signal: AbortSignal,
 ): Promise<Omit<TreasuryBlocks, 'owners' | 'pending'>> {
-  const place = { mode: network.mode, network: network.code };
+  const place = placeOf(on);
   const from = Math.max(0, cursor + 1 - rereadBlocks);
   const posted = await store.sweepsFrom(database, place, from, cursor);
   const scanned = new Map(
     (await readScannedBlocks(database, place)).map(({ height, hash }) => [height, hash]),
   );
   const most = watched.coinTransfers.size > 0 ? mostCoinBlocks : mostBlocks;
-  return evm.run(async (node) => {
+  return on.evm.run(async (node) => {
     const again = await reader.readAgain(node, { from, to: cursor }, watched);
     const isReported = (row: SweepTable) =>
       again.swept.some(

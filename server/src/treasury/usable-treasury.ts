@@ -1,27 +1,17 @@
 /** Refuses an address as a treasury, if coins would be lost there or go round, or if its key lies on the server. */
 import type { DepositKeyRecord, DepositKeys } from '../addresses/deposit-keys.js';
-import type { ConnectedNetwork } from '../chains/connect.js';
-import type { Reader } from '../db/engine.js';
 import { invalidField } from '../shared/problem.js';
+import type { TreasuryContext } from './context.js';
 import { readGasKey } from './key-file.js';
 import { hasSigned } from './gas-transactions.js';
 import { addressOfPrivateKey } from './transaction.js';
-
-export interface UsableTreasuryDeps {
-  readonly connected: readonly Pick<ConnectedNetwork, 'network' | 'chainAssets'>[];
-  readonly depositKeys: Pick<DepositKeys, 'list' | 'preview'>;
-  readonly gasKey: Parameters<typeof readGasKey>[0] | undefined;
-}
 
 /** How many addresses before and after the next one of each key are looked at. All that were given out are known anyway. */
 const nearby = 100;
 
 /** What the address itself does not show. Problem: `validation_error`. @throws if the gas key cannot be opened */
-export async function ensureUsableTreasury(
-  { connected, depositKeys, gasKey }: UsableTreasuryDeps,
-  reader: Reader,
-  treasury: string,
-): Promise<void> {
+export async function ensureUsableTreasury(deps: TreasuryContext, treasury: string): Promise<void> {
+  const { database, connected, depositKeys, gasKey } = deps;
   const lower = treasury.toLowerCase();
   const refused = (reason: string) =>
     invalidField('treasury', `${reason}. The treasury must be a wallet of yours`);
@@ -32,12 +22,12 @@ export async function ensureUsableTreasury(
     }
   }
   const gasAddress = gasKey && addressOfPrivateKey(await readGasKey(gasKey));
-  if (gasAddress?.toLowerCase() === lower || (await hasSigned(reader, lower))) {
+  if (gasAddress?.toLowerCase() === lower || (await hasSigned(database.reader, lower))) {
     throw refused(
       'This is the gas key, which lies on the server: whoever takes the server would have the money',
     );
   }
-  for (const key of await depositKeys.list(reader)) {
+  for (const key of await depositKeys.list(database.reader)) {
     if (key.family === 'evm' && derivesNearby(depositKeys, key, lower)) {
       throw refused('This is a deposit address of this server: coins would go round for ever');
     }
@@ -45,7 +35,7 @@ export async function ensureUsableTreasury(
 }
 
 function derivesNearby({ preview }: Pick<DepositKeys, 'preview'>, key: DepositKeyRecord, lower: string) {
-  const source = preview({ merchantId: key.merchantId, mode: key.mode }, key.family, key, undefined);
+  const source = preview(key, key.family, key, undefined);
   const first = Math.max(0, key.used - nearby);
   return Array.from({ length: key.used + nearby - first }, (_, index) => first + index).some(
     (index) => source.derive(index).toLowerCase() === lower,

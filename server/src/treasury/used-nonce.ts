@@ -2,7 +2,7 @@
 import type { EvmClient } from '../chains/evm/client.js';
 import type { Reader } from '../db/engine.js';
 import { invalidState } from '../shared/problem.js';
-import type { EvmConnected } from './forwarder-checks.js';
+import type { EvmConnected } from './context.js';
 import { readCursor } from './watch-store.js';
 
 /** Safe's `nonce()`. https://github.com/safe-global/safe-smart-account */

@@ -10,7 +10,7 @@ import { coinIndex, firstLogIndex, inconsistent } from '../chains/evm/transfers.
 import type { WantedLogs } from '../chains/evm/wanted-logs.js';
 import type { TransferTable } from '../db/schema.js';
 import { nativeToken, readSwept, sweptTopic, type Swept } from './factory.js';
-import type { EvmConnected } from './forwarder-checks.js';
+import type { EvmConnected } from './context.js';
 import { forwarderFactory } from './forwarder-factory.js';
 import type { TreasuryOwners } from './owners.js';
 import { groupBy } from '../shared/group-by.js';

@@ -1,7 +1,8 @@
 /** `sweeps …`: sweeps what the forwarders of treasuries hold, on EVM networks. */
 import { fromUnits } from 'crypto-checkout/contract';
 import { forwarderFactory } from '../forwarder-factory.js';
-import { evmNetworks, readFactory, type EvmConnected } from '../forwarder-checks.js';
+import { evmNetworks, type EvmConnected } from '../context.js';
+import { readFactory } from '../forwarder-checks.js';
 import { mostBalances, writeSweep, type SweepItem, type SweepPlan } from '../plan.js';
 import { listTransactions } from '../gas-transactions.js';
 import { parseAmount } from '../../money/amounts.js';
