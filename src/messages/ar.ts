@@ -86,7 +86,7 @@ export const texts: FirstMessages = {
   soon: 'ينتهي قريبًا',
   urgent: 'الدقيقة الأخيرة',
   rate: 'سعر الصرف، ثابت حتى {time}',
-  rateValue: '\u20661 {currency} ≈ {price}\u2069',
+  rateValue: '\u20661\u00a0{currency} ≈\u00a0{price}\u2069',
   fee: 'الرسوم',
   feeValue: 'رسوم الشبكة في محفظتك فقط',
   checkNow: 'افحص الآن',

@@ -59,7 +59,7 @@ function picker(state: ChoosingState, context: ViewContext): TemplateResult {
                 // The exact amount comes with the lock.
                 detail:
                   option.amount > 0
-                    ? `≈ ${money(Number(option.amount.toPrecision(5)), option.currency)}`
+                    ? `≈\u00a0${money(Number(option.amount.toPrecision(5)), option.currency)}`
                     : '',
                 note: option.currency === lastChoice?.currency ? text('lastUsed') : '',
               };

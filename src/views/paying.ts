@@ -99,7 +99,7 @@ function target(payment: Payment, due: number, worth: string, context: ViewConte
     <div class="target">
       ${copyRow(
         'amount',
-        worth && ` ≈ ${worth}`,
+        worth && ` ≈\u00a0${worth}`,
         html`<span part="amount" class="amount" dir="ltr">${amount.replace('\u00a0', ' ')}</span>`,
         copyAmount,
         context,

@@ -313,7 +313,7 @@ describe.each(engines)('live networks on $name', (engine) => {
     polygon.isDown = false;
     polygon.failure = new Error('The node is down');
     await scan('polygon');
-    await vi.waitFor(() => ask('PATCH', `/v1/payments/${id}/currency/lock`, liveKey));
+    await vi.waitFor(() => ask('PATCH', `/v1/payments/${id}/currency/lock`, liveKey), { timeout: 20_000 });
   });
 
   it('A token whose contract is not the configured one is not offered', async () => {

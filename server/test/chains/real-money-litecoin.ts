@@ -323,10 +323,13 @@ export const testRealLitecoin = (chosen: TestEngine): unknown =>
 
             proxy.behave = undefined;
             // An answer that was still on its way then may fail once more.
-            await vi.waitFor(async () => {
-              server.time.skewMs += 61_000;
-              await scan();
-            });
+            await vi.waitFor(
+              async () => {
+                server.time.skewMs += 61_000;
+                await scan();
+              },
+              { timeout: 20_000 },
+            );
             expect(await server.look(during)).toMatchObject({
               state: 'settled',
               receipts: [receipt(during.amount)],

@@ -225,7 +225,7 @@ describe.each(engines)('real nodes on $name', (engine) => {
     const context = commandContext(server, []);
     const output = await runWith(context, 'networks check --network evm-dev');
     expect(output.text).toContain('10 USD would be  payable in nothing: no node can be used, see above');
-    await vi.waitFor(() => expect(lines.join()).toContain('Scanning failed'));
+    await vi.waitFor(() => expect(lines.join()).toContain('Scanning failed'), { timeout: 20_000 });
     const ready = await fetch(`${server.url}/readyz`);
     expect(`${lines.join()} ${await ready.text()}`).not.toContain(secret);
   });

@@ -123,11 +123,14 @@ describe.each(engines)('On $name', (engine) => {
     const stranger = openBrowser(server.url, owner.cookie, 'cross-site');
     expect((await stranger.send('GET', '/console/api/changes/test')).status).toBe(403);
     open[0]?.close();
-    await vi.waitFor(async () => {
-      const again = await listen(server.url, owner, 'test');
-      expect(again.status).toBe(200);
-      open.push(again);
-    });
+    await vi.waitFor(
+      async () => {
+        const again = await listen(server.url, owner, 'test');
+        expect(again.status).toBe(200);
+        open.push(again);
+      },
+      { timeout: 20_000 },
+    );
     await at(other, owner).send('POST', '/console/api/sign-out', {
       body: { everywhere: true },
     });

@@ -109,7 +109,9 @@ describe.each(engines)('Refunds, on $name', (engine) => {
     const link = await merchant.ask<RefundRecord>('POST', `/v1/refunds/${renewed.id}/link`, { body: {} });
     expect((await claim(tokenOf(renewed))).status).toBe(404);
     await merchant.sandbox('clock', { advanceSeconds: 11 * 86_400 });
-    await vi.waitFor(async () => expect((await retrieve(forgotten.id)).status).toBe('expired'));
+    await vi.waitFor(async () => expect((await retrieve(forgotten.id)).status).toBe('expired'), {
+      timeout: 20_000,
+    });
     expect((await claim(tokenOf(forgotten))).status).toBe(404);
     expect((await claim(tokenOf(link))).status).toBe(200);
     expect((await claim(tokenOf(answered))).body.data['status']).toBe('awaiting_approval');
@@ -158,10 +160,13 @@ describe.each(engines)('Refunds, on $name', (engine) => {
     expect((await post(`/v1/payments/${paymentId}/refunds`, { kind: 'excess' })).status).toBe(409);
     await merchant.sandbox('clock', { advanceSeconds: 2 * 86_400 });
     await merchant.mine();
-    await vi.waitFor(async () => {
-      const { state } = await merchant.ask<{ state: string }>('GET', `/v1/payments/${paymentId}`);
-      expect(state).toBe('expired_partial');
-    });
+    await vi.waitFor(
+      async () => {
+        const { state } = await merchant.ask<{ state: string }>('GET', `/v1/payments/${paymentId}`);
+        expect(state).toBe('expired_partial');
+      },
+      { timeout: 20_000 },
+    );
     const unclear = await post(`/v1/payments/${paymentId}/refunds`, { kind: 'unaccepted' });
     expect([unclear.status, unclear.body.data.param]).toEqual([400, 'currency']);
     const usdt = await create(paymentId, { kind: 'unaccepted', currency: 'usdt' });
