@@ -205,34 +205,24 @@ export function finalize(
       `Only ${signatures.length} of ${inputs.length} inputs are signed: the signature of input ${missing} is missing`,
     );
   }
-  const parts = unsignedParts(expected);
-  const witnesses = signatures.map((signature, index) => witnessOf(signature, inputs[index], type));
-  const bytes = RawTx.encode({
-    ...parts,
-    segwitFlag: type !== 'p2pkh',
-    inputs: parts.inputs.map((input, index) => ({
-      ...input,
-      finalScriptSig: scriptSigOf(signatures[index], inputs[index], type),
-    })),
-    witnesses: type === 'p2pkh' ? undefined : witnesses,
-  });
+  const bytes = encode(
+    expected,
+    (input, index) => scriptSigOf(signatures[index] ?? none, input, type),
+    type === 'p2pkh'
+      ? undefined
+      : inputs.map(({ publicKey }, index) => [
+          signatures[index] ?? none,
+          ...(type === 'p2tr' ? [] : [publicKey]),
+        ]),
+  );
   return { transaction: hex.encode(bytes), txHash: Transaction.fromRaw(bytes, lenient).id };
 }
 
 /** The hash that the transaction has once it is signed; undefined for p2pkh, where the signatures change it. */
 export function signedHash(expected: ExpectedTransaction): string | undefined {
-  const { type, inputs } = expected;
+  const { type } = expected;
   if (type === 'p2pkh') return undefined;
-  const parts = unsignedParts(expected);
-  const bytes = RawTx.encode({
-    ...parts,
-    segwitFlag: false,
-    inputs: parts.inputs.map((input, index) => ({
-      ...input,
-      finalScriptSig: scriptSigOf(new Uint8Array(), inputs[index], type),
-    })),
-    witnesses: undefined,
-  });
+  const bytes = encode(expected, (input) => scriptSigOf(none, input, type));
   return Transaction.fromRaw(bytes, lenient).id;
 }
 
@@ -296,51 +286,44 @@ function isValid(signature: Uint8Array, index: number, expected: ExpectedTransac
 }
 
 function legacyDigest(expected: ExpectedTransaction, signed: number, scriptCode: Uint8Array): Uint8Array {
-  const parts = unsignedParts(expected);
-  const inputs = parts.inputs.map((input, index) => ({
-    ...input,
-    finalScriptSig: index === signed ? scriptCode : new Uint8Array(),
-  }));
-  const preimage = RawTx.encode({ ...parts, inputs, segwitFlag: false, witnesses: undefined });
+  const preimage = encode(expected, (_, index) => (index === signed ? scriptCode : none));
   return sha256(sha256(Uint8Array.of(...preimage, sighashAll, 0, 0, 0)));
 }
 
-function unsignedParts({ inputs, outputs }: ExpectedTransaction) {
-  return {
+const none = new Uint8Array();
+
+/** The transaction with what unlocks its inputs. @param witnesses of each input; undefined for one without segwit */
+function encode(
+  { inputs, outputs }: ExpectedTransaction,
+  scriptSig: (input: ExpectedInput, index: number) => Uint8Array,
+  witnesses?: Uint8Array[][],
+): Uint8Array {
+  return RawTx.encode({
     version: transactionVersion,
-    inputs: inputs.map(({ txHash, outputIndex }) => ({
-      txid: hex.decode(txHash),
-      index: outputIndex,
-      finalScriptSig: new Uint8Array(),
-      sequence: replaceableSequence,
+    segwitFlag: witnesses !== undefined,
+    inputs: inputs.map((input, index) => ({
+      ...{ txid: hex.decode(input.txHash), index: input.outputIndex, sequence: replaceableSequence },
+      finalScriptSig: scriptSig(input, index),
     })),
     outputs: outputs.map(({ amount, script }) => ({ amount, script })),
+    witnesses,
     lockTime: 0,
-  };
+  });
 }
 
-function unsignedTransaction(expected: ExpectedTransaction): Transaction {
-  const { inputs, outputs, version, lockTime } = unsignedParts(expected);
-  const transaction = new Transaction({ ...lenient, version, lockTime });
-  for (const { txid, index, sequence } of inputs) transaction.addInput({ txid, index, sequence });
-  for (const output of outputs) transaction.addOutput(output);
+function unsignedTransaction({ inputs, outputs }: ExpectedTransaction): Transaction {
+  const transaction = new Transaction({ ...lenient, version: transactionVersion, lockTime: 0 });
+  for (const { txHash, outputIndex: index } of inputs) {
+    transaction.addInput({ txid: hex.decode(txHash), index, sequence: replaceableSequence });
+  }
+  for (const { amount, script } of outputs) transaction.addOutput({ amount, script });
   return transaction;
 }
 
-function witnessOf(signature: Uint8Array, input: ExpectedInput | undefined, type: ScriptType): Uint8Array[] {
-  if (type === 'p2pkh' || !input) return [];
-  return type === 'p2tr' ? [signature] : [signature, input.publicKey];
-}
-
-function scriptSigOf(
-  signature: Uint8Array | undefined,
-  input: ExpectedInput | undefined,
-  type: ScriptType,
-): Uint8Array {
-  if (!signature || !input) return new Uint8Array();
-  if (type === 'p2pkh') return Script.encode([signature, input.publicKey]);
-  if (type !== 'p2sh-p2wpkh') return new Uint8Array();
-  return Script.encode([OutScript.encode({ type: 'wpkh', hash: hash160(input.publicKey) })]);
+function scriptSigOf(signature: Uint8Array, { publicKey }: ExpectedInput, type: ScriptType): Uint8Array {
+  if (type === 'p2pkh') return Script.encode([signature, publicKey]);
+  if (type !== 'p2sh-p2wpkh') return none;
+  return Script.encode([OutScript.encode({ type: 'wpkh', hash: hash160(publicKey) })]);
 }
 
 /** An ECDSA signature as 64 bytes instead of DER; undefined if it is not one (BIP-66). */

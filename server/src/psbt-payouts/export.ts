@@ -14,9 +14,8 @@ import { chooseCoins, type CoinChoice, type UnspentCoin } from './coins.js';
 import { nameOf } from './outpoints.js';
 import { accountOf, networkOf, type AccountNames, type PsbtDeps, type PsbtNetwork } from './context.js';
 import { chooseFeeRate, parseFeeRate, refuseHighFee } from './fee-rate.js';
-import { newVersion } from './new-version.js';
+import { newVersion, previousTransactions } from './new-version.js';
 import { forcedCoins, pickTransfers, type SkippedTransfer } from './payable-transfers.js';
-import { previousTransactions } from './previous-transactions.js';
 import * as store from './psbt-store.js';
 import type { StoredPsbt } from './psbt-store.js';
 
@@ -52,13 +51,8 @@ export async function exportWaiting(
   const account = accountOf(key, to, request);
   if (request.feeRate !== undefined) parseFeeRate(request.feeRate);
   const { payable: picked, skipped } = await pickTransfers(deps, request, to, account);
-  const known = await store.knownCoins(
-    deps.database.reader,
-    scope,
-    to.network.code,
-    to.currency.code,
-    key.sourceId,
-  );
+  const of = { scope, network: to.network.code, currency: to.currency.code };
+  const known = await store.knownCoins(deps.database.reader, of, key.sourceId);
   const source = { to, account, known, sourceId: key.sourceId };
   const { payable, forced, unsafe, discarded } = await forcedCoins(deps, picked, source, signal);
   skipped.push(...unsafe);
@@ -67,7 +61,7 @@ export async function exportWaiting(
   await refuseUnread(deps, to, height);
   const rate = chooseFeeRate(request.feeRate, await to.node.feeRates(signal));
   const amounts = payable.map(({ amount }) => BigInt(amount));
-  const holdings = await deps.ledger.holdings(deps.database.reader, scope, to.currency.code, to.network.code);
+  const holdings = await deps.ledger.holdings(deps.database.reader, scope, of.currency, of.network);
   const scripts = payable.map(({ address }) => scriptOfAddress(address, account.prefixes));
   const custody = holdings.debt === 0n ? holdings.coins : undefined;
   const frozen = await store.frozenTransfers(

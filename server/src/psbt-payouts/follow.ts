@@ -91,7 +91,8 @@ function nodeOf({ connected }: PsbtDeps, { mode, network: code }: Pick<StoredPsb
 
 /** Sets what the operator should know. Said in the log once, when it changes. */
 async function report({ deps, psbt }: Look, problem: string | null): Promise<void> {
-  if (!(await transitions.noteProblem(deps, psbt, problem))) return;
+  if (psbt.problem === problem) return;
+  await deps.database.write((transaction) => store.updatePsbt(transaction, psbt.id, { problem }));
   const fields = { psbt: psbt.id, mode: psbt.mode, network: psbt.network };
   if (problem === null) deps.log.info(fields, 'A PSBT is in order again');
   else deps.log.warn({ ...fields, problem }, 'A PSBT needs attention');
@@ -210,7 +211,10 @@ async function applyBlock(at: Look, found: Found<'block'>): Promise<void> {
     const transaction = version.signed_transaction ?? (await to.node.rawTransaction(txHash, height, signal));
     await adopt(at, version, { txHash, transaction });
   }
-  if (version.block_hash !== blockHash) await transitions.noteBlock(deps, version, blockHash, height);
+  if (version.block_hash !== blockHash) {
+    const place = { block_hash: blockHash, block_height: height };
+    await deps.database.write((transaction) => store.updateVersion(transaction, version, place));
+  }
   if (!isFinal(found, to)) return;
   if (state === 'settled' && psbt.settled_version === version.number && psbt.confirmed_at !== null) return;
   const problem = await transitions.settle(deps, id, version.number);

@@ -1,11 +1,14 @@
-/** Writes the versions of a PSBT: the same coins and transfers each, with another fee. */
+/** Writes the versions of a PSBT: the same coins and transfers each, with another fee; and finds the transactions they spend. */
 import type { SpendingAccount } from './account.js';
 import { buildPsbt } from './build.js';
 import { signedHash } from './check.js';
+import type { Outpoint } from '../chains/bitcoin/utxo-node.js';
+import type { Reader } from '../db/engine.js';
 import type { PsbtVersionTable } from '../db/schema.js';
 import type { FeePlan } from './coins.js';
 import { outpointOf } from './outpoints.js';
-import { expectedOf, paidAmounts, type PsbtDeps } from './context.js';
+import { expectedOf, paidAmounts, type PsbtDeps, type PsbtNetwork } from './context.js';
+import * as store from './psbt-store.js';
 import type { StoredPsbt } from './psbt-store.js';
 
 export function newVersion(
@@ -47,4 +50,23 @@ export function newVersion(
     block_height: null,
     created_at: clock.real(),
   };
+}
+
+/** Hardware wallets check amounts by the transactions that the coins came from. */
+export async function previousTransactions(
+  reader: Reader,
+  to: PsbtNetwork,
+  account: SpendingAccount,
+  coins: readonly (Outpoint & { readonly height: number | undefined })[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  if (account.script === 'p2tr') return new Map();
+  const heights = new Map(coins.map(({ txHash, height }) => [txHash, height]));
+  const found = new Map(await store.ownTransactions(reader, [...heights.keys()]));
+  for (const [txHash, height] of heights) {
+    if (found.has(txHash)) continue;
+    const raw = await to.node.rawTransaction(txHash, height, signal);
+    if (raw !== undefined) found.set(txHash, raw);
+  }
+  return found;
 }

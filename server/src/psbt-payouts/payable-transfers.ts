@@ -33,12 +33,8 @@ export async function pickTransfers(
   to: PsbtNetwork,
   account: SpendingAccount,
 ): Promise<{ payable: TransferTable[]; skipped: SkippedTransfer[] }> {
-  const waiting = await store.payableTransfers(
-    deps.database.reader,
-    scope,
-    to.network.code,
-    to.currency.code,
-  );
+  const of = { scope, network: to.network.code, currency: to.currency.code };
+  const waiting = await store.payableTransfers(deps.database.reader, of);
   const unknown = transferIds?.find((id) => !waiting.some((row) => row.id === id));
   if (unknown !== undefined) {
     throw invalidState(

@@ -3,73 +3,42 @@
  * server chooses the coins and watches the network, and cannot sign.
  */
 import type { UtxoNode } from '../chains/bitcoin/utxo-node.js';
+import { chunksOf } from '../db/chunks.js';
 import type { Reader } from '../db/engine.js';
-import type { PsbtTable, TransferTable } from '../db/schema.js';
+import type { TransferTable } from '../db/schema.js';
 import { exportFigures } from '../shared/export-figures.js';
-import type { Feature } from '../shared/feature.js';
 import { invalidState } from '../shared/problem.js';
-import type { EnsureFree } from '../withdrawals/transfers.js';
 import { bump } from './bump.js';
 import { networkOf, type PsbtDeps } from './context.js';
-import { exportWaiting, type Exported, type ExportRequest } from './export.js';
+import { exportWaiting, type ExportRequest } from './export.js';
 import { createFollow, followed, look } from './follow.js';
-import { sumUnspent, type Holder } from './holdings.js';
-import { importSigned, type Imported } from './import.js';
+import { importSigned } from './import.js';
+import { outpointOf } from './outpoints.js';
 import * as store from './psbt-store.js';
-import type { FollowedPsbt, StoredPsbt } from './psbt-store.js';
+import type { FollowedPsbt, Holder, StoredPsbt } from './psbt-store.js';
 import * as transitions from './transitions.js';
 import { scopeOf, type Within } from '../shared/scope.js';
 
-export interface PsbtPayouts extends Feature {
-  /**
-   * Makes one PSBT of the transfers that wait, and reserves them and the coins. Problems: `not_found`, `invalid_state`.
-   * @throws NodesUnavailable
-   */
-  exportWaiting(request: ExportRequest, signal: AbortSignal): Promise<Exported>;
-  /**
-   * A version with a higher fee, to be signed in its place (BIP-125). Same problems.
-   * @param feeRate satoshis per virtual byte
-   */
-  bump(id: string, feeRate: string, within: Within, actor: string, signal: AbortSignal): Promise<StoredPsbt>;
-  /**
-   * Checks a signed PSBT or transaction against what was exported, stores it, and broadcasts it. Problem: `invalid_state`
-   * with a sentence that names the difference. Importing the same again broadcasts it again.
-   */
-  importSigned(file: Uint8Array, within: Within, actor: string, signal: AbortSignal): Promise<Imported>;
-  /** Gives a PSBT up that was not broadcast, or whose coins went elsewhere. Repeating it changes nothing. */
-  discard(id: string, within: Within, actor: string, signal: AbortSignal): Promise<StoredPsbt>;
-  /** Problem: `not_found`. */
-  retrieve(id: string, within: Within): Promise<StoredPsbt>;
-  /** Newest first, at most 1000. */
-  list(within: Within): Promise<PsbtTable[]>;
-  /** Those with a problem, oldest first. A settled one is named for a day. */
-  inTrouble(): Promise<FollowedPsbt[]>;
-  /** Broadcasts what is not on the network, and settles what is confirmed. */
-  follow(signal: AbortSignal): Promise<void>;
-  /**
-   * In satoshis, what no block spends of confirmed deposits and the change of settled PSBTs.
-   * @throws NodesUnavailable
-   */
-  sumUnspent(node: UtxoNode, of: Holder, signal: AbortSignal): Promise<bigint>;
-  /** The coins that the merchant was paid and that are in no PSBT, whatever its state; as `hash:index`. */
-  untouchedCoins(reader: Reader, of: Holder): Promise<readonly string[]>;
-  /** For the rules of transfers: refuses what would pay a transfer twice. Problem: `invalid_state`. */
-  readonly ensureFree: EnsureFree;
-}
+export type PsbtPayouts = ReturnType<typeof createPsbtPayouts>;
 
 const listed = 1000;
+/** How many outputs are looked up at once. */
+const coinsAtOnce = 100;
 
-export function createPsbtPayouts(deps: PsbtDeps): PsbtPayouts {
+export function createPsbtPayouts(deps: PsbtDeps) {
   const { database, auditLog } = deps;
   const follow = createFollow(deps);
+  /** Problem: `not_found`. */
   const retrieve = (id: string, within: Within = {}) => store.requirePsbt(database.reader, id, within);
 
+  /** Those with a problem, oldest first. A settled one is named for a day. */
   const inTrouble = async () =>
     (await followed(deps)).flatMap((psbt) => {
       const problem = store.attentionOf(psbt);
       return problem === null ? [] : { ...psbt, problem };
     });
 
+  /** Gives a PSBT up that was not broadcast, or whose coins went elsewhere. Repeating it changes nothing. */
   async function discard(
     id: string,
     within: Within,
@@ -114,20 +83,50 @@ export function createPsbtPayouts(deps: PsbtDeps): PsbtPayouts {
   }
 
   return {
-    exportWaiting: (request, signal) => exportWaiting(deps, request, signal),
-    async bump(id, feeRate, within, actor, signal) {
+    /**
+     * Makes one PSBT of the transfers that wait, and reserves them and the coins. Problems: `not_found`, `invalid_state`.
+     * @throws NodesUnavailable
+     */
+    exportWaiting: (request: ExportRequest, signal: AbortSignal) => exportWaiting(deps, request, signal),
+
+    /**
+     * A version with a higher fee, to be signed in its place (BIP-125). Same problems.
+     * @param feeRate satoshis per virtual byte
+     */
+    async bump(id: string, feeRate: string, within: Within, actor: string, signal: AbortSignal) {
       await retrieve(id, within);
       return bump(deps, id, feeRate, actor, signal);
     },
-    importSigned: (file, within, actor, signal) => importSigned(deps, file, within, actor, signal),
+
+    /**
+     * Checks a signed PSBT or transaction against what was exported, stores it, and broadcasts it. Problem: `invalid_state`
+     * with a sentence that names the difference. Importing the same again broadcasts it again.
+     */
+    importSigned: (file: Uint8Array, within: Within, actor: string, signal: AbortSignal) =>
+      importSigned(deps, file, within, actor, signal),
     discard,
     retrieve,
-    list: (within) => store.listPsbts(database.reader, within, listed),
+    /** Newest first, at most 1000. */
+    list: (within: Within) => store.listPsbts(database.reader, within, listed),
     inTrouble,
+    /** Broadcasts what is not on the network, and settles what is confirmed. */
     follow,
-    sumUnspent: (node, of, signal) => sumUnspent(database.reader, node, of, signal),
-    untouchedCoins: (reader, { scope, network, currency }) =>
-      store.untouchedCoins(reader, scope, network, currency),
+
+    /**
+     * In satoshis, what no block spends of confirmed deposits and the change of settled PSBTs.
+     * @throws NodesUnavailable
+     */
+    async sumUnspent(node: UtxoNode, of: Holder, signal: AbortSignal): Promise<bigint> {
+      let total = 0n;
+      for (const chunk of chunksOf(await store.coinsEver(database.reader, of), coinsAtOnce)) {
+        const found = await node.unspent(chunk.map(outpointOf), false, signal);
+        for (const coin of found) total += coin?.amount ?? 0n;
+      }
+      return total;
+    },
+
+    /** The coins that the merchant was paid and that are in no PSBT, whatever its state; as `hash:index`. */
+    untouchedCoins: store.untouchedCoins,
     ensureFree,
     figures: () => [
       ...exportFigures(() => store.sumExported(database.reader), deps.clock.real),
@@ -154,6 +153,7 @@ function countByNetwork(psbts: readonly FollowedPsbt[]) {
   return [...counts.values()];
 }
 
+/** For the rules of transfers: refuses what would pay a transfer twice. Problem: `invalid_state`. */
 async function ensureFree(reader: Reader, { id }: TransferTable): Promise<void> {
   const holder = await store.holderOf(reader, id);
   if (holder?.state !== 'open' && holder?.state !== 'sent') return;

@@ -36,6 +36,13 @@ export interface KnownCoin {
   readonly derivation_index: number;
 }
 
+/** Whose coins or transfers, in one currency on one network. */
+export interface Holder {
+  readonly scope: Scope;
+  readonly network: string;
+  readonly currency: string;
+}
+
 /** Locks a PSBT until the transaction ends, and reads it anew. */
 export async function lockPsbt(transaction: Transaction, id: string): Promise<StoredPsbt> {
   const psbt = await transaction
@@ -143,12 +150,7 @@ export async function insertVersion(transaction: Transaction, version: PsbtVersi
 export async function updatePsbt(
   transaction: Transaction,
   id: string,
-  change: Partial<
-    Pick<
-      PsbtTable,
-      'state' | 'settled_version' | 'confirmed_at' | 'problem' | 'warning' | 'from_height' | 'updated_at'
-    >
-  >,
+  change: Partial<PsbtTable>,
 ): Promise<void> {
   await transaction.updateTable('psbts').set(change).where('id', '=', id).execute();
 }
@@ -156,20 +158,13 @@ export async function updatePsbt(
 export async function updateVersion(
   transaction: Transaction,
   { psbt_id, number }: PsbtVersionTable,
-  change: Partial<
-    Pick<PsbtVersionTable, 'signed_transaction' | 'tx_hash' | 'imported_at' | 'block_hash' | 'block_height'>
-  >,
+  change: Partial<PsbtVersionTable>,
 ): Promise<void> {
   await transaction
     .updateTable('psbt_versions')
     .set(change)
     .where((e) => e.and({ psbt_id, number }))
     .execute();
-}
-
-/** Lets other PSBTs spend the coins and pay the transfers of this one. */
-export function releaseAll(transaction: Transaction, id: string): Promise<void> {
-  return setHeld(transaction, id, 0);
 }
 
 /** One of its outputs has paid another transfer than it was made for. */
@@ -234,7 +229,8 @@ export async function holdAll(
   await setHeld(transaction, id, 1);
 }
 
-async function setHeld(transaction: Transaction, id: string, is_held: 0 | 1): Promise<void> {
+/** @param is_held 0: other PSBTs may spend its coins and pay its transfers */
+export async function setHeld(transaction: Transaction, id: string, is_held: 0 | 1): Promise<void> {
   await transaction.updateTable('psbt_inputs').set({ is_held }).where('psbt_id', '=', id).execute();
   await transaction.updateTable('psbt_transfers').set({ is_held }).where('psbt_id', '=', id).execute();
 }
@@ -254,9 +250,7 @@ export async function frozenTransfers(reader: Reader, ids: readonly string[]): P
 /** What a merchant's wallet has to send, oldest first, without what is held already. */
 export const payableTransfers = (
   reader: Reader,
-  scope: Scope,
-  network: string,
-  currency: string,
+  { scope, network, currency }: Holder,
 ): Promise<TransferTable[]> =>
   unheldTransfers(reader, scope)
     .selectAll()
@@ -327,30 +321,19 @@ export async function psbtsSpending(reader: Reader, outpoints: readonly Outpoint
 }
 
 /** The coins on the addresses of one key that no PSBT holds: confirmed deposits, and the change of settled PSBTs. */
-export async function knownCoins(
-  reader: Reader,
-  scope: Scope,
-  network: string,
-  currency: string,
-  sourceId: string,
-): Promise<KnownCoin[]> {
-  const coins = await coinsEver(reader, scope, network, currency, sourceId);
-  const taken = await heldOutpoints(reader, { mode: scope.mode, network });
+export async function knownCoins(reader: Reader, of: Holder, sourceId: string): Promise<KnownCoin[]> {
+  const coins = await coinsEver(reader, of, sourceId);
+  const taken = await heldOutpoints(reader, { mode: of.scope.mode, network: of.network });
   return coins.filter((coin) => !taken.has(nameOfRow(coin)));
 }
 
 /** The coins on the merchant's addresses that are in no PSBT of any state, as `hash:index`. */
-export async function untouchedCoins(
-  reader: Reader,
-  scope: Scope,
-  network: string,
-  currency: string,
-): Promise<string[]> {
-  const coins = await coinsEver(reader, scope, network, currency);
+export async function untouchedCoins(reader: Reader, of: Holder): Promise<string[]> {
+  const coins = await coinsEver(reader, of);
   const rows = await reader
     .selectFrom('psbt_inputs')
     .select(['tx_hash', 'output_index'])
-    .where((e) => e.and({ mode: scope.mode, network }))
+    .where((e) => e.and({ mode: of.scope.mode, network: of.network }))
     .execute();
   const touched = new Set(rows.map(nameOfRow));
   return coins.map(nameOfRow).filter((coin) => !touched.has(coin));
@@ -359,9 +342,7 @@ export async function untouchedCoins(
 /** All coins that were ever on the merchant's addresses, spent or not. @param sourceId of one key; undefined for all */
 export async function coinsEver(
   reader: Reader,
-  { merchantId, mode }: Scope,
-  network: string,
-  currency: string,
+  { scope: { merchantId, mode }, network, currency }: Holder,
   sourceId?: string,
 ): Promise<KnownCoin[]> {
   const deposits = await reader
@@ -370,10 +351,8 @@ export async function coinsEver(
       join.onRef('addresses.address', '=', 'receipts.address').onRef('addresses.mode', '=', 'receipts.mode'),
     )
     .select(['receipts.tx_hash', 'receipts.output_index', 'receipts.amount', 'addresses.derivation_index'])
-    .where('receipts.merchant_id', '=', merchantId)
-    .where('receipts.mode', '=', mode)
-    .where('receipts.network', '=', network)
-    .where('receipts.currency', '=', currency)
+    .where((e) => e.and({ 'receipts.merchant_id': merchantId, 'receipts.mode': mode }))
+    .where((e) => e.and({ 'receipts.network': network, 'receipts.currency': currency }))
     .where('receipts.status', '=', 'confirmed')
     .$if(sourceId !== undefined, (query) => query.where('addresses.source_id', '=', sourceId ?? ''))
     .execute();
@@ -399,18 +378,10 @@ export async function coinsEver(
     .execute();
   return [
     ...deposits.map((row): KnownCoin => ({ ...row, branch: 0 })),
-    ...changes.flatMap(({ tx_hash, change_index, change_amount, outputs }): KnownCoin[] =>
-      tx_hash === null || change_index === null
+    ...changes.flatMap(({ tx_hash, change_index: derivation_index, change_amount: amount, outputs }) =>
+      tx_hash === null || derivation_index === null
         ? []
-        : [
-            {
-              tx_hash,
-              output_index: Number(outputs),
-              amount: change_amount,
-              branch: 1,
-              derivation_index: change_index,
-            },
-          ],
+        : { tx_hash, output_index: Number(outputs), amount, branch: 1 as const, derivation_index },
     ),
   ];
 }

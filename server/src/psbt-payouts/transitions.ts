@@ -117,17 +117,6 @@ export function adoptReplacement(deps: PsbtDeps, id: string, changeAmount: bigin
   });
 }
 
-export function noteBlock(
-  deps: PsbtDeps,
-  version: PsbtVersionTable,
-  block_hash: string,
-  block_height: number,
-) {
-  return deps.database.write((transaction) =>
-    store.updateVersion(transaction, version, { block_hash, block_height }),
-  );
-}
-
 /** A version is deep enough in the chain: its transfers end, and each bears a part of the network's fee. */
 export function settle(deps: PsbtDeps, id: string, number: number) {
   return deps.database.write(async (transaction): Promise<string | undefined> => {
@@ -258,23 +247,12 @@ export async function discard(deps: PsbtDeps, transaction: Transaction, psbt: St
       await deps.settlement.move(transaction, row, { status: 'pending', tx_hash: null });
     }
   }
-  await store.releaseAll(transaction, psbt.id);
+  await store.setHeld(transaction, psbt.id, 0);
   await store.updatePsbt(transaction, psbt.id, {
     state: 'discarded',
     problem: null,
     updated_at: deps.clock.real(),
   });
-}
-
-/** @returns whether it is another one than before */
-export async function noteProblem(
-  { database }: PsbtDeps,
-  psbt: PsbtTable,
-  problem: string | null,
-): Promise<boolean> {
-  if (psbt.problem === problem) return false;
-  await database.write((transaction) => store.updatePsbt(transaction, psbt.id, { problem }));
-  return true;
 }
 
 export function noteHeight({ database }: PsbtDeps, id: string, height: number): Promise<void> {

@@ -1,13 +1,13 @@
 /** Turns a surplus into a receipt: that of a transfer if the blocks have one, otherwise one that names the block range. */
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-import type { Transaction } from '../db/engine.js';
+import type { Reader, Transaction } from '../db/engine.js';
 import type { BalanceDifferenceTable } from '../db/schema.js';
 import { amountsOf, type ChainAsset } from '../chains/assets.js';
+import type { AskedBalance } from '../chains/balance-source.js';
 import type { ChainBlock, NetworkRef } from '../chains/chain.js';
 import { applyOldBlocks, lockCursor, rescan } from '../scanning/rescan.js';
-import { readBooked, sweptBlocks } from './books.js';
-import { locate, type Surplus } from './locate.js';
+import { readBooked, sweptBlocks, type Place } from './books.js';
 import type { ReconcileDeps, Reconciled } from './reconcile-deps.js';
 
 /** So many blocks are read again for the transfer itself: a node may have left it out. */
@@ -36,7 +36,7 @@ export async function bookSurplus(
   const found = await locate(
     database.reader,
     ref,
-    balances,
+    network,
     {
       asked: { address: row.address, asset },
       ...{ place, amount: agreed, spent: BigInt(row.spent), above: row.above, upTo: row.height },
@@ -113,4 +113,56 @@ async function freeIndex(
     const isLost = row?.status === 'dropped' || row?.status === 'reversed';
     if (!row || (isLost && row.address === address && row.chain_amount === amount.toString())) return index;
   }
+}
+
+interface Surplus {
+  readonly asked: AskedBalance;
+  readonly place: Place;
+  /** In units of the chain. */
+  readonly amount: bigint;
+  /** What the address's wallet has moved by itself. */
+  readonly spent: bigint;
+  /** It was not there after this block, as far as is known, and was there after the other. */
+  readonly above: number;
+  readonly upTo: number;
+}
+
+/**
+ * Finds the block in which a surplus came, as far as nodes keep old balances.
+ * @returns the same surplus, or the part of it that came last, in as few blocks as could be found
+ */
+async function locate(
+  reader: Reader,
+  ref: NetworkRef,
+  { balances }: Reconciled,
+  surplus: Surplus,
+  signal: AbortSignal,
+): Promise<Surplus> {
+  const { asked, place, spent } = surplus;
+
+  async function surplusAt(height: number): Promise<bigint | undefined> {
+    const reading = await balances.readOld([asked], height, undefined, signal);
+    const [balance] = reading?.amounts ?? [];
+    if (balance === undefined) return undefined;
+    const { received, left } = (await readBooked(reader, ref, [place.address], height)).at(place);
+    return balance + left + spent - received;
+  }
+
+  let { above, upTo } = surplus;
+  /** The surplus after `above`. */
+  let before = 0n;
+  // Backwards in growing steps, since it is new in most cases, and then by halves.
+  for (let step = 1, isFound = false; upTo - above > 1;) {
+    const height = isFound ? above + Math.floor((upTo - above) / 2) : Math.max(above + 1, upTo - step);
+    const found = await surplusAt(height);
+    if (found === undefined) break;
+    if (found >= surplus.amount) upTo = height;
+    else {
+      above = height;
+      before = found > 0n ? found : 0n;
+      isFound = true;
+    }
+    step *= 2;
+  }
+  return { ...surplus, above, upTo, amount: surplus.amount - before };
 }

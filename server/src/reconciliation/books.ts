@@ -10,7 +10,7 @@ export interface Place {
   readonly currency: string;
 }
 
-export interface Booked {
+interface Booked {
   readonly received: bigint;
   /** What sweeps have moved. */
   readonly left: bigint;
@@ -20,17 +20,13 @@ export const placeKey = ({ address, currency }: Place): string => `${address}/${
 
 const nothing: Booked = { received: 0n, left: 0n };
 
-/** By `placeKey`, for the addresses in all currencies. */
-export interface BookedPlaces {
-  at(place: Place): Booked;
-}
-
+/** What the addresses received and what left them, in all currencies. */
 export async function readBooked(
   reader: Reader,
   { mode, network }: NetworkRef,
   addresses: readonly string[],
   height: number,
-): Promise<BookedPlaces> {
+) {
   const received = await inChunks(addresses, (chunk) =>
     reader
       .selectFrom('receipts')
@@ -58,7 +54,7 @@ export async function readBooked(
     const key = placeKey(row);
     booked.set(key, { ...(booked.get(key) ?? nothing), left: BigInt(row.units) });
   }
-  return { at: (place) => booked.get(placeKey(place)) ?? nothing };
+  return { at: (place: Place): Booked => booked.get(placeKey(place)) ?? nothing };
 }
 
 /** The blocks in which the sweeps lie that the books count, up to a height. */

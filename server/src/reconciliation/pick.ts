@@ -11,20 +11,14 @@ export interface PickedAddress {
   readonly currency: string;
 }
 
-/** Takes turns between merchants, and between the open payments of each, so that nobody's flood pushes others out. */
-export interface OpenPicker {
-  /** @param most of payments and wallets together */
-  next(most: number): Promise<Place[]>;
-}
-
 /** Of the merchants with open payments, so many share a block. */
 const mostMerchants = 10;
 
 /**
- * Where it was is this process's own: it begins anew when the server starts, and the round through all addresses, which is kept
+ * Takes turns between merchants, and between the open payments of each, so that nobody's flood pushes others out. Where it was is this process's own: it begins anew when the server starts, and the round through all addresses, which is kept
  * in the database, leaves nobody out.
  */
-export function createOpenPicker({ reader }: Database, mode: Mode, network: string): OpenPicker {
+export function createOpenPicker({ reader }: Database, mode: Mode, network: string) {
   let lastMerchant = '';
   let lastWallet = '';
   /** The last payment that was read, by merchant. */
@@ -104,7 +98,8 @@ export function createOpenPicker({ reader }: Database, mode: Mode, network: stri
   }
 
   return {
-    async next(most) {
+    /** @param most of payments and wallets together */
+    async next(most: number): Promise<Place[]> {
       const mostWallets = Math.ceil(most / 3);
       const mostPayments = most - mostWallets;
       const merchants = await nextMerchants();

@@ -8,6 +8,7 @@ import type { BalanceSource } from '../chains/balance-source.js';
 export interface ReconcileDeps {
   readonly database: Database;
   readonly sink: ScanSink;
+  readonly connected: readonly ConnectedNetwork[];
   readonly log: Logger;
   /** Real time, epoch milliseconds. */
   readonly now: () => number;

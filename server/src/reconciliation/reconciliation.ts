@@ -2,15 +2,13 @@
  * Keeps the books in step with what addresses hold: at each block a part of the addresses that wait for money, and all that were
  * ever given out in a round that ends within a day. What is done is in the database, so that several servers share it.
  */
-import type { Feature } from '../shared/feature.js';
 import type { Scope } from '../shared/scope.js';
-import type { BalanceDifferenceTable, ChainCursorTable, ReconciliationTable } from '../db/schema.js';
+import type { ChainCursorTable, ReconciliationTable } from '../db/schema.js';
 import { readCursor } from '../scanning/cursors.js';
 import type { NetworkRef } from '../chains/chain.js';
-import type { ConnectedNetwork } from '../chains/connect.js';
 import { isNodeFailure, NodesUnavailable } from '../rpc/node-error.js';
 import { placeKey, type Place } from './books.js';
-import { createOpenPicker, lastSequence, pickRound, type OpenPicker } from './pick.js';
+import { createOpenPicker, lastSequence, pickRound } from './pick.js';
 import { compare, reconcile, type Finding, type Look, type Options } from './reconcile.js';
 import type { ReconcileDeps, Reconciled } from './reconcile-deps.js';
 import * as store from './store.js';
@@ -19,33 +17,7 @@ import { groupBy } from '../shared/group-by.js';
 /** How far the balances of each network were compared, and how many differ. */
 export type ReconciliationStatus = Awaited<ReturnType<typeof store.readStatus>>;
 
-export interface ReconciliationDeps extends ReconcileDeps {
-  readonly connected: readonly ConnectedNetwork[];
-}
-
-export interface Reconciliation extends Feature {
-  /** Works on the newest block of each network that was scanned, unless another server does. */
-  advance(signal: AbortSignal): Promise<void>;
-  /** Balances that are not what the books say, but for those that are being looked at again. At most 1000. */
-  differences(): Promise<readonly BalanceDifferenceTable[]>;
-  status(): Promise<ReconciliationStatus>;
-  /** How many addresses of a merchant's mode hold less than the books say. */
-  shortages(scope: Scope): Promise<number>;
-
-  /** The networks whose nodes tell balances. */
-  readonly networks: readonly Reconciled[];
-  /**
-   * Compares all addresses of a network, or one, at the newest block that was scanned.
-   * @param apply whether to act on what differs: dust becomes a receipt then too
-   * @throws NodesUnavailable
-   */
-  check(
-    network: Reconciled,
-    address: string | undefined,
-    apply: boolean,
-    signal: AbortSignal,
-  ): Promise<{ checked: number; height: number; findings: readonly Finding[] }>;
-}
+export type Reconciliation = ReturnType<typeof createReconciliation>;
 
 /** A scan that is further behind reads blocks: until it is up to date, the books lack what lies in them. */
 const mostBehind = 5;
@@ -57,10 +29,10 @@ const roundMs = 20 * 3_600_000;
 /** With few addresses, a round is over soon, and the next one begins this long after it began. */
 const betweenRoundsMs = 3_600_000;
 
-export function createReconciliation(deps: ReconciliationDeps): Reconciliation {
+export function createReconciliation(deps: ReconcileDeps) {
   const { database, log, now, connected } = deps;
   const networks = connected.filter((one): one is Reconciled => one.balances !== undefined);
-  const pickers = new Map<Reconciled, OpenPicker>(
+  const pickers = new Map(
     networks.map((one) => [one, createOpenPicker(database, one.network.mode, one.network.code)]),
   );
 
@@ -151,24 +123,33 @@ export function createReconciliation(deps: ReconciliationDeps): Reconciliation {
     }
   }
 
+  /** Works on the newest block of each network that was scanned, unless another server does. */
   async function advance(signal: AbortSignal): Promise<void> {
     const results = await Promise.allSettled(networks.map((network) => work(network, signal)));
     for (const result of results) if (result.status === 'rejected') throw result.reason;
   }
 
   return {
+    /** The networks whose nodes tell balances. */
     networks,
     advance,
+    /** Balances that are not what the books say, but for those that are being looked at again. At most 1000. */
     differences: () => store.listDifferences(database.reader),
     status: () => store.readStatus(database.reader),
-    shortages: (scope) =>
+    /** How many addresses of a merchant's mode hold less than the books say. */
+    shortages: (scope: Scope) =>
       store.countShortages(
         database.reader,
         scope,
         networks.map(({ network }) => network.code),
       ),
 
-    async check(network, address, apply, signal) {
+    /**
+     * Compares all addresses of a network, or one, at the newest block that was scanned.
+     * @param apply whether to act on what differs: dust becomes a receipt then too
+     * @throws NodesUnavailable
+     */
+    async check(network: Reconciled, address: string | undefined, apply: boolean, signal: AbortSignal) {
       const { mode, code } = network.network;
       const ref = { mode, network: code };
       const at = await readCursor(database.reader, ref);

@@ -9,23 +9,9 @@ import type { Mode } from '../shared/scope.js';
 import type { Marker } from './marker.js';
 import * as store from './restore-store.js';
 
-export interface RestoreGuard {
-  /**
-   * Problem: `service_unavailable` in live mode while a restore is suspected.
-   * @returns how many restores were confirmed; what was reserved before the last of them must not be used any more
-   */
-  ensureTrusted(reader: Reader, mode: Mode): Promise<number>;
-  /** To be called in the transaction that exports, signs or stores a payout. Same problem. */
-  startPayout(transaction: Transaction, mode: Mode): Promise<void>;
-  /**
-   * To be called in the transaction that reserves indexes of a source. Same problem.
-   * @param first the first of them
-   * @param next the first one after them
-   */
-  reserve(mode: Mode, sourceId: string, first: number, next: number): void;
-}
+export type RestoreGuard = ReturnType<typeof createRestoreGuard>;
 
-export function createRestoreGuard(marker: Marker): RestoreGuard {
+export function createRestoreGuard(marker: Marker) {
   const refuse = (): never => {
     throw new Problem(
       'service_unavailable',
@@ -34,6 +20,10 @@ export function createRestoreGuard(marker: Marker): RestoreGuard {
     );
   };
 
+  /**
+   * Problem: `service_unavailable` in live mode while a restore is suspected.
+   * @returns how many restores were confirmed; what was reserved before the last of them must not be used any more
+   */
   async function ensureTrusted(reader: Reader, mode: Mode): Promise<number> {
     if (mode !== 'live') return 0;
     const { isSuspected, epoch } = await store.readState(reader);
@@ -48,13 +38,18 @@ export function createRestoreGuard(marker: Marker): RestoreGuard {
 
   return {
     ensureTrusted,
-    async startPayout(transaction, mode) {
+    /** To be called in the transaction that exports, signs or stores a payout. Same problem. */
+    async startPayout(transaction: Transaction, mode: Mode): Promise<void> {
       if (mode !== 'live') return;
       await ensureTrusted(transaction, mode);
       const count = await store.addPayouts(transaction, 1);
       advance(store.payouts, count - 1, count);
     },
-    reserve(mode, sourceId, first, next) {
+    /**
+     * To be called in the transaction that reserves indexes of a source. Same problem.
+     * @param next the first one after them
+     */
+    reserve(mode: Mode, sourceId: string, first: number, next: number): void {
       if (mode === 'live') advance(sourceId, first, next);
     },
   };

@@ -11,18 +11,13 @@ import type { Logger } from 'pino';
 /** By name, each a number that only grows: the payouts that were started, and the next index of each address source. */
 export type Progress = ReadonlyMap<string, number>;
 
-export interface Marker {
-  /** The highest values that this process or another one on this machine has written. */
-  read(): Progress;
-  /** Raises a value. A lower one changes nothing. */
-  raise(name: string, value: number): void;
-}
+export type Marker = ReturnType<typeof openMarker>;
 
 /** A longer file is written anew when it is opened. */
 const longestFile = 100_000;
 
 /** @param path undefined if nothing is to be written, as for a database in memory */
-export function openMarker(path: string | undefined, log: Pick<Logger, 'error'>): Marker {
+export function openMarker(path: string | undefined, log: Pick<Logger, 'error'>) {
   const values = new Map<string, number>();
   let isWritable = true;
 
@@ -49,11 +44,13 @@ export function openMarker(path: string | undefined, log: Pick<Logger, 'error'>)
     renameSync(`${path}.new`, path);
   }
   return {
-    read() {
+    /** The highest values that this process or another one on this machine has written. */
+    read(): Progress {
       read();
       return new Map(values);
     },
-    raise(name, value) {
+    /** Raises a value. A lower one changes nothing. */
+    raise(name: string, value: number): void {
       if (!keep(name, value) || path === undefined) return;
       try {
         mkdirSync(dirname(path), { recursive: true });

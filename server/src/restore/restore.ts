@@ -10,7 +10,7 @@ import type { RoomDeps } from '../db/room-deps.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { TransferTable } from '../db/schema.js';
 import type { AuditLog } from '../merchants/audit-log.js';
-import type { Feature } from '../shared/feature.js';
+import type { Figure } from '../shared/feature.js';
 import { invalidState } from '../shared/problem.js';
 import type { Marker, Progress } from './marker.js';
 import * as store from './restore-store.js';
@@ -41,22 +41,14 @@ export interface RestorePlan {
   readonly held: readonly TransferTable[];
 }
 
-export interface Restore extends Feature {
-  /** Compares the database with the marker. @returns what is suspected, by whichever server */
-  look(): Promise<Suspicion | undefined>;
-  /** Adds to what is suspected. */
-  suspect(transaction: Transaction, found: Partial<Suspicion>): Promise<void>;
-  /** @param spare how many addresses are left out beyond the last that is known; undefined for the default */
-  plan(spare: number | undefined): Promise<RestorePlan | undefined>;
-  /** Problem: `invalid_state` if nothing is suspected. */
-  confirm(spare: number | undefined, actor: string): Promise<RestorePlan>;
-}
-
 /** A marker knows what was given out; the chain only shows what was paid. */
 const spareByMarker = 100;
 const spareByChain = 1000;
 
-export function createRestore(deps: RestoreDeps): Restore {
+const notice =
+  'The database may have been restored from an older backup: no address is given out and nothing is paid in live mode until "restore confirm"';
+
+export function createRestore(deps: RestoreDeps) {
   const { database, marker, auditLog, depositKeys, connected, clock, log } = deps;
   let current: Suspicion | undefined;
 
@@ -68,6 +60,7 @@ export function createRestore(deps: RestoreDeps): Restore {
     ]);
   }
 
+  /** Compares the database with the marker. @returns what is suspected, by whichever server */
   async function look(): Promise<Suspicion | undefined> {
     // First the marker: whatever it has was committed before, so the database has it too, unless it was restored.
     const marked = marker.read();
@@ -84,10 +77,7 @@ export function createRestore(deps: RestoreDeps): Restore {
     for (const [name, value] of progress) marker.raise(name, value);
     const suspicion = await store.readSuspicion(database.reader);
     if (suspicion && !current) {
-      log.error(
-        { ...suspicion },
-        'The database may have been restored from an older backup: no address is given out and nothing is paid in live mode until "restore confirm"',
-      );
+      log.error({ ...suspicion }, notice);
     }
     current = suspicion;
     return suspicion;
@@ -166,12 +156,14 @@ export function createRestore(deps: RestoreDeps): Restore {
     look,
     suspect,
 
-    async plan(spare) {
+    /** @param spare how many addresses are left out beyond the last that is known; undefined for the default */
+    async plan(spare: number | undefined): Promise<RestorePlan | undefined> {
       const suspicion = await look();
       return suspicion && database.snapshot((reader) => planIn(reader, suspicion, spare));
     },
 
-    async confirm(spare, actor) {
+    /** Problem: `invalid_state` if nothing is suspected. */
+    async confirm(spare: number | undefined, actor: string): Promise<RestorePlan> {
       await look();
       const plan = await database.write(async (transaction) => {
         const suspicion = await store.lockSuspicion(transaction);
@@ -189,13 +181,8 @@ export function createRestore(deps: RestoreDeps): Restore {
       connected.some(({ network }) => network.mode === 'live')
         ? [{ name: 'restore', intervalMs: 5000, run: lookAgain }]
         : [],
-    notices: () =>
-      current
-        ? [
-            'The database may have been restored from an older backup: no address is given out and nothing is paid in live mode until "restore confirm"',
-          ]
-        : [],
-    figures: () => [
+    notices: () => (current ? [notice] : []),
+    figures: (): Figure[] => [
       {
         name: 'checkout_restore_suspected',
         help: '1 while the database may be older than what was done with it; "restore status" says why',

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { AddressSources } from '../addresses/address-sources.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
 import type { Network } from '../chains/networks.js';
-import type { Feature, Job } from '../shared/feature.js';
+import type { Job } from '../shared/feature.js';
 import type { Reader } from '../db/engine.js';
 import { orStartError, StartError } from '../shared/start-error.js';
 import { compareWithChain } from './chain-balances.js';
@@ -42,7 +42,7 @@ export function createTreasury(deps: TreasuryDeps) {
   const status = () => database.snapshot((reader) => readTreasuryStatus(context, reader));
   let sweeper: GasSweeper | undefined;
 
-  const room = {
+  return {
     forwarderChecks,
     watcher,
     payoutExports: createPayoutExports(context),
@@ -142,5 +142,4 @@ export function createTreasury(deps: TreasuryDeps) {
       return here && compareWithChain(context, here, signal);
     },
   };
-  return room satisfies Feature;
 }
