@@ -106,9 +106,12 @@ import { createSender } from './webhooks/send.js';
 import { createTargets, type Resolve } from './webhooks/targets.js';
 import { createWebhookTest } from './webhooks/webhook-test.js';
 import { createWebhooks } from './webhooks/webhooks.js';
-import { createBalanceHandlers } from './withdrawals/balance-handlers.js';
-import { createPayoutHandlers } from './withdrawals/payout-handlers.js';
-import { createTransferByHandHandlers, createTransferHandlers } from './withdrawals/transfer-handlers.js';
+import {
+  createBalanceHandlers,
+  createPayoutHandlers,
+  createTransferByHandHandlers,
+  createTransferHandlers,
+} from './withdrawals/handlers.js';
 import { createTransfersByHand } from './withdrawals/transfers-by-hand.js';
 import { createWithdrawals } from './withdrawals/withdrawals.js';
 import { afterCommit } from './db/transaction-context.js';

@@ -1,15 +1,12 @@
 /** A merchant's balances: what it has in each currency, how much of it is available, and whether it is suspended. */
 import type { Api, Data } from 'crypto-checkout/contract';
-import type { Clock } from '../shared/clock.js';
 import { requireCurrency } from '../money/amounts.js';
-import type { Currencies } from '../money/currencies.js';
 import type { Network } from '../chains/networks.js';
-import type { Database } from '../db/database.js';
-import type { Ledger } from '../ledger/ledger.js';
 import { unitsToNumber, formatUnits } from '../money/units.js';
 import { Problem } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
 import * as store from './balance-store.js';
+import type { WithdrawalsDeps } from './deps.js';
 import type { Currency } from '../money/currency-list.js';
 import type { Transaction } from '../db/engine.js';
 
@@ -17,14 +14,7 @@ export type Balance = Data<Api['balances']['list']>[number];
 
 export type Balances = ReturnType<typeof createBalances>;
 
-export interface BalancesDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly currencies: Currencies;
-  readonly ledger: Ledger;
-}
-
-export function createBalances({ database, clock, currencies, ledger }: BalancesDeps) {
+export function createBalances({ database, clock, currencies, ledger }: WithdrawalsDeps) {
   /** Locks the balance, so that a decision based on it holds until the transaction ends. */
   const lockAvailable = (transaction: Transaction, { merchantId, mode }: Scope, currency: Currency) =>
     ledger.balance(transaction, mode, currency.code, { kind: 'available', merchantId });

@@ -4,12 +4,12 @@ import type { Network } from '../chains/networks.js';
 import { describeInvalid, parseAddress } from '../addresses/formats.js';
 import { parseAmount, requireCurrency } from '../money/amounts.js';
 import { replyDecimals } from '../money/units.js';
-import type { Currencies } from '../money/currencies.js';
 import { invalidField, Problem } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
-import type { Destination as SavedAddress, WalletAddresses } from '../wallet-addresses/wallet-addresses.js';
+import type { Destination as SavedAddress } from '../wallet-addresses/wallet-addresses.js';
 import type { Currency } from '../money/currency-list.js';
 import type { Reader } from '../db/engine.js';
+import type { WithdrawalsDeps } from './deps.js';
 
 export interface TransferRequest {
   /** A plain decimal, more than 0. */
@@ -19,11 +19,6 @@ export interface TransferRequest {
   readonly walletAddress: string;
   /** Can be absent or empty if the saved address has a network. */
   readonly walletNetwork?: string | undefined;
-}
-
-export interface DestinationDeps {
-  readonly currencies: Currencies;
-  readonly walletAddresses: Pick<WalletAddresses, 'find' | 'findByAddress'>;
 }
 
 export interface Destination {
@@ -39,60 +34,57 @@ export interface Destination {
   readonly fee: bigint;
 }
 
-export function createDestinations({ currencies, walletAddresses }: DestinationDeps) {
-  function findNetwork({ mode }: Scope, currency: Currency, code: string): Network {
-    const network = currencies.network(mode, code);
-    if (!network?.assets[currency.code]) {
-      throw new Problem(
-        'unsupported_currency',
-        `${currency.code} cannot be sent on the network "${code}"; see GET /v1/currencies`,
-        { param: 'walletNetwork' },
-      );
-    }
-    return network;
+/** Problems: `unsupported_currency`, `validation_error`, `invalid_address`. */
+export async function resolveDestination(
+  { currencies, walletAddresses }: WithdrawalsDeps,
+  reader: Reader,
+  scope: Scope,
+  request: TransferRequest,
+): Promise<Destination> {
+  const currency = requireCurrency(currencies, request.currency, 'currency');
+  if (!currencies.networks(scope.mode).some(({ assets }) => assets[currency.code])) {
+    throw new Problem(
+      'unsupported_currency',
+      `${currency.code} cannot be sent: no network in ${scope.mode} mode supports it`,
+      { param: 'currency' },
+    );
   }
-
+  const amount = parseAmount(request.amount, currency, 'amount', replyDecimals(currency));
+  const saved = isId(request.walletAddress)
+    ? await walletAddresses.find(reader, scope, request.walletAddress)
+    : undefined;
+  if (saved && saved.currency !== currency.code) {
+    throw invalidAddress(`The saved address is for ${saved.currency}, not for ${currency.code}`);
+  }
+  const code = networkCode(request, saved);
+  const network = currencies.network(scope.mode, code);
+  if (!network?.assets[currency.code]) {
+    throw new Problem(
+      'unsupported_currency',
+      `${currency.code} cannot be sent on the network "${code}"; see GET /v1/currencies`,
+      { param: 'walletNetwork' },
+    );
+  }
+  const address = parseAddress(network, saved?.address ?? request.walletAddress);
+  if (address === undefined) {
+    throw invalidAddress(
+      describeInvalid(
+        saved?.address ?? request.walletAddress,
+        `This is neither a valid address on ${network.name} nor the id of a saved wallet address`,
+      ),
+    );
+  }
+  const to = { address, currency: currency.code, network: network.code };
+  const same = saved ?? (await walletAddresses.findByAddress(reader, scope, to));
+  const withdrawalFee = network.assets[currency.code]?.withdrawalFee ?? '0';
   return {
-    /** Problems: `unsupported_currency`, `validation_error`, `invalid_address`. */
-    async resolve(reader: Reader, scope: Scope, request: TransferRequest): Promise<Destination> {
-      const currency = requireCurrency(currencies, request.currency, 'currency');
-      if (!currencies.networks(scope.mode).some(({ assets }) => assets[currency.code])) {
-        throw new Problem(
-          'unsupported_currency',
-          `${currency.code} cannot be sent: no network in ${scope.mode} mode supports it`,
-          { param: 'currency' },
-        );
-      }
-      const amount = parseAmount(request.amount, currency, 'amount', replyDecimals(currency));
-      const saved = isId(request.walletAddress)
-        ? await walletAddresses.find(reader, scope, request.walletAddress)
-        : undefined;
-      if (saved && saved.currency !== currency.code) {
-        throw invalidAddress(`The saved address is for ${saved.currency}, not for ${currency.code}`);
-      }
-      const network = findNetwork(scope, currency, networkCode(request, saved));
-      const address = parseAddress(network, saved?.address ?? request.walletAddress);
-      if (address === undefined) {
-        throw invalidAddress(
-          describeInvalid(
-            saved?.address ?? request.walletAddress,
-            `This is neither a valid address on ${network.name} nor the id of a saved wallet address`,
-          ),
-        );
-      }
-      const to = { address, currency: currency.code, network: network.code };
-      const same = saved ?? (await walletAddresses.findByAddress(reader, scope, to));
-      const withdrawalFee = network.assets[currency.code]?.withdrawalFee ?? '0';
-      return {
-        currency,
-        network,
-        address,
-        savedId: same?.id ?? null,
-        savedAt: same?.createdAt ?? null,
-        amount,
-        fee: toUnits(withdrawalFee, currency.decimals),
-      };
-    },
+    currency,
+    network,
+    address,
+    savedId: same?.id ?? null,
+    savedAt: same?.createdAt ?? null,
+    amount,
+    fee: toUnits(withdrawalFee, currency.decimals),
   };
 }
 

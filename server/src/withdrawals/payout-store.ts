@@ -11,7 +11,7 @@ import { sortableDecimal } from './sortable-amount.js';
 import type { OperatorFilter } from './transfer-store.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import { send } from '../db/send.js';
-import { inScope, rowById } from '../db/rows.js';
+import { inScope, rowById, within } from '../db/rows.js';
 
 export type PayoutQuery = Input<Api['payouts']['list']>['query'];
 
@@ -78,13 +78,10 @@ export function lockPayout(transaction: Transaction, id: string): Promise<Payout
   return rowById(transaction, 'payouts', id).$call(forUpdate(transaction)).executeTakeFirst();
 }
 
-export function listBankPayouts(
-  reader: Reader,
-  { merchantId, status }: OperatorFilter,
-): Promise<PayoutTable[]> {
-  let query = reader.selectFrom('payouts').selectAll().where('transfer_id', 'is', null);
-  if (merchantId !== undefined) query = query.where('merchant_id', '=', merchantId);
-  if (status !== undefined) query = query.where('status', '=', status);
+export function listBankPayouts(reader: Reader, { status, ...of }: OperatorFilter): Promise<PayoutTable[]> {
+  const ofMerchant = reader.selectFrom('payouts').selectAll().$call(within(of));
+  const toBanks = ofMerchant.where('transfer_id', 'is', null);
+  const query = status === undefined ? toBanks : toBanks.where('status', '=', status);
   return query.orderBy('created_at').orderBy('id').limit(1000).execute();
 }
 

@@ -1,24 +1,23 @@
 /** Payouts: money paid out to a wallet address by a transfer, or to a bank account by an operator. */
 import { parseDecimal, type Api, type Data } from 'crypto-checkout/contract';
 import type { Balances } from './balances.js';
-import type { BankAccounts } from '../bank-accounts/bank-accounts.js';
 import { parseAmount, requireCurrency } from '../money/amounts.js';
-import { replyDecimals } from '../money/units.js';
+import { replyDecimals, unitsToNumber } from '../money/units.js';
 import type { Currencies } from '../money/currencies.js';
 import type { PayoutTable, TransferTable } from '../db/schema.js';
-import { moved, type Ledger } from '../ledger/ledger.js';
+import { moved } from '../ledger/ledger.js';
 import { invalidField, invalidState, orNotFound } from '../shared/problem.js';
 import { parseFailureReason } from './failure-reason.js';
+import type { WithdrawalsDeps } from './deps.js';
 import { maskDestination } from './mask.js';
 import { sortableUnits } from './sortable-amount.js';
 import * as store from './payout-store.js';
 import type { PayoutQuery } from './payout-store.js';
-import { viewPayout } from './payout-view.js';
+import { isoTime } from '../shared/clock.js';
 import type { OperatorFilter } from './transfer-store.js';
-import type { Reader, Transaction } from '../db/engine.js';
+import type { Transaction } from '../db/engine.js';
 import { scopeOf, type Scope } from '../shared/scope.js';
 import type { Page } from '../shared/pagination.js';
-import type { RoomDeps } from '../db/room-deps.js';
 
 export type Payout = Data<Api['payouts']['retrieve']>;
 
@@ -34,15 +33,8 @@ export interface BankPayoutRequest {
 
 export type Payouts = ReturnType<typeof createPayouts>;
 
-export interface PayoutsDeps extends RoomDeps {
-  readonly currencies: Currencies;
-  readonly ledger: Ledger;
-  readonly balances: Balances;
-  readonly bankAccounts: Pick<BankAccounts, 'find'>;
-}
-
-export function createPayouts(deps: PayoutsDeps) {
-  const { database, clock, newId, currencies, ledger, balances, bankAccounts } = deps;
+export function createPayouts(deps: WithdrawalsDeps, balances: Balances) {
+  const { database, clock, newId, currencies, ledger, bankAccounts } = deps;
 
   /** Moves the amount from available to bank_clearing, or back. The coins stay in custody: a bank pays instead. */
   async function post(
@@ -191,12 +183,10 @@ export function createPayouts(deps: PayoutsDeps) {
     },
 
     /** For operators: a payout of any merchant; undefined if there is none. */
-    findAny: (reader: Reader, id: string): Promise<PayoutTable | undefined> =>
-      store.findAnyPayout(reader, id),
+    findAny: store.findAnyPayout,
 
     /** The bank payout with this reference; undefined if there is none. */
-    findByReference: (reader: Reader, scope: Scope, reference: string): Promise<PayoutTable | undefined> =>
-      store.findPayoutByReference(reader, scope, reference),
+    findByReference: store.findPayoutByReference,
 
     /** For operators: payouts to banks of all merchants, oldest first, at most 1000. */
     listBankPayouts: (filter: OperatorFilter): Promise<PayoutTable[]> =>
@@ -216,4 +206,25 @@ function parseRequest(request: BankPayoutRequest, currencies: Currencies) {
     throw invalidField('reference', 'Must be 1 to 255 characters');
   }
   return { currency, amount, reference };
+}
+
+function viewPayout(row: PayoutTable, currencies: Currencies): Payout {
+  const currency = currencies.known(row.currency);
+  return {
+    id: row.id,
+    mode: row.mode,
+    status: row.status,
+    amount: unitsToNumber(BigInt(row.amount), currency),
+    fee: unitsToNumber(BigInt(row.fee), currency),
+    currency: currency.code,
+    ...(row.bank_account_id !== null && { bankAccount: row.bank_account_id }),
+    ...(row.wallet_address_id !== null && { address: row.wallet_address_id }),
+    destination: row.destination,
+    ...(row.transfer_id !== null && { transfer: row.transfer_id }),
+    ...(row.reference !== null && { reference: row.reference }),
+    ...(row.tx_hash !== null && { txHash: row.tx_hash }),
+    ...(row.failure_reason !== null && { failureReason: row.failure_reason }),
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+  };
 }

@@ -9,8 +9,7 @@ import type { Reader, Transaction } from '../db/engine.js';
 import type { TransferTable } from '../db/schema.js';
 import type { Currencies } from '../money/currencies.js';
 import { invalidField, invalidState } from '../shared/problem.js';
-import * as store from './proof-store.js';
-import { findAnyTransfer } from './transfer-store.js';
+import * as store from './transfer-store.js';
 
 export interface ProofDeps {
   readonly reader: Reader;
@@ -64,7 +63,7 @@ export async function proveSettlement(
   signal: AbortSignal,
 ): Promise<Proof | undefined> {
   const hash = txHash.trim().toLowerCase().replace(/^0x/, '');
-  const row = await findAnyTransfer(reader, transferId);
+  const row = await store.findAnyTransfer(reader, transferId);
   const isSame = row?.status === 'success' && row.tx_hash?.replace(/^0x/, '') === hash;
   // The rule that settles it says so if the transfer is unknown, or settled or failed already.
   if (!row || (row.status !== 'pending' && row.status !== 'processing' && !isSame)) return undefined;

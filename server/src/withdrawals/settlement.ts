@@ -1,53 +1,12 @@
 /** Ends transfers: pays out or gives back what was held, once, and notifies the merchant. */
-import type { Clock } from '../shared/clock.js';
-import type { NewId } from '../shared/ids.js';
-import type { Currencies } from '../money/currencies.js';
 import type { TransferTable } from '../db/schema.js';
-import { moved, type AccountName, type Ledger, type LedgerEntry } from '../ledger/ledger.js';
+import { moved, type AccountName, type LedgerEntry } from '../ledger/ledger.js';
+import type { WithdrawalsDeps } from './deps.js';
 import type { Payouts } from './payouts.js';
-import type { Outbox } from '../webhooks/outbox.js';
 import * as store from './transfer-store.js';
 import { viewTransfer } from './transfer-view.js';
 import { scopeOf } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
-
-/**
- * Changes a transfer that the transaction has locked, and its payout with it. What ends it must find it not ended yet, except for
- * `lose`, and returns the ended one.
- */
-export interface Settlement {
-  /** Locks a transfer and reads it anew; undefined if there is none. */
-  lock(transaction: Transaction, id: string): Promise<TransferTable | undefined>;
-  /** It waits again, or is on its way, perhaps in another transaction than before. */
-  move(
-    transaction: Transaction,
-    row: TransferTable,
-    change: Pick<TransferTable, 'status' | 'tx_hash'>,
-  ): Promise<void>;
-  /** Its transaction is final. */
-  succeed(transaction: Transaction, row: TransferTable, sent: Sent): Promise<TransferTable>;
-  /** It was not sent, and never will be. */
-  fail(transaction: Transaction, row: TransferTable, reason: string): Promise<TransferTable>;
-  /**
-   * It has failed, perhaps because a transaction was lost, and was paid all the same: what was given back is reserved again. What
-   * the merchant has withdrawn meanwhile becomes a debt that later credits repay. `succeed` has to follow.
-   */
-  reopen(transaction: Transaction, row: TransferTable): Promise<TransferTable>;
-  /**
-   * It has succeeded, but the network has dropped its transaction, and confirmed another one that pays it. The difference
-   * of the network's fee is posted. Returns the transfer.
-   */
-  correct(transaction: Transaction, row: TransferTable, sent: Sent): Promise<TransferTable>;
-  /**
-   * It has succeeded with another transaction, and this one has paid it once more: the second payment becomes a transfer of its
-   * own, without a fee, taken from what the merchant has or will get. Returns that.
-   */
-  payAgain(transaction: Transaction, row: TransferTable, sent: Sent): Promise<TransferTable>;
-  /** It has succeeded, but the network has dropped its transaction, and may have it in a block again: it waits, and is reserved. */
-  unsettle(transaction: Transaction, row: TransferTable): Promise<TransferTable>;
-  /** It has succeeded, but the network has dropped its transaction and will never accept it again. */
-  lose(transaction: Transaction, row: TransferTable, reason: string): Promise<TransferTable>;
-}
 
 export interface Sent {
   readonly txHash: string;
@@ -58,19 +17,26 @@ export interface Sent {
   readonly paidFrom?: 'treasury' | undefined;
 }
 
-export interface SettlementDeps {
-  readonly clock: Clock;
-  readonly newId: NewId;
-  readonly currencies: Currencies;
-  readonly ledger: Ledger;
-  readonly payouts: Payouts;
-  readonly outbox: Outbox;
-  /** Called with a transfer as it is about to be stored, before anything of the ledger is locked. */
-  readonly onTransfer: (transaction: Transaction, row: TransferTable) => Promise<void>;
-}
+export type Settlement = ReturnType<typeof createSettlement>;
 
-export function createSettlement(deps: SettlementDeps): Settlement {
-  const { clock, newId, currencies, ledger, payouts, outbox, onTransfer } = deps;
+/**
+ * Changes a transfer that the transaction has locked, and its payout with it. What ends it must find it not ended yet, except for
+ * `lose`, and returns the ended one.
+ */
+export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
+  const { clock, newId, currencies, ledger, outbox, onTransfer } = deps;
+
+  /** Stores a changed transfer. Before `post`, nothing of the ledger may be locked. */
+  async function write(
+    transaction: Transaction,
+    row: TransferTable,
+    post?: () => Promise<unknown>,
+  ): Promise<void> {
+    await onTransfer(transaction, row);
+    await post?.();
+    await store.updateTransfer(transaction, row);
+    await payouts.syncWithTransfer(transaction, row);
+  }
 
   async function end(
     transaction: Transaction,
@@ -81,12 +47,11 @@ export function createSettlement(deps: SettlementDeps): Settlement {
     const { id, mode, merchant_id: merchantId, currency } = row;
     const now = clock.now({ merchantId, mode });
     const ended = { ...row, updated_at: now };
-    await onTransfer(transaction, ended);
-    // Whoever decides about the merchant's coins holds this lock, and must not see half of this change.
-    await ledger.balance(transaction, mode, currency, { kind: 'available', merchantId });
-    await ledger.post(transaction, { key: keyOf(kind, row), mode, currency, entries }, now);
-    await store.updateTransfer(transaction, ended);
-    await payouts.syncWithTransfer(transaction, ended);
+    await write(transaction, ended, async () => {
+      // Whoever decides about the merchant's coins holds this lock, and must not see half of this change.
+      await ledger.balance(transaction, mode, currency, { kind: 'available', merchantId });
+      await ledger.post(transaction, { key: keyOf(kind, row), mode, currency, entries }, now);
+    });
     await outbox.add(transaction, {
       merchantId,
       mode,
@@ -112,48 +77,57 @@ export function createSettlement(deps: SettlementDeps): Settlement {
     await ledger.post(transaction, { key, mode, currency, entries }, clock.now(scopeOf(row)));
   }
 
-  const settlement: Settlement = {
-    lock: (transaction, id) => store.lockTransfer(transaction, id),
+  /**
+   * Its transaction is final. Reserved is debited with the amount and the merchant's fee, custody is credited with the amount and
+   * the network's fee. The merchant's fee is income and the network's fee is a cost, even if they are equal.
+   */
+  function succeed(transaction: Transaction, row: TransferTable, sent: Sent): Promise<TransferTable> {
+    const { txHash, networkFee, paid, paidFrom = null } = sent;
+    const { amount, fee } = splitOf(row, paid);
+    const ended = {
+      ...row,
+      status: 'success',
+      amount: amount.toString(),
+      fee: fee.toString(),
+      tx_hash: txHash,
+      network_fee: networkFee.toString(),
+      paid_from: paidFrom,
+      settled_at: clock.now(scopeOf(row)),
+    } as const;
+    return end(transaction, ended, 'post', [
+      { account: reservedOf(row), debit: amount + fee },
+      { account: { kind: 'network_fee' }, debit: networkFee },
+      { account: custodyOf(ended), credit: amount + networkFee },
+      { account: { kind: 'fee_income' }, credit: fee },
+    ]);
+  }
 
-    async move(transaction, row, change) {
-      const moved = { ...row, ...change, updated_at: clock.now(scopeOf(row)) };
-      await onTransfer(transaction, moved);
-      await store.updateTransfer(transaction, moved);
-      await payouts.syncWithTransfer(transaction, moved);
-    },
+  return {
+    /** Locks a transfer and reads it anew; undefined if there is none. */
+    lock: store.lockTransfer,
 
-    /**
-     * Reserved is debited with the amount and the merchant's fee, custody is credited with the amount and the network's
-     * fee. The merchant's fee is income and the network's fee is a cost, even if they are equal.
-     */
-    succeed(transaction, row, { txHash, networkFee, paid, paidFrom = null }) {
-      const { amount, fee } = splitOf(row, paid);
-      const ended = {
-        ...row,
-        status: 'success',
-        amount: amount.toString(),
-        fee: fee.toString(),
-        tx_hash: txHash,
-        network_fee: networkFee.toString(),
-        paid_from: paidFrom,
-        settled_at: clock.now(scopeOf(row)),
-      } as const;
-      return end(transaction, ended, 'post', [
-        { account: reservedOf(row), debit: amount + fee },
-        { account: { kind: 'network_fee' }, debit: networkFee },
-        { account: custodyOf(ended), credit: amount + networkFee },
-        { account: { kind: 'fee_income' }, credit: fee },
-      ]);
-    },
+    /** It waits again, or is on its way, perhaps in another transaction than before. */
+    move: (
+      transaction: Transaction,
+      row: TransferTable,
+      change: Pick<TransferTable, 'status' | 'tx_hash'>,
+    ): Promise<void> => write(transaction, { ...row, ...change, updated_at: clock.now(scopeOf(row)) }),
 
-    fail(transaction, row, reason) {
+    succeed,
+
+    /** It was not sent, and never will be. */
+    fail(transaction: Transaction, row: TransferTable, reason: string): Promise<TransferTable> {
       const held = BigInt(row.amount) + BigInt(row.fee);
       const failed = { ...row, status: 'failed', failure_reason: reason } as const;
       const available = { kind: 'available', merchantId: row.merchant_id } as const;
       return end(transaction, failed, 'void', moved(reservedOf(row), available, held));
     },
 
-    async reopen(transaction, row) {
+    /**
+     * It has failed, perhaps because a transaction was lost, and was paid all the same: what was given back is reserved again.
+     * What the merchant has withdrawn meanwhile becomes a debt that later credits repay. `succeed` has to follow.
+     */
+    async reopen(transaction: Transaction, row: TransferTable): Promise<TransferTable> {
       const wasSent = row.settled_at !== null;
       const reopened = {
         ...row,
@@ -165,7 +139,11 @@ export function createSettlement(deps: SettlementDeps): Settlement {
       return reopened;
     },
 
-    async payAgain(transaction, row, sent) {
+    /**
+     * It has succeeded with another transaction, and this one has paid it once more: the second payment becomes a transfer of its
+     * own, without a fee, taken from what the merchant has or will get. Returns that.
+     */
+    async payAgain(transaction: Transaction, row: TransferTable, sent: Sent): Promise<TransferTable> {
       const now = clock.now(scopeOf(row));
       const second: TransferTable = {
         ...row,
@@ -176,47 +154,43 @@ export function createSettlement(deps: SettlementDeps): Settlement {
       };
       await reservePaid(transaction, second, `hold:${second.id}`);
       await store.insertTransfer(transaction, second);
-      return settlement.succeed(transaction, second, sent);
+      return succeed(transaction, second, sent);
     },
 
-    async correct(transaction, row, { txHash, networkFee, paid }) {
+    /**
+     * It has succeeded, but the network has dropped its transaction, and confirmed another one that pays it. The difference
+     * of the network's fee is posted. Returns the transfer.
+     */
+    async correct(transaction: Transaction, row: TransferTable, sent: Sent): Promise<TransferTable> {
       const { id, mode, currency } = row;
-      const scope = scopeOf(row);
-      const now = clock.now(scope);
+      const { txHash, networkFee } = sent;
+      const now = clock.now(scopeOf(row));
       const more = networkFee - BigInt(row.network_fee ?? '0');
-      const { amount, fee } = splitOf(row, paid);
+      const { amount, fee } = splitOf(row, sent.paid);
       const income = fee - BigInt(row.fee);
       const corrected = {
         ...row,
-        amount: amount.toString(),
-        fee: fee.toString(),
-        tx_hash: txHash,
-        network_fee: networkFee.toString(),
-        updated_at: now,
+        ...{ amount: amount.toString(), fee: fee.toString() },
+        ...{ tx_hash: txHash, network_fee: networkFee.toString(), updated_at: now },
       };
-      await onTransfer(transaction, corrected);
-      await ledger.post(
-        transaction,
-        {
-          // A reorganisation can go back and forth between two transactions: each change is posted.
-          key: `network-fee:${id}:${txHash}:${clock.real()}`,
-          mode,
-          currency,
-          entries: [
-            grown({ kind: 'network_fee' }, more),
-            grown(custodyOf(row), income - more),
-            grown({ kind: 'fee_income' }, -income),
-          ],
-        },
-        now,
+      const entries = [
+        grown({ kind: 'network_fee' }, more),
+        grown(custodyOf(row), income - more),
+        grown({ kind: 'fee_income' }, -income),
+      ];
+      // A reorganisation can go back and forth between two transactions: each change is posted.
+      const key = `network-fee:${id}:${txHash}:${clock.real()}`;
+      await write(transaction, corrected, () =>
+        ledger.post(transaction, { key, mode, currency, entries }, now),
       );
-      await store.updateTransfer(transaction, corrected);
-      await payouts.syncWithTransfer(transaction, corrected);
       return corrected;
     },
 
-    /** Undoes what `succeed` posted. Merchants are told when it succeeds again: until then, nothing is lost. */
-    async unsettle(transaction, row) {
+    /**
+     * It has succeeded, but the network has dropped its transaction, and may have it in a block again: it waits, and is reserved.
+     * Merchants are told when it succeeds again: until then, nothing is lost.
+     */
+    async unsettle(transaction: Transaction, row: TransferTable): Promise<TransferTable> {
       const { mode, currency, merchant_id: merchantId } = row;
       const now = clock.now(scopeOf(row));
       const waiting = {
@@ -225,27 +199,24 @@ export function createSettlement(deps: SettlementDeps): Settlement {
         ...{ tx_hash: null, network_fee: null, paid_from: null, settled_at: null },
         ...{ reversals: row.reversals + 1, updated_at: now },
       } as const;
-      await onTransfer(transaction, waiting);
-      await ledger.balance(transaction, mode, currency, { kind: 'available', merchantId });
-      const entries = undone(row, reservedOf(row));
-      await ledger.post(transaction, { key: keyOf('back', row), mode, currency, entries }, now);
-      await store.updateTransfer(transaction, waiting);
-      await payouts.syncWithTransfer(transaction, waiting);
+      const posting = { key: keyOf('back', row), mode, currency, entries: undone(row, reservedOf(row)) };
+      await write(transaction, waiting, async () => {
+        await ledger.balance(transaction, mode, currency, { kind: 'available', merchantId });
+        await ledger.post(transaction, posting, now);
+      });
       return waiting;
     },
 
-    /** Undoes what `succeed` posted, and gives back the amount and the merchant's fee. */
-    lose(transaction, row, reason) {
+    /**
+     * It has succeeded, but the network has dropped its transaction and will never accept it again: undoes what `succeed` posted,
+     * and gives back the amount and the merchant's fee.
+     */
+    lose(transaction: Transaction, row: TransferTable, reason: string): Promise<TransferTable> {
       const failed = { ...row, status: 'failed', failure_reason: reason } as const;
-      return end(
-        transaction,
-        failed,
-        'lost',
-        undone(row, { kind: 'available', merchantId: row.merchant_id }),
-      );
+      const available = { kind: 'available', merchantId: row.merchant_id } as const;
+      return end(transaction, failed, 'lost', undone(row, available));
     },
   };
-  return settlement;
 }
 
 /** What reaches the receiver, and the rest of what is reserved. */

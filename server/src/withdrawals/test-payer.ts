@@ -4,29 +4,16 @@
  * The networks are in the database. So a transfer leaves `pending` in the transaction that pays it, and whatever is killed,
  * restarted or run twice pays it once.
  */
-import type { SimulatedChains } from '../chains/simulated/simulated-chain.js';
-import type { Currencies } from '../money/currencies.js';
-import type { Database } from '../db/database.js';
 import type { TransferTable } from '../db/schema.js';
 import { createFailures } from '../shared/failures.js';
+import type { WithdrawalsDeps } from './deps.js';
 import type { Settlement } from './settlement.js';
 import * as store from './transfer-store.js';
-import { scopeOf, type Scope } from '../shared/scope.js';
-import type { Ledger } from '../ledger/ledger.js';
+import { scopeOf } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
 
-export interface TestPayerDeps {
-  readonly database: Database;
-  readonly currencies: Currencies;
-  readonly ledger: Ledger;
-  readonly settlement: Settlement;
-  readonly simulatedChains: Pick<SimulatedChains, 'pay' | 'confirmations'>;
-  /** Whether deposits to a merchant that left their blocks may still be confirmed again. */
-  readonly returningDeposits: (transaction: Transaction, owner: Scope, currency: string) => Promise<boolean>;
-}
-
-export function createTestPayer(deps: TestPayerDeps) {
-  const { database, currencies, ledger, settlement, simulatedChains, returningDeposits } = deps;
+export function createTestPayer(deps: WithdrawalsDeps, settlement: Settlement) {
+  const { database, currencies, ledger, simulatedChains, returningDeposits } = deps;
 
   async function pay(id: string): Promise<void> {
     await database.write(async (transaction) => {

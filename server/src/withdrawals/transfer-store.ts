@@ -8,7 +8,7 @@ import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
 import { send } from '../db/send.js';
-import { inScope, rowById } from '../db/rows.js';
+import { inScope, rowById, within } from '../db/rows.js';
 
 export async function insertTransfer(transaction: Transaction, row: TransferTable): Promise<void> {
   await send(transaction, transaction.insertInto('transfers').values(row));
@@ -70,11 +70,10 @@ export interface OperatorFilter {
 
 export function listAllTransfers(
   reader: Reader,
-  { merchantId, status }: OperatorFilter,
+  { status, ...of }: OperatorFilter,
 ): Promise<TransferTable[]> {
-  let query = reader.selectFrom('transfers').selectAll();
-  if (merchantId !== undefined) query = query.where('merchant_id', '=', merchantId);
-  if (status !== undefined) query = query.where('status', '=', status);
+  const ofMerchant = reader.selectFrom('transfers').selectAll().$call(within(of));
+  const query = status === undefined ? ofMerchant : ofMerchant.where('status', '=', status);
   return query.orderBy('created_at').orderBy('id').limit(1000).execute();
 }
 
@@ -128,4 +127,61 @@ export async function sumProcessing(
     .where((e) => e.and({ executor: 'simulator', status: 'processing', merchant_id, mode, currency }))
     .execute();
   return new Map(rows.map(({ network, amounts, fees }) => [network, BigInt(amounts) + BigInt(fees)]));
+}
+
+/**
+ * What other transfers to the same address were settled with a transaction, in units.
+ * @param hash without 0x
+ */
+export async function sumSettledBy(
+  reader: Reader,
+  { id, mode, network, currency, address }: TransferTable,
+  hash: string,
+): Promise<bigint> {
+  const rows = await reader
+    .selectFrom('transfers')
+    .select('amount')
+    .where((e) => e.and({ mode, network, currency, address, status: 'success' }))
+    .where('tx_hash', 'in', [hash, `0x${hash}`])
+    .where('id', '<>', id)
+    .execute();
+  return rows.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+}
+
+/** What other transfers that a transaction has paid bear of its fee, in units. @param hash without 0x */
+export async function sumFeesOf(
+  reader: Reader,
+  { id, mode, network, currency }: TransferTable,
+  hash: string,
+): Promise<bigint> {
+  const { fees } = await reader
+    .selectFrom('transfers')
+    .select(sumUnits(reader, 'network_fee').as('fees'))
+    .where((e) => e.and({ mode, network, currency, status: 'success' }))
+    .where('tx_hash', 'in', [hash, `0x${hash}`])
+    .where('id', '<>', id)
+    .executeTakeFirstOrThrow();
+  return BigInt(fees);
+}
+
+/**
+ * Locks all transfers that a transaction has settled or could settle, until the database's transaction ends: they share what it
+ * paid to an address, and its fee. In one order, so that none deadlocks.
+ * @param hash without 0x
+ */
+export async function lockTransfersOf(
+  transaction: Transaction,
+  { mode, network, currency }: TransferTable,
+  hash: string,
+): Promise<void> {
+  await transaction
+    .selectFrom('transfers')
+    .select('id')
+    .where((e) => e.and({ mode, network, currency }))
+    .where((e) =>
+      e.or([e('status', 'in', ['pending', 'processing']), e('tx_hash', 'in', [hash, `0x${hash}`])]),
+    )
+    .orderBy('id')
+    .$call(forUpdate(transaction))
+    .execute();
 }

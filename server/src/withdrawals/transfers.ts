@@ -1,35 +1,25 @@
 /** Transfers: a merchant's withdrawals. The money is held at once, sent later, and then paid out or given back. */
 import type { Api, Data } from 'crypto-checkout/contract';
 import type { Balances } from './balances.js';
-import type { Network } from '../chains/networks.js';
-import type { Currencies } from '../money/currencies.js';
 import type { RefundTable, TransferTable } from '../db/schema.js';
-import { moved, type AccountName, type Ledger } from '../ledger/ledger.js';
+import { moved, type AccountName } from '../ledger/ledger.js';
 import { unitsToNumber } from '../money/units.js';
 import { invalidField, invalidState, orNotFound } from '../shared/problem.js';
 import { parseFailureReason } from './failure-reason.js';
 import { scopeOf, type Scope } from '../shared/scope.js';
-import {
-  createDestinations,
-  type Destination,
-  type DestinationDeps,
-  type TransferRequest,
-} from './destination.js';
-import { createTransferPolicy, type TransferPolicyDeps } from './transfer-policy.js';
+import type { WithdrawalsDeps } from './deps.js';
+import { resolveDestination, type Destination, type TransferRequest } from './destination.js';
+import { ensureAllowed, ensureRefundAllowed } from './transfer-policy.js';
 import type { Settlement } from './settlement.js';
 import * as store from './transfer-store.js';
 import type { OperatorFilter } from './transfer-store.js';
 import { viewTransfer } from './transfer-view.js';
-import type { Reader, Transaction } from '../db/engine.js';
+import type { Transaction } from '../db/engine.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
-import type { RoomDeps } from '../db/room-deps.js';
 
 export type Transfer = Data<Api['transfers']['retrieve']>;
 
 export type Transfers = ReturnType<typeof createTransfers>;
-
-/** Refuses a change of a transfer that another room is about to pay, or sees paid. Problem: `invalid_state`. */
-export type EnsureFree = (reader: Reader, transfer: TransferTable) => Promise<void>;
 
 type NewTransfer = Pick<Destination, 'currency' | 'network' | 'amount' | 'fee'> &
   Pick<TransferTable, 'address' | 'wallet_address_id' | 'refund_id'>;
@@ -40,23 +30,8 @@ export type RefundToPay = Pick<
   'id' | 'merchant_id' | 'mode' | 'currency' | 'network' | 'amount' | 'fee'
 > & { readonly address: string };
 
-export interface TransfersDeps extends DestinationDeps, TransferPolicyDeps, RoomDeps {
-  readonly currencies: Currencies;
-  readonly ledger: Ledger;
-  readonly balances: Balances;
-  readonly settlement: Settlement;
-  /** Before an operator ends it in any way: of each room that pays transfers in a way of its own. */
-  readonly ensureFree: EnsureFree;
-  /** Before it fails: of each room that sees what merchants' wallets pay. */
-  readonly ensureUnpaid: EnsureFree;
-  /** Whether a network is simulated, and pays by itself. On all others, an operator pays. */
-  readonly isSimulated: (network: Network) => boolean;
-}
-
-export function createTransfers(deps: TransfersDeps) {
-  const { database, clock, newId, currencies, ledger, balances, settlement, isSimulated } = deps;
-  const { resolve } = createDestinations(deps);
-  const { ensureAllowed, ensureRefundAllowed } = createTransferPolicy(deps);
+export function createTransfers(deps: WithdrawalsDeps, balances: Balances, settlement: Settlement) {
+  const { database, clock, newId, currencies, ledger, isSimulated } = deps;
   const view = (row: TransferTable) => viewTransfer(row, currencies);
 
   /** Locks a transfer that an operator may settle or fail. */
@@ -120,11 +95,11 @@ export function createTransfers(deps: TransfersDeps) {
      * `invalid_address`, `balance_suspended`, `insufficient_balance`. The merchant's own limits give the first or third.
      */
     async create(transaction: Transaction, scope: Scope, request: TransferRequest): Promise<Transfer> {
-      const destination = await resolve(transaction, scope, request);
+      const destination = await resolveDestination(deps, transaction, scope, request);
       const { currency, network, address, savedId, amount, fee } = destination;
       const { merchantId } = scope;
       await balances.ensureSpendableOn(transaction, scope, currency, network, amount + fee);
-      await ensureAllowed(transaction, scope, destination);
+      await ensureAllowed(deps, transaction, scope, destination);
       const to = { currency, network, address, amount, fee, wallet_address_id: savedId, refund_id: null };
       return view(await start(transaction, scope, to, { kind: 'available', merchantId }));
     },
@@ -138,7 +113,7 @@ export function createTransfers(deps: TransfersDeps) {
       const scope = scopeOf(refund);
       const currency = currencies.known(refund.currency);
       await balances.ensureSpendable(transaction, scope, currency, 0n);
-      await ensureRefundAllowed(transaction, scope, currency, BigInt(amount));
+      await ensureRefundAllowed(deps, transaction, scope, { currency, amount: BigInt(amount) });
       const to = {
         ...{ currency, network: currencies.option(scope.mode, currency.code, network).network, address },
         ...{ amount: BigInt(amount), fee: BigInt(fee), wallet_address_id: null, refund_id: id },
@@ -149,7 +124,7 @@ export function createTransfers(deps: TransfersDeps) {
 
     /** The fee of such a transfer. Same problems, except those of the balance. */
     async quoteFee(scope: Scope, request: TransferRequest): Promise<{ currency: string; amount: number }> {
-      const { currency, fee } = await resolve(database.reader, scope, request);
+      const { currency, fee } = await resolveDestination(deps, database.reader, scope, request);
       return { currency: currency.code, amount: unitsToNumber(fee, currency) };
     },
 
@@ -165,8 +140,7 @@ export function createTransfers(deps: TransfersDeps) {
     },
 
     /** For operators: a transfer of any merchant; undefined if there is none. */
-    findAny: (reader: Reader, id: string): Promise<TransferTable | undefined> =>
-      store.findAnyTransfer(reader, id),
+    findAny: store.findAnyTransfer,
 
     /** For operators: transfers of all merchants, oldest first, at most 1000. */
     listAll: (filter: OperatorFilter): Promise<TransferTable[]> =>

@@ -1,9 +1,25 @@
-/** Handlers of `/v1/transfers`, and of how people end transfers in the console. */
+/** Handlers of `/v1/balances`, `/v1/payouts` and `/v1/transfers`, and of how people end transfers in the console. */
 import type { PayoutsApi } from 'crypto-checkout/contract';
 import { replyWith, replyWithPage, type ApiHandlers, type Handlers } from '../api/handler.js';
 import { actorOf } from '../merchants/audit-log.js';
+import type { Balances } from './balances.js';
+import type { Payouts } from './payouts.js';
 import type { TransfersByHand } from './transfers-by-hand.js';
 import type { Transfers } from './transfers.js';
+
+export function createBalanceHandlers(balances: Balances): ApiHandlers<'balances'> {
+  return {
+    list: (_input, { caller }) => replyWith(balances.list(caller)),
+  };
+}
+
+export function createPayoutHandlers(payouts: Payouts): ApiHandlers<'payouts'> {
+  return {
+    list: ({ query }, { caller }) => replyWithPage(query, payouts.list(caller, query)),
+
+    retrieve: ({ params }, { caller }) => replyWith(payouts.retrieve(caller, params.payout_id)),
+  };
+}
 
 export function createTransferHandlers(transfers: Transfers): ApiHandlers<'transfers'> {
   return {

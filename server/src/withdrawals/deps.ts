@@ -1,0 +1,33 @@
+/** What the rules of withdrawals are given. */
+import type { BankAccounts } from '../bank-accounts/bank-accounts.js';
+import type { Network } from '../chains/networks.js';
+import type { SimulatedChains } from '../chains/simulated/simulated-chain.js';
+import type { Reader, Transaction } from '../db/engine.js';
+import type { RoomDeps } from '../db/room-deps.js';
+import type { TransferTable } from '../db/schema.js';
+import type { Ledger } from '../ledger/ledger.js';
+import type { Merchants } from '../merchants/merchants.js';
+import type { Currencies } from '../money/currencies.js';
+import type { Scope } from '../shared/scope.js';
+import type { WalletAddresses } from '../wallet-addresses/wallet-addresses.js';
+import type { Outbox } from '../webhooks/outbox.js';
+
+export interface WithdrawalsDeps extends RoomDeps {
+  readonly currencies: Currencies;
+  readonly ledger: Ledger;
+  readonly outbox: Outbox;
+  readonly walletAddresses: Pick<WalletAddresses, 'find' | 'findByAddress'>;
+  readonly bankAccounts: Pick<BankAccounts, 'find'>;
+  readonly merchants: Pick<Merchants, 'retrieve'>;
+  readonly simulatedChains: Pick<SimulatedChains, 'pay' | 'confirmations'>;
+  /** Whether a network is simulated, and pays by itself. On all others, an operator pays. */
+  readonly isSimulated: (network: Network) => boolean;
+  /** Before an operator ends it in any way: refuses what another room is about to pay. Problem: `invalid_state`. */
+  readonly ensureFree: (reader: Reader, transfer: TransferTable) => Promise<void>;
+  /** Before it fails: of each room that sees what merchants' wallets pay. Same problem. */
+  readonly ensureUnpaid: (reader: Reader, transfer: TransferTable) => Promise<void>;
+  /** Called with a transfer as it is about to be stored, before anything of the ledger is locked. */
+  readonly onTransfer: (transaction: Transaction, row: TransferTable) => Promise<void>;
+  /** Whether deposits to a merchant that left their blocks may still be confirmed again. */
+  readonly returningDeposits: (transaction: Transaction, owner: Scope, currency: string) => Promise<boolean>;
+}
