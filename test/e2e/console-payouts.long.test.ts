@@ -10,6 +10,7 @@ import { startAnvil, type Anvil } from '../../server/test/support/anvil.js';
 import { deployFactory, transact } from '../../server/test/support/forwarders.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../../server/test/support/litecoin.js';
 import { signWith, tpub } from '../../server/test/support/sign-psbt.js';
+import { look } from './claim-page.js';
 import { merchantIdOf, runCommand, setDepositKey, type ServerEnv } from './deposit-keys.js';
 import { inspect, useStage } from './stage.js';
 
@@ -116,15 +117,12 @@ test('an export is written for Safe and as CSV, released, and paid by the treasu
   const page = await signIn('owner');
   await openExports(page);
   await inspect(page, 'console-exports-waiting');
-  await page.setViewportSize({ width: 1280, height: 900 });
   await page.getByRole('button', { name: 'Export' }).click();
   await page.getByRole('heading', { name: `Reserved for your wallet on ${network}` }).waitFor();
   await inspect(page, 'console-exports');
-  await page.setViewportSize({ width: 1280, height: 900 });
 
   await page.getByRole('button', { name: 'Release…' }).click();
   await inspect(page, 'console-release');
-  await page.setViewportSize({ width: 1280, height: 900 });
   await page.getByRole('button', { name: 'Release', exact: true }).click();
   await page.getByRole('button', { name: 'Export' }).click();
 
@@ -138,6 +136,7 @@ test('an export is written for Safe and as CSV, released, and paid by the treasu
   expect(transactions).toHaveLength(2);
   for (const { to, data } of transactions) await transact(anvil, to, data, treasury);
   for (const id of ids) await isPaid(id);
+  await look(page);
   await page.getByText('Nothing waits').waitFor();
 });
 
@@ -172,7 +171,6 @@ test.skipIf(!hasLitecoind)(
     const file = await save(page, () => page.getByRole('button', { name: 'Make the PSBT' }).click());
     await page.getByRole('cell', { name: 'To be signed' }).waitFor();
     await inspect(page, 'console-psbts');
-    await page.setViewportSize({ width: 1280, height: 900 });
     const account = HDKey.fromMasterSeed(new Uint8Array(32).fill(9), tpub).derive("m/84'/1'/0'");
     const [chooser] = await Promise.all([
       page.waitForEvent('filechooser'),
@@ -184,6 +182,7 @@ test.skipIf(!hasLitecoind)(
     });
     await page.getByRole('status').getByText('Sent as').waitFor();
     await isPaid(id);
+    await look(page);
     await page.getByRole('cell', { name: 'Settled' }).waitFor();
   },
 );
@@ -320,7 +319,6 @@ test.each([true, false])(
     await openSending(page, 2);
     if (isAtomic) {
       await inspect(page, 'console-send');
-      await page.setViewportSize({ width: 1280, height: 900 });
     }
     await page.getByRole('button', { name: 'Ask the wallet' }).click();
     await page.getByText('Nothing more was paid').waitFor();
@@ -338,6 +336,7 @@ test.each([true, false])(
         : ['eth_sendTransaction', 'eth_sendTransaction', 'eth_sendTransaction'],
     );
     for (const id of ids) await isPaid(id);
+    await look(page);
     await page.getByText('Nothing waits').waitFor();
     expect(await received()).toBe(before + 2_230_000n);
   },
@@ -362,7 +361,6 @@ test('a page that closes before the wallet has answered leaves nothing to be pai
   await next.goto(`${origin}/console/test/exports`);
   await next.getByText('its answer is not known').waitFor();
   await inspect(next, 'console-unanswered');
-  await next.setViewportSize({ width: 1280, height: 900 });
   // A file would have both transfers in it.
   expect(await next.getByRole('button', { name: /^Save/ }).count()).toBe(0);
   await installWallet(next, false);

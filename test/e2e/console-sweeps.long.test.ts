@@ -7,6 +7,7 @@ import type { Hex } from 'viem';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { anvilChainId, startAnvil, type Anvil } from '../../server/test/support/anvil.js';
 import { deployFactory } from '../../server/test/support/forwarders.js';
+import { look } from './claim-page.js';
 import { merchantIdOf, runCommand, type ServerEnv } from './deposit-keys.js';
 import { inspect, useStage } from './stage.js';
 
@@ -179,8 +180,9 @@ async function areBooked(page: Page, hashes: readonly string[]): Promise<void> {
   for (const hash of hashes) {
     await vi.waitFor(async () => {
       await anvil.mine();
+      await look(page);
       const row = page.getByRole('row').filter({ hasText: hash }).filter({ hasText: 'Booked' });
-      expect(await row.count()).toBeGreaterThan(0);
+      await row.first().waitFor({ timeout: 3000 });
     }, patient);
   }
   await run('ledger check');
@@ -190,7 +192,6 @@ test('without a wallet, the page says what to do, and saves the plan for Safe', 
   const page = await signIn('owner');
   await openPlan(page);
   await inspect(page, 'console-sweeps');
-  await page.setViewportSize({ width: 1280, height: 900 });
   await page.getByRole('button', { name: 'Send from this browser…' }).click();
   await page.getByText('No wallet was found').waitFor();
   await page.getByRole('button', { name: 'Close' }).click();
@@ -218,7 +219,6 @@ test('a wallet that declines the second of three has sent the first alone, which
   }
   expect(await page.getByRole('button', { name: 'Send from this browser…' }).count()).toBe(0);
   await inspect(page, 'console-sweeps-declined');
-  await page.setViewportSize({ width: 1280, height: 900 });
   await areBooked(page, wallet.hashes);
   expect(await planned()).toBe(2);
 });

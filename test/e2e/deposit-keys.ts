@@ -1,11 +1,7 @@
 /** Runs commands of the server beside it, and gives its merchant deposit keys for the real networks of a test. */
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { expect, vi } from 'vitest';
+import { runCommandLine } from '../../server/test/support/command-line.js';
 import type { Stage } from './stage.js';
-
-const cli = fileURLToPath(new URL('../../server/dist/cli.js', import.meta.url));
 
 /** The accounts m/44'/60'/0' and m/84'/1'/0' of the seed of 32 bytes that are all 9. */
 const keys = {
@@ -19,8 +15,9 @@ export type ServerEnv = Readonly<Record<'DATABASE_URL' | 'NETWORKS_FILE', string
 
 /** @returns what the command printed, parsed */
 export async function runCommand(serverEnv: ServerEnv, ...words: string[]): Promise<unknown> {
-  const env = { ...process.env, ...serverEnv };
-  const { stdout } = await promisify(execFile)(process.execPath, [cli, ...words, '--json'], { env });
+  const { DATABASE_URL, ...env } = serverEnv;
+  const { exitCode, stdout, stderr } = await runCommandLine(DATABASE_URL, [...words, '--json'], env);
+  if (exitCode !== 0) throw new Error(`${words.join(' ')}: ${stderr}`);
   return JSON.parse(stdout);
 }
 
