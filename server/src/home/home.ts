@@ -12,7 +12,7 @@ import { dayMs, type createVolume } from './volume.js';
 export type Home = Data<Api['home']['retrieve']>;
 type Attention = Home['attention'][number];
 
-/** The first row of a list and its length are all that is read of it. */
+/** The length of a list is all that is read of it. */
 type Count<Query> = (
   scope: Scope,
   query: Query & { page: number; skip: number },
@@ -37,7 +37,7 @@ export interface HomeDeps {
 }
 
 const reviewedDays = 30;
-const one = { page: 1, skip: 1 };
+const noRows = { page: 1, skip: 0 };
 
 export function createHome(deps: HomeDeps) {
   const { clock, currencies, rates } = deps;
@@ -52,7 +52,7 @@ export function createHome(deps: HomeDeps) {
     const from = startOfDay(now) - reviewedDays * dayMs;
     const payments = async (review: PaymentReview): Promise<Attention> => ({
       code: `payments_${review}`,
-      count: (await deps.payments(scope, { ...one, review, from })).total,
+      count: (await deps.payments(scope, { ...noRows, review, from })).total,
       list: { path: '/v1/transactions', query: { review, from: dateOf(from) } },
     });
     const refunds = async (
@@ -60,14 +60,14 @@ export function createHome(deps: HomeDeps) {
       status: 'awaiting_approval' | 'failed',
     ): Promise<Attention> => ({
       code,
-      count: (await deps.refunds(scope, { ...one, status })).total,
+      count: (await deps.refunds(scope, { ...noRows, status })).total,
       list: { path: '/v1/refunds', query: { status } },
     });
     return Promise.all([
       ...(['late', 'short', 'excess', 'wrong_coin', 'reversed'] as const).map(payments),
       refunds('refunds_to_approve', 'awaiting_approval'),
       refunds('refunds_failed', 'failed'),
-      deps.transfers(scope, { ...one, status: 'pending' }).then(({ total }) => ({
+      deps.transfers(scope, { ...noRows, status: 'pending' }).then(({ total }) => ({
         ...{ code: 'transfers_waiting' as const, count: total },
         list: { path: '/v1/transfers', query: { status: 'pending' } },
       })),
@@ -76,7 +76,7 @@ export function createHome(deps: HomeDeps) {
 
   async function server(scope: Scope): Promise<Attention[]> {
     const webhooks = async (status: 'failing' | 'failed') =>
-      (await deps.webhooks(scope, { ...one, status })).total;
+      (await deps.webhooks(scope, { ...noRows, status })).total;
     const endpoint = await deps.endpoint(scope);
     const suspended = (await deps.balances(scope)).filter(({ isSuspended }) => isSuspended);
     const failing = networksOf(scope).filter(

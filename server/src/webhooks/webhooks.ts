@@ -88,7 +88,7 @@ export function createWebhooks(clock: Clock, personalData: PersonalData, wake: (
       await requireEndpoint(transaction, scope);
       const retried = await store.makeFailedDue(transaction, scope, clock.now(scope), retriedAtOnce);
       afterCommit(wake);
-      const left = { page: 1, skip: 1, status: 'failed' } as const;
+      const left = { page: 1, skip: 0, status: 'failed' } as const;
       return { retried, remaining: (await store.pageOfEvents(transaction, scope, left)).total };
     },
 
