@@ -388,7 +388,7 @@ export async function createApp(options: AppOptions) {
     balances: createBalanceHandlers(balances),
     transfers: createTransferHandlers(transfers),
     payouts: createPayoutHandlers(payouts),
-    payments: createPaymentHandlers({ payments, checkoutUrl }),
+    payments: createPaymentHandlers(payments, checkoutUrl),
     refunds: createRefundHandlers(refunds),
     refundClaims: createRefundClaimHandlers(refunds),
     transactions: createTransactionHandlers(payments),

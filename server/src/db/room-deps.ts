@@ -1,4 +1,6 @@
 /** What the rules of nearly every room work with. */
+import type { Logger } from 'pino';
+import type { Currencies } from '../money/currencies.js';
 import type { Clock } from '../shared/clock.js';
 import type { NewId } from '../shared/ids.js';
 import type { Database } from './database.js';
@@ -7,4 +9,6 @@ export interface RoomDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly newId: NewId;
+  readonly currencies: Currencies;
+  readonly log: Logger;
 }

@@ -6,25 +6,17 @@ import {
   type WebhookEventType,
 } from 'crypto-checkout/contract';
 import { invalidState } from '../shared/problem.js';
-import type { DepositTarget } from '../wallets/wallets.js';
-import type { Outbox } from '../webhooks/outbox.js';
 import { eventsOf, outcomeEvent } from './events.js';
 import { isReported } from './deposits.js';
 import type { PaymentReader } from './payment-reader.js';
+import type { PaymentsDeps } from './payments-deps.js';
 import type { PaymentRow } from './store.js';
 import { scopeOf, type Scope } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
 
-export interface AnnouncementsDeps {
-  readonly reader: PaymentReader;
-  readonly outbox: Outbox;
-  /** Reads the wallet of a deposit. It cannot be deleted until the transaction ends. */
-  readonly wallet: (transaction: Transaction, id: string) => Promise<DepositTarget>;
-}
-
 export type Announcements = ReturnType<typeof createAnnouncements>;
 
-export function createAnnouncements({ reader, outbox, wallet }: AnnouncementsDeps) {
+export function createAnnouncements({ outbox, wallet }: PaymentsDeps, reader: PaymentReader) {
   /** Read only for an event: the log and the receipts of a payment can be thousands. */
   async function readView(transaction: Transaction, scope: Scope, id: string): Promise<PaymentRecord> {
     return reader.view('secret', await reader.find(transaction, scope, id));
@@ -50,16 +42,11 @@ export function createAnnouncements({ reader, outbox, wallet }: AnnouncementsDep
     if (!(await outbox.hasEndpoint(transaction, { merchantId, mode }))) return;
     const target = await wallet(transaction, walletId);
     if (target.isDeleted) return;
-    await outbox.add(transaction, {
-      merchantId,
-      mode,
-      type: 'wallet.transaction',
-      subjectId: id,
-      data: {
-        transaction: await readView(transaction, { merchantId, mode }, id),
-        wallet: target.wallet,
-      },
-    });
+    const data = {
+      transaction: await readView(transaction, { merchantId, mode }, id),
+      wallet: target.wallet,
+    };
+    await outbox.add(transaction, { merchantId, mode, type: 'wallet.transaction', subjectId: id, data });
   }
 
   return {

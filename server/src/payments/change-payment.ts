@@ -9,7 +9,6 @@ import type { Rate } from '../money/rates.js';
 import { formatUnits, roundUpToPayable } from '../money/units.js';
 import { invalidState, Problem } from '../shared/problem.js';
 import { scopeOf, type Actor } from '../shared/scope.js';
-import { countChange } from './change-budget.js';
 import { accepts, type PaymentReader } from './payment-reader.js';
 import type { PaymentsDeps } from './payments-deps.js';
 import { exactAmount, feeOf, minimumUnits, payableAmount } from './quote.js';
@@ -19,12 +18,7 @@ import type { UpdatePayment } from './update-payment.js';
 
 /** A log with so many entries keeps only the last of a payer's choices. */
 const mostChoices = 20;
-
-/** A locked payment, and the count of changes that has to be stored with the next one. */
-interface LockedPayment {
-  readonly row: StoredRecord;
-  readonly counted: store.PaymentChange;
-}
+const hourMs = 3_600_000;
 
 export function createPaymentChanges(
   deps: PaymentsDeps,
@@ -33,8 +27,8 @@ export function createPaymentChanges(
 ) {
   const { clock, currencies, addresses, times, publicChangesPerHour } = deps;
 
-  /** Locks a payment that the actor may change now. */
-  async function lockPayment(transaction: Transaction, actor: Actor, id: string): Promise<LockedPayment> {
+  /** Locks a payment that the actor may change now, and counts the change: what is to be stored with it. */
+  async function lockPayment(transaction: Transaction, actor: Actor, id: string) {
     const row = await reader.lock(transaction, actor, id);
     if (row.wallet_id !== null) {
       throw invalidState('This is a deposit to a wallet: it cannot be changed');
@@ -44,7 +38,7 @@ export function createPaymentChanges(
   }
 
   /** The same, of a payment that has not ended. */
-  async function lockOpen(transaction: Transaction, actor: Actor, id: string): Promise<LockedPayment> {
+  async function lockOpen(transaction: Transaction, actor: Actor, id: string) {
     const locked = await lockPayment(transaction, actor, id);
     if (statusOf(locked.row.state) !== 'in progress') throw ended(locked.row.state);
     return locked;
@@ -256,4 +250,28 @@ function ended(state: PaymentState): Problem {
 
 function storedRate({ numerator, denominator, source, at }: Rate) {
   return { dollars: `${numerator}/${denominator}`, source, at };
+}
+
+/**
+ * Counts a change with a public key: anybody who has the link could fill the database otherwise. The count is kept with the
+ * payment, so that all servers share it.
+ * Problem: `rate_limited`.
+ * @param limit changes an hour; undefined if there is no limit
+ * @returns what to store together with the change
+ */
+function countChange(
+  row: Pick<PaymentRow, 'public_changes' | 'public_changes_since'>,
+  now: number,
+  limit: number | undefined,
+): Partial<Pick<PaymentRow, 'public_changes' | 'public_changes_since'>> {
+  if (limit === undefined) return {};
+  const { public_changes: made, public_changes_since: since } = row;
+  if (since === null || now - since >= hourMs) return { public_changes: 1, public_changes_since: now };
+  if (made < limit) return { public_changes: made + 1 };
+  const retryAfterSeconds = Math.max(1, Math.ceil((since + hourMs - now) / 1000));
+  throw new Problem(
+    'rate_limited',
+    `This payment was changed ${limit} times within an hour. Try again in ${retryAfterSeconds} s, or create a new payment`,
+    { retryAfterSeconds },
+  );
 }

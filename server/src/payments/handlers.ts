@@ -3,16 +3,8 @@ import { replyWith, type ApiHandlers } from '../api/handler.js';
 import type { Payments } from './payments.js';
 import { checkReference } from './validate.js';
 
-export interface PaymentHandlersDeps {
-  readonly payments: Payments;
-  /** The base URL of the hosted pages: `{checkoutUrl}/{payment id}`. */
-  readonly checkoutUrl: string;
-}
-
-export function createPaymentHandlers({
-  payments,
-  checkoutUrl,
-}: PaymentHandlersDeps): ApiHandlers<'payments'> {
+/** @param checkoutUrl the base URL of the hosted pages: `{checkoutUrl}/{payment id}` */
+export function createPaymentHandlers(payments: Payments, checkoutUrl: string): ApiHandlers<'payments'> {
   return {
     create: ({ body }, { caller, change }) =>
       change(async (transaction) => {

@@ -5,7 +5,7 @@ import { everyPage } from '../db/pages.js';
 import { isOpen } from '../db/payment-status.js';
 import type { Schema } from '../db/schema.js';
 import type { Mode } from '../shared/scope.js';
-import type { PaymentRow } from './store.js';
+import { paymentsWithCursor, type PaymentRow } from './store.js';
 
 /**
  * Ids of the payments that are due to expire. Their deadline has passed, every block up to it has been read, and no
@@ -100,13 +100,7 @@ function awaitsNoReceipt(readUntil: RawBuilder<number>) {
 
 function overdueAfter(reader: Reader, mode: Mode, now: number, last: Overdue | undefined) {
   return (
-    reader
-      .selectFrom('payments')
-      .leftJoin('chain_cursors', (join) =>
-        join
-          .onRef('chain_cursors.mode', '=', 'payments.mode')
-          .onRef('chain_cursors.network', '=', 'payments.network'),
-      )
+    paymentsWithCursor(reader)
       .select(['payments.id', 'payments.expires_at'])
       .where('payments.mode', '=', mode)
       .where(isOpen)

@@ -1,31 +1,32 @@
 /** What the life of a payment depends on. */
+import type { PaymentStatus } from 'crypto-checkout/contract';
 import type { DepositAddresses } from '../addresses/deposit-addresses.js';
 import type { IsReadable } from '../chains/availability.js';
 import type { FindTransfers } from '../chains/find-transfers.js';
 import type { Depths } from './depth.js';
 import type { Customers } from '../customers/customers.js';
 import type { Reader, Transaction } from '../db/engine.js';
-import type { MerchantTable } from '../db/schema.js';
+import type { MerchantTable, PaymentTable } from '../db/schema.js';
 import type { Ledger } from '../ledger/ledger.js';
-import type { Currencies } from '../money/currencies.js';
 import type { RateSource } from '../money/rates.js';
 import type { DepositTarget } from '../wallets/wallets.js';
 import type { Outbox } from '../webhooks/outbox.js';
-import type { OnStatusChange } from './update-payment.js';
 import type { PageUrls } from './view.js';
 import type { PersonalData } from '../db/personal-data.js';
 import type { RoomDeps } from '../db/room-deps.js';
+import type { Actor } from '../shared/scope.js';
 
-export interface PaymentTimes {
-  /** Time to choose a currency, from creation. */
-  readonly chooseSeconds: number;
-  /** Time to pay, from the lock. */
-  readonly paySeconds: number;
+export interface ChangedPayment extends Readonly<PaymentTable> {
+  readonly status: PaymentStatus;
+  /** The kind of key that has just cancelled it; undefined if its status changed in another way. */
+  readonly cancelledBy: Actor['kind'] | undefined;
 }
+
+/** Called when a payment's status changes, in the same transaction. The payment is locked. */
+export type OnStatusChange = (transaction: Transaction, payment: ChangedPayment) => Promise<void>;
 
 export interface PaymentsDeps extends RoomDeps {
   readonly rates: RateSource;
-  readonly currencies: Currencies;
   readonly personalData: PersonalData;
   readonly depths: Depths;
   readonly addresses: DepositAddresses;
@@ -40,7 +41,12 @@ export interface PaymentsDeps extends RoomDeps {
   /** Reads the wallet of a deposit. It cannot be deleted until the transaction ends. */
   readonly wallet: (transaction: Transaction, id: string) => Promise<DepositTarget>;
   readonly onStatusChange: OnStatusChange;
-  readonly times: PaymentTimes;
+  readonly times: {
+    /** Time to choose a currency, from creation. */
+    readonly chooseSeconds: number;
+    /** Time to pay, from the lock. */
+    readonly paySeconds: number;
+  };
   /** How often one payment can be changed with a public key in an hour; undefined if there is no limit. */
   readonly publicChangesPerHour: number | undefined;
 }

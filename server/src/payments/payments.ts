@@ -16,7 +16,7 @@ import { createPaymentReader } from './payment-reader.js';
 import type { PaymentsDeps } from './payments-deps.js';
 import { createStartPayment } from './start-payment.js';
 import * as store from './store.js';
-import type { PaymentFilter, PaymentRow } from './store.js';
+import type { PaymentFilter } from './store.js';
 import { createUpdatePayment } from './update-payment.js';
 import { viewReceipts } from './receipts/view.js';
 import { viewBranding, viewLogEntry } from './view.js';
@@ -29,22 +29,13 @@ export interface PaymentQuery extends PageRequest, Omit<PaymentFilter, 'payerInd
 export type Payments = ReturnType<typeof createPayments>;
 
 export function createPayments(deps: PaymentsDeps) {
-  const { database, clock, newId, rates, currencies, depths, addresses } = deps;
-  const { ledger, merchant, wallet, outbox } = deps;
+  const { database, clock, newId, rates, currencies, depths, addresses, personalData } = deps;
+  const { merchant, wallet } = deps;
   const isOffered = (scope: Scope, { network, currency }: PaymentOption) =>
     addresses.canAssign(scope, network) && deps.isReadable(network, currency.code);
-  const { pageUrls, personalData } = deps;
-  const reader = createPaymentReader({
-    ...{ clock, rates, currencies, depths, isOffered, pageUrls, personalData },
-  });
-  const announcements = createAnnouncements({ reader, outbox, wallet });
-  const updatePayment = createUpdatePayment({
-    clock,
-    currencies,
-    ledger,
-    announcements,
-    onStatusChange: deps.onStatusChange,
-  });
+  const reader = createPaymentReader({ ...deps, isOffered });
+  const announcements = createAnnouncements(deps, reader);
+  const updatePayment = createUpdatePayment(deps, announcements);
 
   return {
     ...createPaymentChanges(deps, reader, updatePayment),
@@ -101,25 +92,14 @@ export function createPayments(deps: PaymentsDeps) {
     },
 
     /** Creates the payment for a transfer to a hosted wallet. */
-    async deposit(
-      transaction: Transaction,
-      walletId: string,
-      transfer: DepositedTransfer,
-    ): Promise<PaymentRow> {
+    async deposit(transaction: Transaction, walletId: string, transfer: DepositedTransfer) {
       const target = await wallet(transaction, walletId);
       const { fee_basis_points: feeBasisPoints } = await merchant(transaction, target.merchantId);
       const { network, currency, amount: units } = transfer;
       const onNetwork = currencies.network(target.mode, network);
       const depth = onNetwork ? depths.depthOf(onNetwork, { units, currency }) : null;
-      const row = newDeposit(
-        newId(),
-        target,
-        transfer,
-        feeBasisPoints,
-        clock.now(target),
-        depth,
-        personalData,
-      );
+      const now = clock.now(target);
+      const row = newDeposit(newId(), target, transfer, feeBasisPoints, now, depth, personalData);
       if (!(await store.insertPayment(transaction, row))) {
         throw new Error(`The deposit ${row.tx_ref} already exists`);
       }

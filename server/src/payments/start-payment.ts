@@ -30,17 +30,7 @@ export interface NewPayment {
   readonly refusesUnpayable?: true;
 }
 
-/**
- * Problems: `chain_unavailable`, `validation_error`, `unsupported_currency`, `rate_unavailable`,
- * `duplicate_tx_ref`, `customer_not_allowed`.
- */
-export type StartPayment = (
-  transaction: Transaction,
-  actor: Actor,
-  input: NewPayment,
-) => Promise<PaymentRecord>;
-
-export function createStartPayment(deps: PaymentsDeps, reader: PaymentReader): StartPayment {
+export function createStartPayment(deps: PaymentsDeps, reader: PaymentReader) {
   const { clock, newId, rates, currencies, addresses, merchant, customers, times, personalData } = deps;
 
   /** Refuses an amount that no currency can be paid in. Problem: `validation_error`. */
@@ -56,7 +46,11 @@ export function createStartPayment(deps: PaymentsDeps, reader: PaymentReader): S
     );
   }
 
-  return async (transaction, actor, input) => {
+  /**
+   * Problems: `chain_unavailable`, `validation_error`, `unsupported_currency`, `rate_unavailable`,
+   * `duplicate_tx_ref`, `customer_not_allowed`.
+   */
+  return async (transaction: Transaction, actor: Actor, input: NewPayment): Promise<PaymentRecord> => {
     if (!currencies.networks(actor.mode).some((network) => addresses.canAssign(actor, network))) {
       throw new Problem(
         'chain_unavailable',

@@ -18,9 +18,9 @@ import {
   type RefundTable,
   type Schema,
 } from '../db/schema.js';
-import type { Scope } from '../shared/scope.js';
+import { isWithin, scopeOf, type Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import type { Page, PageRequest } from '../shared/pagination.js';
+import type { PageRequest } from '../shared/pagination.js';
 import { remember } from '../shared/remember.js';
 
 export type PaymentRow = PaymentTable;
@@ -127,84 +127,87 @@ export function withoutLastEntry(record: StoredRecord): StoredRecord {
   return { ...record, log: record.log.slice(0, -1), log_count: record.log_count - 1 };
 }
 
-/** Starts a query that reads payments with their parts. */
-function selectRecords(reader: Reader) {
-  return reader
+/** Payments, each with how far its network was read. */
+export const paymentsWithCursor = (reader: Reader) =>
+  reader
     .selectFrom('payments')
     .leftJoin('chain_cursors', (join) =>
       join
         .onRef('chain_cursors.mode', '=', 'payments.mode')
         .onRef('chain_cursors.network', '=', 'payments.network'),
-    )
-    .select((e) => [
-      'payments.id',
-      'chain_cursors.height as scanned_height',
-      jsonRows(
-        reader,
-        e
-          .selectFrom('log_entries')
-          .select(['time', 'type', 'event', 'code', 'entry_values'])
-          .whereRef('log_entries.payment_id', '=', 'payments.id')
-          .orderBy('log_entries.id', 'desc')
-          .limit(sql.lit(mostEntries)),
-      ).as('log'),
+    );
+
+/** Starts a query that reads payments with their parts. */
+function selectRecords(reader: Reader) {
+  return paymentsWithCursor(reader).select((e) => [
+    'payments.id',
+    'chain_cursors.height as scanned_height',
+    jsonRows(
+      reader,
       e
         .selectFrom('log_entries')
-        .select(sql<number>`count(*)`.as('count'))
+        .select(['time', 'type', 'event', 'code', 'entry_values'])
         .whereRef('log_entries.payment_id', '=', 'payments.id')
-        .as('log_count'),
-      jsonRows(
-        reader,
-        e
-          .selectFrom('receipts')
-          .select(receiptColumns)
-          .select(ownHeight)
-          .whereRef('receipts.payment_id', '=', 'payments.id')
-          .where('receipts.is_dust', '=', sql.lit(0))
-          .orderBy('receipts.first_seen_at', 'desc')
-          // Blocks of one second have the same time.
-          .orderBy('receipts.block_height', 'desc')
-          .orderBy('receipts.id', 'desc')
-          .limit(sql.lit(mostReceipts)),
-      ).as('receipts'),
-      jsonRows(
-        reader,
-        e
-          .selectFrom('receipts')
-          .select((r) => [
-            ...alike,
-            r.fn.countAll<number>().as('count'),
-            sumUnits(reader, 'receipts.amount').as('amount'),
-            sumUnits(reader, 'receipts.credited_fee').as('credited_fee'),
-            sumUnits(reader, 'receipts.naira_value').as('naira_value'),
-            sumUnits(reader, 'receipts.dollar_value').as('dollar_value'),
-            sql<
-              number | null
-            >`case when count(*) = count(receipts.block_height) then max(receipts.block_height) end`.as(
-              'block_height',
-            ),
-            ownHeight(r),
-          ])
-          .whereRef('receipts.payment_id', '=', 'payments.id')
-          .groupBy([...alike, 'receipts.mode']),
-      ).as('sums'),
-      jsonRows(
-        reader,
-        e
-          .selectFrom('refunds')
-          .select([
-            'refunds.id',
-            'refunds.status',
-            'refunds.amount',
-            'refunds.currency',
-            'refunds.network',
-            'refunds.tx_hash',
-          ])
-          .whereRef('refunds.payment_id', '=', 'payments.id')
-          .orderBy('refunds.created_at')
-          .orderBy('refunds.id'),
-      ).as('refunds'),
-    ]);
+        .orderBy('log_entries.id', 'desc')
+        .limit(sql.lit(mostEntries)),
+    ).as('log'),
+    e
+      .selectFrom('log_entries')
+      .select(sql<number>`count(*)`.as('count'))
+      .whereRef('log_entries.payment_id', '=', 'payments.id')
+      .as('log_count'),
+    jsonRows(
+      reader,
+      e
+        .selectFrom('receipts')
+        .select(receiptColumns)
+        .select(ownHeight)
+        .whereRef('receipts.payment_id', '=', 'payments.id')
+        .where('receipts.is_dust', '=', sql.lit(0))
+        .orderBy('receipts.first_seen_at', 'desc')
+        // Blocks of one second have the same time.
+        .orderBy('receipts.block_height', 'desc')
+        .orderBy('receipts.id', 'desc')
+        .limit(sql.lit(mostReceipts)),
+    ).as('receipts'),
+    jsonRows(
+      reader,
+      e
+        .selectFrom('receipts')
+        .select((r) => [
+          ...alike,
+          r.fn.countAll<number>().as('count'),
+          sumUnits(reader, 'receipts.amount').as('amount'),
+          sumUnits(reader, 'receipts.credited_fee').as('credited_fee'),
+          sumUnits(reader, 'receipts.naira_value').as('naira_value'),
+          sumUnits(reader, 'receipts.dollar_value').as('dollar_value'),
+          sql<
+            number | null
+          >`case when count(*) = count(receipts.block_height) then max(receipts.block_height) end`.as(
+            'block_height',
+          ),
+          ownHeight(r),
+        ])
+        .whereRef('receipts.payment_id', '=', 'payments.id')
+        .groupBy([...alike, 'receipts.mode']),
+    ).as('sums'),
+    jsonRows(
+      reader,
+      e
+        .selectFrom('refunds')
+        .select([
+          'refunds.id',
+          'refunds.status',
+          'refunds.amount',
+          'refunds.currency',
+          'refunds.network',
+          'refunds.tx_hash',
+        ])
+        .whereRef('refunds.payment_id', '=', 'payments.id')
+        .orderBy('refunds.created_at')
+        .orderBy('refunds.id'),
+    ).as('refunds'),
+  ]);
 }
 
 /** What receipts have in common that are summed up. */
@@ -255,9 +258,9 @@ const findById = prepared((reader, { id }: { readonly id: string }) =>
   selectRecords(reader).selectAll('payments').where('payments.id', '=', id),
 );
 
-async function findRecord(reader: Reader, { merchantId, mode }: Scope, id: string) {
+async function findRecord(reader: Reader, scope: Scope, id: string) {
   const [row] = await findById(reader, { id });
-  return row?.merchant_id === merchantId && row.mode === mode ? readParts(row) : undefined;
+  return row && isWithin(row, scope) ? readParts(row) : undefined;
 }
 
 /** How many payments' parts a server keeps. */
@@ -318,22 +321,16 @@ function isKeepable({ sums, network }: StoredRecord): boolean {
 }
 
 const findRow = prepared((reader, { id }: { readonly id: string }) =>
-  reader
-    .selectFrom('payments')
-    .leftJoin('chain_cursors', (join) =>
-      join
-        .onRef('chain_cursors.mode', '=', 'payments.mode')
-        .onRef('chain_cursors.network', '=', 'payments.network'),
-    )
+  paymentsWithCursor(reader)
     .selectAll('payments')
     .select('chain_cursors.height as scanned_height')
     .where('payments.id', '=', id),
 );
 
 /** A payment, and how far its network was read, without the rest of its parts. */
-async function findPlainRecord(reader: Reader, { merchantId, mode }: Scope, id: string) {
+async function findPlainRecord(reader: Reader, scope: Scope, id: string) {
   const [row] = await findRow(reader, { id });
-  return row?.merchant_id === merchantId && row.mode === mode ? row : undefined;
+  return row && isWithin(row, scope) ? row : undefined;
 }
 
 const lockRow = prepared((transaction, { id }: { readonly id: string }) =>
@@ -381,27 +378,21 @@ export async function lockPayments(transaction: Transaction, ids: readonly strin
 
 /** The merchant and mode of a payment, for pages that know only its id. */
 export async function findOwner(reader: Reader, id: string): Promise<Scope | undefined> {
-  const row = await reader
-    .selectFrom('payments')
-    .select(['merchant_id', 'mode'])
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return row && { merchantId: row.merchant_id, mode: row.mode };
+  const query = reader.selectFrom('payments').select(['merchant_id', 'mode']).where('id', '=', id);
+  const row = await query.executeTakeFirst();
+  return row && scopeOf(row);
 }
 
 export function findPaymentByReference(
   reader: Reader,
-  scope: Scope,
+  { merchantId, mode }: Scope,
   txRef: string,
   createdBy: PaymentRow['created_by'],
-): Promise<Pick<PaymentRow, 'id' | 'accepted_currencies'> | undefined> {
+) {
   return reader
     .selectFrom('payments')
     .select(['id', 'accepted_currencies'])
-    .where('merchant_id', '=', scope.merchantId)
-    .where('mode', '=', scope.mode)
-    .where('tx_ref', '=', txRef)
-    .where('created_by', '=', createdBy)
+    .where((e) => e.and({ merchant_id: merchantId, mode, tx_ref: txRef, created_by: createdBy }))
     .executeTakeFirst();
 }
 
@@ -585,10 +576,6 @@ export async function listLog(reader: Reader, scope: Scope, id: string): Promise
     .execute();
 }
 
-export interface ReceiptsPage extends Page<StoredReceipt> {
-  readonly payment: PaymentRow & Pick<RecordParts, 'scanned_height'>;
-}
-
 /** The receipts that a transaction made for a payment. @param txHash lower case, without 0x */
 export function listReceiptsOf(reader: Reader, id: string, txHash: string): Promise<StoredReceipt[]> {
   return reader
@@ -624,7 +611,7 @@ export async function listReceipts(
   scope: Scope,
   id: string,
   { page, skip, from, to }: PageRequest,
-): Promise<ReceiptsPage | undefined> {
+) {
   const payment = await findPlainRecord(reader, scope, id);
   if (!payment) return undefined;
   const all = reader

@@ -1,14 +1,12 @@
 /** Brings a payment's state, log and ledger up to date with its facts. Receipts change a payment only through here. */
-import { statusOf, type PaymentStatus } from 'crypto-checkout/contract';
-import type { Clock } from '../shared/clock.js';
+import { statusOf } from 'crypto-checkout/contract';
 import { scopeOf, type Actor } from '../shared/scope.js';
-import type { Currencies } from '../money/currencies.js';
-import type { Ledger } from '../ledger/ledger.js';
 import type { Announcements } from './announcements.js';
 import { assess, totals, type PaymentFacts } from './assess.js';
 import { creditReceipts } from './credit.js';
 import { shownConfirmations } from './depth.js';
 import { readFacts, readUntilOf } from './payment-facts.js';
+import type { PaymentsDeps } from './payments-deps.js';
 import { assessDeposit, describeDeposit } from './deposits.js';
 import { formatUnits } from '../money/units.js';
 import * as store from './store.js';
@@ -16,37 +14,10 @@ import type { NewLogEntry, PaymentRow } from './store.js';
 import { describeTransition, type Sums } from './log-messages.js';
 import type { Transaction } from '../db/engine.js';
 
-export interface ChangedPayment extends Readonly<PaymentRow> {
-  readonly status: PaymentStatus;
-  /** The kind of key that has just cancelled it; undefined if its status changed in another way. */
-  readonly cancelledBy: Actor['kind'] | undefined;
-}
+export type UpdatePayment = ReturnType<typeof createUpdatePayment>;
 
-/** Called when a payment's status changes, in the same transaction. The payment is locked. */
-export type OnStatusChange = (transaction: Transaction, payment: ChangedPayment) => Promise<void>;
-
-export interface UpdatePaymentDeps {
-  readonly clock: Clock;
-  readonly currencies: Currencies;
-  readonly ledger: Ledger;
-  readonly announcements: Announcements;
-  readonly onStatusChange: OnStatusChange;
-}
-
-/**
- * @param payment locked, as it is stored. Its receipts are stored too
- * @param notes logged before the transition that they cause
- * @param cancelledBy the kind of key that has just cancelled the payment
- */
-export type UpdatePayment = (
-  transaction: Transaction,
-  payment: PaymentRow,
-  notes: readonly NewLogEntry[],
-  cancelledBy?: Actor['kind'],
-) => Promise<void>;
-
-export function createUpdatePayment(deps: UpdatePaymentDeps): UpdatePayment {
-  const { clock, currencies, ledger, announcements, onStatusChange } = deps;
+export function createUpdatePayment(deps: PaymentsDeps, announcements: Announcements) {
+  const { clock, currencies, ledger, onStatusChange } = deps;
 
   function sumsOf(row: PaymentRow, facts: PaymentFacts): Sums | undefined {
     if (row.currency === null) return undefined;
@@ -64,7 +35,17 @@ export function createUpdatePayment(deps: UpdatePaymentDeps): UpdatePayment {
     };
   }
 
-  return async (transaction, payment, notes, cancelledBy) => {
+  /**
+   * @param payment locked, as it is stored. Its receipts are stored too
+   * @param notes logged before the transition that they cause
+   * @param cancelledBy the kind of key that has just cancelled the payment
+   */
+  return async (
+    transaction: Transaction,
+    payment: PaymentRow,
+    notes: readonly NewLogEntry[],
+    cancelledBy?: Actor['kind'],
+  ): Promise<void> => {
     const { id } = payment;
     const scope = scopeOf(payment);
     const now = clock.now(scope);

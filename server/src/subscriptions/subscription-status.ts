@@ -1,6 +1,6 @@
 /** Follows the payments of a subscription: counts how often it was paid, and decides when it ends. */
 import type { PaymentStatus } from 'crypto-checkout/contract';
-import type { ChangedPayment, OnStatusChange } from '../payments/update-payment.js';
+import type { ChangedPayment, OnStatusChange } from '../payments/payments-deps.js';
 import type { Outbox } from '../webhooks/outbox.js';
 import { parseReference } from './cycle-reference.js';
 import * as store from './subscriber-store.js';

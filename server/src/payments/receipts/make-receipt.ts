@@ -1,28 +1,21 @@
 /** Makes the receipt of a transfer: what it is worth now, and since when it counts. */
 import { toUnits } from 'crypto-checkout/contract';
-import type { ChainTransfer } from '../../chains/chain.js';
+import { fromChain } from '../../chains/assets.js';
+import type { ChainTransfer, NetworkRef } from '../../chains/chain.js';
 import { inclusionHoursOf } from '../../chains/networks.js';
 import type { Transaction } from '../../db/engine.js';
 import type { ReceiptTable } from '../../db/schema.js';
-import type { Currencies } from '../../money/currencies.js';
-import { convert, unitRate, type Denomination, type RateSource } from '../../money/rates.js';
-import type { Clock } from '../../shared/clock.js';
-import type { NewId } from '../../shared/ids.js';
+import { convert, unitRate, type Denomination } from '../../money/rates.js';
 import { scopeOf } from '../../shared/scope.js';
 import type { IncomingTransfer } from './new-receipts.js';
 import { writeFraction } from '../../money/fractions.js';
 import { countsTowards, deadlineOf } from '../assess.js';
-import { deeper, type Depths } from '../depth.js';
-import { amountsOfReceipt } from './chain-units.js';
+import { deeper } from '../depth.js';
+import type { PaymentsDeps } from '../payments-deps.js';
+import { sumReceived } from './receipt-store.js';
 import type { PaymentRow } from '../store.js';
 
-export interface NewReceiptsDeps {
-  readonly clock: Clock;
-  readonly newId: NewId;
-  readonly rates: RateSource;
-  readonly currencies: Currencies;
-  readonly depths: Depths;
-}
+export type NewReceiptsDeps = Pick<PaymentsDeps, 'clock' | 'newId' | 'rates' | 'currencies' | 'depths'>;
 
 /** A transfer, and the block it is in, if any. */
 interface Seen extends Pick<IncomingTransfer, 'block' | 'seenAt'> {
@@ -115,6 +108,29 @@ export function createNewReceipts({ clock, newId, rates, currencies, depths }: N
     } as const;
   }
 
+  /**
+   * What a transfer adds to the books where a token has more decimals than they have: all that an address received of it is
+   * summed as the chain counts it, and cut off once. Cut off one by one, two parts of an exact amount would be short of it.
+   */
+  async function amountOf(
+    transaction: Transaction,
+    { mode, network }: NetworkRef,
+    { currency, address, amount, chainAmount = amount }: ChainTransfer,
+    unstored: readonly ReceiptTable[],
+  ): Promise<bigint> {
+    const { decimals: unitDecimals } = currencies.known(currency);
+    const decimals = currencies.network(mode, network)?.assets[currency]?.decimals ?? unitDecimals;
+    if (decimals <= unitDecimals) return amount;
+    const before = await sumReceived(transaction, { mode, network, currency, address });
+    const more = unstored.filter((row) => row.address === address && row.currency === currency);
+    const sumOf = (column: 'amount' | 'chain_amount') =>
+      more.reduce((total, row) => total + BigInt(row[column]), 0n);
+    const all = before.chainAmount + sumOf('chain_amount') + chainAmount;
+    const added = fromChain({ currency, decimals, unitDecimals }, all) - before.amount - sumOf('amount');
+    // Less than its own only if an earlier part was lost that had made up a whole unit with others.
+    return added > amount ? added : amount;
+  }
+
   /** @param unstored receipts of the same scan that are not in the database yet */
   async function newReceipt(
     transaction: Transaction,
@@ -125,13 +141,7 @@ export function createNewReceipts({ clock, newId, rates, currencies, depths }: N
   ): Promise<ReceiptTable> {
     const { transfer, block, address } = found;
     const place = { mode: payment.mode, network };
-    const { amount, chainAmount } = await amountsOfReceipt(
-      transaction,
-      currencies,
-      place,
-      transfer,
-      unstored,
-    );
+    const amount = await amountOf(transaction, place, transfer, unstored);
     return {
       id: newId(),
       payment_id: payment.id,
@@ -143,7 +153,7 @@ export function createNewReceipts({ clock, newId, rates, currencies, depths }: N
       tx_hash: transfer.txHash,
       output_index: transfer.outputIndex,
       amount: amount.toString(),
-      chain_amount: chainAmount.toString(),
+      chain_amount: (transfer.chainAmount ?? transfer.amount).toString(),
       found_above: transfer.foundAbove ?? null,
       senders: JSON.stringify(transfer.senders),
       block_height: block?.height ?? null,

@@ -9,7 +9,7 @@ import type { QuarantineTable } from '../../db/schema.js';
 import { afterCommit } from '../../db/transaction-context.js';
 import type { Clock } from '../../shared/clock.js';
 import { errorMessage } from '../../shared/error-message.js';
-import type { Mode, Scope } from '../../shared/scope.js';
+import type { Scope } from '../../shared/scope.js';
 
 /** A transfer whose receipt could not be stored, and its block if it is in one. */
 export interface StoredTransfer {
@@ -61,46 +61,36 @@ export async function isRetryDue(reader: Reader, { mode, network }: NetworkRef, 
   return row !== undefined;
 }
 
-export interface Failed extends NetworkRef {
+interface Failed extends NetworkRef {
   readonly id: string;
   readonly paymentId: string | null;
   readonly transfer: StoredTransfer | undefined;
   readonly error: unknown;
 }
 
-/** @param former the row of its last failure @param now real time */
-async function store(
-  transaction: Transaction,
-  { mode, network, id, paymentId, transfer, error }: Failed,
-  former: QuarantineTable | undefined,
-  now: number,
-): Promise<void> {
-  const tries = (former?.tries ?? 0) + 1;
-  const changes = {
-    payment_id: paymentId,
-    transfer: transfer ? writeTransfer(transfer) : null,
-    reason: errorMessage(error).slice(0, 1000),
-    tries,
-    retry_at: now + Math.min(firstPauseMs * 2 ** Math.min(tries - 1, 20), longestPauseMs),
-  };
-  await transaction
-    .insertInto('quarantine')
-    .values({ mode, network, id, failed_at: now, ...changes })
-    .onConflict((conflict) => conflict.columns(['mode', 'network', 'id']).doUpdateSet(changes))
-    .execute();
-}
+export type Quarantine = ReturnType<typeof createQuarantine>;
 
-/** Quarantines what a scan could not process, and logs it. @param former the row of its last failure */
-export type Quarantine = (
-  transaction: Transaction,
-  failed: Failed,
-  former: QuarantineTable | undefined,
-) => Promise<void>;
-
-export function createQuarantine(clock: Clock, log: Logger): Quarantine {
-  return async (transaction, failed, former) => {
-    await store(transaction, failed, former, clock.real());
-    const { id, paymentId, mode, network, error } = failed;
+/** @returns quarantines what a scan could not process, and logs it. Its `former` is the row of the last failure */
+export function createQuarantine(clock: Clock, log: Logger) {
+  return async (
+    transaction: Transaction,
+    { mode, network, id, paymentId, transfer, error }: Failed,
+    former: QuarantineTable | undefined,
+  ): Promise<void> => {
+    const now = clock.real();
+    const tries = (former?.tries ?? 0) + 1;
+    const changes = {
+      payment_id: paymentId,
+      transfer: transfer ? writeTransfer(transfer) : null,
+      reason: errorMessage(error).slice(0, 1000),
+      tries,
+      retry_at: now + Math.min(firstPauseMs * 2 ** Math.min(tries - 1, 20), longestPauseMs),
+    };
+    await transaction
+      .insertInto('quarantine')
+      .values({ mode, network, id, failed_at: now, ...changes })
+      .onConflict((conflict) => conflict.columns(['mode', 'network', 'id']).doUpdateSet(changes))
+      .execute();
     afterCommit(() =>
       log.error(
         { err: error, mode, network, id, paymentId },
@@ -158,13 +148,7 @@ export async function countQuarantined(reader: Reader, { merchantId, mode }: Sco
   return Number(count);
 }
 
-export interface QuarantineCount {
-  readonly mode: Mode;
-  readonly network: string;
-  readonly count: number;
-}
-
-export async function countQuarantine(reader: Reader): Promise<QuarantineCount[]> {
+export async function countQuarantine(reader: Reader) {
   const rows = await reader
     .selectFrom('quarantine')
     .groupBy(['mode', 'network'])

@@ -90,16 +90,21 @@ export async function updateReceipts(transaction: Transaction, receipts: readonl
   }
 }
 
+/** In the order of `changing`, by which the update is prepared. The cast is safe: it has all of them. */
 function changingOf(receipt: ReceiptTable): Changing {
-  const { status, block_height, block_hash, checked_hash, first_seen_at, confirmed_at } = receipt;
-  const { awaited_until, reversals, is_credited, credited_fee, naira_value, dollar_value, base_rate } =
-    receipt;
-  return {
-    ...{ status, block_height, block_hash, checked_hash, first_seen_at, confirmed_at },
-    ...{ awaited_until, reversals },
-    ...{ is_credited, credited_fee, naira_value, dollar_value, base_rate },
-  };
+  return Object.fromEntries(changing.map((column) => [column, receipt[column]])) as unknown as Changing;
 }
+
+/** Receipts on a network, as references. */
+const refsOn = (reader: Reader, { mode, network }: NetworkRef) =>
+  reader
+    .selectFrom('receipts')
+    .select(['id', 'payment_id'])
+    .where((e) => e.and({ mode, network }));
+
+/** The same of those that are on the chain or pending. */
+const liveRefsOn = (reader: Reader, place: NetworkRef) =>
+  refsOn(reader, place).where('status', 'in', ['seen', 'confirmed']);
 
 /** What an address has received of a currency, in units of the books and as the chain counts it. */
 export async function sumReceived(
@@ -122,17 +127,13 @@ export async function sumReceived(
 /** The receipts at some addresses that the balance alone showed, and that are on the chain as far as is known. */
 export function findByBalance(
   transaction: Transaction,
-  { mode, network }: NetworkRef,
+  place: NetworkRef,
   addresses: readonly string[],
 ): Promise<ReceiptRef[]> {
   return inChunks(addresses, (chunk) =>
-    transaction
-      .selectFrom('receipts')
-      .select(['id', 'payment_id'])
+    liveRefsOn(transaction, place)
       .where('address', 'in', chunk)
-      .where((e) => e.and({ mode, network }))
       .where('found_above', 'is not', null)
-      .where('status', 'in', ['seen', 'confirmed'])
       .execute(),
   );
 }
@@ -192,11 +193,8 @@ export type ReceiptRef = Pick<ReceiptTable, 'id' | 'payment_id'>;
 /** The receipts that a network scan may change. */
 export async function affectedReceipts(transaction: Transaction, effect: ScanEffect) {
   const { mode, network, orphanedAbove, txHashes, height, finalHeight = -1, pending } = effect;
-  const all = transaction
-    .selectFrom('receipts')
-    .select(['id', 'payment_id'])
-    .where((e) => e.and({ mode, network }));
-  const live = all.where('status', 'in', ['seen', 'confirmed']);
+  const all = refsOn(transaction, effect);
+  const live = liveRefsOn(transaction, effect);
   return {
     /** The scan found them in another place than before. */
     moved: [
@@ -219,10 +217,7 @@ interface Depths extends NetworkRef {
 
 /** The receipts that are deep enough to be confirmed, and those that lost their confirmation, and the last scan left. */
 const findDue = prepared((reader, { mode, network, nextHeight, finalHeight }: Depths) => {
-  const all = reader
-    .selectFrom('receipts')
-    .select(['id', 'payment_id'])
-    .where((e) => e.and({ mode, network }));
+  const all = refsOn(reader, { mode, network });
   const inBlocks = all.where('status', '=', sql.lit('seen')).where('block_height', '<', nextHeight);
   return inBlocks
     .where((e) =>
@@ -265,13 +260,12 @@ export async function storeChecked(
 /** The receipts that waited for a block, and are now neither pending nor in one. */
 async function findGone(
   transaction: Transaction,
-  { mode, network }: NetworkRef,
+  place: NetworkRef,
   { present, gone }: PendingEffect,
 ): Promise<readonly ReceiptRef[]> {
-  const waiting = transaction
-    .selectFrom('receipts')
-    .select(['id', 'payment_id', 'tx_hash', 'output_index'])
-    .where((e) => e.and({ mode, network, status: 'seen', block_height: null }));
+  const waiting = refsOn(transaction, place)
+    .select(['tx_hash', 'output_index'])
+    .where((e) => e.and({ status: 'seen', block_height: null }));
   const rows = gone
     ? await inChunks(gone, (chunk) => waiting.where('tx_hash', 'in', chunk).execute())
     : await waiting.execute();
@@ -289,17 +283,11 @@ export async function findReceipts(transaction: Transaction, ids: readonly strin
 /** All receipts on a network that payments have and that are on the chain or pending. */
 export function liveReceiptsOf(
   transaction: Transaction,
-  { mode, network }: NetworkRef,
+  place: NetworkRef,
   paymentIds: readonly string[],
 ): Promise<ReceiptRef[]> {
   return inChunks(paymentIds, (chunk) =>
-    transaction
-      .selectFrom('receipts')
-      .select(['id', 'payment_id'])
-      .where('payment_id', 'in', chunk)
-      .where((e) => e.and({ mode, network }))
-      .where('status', 'in', ['seen', 'confirmed'])
-      .execute(),
+    liveRefsOn(transaction, place).where('payment_id', 'in', chunk).execute(),
   );
 }
 

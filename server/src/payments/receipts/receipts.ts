@@ -1,16 +1,12 @@
 /** Keeps receipts in step with the chain: posts them when they are confirmed, and reverses them when they are lost. */
-import type { Logger } from 'pino';
-import type { DepositAddresses } from '../../addresses/deposit-addresses.js';
 import { transferKey, type ScanBatch, type ScanSink } from '../../scanning/scan.js';
 import type { UncheckedReceipt } from '../../scanning/scan.js';
 import type { Transaction } from '../../db/engine.js';
 import type { ReceiptTable } from '../../db/schema.js';
 import { isolate } from '../../db/savepoint.js';
-import type { Ledger } from '../../ledger/ledger.js';
-import type { Clock } from '../../shared/clock.js';
 import { findIncoming, followQuarantine, goneTransfers, presentTransfers } from './new-receipts.js';
 import { createNewReceipts, type NewReceiptsDeps } from './make-receipt.js';
-import type { Payments } from '../payments.js';
+import type { PaymentsDeps } from '../payments-deps.js';
 import { lockPayments } from '../store.js';
 import { createRecordReceipts } from './record.js';
 import { createReceiptLog } from './log.js';
@@ -23,34 +19,27 @@ import {
   liveReceiptsOf,
   storeChecked,
 } from './receipt-store.js';
-import { dueReceipts, isDeep, newWork, type Scan } from './work.js';
+import { dueReceipts, isDeep, newWork, type ReceiptsContext, type Scan } from './work.js';
 import { createQuarantine, isRetryDue, readQuarantine, release } from './quarantine.js';
-import { createSettleReceipts } from './settle.js';
+import { settleReceipts } from './settle.js';
 
-export interface ReceiptsDeps extends NewReceiptsDeps {
-  readonly clock: Clock;
-  readonly addresses: DepositAddresses;
-  readonly ledger: Ledger;
-  readonly payments: Pick<Payments, 'deposit' | 'updatePayment'>;
-  readonly log: Logger;
-  /** The most receipts of one payment that one scan confirms or reverses. */
-  readonly receiptsPerScan?: number;
+interface ReceiptsDeps extends NewReceiptsDeps, Pick<PaymentsDeps, 'addresses' | 'ledger' | 'log'> {
+  readonly payments: ReceiptsContext['payments'];
 }
 
 /**
  * The most receipts of one payment that one scan confirms or reverses. The rest waits for the next scan, so that a payment
  * with a flood of small transfers does not delay those of others.
  */
-const defaultBudget = 1000;
+const budget = 1000;
 
 export function createReceipts(deps: ReceiptsDeps): ScanSink {
   const { clock, currencies, addresses, ledger, payments } = deps;
-  const budget = deps.receiptsPerScan ?? defaultBudget;
   const entries = createReceiptLog(currencies);
   const quarantine = createQuarantine(clock, deps.log);
   const newReceipts = createNewReceipts(deps);
-  const recordReceipts = createRecordReceipts({ clock, payments, newReceipts, entries, quarantine });
-  const settle = createSettleReceipts({ clock, ledger, payments, entries });
+  const context = { clock, ledger, payments, newReceipts, entries, quarantine };
+  const recordReceipts = createRecordReceipts(context);
 
   /** What belongs to a batch. Keeps the transfers that are quarantined in step with it. */
   async function openScan(transaction: Transaction, batch: ScanBatch, realNow: number): Promise<Scan> {
@@ -143,7 +132,9 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
         const former = quarantined.get(id);
         const hasWork = due.lost.length + due.confirmed.length + due.dropped > 0;
         if (!hasWork && !work.hasNews && !former) continue;
-        const failure = await isolate(transaction, () => settle(transaction, scan, work, due));
+        const failure = await isolate(transaction, () =>
+          settleReceipts(context, transaction, scan, work, due),
+        );
         if (failure) {
           const failed = { mode, network, id, paymentId: id, transfer: undefined, ...failure };
           await quarantine(transaction, failed, former);

@@ -2,35 +2,22 @@
 import type { ReceiptTable } from '../../db/schema.js';
 import type { Transaction } from '../../db/engine.js';
 import { isolate } from '../../db/savepoint.js';
-import type { Clock } from '../../shared/clock.js';
 import { scopeOf } from '../../shared/scope.js';
 import type { IncomingTransfer } from './new-receipts.js';
 import { countsTowards } from '../assess.js';
-import type { NewReceipts } from './make-receipt.js';
-import type { Payments } from '../payments.js';
-import type { ReceiptLog } from './log.js';
-import { retireChanged } from './changed-transfers.js';
-import { replaceByBalance } from './replace-by-balance.js';
+import { replaceByBalance, retireChanged } from './replaced.js';
 import { insertReceipts, isUnchanged, updateReceipts } from './receipt-store.js';
-import { addNote, moveTo, newWork, type Scan, type Work } from './work.js';
-import { release, type Quarantine } from './quarantine.js';
+import { addNote, moveTo, newWork, type ReceiptsContext, type Scan, type Work } from './work.js';
+import { release } from './quarantine.js';
 import { appendLog, type PaymentRow } from '../store.js';
-
-export interface RecordReceiptsDeps {
-  readonly clock: Clock;
-  readonly payments: Pick<Payments, 'deposit'>;
-  readonly newReceipts: NewReceipts;
-  readonly entries: ReceiptLog;
-  readonly quarantine: Quarantine;
-}
 
 /**
  * Stores new receipts, and where the known ones are. A transfer whose receipt cannot be stored is quarantined. Deposits to
  * wallets are added to `works`, which are by payment.
  */
-export function createRecordReceipts(deps: RecordReceiptsDeps) {
-  const { clock, payments, entries, quarantine } = deps;
-  const { firstSeen, atBlock, newReceipt } = deps.newReceipts;
+export function createRecordReceipts(context: ReceiptsContext) {
+  const { clock, payments, entries, quarantine } = context;
+  const { firstSeen, atBlock, newReceipt } = context.newReceipts;
 
   /** The payment that a transfer belongs to: the one with its address, or a new deposit if it went to a wallet. */
   async function paymentOf(

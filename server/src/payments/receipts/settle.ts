@@ -1,75 +1,67 @@
 /** Posts what a scan changes about the receipts of a payment, and brings the payment up to date with them. */
 import type { ReceiptTable } from '../../db/schema.js';
 import type { Transaction } from '../../db/engine.js';
-import type { Ledger, Posting } from '../../ledger/ledger.js';
-import type { Clock } from '../../shared/clock.js';
+import type { Posting } from '../../ledger/ledger.js';
 import { scopeOf } from '../../shared/scope.js';
-import type { Payments } from '../payments.js';
-import type { ReceiptLog } from './log.js';
 import { confirmation, reversal } from './postings.js';
 import { updateReceipts } from './receipt-store.js';
-import { addNote, isDropped, type DueReceipts, type Scan, type Work } from './work.js';
+import { addNote, isDropped, type DueReceipts, type ReceiptsContext, type Scan, type Work } from './work.js';
 import type { NewLogEntry } from '../store.js';
 
-export interface SettleReceiptsDeps {
-  readonly clock: Clock;
-  readonly ledger: Ledger;
-  readonly payments: Pick<Payments, 'updatePayment'>;
-  readonly entries: ReceiptLog;
-}
-
 /** Confirms, reverses and drops a payment's receipts, and reassesses the payment. */
-export function createSettleReceipts(deps: SettleReceiptsDeps) {
-  const { clock, ledger, payments, entries } = deps;
-
-  return async (transaction: Transaction, scan: Scan, work: Work, due: DueReceipts): Promise<void> => {
-    const { payment, receipts } = work;
-    const now = clock.now(scopeOf(payment));
-    const postings: Posting[] = [];
-    const changed: ReceiptTable[] = [];
-    const notes: NewLogEntry[] = [];
-    const change = (key: string, receipt: ReceiptTable) => {
-      receipts.set(key, receipt);
-      changed.push(receipt);
-    };
-
-    const available = new Map<string, bigint>();
-    for (const key of due.lost) {
-      const receipt = receipts.get(key);
-      if (!receipt) continue;
-      const { currency, merchant_id: merchantId } = receipt;
-      const before =
-        available.get(currency) ??
-        (await ledger.balance(transaction, payment.mode, currency, { kind: 'available', merchantId }));
-      const { posting, taken } = reversal(receipt, before);
-      available.set(currency, before - taken);
-      postings.push(posting);
-      change(key, {
-        ...receipt,
-        status: 'seen',
-        confirmed_at: null,
-        is_credited: 0,
-        credited_fee: '0',
-        reversals: receipt.reversals + 1,
-      });
-      addNote(notes, receipt, entries.unconfirmed(receipt));
-    }
-    for (const key of due.confirmed) {
-      const receipt = receipts.get(key);
-      if (!receipt) continue;
-      postings.push(confirmation(receipt));
-      change(key, { ...receipt, status: 'confirmed', confirmed_at: now });
-      addNote(notes, receipt, entries.confirmed(receipt));
-    }
-    for (const [key, receipt] of receipts) {
-      if (!isDropped(receipt, key, scan, work)) continue;
-      change(key, { ...receipt, status: receipt.reversals > 0 ? 'reversed' : 'dropped' });
-      addNote(notes, receipt, entries.dropped(receipt));
-    }
-
-    await ledger.postAll(transaction, postings, now);
-    // A receipt that is lost and dropped at once was changed twice: the later change holds.
-    await updateReceipts(transaction, [...new Map(changed.map((receipt) => [receipt.id, receipt])).values()]);
-    await payments.updatePayment(transaction, payment, notes);
+export async function settleReceipts(
+  { clock, ledger, payments, entries }: ReceiptsContext,
+  transaction: Transaction,
+  scan: Scan,
+  work: Work,
+  due: DueReceipts,
+): Promise<void> {
+  const { payment, receipts } = work;
+  const now = clock.now(scopeOf(payment));
+  const postings: Posting[] = [];
+  const changed: ReceiptTable[] = [];
+  const notes: NewLogEntry[] = [];
+  const change = (key: string, receipt: ReceiptTable) => {
+    receipts.set(key, receipt);
+    changed.push(receipt);
   };
+
+  const available = new Map<string, bigint>();
+  for (const key of due.lost) {
+    const receipt = receipts.get(key);
+    if (!receipt) continue;
+    const { currency, merchant_id: merchantId } = receipt;
+    const before =
+      available.get(currency) ??
+      (await ledger.balance(transaction, payment.mode, currency, { kind: 'available', merchantId }));
+    const { posting, taken } = reversal(receipt, before);
+    available.set(currency, before - taken);
+    postings.push(posting);
+    change(key, {
+      ...receipt,
+      status: 'seen',
+      confirmed_at: null,
+      is_credited: 0,
+      credited_fee: '0',
+      reversals: receipt.reversals + 1,
+    });
+    addNote(notes, receipt, entries.unconfirmed(receipt));
+  }
+  for (const key of due.confirmed) {
+    const receipt = receipts.get(key);
+    if (!receipt) continue;
+    postings.push(confirmation(receipt));
+    change(key, { ...receipt, status: 'confirmed', confirmed_at: now });
+    addNote(notes, receipt, entries.confirmed(receipt));
+  }
+  for (const [key, receipt] of receipts) {
+    if (!isDropped(receipt, key, scan, work)) continue;
+    change(key, { ...receipt, status: receipt.reversals > 0 ? 'reversed' : 'dropped' });
+    addNote(notes, receipt, entries.dropped(receipt));
+  }
+
+  await ledger.postAll(transaction, postings, now);
+  // A receipt that is lost and dropped at once was changed twice: the later change holds.
+  await updateReceipts(transaction, [...new Map(changed.map((receipt) => [receipt.id, receipt])).values()]);
+  await payments.updatePayment(transaction, payment, notes);
 }

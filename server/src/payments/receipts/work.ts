@@ -1,9 +1,25 @@
 /** What a scan has to do with the receipts of a payment. */
 import type { ScanBatch } from '../../scanning/scan.js';
 import type { ReceiptTable, QuarantineTable } from '../../db/schema.js';
+import type { Ledger } from '../../ledger/ledger.js';
+import type { Clock } from '../../shared/clock.js';
+import type { Payments } from '../payments.js';
+import type { ReceiptLog } from './log.js';
+import type { NewReceipts } from './make-receipt.js';
 import type { IncomingTransfer } from './new-receipts.js';
+import type { Quarantine } from './quarantine.js';
 import type { PresentTransfers } from './receipt-store.js';
 import type { NewLogEntry, PaymentRow } from '../store.js';
+
+/** What the steps of a scan share. */
+export interface ReceiptsContext {
+  readonly clock: Clock;
+  readonly ledger: Ledger;
+  readonly payments: Pick<Payments, 'deposit' | 'updatePayment'>;
+  readonly newReceipts: NewReceipts;
+  readonly entries: ReceiptLog;
+  readonly quarantine: Quarantine;
+}
 
 /** A batch, and what belongs to it in the database. */
 export interface Scan extends ScanBatch {

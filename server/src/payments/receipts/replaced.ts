@@ -1,15 +1,15 @@
-/**
- * Receipts that the balance alone showed, and that a transfer explains which was found later, as by a rescan: it is the same money,
- * and must not be credited twice.
- */
+/** Receipts that gave way: to the transfer that explains them, or to what a contract pays in another block. */
+import type { ChainTransfer, NetworkRef } from '../../chains/chain.js';
 import type { ReceiptTable } from '../../db/schema.js';
 import type { Transaction } from '../../db/engine.js';
+import { transferKey } from '../../scanning/scan.js';
 import type { IncomingTransfer } from './new-receipts.js';
 import { isLive, nameTransfer } from './receipt-store.js';
 import type { Scan, Work } from './work.js';
 
 /**
- * Where the amounts are the same, the receipt gets the transfer's name. Otherwise it gives way to the transfer: what is left
+ * Receipts that the balance alone showed, and that a transfer explains which was found later, as by a rescan: it is the same
+ * money, and must not be credited twice. Where the amounts are the same, the receipt gets the transfer's name. Otherwise it gives way to the transfer: what is left
  * shows in the balance again.
  * @returns the receipts that gave way
  */
@@ -73,4 +73,49 @@ async function rename(
   };
   await nameTransfer(transaction, named);
   return named;
+}
+
+/**
+ * What a contract pays may depend on the block. The receipt of what it paid in a former block is lost with that block, and what
+ * it pays now is another receipt, although both have the same place in the same transaction: the former one gets another.
+ * @returns the receipts that got another place
+ */
+export async function retireChanged(transaction: Transaction, scan: Scan, works: ReadonlyMap<string, Work>) {
+  const retired: ReceiptTable[] = [];
+  for (const [key, { transfer }] of scan.incoming) {
+    for (const work of works.values()) {
+      const receipt = work.receipts.get(key);
+      if (!receipt || isReceiptOf(receipt, transfer)) continue;
+      const gone = {
+        ...receipt,
+        ...{ block_height: null, block_hash: null, confirmed_at: null },
+        output_index: await freeIndex(transaction, scan, receipt.tx_hash),
+      };
+      await nameTransfer(transaction, gone);
+      const formerKey = transferKey(gone.tx_hash, gone.output_index);
+      work.receipts.delete(key);
+      work.receipts.set(formerKey, gone);
+      work.replaced.add(formerKey);
+      work.hasNews = true;
+      retired.push(gone);
+    }
+  }
+  return retired;
+}
+
+function isReceiptOf(
+  { address, currency, chain_amount: units }: ReceiptTable,
+  { amount, chainAmount = amount, ...transfer }: ChainTransfer,
+): boolean {
+  return address === transfer.address && currency === transfer.currency && units === chainAmount.toString();
+}
+
+/** Below those of the chain. */
+async function freeIndex(transaction: Transaction, { mode, network }: NetworkRef, txHash: string) {
+  const { lowest } = await transaction
+    .selectFrom('receipts')
+    .select(({ fn }) => fn.min('output_index').as('lowest'))
+    .where((e) => e.and({ mode, network, tx_hash: txHash }))
+    .executeTakeFirstOrThrow();
+  return Math.min(0, lowest) - 1;
 }
