@@ -11,16 +11,6 @@ import type { AddressSource } from './address-sources.js';
 import type { Transaction } from '../db/engine.js';
 import { afterCommit } from '../db/transaction-context.js';
 
-export interface PooledAddress {
-  readonly index: number;
-  readonly address: string;
-}
-
-export interface AddressPool {
-  /** Takes an address that was never given out before and never will be again. */
-  take(transaction: Transaction): Promise<PooledAddress>;
-}
-
 const largestBlock = 64;
 /** Under load, the next block is reserved when so few are left. */
 const lowReserve = 32;
@@ -67,7 +57,7 @@ export function createAddressPool(
   source: Pick<AddressSource, 'id' | 'derive'>,
   now = () => performance.now(),
   onReserve: (first: number, next: number) => void = () => {},
-): AddressPool {
+) {
   /** Reserved by committed transactions and not given out yet, lowest first. */
   const reserved: number[] = [];
   const derived = new Map<number, string>();
@@ -134,7 +124,8 @@ export function createAddressPool(
   const canReserve = () => !isReserving || now() - reservedAt > longestReservationMs;
 
   return {
-    async take(transaction) {
+    /** Takes an address that was never given out before and never will be again. */
+    async take(transaction: Transaction): Promise<{ readonly index: number; readonly address: string }> {
       const ready = reserved.shift();
       if (ready === undefined) {
         const index = await (canReserve() ? reserveBlock(transaction, true) : reserveOne(transaction));

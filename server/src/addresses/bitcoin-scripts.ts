@@ -7,7 +7,8 @@ import { xOnlyPointAddTweak } from 'tiny-secp256k1';
 import type { AddressNet, Family } from '../chains/networks.js';
 
 /** How a wallet locks an account's coins: BIP-44, BIP-49, BIP-84 and BIP-86. */
-export type ScriptType = 'p2pkh' | 'p2sh-p2wpkh' | 'p2wpkh' | 'p2tr';
+export const scriptTypes = ['p2pkh', 'p2sh-p2wpkh', 'p2wpkh', 'p2tr'] as const;
+export type ScriptType = (typeof scriptTypes)[number];
 
 export type BitcoinFamily = 'bitcoin' | 'litecoin';
 

@@ -4,7 +4,7 @@ import type { AddressTable } from '../db/schema.js';
 import type { NewId } from '../shared/ids.js';
 import type { Mode, Scope } from '../shared/scope.js';
 import type { Network } from '../chains/networks.js';
-import { createAddressPool, type AddressPool } from './address-pool.js';
+import { createAddressPool } from './address-pool.js';
 import type { AddressSource, AddressSources } from './address-sources.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import { preparedSend } from '../db/prepared.js';
@@ -18,29 +18,14 @@ export interface AddressUse {
   readonly network: Network;
 }
 
-export interface DepositAddresses {
-  /** Whether the merchant has a key for the network: without one, it is not offered to payers. */
-  canAssign(scope: Scope, network: Network): boolean;
-  /** Gives an owner a new address for a currency on a network. */
-  assign(
-    transaction: Transaction,
-    scope: Scope,
-    owner: AddressOwner,
-    use: AddressUse,
-    now: number,
-  ): Promise<AddressTable>;
-  /** Finds which of the addresses were assigned in a mode. */
-  find(reader: Reader, mode: Mode, addresses: readonly string[]): Promise<AddressTable[]>;
-  /** All addresses of these wallets, sorted by network. */
-  ofWallets(reader: Reader, walletIds: readonly string[]): Promise<AddressTable[]>;
-}
+export type DepositAddresses = ReturnType<typeof createDepositAddresses>;
 
 const insertAddress = preparedSend((transaction, row: AddressTable) =>
   transaction.insertInto('addresses').values(row),
 );
 
-/** Refuses to give addresses out while the database may be older than what was done with it. */
-export interface AddressGuard {
+/** Refuses to give addresses out while the database may be older than what was done with it: as the guard of restores does. */
+interface AddressGuard {
   /** @returns a number that changes when what is reserved must not be used any more */
   ensureTrusted(reader: Reader, mode: Mode): Promise<number>;
   reserve(mode: Mode, sourceId: string, first: number, next: number): void;
@@ -51,13 +36,13 @@ export function createDepositAddresses(
   sourcesOf: (network: Network) => AddressSources,
   newId: NewId,
   guard: AddressGuard,
-): DepositAddresses {
-  const pools = new Map<string, AddressPool>();
+) {
+  const pools = new Map<string, ReturnType<typeof createAddressPool>>();
 
   const findSource = (scope: Scope, network: Network): AddressSource | undefined =>
     sourcesOf(network).find(scope, network.family, network.addressNet);
 
-  function poolOf(scope: Scope, network: Network, epoch: number): { sourceId: string; pool: AddressPool } {
+  function poolOf(scope: Scope, network: Network, epoch: number) {
     const { family, name, addressNet } = network;
     const source = findSource(scope, network);
     if (!source) throw new Error(`The merchant ${scope.merchantId} has no deposit key for ${name}`);
@@ -73,9 +58,17 @@ export function createDepositAddresses(
   }
 
   return {
-    canAssign: (scope, network) => findSource(scope, network) !== undefined,
+    /** Whether the merchant has a key for the network: without one, it is not offered to payers. */
+    canAssign: (scope: Scope, network: Network): boolean => findSource(scope, network) !== undefined,
 
-    async assign(transaction, scope, owner, { currency, network }, now) {
+    /** Gives an owner a new address for a currency on a network. */
+    async assign(
+      transaction: Transaction,
+      scope: Scope,
+      owner: AddressOwner,
+      { currency, network }: AddressUse,
+      now: number,
+    ): Promise<AddressTable> {
       const owned =
         'walletId' in owner
           ? { payment_id: null, wallet_id: owner.walletId }
@@ -98,7 +91,8 @@ export function createDepositAddresses(
       return row;
     },
 
-    find: (reader, mode, addresses) =>
+    /** Finds which of the addresses were assigned in a mode. */
+    find: (reader: Reader, mode: Mode, addresses: readonly string[]) =>
       inChunks(addresses, (chunk) =>
         reader
           .selectFrom('addresses')
@@ -108,7 +102,8 @@ export function createDepositAddresses(
           .execute(),
       ),
 
-    ofWallets: (reader, walletIds) =>
+    /** All addresses of these wallets, sorted by network. */
+    ofWallets: (reader: Reader, walletIds: readonly string[]) =>
       inChunks(walletIds, (chunk) =>
         reader
           .selectFrom('addresses')

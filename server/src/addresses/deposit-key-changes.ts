@@ -10,7 +10,7 @@ import type { Family } from '../chains/networks.js';
 import type { Outbox } from '../webhooks/outbox.js';
 import type { DepositKeyRecord, DepositKeys, GivenKey } from './deposit-keys.js';
 
-export interface DepositKeyChangesDeps {
+interface DepositKeyChangesDeps {
   readonly database: Database;
   readonly depositKeys: DepositKeys;
   readonly auditLog: AuditLog;
@@ -18,27 +18,9 @@ export interface DepositKeyChangesDeps {
   readonly log: Logger;
 }
 
-export interface DepositKeyChanges {
-  /** As `depositKeys.set`. @returns the changed keys */
-  set(
-    transaction: Transaction,
-    scope: Scope,
-    family: Family,
-    key: GivenKey,
-    by: { readonly actor: string; readonly isAtOnce: boolean },
-  ): Promise<DepositKeyRecord[]>;
-  /** As `depositKeys.withdraw`. @returns the withdrawn key, if one was pending */
-  withdraw(
-    transaction: Transaction,
-    scope: Scope,
-    family: Family,
-    actor: string,
-  ): Promise<DepositKeyRecord | undefined>;
-  /** Reports the keys that have taken effect. Addresses do not wait for it. */
-  report(): Promise<void>;
-}
+export type DepositKeyChanges = ReturnType<typeof createDepositKeyChanges>;
 
-export function createDepositKeyChanges(deps: DepositKeyChangesDeps): DepositKeyChanges {
+export function createDepositKeyChanges(deps: DepositKeyChangesDeps) {
   const { database, depositKeys, auditLog, outbox, log } = deps;
 
   async function record(
@@ -77,7 +59,14 @@ export function createDepositKeyChanges(deps: DepositKeyChangesDeps): DepositKey
   }
 
   return {
-    async set(transaction, scope, family, key, { actor, isAtOnce }) {
+    /** As `depositKeys.set`. @returns the changed keys */
+    async set(
+      transaction: Transaction,
+      scope: Scope,
+      family: Family,
+      key: GivenKey,
+      { actor, isAtOnce }: { readonly actor: string; readonly isAtOnce: boolean },
+    ) {
       // What was replaced cannot be reported later.
       await reportIn(transaction);
       const ids = await depositKeys.set(transaction, scope, family, key, isAtOnce);
@@ -86,14 +75,16 @@ export function createDepositKeyChanges(deps: DepositKeyChangesDeps): DepositKey
       );
     },
 
-    async withdraw(transaction, scope, family, actor) {
+    /** As `depositKeys.withdraw`. @returns the withdrawn key, if one was pending */
+    async withdraw(transaction: Transaction, scope: Scope, family: Family, actor: string) {
       const id = await depositKeys.withdraw(transaction, scope, family);
       const ids = id === undefined ? [] : [id];
       const [key] = await record(transaction, ids, actor, () => 'deposit_key.withdrawn');
       return key;
     },
 
-    async report() {
+    /** Reports the keys that have taken effect. Addresses do not wait for it. */
+    async report(): Promise<void> {
       if (!depositKeys.hasUnreported()) return;
       const keys = await database.write(reportIn);
       for (const { merchantId, mode, family } of keys) {

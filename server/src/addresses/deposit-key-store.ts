@@ -2,9 +2,8 @@
 import type { Reader, Transaction } from '../db/engine.js';
 import { ensureSetting, readSetting, writeSetting } from '../db/settings.js';
 import type { DepositKeyTable } from '../db/schema.js';
-import { inScope, within } from '../db/rows.js';
+import { within } from '../db/rows.js';
 import type { Scope } from '../shared/scope.js';
-import type { Family } from '../chains/networks.js';
 
 const versionSetting = 'deposit-keys-version';
 
@@ -19,27 +18,13 @@ export async function raiseVersion(transaction: Transaction): Promise<void> {
   await writeSetting(transaction, versionSetting, String(Number(version) + 1));
 }
 
-const openKeys = (reader: Reader, time: number) =>
+/** The keys that are in use or pending at a time, of all merchants: a key in use comes before the one that replaces it. */
+export const openKeys = (reader: Reader, time: number) =>
   reader
     .selectFrom('deposit_keys')
     .selectAll()
     .where((e) => e.or([e('replaced_at', 'is', null), e('replaced_at', '>', time)]))
     .orderBy('effective_at');
-
-/** The keys that are in use or pending at a time, of all merchants: a key in use comes before the one that replaces it. */
-export function readOpen(reader: Reader, time: number): Promise<DepositKeyTable[]> {
-  return openKeys(reader, time).execute();
-}
-
-/** Likewise, of a merchant and family. */
-export function readOpenOf(
-  reader: Reader,
-  scope: Scope,
-  family: Family,
-  time: number,
-): Promise<DepositKeyTable[]> {
-  return openKeys(reader, time).$call(inScope(scope)).where('family', '=', family).execute();
-}
 
 /** Whether a source is or was a key of the merchant in the other mode. */
 export async function isOfOtherMode(
@@ -58,17 +43,13 @@ export async function isOfOtherMode(
   return row !== undefined;
 }
 
-/** @param time null if no key replaces it any more */
-export async function setReplaced(transaction: Transaction, id: string, time: number | null): Promise<void> {
-  await transaction.updateTable('deposit_keys').set({ replaced_at: time }).where('id', '=', id).execute();
-}
-
-export async function setEffective(transaction: Transaction, id: string, time: number): Promise<void> {
-  await transaction
-    .updateTable('deposit_keys')
-    .set({ effective_at: time, reported_at: time })
-    .where('id', '=', id)
-    .execute();
+/** @param changes `replaced_at` is null if no key replaces it any more */
+export async function updateKey(
+  transaction: Transaction,
+  id: string,
+  changes: Partial<DepositKeyTable>,
+): Promise<void> {
+  await transaction.updateTable('deposit_keys').set(changes).where('id', '=', id).execute();
 }
 
 /** Takes the keys that took effect and were not reported. Of two servers, one gets a key. */

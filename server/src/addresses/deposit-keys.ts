@@ -6,25 +6,18 @@ import type { NewId } from '../shared/ids.js';
 import { invalidField } from '../shared/problem.js';
 import { scopeOf, type Mode, type Scope } from '../shared/scope.js';
 import type { AddressNet, Family } from '../chains/networks.js';
-import {
-  createAddressSource,
-  type AddressSource,
-  type AddressSources,
-  type Forwarder,
-} from './address-sources.js';
+import { createAddressSource, type AddressSource, type Forwarder } from './address-sources.js';
+import type { ScriptType } from './bitcoin-scripts.js';
 import * as store from './deposit-key-store.js';
+import { inScope } from '../db/rows.js';
 import type { DepositKeyTable } from '../db/schema.js';
 import { groupBy } from '../shared/group-by.js';
-
-/** How a Bitcoin or Litecoin wallet locks an account's coins: BIP-44, BIP-49, BIP-84 and BIP-86. */
-export const scriptTypes = ['p2pkh', 'p2sh-p2wpkh', 'p2wpkh', 'p2tr'] as const;
-export type KeyScript = (typeof scriptTypes)[number];
 
 /** An account's extended public key, as its owner gave it. */
 export interface ExtendedKey {
   readonly extendedPublicKey: string;
   /** By default that of the key's prefix. For Bitcoin and Litecoin only. */
-  readonly script: KeyScript | undefined;
+  readonly script: ScriptType | undefined;
   readonly treasury?: undefined;
 }
 
@@ -72,42 +65,7 @@ export interface CurrentForwarders {
   readonly source: AddressSource & { readonly forwarder: Forwarder };
 }
 
-export interface DepositKeys {
-  /** The keys in use, as this process last read them. */
-  readonly sources: AddressSources;
-  /** Whether an address was ever given out, in either mode. */
-  isAssigned(reader: Reader, address: string): Promise<boolean>;
-  /** Of the treasuries in use, and then of pending ones, as this process last read them. */
-  forwarders(): readonly CurrentForwarders[];
-  /** Derives from a key without storing it. Problem: `validation_error` if it cannot be used; it never repeats the key. */
-  preview(scope: Scope, family: Family, key: GivenKey, net: AddressNet | undefined): AddressSource;
-  /**
-   * Makes a key the one for new addresses: a first key at once, another one after `waitMs`. The addresses of the former one
-   * stay watched, and the same key set again goes on where it stopped. A pending key is withdrawn; the key in use set again
-   * does only that. Problem: `validation_error`.
-   * @param isAtOnce does not wait
-   * @returns the ids of the keys whose state it changed; none if the key is in use or pending already
-   */
-  set(
-    transaction: Transaction,
-    scope: Scope,
-    family: Family,
-    key: GivenKey,
-    isAtOnce?: boolean,
-  ): Promise<string[]>;
-  /** Withdraws a pending key. @returns its id, if there is one */
-  withdraw(transaction: Transaction, scope: Scope, family: Family): Promise<string | undefined>;
-  /** Whether `takeUnreported` would find any, as this process last read them. */
-  hasUnreported(): boolean;
-  /** The ids of the keys that have taken effect since the last call, in any process. */
-  takeUnreported(transaction: Transaction): Promise<string[]>;
-  /** Gives treasuries new forwarders, since nobody knows which of the former ones a lost database gave out. */
-  raiseEpoch(transaction: Transaction, treasuries: readonly DepositKeyRecord[], epoch: number): Promise<void>;
-  /** Oldest first, replaced ones too. @param merchantId of all merchants if it is undefined */
-  list(reader: Reader, merchantId?: string): Promise<DepositKeyRecord[]>;
-  /** Reads the keys that another process has set. Cheap while there are none. */
-  refresh(): Promise<void>;
-}
+export type DepositKeys = Awaited<ReturnType<typeof createDepositKeys>>;
 
 interface OpenKey {
   readonly scope: Scope;
@@ -125,7 +83,7 @@ export async function createDepositKeys(
   now: () => number,
   newId: NewId,
   forwarderSource: (scope: Scope, treasury: string, epoch: number) => AddressSource,
-): Promise<DepositKeys> {
+) {
   let version = -1;
   /** That of the newest treasury of all. */
   let newestEpoch = 0;
@@ -134,7 +92,8 @@ export async function createDepositKeys(
   /** Derived when first needed: reading an extended key takes a millisecond. */
   const sources = new Map<string, AddressSource>();
 
-  const preview: DepositKeys['preview'] = (scope, family, key, net) => {
+  /** Derives from a key without storing it. Problem: `validation_error` if it cannot be used; it never repeats the key. */
+  function preview(scope: Scope, family: Family, key: GivenKey, net: AddressNet | undefined): AddressSource {
     if (key.treasury !== undefined && family !== 'evm') {
       throw invalidField('treasury', 'Only EVM networks have forwarders. Use an extended public key');
     }
@@ -149,13 +108,14 @@ export async function createDepositKeys(
     } catch (error) {
       throw invalidField(key.treasury === undefined ? 'xpub' : 'treasury', errorMessage(error));
     }
-  };
+  }
 
+  /** Reads the keys that another process has set. Cheap while there are none. */
   async function refresh(): Promise<void> {
     // First the version: keys that are newer than it are read now and again, but never missed.
     const read = await store.readVersion(database.reader);
     if (read === version) return;
-    const rows = await store.readOpen(database.reader, now());
+    const rows = await store.openKeys(database.reader, now()).execute();
     const keys = rows.map((row) => ({ scope: scopeOf(row), family: row.family, key: keyOfRow(row), row }));
     open = groupBy(keys, ({ scope, family }) => keyOf(scope, family));
     newestEpoch = Math.max(0, ...rows.map(({ epoch }) => epoch));
@@ -201,7 +161,8 @@ export async function createDepositKeys(
   async function readOpenOf(transaction: Transaction, scope: Scope, family: Family) {
     await store.raiseVersion(transaction);
     const time = now();
-    const rows = await store.readOpenOf(transaction, scope, family, time);
+    const open = store.openKeys(transaction, time).$call(inScope(scope));
+    const rows = await open.where('family', '=', family).execute();
     const inState = (state: DepositKeyState) => rows.find((row) => stateAt(row, time) === state);
     return { time, inUse: inState('in_use'), pending: inState('pending') };
   }
@@ -212,16 +173,18 @@ export async function createDepositKeys(
   ): Promise<string | undefined> {
     if (!pending) return undefined;
     // It stays: a server that has not heard of this in the last second before it takes effect may give out an address of it.
-    await store.setReplaced(transaction, pending.id, time);
-    if (inUse) await store.setReplaced(transaction, inUse.id, null);
+    await store.updateKey(transaction, pending.id, { replaced_at: time });
+    if (inUse) await store.updateKey(transaction, inUse.id, { replaced_at: null });
     return pending.id;
   }
 
   await refresh();
   return {
+    /** The keys in use, as this process last read them. */
     sources: { find },
 
-    forwarders: () =>
+    /** Of the treasuries in use, and then of pending ones, as this process last read them. */
+    forwarders: (): readonly CurrentForwarders[] =>
       [...open.values()].flat().flatMap((key) => {
         const source = key.key.treasury === undefined ? undefined : sourceOf(key);
         return source?.forwarder
@@ -231,7 +194,20 @@ export async function createDepositKeys(
 
     preview,
 
-    async set(transaction, scope, family, key, isAtOnce = false) {
+    /**
+     * Makes a key the one for new addresses: a first key at once, another one after `waitMs`. The addresses of the former one
+     * stay watched, and the same key set again goes on where it stopped. A pending key is withdrawn; the key in use set again
+     * does only that. Problem: `validation_error`.
+     * @param isAtOnce does not wait
+     * @returns the ids of the keys whose state it changed; none if the key is in use or pending already
+     */
+    async set(
+      transaction: Transaction,
+      scope: Scope,
+      family: Family,
+      key: GivenKey,
+      isAtOnce = false,
+    ): Promise<string[]> {
       const source = preview(scope, family, key, undefined);
       if (key.treasury !== undefined) await refuseOwnAddress(transaction, key.treasury);
       const found = await readOpenOf(transaction, scope, family);
@@ -247,15 +223,15 @@ export async function createDepositKeys(
         row?.source_id === source.id && (row.script ?? undefined) === key.script;
       if (pending && isSame(pending)) {
         if (!isAtOnce) return [];
-        if (inUse) await store.setReplaced(transaction, inUse.id, time);
-        await store.setEffective(transaction, pending.id, time);
+        if (inUse) await store.updateKey(transaction, inUse.id, { replaced_at: time });
+        await store.updateKey(transaction, pending.id, { effective_at: time, reported_at: time });
         return [pending.id];
       }
       const withdrawn = await withdrawPending(transaction, found);
       const changed = withdrawn === undefined ? [] : [withdrawn];
       if (isSame(inUse)) return changed;
       const effectiveAt = isAtOnce || !(inUse ?? pending) ? time : time + waitMs;
-      if (inUse) await store.setReplaced(transaction, inUse.id, effectiveAt);
+      if (inUse) await store.updateKey(transaction, inUse.id, { replaced_at: effectiveAt });
       const row = newRow(scope, family, key, {
         created_at: time,
         effective_at: effectiveAt,
@@ -265,28 +241,32 @@ export async function createDepositKeys(
       return [...changed, row.id];
     },
 
-    withdraw: async (transaction, scope, family) =>
+    /** Withdraws a pending key. @returns its id, if there is one */
+    withdraw: async (transaction: Transaction, scope: Scope, family: Family) =>
       withdrawPending(transaction, await readOpenOf(transaction, scope, family)),
 
-    hasUnreported: () => {
+    /** Whether `takeUnreported` would find any, as this process last read them. */
+    hasUnreported: (): boolean => {
       const time = now();
       return [...open.values()]
         .flat()
         .some(({ row }) => row.reported_at === null && stateAt(row, time) === 'in_use');
     },
 
-    async takeUnreported(transaction) {
+    /** The ids of the keys that have taken effect since the last call, in any process. */
+    async takeUnreported(transaction: Transaction): Promise<string[]> {
       const taken = await store.takeUnreported(transaction, now());
       if (taken.length > 0) await store.raiseVersion(transaction);
       return taken;
     },
 
-    async raiseEpoch(transaction, treasuries, epoch) {
+    /** Gives treasuries new forwarders, since nobody knows which of the former ones a lost database gave out. */
+    async raiseEpoch(transaction: Transaction, treasuries: readonly DepositKeyRecord[], epoch: number) {
       if (treasuries.length > 0) await store.raiseVersion(transaction);
       const time = now();
       for (const { id, merchantId, mode, family, treasury, ...times } of treasuries) {
         if (treasury === undefined) continue;
-        await store.setReplaced(transaction, id, time);
+        await store.updateKey(transaction, id, { replaced_at: time });
         const row = newRow(
           { merchantId, mode },
           family,
@@ -302,7 +282,8 @@ export async function createDepositKeys(
       }
     },
 
-    async list(reader, merchantId) {
+    /** Oldest first, replaced ones too. @param merchantId of all merchants if it is undefined */
+    async list(reader: Reader, merchantId?: string): Promise<DepositKeyRecord[]> {
       const time = now();
       const rows = await store.listKeys(reader, merchantId);
       return rows.map((row) => ({
@@ -321,7 +302,8 @@ export async function createDepositKeys(
 
     refresh,
 
-    isAssigned: (reader, address) => store.isAssigned(reader, address),
+    /** Whether an address was ever given out, in either mode. */
+    isAssigned: store.isAssigned,
   };
 }
 

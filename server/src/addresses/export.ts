@@ -31,7 +31,7 @@ export interface ExportedAddress {
   readonly createdAt: number;
 }
 
-export interface ExportOptions {
+interface ExportOptions {
   readonly reader: Reader;
   readonly depositKeys: Pick<DepositKeys, 'list' | 'preview'>;
   readonly scope: Scope;

@@ -6,20 +6,20 @@ import { checkBitcoinNetwork } from './bitcoin/check-network.js';
 import type { BitcoinConfig } from './bitcoin/config.js';
 import { createUtxoNode, locateTransaction, readTransactionFee } from './bitcoin/utxo-node.js';
 import type { ConfiguredNetwork } from './config/networks-file.js';
-import type { NodesConfig } from './config/nodes.js';
+import type { ChainDeps, NodesConfig } from './config/nodes.js';
 import type { Adapter, Adapters, ConnectDeps } from './connect.js';
 import { checkEvmNetwork } from './evm/check.js';
-import type { EvmConfig, EvmDeps } from './evm/config.js';
+import type { EvmConfig } from './evm/config.js';
 import { createEvmChain } from './evm/evm-chain.js';
 import { checkTronNetwork, createTronChain } from './tron/tron-chain.js';
 
 /** For a chain that only looks a transaction up. */
-const noAddresses: EvmDeps = { watched: () => Promise.resolve(new Set()) };
+const noAddresses: ChainDeps = { watched: () => Promise.resolve(new Set()) };
 
 /** Networks that answer like an EVM network. Only EVM networks have forwarders, sweeps and gas. */
 const evmLike = (create: typeof createEvmChain, check: typeof checkEvmNetwork): Adapter => ({
   connect(configured, deps) {
-    const chain = create(evmConfig(configured), evmDeps(configured, deps));
+    const chain = create(evmConfig(configured), chainDeps(configured, deps));
     const status = () => chain.status();
     return {
       chain,
@@ -37,13 +37,7 @@ const evmLike = (create: typeof createEvmChain, check: typeof checkEvmNetwork): 
 
 const bitcoin: Adapter = {
   connect(configured, deps) {
-    const { network } = configured;
-    const chain = createBitcoinChain(bitcoinConfig(configured), {
-      watched: (addresses) => deps.watched(network.mode, addresses),
-      soughtCoins: async () => (await deps.soughtCoins?.(network.mode, network.code)) ?? new Set(),
-      warn: warnOf(configured, deps),
-      now: deps.now,
-    });
+    const chain = createBitcoinChain(bitcoinConfig(configured), chainDeps(configured, deps));
     return {
       chain,
       unreadable: () => new Set(),
@@ -79,12 +73,12 @@ function evmConfig(configured: ConfiguredNetwork): EvmConfig {
   return { ...nodesConfig(configured), chainId, assets: Object.values(chainAssets) };
 }
 
-function evmDeps(configured: ConfiguredNetwork, deps: ConnectDeps): EvmDeps {
-  const { network } = configured;
+function chainDeps({ network: { mode, code } }: ConfiguredNetwork, deps: ConnectDeps): ChainDeps {
   return {
-    watched: (addresses) => deps.watched(network.mode, addresses),
-    hasOpen: () => deps.isAnyoneExpected(network.mode),
-    warn: warnOf(configured, deps),
+    watched: (addresses) => deps.watched(mode, addresses),
+    hasOpen: () => deps.isAnyoneExpected(mode),
+    soughtCoins: async () => (await deps.soughtCoins?.(mode, code)) ?? new Set(),
+    warn: (message) => deps.log.warn({ mode, network: code }, message),
     now: deps.now,
   };
 }
@@ -97,10 +91,4 @@ function bitcoinConfig(configured: ConfiguredNetwork): BitcoinConfig {
     throw new Error(`networks.${network.code}: has no genesis hash`);
   }
   return { ...nodesConfig(configured), ...identity, family, addressNet, currency: coin.currency };
-}
-
-function warnOf({ network: { mode, code } }: ConfiguredNetwork, { log }: ConnectDeps) {
-  return (message: string) => {
-    log.warn({ mode, network: code }, message);
-  };
 }

@@ -1,7 +1,8 @@
 /** `deposit-keys …`: the extended public keys and treasuries that merchants' addresses on real networks come from. */
 import { takeIndexes } from '../addresses/address-pool.js';
 import { shortKey } from '../addresses/deposit-key-changes.js';
-import { isOpen, scriptTypes, type DepositKeyRecord, type GivenKey } from '../addresses/deposit-keys.js';
+import { scriptTypes } from '../addresses/bitcoin-scripts.js';
+import { isOpen, type DepositKeyRecord, type GivenKey } from '../addresses/deposit-keys.js';
 import type { AddressNet, Family } from '../chains/networks.js';
 import { isoTime } from '../shared/clock.js';
 import type { Scope } from '../shared/scope.js';

@@ -1,5 +1,5 @@
 /** The nodes of one network: which of them are healthy, and which one is asked. */
-import { createNodeClient, type NodeClient, type NodeUsage } from './node-client.js';
+import { createNodeClient, type NodeClient, type NodeClientOptions, type NodeUsage } from './node-client.js';
 import { isNodeFailure, NodeError, NodesUnavailable, type RpcFailure } from './node-error.js';
 import { createRequestBudget } from './request-budget.js';
 
@@ -36,14 +36,14 @@ export interface NodePool {
   readonly clients: readonly NodeClient[];
 }
 
-export interface NodePoolOptions {
+export interface NodePoolOptions extends Pick<
+  NodeClientOptions,
+  'headers' | 'timeoutMs' | 'maxBatch' | 'now'
+> {
   /** The network's code, for messages. */
   readonly network: string;
   /** URLs in order of preference. Can contain credentials. */
   readonly nodes: readonly string[];
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  readonly timeoutMs?: number | undefined;
-  readonly maxBatch?: number | undefined;
   /** What all nodes together may be asked in a minute, each call of a batch counted; no limit by default. */
   readonly requestsPerMinute?: number | undefined;
   /**
@@ -53,8 +53,6 @@ export interface NodePoolOptions {
   verify(node: NodeClient, signal: AbortSignal): Promise<void>;
   /** Called when a node stops or starts to be used. */
   onChange?: ((node: string, problem: string | undefined) => void) | undefined;
-  /** Epoch milliseconds; real time by default. */
-  readonly now?: (() => number) | undefined;
 }
 
 interface Member {
@@ -81,15 +79,7 @@ export function createNodePool(options: NodePoolOptions): NodePool {
   const budget = requestsPerMinute === undefined ? undefined : createRequestBudget(requestsPerMinute, now);
   let inUse: Member | undefined;
   const members = options.nodes.map((url, index): Member => ({
-    client: createNodeClient({
-      name: `node ${index + 1}`,
-      url,
-      headers: options.headers,
-      timeoutMs: options.timeoutMs,
-      maxBatch: options.maxBatch,
-      budget,
-      now,
-    }),
+    client: createNodeClient({ ...options, name: `node ${index + 1}`, url, budget, now }),
     isVerified: false,
     failures: 0,
     restsUntil: 0,

@@ -147,17 +147,9 @@ export class LeaseLost extends Error {
 }
 
 /** What a scan changes about the cursor. */
-export type CursorMove = Pick<
+export type CursorMove = Omit<
   ChainCursorTable,
-  | 'height'
-  | 'hash'
-  | 'head_height'
-  | 'synced_at'
-  | 'read_until'
-  | 'final_height'
-  | 'overdue_since'
-  | 'gaps'
-  | 'disagreement'
+  'mode' | 'network' | 'first_height' | 'problem' | 'is_wrong_chain' | 'lease_holder' | 'lease_until'
 >;
 
 /**

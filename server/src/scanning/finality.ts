@@ -5,17 +5,11 @@ import type { Network } from '../chains/networks.js';
 import { readScannedHash } from './cursors.js';
 import type { Difference } from '../chains/read-chain.js';
 
-export interface Finality {
-  /** Undefined if nothing is known to be final. No maximum is kept: what a node no longer says no longer holds. */
-  heightOf(difference: Difference): Promise<number | undefined>;
-}
-
-/** @param warn called once if a node calls another block final than the one that was read */
-export function createFinality(
-  reader: Reader,
-  network: NetworkRef,
-  warn: (message: string) => void,
-): Finality {
+/**
+ * @param warn called once if a node calls another block final than the one that was read
+ * @returns what finds it; undefined if nothing is known to be final. No maximum is kept: what a node no longer says no longer holds
+ */
+export function createFinality(reader: Reader, network: NetworkRef, warn: (message: string) => void) {
   /** What was compared last, and whether it is on the chain that was read. */
   let last: (BlockId & { readonly isRead: boolean }) | undefined;
 
@@ -25,22 +19,20 @@ export function createFinality(
     return fresh?.hash ?? readScannedHash(reader, network, height);
   }
 
-  return {
-    async heightOf(difference) {
-      const { finalized } = difference.head;
-      // While catching up, the block will be read later.
-      if (!finalized || finalized.height > difference.head.height) return undefined;
-      const { height, hash } = finalized;
-      const isSame = last?.height === height && last.hash === hash && difference.orphanedAbove === undefined;
-      if (!isSame) {
-        const read = await hashOf(difference, height);
-        if (read !== undefined && read !== hash) {
-          warn(`A node calls block ${hash} final at height ${height}, where ${read} was read: ignored`);
-        }
-        last = { height, hash, isRead: read === hash };
+  return async (difference: Difference): Promise<number | undefined> => {
+    const { finalized } = difference.head;
+    // While catching up, the block will be read later.
+    if (!finalized || finalized.height > difference.head.height) return undefined;
+    const { height, hash } = finalized;
+    const isSame = last?.height === height && last.hash === hash && difference.orphanedAbove === undefined;
+    if (!isSame) {
+      const read = await hashOf(difference, height);
+      if (read !== undefined && read !== hash) {
+        warn(`A node calls block ${hash} final at height ${height}, where ${read} was read: ignored`);
       }
-      return last?.isRead === true ? height : undefined;
-    },
+      last = { height, hash, isRead: read === hash };
+    }
+    return last?.isRead === true ? height : undefined;
   };
 }
 

@@ -64,7 +64,7 @@ export function createNetworkScan(
   const { chain } = network;
   const { mode } = chain;
   const ref: NetworkRef = { mode, network: chain.network };
-  const finality = createFinality(database.reader, ref, (message) => onWarning?.(ref, message));
+  const finalHeightOf = createFinality(database.reader, ref, (message) => onWarning?.(ref, message));
   const keptBlocks = Math.max(network.confirmations, 100) * 2;
   const leaseMs = 6000 + 2 * network.intervalMs;
   let known: ChainCursorTable | undefined;
@@ -157,7 +157,7 @@ export function createNetworkScan(
       signal,
     );
     signal.throwIfAborted();
-    const finalHeight = await finality.heightOf(difference);
+    const finalHeight = await finalHeightOf(difference);
     const found = await checkReceipts(cursor, difference, finalHeight, isUrgent, signal);
     signal.throwIfAborted();
     await write(cursor, difference, { startedAt: now, finalHeight, found }, isUrgent);

@@ -2,11 +2,11 @@
 import { coinOf, isCoin, toChain } from '../chains/assets.js';
 import { topicOf } from '../chains/evm/abi.js';
 import { unlessRefused, type EvmClient } from '../chains/evm/client.js';
-import { createRangeReader, type BlockRange, type WithLogs } from '../chains/evm/read-blocks.js';
+import { createRangeReader, type BlockRange } from '../chains/evm/read-blocks.js';
 import type { EvmBlock, EvmHeader, EvmLog, EvmReceipt, EvmTransaction } from '../chains/evm/replies.js';
 import { readTransferCall, readTransferLog, transferTopic } from '../chains/evm/token.js';
 import { NodeError } from '../rpc/node-error.js';
-import { coinIndex, firstLogIndex, inconsistent } from '../chains/evm/transfers.js';
+import { coinIndex, firstLogIndex, inconsistent, type WithLogs } from '../chains/evm/transfers.js';
 import type { WantedLogs } from '../chains/evm/wanted-logs.js';
 import type { TransferTable } from '../db/schema.js';
 import { nativeToken, readSwept, sweptTopic, type Swept } from './factory.js';

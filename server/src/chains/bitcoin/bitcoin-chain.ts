@@ -16,20 +16,10 @@ import {
   unlessError,
   type BitcoinNodes,
 } from './bitcoin-nodes.js';
+import type { ChainDeps } from '../config/nodes.js';
 import type { BitcoinConfig } from './config.js';
-import { createMempool, type FindTransfers } from './mempool.js';
+import { createMempoolReader, type FindTransfers } from './mempool.js';
 import { isHash, isHeight, readTransaction, spentOf, transfersOf } from './transactions.js';
-
-export interface BitcoinDeps {
-  /** Which of these addresses, in the form shown to payers, are deposit addresses. Transfers to others are not reported. */
-  watched(addresses: readonly string[]): Promise<ReadonlySet<string>>;
-  /** The coins, as `hash:index`, whose spending blocks are to say; none if it is absent. */
-  soughtCoins?(): Promise<ReadonlySet<string>>;
-  /** Called with what an operator should know, such as a node that stopped answering. Never contains a URL. */
-  warn?(message: string): void;
-  /** Epoch milliseconds; real time by default. */
-  readonly now?: (() => number) | undefined;
-}
 
 export interface BitcoinChain extends Chain {
   /** For what the scan does not do. A failure of such work counts against the node here too. */
@@ -54,7 +44,7 @@ const noParent = '0'.repeat(64);
  */
 export function createBitcoinChain(
   config: BitcoinConfig,
-  { watched, soughtCoins, warn = () => {}, now }: BitcoinDeps,
+  { watched, soughtCoins, warn = () => {}, now }: ChainDeps,
 ): BitcoinChain {
   const { mode, network, family, currency } = config;
   const prefixes = addressPrefixes[family][config.addressNet ?? defaultNet(mode)];
@@ -133,14 +123,14 @@ export function createBitcoinChain(
     return { height, hash, parentHash, time: time * 1000, transfers, ...(spent.length > 0 && { spent }) };
   }
 
-  const mempool = createMempool(findTransfers);
+  const readMempool = createMempoolReader(findTransfers);
 
   /**
    * Reads the mempool of a node that has the same head as the one that was read last. If that changes meanwhile, the
    * scanner must notice: what has just gone into a block is not in the mempool any more, and must not count as dropped.
    */
   async function readPending(node: NodeClient, signal: AbortSignal) {
-    const { transfers, head } = await mempool.read(node, signal);
+    const { transfers, head } = await readMempool(node, signal);
     if (latest && head !== latest.hash) {
       if (node.name !== latestNode) {
         throw new NodeError(

@@ -67,14 +67,9 @@ export function createBitcoinPool(
   urls: readonly string[],
   options: PoolOptions = {},
 ): NodePool {
-  const { network, headers, timeoutMs = defaultTimeoutMs, requestsPerMinute } = config;
   return createNodePool({
-    network,
-    nodes: urls,
-    headers,
-    timeoutMs,
-    maxBatch,
-    requestsPerMinute,
+    ...config,
+    ...{ nodes: urls, timeoutMs: config.timeoutMs ?? defaultTimeoutMs, maxBatch },
     verify: (node, signal) => verifyNetwork(node, config, signal),
     ...options,
   });

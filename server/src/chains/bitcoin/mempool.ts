@@ -6,13 +6,6 @@ import { callAll, rpcCodes, unknownForm } from './bitcoin-nodes.js';
 import { isHash } from './transactions.js';
 import { groupBy } from '../../shared/group-by.js';
 
-export interface MempoolContent {
-  /** To our addresses. What was replaced, or conflicts with a block, is not among them. */
-  readonly transfers: readonly ChainTransfer[];
-  /** The hash of the node's head when the mempool was listed; undefined if it changed just then. */
-  readonly head: unknown;
-}
-
 /** Finds the transfers to our addresses in transactions as a node answers them. */
 export type FindTransfers = (
   transactions: readonly unknown[],
@@ -23,7 +16,8 @@ export type FindTransfers = (
 /** How many transactions are read before what they pay us is kept. */
 const stepSize = 100;
 
-export function createMempool(findTransfers: FindTransfers) {
+/** @returns what reads a mempool. If it fails, what was read until then is kept, so that the next call continues */
+export function createMempoolReader(findTransfers: FindTransfers) {
   /** Waiting transactions that were read. What a transaction pays never changes, whichever node shows it. */
   let known = new Set<string>();
   const ours = new Map<string, readonly ChainTransfer[]>();
@@ -53,25 +47,26 @@ export function createMempool(findTransfers: FindTransfers) {
     known = new Set(listed.filter((txid) => known.has(txid)));
   }
 
-  return {
-    /** If it fails, what was read until then is kept, so that the next call continues. */
-    async read(node: NodeClient, signal: AbortSignal): Promise<MempoolContent> {
-      const methods = ['getbestblockhash', 'getmempoolinfo', 'getrawmempool', 'getbestblockhash'];
-      const calls = methods.map((method) => ({ method, params: [] }));
-      const [head, info, listed, headAfter] = await callAll(node, calls, signal);
-      if (!isObject(info) || !Array.isArray(listed) || !listed.every(isHash)) {
-        throw unknownForm(node, 'getrawmempool');
-      }
-      // Until the node has read its file, transactions are missing that were never dropped.
-      if (info['loaded'] === false)
-        throw new NodeError('behind', `${node.name} is still loading its mempool`);
-      const fresh = listed.filter((txid) => !known.has(txid));
-      for (let start = 0; start < fresh.length; start += stepSize) {
-        signal.throwIfAborted();
-        await learn(node, fresh.slice(start, start + stepSize), signal);
-      }
-      forget(listed);
-      return { transfers: [...ours.values()].flat(), head: head === headAfter ? head : undefined };
-    },
+  return async (node: NodeClient, signal: AbortSignal) => {
+    const methods = ['getbestblockhash', 'getmempoolinfo', 'getrawmempool', 'getbestblockhash'];
+    const calls = methods.map((method) => ({ method, params: [] }));
+    const [head, info, listed, headAfter] = await callAll(node, calls, signal);
+    if (!isObject(info) || !Array.isArray(listed) || !listed.every(isHash)) {
+      throw unknownForm(node, 'getrawmempool');
+    }
+    // Until the node has read its file, transactions are missing that were never dropped.
+    if (info['loaded'] === false) throw new NodeError('behind', `${node.name} is still loading its mempool`);
+    const fresh = listed.filter((txid) => !known.has(txid));
+    for (let start = 0; start < fresh.length; start += stepSize) {
+      signal.throwIfAborted();
+      await learn(node, fresh.slice(start, start + stepSize), signal);
+    }
+    forget(listed);
+    return {
+      /** To our addresses. What was replaced, or conflicts with a block, is not among them. */
+      transfers: [...ours.values()].flat(),
+      /** The hash of the node's head when the mempool was listed; undefined if it changed just then. */
+      head: head === headAfter ? head : undefined,
+    };
   };
 }

@@ -1,6 +1,5 @@
 /** What payouts ask the nodes of a Bitcoin or Litecoin network: unspent outputs, fee rates, and to send a transaction. */
 import { isObject, type NodeClient } from '../../rpc/node-client.js';
-import { readSatoshis } from './amounts.js';
 import {
   callAll,
   createBitcoinNodes,
@@ -14,7 +13,7 @@ import {
 } from './bitcoin-nodes.js';
 import type { BlockPlace } from '../chain.js';
 import type { BitcoinConfig } from './config.js';
-import { isHash, isHeight } from './transactions.js';
+import { isHash, isHeight, readSatoshis } from './transactions.js';
 
 /** An output of a transaction, which a later one can spend. */
 export interface Outpoint {

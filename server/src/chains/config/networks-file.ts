@@ -38,16 +38,6 @@ export interface ConfiguredNetwork {
   readonly chainAssets: Readonly<Record<string, ChainAsset>>;
 }
 
-/** Decimals. */
-export interface SweepSettings {
-  /** In US dollars: a treasury's forwarders are swept when they hold more than this. */
-  readonly minValue: string;
-  /** Above this price of gas, nothing is swept. */
-  readonly maxGasPriceGwei: string;
-  /** In the network's own coin: the most that may be spent in 24 hours. */
-  readonly dailyBudget: string;
-}
-
 /** The file cannot be used. The message has one line per error, with the path of its key, and never shows a value. */
 export class NetworksFileError extends Error {
   override readonly name = 'NetworksFileError';
@@ -183,8 +173,11 @@ const networkSettings = z.strictObject({
   sweeps: z.optional(
     z.strictObject(
       {
+        /** A treasury's forwarders are swept when they hold more than this. */
         minValue: decimalText('must be a decimal, in US dollars'),
+        /** Above this price of gas, nothing is swept. */
         maxGasPriceGwei: decimalText('must be a decimal, in gwei'),
+        /** The most that may be spent in 24 hours. */
         dailyBudget: decimalText("must be a decimal, in the network's own coin"),
       },
       { error: 'must be an object with minValue, maxGasPriceGwei and dailyBudget' },
@@ -194,6 +187,7 @@ const networkSettings = z.strictObject({
 });
 
 type NetworkSettings = z.output<typeof networkSettings>;
+export type SweepSettings = NonNullable<NetworkSettings['sweeps']>;
 
 const networksFile = z.strictObject({
   networks: z.record(z.string(), networkSettings, { error: 'is required: an object, by network code' }),

@@ -15,6 +15,27 @@ export interface NodesConfig extends NetworkRef {
   readonly requestsPerMinute?: number | undefined;
 }
 
+/** What a chain uses of the server. */
+export interface ChainDeps {
+  /**
+   * Which of these addresses are deposit addresses; asked once per block. They are in the form shown to payers, but for EVM
+   * addresses, which are asked in lower case and must be answered like that, because computing their checksum takes longer than
+   * reading the block. `WatchedAddresses.find` does so.
+   */
+  watched(addresses: readonly string[]): Promise<ReadonlySet<string>>;
+  /**
+   * Whether any payment on the network waits for money. Pending transactions, and on some networks what contracts sent, are
+   * read only then, because a busy network's have a megabyte at each scan. Always read without it.
+   */
+  hasOpen?(): Promise<boolean>;
+  /** The coins, as `hash:index`, whose spending blocks are to say; none if it is absent. */
+  soughtCoins?(): Promise<ReadonlySet<string>>;
+  /** Called with what an operator should know, such as a node that stopped answering. Never contains a URL. */
+  warn?(message: string): void;
+  /** Epoch milliseconds; real time by default. */
+  readonly now?: (() => number) | undefined;
+}
+
 const variable = /\{env:([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 type Environment = Readonly<Record<string, string | undefined>>;

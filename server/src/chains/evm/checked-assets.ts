@@ -8,15 +8,6 @@ import type { EvmClient } from './client.js';
 import type { AssetProblem, EvmConfig } from './config.js';
 import type { Dialect } from './dialect.js';
 
-export interface CheckedAssets {
-  /** @throws NodeError if the node's answers do not agree with each other, or with those that are believed */
-  check(evm: EvmClient): Promise<void>;
-  /** A node that was not synchronised when it was asked does not know new contracts: checks again what is off. */
-  checkAgain(evm: EvmClient): Promise<void>;
-  assets(): Assets;
-  problems(): readonly AssetProblem[];
-}
-
 /** How often a node is asked before a change is believed, and how many checks must say that a good asset is bad now. */
 const answers = 3;
 /** How far apart those checks are at least: servers behind a balancer take turns. */
@@ -37,7 +28,7 @@ export function createCheckedAssets(
   dialect: Dialect,
   now: () => number,
   warn: (message: string) => void,
-): CheckedAssets {
+) {
   const configured = readAssets(network, list, dialect);
   let assets: Assets = configured;
   /** What is believed; empty before the first check. */
@@ -90,6 +81,7 @@ export function createCheckedAssets(
     }
   }
 
+  /** @throws NodeError if the node's answers do not agree with each other, or with those that are believed */
   async function check(evm: EvmClient): Promise<void> {
     const found = await askUntilSure(evm);
     said.set(evm.name, found);
@@ -112,7 +104,8 @@ export function createCheckedAssets(
     check,
     assets: () => assets,
     problems,
-    async checkAgain(evm) {
+    /** A node that was not synchronised when it was asked does not know new contracts: checks again what is off. */
+    async checkAgain(evm: EvmClient): Promise<void> {
       if (problems().length > 0 && now() - checkedAt > recheckMs) await check(evm);
     },
   };

@@ -1,4 +1,4 @@
-/** What the EVM adapter is given: the configuration of one network, and what it uses of the server. */
+/** The configuration of a network that is read from EVM nodes, and what is wrong with it. */
 import type { ChainAsset } from '../assets.js';
 import type { NodesConfig } from '../config/nodes.js';
 
@@ -8,23 +8,6 @@ export interface EvmConfig extends NodesConfig {
   readonly assets: readonly ChainAsset[];
   /** The most calls in one request, 50 by default. */
   readonly maxBatch?: number | undefined;
-}
-
-export interface EvmDeps {
-  /**
-   * Which of these addresses are deposit addresses; asked once per block. EVM addresses are asked in lower case and must be
-   * answered like that, because computing their checksum takes longer than reading the block. `WatchedAddresses.find` does so.
-   */
-  watched(addresses: readonly string[]): Promise<ReadonlySet<string>>;
-  /**
-   * Whether any payment on the network waits for money. Pending transactions, and on some networks what contracts sent, are
-   * read only then, because a busy network's have a megabyte at each scan. Always read without it.
-   */
-  hasOpen?(): Promise<boolean>;
-  /** Called with what an operator should know, such as a node that stopped answering. Never contains a URL. */
-  warn?(message: string): void;
-  /** Epoch milliseconds; real time by default. */
-  now?(): number;
 }
 
 /** An asset that the adapter does not read, and why. */

@@ -5,7 +5,8 @@ import type { BalanceSource } from '../balance-source.js';
 import { createBalanceSource } from './balances.js';
 import { createCheckedAssets } from './checked-assets.js';
 import type { EvmClient } from './client.js';
-import type { EvmConfig, EvmDeps } from './config.js';
+import type { ChainDeps } from '../config/nodes.js';
+import type { EvmConfig } from './config.js';
 import type { ConnectionStatus, TransactionCost } from '../connect.js';
 import { evmDialect, type Dialect } from './dialect.js';
 import { createEvmNodes, type EvmNodes } from './evm-nodes.js';
@@ -44,7 +45,7 @@ export interface EvmChain extends Chain {
  * @param dialect of networks that answer like an EVM network, and write addresses and hashes in another way
  * @throws if the configuration has no node, a URL that is none, or a contract that is no address
  */
-export function createEvmChain(config: EvmConfig, deps: EvmDeps, dialect: Dialect = evmDialect): EvmChain {
+export function createEvmChain(config: EvmConfig, deps: ChainDeps, dialect: Dialect = evmDialect): EvmChain {
   const { network, mode, blockTimeMs } = config;
   const { now = Date.now, warn = () => {} } = deps;
   const checked = createCheckedAssets(config, dialect, now, warn);
@@ -58,7 +59,7 @@ export function createEvmChain(config: EvmConfig, deps: EvmDeps, dialect: Dialec
   const nodes = createEvmNodes(config, deps, checked.check);
   const head = createHeadReader(nodes, blockTimeMs, now, (message) => warn(`${network}: ${message}`));
   const ranges = createRangeReader((evm, height) => evm.block(height));
-  const pendingReader = createPendingReader(context, deps.hasOpen, now);
+  const readPending = createPendingReader(context, deps.hasOpen, now);
   const wanted = () => transferLogs([...context.assets.tokens.keys()]);
 
   /** What contracts sent, by block. Only while somebody may be paying: it is much to read. */
@@ -137,7 +138,7 @@ export function createEvmChain(config: EvmConfig, deps: EvmDeps, dialect: Dialec
       const latest = head.latest();
       if (!latest || !dialect.hasPending) return [];
       return nodes.run(async (evm) => {
-        const read = await pendingReader.read(evm, latest);
+        const read = await readPending(evm, latest);
         head.offer(evm, read.latest);
         return read.transfers;
       }, signal);

@@ -3,7 +3,8 @@ import type { NodeClient } from '../../rpc/node-client.js';
 import { NodeError } from '../../rpc/node-error.js';
 import { createNodePool, type NodePool } from '../../rpc/node-pool.js';
 import { createEvmClient, type EvmClient, type LogSpan } from './client.js';
-import type { EvmConfig, EvmDeps } from './config.js';
+import type { ChainDeps } from '../config/nodes.js';
+import type { EvmConfig } from './config.js';
 
 export interface EvmNodes extends Pick<NodePool, 'status' | 'requestsLeft' | 'clients'> {
   /**
@@ -22,13 +23,14 @@ export interface EvmNodes extends Pick<NodePool, 'status' | 'requestsLeft' | 'cl
 /** @param verifyMore more checks of a node before it is used */
 export function createEvmNodes(
   config: EvmConfig,
-  { now, warn }: Pick<EvmDeps, 'now' | 'warn'> = {},
+  { now, warn }: Pick<ChainDeps, 'now' | 'warn'> = {},
   verifyMore?: (evm: EvmClient) => Promise<void>,
 ): EvmNodes {
-  const { network, chainId, nodes, headers, timeoutMs, maxBatch, requestsPerMinute } = config;
+  const { network, chainId } = config;
   const spans = new Map<string, LogSpan>();
   const pool = createNodePool({
-    ...{ network, nodes, headers, timeoutMs, maxBatch, requestsPerMinute, now },
+    ...config,
+    now,
     async verify(node, signal) {
       const evm = createEvmClient(node, signal);
       const actual = await evm.chainId();

@@ -1,23 +1,18 @@
 /** Follows the transfers to deposit addresses that are not in a block yet. */
 import type { ChainHead, ChainTransfer } from '../chain.js';
 import { unlessRefused, type EvmClient } from './client.js';
-import type { EvmDeps } from './config.js';
-import type { EvmHeader, EvmTransaction } from './replies.js';
+import type { ChainDeps } from '../config/nodes.js';
+import type { EvmTransaction } from './replies.js';
 import { readTransferCall } from './token.js';
 import { coinIndex, firstLogIndex, toTransfer, type Move, type TransferContext } from './transfers.js';
-
-export interface PendingTransfers {
-  readonly transfers: readonly ChainTransfer[];
-  /** The newest block's header, from the same request as the pending transactions; undefined if it was not asked for. */
-  readonly latest: EvmHeader | undefined;
-}
 
 /** A node that does not report pending transactions is asked again after this time: it may have been updated. */
 const retryMs = 600_000;
 
+/** @returns what reads them, up to the head that blocks were read up to, with its hash as the node writes it */
 export function createPendingReader(
   context: TransferContext,
-  hasOpen: EvmDeps['hasOpen'],
+  hasOpen: ChainDeps['hasOpen'],
   now: () => number,
 ) {
   /** By the transaction's hash as the node writes it. */
@@ -55,18 +50,16 @@ export function createPendingReader(
     );
   }
 
-  return {
-    /** @param head the head that blocks were read up to, with its hash as the node writes it */
-    async read(evm: EvmClient, head: ChainHead): Promise<PendingTransfers> {
-      const { latest, transactions = [] } = await readBlock(evm, head);
-      const found = await find(transactions);
-      // A node leaves transactions out of its next block that it still knows, for example if it is full.
-      const missing = [...known.keys()].filter((hash) => !found.has(hash));
-      const arePending = await Promise.all(missing.map((hash) => evm.isPending(hash)));
-      const waiting = missing.filter((_, index) => arePending[index]);
-      known = new Map([...found, ...waiting.map((hash) => [hash, known.get(hash) ?? []] as const)]);
-      return { transfers: [...known.values()].flat(), latest };
-    },
+  return async (evm: EvmClient, head: ChainHead) => {
+    const { latest, transactions = [] } = await readBlock(evm, head);
+    const found = await find(transactions);
+    // A node leaves transactions out of its next block that it still knows, for example if it is full.
+    const missing = [...known.keys()].filter((hash) => !found.has(hash));
+    const arePending = await Promise.all(missing.map((hash) => evm.isPending(hash)));
+    const waiting = missing.filter((_, index) => arePending[index]);
+    known = new Map([...found, ...waiting.map((hash) => [hash, known.get(hash) ?? []] as const)]);
+    /** `latest`: the newest header, from the same request as the transactions; undefined if it was not asked for. */
+    return { transfers: [...known.values()].flat(), latest };
   };
 }
 

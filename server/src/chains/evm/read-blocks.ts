@@ -2,15 +2,9 @@
 import { NodeError } from '../../rpc/node-error.js';
 import type { EvmClient } from './client.js';
 import type { EvmBlock, EvmHeader, EvmLog } from './replies.js';
-import { inconsistent, type ReadBlock } from './transfers.js';
+import { inconsistent, type ReadBlock, type WithLogs } from './transfers.js';
 import { isWanted, mayHaveLogs, type WantedLogs } from './wanted-logs.js';
 import { groupBy } from '../../shared/group-by.js';
-
-/** A block, or only its header, and the wanted logs in it. */
-export interface WithLogs<B extends EvmHeader> {
-  readonly block: B;
-  readonly logs: readonly EvmLog[];
-}
 
 /** How often a block is read again if it is replaced while it is read. */
 const attempts = 3;
@@ -123,20 +117,6 @@ export interface BlockRange {
   readonly tip: number;
 }
 
-/** Reads ranges of blocks, of a size that follows what the node bears. */
-export interface RangeReader<B extends EvmHeader> {
-  /**
-   * Reads blocks from a height on: linked by their hashes, at least one, and as many as the size allows.
-   * @param range the blocks to read, and the newest block that a node reported
-   */
-  read(evm: EvmClient, range: BlockRange, wanted: readonly WantedLogs[]): Promise<readonly WithLogs<B>[]>;
-  /**
-   * Starts to read the blocks that the next call of `read` will want, while the caller works on those that it has. Blocks near
-   * the newest one are left out: they can still be replaced.
-   */
-  prefetch(evm: EvmClient, range: Omit<BlockRange, 'to'>, wanted: readonly WantedLogs[]): void;
-}
-
 /** Blocks that are being read before they are asked for. */
 interface Prefetched<B extends EvmHeader> {
   /** The name of the node. */
@@ -158,8 +138,11 @@ const mostPrefetched = 50;
 /** Servers behind a balancer differ by a few blocks. */
 const unsureBlocks = 32;
 
-/** @param readOne a block, or its header where nothing but logs is looked for; undefined above the node's head */
-export function createRangeReader<B extends EvmHeader>(readOne: ReadOne<B>): RangeReader<B> {
+/**
+ * Reads ranges of blocks, of a size that follows what the node bears.
+ * @param readOne a block, or its header where nothing but logs is looked for; undefined above the node's head
+ */
+export function createRangeReader<B extends EvmHeader>(readOne: ReadOne<B>) {
   let size = firstSize;
   let prefetched: Prefetched<B> | undefined;
 
@@ -203,11 +186,19 @@ export function createRangeReader<B extends EvmHeader>(readOne: ReadOne<B>): Ran
   }
 
   return {
-    async read(evm, range, wanted) {
+    /**
+     * Reads blocks from a height on: linked by their hashes, at least one, and as many as the size allows.
+     * @param range the blocks to read, and the newest block that a node reported
+     */
+    async read(evm: EvmClient, range: BlockRange, wanted: readonly WantedLogs[]) {
       return (await takePrefetched(evm, range, wanted)) ?? readAdapting(evm, range, wanted);
     },
 
-    prefetch(evm, { from, tip }, wanted) {
+    /**
+     * Starts to read the blocks that the next call of `read` will want, while the caller works on those that it has. Blocks near
+     * the newest one are left out: they can still be replaced.
+     */
+    prefetch(evm: EvmClient, { from, tip }: Omit<BlockRange, 'to'>, wanted: readonly WantedLogs[]): void {
       const to = tip - unsureBlocks;
       if (prefetched || from > to) return;
       const range = { from, to: Math.min(to, from + mostPrefetched - 1), tip };

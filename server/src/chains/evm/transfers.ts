@@ -5,14 +5,16 @@ import { NodeError } from '../../rpc/node-error.js';
 import type { Assets } from './assets.js';
 import type { EvmClient } from './client.js';
 import type { Dialect } from './dialect.js';
-import type { EvmBlock, EvmLog, EvmReceipt } from './replies.js';
+import type { EvmBlock, EvmHeader, EvmLog, EvmReceipt } from './replies.js';
 import { readTransferLog } from './token.js';
 
-/** A block and the transfer logs of the configured tokens in it. */
-export interface ReadBlock {
-  readonly block: EvmBlock;
+/** A block, or only its header, and the wanted logs in it. */
+export interface WithLogs<B extends EvmHeader> {
+  readonly block: B;
   readonly logs: readonly EvmLog[];
 }
+
+export type ReadBlock = WithLogs<EvmBlock>;
 
 export interface TransferContext {
   readonly assets: Assets;

@@ -5,18 +5,7 @@ import { forUpdate } from '../../db/locks.js';
 import { invalidField } from '../../shared/problem.js';
 import type { Transaction } from '../../db/engine.js';
 
-export interface TestClock extends Clock {
-  /**
-   * Moves the test clock of one merchant forward. `now` changes at the first `refresh` after the commit.
-   * Problem: `validation_error`.
-   * @returns what the merchant's clock will show, epoch milliseconds
-   */
-  advance(transaction: Transaction, merchantId: string, seconds: number): Promise<number>;
-  /** Puts a merchant's test clock back to real time. Only right if none of its test data is left. */
-  reset(transaction: Transaction, merchantId: string): Promise<void>;
-  /** Reads the offsets that this process, or another one on the same database, has committed. */
-  refresh(): Promise<void>;
-}
+export type TestClock = Awaited<ReturnType<typeof createTestClock>>;
 
 /** How far a test clock can be ahead of real time: ten years. */
 export const maxOffsetSeconds = 10 * 366 * 86_400;
@@ -27,7 +16,7 @@ interface Offset {
 }
 
 /** @param real the server's time, epoch milliseconds */
-export async function createTestClock(database: Database, real: () => number = Date.now): Promise<TestClock> {
+export async function createTestClock(database: Database, real: () => number = Date.now) {
   let offsets: ReadonlyMap<string, Offset> = new Map();
   let lastRead = Promise.resolve();
 
@@ -38,9 +27,8 @@ export async function createTestClock(database: Database, real: () => number = D
     );
   }
 
-  const clock: TestClock = {
+  const times: Clock = {
     real,
-
     now: ({ mode, merchantId }) => real() + (mode === 'test' ? (offsets.get(merchantId)?.offsetMs ?? 0) : 0),
 
     at({ mode, merchantId }, realTime) {
@@ -48,8 +36,16 @@ export async function createTestClock(database: Database, real: () => number = D
       if (!offset) return realTime;
       return realTime < offset.movedAt ? Number.NEGATIVE_INFINITY : realTime + offset.offsetMs;
     },
+  };
+  const clock = {
+    ...times,
 
-    async advance(transaction, merchantId, seconds) {
+    /**
+     * Moves the test clock of one merchant forward. `now` changes at the first `refresh` after the commit.
+     * Problem: `validation_error`.
+     * @returns what the merchant's clock will show, epoch milliseconds
+     */
+    async advance(transaction: Transaction, merchantId: string, seconds: number): Promise<number> {
       await transaction
         .insertInto('test_clocks')
         .values({ merchant_id: merchantId, offset_ms: 0, moved_at: 0 })
@@ -81,11 +77,13 @@ export async function createTestClock(database: Database, real: () => number = D
       return now + offsetMs;
     },
 
-    async reset(transaction, merchantId) {
+    /** Puts a merchant's test clock back to real time. Only right if none of its test data is left. */
+    async reset(transaction: Transaction, merchantId: string): Promise<void> {
       await transaction.deleteFrom('test_clocks').where('merchant_id', '=', merchantId).execute();
     },
 
-    refresh() {
+    /** Reads the offsets that this process, or another one on the same database, has committed. */
+    refresh(): Promise<void> {
       // One read at a time: an older result must not replace a newer one, because a clock never goes back.
       lastRead = lastRead.catch(() => undefined).then(read);
       return lastRead;

@@ -1,7 +1,8 @@
 /** The chain of Tron: java-tron's Ethereum-style JSON-RPC, with its HTTP API where that does not say enough. */
 import type { NetworkFinding } from '../connect.js';
 import { checkEvmNetwork } from '../evm/check.js';
-import type { EvmConfig, EvmDeps } from '../evm/config.js';
+import type { ChainDeps } from '../config/nodes.js';
+import type { EvmConfig } from '../evm/config.js';
 import type { Dialect } from '../evm/dialect.js';
 import { createEvmChain, type EvmChain } from '../evm/evm-chain.js';
 import { createTronDialect } from './tron-dialect.js';
@@ -12,7 +13,7 @@ import { createTronDialect } from './tron-dialect.js';
  * @param config its nodes are base URLs, such as https://api.trongrid.io: JSON-RPC is at `/jsonrpc` below, the HTTP API at
  *   `/wallet`. The chain id is the last 4 bytes of the genesis block's hash: 728126428 for the main network, 3448148188 for Nile
  */
-export function createTronChain(config: EvmConfig, deps: EvmDeps): EvmChain {
+export function createTronChain(config: EvmConfig, deps: ChainDeps): EvmChain {
   return createEvmChain(withJsonRpc(config), deps, dialectOf(config));
 }
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { createAddressSource } from '../../../src/addresses/address-sources.js';
 import { createBitcoinChain } from '../../../src/chains/bitcoin/bitcoin-chain.js';
-import { readSatoshis } from '../../../src/chains/bitcoin/amounts.js';
+import { readSatoshis } from '../../../src/chains/bitcoin/transactions.js';
 import type { Chain, ChainBlock, ChainHead, ChainTransfer } from '../../../src/chains/chain.js';
 import { readDifference } from '../../../src/chains/read-chain.js';
 import { litecoinTestKey } from '../../support/extended-keys.js';

@@ -1,7 +1,7 @@
 /** What nodes of all versions answer about transactions: amounts to the satoshi, and outputs that are no payments. */
 import { describe, expect, it } from 'vitest';
 import { addressOfScript, addressPrefixes } from '../../../src/addresses/bitcoin-scripts.js';
-import { readSatoshis } from '../../../src/chains/bitcoin/amounts.js';
+import { readSatoshis } from '../../../src/chains/bitcoin/transactions.js';
 import { readTransaction, transfersOf } from '../../../src/chains/bitcoin/transactions.js';
 
 const txid = 'ab'.repeat(32);

@@ -2,7 +2,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Hex } from 'viem';
 import { createEvmChain, type EvmChain } from '../../../src/chains/evm/evm-chain.js';
-import type { EvmConfig, EvmDeps } from '../../../src/chains/evm/config.js';
+import type { ChainDeps } from '../../../src/chains/config/nodes.js';
+import type { EvmConfig } from '../../../src/chains/evm/config.js';
 import { anvilChainId, startAnvil, type Anvil } from '../../support/anvil.js';
 import { startProviderProxy, type ProviderProxy } from '../../support/provider-proxy.js';
 import { roundsOf } from '../../support/rounds.js';
@@ -23,7 +24,7 @@ function newAddress(): Hex {
   return address;
 }
 
-const watched: EvmDeps['watched'] = async (addresses) =>
+const watched: ChainDeps['watched'] = async (addresses) =>
   new Set(addresses.filter((address) => ours.has(address)));
 
 function config(changes: Partial<EvmConfig> = {}): EvmConfig {
@@ -42,7 +43,7 @@ function config(changes: Partial<EvmConfig> = {}): EvmConfig {
   };
 }
 
-const open = (changes: Partial<EvmConfig> = {}, deps: Partial<EvmDeps> = {}): EvmChain =>
+const open = (changes: Partial<EvmConfig> = {}, deps: Partial<ChainDeps> = {}): EvmChain =>
   createEvmChain(config(changes), { watched, ...deps });
 
 /** Mulberry32: a small random number generator that gives the same numbers for the same seed. */
