@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
-import { availableParallelism, cpus } from 'node:os';
+import { availableParallelism, constants, cpus, setPriority } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -20,7 +20,8 @@ Verifies a live payment at a steady rate, in alternation (A B C D A B C D …): 
 merchant floods the sandbox with its secret test key, moving transfers, blocks, reorganizations and its clock; while somebody
 without a key floods the API; and while a payer with a page's public key reads a payment with 2,000 small transfers as often as
 the limits allow. The server has its default rate limits. Prints the medians of the 95th percentiles and their ratios to the
-quiet server. Flooders and server share the machine, so a part of the ratio is the flooders' own work.
+quiet server. Flooders and server share the machine; the flooders' thread has the lowest priority, since strangers have
+machines of their own, but a part of the ratio is still its work.
 
   --database sqlite|postgres   one engine (default: both)
   --rounds N                   rounds (default 5, after one that is not counted)
@@ -253,6 +254,8 @@ function startFlood(url, { calls, from, waitsForLimits }) {
  * @param {Flood & { url: string }} flood
  */
 async function runFlood({ url, calls, from, waitsForLimits }) {
+  // On Linux, that of this thread only.
+  setPriority(constants.priority.PRIORITY_LOW);
   const agent = new Agent({ keepAlive: true, maxSockets: connections, localAddress: from });
   /** @type {Map<number, number>} */
   const answers = new Map();

@@ -22,8 +22,11 @@ const bytesPerRequest = 16_384;
 
 /** Limits per IP address that need no key. Each counts a request, and rejects with the problem `rate_limited`. */
 export interface IpLimits {
-  /** Any request. */
-  readonly anyRequest: CountRequest;
+  /**
+   * Any request. First waits for its turn: see `createTurns`.
+   * @returns ends its turn early, for a caller whose requests may run at the same time
+   */
+  anyRequest(request: Request, response: Response): Promise<() => void>;
   /** A request with a key that does not exist. */
   readonly failedKey: CountRequest;
   /** Pages, files, the demo shop and `/readyz`. */
@@ -101,9 +104,48 @@ function createStoredLimit(limit: number) {
   };
 }
 
+/** A request that takes longer waits itself, such as for a node or a slow client, and keeps no others waiting. */
+const longestTurnMs = 20;
+
+/**
+ * Lets the requests of an IP address run one by one, and those of other addresses in between. Otherwise a hundred that come at
+ * once would all be answered before anybody else's.
+ */
+function createTurns() {
+  /** The requests that wait, at each address that has one running. */
+  const lines = new Map<string, (() => void)[]>();
+  return async (request: Request, response: Response): Promise<() => void> => {
+    const ip = byIp(request);
+    const line = lines.get(ip);
+    if (line) await new Promise<void>((resolve) => line.push(resolve));
+    else lines.set(ip, []);
+    let isOver = false;
+    const end = () => {
+      if (isOver) return;
+      isOver = true;
+      clearTimeout(late);
+      const next = lines.get(ip)?.shift();
+      if (next) next();
+      else lines.delete(ip);
+    };
+    const late = setTimeout(end, longestTurnMs);
+    // What other addresses have sent meanwhile is read before an immediate runs.
+    const endLater = () => setImmediate(end);
+    if (response.destroyed) endLater();
+    else response.once('close', endLater);
+    return end;
+  };
+}
+
 export function createIpLimits(limits: Limits): IpLimits {
+  const takeTurn = createTurns();
+  const anyRequest = createLimiter(limits.requestsPerSecondPerIp, 1, byIp);
   return {
-    anyRequest: createLimiter(limits.requestsPerSecondPerIp, 1, byIp).count,
+    async anyRequest(request, response) {
+      const endTurn = await takeTurn(request, response);
+      await anyRequest.count(request, response);
+      return endTurn;
+    },
     failedKey: createLimiter(limits.failedKeysPerSecondPerIp, 1, byIp).count,
     page: createLimiter(limits.pagesPerSecondPerIp, 1, byIp).count,
     token: createLimiter(limits.tokensPerMinutePerIp, 60, byIp).count,

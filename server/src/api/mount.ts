@@ -59,7 +59,7 @@ export function mount<T extends Table>(
     const mounted = match?.route.operations.get(request.method);
     if (match) setRoute(response, { pattern: mounted?.path ?? match.route.pattern, values: match.values });
     if (match?.route.isPublic) allowBrowsers(response);
-    await ipLimits?.anyRequest(request, response);
+    const endTurn = await ipLimits?.anyRequest(request, response);
     if (match?.route.isPublic && request.method === 'OPTIONS') return sendPreflight(response);
     if (isForPeople) sessions?.checkOrigin(request);
     if (match && mounted?.endpoint.key === 'none') {
@@ -76,6 +76,7 @@ export function mount<T extends Table>(
     setCaller(response, caller, clock.now(caller));
     if (mounted) setLabel(response, mounted.path);
     await callerLimits?.check(request, response, caller, mounted?.endpoint);
+    if (caller.kind === 'secret') endTurn?.();
 
     if (!match || !modes.includes(caller.mode)) {
       throw new Problem('not_found', 'There is no endpoint at this path');

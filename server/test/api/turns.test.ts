@@ -1,0 +1,164 @@
+/** Requests of one IP address take turns: a flood of them leaves everybody else's their place. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setImmediate as immediate } from 'node:timers/promises';
+import { api } from 'crypto-checkout/contract';
+import { afterEach, expect, it, vi } from 'vitest';
+import { startTable, type TableServer } from '../support/table-server.js';
+
+const plenty = 100_000;
+const limits = {
+  ...{ requestsPerSecondPerIp: plenty, failedKeysPerSecondPerIp: plenty, pagesPerSecondPerIp: plenty },
+  ...{ secretPerSecond: plenty, publicPerSecond: plenty, paymentsPerMinutePerIp: plenty },
+  ...{ paymentsPerMinutePerKey: plenty, paymentChangesPerHour: plenty, tokensPerMinutePerIp: plenty },
+  ...{ storedMegabytesPerDay: plenty, testFactor: 1, sandboxPerSecond: plenty },
+};
+
+let server: TableServer | undefined;
+const sockets: Socket[] = [];
+afterEach(async () => {
+  vi.useRealTimers();
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await server?.stop();
+});
+
+/** @param handle gets the id of the payment that the request is about */
+async function start(handle: (id: string) => Promise<void>): Promise<TableServer> {
+  server = await startTable({
+    table: { payments: { cancel: api.payments.cancel } },
+    handlers: {
+      payments: {
+        cancel: async ({ params }) => {
+          await handle(params.payment_id);
+          return { data: undefined };
+        },
+      },
+    },
+    limits,
+  });
+  return server;
+}
+
+/** @param from an address of loopback @returns sends a request at once, without waiting for a reply */
+async function client({ url }: TableServer, from: string, key: string) {
+  const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', localAddress: from });
+  sockets.push(socket.setNoDelay().resume());
+  await once(socket, 'connect');
+  // The server accepts one connection in each turn of its loop.
+  await turns();
+  return {
+    socket,
+    send: (id: string) =>
+      socket.write(
+        `PATCH /v1/payments/${id}/cancel HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Length: 0\r\n\r\n`,
+      ),
+  };
+}
+
+const clients = (count: number, ...[to, from, key]: Parameters<typeof client>) =>
+  Promise.all(Array.from({ length: count }, () => client(to, from, key)));
+
+it("One address's hundred requests at once leave another's request its turn", async () => {
+  const handled: string[] = [];
+  let sendOther: () => unknown = () => {};
+  const running = await start((id) => {
+    if (handled.push(id) === 1) sendOther();
+    return Promise.resolve();
+  });
+  const flood = await clients(100, running, '127.0.0.2', running.public);
+  const other = await client(running, '127.0.0.1', running.public);
+  sendOther = () => other.send('other');
+  for (const { send } of flood) send('flood');
+  await vi.waitFor(() => expect(handled).toHaveLength(101));
+  expect(handled.indexOf('other')).toBeLessThan(10);
+});
+
+it('Refusals take turns too', async () => {
+  let replies = 0;
+  let repliesBefore: number | undefined;
+  const running = await start(() => Promise.resolve(void (repliesBefore = replies)));
+  const refused = await clients(100, running, '127.0.0.2', `sk_test_${'x'.repeat(43)}`);
+  const other = await client(running, '127.0.0.1', running.public);
+  for (const { socket, send } of refused) {
+    socket.on('data', () => {
+      replies += 1;
+      if (replies === 1) other.send('other');
+    });
+    send('refused');
+  }
+  await vi.waitFor(() => expect(replies).toBe(100));
+  expect(repliesBefore).toBeLessThan(10);
+});
+
+it("A payer's request that takes long keeps the others of its address waiting for 20 ms at most", async () => {
+  const started: string[] = [];
+  const ends: (() => void)[] = [];
+  const running = await start(
+    (id) =>
+      new Promise((resolve) => {
+        started.push(id);
+        ends.push(resolve);
+      }),
+  );
+  const [first, second] = await clients(2, running, '127.0.0.2', running.public);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  first?.send('first');
+  await poll(() => started.length === 1);
+  second?.send('second');
+  await turns();
+  vi.advanceTimersByTime(19);
+  await turns();
+  expect(started).toEqual(['first']);
+  vi.advanceTimersByTime(1);
+  await poll(() => started.length === 2);
+  expect(started).toEqual(['first', 'second']);
+  for (const end of ends) end();
+});
+
+it('A client that has left while it waited keeps nobody waiting', async () => {
+  const started: string[] = [];
+  let end = () => {};
+  const running = await start((id) => {
+    started.push(id);
+    return id === 'first' ? new Promise((resolve) => (end = resolve)) : Promise.resolve();
+  });
+  const [first, leaving, last] = await clients(3, running, '127.0.0.2', running.public);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  first?.send('first');
+  await poll(() => started.length === 1);
+  leaving?.send('left');
+  await turns();
+  leaving?.socket.destroy();
+  last?.send('last');
+  await turns();
+  end();
+  await poll(() => started.includes('last'));
+  expect(started).toEqual(['first', 'left', 'last']);
+});
+
+it('The requests of a server with a secret key run at the same time', async () => {
+  let open = 0;
+  let end = () => {};
+  const allAreOpen = new Promise<void>((resolve) => (end = resolve));
+  const running = await start(() => {
+    open += 1;
+    return allAreOpen;
+  });
+  const shop = await clients(50, running, '127.0.0.2', running.secret);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  for (const { send } of shop) send('open');
+  await poll(() => open > 0);
+  await turns();
+  expect(open).toBe(50);
+  end();
+});
+
+/** Lets the server read what was sent, and run what is due. */
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 200; turn += 1) await immediate();
+}
+
+/** Waits without timers, which are stopped. */
+async function poll(isTrue: () => boolean): Promise<void> {
+  for (let turn = 0; turn < 10_000 && !isTrue(); turn += 1) await immediate();
+}
