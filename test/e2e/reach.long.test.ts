@@ -51,6 +51,7 @@ async function tabTo(page: Page, name: RegExp): Promise<void> {
 
 test('a payment by keyboard alone, from the pay button to the receipt', { timeout: 120_000 }, async () => {
   const page = await stage.page();
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await openShop(stage, page, tagOf(stage, 'keyboard'));
   const checkout = checkoutOn(page);
   const reach = async (status: CheckoutStatus) => {
@@ -114,11 +115,15 @@ test('a payment by keyboard alone, from the pay button to the receipt', { timeou
   const payment = await newestPayment();
   await stage.send(payment, '5');
   await reach('partially-paid');
-  await stage.send(payment, (await stage.verify(payment.id)).amountDue ?? 0);
+  // One more than is due, so that the shop is to be asked for it.
+  await stage.send(payment, ((await stage.verify(payment.id)).amountDue ?? 0) + 1);
   await reach('confirming');
   const { currencyNetwork: network = '' } = await stage.verify(payment.id);
   await stage.sandbox('blocks', { network, count: 3 });
   await reach('success');
+  await tabTo(page, /^Copy message for the shop$/);
+  await page.keyboard.press('Enter');
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toContain(payment.id);
   await tabTo(page, /^Details$/);
   await page.keyboard.press('Enter');
   await page.getByRole('definition').filter({ hasText: payment.id }).waitFor();
