@@ -41,7 +41,11 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   pool.on('error', () => {});
   // The same for a connection that breaks between two queries of a transaction. Without a listener, the process would
   // crash.
-  pool.on('connect', (client) => client.on('error', () => {}));
+  pool.on('connect', (client) => {
+    client.on('error', () => {});
+    // Compiling a plan takes half a second, and no query here runs that long. PostgreSQL would compile those of deep pages.
+    client.query('set jit = off').catch(() => {});
+  });
   const names = options.hasPreparedStatements === false ? undefined : createStatementNames();
   const kysely = new Kysely<Schema>({ dialect: new PipelinedDialect(pool, names) });
   await migrate(kysely, 'postgres', options);

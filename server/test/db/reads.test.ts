@@ -1,5 +1,6 @@
 /** The reads that the ledger check relies on, on both engines: snapshots and exact sums of any size. */
 import { once, EventEmitter } from 'node:events';
+import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Database } from '../../src/db/database.js';
 import { sumUnits } from '../../src/db/units.js';
@@ -68,3 +69,17 @@ describe.each(engines)('a database, on $name', (engine) => {
     expect(await total(database.reader)).toBe('3');
   });
 });
+
+it.each(engines.filter(({ name }) => name === 'PostgreSQL'))(
+  'the plans of $name are not compiled, which takes longer than the query of a deep page',
+  async (engine) => {
+    const made = await engine.create();
+    const database = await openDatabase(made.url);
+    const { rows } = await sql<{ jit: string }>`select current_setting('jit') as jit`.execute(
+      database.reader,
+    );
+    expect(rows).toEqual([{ jit: 'off' }]);
+    await database.close();
+    await made.dispose();
+  },
+);
