@@ -9,15 +9,6 @@ import type { AddressSource, AddressSources } from './address-sources.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import { preparedSend } from '../db/prepared.js';
 
-/** What an address belongs to. */
-export type AddressOwner = { readonly paymentId: string } | { readonly walletId: string };
-
-/** What an address receives. */
-export interface AddressUse {
-  readonly currency: { readonly code: string };
-  readonly network: Network;
-}
-
 export type DepositAddresses = ReturnType<typeof createDepositAddresses>;
 
 const insertAddress = preparedSend((transaction, row: AddressTable) =>
@@ -61,12 +52,12 @@ export function createDepositAddresses(
     /** Whether the merchant has a key for the network: without one, it is not offered to payers. */
     canAssign: (scope: Scope, network: Network): boolean => findSource(scope, network) !== undefined,
 
-    /** Gives an owner a new address for a currency on a network. */
+    /** Gives a payment or a wallet a new address for a currency on a network. */
     async assign(
       transaction: Transaction,
       scope: Scope,
-      owner: AddressOwner,
-      { currency, network }: AddressUse,
+      owner: { readonly paymentId: string } | { readonly walletId: string },
+      { currency, network }: { readonly currency: { readonly code: string }; readonly network: Network },
       now: number,
     ): Promise<AddressTable> {
       const owned =

@@ -28,29 +28,29 @@ export async function checkTransfers(reader: Reader): Promise<LedgerCheck> {
         const wasSent = row.settled_at !== null;
         const isPayoutRight =
           payout === status || (payout === null && ['pending', 'failed'].includes(status));
-        report.add([
-          ...(held === units ? [] : [`hold:${id} is ${held ?? 'missing'} instead of ${units}`]),
-          ...(posted === (wasSent ? units : null) && wasSent === (status === 'success' || lost !== null)
-            ? []
-            : [`post:${id} is ${posted ?? 'missing'}, but the transfer is ${status}`]),
-          ...(voided === ((status === 'failed' && !wasSent) || undone !== null ? units : null)
-            ? []
-            : [`void:${id} is ${voided ?? 'missing'}, but the transfer is ${status}`]),
-          ...(undone === null || (undone === units && wasSent)
-            ? []
-            : [`undo:${id} is ${undone}, but the transfer is ${status}`]),
-          ...(lost === (status === 'failed' && wasSent ? units : null)
-            ? []
-            : [`lost:${id} is ${lost ?? 'missing'}, but the transfer is ${status}`]),
-          ...(back === (row.reversals > 0 ? units : null)
-            ? []
-            : [
-                `back:${id} is ${back ?? 'missing'}, but the transfer has waited again ${row.reversals} times`,
-              ]),
-          ...(isPayoutRight
-            ? []
-            : [`The payout of ${id} is ${payout ?? 'missing'}, but the transfer is ${status}`]),
-        ]);
+        const but = `but the transfer is ${status}`;
+        report.expect(held === units, `hold:${id} is ${held ?? 'missing'} instead of ${units}`);
+        report.expect(
+          posted === (wasSent ? units : null) && wasSent === (status === 'success' || lost !== null),
+          `post:${id} is ${posted ?? 'missing'}, ${but}`,
+        );
+        report.expect(
+          voided === ((status === 'failed' && !wasSent) || undone !== null ? units : null),
+          `void:${id} is ${voided ?? 'missing'}, ${but}`,
+        );
+        report.expect(
+          undone === null || (undone === units && wasSent),
+          `undo:${id} is ${undone ?? 'missing'}, ${but}`,
+        );
+        report.expect(
+          lost === (status === 'failed' && wasSent ? units : null),
+          `lost:${id} is ${lost ?? 'missing'}, ${but}`,
+        );
+        report.expect(
+          back === (row.reversals > 0 ? units : null),
+          `back:${id} is ${back ?? 'missing'}, but the transfer has waited again ${row.reversals} times`,
+        );
+        report.expect(isPayoutRight, `The payout of ${id} is ${payout ?? 'missing'}, ${but}`);
       }
     },
     'transfers.id',

@@ -35,6 +35,11 @@ export class Report {
     this.#violations.push(...violations.slice(0, Report.limit - this.#violations.length));
   }
 
+  /** Adds a violation unless something holds. */
+  expect(holds: boolean, violation: string): void {
+    if (!holds) this.add([violation]);
+  }
+
   result(checked: number): LedgerCheck {
     return { invariant: this.#invariant, checked, violations: this.#violations };
   }
@@ -167,7 +172,7 @@ export async function compareToAccounts(
     (page) => {
       for (const { id, balance } of page) {
         const units = open.get(id) ?? '0';
-        if (balance !== units) report.add([`${id} is ${balance} instead of ${units}`]);
+        report.expect(balance === units, `${id} is ${balance} instead of ${units}`);
         open.delete(id);
       }
     },

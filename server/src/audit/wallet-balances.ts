@@ -6,7 +6,7 @@ import { fromChain } from '../chains/assets.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
 import type { Reader } from '../db/engine.js';
 import { sumUnits } from '../db/units.js';
-import type { Scope } from '../shared/scope.js';
+import { groupBy } from '../shared/group-by.js';
 import type { PsbtPayouts } from '../psbt-payouts/psbt-payouts.js';
 import { inScope } from '../db/rows.js';
 
@@ -18,26 +18,16 @@ export interface WalletBalance {
   readonly chain: bigint;
 }
 
-export interface WalletBalances {
-  readonly height: number;
-  readonly wallets: readonly WalletBalance[];
-}
-
-export interface WalletBalanceDeps {
-  readonly reader: Reader;
-  readonly psbtPayouts: Pick<PsbtPayouts, 'sumUnspent'>;
-}
-
 /**
  * The wallets that were ever paid to on the network.
  * @returns undefined if the nodes of this kind of network do not report balances of addresses
  * @throws NodesUnavailable
  */
 export async function compareWallets(
-  { reader, psbtPayouts }: WalletBalanceDeps,
+  { reader, psbtPayouts }: { readonly reader: Reader; readonly psbtPayouts: Pick<PsbtPayouts, 'sumUnspent'> },
   connected: ConnectedNetwork,
   signal: AbortSignal,
-): Promise<WalletBalances | undefined> {
+): Promise<{ readonly height: number; readonly wallets: readonly WalletBalance[] } | undefined> {
   const { network, chainAssets, evm, utxoNode } = connected;
   if (!evm && !utxoNode) return undefined;
   const height = evm
@@ -59,16 +49,7 @@ export async function compareWallets(
   return { height, wallets };
 }
 
-interface At {
-  readonly scope: Scope;
-  readonly network: string;
-  readonly currency: string;
-}
-
-async function paidWallets(
-  reader: Reader,
-  { mode, code }: ConnectedNetwork['network'],
-): Promise<{ merchantId: string; currency: string; addresses: string[] }[]> {
+async function paidWallets(reader: Reader, { mode, code }: ConnectedNetwork['network']) {
   const rows = await atWallets(reader)
     .select(['receipts.merchant_id as merchantId', 'receipts.currency', 'receipts.address'])
     .where((e) => e.and({ 'receipts.mode': mode, 'receipts.network': code }))
@@ -76,23 +57,21 @@ async function paidWallets(
     .orderBy('receipts.merchant_id')
     .orderBy('receipts.currency')
     .execute();
-  const wallets = new Map<string, { merchantId: string; currency: string; addresses: string[] }>();
-  for (const { merchantId, currency, address } of rows) {
-    const key = `${merchantId}/${currency}`;
-    const wallet = wallets.get(key) ?? { merchantId, currency, addresses: [] };
-    wallet.addresses.push(address);
-    wallets.set(key, wallet);
-  }
-  return [...wallets.values()];
+  const wallets = groupBy(rows, ({ merchantId, currency }) => `${merchantId}/${currency}`);
+  return [...wallets.values()].flatMap((own) => {
+    const [first] = own;
+    return first ? { ...first, addresses: own.map(({ address }) => address) } : [];
+  });
 }
 
-async function onBooks(reader: Reader, { scope, network, currency }: At): Promise<bigint> {
+async function onBooks(
+  reader: Reader,
+  { scope, network, currency }: Parameters<PsbtPayouts['sumUnspent']>[1],
+): Promise<bigint> {
   const received = await atWallets(reader)
     .select(sumUnits(reader, 'receipts.amount').as('units'))
-    .where('receipts.merchant_id', '=', scope.merchantId)
-    .where('receipts.mode', '=', scope.mode)
-    .where('receipts.network', '=', network)
-    .where('receipts.currency', '=', currency)
+    .where((e) => e.and({ 'receipts.merchant_id': scope.merchantId, 'receipts.mode': scope.mode }))
+    .where((e) => e.and({ 'receipts.network': network, 'receipts.currency': currency }))
     .executeTakeFirstOrThrow();
   const paid = await reader
     .selectFrom('transfers')

@@ -1,22 +1,12 @@
 /** Takes a signed PSBT or transaction back: checks it against what was exported, stores it, and broadcasts it. */
 import { finalize, findDifference, outpointsOf, readReturned, Refused } from './check.js';
-import type { PsbtTable, PsbtVersionTable } from '../db/schema.js';
+import type { PsbtTable } from '../db/schema.js';
 import { errorMessage } from '../shared/error-message.js';
 import { invalidState } from '../shared/problem.js';
 import { accountOfPsbt, amountIn, expectedOf, networkOf, type PsbtDeps } from './context.js';
 import * as store from './psbt-store.js';
-import type { StoredPsbt } from './psbt-store.js';
 import * as transitions from './transitions.js';
 import { isWithin, scopeOf, type Within } from '../shared/scope.js';
-
-export interface Imported {
-  readonly psbt: StoredPsbt;
-  readonly version: PsbtVersionTable;
-  /** Whether a node took it. If not, the server tries again by itself. */
-  readonly isBroadcast: boolean;
-  /** Why not; undefined if it was. */
-  readonly problem: string | undefined;
-}
 
 export async function importSigned(
   deps: PsbtDeps,
@@ -24,7 +14,7 @@ export async function importSigned(
   within: Within,
   actor: string,
   signal: AbortSignal,
-): Promise<Imported> {
+) {
   const { database, auditLog } = deps;
   const { psbt, version, signed, to } = await checkReturned(deps, file, within).catch((error: unknown) => {
     throw error instanceof Refused ? invalidState(error.message) : error;
@@ -58,6 +48,7 @@ export async function importSigned(
   return {
     psbt: await store.requirePsbt(database.reader, psbt.id),
     version: { ...stored, tx_hash: signed.txHash },
+    /** Whether a node took it. If not, `problem` says why, and the server tries again by itself. */
     isBroadcast: problem === undefined,
     problem,
   };

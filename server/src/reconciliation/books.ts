@@ -1,7 +1,8 @@
-/** What the books say that addresses received, and what left them, up to a block. Amounts are in units of the chain. */
+/** What the books say that addresses received, and what left them, up to a block. And how much a difference matters. Amounts are in units of the chain. */
 import { inChunks } from '../db/chunks.js';
 import type { Reader } from '../db/engine.js';
 import { sumUnits } from '../db/units.js';
+import { toChain, type ChainAsset } from '../chains/assets.js';
 import type { NetworkRef } from '../chains/chain.js';
 
 /** Identifies a balance on a network. */
@@ -70,4 +71,21 @@ export async function sweptBlocks(
     .where((e) => e.and({ mode, network, address, currency, is_reversed: 0 }))
     .where('block_height', '<=', upTo)
     .execute();
+}
+
+export type Size = 'nothing' | 'dust' | 'surplus' | 'shortage';
+
+/**
+ * Dust is a surplus below the smallest payment: not worth a receipt unless somebody asks for it. What is less than a unit of the
+ * books cannot be booked at all.
+ * @param difference in units of the chain
+ * @param minAmount the smallest payment, as a plain decimal
+ */
+export function sizeOf(asset: ChainAsset, difference: bigint, minAmount: string | undefined): Size {
+  const unit = toChain(asset, 1n) ?? 1n;
+  if (difference < unit && difference > -unit) return 'nothing';
+  if (difference < 0n) return 'shortage';
+  const [whole = '', part = ''] = (minAmount ?? '0').split('.');
+  const { decimals } = asset;
+  return difference < BigInt(whole + part.padEnd(decimals, '0').slice(0, decimals)) ? 'dust' : 'surplus';
 }

@@ -4,13 +4,6 @@ import { isPayable } from '../db/payment-status.js';
 import type { Mode } from '../shared/scope.js';
 import type { Place } from './books.js';
 
-export interface PickedAddress {
-  readonly sequence: number;
-  readonly address: string;
-  /** What it is to receive. */
-  readonly currency: string;
-}
-
 /** Of the merchants with open payments, so many share a block. */
 const mostMerchants = 10;
 
@@ -113,14 +106,14 @@ export function createOpenPicker({ reader }: Database, mode: Mode, network: stri
   };
 }
 
-/** The next addresses of the round, of all networks that write addresses alike: coins can be sent on the wrong one. */
+/** The next addresses of the round, and what each is to receive, of all networks that write addresses alike: coins can be sent on the wrong one. */
 export function pickRound(
   { reader }: Database,
   mode: Mode,
   networks: readonly string[],
   after: number,
   most: number,
-): Promise<PickedAddress[]> {
+) {
   return reader
     .selectFrom('addresses')
     .select(['sequence', 'address', 'currency'])

@@ -10,9 +10,8 @@ import { isCoin, type ChainAsset } from '../chains/assets.js';
 import type { ChainHead, NetworkRef } from '../chains/chain.js';
 import type { AskedBalance, BalanceReading } from '../chains/balance-source.js';
 import { bookSurplus } from './book-surplus.js';
-import { placeKey, readBooked, type Place } from './books.js';
+import { placeKey, readBooked, sizeOf, type Place } from './books.js';
 import type { ReconcileDeps, Reconciled } from './reconcile-deps.js';
-import { sizeOf } from './size.js';
 import * as store from './store.js';
 
 export interface Options {

@@ -7,7 +7,7 @@ import { inChunks } from '../db/chunks.js';
 import type { Scope } from '../shared/scope.js';
 import type { NetworkRef } from '../chains/chain.js';
 
-export type DifferenceState = BalanceDifferenceTable['state'];
+type DifferenceState = BalanceDifferenceTable['state'];
 
 const ofNetwork = (reader: Reader, { mode, network }: NetworkRef) =>
   reader
@@ -155,12 +155,7 @@ export async function countShortages(
   return Number(count);
 }
 
-export interface DifferenceCount extends NetworkRef {
-  readonly state: DifferenceState;
-  readonly count: number;
-}
-
-async function countDifferences(reader: Reader): Promise<DifferenceCount[]> {
+async function countDifferences(reader: Reader) {
   const rows = await reader
     .selectFrom('balance_differences')
     .groupBy(['mode', 'network', 'state'])

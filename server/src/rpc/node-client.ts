@@ -24,29 +24,7 @@ export interface NodeUsage {
   readonly durationMs: number;
 }
 
-export interface NodeClient {
-  /** `node 1` for the first of the configuration. */
-  readonly name: string;
-  /**
-   * Makes one call.
-   * @throws NodeError, or RpcFailure if the node answers with an error
-   */
-  call(method: string, params: readonly unknown[], signal: AbortSignal): Promise<unknown>;
-  /**
-   * Makes several calls in as few requests as the node bears. Answers in the order of the calls; a call that the node
-   * answers with an error has an RpcFailure as its answer.
-   * @throws NodeError
-   */
-  batch(calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly unknown[]>;
-  /**
-   * Posts JSON to another path of the node's host, such as Tron's HTTP API.
-   * @throws NodeError
-   */
-  post(url: string, body: unknown, signal: AbortSignal): Promise<unknown>;
-  usage(): NodeUsage;
-  /** The most calls that are sent in one request now. */
-  batchSize(): number;
-}
+export type NodeClient = ReturnType<typeof createNodeClient>;
 
 export interface NodeClientOptions {
   readonly name: string;
@@ -71,7 +49,7 @@ const defaultPauseMs = 1000;
 /** A mistake in `Retry-After` must not turn a node off for days. */
 const longestPauseMs = 10 * 60_000;
 
-export function createNodeClient(options: NodeClientOptions): NodeClient {
+export function createNodeClient(options: NodeClientOptions) {
   const { name, timeoutMs = 15_000, maxBatch = 50, now = Date.now, budget } = options;
   const target = readNodeUrl(options.url, options.headers);
   const used = { requests: 0, calls: 0, failures: 0, limited: 0, durationMs: 0 };
@@ -173,16 +151,26 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
   }
 
   return {
+    /** `node 1` for the first of the configuration. */
     name,
 
-    async call(method, params, signal) {
+    /**
+     * Makes one call.
+     * @throws NodeError, or RpcFailure if the node answers with an error
+     */
+    async call(method: string, params: readonly unknown[], signal: AbortSignal): Promise<unknown> {
       const result = await sendCall({ method, params }, signal);
       refusals = 0;
       if (result instanceof RpcFailure) throw result;
       return result;
     },
 
-    async batch(calls, signal) {
+    /**
+     * Makes several calls in as few requests as the node bears. Answers in the order of the calls; a call that the node
+     * answers with an error has an RpcFailure as its answer.
+     * @throws NodeError
+     */
+    async batch(calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly unknown[]> {
       const results: unknown[] = [];
       while (results.length < calls.length) {
         const part = calls.slice(results.length, results.length + size);
@@ -206,8 +194,14 @@ export function createNodeClient(options: NodeClientOptions): NodeClient {
       return results;
     },
 
-    post: async (url, body, signal) => send(readNodeUrl(url, options.headers), body, signal),
-    usage: () => ({ ...used }),
+    /**
+     * Posts JSON to another path of the node's host, such as Tron's HTTP API.
+     * @throws NodeError
+     */
+    post: async (url: string, body: unknown, signal: AbortSignal) =>
+      send(readNodeUrl(url, options.headers), body, signal),
+    usage: (): NodeUsage => ({ ...used }),
+    /** The most calls that are sent in one request now. */
     batchSize: () => size,
   };
 }

@@ -14,27 +14,7 @@ export interface NodeStatus extends NodeUsage {
   readonly isInUse: boolean;
 }
 
-export interface NodePool {
-  /**
-   * Does a piece of work with one node, and with the next one from the beginning if that fails, so that answers of two
-   * nodes are never mixed. The first healthy node of the configuration is preferred.
-   * @param work throws NodeError or RpcFailure if another node should be tried; any other error is thrown as it is
-   * @param except the node not to ask, if there is another: a second one is to confirm what it said
-   * @throws NodesUnavailable if no node could do it
-   */
-  run<T>(work: (node: NodeClient) => Promise<T>, signal: AbortSignal, except?: string): Promise<T>;
-  /**
-   * Does a piece of work with every node that can be used, so that what one of them leaves out may come from another.
-   * @returns their results, at least one
-   * @throws NodesUnavailable if no node could do it
-   */
-  each<T>(work: (node: NodeClient) => Promise<T>, signal: AbortSignal): Promise<T[]>;
-  status(): readonly NodeStatus[];
-  /** How many requests the budget leaves now; undefined without one. */
-  requestsLeft(): number | undefined;
-  /** All clients, in the order of the configuration, for checks of each. */
-  readonly clients: readonly NodeClient[];
-}
+export type NodePool = ReturnType<typeof createNodePool>;
 
 export interface NodePoolOptions extends Pick<
   NodeClientOptions,
@@ -72,7 +52,7 @@ const longestRestMs = 60_000;
 const wrongNetworkRestMs = 30_000;
 const behindRestMs = 2000;
 
-export function createNodePool(options: NodePoolOptions): NodePool {
+export function createNodePool(options: NodePoolOptions) {
   const { network, verify, onChange, now = Date.now } = options;
   if (options.nodes.length === 0) throw new Error(`The network ${network} has no node: name at least one`);
   const { requestsPerMinute } = options;
@@ -153,9 +133,17 @@ export function createNodePool(options: NodePoolOptions): NodePool {
   }
 
   return {
+    /** All clients, in the order of the configuration, for checks of each. */
     clients: members.map(({ client }) => client),
 
-    async run(work, signal, except) {
+    /**
+     * Does a piece of work with one node, and with the next one from the beginning if that fails, so that answers of two
+     * nodes are never mixed. The first healthy node of the configuration is preferred.
+     * @param work throws NodeError or RpcFailure if another node should be tried; any other error is thrown as it is
+     * @param except the node not to ask, if there is another: a second one is to confirm what it said
+     * @throws NodesUnavailable if no node could do it
+     */
+    async run<T>(work: (node: NodeClient) => Promise<T>, signal: AbortSignal, except?: string): Promise<T> {
       for await (const { member, result } of attempts(work, signal, except)) {
         inUse = member;
         return result;
@@ -163,13 +151,18 @@ export function createNodePool(options: NodePoolOptions): NodePool {
       throw new Error('A pool of nodes yields a result, or throws');
     },
 
-    async each(work, signal) {
-      const results = [];
+    /**
+     * Does a piece of work with every node that can be used, so that what one of them leaves out may come from another.
+     * @returns their results, at least one
+     * @throws NodesUnavailable if no node could do it
+     */
+    async each<T>(work: (node: NodeClient) => Promise<T>, signal: AbortSignal): Promise<T[]> {
+      const results: T[] = [];
       for await (const { result } of attempts(work, signal)) results.push(result);
       return results;
     },
 
-    status: () =>
+    status: (): readonly NodeStatus[] =>
       members.map((member) => ({
         name: member.client.name,
         problem: member.problem?.message,
@@ -178,6 +171,7 @@ export function createNodePool(options: NodePoolOptions): NodePool {
         ...member.client.usage(),
       })),
 
+    /** How many requests the budget leaves now; undefined without one. */
     requestsLeft: () => budget?.left(),
   };
 }

@@ -44,14 +44,6 @@ const manyAtOnce = 500;
 const farBehind = 5000;
 /** So many steps in a row may get no further, as at a reorganisation; then the next scan goes on. */
 const mostStalls = 3;
-/** What a step found out beside the blocks. */
-interface Findings {
-  /** When reading began (real time). */
-  readonly startedAt: number;
-  readonly finalHeight: number | undefined;
-  readonly found: CrossCheck | undefined;
-}
-
 const checkIntervalMs = 10_000;
 /** How far `synced_at` may lag behind while nothing happens: each update is a write. */
 const syncIntervalMs = 1000;
@@ -160,14 +152,17 @@ export function createNetworkScan(
     const finalHeight = await finalHeightOf(difference);
     const found = await checkReceipts(cursor, difference, finalHeight, isUrgent, signal);
     signal.throwIfAborted();
-    await write(cursor, difference, { startedAt: now, finalHeight, found }, isUrgent);
+    await write(cursor, difference, now, finalHeight, found, isUrgent);
     return difference.pending === undefined || hasBacklog;
   }
 
+  /** @param startedAt when reading began (real time) */
   async function write(
     cursor: ChainCursorTable,
     difference: Difference,
-    { startedAt, finalHeight, found }: Findings,
+    startedAt: number,
+    finalHeight: number | undefined,
+    found: CrossCheck | undefined,
     isUrgent: boolean,
   ): Promise<void> {
     const { orphanedAbove, blocks, head, tipHeight } = difference;

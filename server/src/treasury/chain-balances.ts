@@ -3,8 +3,7 @@
  * must be what the books say to the unit. A treasury is the merchant's own wallet: it may hold more, but not less.
  */
 import { fromChain } from '../chains/assets.js';
-import { readBooked } from '../reconciliation/books.js';
-import { sizeOf, type Size } from '../reconciliation/size.js';
+import { readBooked, sizeOf, type Size } from '../reconciliation/books.js';
 import type { Reader } from '../db/engine.js';
 import type { NetworkRef } from '../chains/chain.js';
 import { placeOf, type EvmConnected, type TreasuryContext } from './context.js';
@@ -20,20 +19,7 @@ export interface ForwarderDifference {
   readonly units: bigint;
 }
 
-/** All treasuries of the network together, in units of the currency. */
-export interface TreasuryBalance {
-  readonly currency: string;
-  readonly books: bigint;
-  readonly chain: bigint;
-}
-
-export interface ChainBalances {
-  readonly height: number;
-  /** How many addresses were read. */
-  readonly checked: number;
-  readonly differences: readonly ForwarderDifference[];
-  readonly treasuries: readonly TreasuryBalance[];
-}
+export type ChainBalances = NonNullable<Awaited<ReturnType<typeof compareWithChain>>>;
 
 /**
  * @returns undefined if no merchant has a treasury on the network, or its sweeps were never read
@@ -43,7 +29,7 @@ export async function compareWithChain(
   { database: { reader }, depositKeys }: TreasuryContext,
   network: EvmConnected,
   signal: AbortSignal,
-): Promise<ChainBalances | undefined> {
+) {
   const place = placeOf(network);
   const { mode } = place;
   const height = await readCursor(reader, place);
@@ -60,7 +46,8 @@ export async function compareWithChain(
   }
   const booked = await readBooked(reader, place, forwarders, height);
   const differences: ForwarderDifference[] = [];
-  const ofTreasuries: TreasuryBalance[] = [];
+  /** All treasuries of the network together, in units of the currency. */
+  const ofTreasuries: { currency: string; books: bigint; chain: bigint }[] = [];
   for (const asset of Object.values(network.chainAssets)) {
     const { currency, contract } = asset;
     const read = (addresses: readonly string[]) =>

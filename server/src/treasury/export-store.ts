@@ -1,7 +1,8 @@
 /** Stores which transfers were exported for the wallets that pay them. */
+import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import { chunksOf, inChunks } from '../db/chunks.js';
 import type { Reader, Transaction } from '../db/engine.js';
-import type { TransferExportTable, TransferTable } from '../db/schema.js';
+import type { Schema, TransferExportTable, TransferTable } from '../db/schema.js';
 import { within } from '../db/rows.js';
 import type { Scope, Within } from '../shared/scope.js';
 import { unheldTransfers } from '../withdrawals/waiting-transfers.js';
@@ -108,68 +109,57 @@ export async function insertExports(
     await transaction.insertInto('transfer_exports').values(chunk).execute();
 }
 
-export async function releaseExports(
+/** Changes what exports hold of these transfers, as far as the condition holds. @returns how many */
+async function updateHeld(
   transaction: Transaction,
   transferIds: readonly string[],
-  now: number,
-): Promise<void> {
-  for (const chunk of chunksOf(transferIds)) {
-    await transaction
-      .updateTable('transfer_exports')
-      .set({ released_at: now })
-      .where('transfer_id', 'in', chunk)
-      .where('released_at', 'is', null)
-      .execute();
-  }
-}
-
-/** @returns how many were free to be handed over */
-export async function handOver(
-  transaction: Transaction,
-  exportId: string,
-  transferIds: readonly string[],
-  handed: { readonly handed_at: number; readonly handed_nonce: number },
+  changes: Partial<TransferExportTable>,
+  condition: (e: ExpressionBuilder<Schema, 'transfer_exports'>) => Expression<SqlBool>,
 ): Promise<number> {
   let count = 0;
   for (const chunk of chunksOf(transferIds)) {
     const { numUpdatedRows } = await transaction
       .updateTable('transfer_exports')
-      .set(handed)
-      .where('id', '=', exportId)
+      .set(changes)
       .where('transfer_id', 'in', chunk)
       .where('released_at', 'is', null)
-      .where('handed_at', 'is', null)
+      .where(condition)
       .executeTakeFirstOrThrow();
     count += Number(numUpdatedRows);
   }
   return count;
 }
 
+export const releaseExports = (transaction: Transaction, transferIds: readonly string[], now: number) =>
+  updateHeld(transaction, transferIds, { released_at: now }, (e) => e.lit(true));
+
+/** @returns how many were free to be handed over */
+export const handOver = (
+  transaction: Transaction,
+  exportId: string,
+  transferIds: readonly string[],
+  handed: { readonly handed_at: number; readonly handed_nonce: number },
+): Promise<number> =>
+  updateHeld(transaction, transferIds, handed, (e) => e.and({ id: exportId, handed_at: null }));
+
 /** Keeps what the wallet answered; null: it refused, and nothing was sent. A hash is never replaced. */
-export async function keepAnswer(
+export function keepAnswer(
   transaction: Transaction,
   exportId: string,
   transferIds: readonly string[],
   answer: string | null,
 ): Promise<number> {
-  let count = 0;
-  for (const chunk of chunksOf(transferIds)) {
-    const { numUpdatedRows } = await transaction
-      .updateTable('transfer_exports')
-      .set(answer === null ? { handed_at: null, handed_nonce: null } : { wallet_answer: answer })
-      .where('id', '=', exportId)
-      .where('transfer_id', 'in', chunk)
-      .where('released_at', 'is', null)
-      .where('handed_at', 'is not', null)
-      .where((e) =>
-        answer === null
-          ? e('wallet_answer', 'is', null)
-          : e.or([e('wallet_answer', 'is', null), e('wallet_answer', 'not like', hashPattern)]),
-      )
-      .executeTakeFirstOrThrow();
-    count += Number(numUpdatedRows);
-  }
-  return count;
+  const changes = answer === null ? { handed_at: null, handed_nonce: null } : { wallet_answer: answer };
+  return updateHeld(transaction, transferIds, changes, (e) =>
+    e.and([
+      e('id', '=', exportId),
+      e('handed_at', 'is not', null),
+      e.or([
+        e('wallet_answer', 'is', null),
+        ...(answer === null ? [] : [e('wallet_answer', 'not like', hashPattern)]),
+      ]),
+    ]),
+  );
 }
 
 /** 32 bytes in hexadecimal digits. */

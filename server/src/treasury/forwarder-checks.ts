@@ -11,28 +11,12 @@ import { forwarderFactory } from './forwarder-factory.js';
 import { addressOfWord, decimalsData } from '../chains/evm/abi.js';
 import type { EvmNodes } from '../chains/evm/evm-nodes.js';
 import type { Network } from '../chains/networks.js';
-import type { Mode } from '../shared/scope.js';
 import type { EvmConnected } from './context.js';
 import { addressData } from './factory.js';
 
 type EvmNetwork = Pick<EvmConnected, 'network' | 'evm'>;
 
-/** What a network has for forwarders. */
-export interface FactoryState {
-  /** Undefined if the factory is there, with the expected code. */
-  readonly problem: string | undefined;
-  /** Whether the proxy is there that deploys it. */
-  readonly hasDeployer: boolean;
-}
-
-export interface ForwarderProblem {
-  readonly mode: Mode;
-  readonly network: string;
-  /** Names no merchant. */
-  readonly problem: string;
-}
-
-export interface ForwarderChecksDeps {
+interface ForwarderChecksDeps {
   readonly networks: readonly EvmNetwork[];
   /** Those in use now. */
   readonly forwarders: () => readonly CurrentForwarders[];
@@ -100,8 +84,8 @@ export function createForwarderChecks(deps: ForwarderChecksDeps) {
       }
     },
 
-    /** Why networks are not offered to merchants with a treasury. */
-    problems: (): readonly ForwarderProblem[] =>
+    /** Why networks are not offered to merchants with a treasury. Names no merchant. */
+    problems: () =>
       deps.forwarders().flatMap(({ scope, source }) =>
         networks
           .filter(({ network }) => network.mode === scope.mode)
@@ -166,8 +150,12 @@ export async function findForwarderProblem(
   return undefined;
 }
 
-/** @throws NodesUnavailable */
-export async function readFactory(evm: EvmNodes, name: string, signal: AbortSignal): Promise<FactoryState> {
+/**
+ * What is wrong with the factory on a network; undefined if it is there, with the expected code. And whether the proxy is there
+ * that deploys it.
+ * @throws NodesUnavailable
+ */
+export async function readFactory(evm: EvmNodes, name: string, signal: AbortSignal) {
   const { address, implementation, deployer, code, implementationCode } = forwarderFactory;
   const found = await evm.run(
     (node) => Promise.all([address, implementation, deployer].map((one) => node.code(one))),

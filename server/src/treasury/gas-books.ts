@@ -79,7 +79,7 @@ export async function endTransaction(
     await store.endNonce(transaction, row, now);
     const status = isSuccess ? 'mined' : 'reverted';
     const ended = { status, cost: fee.amount.toString(), block_height: height, ended_at: now } as const;
-    await store.endMined(transaction, row.id, ended);
+    await store.updateTransaction(transaction, row.id, ended);
     await post(deps, transaction, { ...row, ...ended }, 'gas', now);
   });
   const { mode, network } = account;
@@ -94,7 +94,8 @@ export async function reopenFrom(deps: TreasuryContext, account: store.GasAccoun
   await deps.database.write(async (transaction) => {
     for (const row of await store.lockTransactionsFrom(transaction, account, nonce)) {
       if (row.status === 'open') continue;
-      await store.reopen(transaction, row.id);
+      const open = { status: 'open', cost: null, block_height: null, ended_at: null } as const;
+      await store.updateTransaction(transaction, row.id, open);
       await post(deps, transaction, row, 'ungas', now);
     }
   });

@@ -63,12 +63,12 @@ export async function endNonce(
     .execute();
 }
 
-export async function endMined(
+export async function updateTransaction(
   transaction: Transaction,
   id: string,
-  mined: Pick<GasTransactionTable, 'status' | 'cost' | 'block_height' | 'ended_at'>,
+  changes: Pick<GasTransactionTable, 'status' | 'cost' | 'block_height' | 'ended_at'>,
 ): Promise<void> {
-  await transaction.updateTable('gas_transactions').set(mined).where('id', '=', id).execute();
+  await transaction.updateTable('gas_transactions').set(changes).where('id', '=', id).execute();
 }
 
 /** What was signed from a nonce on, ended or not. Locked until the transaction ends. */
@@ -82,15 +82,6 @@ export function lockTransactionsFrom(
     .where('nonce', '>=', nonce)
     .orderBy('id')
     .$call(forUpdate(transaction))
-    .execute();
-}
-
-/** It may get into a block again. */
-export async function reopen(transaction: Transaction, id: string): Promise<void> {
-  await transaction
-    .updateTable('gas_transactions')
-    .set({ status: 'open', cost: null, ended_at: null, block_height: null })
-    .where('id', '=', id)
     .execute();
 }
 

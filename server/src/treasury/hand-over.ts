@@ -2,6 +2,7 @@
  * Exported transfers that a page hands to a wallet in the browser. What was handed over is marked before the wallet is asked: it
  * may be sent from then on, whatever becomes of the page, and no page hands it over twice.
  */
+import type { Input, PayoutsApi } from 'crypto-checkout/contract';
 import type { TransferTable } from '../db/schema.js';
 import { invalidField, invalidState, orNotFound } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
@@ -13,17 +14,8 @@ import { readSeenPayments } from './seen-payments.js';
 import { groupsOf } from './settle-paid.js';
 import { isHash, nextNonce } from './used-nonce.js';
 
-export interface HandOver {
-  readonly exportId: string;
-  readonly transfers: readonly string[];
-  /** The account of the wallet. */
-  readonly from: string;
-}
-
-export interface WalletAnswer extends Omit<HandOver, 'from'> {
-  /** A transaction hash, or the id of a batch of calls; null: the wallet has refused, and sent nothing. */
-  readonly answer: string | null;
-}
+type HandOver = Input<PayoutsApi['payoutExports']['handOver']>['body'] & { readonly exportId: string };
+type WalletAnswer = Input<PayoutsApi['payoutExports']['keepAnswer']>['body'] & { readonly exportId: string };
 
 export function createHandOver(deps: TreasuryContext) {
   const { database, clock, auditLog, depositKeys } = deps;

@@ -3,26 +3,13 @@ import type { DepositKeys, DepositKeyState } from '../addresses/deposit-keys.js'
 import type { Reader } from '../db/engine.js';
 import type { Mode } from '../shared/scope.js';
 
-/** Addresses are in lower case. */
-export interface TreasuryOwners {
-  readonly treasuries: readonly string[];
-  ownersOf(treasury: string): ReadonlySet<string>;
-  treasuriesOf(merchantId: string): readonly string[];
-  /**
-   * Merchants with one name here share a treasury, directly or through others: a payment of it can be for a transfer of any
-   * of them. Undefined without a treasury.
-   */
-  groupOf(merchantId: string): string | undefined;
-}
+export type TreasuryOwners = Awaited<ReturnType<typeof readOwners>>;
 
 /** What is not in use yet may be a thief's. */
 const wasUsed: ReadonlySet<DepositKeyState> = new Set(['in_use', 'replaced']);
 
-export async function readOwners(
-  depositKeys: Pick<DepositKeys, 'list'>,
-  reader: Reader,
-  mode: Mode,
-): Promise<TreasuryOwners> {
+/** Addresses are in lower case. */
+export async function readOwners(depositKeys: Pick<DepositKeys, 'list'>, reader: Reader, mode: Mode) {
   const owners = new Map<string, Set<string>>();
   for (const key of await depositKeys.list(reader)) {
     if (key.mode !== mode || key.treasury === undefined || !wasUsed.has(key.state)) continue;
@@ -38,8 +25,13 @@ export async function readOwners(
   }
   return {
     treasuries: [...owners.keys()],
-    ownersOf: (treasury) => owners.get(treasury.toLowerCase()) ?? new Set(),
-    treasuriesOf: (merchant) => [...owners].flatMap(([treasury, of]) => (of.has(merchant) ? treasury : [])),
-    groupOf: (merchant) => groups.get(merchant),
+    ownersOf: (treasury: string): ReadonlySet<string> => owners.get(treasury.toLowerCase()) ?? new Set(),
+    treasuriesOf: (merchant: string) =>
+      [...owners].flatMap(([treasury, of]) => (of.has(merchant) ? treasury : [])),
+    /**
+     * Merchants with one name here share a treasury, directly or through others: a payment of it can be for a transfer of any
+     * of them. Undefined without a treasury.
+     */
+    groupOf: (merchant: string) => groups.get(merchant),
   };
 }

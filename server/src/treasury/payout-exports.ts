@@ -21,17 +21,8 @@ import { deleteUnclear, openPayments } from './watch-store.js';
 export interface PayoutExport extends WrittenPayouts {
   /** Undefined if there was nothing to export. */
   readonly id: string | undefined;
-  readonly createdAt: number;
   /** What the treasury seems to have paid: it settles by itself, or waits for the operator. */
   readonly leftOut: readonly { readonly id: string; readonly paidBy: readonly string[] }[];
-}
-
-/** Transfers that wait for a wallet on a network, and that nothing reserves. */
-export interface WaitingTransfers {
-  readonly network: string;
-  readonly count: number;
-  /** How the wallet gets them: by an export of EVM calls, as a PSBT, or by hand. */
-  readonly by: 'calls' | 'psbt' | 'hand';
 }
 
 /** A transfer that an export holds, or one that may be paid, and no node could tell: no export need hold that. */
@@ -165,7 +156,7 @@ export function createPayoutExports(deps: TreasuryContext) {
       const transfers = free.map(({ transfer }) => transfer);
       const { id, createdAt } =
         free.length === 0 ? { id: undefined, createdAt: clock.real() } : await reserve(on, transfers, actor);
-      return { id, createdAt, leftOut, ...write(on, id, createdAt, free) };
+      return { id, leftOut, ...write(on, id, createdAt, free) };
     },
 
     /** What a wallet that does not know the network is told of it; null if it is not configured any more. */
@@ -211,12 +202,11 @@ export function createPayoutExports(deps: TreasuryContext) {
         );
       }
       const payouts = free.map((transfer) => ({ transfer, call: payoutCall(on, transfer) }));
-      const createdAt = first.exported_at;
-      return { id, createdAt, leftOut: [], on, ...write(on, id, createdAt, payouts) };
+      return { id, leftOut: [], on, ...write(on, id, first.exported_at, payouts) };
     },
 
     /** Transfers of live mode that wait for a wallet, older than a time, and are in no export or PSBT. */
-    unheld: (reader: Reader, before: number) => store.unheldBefore(reader, before),
+    unheld: store.unheldBefore,
 
     hold: (transaction: Transaction, transfers: readonly TransferTable[], actor: string) =>
       hold(deps, transaction, transfers, actor),
@@ -224,14 +214,15 @@ export function createPayoutExports(deps: TreasuryContext) {
     /** What waits and is reserved, oldest export first. */
     list: (scope: Within): Promise<ReservedTransfer[]> => store.reservedTransfers(database.reader, scope),
 
-    /** What waits and is not reserved, by network. */
-    async waiting(scope: Scope): Promise<WaitingTransfers[]> {
+    /** What waits and is not reserved, by network, and how the wallet gets it: by an export of calls, as a PSBT, or by hand. */
+    async waiting(scope: Scope) {
       const counts = await store.countUnheld(database.reader, scope);
       return counts.map(({ network, count }) => {
         const hasPsbts = connected.some(
           (one) => one.network.mode === scope.mode && one.network.code === network && one.utxoNode,
         );
-        const by = networkAt(deps, { mode: scope.mode, network }) ? 'calls' : hasPsbts ? 'psbt' : 'hand';
+        const isCalled = networkAt(deps, { mode: scope.mode, network }) !== undefined;
+        const by: 'calls' | 'psbt' | 'hand' = isCalled ? 'calls' : hasPsbts ? 'psbt' : 'hand';
         return { network, count: Number(count), by };
       });
     },

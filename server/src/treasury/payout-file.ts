@@ -13,33 +13,19 @@ export interface Payout {
   readonly call: WalletCall;
 }
 
-export interface WrittenPayouts {
-  readonly transfers: readonly {
-    readonly id: string;
-    readonly merchant: string;
-    /** With every digit: what a wallet pays must be exact. */
-    readonly amount: string;
-    readonly currency: string;
-    readonly address: string;
-    readonly to: string;
-    /** In wei. */
-    readonly value: string;
-    readonly data: string;
-    readonly link: string;
-  }[];
-  readonly safe: ReturnType<typeof safeBatch>;
-}
+export type WrittenPayouts = ReturnType<typeof writePayouts>;
 
 /** @param batch what Safe shows of it; `createdAt` in epoch milliseconds */
 export function writePayouts(
   batch: { readonly name: string; readonly chainId: number; readonly createdAt: number },
   payouts: readonly Payout[],
   currencies: Pick<Currencies, 'known'>,
-): WrittenPayouts {
+) {
   const { name, chainId, createdAt } = batch;
   return {
     transfers: payouts.map(({ transfer, call }) => ({
       ...{ id: transfer.id, merchant: transfer.merchant_id },
+      // With every digit: what a wallet pays must be exact.
       amount: fromUnits(BigInt(transfer.amount), currencies.known(transfer.currency).decimals),
       ...{ currency: transfer.currency, address: transfer.address },
       ...{ to: call.to, value: (call.value ?? 0n).toString(), data: call.data },

@@ -7,14 +7,6 @@ import type { Reader } from '../db/engine.js';
 import type { Network } from '../chains/networks.js';
 import type { Scope } from '../shared/scope.js';
 
-export interface PaidForwarder {
-  readonly address: string;
-  readonly index: number;
-  readonly sourceId: string;
-  /** Whether its payment can still get money: then nothing is deployed there yet, so that every wallet can pay it. */
-  readonly isOpen: boolean;
-}
-
 /**
  * The forwarders of a merchant on which money of this network should lie by the books: more was received than was swept.
  * With `everything`, all that were given out, on any network: coins can be sent on the wrong one.
@@ -24,7 +16,7 @@ export async function readPaidForwarders(
   scope: Scope,
   network: Pick<Network, 'code'>,
   everything: boolean,
-): Promise<PaidForwarder[]> {
+) {
   const addresses = everything
     ? await allForwarders(reader, scope)
     : await filledForwarders(reader, scope, network);
@@ -48,6 +40,7 @@ export async function readPaidForwarders(
     address,
     index,
     sourceId,
+    /** Whether its payment can still get money: then nothing is deployed there yet, so that every wallet can pay it. */
     isOpen: current === address && state !== null && statusOf(state) === 'in progress',
   }));
 }

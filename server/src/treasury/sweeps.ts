@@ -1,4 +1,5 @@
 /** Sweeps as people of a shop plan and send them: each shop sees and sweeps its own addresses alone, also where it shares a treasury. */
+import type { Input, SweepsApi } from 'crypto-checkout/contract';
 import { coinOf } from '../chains/assets.js';
 import type { AuditFields } from '../merchants/audit-log.js';
 import { invalidField } from '../shared/problem.js';
@@ -6,26 +7,6 @@ import type { Scope } from '../shared/scope.js';
 import type { EvmConnected, TreasuryContext } from './context.js';
 import { mostBalances, planSweeps, writeSweep, type SweepPlan, type WrittenSweep } from './plan.js';
 import { readBookedSweeps } from './sweep-store.js';
-
-/** What a wallet answered when it was asked to sweep, and later of a batch. */
-export interface SweepAnswer {
-  readonly network: string;
-  /** Hash of the transaction, or the id that the wallet gave to a batch. */
-  readonly answer: string;
-  /** Of the transactions of the batch, which are listed in place of its id; empty if the wallet says that it sent nothing. */
-  readonly hashes?: readonly string[] | undefined;
-}
-
-export interface SentSweep {
-  readonly network: string;
-  /** Hash of the transaction, or the id that the wallet gave to a batch. */
-  readonly answer: string;
-  /** Real time. */
-  readonly time: number;
-  readonly actor: string;
-  /** Whether the books have it. */
-  readonly isBooked: boolean;
-}
 
 export type Sweeps = ReturnType<typeof createSweeps>;
 
@@ -68,7 +49,7 @@ export function createSweeps(deps: TreasuryContext) {
     },
 
     /** What browsers have sent in the last week, newest first. Asks no node. */
-    async sent(scope: Scope): Promise<SentSweep[]> {
+    async sent(scope: Scope) {
       const { reader } = database;
       const { merchantId, mode } = scope;
       const from = clock.real() - listedMs;
@@ -85,14 +66,23 @@ export function createSweeps(deps: TreasuryContext) {
         scope,
         own.map(({ subjectId }) => subjectId),
       );
+      // `answer` is the hash of the transaction, or the id that the wallet gave to a batch.
       return own.reverse().map(({ subjectId, time, actor, after }) => ({
         ...{ network: String(after?.['network']), answer: subjectId, time, actor },
         isBooked: booked.has(subjectId),
       }));
     },
 
-    /** Keeps each once. Problem: `validation_error` for a network without a treasury. */
-    async keepAnswer(scope: Scope, given: SweepAnswer, actor: string): Promise<void> {
+    /**
+     * Keeps each once. Problem: `validation_error` for a network without a treasury.
+     * @param given its hashes are of the transactions of a batch, which are listed in place of its id; none if the wallet says that
+     *   it sent nothing
+     */
+    async keepAnswer(
+      scope: Scope,
+      given: Input<SweepsApi['sweeps']['keepAnswer']>['body'],
+      actor: string,
+    ): Promise<void> {
       const { network } = given;
       await networkOf(scope, network);
       const { merchantId, mode } = scope;

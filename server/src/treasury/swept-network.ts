@@ -4,29 +4,9 @@ import { toUnits as parseUnits } from 'crypto-checkout/contract';
 import { coinOf } from '../chains/assets.js';
 import type { SweepSettings } from '../chains/config/networks-file.js';
 import type { EvmConnected } from './context.js';
-import type { GasAccount } from './gas-transactions.js';
-import { signTransaction, type SignedEvmTransaction, type UnsignedTransaction } from './transaction.js';
+import { signTransaction, type UnsignedTransaction } from './transaction.js';
 
-export interface SweptNetwork extends Pick<EvmConnected, 'evm'> {
-  readonly connected: EvmConnected;
-  readonly account: GasAccount;
-  /** The currency of the network's own coin. */
-  readonly coin: string;
-  readonly chainId: number;
-  readonly limits: Limits;
-  sign(transaction: UnsignedTransaction): SignedEvmTransaction;
-  /** Logs why nothing is swept, unless that was the last thing logged. Undefined once something is. */
-  logReason(reason: string | undefined): void;
-}
-
-export interface Limits {
-  /** In cents. */
-  readonly minValue: bigint;
-  /** In wei per gas. */
-  readonly maxGasPrice: bigint;
-  /** In wei. */
-  readonly dailyBudget: bigint;
-}
+export type SweptNetwork = NonNullable<ReturnType<typeof openSweptNetwork>>;
 
 const dollarDecimals = 2;
 
@@ -36,7 +16,7 @@ export function openSweptNetwork(
   connected: EvmConnected,
   sender: string,
   privateKey: Uint8Array,
-): SweptNetwork | undefined {
+) {
   const {
     evm,
     sweeps,
@@ -50,8 +30,9 @@ export function openSweptNetwork(
   return {
     ...{ connected, evm, chainId, coin: coin.currency, limits: limitsOf(sweeps) },
     account: { mode, network: code, sender },
-    sign: (transaction) => signTransaction(transaction, privateKey),
-    logReason(reason) {
+    sign: (transaction: UnsignedTransaction) => signTransaction(transaction, privateKey),
+    /** Logs why nothing is swept, unless that was the last thing logged. Undefined once something is. */
+    logReason(reason: string | undefined): void {
       if (logged === reason) return;
       logged = reason;
       if (reason !== undefined)
@@ -60,10 +41,13 @@ export function openSweptNetwork(
   };
 }
 
-function limitsOf({ minValue, maxGasPriceGwei, dailyBudget }: SweepSettings): Limits {
+function limitsOf({ minValue, maxGasPriceGwei, dailyBudget }: SweepSettings) {
   return {
+    /** In cents. */
     minValue: parseUnits(minValue, dollarDecimals),
+    /** In wei per gas. */
     maxGasPrice: parseUnits(maxGasPriceGwei, 9),
+    /** In wei. */
     dailyBudget: parseUnits(dailyBudget, 18),
   };
 }

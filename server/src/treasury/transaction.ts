@@ -12,18 +12,11 @@ export interface UnsignedTransaction {
   readonly data: string;
 }
 
-export interface SignedEvmTransaction {
-  /** 0x and 64 digits. */
-  readonly txHash: string;
-  /** What is broadcast. */
-  readonly raw: string;
-}
-
-/** @param privateKey 32 bytes */
+/** @param privateKey 32 bytes @returns the hash, 0x and 64 digits, and what is broadcast */
 export function signTransaction(
   { chainId, nonce, maxPriorityFee, maxFee, gasLimit, to, data }: UnsignedTransaction,
   privateKey: Uint8Array,
-): SignedEvmTransaction {
+): { readonly txHash: string; readonly raw: string } {
   const fields = {
     type: 'eip1559',
     chainId: BigInt(chainId),

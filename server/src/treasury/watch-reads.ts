@@ -109,7 +109,11 @@ export function createTreasuryReader() {
 
   return {
     /** Reads some of the blocks, with the same proofs as the scan: at least one, and as many as the node bears. */
-    async read(evm: EvmClient, range: BlockRange, watched: Watched): Promise<TreasuryReading & Blocks> {
+    async read(
+      evm: EvmClient,
+      range: BlockRange,
+      watched: Watched,
+    ): Promise<TreasuryReading & { readonly blocks: readonly EvmHeader[] }> {
       const reader = watched.coinTransfers.size > 0 ? blocks : headers;
       const read = await reader.read(evm, range, wantedLogs(watched));
       const found = await findIn(evm, read, watched);
@@ -135,10 +139,6 @@ export function createTreasuryReader() {
       return { ...(await findIn(evm, read, watched)), to };
     },
   };
-}
-
-interface Blocks {
-  readonly blocks: readonly EvmHeader[];
 }
 
 /** What is in blocks, each payment verified by its transaction's receipt. */

@@ -1,5 +1,5 @@
 /** Checks a transfer request against currencies, networks and saved addresses: where it goes, and what it costs. */
-import { toUnits } from 'crypto-checkout/contract';
+import { toUnits, type Api, type Input } from 'crypto-checkout/contract';
 import type { Network } from '../chains/networks.js';
 import { describeInvalid, parseAddress } from '../addresses/formats.js';
 import { parseAmount, requireCurrency } from '../money/amounts.js';
@@ -11,15 +11,7 @@ import type { Currency } from '../money/currency-list.js';
 import type { Reader } from '../db/engine.js';
 import type { WithdrawalsDeps } from './deps.js';
 
-export interface TransferRequest {
-  /** A plain decimal, more than 0. */
-  readonly amount: string;
-  readonly currency: string;
-  /** An address, or the id of a saved one. */
-  readonly walletAddress: string;
-  /** Can be absent or empty if the saved address has a network. */
-  readonly walletNetwork?: string | undefined;
-}
+export type TransferRequest = Input<Api['transfers']['create']>['body'];
 
 export interface Destination {
   readonly currency: Currency;

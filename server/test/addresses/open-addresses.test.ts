@@ -1,6 +1,6 @@
 /** Which addresses wait for money: whose balances are read first, and whether there are any. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isAnyoneExpected } from '../../src/addresses/open-addresses.js';
+import { isAnyoneExpected } from '../../src/addresses/watched-addresses.js';
 import { createOpenPicker } from '../../src/reconciliation/pick.js';
 import { engines } from '../support/engines.js';
 import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';

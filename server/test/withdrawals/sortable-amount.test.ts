@@ -1,6 +1,6 @@
 /** Amounts as sortable text, and masked destinations. */
 import { describe, expect, it } from 'vitest';
-import { maskDestination } from '../../src/withdrawals/mask.js';
+import { maskDestination } from '../../src/withdrawals/payouts.js';
 import { sortableDecimal, sortableUnits } from '../../src/withdrawals/sortable-amount.js';
 import { currencies } from '../../src/money/currency-list.js';
 

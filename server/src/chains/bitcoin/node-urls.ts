@@ -1,19 +1,14 @@
 /** Fills in the credentials of a node's URL from Bitcoin Core's cookie file. */
 import { readFileSync } from 'node:fs';
 
-export interface ResolvedUrl {
-  readonly url: string;
-  /** Why the cookie file could not be read, in a sentence without the URL; undefined if there is nothing wrong. */
-  readonly problem: string | undefined;
-}
-
 /**
  * The URL with the user and password in a cookie file, if it names one: `http://HOST:PORT/?cookie=FILE`, with the path of
  * the `.cookie` that the node writes into its data directory when it starts, and deletes when it stops.
  * @param name what the node is called in messages
+ * @returns the URL, and why the cookie file could not be read, in a sentence without it; undefined if there is nothing wrong
  * @throws if the URL has a password too
  */
-export function withCookie(text: string, name: string): ResolvedUrl {
+export function withCookie(text: string, name: string): { url: string; problem: string | undefined } {
   // What is not a URL is refused where URLs are read.
   if (!hasCookie(text)) return { url: text, problem: undefined };
   const url = new URL(text);

@@ -84,7 +84,23 @@ export function createUtxoNode(nodes: BitcoinNodes) {
       nodes.run((node) => readUnspent(node, outpoints, withMempool, signal), signal),
 
     feeRates: (signal: AbortSignal): Promise<FeeRates> =>
-      nodes.run((node) => readFeeRates(node, signal), signal),
+      nodes.run(async (node) => {
+        const calls = [
+          { method: 'estimatesmartfee', params: [blocksToWait] },
+          { method: 'getmempoolinfo', params: [] },
+          { method: 'getnetworkinfo', params: [] },
+        ];
+        const answers = await callAll(node, calls, signal);
+        const [estimate, mempool, network] = answers.map((answer) => (isObject(answer) ? answer : {}));
+        const floor = readSatoshis(mempool?.['mempoolminfee']);
+        const relay = readSatoshis(mempool?.['minrelaytxfee']) ?? 0n;
+        if (floor === undefined) throw unknownForm(node, 'getmempoolinfo');
+        return {
+          estimate: readSatoshis(estimate?.['feerate']),
+          minimum: floor > relay ? floor : relay,
+          increment: readSatoshis(network?.['incrementalfee']) ?? 1000n,
+        };
+      }, signal),
 
     /** A transaction in hexadecimal digits; undefined if the node does not have it any more. */
     rawTransaction: (
@@ -208,24 +224,6 @@ async function readUnspent(
     found.push({ amount, script, confirmations, height });
   }
   return found;
-}
-
-async function readFeeRates(node: NodeClient, signal: AbortSignal): Promise<FeeRates> {
-  const calls = [
-    { method: 'estimatesmartfee', params: [blocksToWait] },
-    { method: 'getmempoolinfo', params: [] },
-    { method: 'getnetworkinfo', params: [] },
-  ];
-  const answers = await callAll(node, calls, signal);
-  const [estimate, mempool, network] = answers.map((answer) => (isObject(answer) ? answer : {}));
-  const floor = readSatoshis(mempool?.['mempoolminfee']);
-  const relay = readSatoshis(mempool?.['minrelaytxfee']) ?? 0n;
-  if (floor === undefined) throw unknownForm(node, 'getmempoolinfo');
-  return {
-    estimate: readSatoshis(estimate?.['feerate']),
-    minimum: floor > relay ? floor : relay,
-    increment: readSatoshis(network?.['incrementalfee']) ?? 1000n,
-  };
 }
 
 async function locate(

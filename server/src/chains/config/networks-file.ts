@@ -8,7 +8,7 @@ import { describeInvalid, parseAddress } from '../../addresses/formats.js';
 import { FileExposed, refuseExposedFile } from '../../private-file.js';
 import type { ChainAsset } from '../assets.js';
 import type { Asset, DepthRule, EvmNetwork, Network, Worth } from '../networks.js';
-import { fillVariables, isNodeUrl, missingVariables } from './nodes.js';
+import { fillVariables, isNodeUrl } from './nodes.js';
 import {
   networkPresets,
   type ChainIdentity,
@@ -366,10 +366,9 @@ function configureCrossCheck(
 }
 
 function fill(text: string, key: string, environment: Environment, report: Report): string {
-  for (const name of missingVariables(text, environment)) {
-    report(key, `the environment variable ${name} is not set`);
-  }
-  return fillVariables(text, environment);
+  return fillVariables(text, environment, (name) =>
+    report(key, `the environment variable ${name} is not set`),
+  );
 }
 
 function configureIdentity(preset: Preset, settings: NetworkSettings, report: Report): ChainIdentity {

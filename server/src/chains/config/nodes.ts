@@ -40,14 +40,16 @@ const variable = /\{env:([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The names in `{env:NAME}` that the environment does not have. */
-export function missingVariables(text: string, environment: Environment): string[] {
-  return [...text.matchAll(variable)].map(([, name = '']) => name).filter((name) => !environment[name]);
-}
-
-/** Replaces each `{env:NAME}`. */
-export function fillVariables(text: string, environment: Environment): string {
-  return text.replace(variable, (_, name: string) => environment[name] ?? '');
+/** Replaces each `{env:NAME}`. @param onMissing called with each name that the environment does not have */
+export function fillVariables(
+  text: string,
+  environment: Environment,
+  onMissing: (name: string) => void,
+): string {
+  return text.replace(variable, (_, name: string) => {
+    if (!environment[name]) onMissing(name);
+    return environment[name] ?? '';
+  });
 }
 
 export function isNodeUrl(text: string): boolean {

@@ -1,31 +1,19 @@
 /** The nodes of an EVM network, each checked for its chain id before it is used. */
 import type { NodeClient } from '../../rpc/node-client.js';
 import { NodeError } from '../../rpc/node-error.js';
-import { createNodePool, type NodePool } from '../../rpc/node-pool.js';
+import { createNodePool } from '../../rpc/node-pool.js';
 import { createEvmClient, type EvmClient, type LogSpan } from './client.js';
 import type { ChainDeps } from '../config/nodes.js';
 import type { EvmConfig } from './config.js';
 
-export interface EvmNodes extends Pick<NodePool, 'status' | 'requestsLeft' | 'clients'> {
-  /**
-   * Does a piece of work with one node, and with the next one from the beginning if that fails.
-   * @param except the node not to ask, if there is another
-   * @throws NodesUnavailable if no node could do it
-   */
-  run<T>(work: (evm: EvmClient) => Promise<T>, signal: AbortSignal, except?: string): Promise<T>;
-  /**
-   * Does a piece of work with every node that can be used. @returns their results, at least one
-   * @throws NodesUnavailable if no node could do it
-   */
-  each<T>(work: (evm: EvmClient) => Promise<T>, signal: AbortSignal): Promise<T[]>;
-}
+export type EvmNodes = ReturnType<typeof createEvmNodes>;
 
-/** @param verifyMore more checks of a node before it is used */
+/** @param verifyMore more checks of a node before it is used @returns the pool, whose work is done with typed clients */
 export function createEvmNodes(
   config: EvmConfig,
   { now, warn }: Pick<ChainDeps, 'now' | 'warn'> = {},
   verifyMore?: (evm: EvmClient) => Promise<void>,
-): EvmNodes {
+) {
   const { network, chainId } = config;
   const spans = new Map<string, LogSpan>();
   const pool = createNodePool({
@@ -53,7 +41,9 @@ export function createEvmNodes(
   };
   return {
     ...pool,
-    run: (work, signal, except) => pool.run((node) => work(clientOf(node, signal)), signal, except),
-    each: (work, signal) => pool.each((node) => work(clientOf(node, signal)), signal),
+    run: <T>(work: (evm: EvmClient) => Promise<T>, signal: AbortSignal, except?: string): Promise<T> =>
+      pool.run((node) => work(clientOf(node, signal)), signal, except),
+    each: <T>(work: (evm: EvmClient) => Promise<T>, signal: AbortSignal): Promise<T[]> =>
+      pool.each((node) => work(clientOf(node, signal)), signal),
   };
 }

@@ -1,19 +1,22 @@
 /** `sweeps …`: sweeps what the forwarders of treasuries hold, on EVM networks. */
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import { fromUnits } from 'crypto-checkout/contract';
 import { forwarderFactory } from '../forwarder-factory.js';
 import { evmNetworks, type EvmConnected } from '../context.js';
 import { readFactory } from '../forwarder-checks.js';
 import { mostBalances, writeSweep, type SweepItem, type SweepPlan } from '../plan.js';
 import { listTransactions } from '../gas-transactions.js';
+import { createKeystore } from '../key-file.js';
 import { parseAmount } from '../../money/amounts.js';
 import { isoTime } from '../../shared/clock.js';
 import type { GasTransactionTable } from '../../db/schema.js';
 import { command, type Group } from '../../commands/command.js';
 import type { CommandContext } from '../../commands/context.js';
 import { UsageError } from '../../commands/errors.js';
+import { isMissing, readGivenFile, writeNewFile } from '../../commands/files.js';
 import * as option from '../../commands/options.js';
 import { amountOf, amountText, counted, listRecords, recordJson } from '../../commands/records.js';
-import { newGasKey } from './gas-key.js';
 import { groupBy } from '../../shared/group-by.js';
 
 const planOptions = {
@@ -27,6 +30,40 @@ const planOptions = {
   all: option.flag('look at every address that was given out, for coins that were sent on the wrong network'),
 };
 const network = option.code('the network').required();
+
+/** Makes the key that pays the gas of sweeps. */
+const newGasKey = command({
+  name: 'new-key',
+  summary: 'Makes a gas key, and writes it encrypted (keystore V3).',
+  details:
+    "Send its address some of the network's own coin, and set GAS_KEY_FILE and GAS_KEY_PASSWORD_FILE. Whoever steals it gains the gas in it and nothing else.",
+  options: {
+    file: option.newFile('where to write the keystore').required(),
+    passwordFile: option
+      .file('a file with the password that encrypts it. If there is none, it gets a random one')
+      .required(),
+  },
+  async runAlone({ file, passwordFile }) {
+    const given = (await isMissing(passwordFile)) ? undefined : await readGivenFile(passwordFile);
+    const password = given?.toString('utf8').replace(/\r?\n$/, '') ?? randomBytes(24).toString('base64url');
+    if (password.length < 12) {
+      throw new UsageError('--password-file: the password needs at least 12 characters');
+    }
+    const { keystore, address } = await createKeystore(password);
+    await writeNewFile(file, (created) => created.writeFile(`${keystore}\n`));
+    if (!given) {
+      // A keystore that nothing opens would take the name of a good one.
+      await writeNewFile(passwordFile, (created) => created.writeFile(`${password}\n`)).catch(
+        async (error: unknown) => {
+          await rm(file);
+          throw error;
+        },
+      );
+    }
+    const made = given ? '' : `, and its password in ${passwordFile}`;
+    return { json: { address, file }, text: `The gas key ${address} is in ${file}${made}` };
+  },
+});
 
 export const sweepCommands: Group = {
   name: 'sweeps',
