@@ -1,9 +1,10 @@
 /** Migrations and snapshots, which work alike on both engines. */
-import { Migrator, sql, type Kysely } from 'kysely';
+import { Migrator, sql, type ColumnMetadata, type Kysely, type TableMetadata } from 'kysely';
 import type { Database, DatabaseOptions } from './database.js';
 import type { Engine } from './engine.js';
 import { isAdditive, migrations } from './migrations.js';
-import type { Schema } from './schema.js';
+import { tables, type Schema } from './schema.js';
+import type { Columns, Table } from './table.js';
 import { runInTransaction } from './transaction-context.js';
 
 /** The database does not exist, or has not the tables of this release. Only the server creates them. */
@@ -22,6 +23,17 @@ export class NewerSchema extends Error {
   }
 }
 
+/** The database has all migrations, but other columns than this release declares: a build that was no release made it. */
+export class OtherSchema extends Error {
+  override readonly name = 'OtherSchema';
+
+  constructor(table: string) {
+    super(
+      `another build made it, with other columns in the table ${table}. Start that build, restore a backup of this one, or use an empty database`,
+    );
+  }
+}
+
 /** @param mustExist checks that the tables are there, instead of creating them. @throws MissingDatabase */
 export async function migrate(
   kysely: Kysely<Schema>,
@@ -33,13 +45,16 @@ export async function migrate(
     db: kysely,
     provider: { getMigrations: () => Promise.resolve(known) },
   });
-  const executed = new Set(await executedMigrations(kysely));
+  const found = await kysely.introspection.getTables({ withInternalKyselyTables: true });
+  const executed = new Set(await executedMigrations(kysely, found));
   const unknown = [...executed].filter((name) => !(name in known));
   const breaking = unknown.find((name) => !isAdditive(name));
   const isMissing = Object.keys(known).some((name) => !executed.has(name));
-  if (breaking !== undefined || (mustExist && isMissing)) {
+  const other = isMissing ? undefined : otherTable(found);
+  if (breaking !== undefined || (mustExist && isMissing) || other !== undefined) {
     await kysely.destroy();
-    throw breaking === undefined ? new MissingDatabase() : new NewerSchema(breaking);
+    if (breaking !== undefined) throw new NewerSchema(breaking);
+    throw other === undefined ? new MissingDatabase() : new OtherSchema(other);
   }
   // The migrator would refuse a database of a newer release, even one that this release works on.
   if (!isMissing) return;
@@ -59,9 +74,27 @@ export function snapshotsOf(reader: Kysely<Schema>): Database['snapshot'] {
       .execute((transaction) => runInTransaction([], () => work(transaction)));
 }
 
-async function executedMigrations(kysely: Kysely<Schema>): Promise<string[]> {
-  const tables = await kysely.introspection.getTables({ withInternalKyselyTables: true });
-  if (!tables.some(({ name }) => name === 'kysely_migration')) return [];
+/** The name of a table that this release could not read or write. */
+function otherTable(found: readonly TableMetadata[]): string | undefined {
+  const isThere = ([name, { columns }]: [string, Table]) =>
+    found.some((one) => one.name === name && fits(one.columns, columns));
+  return Object.entries(tables).find((one) => !isThere(one))?.[0];
+}
+
+/** What a later migration adds fits too, if it is additive: a new row can leave it out. */
+function fits(found: readonly ColumnMetadata[], declared: Columns): boolean {
+  const isWritten = ([name, { facts }]: [string, Columns[string]]) =>
+    found.some((column) => column.name === name && (column.isNullable || !facts.isNullable));
+  const isLeftOut = ({ name, isNullable, hasDefaultValue }: ColumnMetadata) =>
+    name in declared || isNullable || hasDefaultValue;
+  return found.every(isLeftOut) && Object.entries(declared).every(isWritten);
+}
+
+async function executedMigrations(
+  kysely: Kysely<Schema>,
+  found: readonly TableMetadata[],
+): Promise<string[]> {
+  if (!found.some(({ name }) => name === 'kysely_migration')) return [];
   const { rows } = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(
     kysely,
   );

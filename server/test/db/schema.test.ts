@@ -130,7 +130,7 @@ const typeNames = {
   PostgreSQL: { text: 'text', integer: 'int4', bigint: 'int8', counter: 'int8' },
 };
 
-describe.each(engines)('On $name', ({ name: engineName, createEmpty }) => {
+describe.each(engines)('On $name', ({ name: engineName, create, createEmpty }) => {
   async function withEmptyDatabase(work: (database: Database) => Promise<void>): Promise<void> {
     const { url, dispose } = await createEmpty();
     const database = await openDatabase(url);
@@ -211,6 +211,40 @@ describe.each(engines)('On $name', ({ name: engineName, createEmpty }) => {
       ).execute(reader);
       expect(rows.map(plain).sort()).toEqual((await statementsOf(engine)).map(plain).sort());
     });
+  });
+
+  it.each([
+    ['a column has another name', ['alter table list_checkpoints rename column row_count to count_of_rows']],
+    [
+      'a column is missing, and another must be filled in',
+      [
+        'drop table list_checkpoints',
+        'create table list_checkpoints (list text not null, span text not null)',
+      ],
+    ],
+    ['a table is missing', ['drop table list_checkpoints']],
+    [
+      'a column takes no null any more',
+      [
+        'drop table list_checkpoints',
+        `create table list_checkpoints (${Object.keys(tables.list_checkpoints.columns)
+          .map((column) => `${column} text not null`)
+          .join(', ')})`,
+      ],
+    ],
+  ])('a database that another build made is refused: %s', async (_case, statements) => {
+    const { url, dispose } = await create();
+    const database = await openDatabase(url);
+    await database.write(async (transaction) => {
+      for (const statement of statements) await sql.raw(statement).execute(transaction);
+    });
+    await database.close();
+    for (const mustExist of [true, false]) {
+      await expect(openDatabase(url, { mustExist })).rejects.toThrow(
+        'another build made it, with other columns in the table list_checkpoints. Start that build,',
+      );
+    }
+    await dispose();
   });
 
   it('a column, an index and a table that are declared since a later migration are added by it', async () => {
