@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Transaction } from '@scure/btc-signer';
 import { fromUnits } from 'crypto-checkout/contract';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
 import { network, openPayoutShop, type PayoutMerchant, type PayoutShop, type ShownPsbt } from './fixture.js';
@@ -19,6 +19,16 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
     node = await startLitecoin();
     shop = await openPayoutShop(engine, node);
   });
+  // What has ended is followed for a day. All that former tests have ended would take most of the time of the later ones.
+  afterEach(() =>
+    shop.server.database.write((transaction) =>
+      transaction
+        .updateTable('psbts')
+        .set({ confirmed_at: 0 })
+        .where('state', 'in', ['settled', 'discarded'])
+        .execute(),
+    ),
+  );
   afterAll(async () => {
     await shop.close();
     await node.stop();
