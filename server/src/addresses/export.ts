@@ -4,32 +4,11 @@ import type { Reader } from '../db/engine.js';
 import type { AddressTable } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
 import type { Family } from '../chains/networks.js';
-import type { DepositKeyRecord, DepositKeys } from './deposit-keys.js';
+import type { DepositKeys } from './deposit-keys.js';
 
-export interface ExportedKey {
-  readonly key: DepositKeyRecord;
-  /** What a Bitcoin or Litecoin wallet imports; undefined for EVM and Tron. */
-  readonly descriptor: string | undefined;
-  /** The first and the last index that were given out. */
-  readonly range: readonly [number, number];
-}
-
-export interface ExportedAddress {
-  readonly keyId: string;
-  readonly index: number;
-  /** Below the account that the key is of; empty for a treasury. */
-  readonly path: string;
-  /** With which the forwarder factory makes the address; undefined if it comes from an extended key. */
-  readonly salt: string | undefined;
-  readonly address: string;
-  readonly currency: string;
-  readonly network: string;
-  readonly paymentId: string | null;
-  readonly walletId: string | null;
-  /** Confirmed, in the smallest unit of each currency. */
-  readonly received: readonly { readonly currency: string; readonly amount: bigint }[];
-  readonly createdAt: number;
-}
+type Exported = Awaited<ReturnType<typeof exportAddresses>>;
+export type ExportedKey = Exported['keys'][number];
+export type ExportedAddress = Exported['addresses'][number];
 
 interface ExportOptions {
   readonly reader: Reader;
@@ -42,10 +21,7 @@ interface ExportOptions {
 const rowsAtOnce = 1000;
 
 /** Sorted by key, then by index. */
-export async function exportAddresses(
-  options: ExportOptions,
-): Promise<{ keys: ExportedKey[]; addresses: ExportedAddress[] }> {
-  const { reader, depositKeys, scope, family } = options;
+export async function exportAddresses({ reader, depositKeys, scope, family }: ExportOptions) {
   const keys = (await depositKeys.list(reader, scope.merchantId)).filter(
     (key) => key.mode === scope.mode && key.used > 0 && (family === undefined || key.family === family),
   );
@@ -75,32 +51,35 @@ export async function exportAddresses(
     for (const receipt of receipts) received.add(receipt);
   }
   rows.push(...(await walletAddresses(reader, scope)));
-  const addresses = rows.flatMap((row): ExportedAddress[] => {
+  const addresses = rows.flatMap((row) => {
     const found = keyBySource.get(row.source_id);
     if (!found) return [];
     const { key, source } = found;
-    return [
-      {
-        keyId: key.id,
-        index: row.derivation_index,
-        path: source.forwarder ? '' : `0/${row.derivation_index}`,
-        salt: source.forwarder?.salt(row.derivation_index),
-        address: row.address,
-        currency: row.currency,
-        network: row.network,
-        paymentId: row.payment_id,
-        walletId: row.wallet_id,
-        received: received.at(row.address),
-        createdAt: row.created_at,
-      },
-    ];
+    return {
+      keyId: key.id,
+      index: row.derivation_index,
+      /** Below the account that the key is of; empty for a treasury. */
+      path: source.forwarder ? '' : `0/${row.derivation_index}`,
+      /** With which the forwarder factory makes the address; undefined if it comes from an extended key. */
+      salt: source.forwarder?.salt(row.derivation_index),
+      address: row.address,
+      currency: row.currency,
+      network: row.network,
+      paymentId: row.payment_id,
+      walletId: row.wallet_id,
+      /** Confirmed, in the smallest unit of each currency. */
+      received: received.at(row.address),
+      createdAt: row.created_at,
+    };
   });
   addresses.sort((a, b) => (a.keyId === b.keyId ? a.index - b.index : a.keyId < b.keyId ? -1 : 1));
   return {
     keys: [...keyBySource.values()].map(({ key, source }) => ({
       key,
+      /** What a Bitcoin or Litecoin wallet imports; undefined for EVM and Tron. */
       descriptor: source.descriptor,
-      range: [0, key.used - 1],
+      /** The first and the last index that were given out. */
+      range: [0, key.used - 1] as const,
     })),
     addresses,
   };
@@ -144,7 +123,7 @@ function createSums() {
       sum.set(currency, (sum.get(currency) ?? 0n) + BigInt(amount));
       sums.set(address, sum);
     },
-    at: (address: string): ExportedAddress['received'] =>
+    at: (address: string) =>
       [...(sums.get(address) ?? [])].map(([currency, amount]) => ({ currency, amount })),
   };
 }

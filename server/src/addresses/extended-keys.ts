@@ -9,24 +9,9 @@ import { isBitcoinLike, type ScriptType } from './bitcoin-scripts.js';
 import { descriptorChecksum } from './descriptor-checksum.js';
 
 /** Derives the public key of a child: 33 bytes compressed, 65 uncompressed. */
-export type DerivePublicKey = (index: number, isCompressed: boolean) => Uint8Array;
+type DerivePublicKey = (index: number, isCompressed: boolean) => Uint8Array;
 
-/** An account's extended public key, fit for the networks that it was read for. */
-export interface AccountKey {
-  /** Identifies the key and the script type, however they were written: zpub…, or xpub… with p2wpkh. */
-  readonly id: string;
-  readonly script: ScriptType;
-  readonly account: HDKey;
-  /** The receiving keys: child `0/index`. */
-  readonly derive: DerivePublicKey;
-  /**
-   * What a Bitcoin or Litecoin wallet imports to watch the receiving addresses (BIP-380), with its checksum. Undefined
-   * for EVM and Tron.
-   */
-  readonly descriptor: string | undefined;
-}
-
-export interface KeyUse {
+interface KeyUse {
   readonly family: Family;
   readonly net: AddressNet;
   /** If the prefix leaves the script type open: `xpub` alone means BIP-44's. */
@@ -69,11 +54,11 @@ const tpubVersion = 0x043587cf;
 const deepestAccount = 3;
 
 /**
- * Reads an account-level extended public key.
+ * Reads an account-level extended public key, fit for the networks that it is read for.
  * @throws if the text is none, or not for these networks. Messages never contain the key: a private key that was
  *   configured by mistake must not end up in a log
  */
-export function readAccountKey(text: string, use: KeyUse): AccountKey {
+export function readAccountKey(text: string, use: KeyUse) {
   const bytes = decode(text.trim());
   if (bytes?.length !== 78) {
     throw new Error(`Not an extended public key: it must start with ${prefixList}, and be complete`);
@@ -101,11 +86,14 @@ export function readAccountKey(text: string, use: KeyUse): AccountKey {
   const plain = base58check.encode(bytes);
   const account = HDKey.fromExtendedKey(plain, { public: view.getUint32(0), private: 0 });
   return {
+    /** Identifies the key and the script type, however they were written: zpub…, or xpub… with p2wpkh. */
     // The chain code and the public key: what comes before them does not change the addresses.
     id: createHash('sha256').update(bytes.subarray(13)).update(script).digest('hex').slice(0, 32),
     script,
     account,
+    /** The receiving keys: child `0/index`. */
     derive: childKeys(account.deriveChild(0)),
+    /** What a Bitcoin or Litecoin wallet imports to watch the receiving addresses (BIP-380); undefined for EVM and Tron. */
     descriptor: isBitcoinLike(use.family) ? withChecksum(descriptorOf(script, `${plain}/0/*`)) : undefined,
   };
 }

@@ -79,13 +79,10 @@ const costlyAbove = 0.25;
 
 /** What payers are told of a network before they send on it. */
 export function usageOf(
-  {
-    blockSeconds,
-    networkFee,
-    assets,
-  }: Pick<Network, 'blockSeconds' | 'networkFee'> & { readonly assets: object },
+  network: Pick<Network, 'blockSeconds' | 'networkFee'> & { readonly assets: object },
   currency: string,
 ) {
+  const { blockSeconds, networkFee, assets } = network;
   if (blockSeconds === undefined) return {};
   if (networkFee === undefined) return { blockSeconds, isCostly: false };
   const [coin] = Object.keys(assets);

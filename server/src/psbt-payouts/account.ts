@@ -4,7 +4,6 @@ import type { AddressNet } from '../chains/networks.js';
 import {
   addressOfKey,
   addressPrefixes,
-  type AddressPrefixes,
   type BitcoinFamily,
   type ScriptType,
 } from '../addresses/bitcoin-scripts.js';
@@ -14,17 +13,9 @@ import { remember } from '../shared/remember.js';
 /** 0: receiving, 1: change. */
 export type Branch = 0 | 1;
 
-export interface SpendingAccount {
-  readonly script: ScriptType;
-  readonly prefixes: AddressPrefixes;
-  /** 33 bytes, compressed. @throws if the index has no key */
-  publicKey(branch: Branch, index: number): Uint8Array;
-  address(branch: Branch, index: number): string;
-  /** How a wallet finds the key of an address (BIP-174). */
-  origin(branch: Branch, index: number): KeyOrigin;
-}
+export type SpendingAccount = ReturnType<typeof readSpendingAccount>;
 
-export interface KeyOrigin {
+interface KeyOrigin {
   /** Of the key that the path starts from. */
   readonly fingerprint: number;
   readonly path: number[];
@@ -50,11 +41,12 @@ const purposes: Readonly<Record<ScriptType, number>> = {
 };
 
 /** @throws Error with a sentence about `--fingerprint` or `--path`, if they do not fit the key */
-export function readSpendingAccount(extendedPublicKey: string, use: AccountUse): SpendingAccount {
+export function readSpendingAccount(extendedPublicKey: string, use: AccountUse) {
   const { script, account, branches } = accountKey(extendedPublicKey, use);
   const prefixes = addressPrefixes[use.family][use.net];
   const root = rootOf(account, script, use);
 
+  /** 33 bytes, compressed. @throws if the index has no key */
   function publicKey(branch: Branch, index: number): Uint8Array {
     const key = branches[branch].deriveChild(index).publicKey;
     if (!key) throw new RangeError(`There is no key ${branch}/${index}`);
@@ -65,8 +57,11 @@ export function readSpendingAccount(extendedPublicKey: string, use: AccountUse):
     script,
     prefixes,
     publicKey,
-    address: (branch, index) => addressOfKey(publicKey(branch, index), script, prefixes),
-    origin: (branch, index) => ({ fingerprint: root.fingerprint, path: [...root.path, branch, index] }),
+    address: (branch: Branch, index: number) => addressOfKey(publicKey(branch, index), script, prefixes),
+    /** How a wallet finds the key of an address (BIP-174). */
+    origin: (branch: Branch, index: number): KeyOrigin => ({
+      ...{ fingerprint: root.fingerprint, path: [...root.path, branch, index] },
+    }),
   };
 }
 

@@ -10,12 +10,11 @@ import type { AddressSource } from '../addresses/address-sources.js';
 import { isBitcoinLike } from '../addresses/bitcoin-scripts.js';
 import { isOpen, type DepositKeys } from '../addresses/deposit-keys.js';
 import type { ChainBlock } from '../chains/chain.js';
-import type { ConnectedNetwork } from '../chains/connect.js';
 import type { ScanBatch, ScanSink } from '../scanning/scan.js';
-import type { Database } from '../db/database.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { TransferTable } from '../db/schema.js';
 import { scopeOf, type Mode, type Scope } from '../shared/scope.js';
+import type { RestoreDeps } from './restore.js';
 import {
   readIndexes,
   type MissingCoin,
@@ -24,11 +23,8 @@ import {
   type UnknownAddress,
 } from './restore-store.js';
 
-export interface ChainEvidenceDeps {
-  readonly database: Database;
+interface ChainEvidenceDeps extends Pick<RestoreDeps, 'database' | 'connected' | 'unheldTransfers'> {
   readonly depositKeys: Pick<DepositKeys, 'list' | 'preview'>;
-  readonly connected: readonly Pick<ConnectedNetwork, 'network'>[];
-  readonly unheldTransfers: (reader: Reader, before: number) => Promise<TransferTable[]>;
   /** The coins, as `hash:index`, that a merchant was paid and that are in no PSBT. */
   readonly untouchedCoins: (
     reader: Reader,

@@ -10,20 +10,6 @@ export interface RpcCall {
   readonly params: readonly unknown[];
 }
 
-/** What was asked of a node since the start, for the metrics. */
-export interface NodeUsage {
-  /** HTTP requests. */
-  readonly requests: number;
-  /** JSON-RPC calls; a batch has several. Most providers charge for these. */
-  readonly calls: number;
-  /** Requests that failed, those included that the node refused as too many. */
-  readonly failures: number;
-  /** Requests that the node refused as too many. */
-  readonly limited: number;
-  /** How long all requests took together, until the whole answer was there or they failed. */
-  readonly durationMs: number;
-}
-
 export type NodeClient = ReturnType<typeof createNodeClient>;
 
 export interface NodeClientOptions {
@@ -52,7 +38,18 @@ const longestPauseMs = 10 * 60_000;
 export function createNodeClient(options: NodeClientOptions) {
   const { name, timeoutMs = 15_000, maxBatch = 50, now = Date.now, budget } = options;
   const target = readNodeUrl(options.url, options.headers);
-  const used = { requests: 0, calls: 0, failures: 0, limited: 0, durationMs: 0 };
+  const used = {
+    /** HTTP requests. */
+    requests: 0,
+    /** JSON-RPC calls; a batch has several. Most providers charge for these. */
+    calls: 0,
+    /** Requests that failed, those included that the node refused as too many. */
+    failures: 0,
+    /** Requests that the node refused as too many. */
+    limited: 0,
+    /** How long all requests took together, until the whole answer was there or they failed. */
+    durationMs: 0,
+  };
   let pausedUntil = 0;
   let refusals = 0;
   let size = maxBatch;
@@ -200,7 +197,8 @@ export function createNodeClient(options: NodeClientOptions) {
      */
     post: async (url: string, body: unknown, signal: AbortSignal) =>
       send(readNodeUrl(url, options.headers), body, signal),
-    usage: (): NodeUsage => ({ ...used }),
+    /** What was asked of it since the start, for the metrics. */
+    usage: () => ({ ...used }),
     /** The most calls that are sent in one request now. */
     batchSize: () => size,
   };

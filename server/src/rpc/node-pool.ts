@@ -1,18 +1,9 @@
 /** The nodes of one network: which of them are healthy, and which one is asked. */
-import { createNodeClient, type NodeClient, type NodeClientOptions, type NodeUsage } from './node-client.js';
+import { createNodeClient, type NodeClient, type NodeClientOptions } from './node-client.js';
 import { isNodeFailure, NodeError, NodesUnavailable, type RpcFailure } from './node-error.js';
 import { createRequestBudget } from './request-budget.js';
 
-export interface NodeStatus extends NodeUsage {
-  /** `node 1` for the first of the configuration. The URL is never shown. */
-  readonly name: string;
-  /** Why the node is not used now; undefined if it is healthy. */
-  readonly problem: string | undefined;
-  /** What kind of problem it is: it may be told to anybody. */
-  readonly fault: ReturnType<typeof faultOf> | undefined;
-  /** Whether it did the last piece of work. */
-  readonly isInUse: boolean;
-}
+export type NodeStatus = ReturnType<NodePool['status']>[number];
 
 export type NodePool = ReturnType<typeof createNodePool>;
 
@@ -162,11 +153,15 @@ export function createNodePool(options: NodePoolOptions) {
       return results;
     },
 
-    status: (): readonly NodeStatus[] =>
+    status: () =>
       members.map((member) => ({
+        /** `node 1` for the first of the configuration. The URL is never shown. */
         name: member.client.name,
+        /** Why the node is not used now; undefined if it is healthy. */
         problem: member.problem?.message,
+        /** What kind of problem it is: it may be told to anybody. */
         fault: member.problem && faultOf(member.problem),
+        /** Whether it did the last piece of work. */
         isInUse: member === inUse,
         ...member.client.usage(),
       })),

@@ -25,11 +25,10 @@ export function networkHealth(
  * What anybody may read of a network's problems. The errors themselves quote nodes and providers: the log and
  * `chains status` have them.
  */
-export function publicProblems({
-  problem,
-  disagreement,
-  connection,
-}: Pick<NetworkHealth, 'problem' | 'disagreement' | 'connection'>): string[] {
+export function publicProblems(
+  health: Pick<NetworkHealth, 'problem' | 'disagreement' | 'connection'>,
+): string[] {
+  const { problem, disagreement, connection } = health;
   return [
     ...(problem === undefined ? [] : ['The scan fails: "chains status" says why']),
     ...(disagreement === undefined ? [] : ['The nodes disagree: "chains status" says on what']),

@@ -151,6 +151,19 @@ function worthOf(
   );
 }
 
+/** The items that are alike, in the order of their first ones: to be shown as one. */
+export function groupItems({ items }: SweepPlan) {
+  const groups = groupBy(items, ({ merchantId, treasury, currency, skipped = '' }) =>
+    [merchantId, treasury, currency, skipped].join(' '),
+  );
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (!first) return [];
+    const { merchantId, treasury, currency, skipped } = first;
+    return { merchantId, treasury, currency, skipped, items: group };
+  });
+}
+
 /** Adds to each item what it costs, and why it stays where it is. */
 async function priced(
   deps: TreasuryContext,

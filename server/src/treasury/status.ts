@@ -1,9 +1,9 @@
 /** How far the watcher of treasuries has read, what it could not tell, and what exports hold, by network. */
 import { readCursor as readScan } from '../scanning/cursors.js';
+import type { NetworkRef } from '../chains/chain.js';
 import type { Reader } from '../db/engine.js';
 import { exportFigures } from '../shared/export-figures.js';
 import type { Figure } from '../shared/feature.js';
-import type { Mode } from '../shared/scope.js';
 import { reservedTransfers, unclearTransfers } from './export-store.js';
 import { placeOf, type TreasuryContext } from './context.js';
 import { readOwners } from './owners.js';
@@ -11,40 +11,17 @@ import { slackOf } from './seen-payments.js';
 import { finalHeight } from '../scanning/finality.js';
 import { readCursor } from './watch-store.js';
 
-export interface TreasuryStatus {
-  readonly mode: Mode;
-  readonly network: string;
-  /** The last block whose payments are known; null before the first. */
-  readonly height: number | null;
-  /** How many final blocks are left to read. */
-  readonly behind: number;
-  /** The time in which such blocks are made. */
-  readonly lagSeconds: number;
-  /** Whether transfers can be exported and failed. */
-  readonly isBehind: boolean;
-  /** The ids of transfers that may have been paid, and no node could tell. */
-  readonly unclear: readonly string[];
-  /** The ids of transfers that were paid in a block which the network dropped: they wait again, and are reserved. */
-  readonly reversed: readonly string[];
-  /** How many transfers exports hold. */
-  readonly reserved: number;
-  /** When the oldest of them was exported, in epoch milliseconds; null without one. */
-  readonly reservedSince: number | null;
-}
+export type TreasuryStatus = Awaited<ReturnType<typeof readTreasuryStatus>>[number];
 
 /** The networks on which a merchant has a treasury, or an export holds something. Asks no node. */
-export async function readTreasuryStatus(
-  { networks, depositKeys }: TreasuryContext,
-  reader: Reader,
-): Promise<TreasuryStatus[]> {
+export async function readTreasuryStatus({ networks, depositKeys }: TreasuryContext, reader: Reader) {
   const reserved = await reservedTransfers(reader, {});
   const unclear = await unclearTransfers(reader).execute();
-  const found: TreasuryStatus[] = [];
+  const found = [];
   for (const on of networks) {
     const place = placeOf(on);
     const { mode, network } = place;
-    const isHere = (row: { readonly mode: Mode; readonly network: string }) =>
-      row.mode === mode && row.network === network;
+    const isHere = (row: NetworkRef) => row.mode === mode && row.network === network;
     const exported = reserved.filter(isHere);
     const { treasuries } = await readOwners(depositKeys, reader, mode);
     if (treasuries.length === 0 && exported.length === 0) continue;
@@ -55,12 +32,19 @@ export async function readTreasuryStatus(
         ? Math.max(0, finalHeight(on.network, scan.head_height) - (cursor ?? 0))
         : 0;
     found.push({
-      ...{ mode, network, height: cursor ?? null, behind, lagSeconds: Math.round(behind * on.blockSeconds) },
+      ...{ mode, network },
+      /** The last block whose payments are known; null before the first. */
+      height: cursor ?? null,
+      /** How many final blocks are left to read, and the time in which such blocks are made. */
+      ...{ behind, lagSeconds: Math.round(behind * on.blockSeconds) },
+      /** If so, no transfer can be exported or failed. */
       isBehind: behind > slackOf(on),
+      /** The ids of transfers that may have been paid, and no node could tell. */
       unclear: unclear.filter(isHere).map(({ id }) => id),
+      /** The ids of transfers that were paid in a block which the network dropped: they wait again, and are reserved. */
       reversed: exported.filter(({ reversals }) => reversals > 0).map(({ id }) => id),
-      reserved: exported.length,
-      reservedSince: exported[0]?.exported_at ?? null,
+      /** How many transfers exports hold, and when the oldest of them was exported; null without one. */
+      ...{ reserved: exported.length, reservedSince: exported[0]?.exported_at ?? null },
     });
   }
   return found;

@@ -4,9 +4,8 @@ import type { Handlers } from '../api/handler.js';
 import { actorOf } from '../merchants/audit-log.js';
 import type { Currencies } from '../money/currencies.js';
 import { isoTime } from '../shared/clock.js';
-import { groupBy } from '../shared/group-by.js';
 import type { EvmConnected } from './context.js';
-import type { SweepItem } from './plan.js';
+import { groupItems, type SweepItem } from './plan.js';
 import { baseCurrency, coinCodeOf, type Sweeps } from './sweeps.js';
 
 export function createSweepHandlers(
@@ -23,17 +22,6 @@ export function createSweepHandlers(
   }
   const costOf = (items: readonly SweepItem[]) => sum(items, ({ cost }) => cost, baseCurrency);
 
-  function viewGroup([first, ...others]: readonly [SweepItem, ...SweepItem[]]) {
-    const { treasury, currency, skipped = null } = first;
-    const items = [first, ...others];
-    return {
-      ...{ treasury, currency, addresses: items.length, skipped },
-      amount: sum(items, ({ units }) => units, currency) ?? '0',
-      worth: sum(items, ({ worth }) => worth, baseCurrency),
-      cost: costOf(items),
-    };
-  }
-
   return {
     sweeps: {
       async list(_input, { caller }) {
@@ -48,16 +36,15 @@ export function createSweepHandlers(
 
       async plan({ body }, { caller, signal }) {
         const { on, plan, transactions, safe } = await sweeps.plan(caller, body.network, signal);
-        const groups = groupBy(plan.items, ({ treasury, currency, skipped = '' }) =>
-          [treasury, currency, skipped].join(' '),
-        );
         return {
           data: {
             ...{ ...viewNetwork(on), baseCurrency, safe },
             cost: costOf(plan.items.filter(({ skipped }) => skipped === undefined)),
-            groups: [...groups.values()].flatMap(([first, ...others]) =>
-              first ? viewGroup([first, ...others]) : [],
-            ),
+            groups: groupItems(plan).map(({ treasury, currency, skipped = null, items }) => ({
+              ...{ treasury, currency, addresses: items.length, skipped, cost: costOf(items) },
+              amount: sum(items, ({ units }) => units, currency) ?? '0',
+              worth: sum(items, ({ worth }) => worth, baseCurrency),
+            })),
             transactions: transactions.map(({ to, data, items }) => ({
               ...{ to, value: '0', data, balances: items.length },
             })),

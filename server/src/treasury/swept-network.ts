@@ -17,13 +17,8 @@ export function openSweptNetwork(
   sender: string,
   privateKey: Uint8Array,
 ) {
-  const {
-    evm,
-    sweeps,
-    chainId,
-    chainAssets,
-    network: { mode, code },
-  } = connected;
+  const { evm, sweeps, chainId, chainAssets } = connected;
+  const { mode, code } = connected.network;
   const coin = coinOf(chainAssets);
   if (!sweeps || !coin) return undefined;
   let logged: string | undefined;

@@ -96,22 +96,10 @@ export async function verifyNetwork(
   }
 }
 
-/** What `getblockchaininfo` says. */
-export interface BlockchainInfo {
-  readonly height: number;
-  readonly hash: string;
-  /** Of the last eleven blocks, epoch milliseconds; undefined if the node does not tell. */
-  readonly medianTime: number | undefined;
-  /** Such as main, test or regtest. */
-  readonly chain: string;
-  /** The height of the best header that the node knows. */
-  readonly headers: number;
-  readonly isInitialDownload: boolean;
-  /** The lowest block that a pruned node still has; undefined if it has all. */
-  readonly pruneHeight: number | undefined;
-}
+export type BlockchainInfo = Awaited<ReturnType<typeof readBlockchainInfo>>;
 
-export async function readBlockchainInfo(node: NodeClient, signal: AbortSignal): Promise<BlockchainInfo> {
+/** What `getblockchaininfo` says. */
+export async function readBlockchainInfo(node: NodeClient, signal: AbortSignal) {
   const info = await node.call('getblockchaininfo', [], signal);
   const { blocks, headers, bestblockhash, chain, mediantime, initialblockdownload, pruned, pruneheight } =
     isObject(info) ? info : {};
@@ -121,10 +109,14 @@ export async function readBlockchainInfo(node: NodeClient, signal: AbortSignal):
   return {
     height: blocks,
     hash: bestblockhash,
+    /** The height of the best header that the node knows. */
     headers,
+    /** Of the last eleven blocks, epoch milliseconds; undefined if the node does not tell. */
     medianTime: isHeight(mediantime) ? mediantime * 1000 : undefined,
+    /** Such as main, test or regtest. */
     chain: typeof chain === 'string' ? chain : '',
     isInitialDownload: initialblockdownload === true,
+    /** The lowest block that a pruned node still has; undefined if it has all. */
     pruneHeight: pruned === true && isHeight(pruneheight) ? pruneheight : undefined,
   };
 }

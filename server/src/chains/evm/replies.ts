@@ -129,12 +129,8 @@ export function parseReceipt(value: unknown): EvmReceipt {
   };
 }
 
-function feeOf({
-  from,
-  gasUsed,
-  effectiveGasPrice,
-  l1Fee,
-}: Readonly<Record<string, unknown>>): EvmReceipt['fee'] {
+function feeOf(receipt: Readonly<Record<string, unknown>>): EvmReceipt['fee'] {
+  const { from, gasUsed, effectiveGasPrice, l1Fee } = receipt;
   if (gasUsed === undefined || effectiveGasPrice === undefined) return undefined;
   // On layer 2, the fee for the data of the transaction stands beside it.
   const dataFee = typeof l1Fee === 'string' ? quantityOf(l1Fee) : 0n;

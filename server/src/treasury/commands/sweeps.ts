@@ -5,7 +5,7 @@ import { fromUnits } from 'crypto-checkout/contract';
 import { forwarderFactory } from '../forwarder-factory.js';
 import { evmNetworks, type EvmConnected } from '../context.js';
 import { readFactory } from '../forwarder-checks.js';
-import { mostBalances, writeSweep, type SweepItem, type SweepPlan } from '../plan.js';
+import { groupItems, mostBalances, writeSweep, type SweepItem, type SweepPlan } from '../plan.js';
 import { listTransactions } from '../gas-transactions.js';
 import { createKeystore } from '../key-file.js';
 import { parseAmount } from '../../money/amounts.js';
@@ -17,7 +17,6 @@ import { UsageError } from '../../commands/errors.js';
 import { isMissing, readGivenFile, writeNewFile } from '../../commands/files.js';
 import * as option from '../../commands/options.js';
 import { amountOf, amountText, counted, listRecords, recordJson } from '../../commands/records.js';
-import { groupBy } from '../../shared/group-by.js';
 
 const planOptions = {
   merchant: option.merchant('only the forwarders of this merchant'),
@@ -265,23 +264,18 @@ const reasons = {
   fails: 'refused by the treasury or the token',
 } as const;
 
-function describePlan({ network, baseCurrency, gasPrice, items }: SweepPlan): string {
+function describePlan(planned: SweepPlan): string {
+  const { network, baseCurrency, gasPrice } = planned;
   const lines = [
     `${network.code} (${network.mode}): gas ${gwei(gasPrice.baseFee + gasPrice.priorityFee)} gwei`,
   ];
-  if (items.length === 0) return `${lines.join('')}\n  The addresses of treasuries hold nothing`;
-  const groups = groupBy(items, ({ merchantId, treasury, currency, skipped = '' }) =>
-    [merchantId, treasury, currency, skipped].join(' '),
-  );
-  for (const group of groups.values()) {
-    const [first] = group;
-    if (!first) continue;
-    const { merchantId, treasury, currency, skipped } = first;
+  if (planned.items.length === 0) return `${lines.join('')}\n  The addresses of treasuries hold nothing`;
+  for (const { merchantId, treasury, currency, skipped, items } of groupItems(planned)) {
     const sum = (code: string, of: (item: SweepItem) => bigint | undefined) => {
-      const total = group.reduce((units, item) => units + (of(item) ?? 0n), 0n);
+      const total = items.reduce((units, item) => units + (of(item) ?? 0n), 0n);
       return amountText(total, code);
     };
-    const amount = `${sum(currency, ({ units }) => units)} at ${counted(group.length, 'address', 'addresses')}`;
+    const amount = `${sum(currency, ({ units }) => units)} at ${counted(items.length, 'address', 'addresses')}`;
     const worth = `worth ${sum(baseCurrency, (item) => item.worth)}`;
     const cost = `gas ${sum(baseCurrency, (item) => item.cost)}`;
     lines.push(
