@@ -23,11 +23,11 @@ export const texts = pick({
     cost: 'Gas',
     unknown: 'unknown',
     result: 'What happens',
-    swept: 'Moved',
+    swept: 'Will move',
     skipped: {
-      small: 'Left: not worth its gas',
-      open: 'Left: its payment still waits for money',
-      fails: 'Left: the treasury or the token refuses it',
+      small: 'Stays: not worth its gas',
+      open: 'Stays: its payment still waits for money',
+      fails: 'Stays: the treasury or the token refuses it',
     },
     anyAccount:
       'Any account can send this and pays the gas. The coins go to the treasury, whoever sends it. Sending it twice only costs gas.',
