@@ -19,13 +19,20 @@ export async function replaceByBalance(
   works: ReadonlyMap<string, Work>,
 ): Promise<ReceiptTable[]> {
   const replaced: ReceiptTable[] = [];
+  const all = [...works.values()];
+  // Few receipts, if any: to look through all of them for each transfer would take the square of their number.
+  const shownByBalance = all.flatMap((work) => {
+    const keys = [...work.receipts.keys()].filter((key) => work.receipts.get(key)?.found_above !== null);
+    return keys.length > 0 ? [{ work, keys }] : [];
+  });
+  if (shownByBalance.length === 0) return replaced;
   for (const [key, found] of incoming) {
     if (found.transfer.foundAbove !== undefined || !found.block) continue;
-    const all = [...works.values()];
     const known = all.map(({ receipts }) => receipts.get(key)).find((receipt) => receipt !== undefined);
     if (known && isLive(known) && known.block_height !== null) continue;
-    for (const work of all) {
-      const [formerKey, receipt] = [...work.receipts].find(([, one]) => isSameMoney(one, found)) ?? [];
+    for (const { work, keys } of shownByBalance) {
+      const formerKey = keys.find((one) => isSameMoney(work.receipts.get(one), found));
+      const receipt = work.receipts.get(formerKey ?? '');
       if (formerKey === undefined || !receipt) continue;
       work.hasNews = true;
       const { amount, chainAmount = amount } = found.transfer;
@@ -43,7 +50,8 @@ export async function replaceByBalance(
   return replaced;
 }
 
-function isSameMoney(receipt: ReceiptTable, { transfer, block }: IncomingTransfer): boolean {
+function isSameMoney(receipt: ReceiptTable | undefined, { transfer, block }: IncomingTransfer): boolean {
+  if (!receipt) return false;
   const { found_above: above, block_height: upTo } = receipt;
   return (
     isLive(receipt) &&
