@@ -69,11 +69,8 @@ export async function insertKey(transaction: Transaction, row: DepositKeyTable):
   await transaction.insertInto('deposit_keys').values(row).execute();
 }
 
-/** A key, and how many of its addresses were given out. */
-export type UsedKey = DepositKeyTable & { readonly next_index: number | null };
-
-/** Oldest first, replaced ones too. @param merchantId of all merchants if it is undefined */
-export function listKeys(reader: Reader, merchantId: string | undefined): Promise<UsedKey[]> {
+/** Oldest first, replaced ones too, each with how many of its addresses were given out. @param merchantId of all merchants if it is undefined */
+export function listKeys(reader: Reader, merchantId: string | undefined) {
   return reader
     .selectFrom('deposit_keys')
     .$call(within({ merchantId }))

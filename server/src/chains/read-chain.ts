@@ -91,18 +91,19 @@ export async function readDifference(
     if (base.height === tip.height && base.hash === tip.hash) throw new ChainBehind(chain, tip, from.last);
     blocks = await readBlocks(chain, base, tip, maxBlocks, from, signal);
   }
-  const head = blocks === 'forked' ? undefined : (blocks.at(-1) ?? withHash(base));
-  if (blocks === 'forked' || !head) throw new Error(`${chain.network} reorganised while it was read`);
+  const last = blocks === 'forked' ? undefined : (blocks.at(-1) ?? base);
+  if (blocks === 'forked' || last?.hash === undefined)
+    throw new Error(`${chain.network} reorganised while it was read`);
 
   const readPending = () => pendingAt(chain, tip, signal);
   const pending =
-    head.hash === tip.hash
+    last.hash === tip.hash
       ? await (blocks.length > 0 ? unlessUnavailable(readPending()) : readPending())
       : undefined;
   const orphanedAbove = base === from.last ? undefined : base.height;
   return {
     ...{ orphanedAbove, blocks, pending },
-    head: { height: head.height, hash: head.hash, finalized: tip.finalized },
+    head: { height: last.height, hash: last.hash, finalized: tip.finalized },
     tipHeight: tip.height,
   };
 }
@@ -199,8 +200,4 @@ async function findFork(
   const lowest = blocks.at(-1)?.height ?? tip.height;
   if (!isComplete) throw new ReorgTooDeep(chain, lowest);
   return { height: Math.min(lowest, tip.height) - 1, hash: undefined };
-}
-
-function withHash({ height, hash }: Base): ChainHead | undefined {
-  return hash === undefined ? undefined : { height, hash };
 }

@@ -12,16 +12,11 @@ export interface SpentCoin extends Outpoint {
   readonly index: number;
 }
 
-export interface PaidOutput {
-  readonly address: string;
-  /** In satoshis. */
-  readonly amount: bigint;
-}
-
 /** What a payout's transaction spends and pays. */
 export interface Payout {
   readonly inputs: readonly SpentCoin[];
-  readonly outputs: readonly PaidOutput[];
+  /** Amounts in satoshis. */
+  readonly outputs: readonly { readonly address: string; readonly amount: bigint }[];
   /** The last output; undefined if nothing is left. */
   readonly change: { readonly index: number; readonly amount: bigint } | undefined;
 }

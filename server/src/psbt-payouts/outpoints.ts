@@ -1,10 +1,8 @@
 /** Coins by the outputs that they are: as nodes are asked for them, and as `hash:index`. */
 import type { Outpoint } from '../chains/bitcoin/utxo-node.js';
+import type { PsbtInputTable } from '../db/schema.js';
 
-interface OutpointRow {
-  readonly tx_hash: string;
-  readonly output_index: number;
-}
+type OutpointRow = Pick<PsbtInputTable, 'tx_hash' | 'output_index'>;
 
 export const outpointOf = (row: OutpointRow): Outpoint => ({
   txHash: row.tx_hash,

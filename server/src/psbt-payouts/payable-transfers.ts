@@ -71,13 +71,7 @@ export async function forcedCoins(
   picked: readonly TransferTable[],
   from: CoinSource,
   signal: AbortSignal,
-): Promise<{
-  payable: readonly TransferTable[];
-  forced: Set<string>;
-  unsafe: SkippedTransfer[];
-  /** The ids of all discarded PSBTs that paid some of them. */
-  discarded: ReadonlySet<string>;
-}> {
+) {
   const forced = new Set<string>();
   const unsafe: SkippedTransfer[] = [];
   let payable = picked;
@@ -97,6 +91,7 @@ export async function forcedCoins(
     unsafe.push(...payable.filter((row) => paid.has(row.id)).map((row) => ({ id: row.id, reason })));
     payable = payable.filter((row) => !paid.has(row.id));
   }
+  /** `discarded`: the ids of all discarded PSBTs that paid some of them. */
   return { payable, forced, unsafe, discarded: new Set(ids) };
 }
 

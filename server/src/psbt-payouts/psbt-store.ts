@@ -28,13 +28,10 @@ export interface StoredPsbt extends PsbtTable {
 export type FollowedPsbt = Pick<PsbtTable, 'id' | 'mode' | 'network' | 'state' | 'problem' | 'warning'>;
 
 /** A coin of the merchant, as the books know it. Nobody has looked yet whether it is unspent. */
-export interface KnownCoin {
-  readonly tx_hash: string;
-  readonly output_index: number;
-  readonly amount: string;
-  readonly branch: 0 | 1;
-  readonly derivation_index: number;
-}
+export type KnownCoin = Pick<
+  PsbtInputTable,
+  'tx_hash' | 'output_index' | 'amount' | 'branch' | 'derivation_index'
+>;
 
 /** Whose coins or transfers, in one currency on one network. */
 export interface Holder {

@@ -2,14 +2,9 @@
 import type { Reader, Transaction } from '../db/engine.js';
 import { forUpdate } from '../db/locks.js';
 import type { GasTransactionTable } from '../db/schema.js';
-import type { Mode } from '../shared/scope.js';
 
-export interface GasAccount {
-  readonly mode: Mode;
-  readonly network: string;
-  /** The address of the key. */
-  readonly sender: string;
-}
+/** `sender` is the address of the key. */
+export type GasAccount = Pick<GasTransactionTable, 'mode' | 'network' | 'sender'>;
 
 const of = (reader: Reader, { mode, network, sender }: GasAccount) =>
   reader.selectFrom('gas_transactions').where((e) => e.and({ mode, network, sender }));

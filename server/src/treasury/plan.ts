@@ -273,13 +273,10 @@ export function transactionsOf({ items }: Pick<SweepPlan, 'items'>, most: number
   });
 }
 
-export interface WrittenSweep {
-  readonly transactions: readonly SweepTransaction[];
-  readonly safe: ReturnType<typeof safeBatch>;
-}
+export type WrittenSweep = ReturnType<typeof writeSweep>;
 
 /** As calls, and as a batch for Safe. @param most balances of one transaction @param now epoch milliseconds */
-export function writeSweep(plan: SweepPlan, most: number, now: number): WrittenSweep {
+export function writeSweep(plan: SweepPlan, most: number, now: number) {
   const transactions = transactionsOf(plan, most);
   return { transactions, safe: safeBatch('Sweep of deposit addresses', plan.chainId, transactions, now) };
 }

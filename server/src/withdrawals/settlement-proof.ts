@@ -1,7 +1,7 @@
 /** Checks on the chain that the merchant's own wallet has paid a transfer, before it is settled. */
 import { fromUnits } from 'crypto-checkout/contract';
 import { coinOf, fromChain } from '../chains/assets.js';
-import type { ConnectedNetwork, TransactionCost } from '../chains/connect.js';
+import type { ConnectedNetwork } from '../chains/connect.js';
 import type { Network } from '../chains/networks.js';
 import { readCursor, readScannedHash } from '../scanning/cursors.js';
 import { finalHeight } from '../scanning/finality.js';
@@ -38,17 +38,7 @@ export interface ClaimedPayment {
   readonly height: number | undefined;
 }
 
-export interface Proof {
-  /**
-   * Looks at the database again, in the transaction that settles the transfer: another command may have settled another
-   * transfer with the same hash meanwhile. Problem: `validation_error`.
-   * @returns the part of the network's fee, in the transfer's currency, that no other transfer of the transaction bears;
-   * undefined if the nodes do not tell the fee
-   */
-  claim(transaction: Transaction): Promise<bigint | undefined>;
-  /** What the transaction cost, in units of the network's coin; undefined if the nodes do not tell. */
-  readonly cost: TransactionCost | undefined;
-}
+export type Proof = NonNullable<Awaited<ReturnType<typeof proveSettlement>>>;
 
 /**
  * Looks the transaction up and compares its address, asset, amount and depth with the transfer. What the transaction has
@@ -61,7 +51,7 @@ export async function proveSettlement(
   { reader, currencies, networks, sentByContracts }: ProofDeps,
   { transferId, txHash, height: givenHeight }: ClaimedPayment,
   signal: AbortSignal,
-): Promise<Proof | undefined> {
+) {
   const hash = txHash.trim().toLowerCase().replace(/^0x/, '');
   const row = await store.findAnyTransfer(reader, transferId);
   const isSame = row?.status === 'success' && row.tx_hash?.replace(/^0x/, '') === hash;
@@ -112,8 +102,15 @@ export async function proveSettlement(
   };
   await ensureLeft(reader);
   return {
+    /** What the transaction cost, in units of the network's coin; undefined if the nodes do not tell. */
     cost,
-    async claim(transaction) {
+    /**
+     * Looks at the database again, in the transaction that settles the transfer: another command may have settled another
+     * transfer with the same hash meanwhile. Problem: `validation_error`.
+     * @returns the part of the network's fee, in the transfer's currency, that no other transfer of the transaction bears;
+     * undefined if the nodes do not tell the fee
+     */
+    async claim(transaction: Transaction): Promise<bigint | undefined> {
       await store.lockTransfersOf(transaction, row, hash);
       await ensureLeft(transaction);
       if (row.currency !== coin?.currency) return 0n;

@@ -9,20 +9,6 @@ import type { ChainTransfer, SpentCoin } from '../chain.js';
 import { isObject } from '../../rpc/node-client.js';
 import { NodeError } from '../../rpc/node-error.js';
 
-/** A transaction, as far as we read it. */
-export interface NodeTransaction {
-  readonly txid: string;
-  readonly outputs: readonly NodeOutput[];
-  readonly inputs: readonly unknown[];
-}
-
-interface NodeOutput {
-  readonly address: string;
-  readonly index: unknown;
-  /** Whole coins, not read yet: only the amounts of our own outputs matter. */
-  readonly value: unknown;
-}
-
 /**
  * Reads the outputs of a transaction that have an address. Others do not matter: data (OP_RETURN), bare multisig, and
  * those in Litecoin's MWEB, which have neither an address nor an amount that a node could show.
@@ -30,19 +16,20 @@ interface NodeOutput {
  * A coinbase counts as having none. It cannot be spent for 100 blocks, and a mining reward is no payment.
  * @returns undefined if the answer is not a transaction
  */
-export function readTransaction(answer: unknown, prefixes: AddressPrefixes): NodeTransaction | undefined {
+export function readTransaction(answer: unknown, prefixes: AddressPrefixes) {
   if (!isObject(answer)) return undefined;
   const { txid, vin: inputs, vout: outputs } = answer;
   if (!isHash(txid) || !Array.isArray(inputs) || !Array.isArray(outputs)) return undefined;
   const isCoinbase = inputs.some((input) => isObject(input) && 'coinbase' in input);
   return {
     txid,
-    inputs,
+    inputs: inputs as readonly unknown[],
     outputs: isCoinbase ? [] : outputs.flatMap((output) => readOutput(output, prefixes) ?? []),
   };
 }
 
-function readOutput(output: unknown, prefixes: AddressPrefixes): NodeOutput | undefined {
+/** The amount is of whole coins, and not read yet: only the amounts of our own outputs matter. */
+function readOutput(output: unknown, prefixes: AddressPrefixes) {
   if (!isObject(output) || !isObject(output['scriptPubKey'])) return undefined;
   const { hex } = output['scriptPubKey'];
   if (typeof hex !== 'string') return undefined;
@@ -52,7 +39,7 @@ function readOutput(output: unknown, prefixes: AddressPrefixes): NodeOutput | un
 
 /** @throws NodeError if an output of ours has no readable amount */
 export function transfersOf(
-  { txid, inputs, outputs }: NodeTransaction,
+  { txid, inputs, outputs }: NonNullable<ReturnType<typeof readTransaction>>,
   ours: ReadonlySet<string>,
   currency: string,
   prefixes: AddressPrefixes,

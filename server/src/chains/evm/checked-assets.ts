@@ -18,11 +18,6 @@ const recheckMs = 60_000;
 /** By currency; undefined for those that are right. */
 type Findings = ReadonlyMap<string, string | undefined>;
 
-interface Dispute {
-  readonly count: number;
-  readonly at: number;
-}
-
 export function createCheckedAssets(
   { network, assets: list }: EvmConfig,
   dialect: Dialect,
@@ -36,7 +31,7 @@ export function createCheckedAssets(
   /** What each node said last. */
   const said = new Map<string, Findings>();
   /** Good assets that nodes say are bad. */
-  const disputes = new Map<string, Dispute>();
+  const disputes = new Map<string, { readonly count: number; readonly at: number }>();
   let checkedAt = 0;
 
   async function ask(evm: EvmClient): Promise<Findings> {

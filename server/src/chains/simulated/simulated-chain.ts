@@ -388,18 +388,13 @@ function simulatedChain(
 }
 
 /** What the last read of the pending transfers found. It spares reading a flood of them again with every scan. */
-interface PendingRead {
-  /** The chain's last block then. As long as it is the last, no transfer gets into a block or out of one. */
-  readonly headHash: string;
-  /** Oldest first. */
-  readonly transfers: readonly ChainTransfer[];
-  /** When the newest was sent. */
-  readonly newest: number;
-  /** Those that were sent then: more may follow in the same millisecond. */
-  readonly newestHashes: ReadonlySet<string>;
-}
+type PendingRead = ReturnType<typeof readPending>;
 
-function readPending(headHash: string, rows: readonly SimulatedTransferTable[]): PendingRead {
+/**
+ * @param headHash of the chain's last block then. As long as it is the last, no transfer gets into a block or out of one
+ * @param rows oldest first
+ */
+function readPending(headHash: string, rows: readonly SimulatedTransferTable[]) {
   return { headHash, transfers: rows.map(toTransfer), ...newestOf(rows) };
 }
 
@@ -424,8 +419,8 @@ async function addNewer(
   };
 }
 
-/** @param rows oldest first */
-function newestOf(rows: readonly SimulatedTransferTable[]): Pick<PendingRead, 'newest' | 'newestHashes'> {
+/** When the newest was sent, and those that were sent then: more may follow in the same millisecond. */
+function newestOf(rows: readonly SimulatedTransferTable[]) {
   const newest = rows.at(-1)?.sent_at ?? 0;
   const atOnce = rows.filter((row) => row.sent_at === newest);
   return { newest, newestHashes: new Set(atOnce.map((row) => row.tx_hash)) };
