@@ -9,7 +9,7 @@ import { afterAll, expect, test } from 'vitest';
 import { checkoutOn, orderAt, shopOn } from './checkout.js';
 import { inspect, useStage } from './stage.js';
 
-const stage = useStage();
+const stage = useStage({ blockIntervalMs: 250 });
 const merchants: Server[] = [];
 
 afterAll(() => merchants.forEach((server) => server.close()));
