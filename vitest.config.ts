@@ -42,7 +42,8 @@ export default defineConfig({
           env: { TMPDIR: disk },
           include: ['test/e2e/**/*.test.ts'],
           globalSetup: ['test/litecoind.setup.ts', 'test/browser.setup.ts'],
-          testTimeout: 60_000,
+          // Each step has a limit of its own, whose error names what is missing. This one is for many slow steps together.
+          testTimeout: 180_000,
           hookTimeout: 120_000,
           // Each file drives a browser and a server, and mostly waits for pages, blocks and timers.
           maxWorkers: 2,
