@@ -6,8 +6,7 @@ import { exampleAccountNames } from './bank-accounts/account-names.js';
 import { createBankAccounts } from './bank-accounts/bank-accounts.js';
 import { createBanks } from './bank-accounts/banks.js';
 import { createCountries } from './bank-accounts/countries.js';
-import { createCountryHandlers } from './bank-accounts/country-handlers.js';
-import { createBankAccountHandlers } from './bank-accounts/handlers.js';
+import { createBankAccountHandlers, createCountryHandlers } from './bank-accounts/handlers.js';
 import { createPaystackAccountNames } from './bank-accounts/paystack.js';
 import { createTestAddressSources, type AddressSources } from './addresses/address-sources.js';
 import { readTestSeed } from './addresses/test-seed.js';
@@ -75,7 +74,7 @@ import { createPsbtHandlers } from './psbt-payouts/psbt-handlers.js';
 import { createPsbtPayouts } from './psbt-payouts/psbt-payouts.js';
 import { createMetaHandlers, type FindEndpoints } from './reference/handlers.js';
 import type { Handlers } from './api/handler.js';
-import { createAddressRules } from './refunds/address-rules.js';
+import { createCheckAddress } from './refunds/address-rules.js';
 import { createRefundClaimHandlers, createRefundHandlers } from './refunds/handlers.js';
 import { createRefunds } from './refunds/refunds.js';
 import type { Feature } from './shared/feature.js';
@@ -88,9 +87,8 @@ import { createSweepHandlers } from './treasury/sweep-handlers.js';
 import { createForwarderSource, createTreasury } from './treasury/treasury.js';
 import { createBilling } from './subscriptions/billing.js';
 import { createCharges } from './subscriptions/charges.js';
-import { createPaymentPlanHandlers } from './subscriptions/plan-handlers.js';
+import { createPaymentPlanHandlers, createSubscriberHandlers } from './subscriptions/handlers.js';
 import { createPaymentPlans } from './subscriptions/plans.js';
-import { createSubscriberHandlers } from './subscriptions/subscriber-handlers.js';
 import { createSubscribers } from './subscriptions/subscribers.js';
 import { createSubscriptionStatus } from './subscriptions/subscription-status.js';
 import { createWalletAddressHandlers } from './wallet-addresses/handlers.js';
@@ -237,7 +235,7 @@ export async function createApp(options: AppOptions) {
 
   const accountChanges = createAccountChanges({ keys, merchants, endpoints, auditLog });
   const depositKeyChanges = createDepositKeyChanges({ database, depositKeys, auditLog, outbox, log });
-  const wallets = createWallets({ ...base, addresses: depositAddresses });
+  const wallets = createWallets(base, depositAddresses);
   const updateSubscription = createSubscriptionStatus(outbox);
   const payments = createPayments({
     ...{ ...base, rates, personalData, depths, ledger, outbox, customers },
@@ -263,9 +261,9 @@ export async function createApp(options: AppOptions) {
   const receipts = createReceipts({ ...base, rates, depths, addresses: depositAddresses, ledger, payments });
 
   const paymentPlans = createPaymentPlans(base);
-  const charges = createCharges({ ...base, customers, paymentPlans, payments, outbox, checkoutUrl });
+  const charges = createCharges({ customers, paymentPlans, payments, outbox, checkoutUrl });
   const subscribers = createSubscribers({ ...base, customers, paymentPlans, charges, outbox });
-  const billing = createBilling({ database, charges, log });
+  const billing = createBilling(base, charges);
 
   const countries = createCountries(publicUrl);
   const bankAccounts = createBankAccounts({
@@ -274,7 +272,7 @@ export async function createApp(options: AppOptions) {
     banks: createBanks(),
     accountNames: { test: exampleAccountNames, live: createPaystackAccountNames(config.accountNames) },
   });
-  const walletAddresses = createWalletAddresses({ ...base, auditLog });
+  const walletAddresses = createWalletAddresses(base, auditLog);
   const simulatedChains = createSimulatedChains({
     database,
     clock,
@@ -304,14 +302,14 @@ export async function createApp(options: AppOptions) {
     ...shared,
     ...{ rates, outbox, balances, merchants, transfers, publicUrl },
     payments: paymentRefunds,
-    addressRules: createAddressRules({
-      tokenContracts: () =>
+    checkAddress: createCheckAddress(
+      () =>
         connected.flatMap(({ chainAssets }) =>
           Object.values(chainAssets).flatMap(({ contract }) => contract ?? []),
         ),
-      isOurs: async (reader, address) =>
+      async (reader, address) =>
         (await depositKeys.isAssigned(reader, address)) || (await treasury.isOwnAccount(reader, address)),
-    }),
+    ),
   });
   const reconciliation = createReconciliation({ ...shared, sink: receipts, now: clock.real });
   const restore = createRestore({

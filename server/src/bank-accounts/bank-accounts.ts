@@ -1,12 +1,10 @@
 /** Bank accounts that merchants are paid out to. */
 import type { Api, Data, Input } from 'crypto-checkout/contract';
 import type { Bank, Banks } from './banks.js';
-import { isoTime, type Clock } from '../shared/clock.js';
+import { isoTime } from '../shared/clock.js';
+import type { RoomDeps } from '../db/room-deps.js';
 import type { Countries, Country } from './countries.js';
 import { requireCurrency } from '../money/amounts.js';
-import type { Currencies } from '../money/currencies.js';
-import type { Database } from '../db/database.js';
-import type { NewId } from '../shared/ids.js';
 import { invalidField, orNotFound, Problem } from '../shared/problem.js';
 import type { Scope, Mode } from '../shared/scope.js';
 import type { AccountNames } from './account-names.js';
@@ -22,12 +20,8 @@ export type AccountHolder = Data<Api['bankAccounts']['checkName']>;
 
 export type BankAccounts = ReturnType<typeof createBankAccounts>;
 
-export interface BankAccountsDeps {
-  readonly database: Pick<Database, 'reader'>;
-  readonly clock: Clock;
-  readonly newId: NewId;
+interface BankAccountsDeps extends RoomDeps {
   readonly countries: Countries;
-  readonly currencies: Pick<Currencies, 'find'>;
   readonly banks: Banks;
   readonly accountNames: Readonly<Record<Mode, AccountNames>>;
 }
@@ -51,19 +45,15 @@ export function createBankAccounts(deps: BankAccountsDeps) {
   }
 
   /** If a country has no list of banks, any text is accepted as a bank's code and name. */
-  function bankOf(
-    country: string,
-    codeOrName: string,
-  ): Pick<Bank, 'code' | 'name' | 'country' | 'nubanCode'> {
+  function bankOf(country: string, codeOrName: string): Omit<Bank, 'currency'> {
     if (banks.list(country).length === 0) return { code: codeOrName, name: codeOrName, country };
     const bank = banks.find(country, codeOrName);
     if (!bank) throw unknownBank(country);
     return bank;
   }
 
-  async function locked(transaction: Transaction, scope: Scope, id: string): Promise<StoredBankAccount> {
-    return orNotFound(await store.lockBankAccount(transaction, scope, id), 'bank account');
-  }
+  const locked = async (transaction: Transaction, scope: Scope, id: string) =>
+    orNotFound(await store.lockBankAccount(transaction, scope, id), 'bank account');
 
   return {
     /** Problems: `validation_error`, `unsupported_currency`, `bank_account_exists`. */
@@ -90,9 +80,7 @@ export function createBankAccounts(deps: BankAccountsDeps) {
         throw new Problem(
           'bank_account_exists',
           `An account with this number at ${bank.name} in ${currency} already exists`,
-          {
-            param: 'accountNumber',
-          },
+          { param: 'accountNumber' },
         );
       }
       return view({ ...row, primary_id: null });

@@ -7,12 +7,7 @@ import * as z from 'zod/mini';
 
 export type Country = Data<typeof api.countries.list>[number];
 
-export interface Countries {
-  /** Sorted by name. */
-  list(): readonly Country[];
-  /** By two-letter code or any English name, in any case. */
-  find(codeOrName: string): Country | undefined;
-}
+export type Countries = ReturnType<typeof createCountries>;
 
 /** SVG files; the flag of NG is `ng.svg`. */
 export const flagsDirectory = join(
@@ -25,7 +20,7 @@ export const flagsDirectory = join(
 const namesFile = z.object({ countries: z.record(z.string(), z.union([z.string(), z.array(z.string())])) });
 
 /** @param publicUrl the server's public URL, under which it serves the flags */
-export function createCountries(publicUrl: string): Countries {
+export function createCountries(publicUrl: string) {
   // Reads the English names only: the package's entry point loads all languages.
   const namesPath = fileURLToPath(import.meta.resolve('i18n-iso-countries/langs/en.json'));
   const content: unknown = JSON.parse(readFileSync(namesPath, 'utf8'));
@@ -40,5 +35,10 @@ export function createCountries(publicUrl: string): Countries {
     for (const key of [code, ...names]) known.set(key.toLowerCase(), country);
   }
   const list = [...new Set(known.values())].sort((a, b) => byName.compare(a.name, b.name));
-  return { list: () => list, find: (codeOrName) => known.get(codeOrName.toLowerCase()) };
+  return {
+    /** Sorted by name. */
+    list: (): readonly Country[] => list,
+    /** By two-letter code or any English name, in any case. */
+    find: (codeOrName: string) => known.get(codeOrName.toLowerCase()),
+  };
 }

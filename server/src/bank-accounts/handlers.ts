@@ -1,6 +1,7 @@
-/** Handlers of `/v1/bank-accounts`. */
+/** Handlers of `/v1/bank-accounts` and `/v1/countries`. */
 import { replyWith, replyWithPage, type ApiHandlers } from '../api/handler.js';
 import type { BankAccounts } from './bank-accounts.js';
+import type { Countries } from './countries.js';
 
 export function createBankAccountHandlers(bankAccounts: BankAccounts): ApiHandlers<'bankAccounts'> {
   return {
@@ -27,3 +28,7 @@ export function createBankAccountHandlers(bankAccounts: BankAccounts): ApiHandle
     },
   };
 }
+
+export const createCountryHandlers = (countries: Countries): ApiHandlers<'countries'> => ({
+  list: () => Promise.resolve({ data: [...countries.list()] }),
+});

@@ -42,11 +42,10 @@ const selectAccounts = (reader: Reader) =>
     .select('primary_bank_accounts.bank_account_id as primary_id')
     .where('bank_accounts.archived_at', 'is', null);
 
-export function findBankAccount(reader: Reader, scope: Scope, id: string) {
+export function findBankAccount(reader: Reader, { merchantId, mode }: Scope, id: string) {
   return selectAccounts(reader)
     .where('bank_accounts.id', '=', id)
-    .where('bank_accounts.merchant_id', '=', scope.merchantId)
-    .where('bank_accounts.mode', '=', scope.mode)
+    .where((e) => e.and({ 'bank_accounts.merchant_id': merchantId, 'bank_accounts.mode': mode }))
     .executeTakeFirst();
 }
 

@@ -9,28 +9,15 @@ import { invalidState, notFound } from '../shared/problem.js';
 import type { Transaction } from '../db/engine.js';
 import * as store from './erasure-store.js';
 
-/** How many records were changed. */
-export interface Erased {
-  readonly customers: number;
-  readonly payments: number;
-  readonly webhooks: number;
-  readonly storedReplies: number;
-  /** What stands in place of the email now. */
-  readonly replacedBy: string;
-}
-
-export interface Erasure {
-  /**
-   * Replaces the email, names and phone numbers of whoever has this email, in both modes, in customers, payments,
-   * descriptions, webhook payloads and stored replies. Amounts, transactions and references stay.
-   * Problems: `not_found`, `invalid_state` if a subscription is active or a refund is open.
-   */
-  erase(transaction: Transaction, merchantId: string, email: string, actor: string): Promise<Erased>;
-}
-
-export function createErasure(auditLog: AuditLog, newId: NewId, personalData: PersonalData): Erasure {
+export function createErasure(auditLog: AuditLog, newId: NewId, personalData: PersonalData) {
   return {
-    async erase(transaction, merchantId, givenEmail, actor) {
+    /**
+     * Replaces the email, names and phone numbers of whoever has this email, in both modes, in customers, payments,
+     * descriptions, webhook payloads and stored replies. Amounts, transactions and references stay.
+     * Problems: `not_found`, `invalid_state` if a subscription is active or a refund is open.
+     * @returns how many records were changed, and what stands in place of the email now
+     */
+    async erase(transaction: Transaction, merchantId: string, givenEmail: string, actor: string) {
       const email = givenEmail.trim().toLowerCase();
       const emailIndexes = personalData.emailIndexes(merchantId, email);
       const payerIndexes = personalData.payerIndexes(merchantId, email);
@@ -63,9 +50,8 @@ export function createErasure(auditLog: AuditLog, newId: NewId, personalData: Pe
         const columns = personalData.payerColumns({ id, merchant_id: merchantId }, payer);
         await store.erasePayment(transaction, id, columns);
       }
-      const { json } = redact;
-      const webhooks = await store.rewriteWebhooks(transaction, merchantId, personalData, json);
-      const storedReplies = await store.rewriteReplies(transaction, merchantId, personalData, json);
+      const webhooks = await store.rewriteWebhooks(transaction, merchantId, personalData, redact);
+      const storedReplies = await store.rewriteReplies(transaction, merchantId, personalData, redact);
       const counts = { customers: customers.length, payments: payments.length, webhooks, storedReplies };
       await auditLog.record(transaction, {
         merchantId,
@@ -93,13 +79,11 @@ function createRedact(email: string, replacedBy: string, addresses: ReadonlySet<
     const kept = Object.entries(value).filter(([name]) => name !== 'fullName' && name !== 'phoneNumber');
     return Object.fromEntries(kept.map(([name, one]) => [name, walk(one)]));
   };
-  return {
-    /** @returns undefined if the JSON contains neither the email nor an address */
-    json(json: string): string | undefined {
-      const isConcerned =
-        json.toLowerCase().includes(email) || [...addresses].some((address) => json.includes(address));
-      return isConcerned ? JSON.stringify(walk(JSON.parse(json))) : undefined;
-    },
+  /** @returns undefined if the JSON contains neither the email nor an address */
+  return (json: string): string | undefined => {
+    const isConcerned =
+      json.toLowerCase().includes(email) || [...addresses].some((address) => json.includes(address));
+    return isConcerned ? JSON.stringify(walk(JSON.parse(json))) : undefined;
   };
 }
 

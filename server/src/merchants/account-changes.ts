@@ -2,7 +2,7 @@
 import type { Transaction } from '../db/engine.js';
 import { isoTime } from '../shared/clock.js';
 import type { Scope } from '../shared/scope.js';
-import type { Endpoint } from '../webhooks/endpoints.js';
+import type { Endpoints } from '../webhooks/endpoints.js';
 import type { AuditAction, AuditFields, AuditLog } from './audit-log.js';
 import type { Keys, NewKey } from './keys.js';
 import type { Merchant, MerchantChange, Merchants } from './merchants.js';
@@ -16,11 +16,7 @@ export interface WebhookChange {
 interface AccountChangesDeps {
   readonly keys: Pick<Keys, 'create' | 'revoke'>;
   readonly merchants: Pick<Merchants, 'retrieve' | 'update'>;
-  readonly endpoints: {
-    find(reader: Transaction, scope: Scope): Promise<Endpoint | undefined>;
-    set(transaction: Transaction, scope: Scope, url: string): Promise<string | undefined>;
-    rotateSecret(transaction: Transaction, scope: Scope): Promise<string>;
-  };
+  readonly endpoints: Pick<Endpoints, 'find' | 'set' | 'rotateSecret'>;
   readonly auditLog: AuditLog;
 }
 

@@ -4,6 +4,7 @@ import { replyWith, replyWithPage, type Handlers } from '../api/handler.js';
 import { isoTime } from '../shared/clock.js';
 import { Problem } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
+import type { Endpoints } from '../webhooks/endpoints.js';
 import type { createAccountChanges } from './account-changes.js';
 import { actorOf, type AuditLog } from './audit-log.js';
 import type { KeyRecord, Keys } from './keys.js';
@@ -11,18 +12,13 @@ import type { Merchant, Merchants } from './merchants.js';
 
 type Reader = Parameters<AuditLog['page']>[0];
 
-export interface AccountHandlersDeps {
+interface AccountHandlersDeps {
   readonly reader: Reader;
   readonly keys: Pick<Keys, 'page'>;
   readonly merchants: Pick<Merchants, 'retrieve'>;
   readonly auditLog: Pick<AuditLog, 'page'>;
   readonly accountChanges: ReturnType<typeof createAccountChanges>;
-  readonly endpoints: {
-    find(
-      reader: Reader,
-      scope: Scope,
-    ): Promise<{ readonly url: string; readonly disabledAt: number | null } | undefined>;
-  };
+  readonly endpoints: Pick<Endpoints, 'find'>;
 }
 
 export function createAccountHandlers(deps: AccountHandlersDeps): Handlers<SettingsApi> {

@@ -1,11 +1,9 @@
 /** Sessions of the console: how they begin, whom they name, and how they end. */
 import { personActor, type AuditLog } from '../merchants/audit-log.js';
-import type { Clock } from '../shared/clock.js';
-import type { Database } from '../db/database.js';
+import type { RoomDeps } from '../db/room-deps.js';
 import type { Transaction } from '../db/engine.js';
 import type { PersonTable, SessionTable } from '../db/schema.js';
 import { newToken, tokenDigest } from '../shared/token.js';
-import type { NewId } from '../shared/ids.js';
 import { notFound } from '../shared/problem.js';
 import type { Person } from '../shared/scope.js';
 import * as store from './store.js';
@@ -18,10 +16,7 @@ export const proofMs = 10 * 60_000;
 /** More sessions of one person end the oldest. */
 const maxSessions = 10;
 
-export interface SessionsDeps {
-  readonly database: Database;
-  readonly clock: Clock;
-  readonly newId: NewId;
+export interface SessionsDeps extends RoomDeps {
   readonly auditLog: AuditLog;
 }
 
@@ -93,11 +88,9 @@ export function createSessions({ database, clock, newId, auditLog }: SessionsDep
           ...{ provedAt: now, expiresAt: session.expires_at },
         },
       };
+      const actor = personActor({ ...signedIn.person, ...visitor });
       await auditLog.record(transaction, {
-        merchantId,
-        actor: personActor({ ...signedIn.person, ...visitor }),
-        action: 'session.started',
-        subjectId: session.id,
+        ...{ merchantId, actor, action: 'session.started', subjectId: session.id },
         after: { by: signedInBy },
       });
       return { token, signedIn };

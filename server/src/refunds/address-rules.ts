@@ -5,35 +5,33 @@ import type { Network } from '../chains/networks.js';
 import type { Reader } from '../db/engine.js';
 import { invalidField, Problem } from '../shared/problem.js';
 
-export interface AddressRulesDeps {
-  /** The contracts of all tokens that the server knows. */
-  readonly tokenContracts: () => readonly string[];
-  /** Whether an address was given to a payer, or is a treasury, a factory or a gas key of this server. */
-  readonly isOurs: (reader: Reader, address: string) => Promise<boolean>;
-}
+export type CheckAddress = ReturnType<typeof createCheckAddress>;
 
-export type AddressRules = ReturnType<typeof createAddressRules>;
-
-export function createAddressRules({ tokenContracts, isOurs }: AddressRulesDeps) {
-  return {
-    /** @returns the address in its canonical form. Problem: `invalid_address` */
-    async check(reader: Reader, network: Network, text: string): Promise<string> {
-      const address = parseAddress(network, text);
-      if (address === undefined) {
-        throw refused(describeInvalid(text, `This is not a valid address on ${network.name}`));
-      }
-      const { mode, family, addressNet } = network;
-      if (address === addressFormat(mode, family, addressNet).write(new Uint8Array(20))) {
-        throw refused('Nobody has this address: what is sent there is lost');
-      }
-      const isContract = tokenContracts().some((contract) => isSame(contract, address));
-      if (isContract) throw refused('This is the contract of a token: what is sent there is lost');
-      if (await isOurs(reader, address)) {
-        // The same words for all of them, so that nobody can ask whose address it is.
-        throw refused('This address belongs to the shop’s checkout. Give one of your own wallet');
-      }
-      return address;
-    },
+/**
+ * @param tokenContracts the contracts of all tokens that the server knows
+ * @param isOurs whether an address was given to a payer, or is a treasury, a factory or a gas key of this server
+ */
+export function createCheckAddress(
+  tokenContracts: () => readonly string[],
+  isOurs: (reader: Reader, address: string) => Promise<boolean>,
+) {
+  /** @returns the address in its canonical form. Problem: `invalid_address` */
+  return async (reader: Reader, network: Network, text: string): Promise<string> => {
+    const address = parseAddress(network, text);
+    if (address === undefined) {
+      throw refused(describeInvalid(text, `This is not a valid address on ${network.name}`));
+    }
+    const { mode, family, addressNet } = network;
+    if (address === addressFormat(mode, family, addressNet).write(new Uint8Array(20))) {
+      throw refused('Nobody has this address: what is sent there is lost');
+    }
+    const isContract = tokenContracts().some((contract) => isSame(contract, address));
+    if (isContract) throw refused('This is the contract of a token: what is sent there is lost');
+    if (await isOurs(reader, address)) {
+      // The same words for all of them, so that nobody can ask whose address it is.
+      throw refused('This address belongs to the shop’s checkout. Give one of your own wallet');
+    }
+    return address;
   };
 }
 

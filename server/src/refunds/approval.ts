@@ -8,8 +8,7 @@ import { invalidState, Problem } from '../shared/problem.js';
 import { scopeOf } from '../shared/scope.js';
 import { parseAddress } from '../addresses/formats.js';
 import { liveSums } from './amounts.js';
-import type { LockedRefund, RefundChanges } from './change-refund.js';
-import type { RefundsDeps } from './refunds-deps.js';
+import type { LockedRefund, RefundChanges, RefundsDeps } from './change-refund.js';
 import * as store from './store.js';
 
 /** The audit log is for ever, so it never has the payer's address. The transfer of the refund has it. */
@@ -20,7 +19,7 @@ export function auditFields({ status, amount, currency, network, transfer_id: tr
 export type Approval = ReturnType<typeof createApproval>;
 
 export function createApproval(deps: RefundsDeps, changes: RefundChanges) {
-  const { clock, currencies, rates, merchants, payments, transfers, addressRules, auditLog } = deps;
+  const { clock, currencies, rates, merchants, payments, transfers, checkAddress, auditLog } = deps;
 
   /** The chain can have taken back, since the refund began, what it gives back. Problem: `invalid_state`. */
   async function ensureStillCredited(transaction: Transaction, { row, payment }: LockedRefund) {
@@ -48,7 +47,7 @@ export function createApproval(deps: RefundsDeps, changes: RefundChanges) {
       );
     }
     await ensureStillCredited(transaction, locked);
-    const address = await addressRules.check(transaction, network, row.address);
+    const address = await checkAddress(transaction, network, row.address);
     const transfer = await transfers.createForRefund(transaction, { ...row, address });
     return changes.apply(transaction, locked, 'approve', { transfer_id: transfer.id });
   }

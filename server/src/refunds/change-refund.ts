@@ -1,25 +1,37 @@
 /** Changes a refund: its row, what it reserves, its payment's log, and the webhook, in one transaction. */
 import type { LogCode } from 'crypto-checkout/contract';
 import type { Transaction } from '../db/engine.js';
+import type { RoomDeps } from '../db/room-deps.js';
 import type { PaymentTable, RefundTable } from '../db/schema.js';
-import type { AccountName, Ledger } from '../ledger/ledger.js';
-import type { Currencies } from '../money/currencies.js';
+import { moved, type AccountName, type Ledger } from '../ledger/ledger.js';
+import type { AuditLog } from '../merchants/audit-log.js';
+import type { Merchants } from '../merchants/merchants.js';
+import type { RateSource } from '../money/rates.js';
 import { formatUnits } from '../money/units.js';
 import type { PaymentRefunds } from '../payments/refundable.js';
-import type { Clock } from '../shared/clock.js';
 import { invalidState, notFound, orNotFound } from '../shared/problem.js';
-import { scopeOf, type Scope } from '../shared/scope.js';
+import { isWithin, scopeOf, type Scope } from '../shared/scope.js';
 import type { Outbox } from '../webhooks/outbox.js';
+import type { Balances } from '../withdrawals/balances.js';
+import type { Transfers } from '../withdrawals/transfers.js';
+import type { CheckAddress } from './address-rules.js';
 import { eventTypes, isReserved, nextStatus, type RefundEvent } from './states.js';
 import * as store from './store.js';
 import { viewRefund } from './view.js';
 
-export interface ChangeDeps {
-  readonly clock: Clock;
-  readonly currencies: Currencies;
+/** What refunds depend on. */
+export interface RefundsDeps extends RoomDeps {
+  readonly rates: RateSource;
   readonly ledger: Ledger;
   readonly outbox: Outbox;
   readonly payments: PaymentRefunds;
+  readonly balances: Balances;
+  readonly merchants: Merchants;
+  readonly transfers: Pick<Transfers, 'createForRefund'>;
+  readonly auditLog: AuditLog;
+  readonly checkAddress: CheckAddress;
+  /** The claim page is at `{publicUrl}/refund`. */
+  readonly publicUrl: string;
 }
 
 /** A refund and its payment, both locked. */
@@ -34,7 +46,7 @@ type Changes = Partial<
 
 export type RefundChanges = ReturnType<typeof createRefundChanges>;
 
-export function createRefundChanges({ clock, currencies, ledger, outbox, payments }: ChangeDeps) {
+export function createRefundChanges({ clock, currencies, ledger, outbox, payments }: RefundsDeps) {
   /** Moves what a refund takes between the available balance and what is reserved. */
   async function move(transaction: Transaction, row: RefundTable, kind: 'hold' | 'void'): Promise<void> {
     const { id, mode, currency, network, merchant_id: merchantId } = row;
@@ -42,11 +54,7 @@ export function createRefundChanges({ clock, currencies, ledger, outbox, payment
     const available: AccountName = { kind: 'available', merchantId };
     const reserved: AccountName = { kind: 'reserved', network, merchantId };
     const [from, to] = kind === 'hold' ? [available, reserved] : [reserved, available];
-    const entries = [
-      { account: from, debit: units },
-      { account: to, credit: units },
-    ];
-    const posting = { key: `refund-${kind}:${id}`, mode, currency, entries };
+    const posting = { key: `refund-${kind}:${id}`, mode, currency, entries: moved(from, to, units) };
     await ledger.post(transaction, posting, clock.now(scopeOf(row)));
   }
 
@@ -80,9 +88,7 @@ export function createRefundChanges({ clock, currencies, ledger, outbox, payment
     /** @param paymentId locked first, as all that changes payments does. Problem: `not_found` */
     async lock(transaction: Transaction, id: string, scope?: Scope): Promise<LockedRefund> {
       const found = orNotFound(await store.findAnyRefund(transaction, id), 'refund');
-      if (scope && (found.merchant_id !== scope.merchantId || found.mode !== scope.mode)) {
-        throw notFound('refund');
-      }
+      if (scope && !isWithin(found, scope)) throw notFound('refund');
       const payment = await payments.lock(transaction, found.payment_id);
       return { row: orNotFound(await store.lockRefund(transaction, id), 'refund'), payment };
     },

@@ -6,8 +6,7 @@ import { Problem } from '../shared/problem.js';
 import { scopeOf } from '../shared/scope.js';
 import { isSignedBy } from './address-rules.js';
 import type { Approval } from './approval.js';
-import type { LockedRefund, RefundChanges } from './change-refund.js';
-import type { RefundsDeps } from './refunds-deps.js';
+import type { LockedRefund, RefundChanges, RefundsDeps } from './change-refund.js';
 import * as store from './store.js';
 import { tokenDigest } from '../shared/token.js';
 import { signatureText, viewClaim } from './view.js';
@@ -19,7 +18,7 @@ export interface GivenAddress {
 }
 
 export function createClaims(deps: RefundsDeps, changes: RefundChanges, approval: Approval) {
-  const { database, clock, currencies, payments, merchants, addressRules } = deps;
+  const { database, clock, currencies, payments, merchants, checkAddress } = deps;
 
   /** The same answer for all that leads nowhere, so that a token tells nothing of a refund that has ended. */
   function ensureOpen(row: RefundTable | undefined): RefundTable {
@@ -64,7 +63,7 @@ export function createClaims(deps: RefundsDeps, changes: RefundChanges, approval
       // Another request can have ended it, or made a new link, while this one waited for the lock.
       const row = ensureOpen(locked.row.token_digest === digest ? locked.row : undefined);
       const { network } = currencies.option(row.mode, row.currency, row.network);
-      const address = await addressRules.check(transaction, network, given.address);
+      const address = await checkAddress(transaction, network, given.address);
       const sameWallet = await signedBy(transaction, locked, given);
       if (address === row.address && sameWallet === row.same_wallet) {
         return view(transaction, row, locked.payment.tx_ref);

@@ -12,12 +12,11 @@ import type { CreditedCoins } from '../payments/refundable.js';
 import { createFailures } from '../shared/failures.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
 import { invalidField, invalidState, notFound, orNotFound } from '../shared/problem.js';
-import { scopeOf, type Scope } from '../shared/scope.js';
+import { isWithin, scopeOf, type Scope } from '../shared/scope.js';
 import { liveSums, mostOf, worthToday } from './amounts.js';
 import { auditFields, createApproval } from './approval.js';
-import { createRefundChanges } from './change-refund.js';
+import { createRefundChanges, type RefundsDeps } from './change-refund.js';
 import { createClaims } from './claims.js';
-import type { RefundsDeps } from './refunds-deps.js';
 import { newToken, tokenDigest } from '../shared/token.js';
 import { transferEvents } from './states.js';
 import * as store from './store.js';
@@ -34,7 +33,7 @@ export type Refunds = ReturnType<typeof createRefunds>;
 const linkMs = 30 * 86_400_000;
 
 export function createRefunds(deps: RefundsDeps) {
-  const { database, clock, newId, currencies, rates, balances, payments, auditLog, addressRules } = deps;
+  const { database, clock, newId, currencies, rates, balances, payments, auditLog, checkAddress } = deps;
   const changes = createRefundChanges(deps);
   const approval = createApproval(deps, changes);
   const linkOf = (token: string) => `${deps.publicUrl}/refund#${token}`;
@@ -105,12 +104,10 @@ export function createRefunds(deps: RefundsDeps) {
      */
     async create(transaction: Transaction, scope: Scope, request: NewRefund, actor: string) {
       const payment = await payments.lock(transaction, request.paymentId);
-      if (payment.merchant_id !== scope.merchantId || payment.mode !== scope.mode) throw notFound('payment');
+      if (!isWithin(payment, scope)) throw notFound('payment');
       const { currency, network, amount, fee, rate } = await price(transaction, payment, request);
       const address =
-        request.address === undefined
-          ? null
-          : await addressRules.check(transaction, network, request.address);
+        request.address === undefined ? null : await checkAddress(transaction, network, request.address);
       await balances.ensureSpendableOn(transaction, scope, currency, network, amount + fee);
       const now = clock.now(scope);
       const token = newToken();

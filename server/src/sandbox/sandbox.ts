@@ -1,30 +1,23 @@
 /** The rules of the sandbox: what secret test keys can do to the simulated networks and to their merchant's clock. */
 import type { Input, sandbox } from 'crypto-checkout/contract';
-import type { Logger } from 'pino';
 import type { Network } from '../chains/networks.js';
 import { describeInvalid, parseAddress } from '../addresses/formats.js';
-import type { ChainHead, NetworkRef } from '../chains/chain.js';
+import type { NetworkRef } from '../chains/chain.js';
 import { merchantOf } from '../addresses/owners.js';
 import type { Scanner } from '../scanning/scanner.js';
 import type { SimulatedChains } from '../chains/simulated/simulated-chain.js';
 import type { TestClock } from '../chains/simulated/test-clock.js';
 import { parseAmount } from '../money/amounts.js';
-import type { Currencies } from '../money/currencies.js';
+import type { RoomDeps } from '../db/room-deps.js';
 import { Problem } from '../shared/problem.js';
 import type { Transaction } from '../db/engine.js';
 
 export type Sandbox = ReturnType<typeof createSandbox>;
 
-export interface NetworkHead extends ChainHead {
-  readonly network: string;
-}
-
-export interface SandboxDeps {
+interface SandboxDeps extends RoomDeps {
   readonly simulatedChains: SimulatedChains;
   readonly scanner: Scanner;
   readonly clock: TestClock;
-  readonly currencies: Currencies;
-  readonly log: Logger;
   /** Runs the jobs that depend on a network's state, after it was scanned. */
   afterNetworkChange(): Promise<void>;
   /** Runs the jobs that depend on the time, after all networks were scanned. */
@@ -100,7 +93,7 @@ export function createSandbox(deps: SandboxDeps) {
     },
 
     /** Adds blocks and returns the new head. Problem: `unsupported_currency` if the network is unknown. */
-    async mine(transaction: Transaction, network: string, count: number): Promise<NetworkHead> {
+    async mine(transaction: Transaction, network: string, count: number) {
       const { code } = networkOf(network);
       return { network: code, ...(await simulatedChains.mine(transaction, code, count)) };
     },
@@ -113,15 +106,10 @@ export function createSandbox(deps: SandboxDeps) {
       transaction: Transaction,
       merchantId: string,
       { network: networkCode, depth, keep, address }: Input<typeof sandbox.reorg>['body'],
-    ): Promise<NetworkHead> {
+    ) {
       const network = networkOf(networkCode);
-      const reorg = {
-        merchantId,
-        network: network.code,
-        depth,
-        keep,
-        address: address === undefined ? undefined : addressOn(network, address),
-      };
+      const place = address === undefined ? undefined : addressOn(network, address);
+      const reorg = { merchantId, network: network.code, depth, keep, address: place };
       return { network: network.code, ...(await simulatedChains.reorg(transaction, reorg)) };
     },
 

@@ -1,27 +1,20 @@
 /** The billing job: charges every subscriber that is due, each in its own transaction. */
-import type { Logger } from 'pino';
-import type { Database } from '../db/database.js';
 import { isUnavailable } from '../db/errors.js';
 import type { Charges } from './charges.js';
-import type { DueSubscriber } from './subscriber-store.js';
+import * as store from './subscriber-store.js';
+import type { RoomDeps } from '../db/room-deps.js';
 import type { Mode } from '../shared/scope.js';
-
-export interface BillingDeps {
-  readonly database: Database;
-  readonly charges: Charges;
-  readonly log: Logger;
-}
 
 /** The delay before a failed charge (no rate, a bug) is retried, so that it neither delays the others nor loops. */
 const retryMs = 30_000;
 
-export function createBilling({ database, charges, log }: BillingDeps) {
+export function createBilling({ database, clock, log }: RoomDeps, charges: Charges) {
   /** @returns false if no subscriber is due */
   async function chargeNext(mode: Mode): Promise<boolean> {
-    let claimed: DueSubscriber | undefined;
+    let claimed: store.DueSubscriber | undefined;
     try {
       return await database.write(async (transaction) => {
-        claimed = await charges.claim(transaction, mode);
+        claimed = await store.claimDue(transaction, mode, clock.real());
         if (claimed) await charges.charge(transaction, claimed.row, claimed.now);
         return claimed !== undefined;
       });
@@ -30,14 +23,14 @@ export function createBilling({ database, charges, log }: BillingDeps) {
       const { row, now } = claimed;
       const { id } = row;
       log.warn({ err: error, subscriber: id }, 'A subscriber could not be charged; retrying later');
-      await database.write((transaction) => charges.postpone(transaction, id, now + retryMs));
+      await database.write((transaction) => store.postponeCharge(transaction, id, now + retryMs));
       return true;
     }
   }
 
   async function chargeAll(signal: AbortSignal): Promise<void> {
     for (const mode of ['test', 'live'] satisfies Mode[]) {
-      if (!(await charges.isAnyDue(mode))) continue;
+      if (!(await store.isAnyDue(database.reader, mode, clock.real()))) continue;
       while (!signal.aborted && (await chargeNext(mode)));
     }
   }

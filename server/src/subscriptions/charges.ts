@@ -2,23 +2,18 @@
 import { dueAt, newestDue } from './calendar.js';
 import { referenceOf } from './cycle-reference.js';
 import type { Customers } from '../customers/customers.js';
-import type { Clock } from '../shared/clock.js';
-import type { Database } from '../db/database.js';
 import type { PaymentPlans, PlanTerms } from './plans.js';
 import type { Payments } from '../payments/payments.js';
 import type { Outbox } from '../webhooks/outbox.js';
 import * as store from './subscriber-store.js';
-import type { DueSubscriber } from './subscriber-store.js';
 import { viewSubscriber } from './subscriber-view.js';
-import { scopeOf, type Mode } from '../shared/scope.js';
+import { scopeOf } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
 import type { SubscriberTable } from '../db/schema.js';
 
 export type Charges = ReturnType<typeof createCharges>;
 
-export interface ChargesDeps {
-  readonly database: Database;
-  readonly clock: Clock;
+interface ChargesDeps {
   readonly customers: Pick<Customers, 'payer'>;
   readonly paymentPlans: PaymentPlans;
   readonly payments: Payments;
@@ -27,9 +22,7 @@ export interface ChargesDeps {
   readonly checkoutUrl: string;
 }
 
-export function createCharges(deps: ChargesDeps) {
-  const { database, clock, customers, paymentPlans, payments, outbox, checkoutUrl } = deps;
-
+export function createCharges({ customers, paymentPlans, payments, outbox, checkoutUrl }: ChargesDeps) {
   /** Creates the payment of a cycle, and the event that it is due. */
   async function issue(
     transaction: Transaction,
@@ -64,13 +57,6 @@ export function createCharges(deps: ChargesDeps) {
   }
 
   return {
-    /** Whether any subscriber of the mode is due. */
-    isAnyDue: (mode: Mode): Promise<boolean> => store.isAnyDue(database.reader, mode, clock.real()),
-
-    /** Locks a subscriber of the mode that is due and that no other replica is charging. */
-    claim: (transaction: Transaction, mode: Mode): Promise<DueSubscriber | undefined> =>
-      store.claimDue(transaction, mode, clock.real()),
-
     /**
      * Charges the newest cycle that is due at `now`, once. Older cycles are skipped and never charged. So is the newest
      * one if it came due while the plan was off, or if the customer is blacklisted.
@@ -94,9 +80,5 @@ export function createCharges(deps: ChargesDeps) {
         charge_at: timesCharged < plan.numberOfTimesToCharge ? due(nextCycle) : null,
       });
     },
-
-    /** Postpones the charge of a subscriber that is still due. `until` is a time of its merchant's clock. */
-    postpone: (transaction: Transaction, id: string, until: number): Promise<void> =>
-      store.postponeCharge(transaction, id, until),
   };
 }

@@ -1,7 +1,6 @@
 /** Payment plans: how much is charged, how often, how many times, and whether the plan is on. */
 import { fromUnits, type Api, type Data, type Input } from 'crypto-checkout/contract';
 import { parseAmount, requireCurrency } from '../money/amounts.js';
-import type { Currencies } from '../money/currencies.js';
 import { unitsToNumber } from '../money/units.js';
 import { orNotFound, Problem } from '../shared/problem.js';
 import type { Page } from '../shared/pagination.js';
@@ -18,13 +17,7 @@ export type PaymentPlans = ReturnType<typeof createPaymentPlans>;
 /** What charging needs to know about a plan. */
 export type PlanTerms = Awaited<ReturnType<PaymentPlans['terms']>>;
 
-export interface PaymentPlansDeps extends RoomDeps {
-  readonly currencies: Currencies;
-}
-
-export function createPaymentPlans(deps: PaymentPlansDeps) {
-  const { database, clock, newId, currencies } = deps;
-
+export function createPaymentPlans({ database, clock, newId, currencies }: RoomDeps) {
   /** The codes in upper case, each once. Problem: `unsupported_currency`. */
   function parsePayingCurrencies(codes: readonly string[], mode: Mode): string[] {
     const payable = new Set(currencies.options(mode).map((option) => option.currency.code));

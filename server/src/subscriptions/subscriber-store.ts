@@ -177,14 +177,14 @@ export function findReplaceableCycle(
   return transaction
     .selectFrom(['subscriber_cycles', 'payments'])
     .selectAll('subscriber_cycles')
-    .where('subscriber_cycles.subscriber_id', '=', subscriberId)
-    .where('subscriber_cycles.cycle', '=', cycle)
-    .where('payments.tx_ref', '=', referenceOf(subscriberId, cycle))
-    .where('payments.created_by', '=', 'secret')
-    .where('payments.merchant_id', '=', merchant_id)
-    .where('payments.mode', '=', mode)
-    .where('payments.base_amount', '=', base_amount)
-    .where('payments.base_currency', '=', base_currency)
+    .where((e) =>
+      e.and({ 'subscriber_cycles.subscriber_id': subscriberId, 'subscriber_cycles.cycle': cycle }),
+    )
+    .where((e) => e.and({ 'payments.merchant_id': merchant_id, 'payments.mode': mode }))
+    .where((e) => e.and({ 'payments.base_amount': base_amount, 'payments.base_currency': base_currency }))
+    .where((e) =>
+      e.and({ 'payments.tx_ref': referenceOf(subscriberId, cycle), 'payments.created_by': 'secret' }),
+    )
     .executeTakeFirst();
 }
 

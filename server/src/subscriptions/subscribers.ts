@@ -15,7 +15,7 @@ import type { SubscriberTable } from '../db/schema.js';
 
 export type Subscribers = ReturnType<typeof createSubscribers>;
 
-export interface SubscribersDeps extends RoomDeps {
+interface SubscribersDeps extends RoomDeps {
   readonly customers: Customers;
   readonly paymentPlans: PaymentPlans;
   readonly charges: Charges;

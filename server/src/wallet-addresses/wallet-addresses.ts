@@ -2,10 +2,8 @@
 import type { Api, Data, Input } from 'crypto-checkout/contract';
 import type { Network } from '../chains/networks.js';
 import { canonicalForms, describeInvalid, parseAddress } from '../addresses/formats.js';
-import { isoTime, type Clock } from '../shared/clock.js';
-import type { Currencies } from '../money/currencies.js';
-import type { Database } from '../db/database.js';
-import type { NewId } from '../shared/ids.js';
+import { isoTime } from '../shared/clock.js';
+import type { RoomDeps } from '../db/room-deps.js';
 import { orNotFound, Problem } from '../shared/problem.js';
 import { actorOf, type AuditAction, type AuditLog } from '../merchants/audit-log.js';
 import type { Caller, Scope } from '../shared/scope.js';
@@ -31,16 +29,8 @@ export interface Destination {
 
 export type WalletAddresses = ReturnType<typeof createWalletAddresses>;
 
-export interface WalletAddressesDeps {
-  readonly database: Pick<Database, 'reader'>;
-  readonly clock: Clock;
-  readonly newId: NewId;
-  readonly currencies: Pick<Currencies, 'options'>;
-  readonly auditLog: AuditLog;
-}
-
-export function createWalletAddresses(deps: WalletAddressesDeps) {
-  const { database, clock, newId, currencies, auditLog } = deps;
+export function createWalletAddresses(deps: RoomDeps, auditLog: AuditLog) {
+  const { database, clock, newId, currencies } = deps;
 
   /** The networks that an address can be for. */
   function networksOf({ mode }: Scope, { currency, network }: NewWalletAddress) {

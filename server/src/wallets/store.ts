@@ -31,16 +31,12 @@ export function findWallet(reader: Reader, scope: Scope, id: string): Promise<Wa
 
 /** Locks a wallet of any merchant, deleted or not, for a change in this transaction. */
 export function lockWallet(transaction: Transaction, id: string): Promise<WalletTable | undefined> {
-  return selectWallet(transaction, id).$call(forUpdate(transaction)).executeTakeFirst();
+  return rowById(transaction, 'wallets', id).$call(forUpdate(transaction)).executeTakeFirst();
 }
 
 /** Locks it against changes until the transaction ends. Several transactions can hold this lock at once. */
 export function lockWalletShared(transaction: Transaction, id: string): Promise<WalletTable | undefined> {
-  return selectWallet(transaction, id).$call(forShare(transaction)).executeTakeFirst();
-}
-
-function selectWallet(transaction: Transaction, id: string) {
-  return rowById(transaction, 'wallets', id);
+  return rowById(transaction, 'wallets', id).$call(forShare(transaction)).executeTakeFirst();
 }
 
 export async function listWallets(reader: Reader, scope: Scope, filter: WalletFilter) {

@@ -3,8 +3,7 @@ import type { api, Data } from 'crypto-checkout/contract';
 import type { DepositAddresses } from '../addresses/deposit-addresses.js';
 import { isoTime } from '../shared/clock.js';
 import { requireCurrency } from '../money/amounts.js';
-import type { Currencies } from '../money/currencies.js';
-import type { AddressTable, WalletTable } from '../db/schema.js';
+import type { WalletTable } from '../db/schema.js';
 import { notFound, orNotFound, Problem } from '../shared/problem.js';
 import type { Page } from '../shared/pagination.js';
 import { scopeOf, type Scope, type Mode } from '../shared/scope.js';
@@ -26,28 +25,23 @@ export interface DepositTarget {
 
 export type Wallets = ReturnType<typeof createWallets>;
 
-export interface WalletsDeps extends RoomDeps {
-  readonly currencies: Currencies;
-  readonly addresses: DepositAddresses;
-}
-
-export function createWallets(deps: WalletsDeps) {
-  const { database, clock, newId, currencies, addresses } = deps;
+export function createWallets(deps: RoomDeps, addresses: DepositAddresses) {
+  const { database, clock, newId, currencies } = deps;
 
   async function viewAll(reader: Reader, wallets: readonly WalletTable[]): Promise<Wallet[]> {
     const ids = wallets.map((wallet) => wallet.id);
     const all = await addresses.ofWallets(reader, ids);
-    return wallets.map((wallet) =>
-      view(
-        wallet,
-        all.filter((address) => address.wallet_id === wallet.id),
-      ),
-    );
+    return wallets.map((wallet) => ({
+      ...{ id: wallet.id, mode: wallet.mode, label: wallet.label, currency: wallet.currency },
+      addresses: all
+        .filter((address) => address.wallet_id === wallet.id)
+        .map(({ network, address }) => ({ network, address })),
+      createdAt: isoTime(wallet.created_at),
+    }));
   }
 
-  async function viewOne(reader: Reader, wallet: WalletTable): Promise<Wallet> {
-    return view(wallet, await addresses.ofWallets(reader, [wallet.id]));
-  }
+  const viewOne = async (reader: Reader, wallet: WalletTable) =>
+    orNotFound((await viewAll(reader, [wallet]))[0], 'wallet');
 
   return {
     /** Problem: `unsupported_currency` if the currency cannot be paid in the caller's mode. */
@@ -85,7 +79,7 @@ export function createWallets(deps: WalletsDeps) {
     },
 
     async list(scope: Scope, filter: WalletFilter): Promise<Page<Wallet>> {
-      const currency = filter.currency === undefined ? undefined : filter.currency.toUpperCase();
+      const currency = filter.currency?.toUpperCase();
       const { rows, total } = await store.listWallets(database.reader, scope, { ...filter, currency });
       return { rows: await viewAll(database.reader, rows), total };
     },
@@ -118,16 +112,5 @@ export function createWallets(deps: WalletsDeps) {
         wallet: await viewOne(transaction, wallet),
       };
     },
-  };
-}
-
-function view(wallet: WalletTable, addresses: readonly AddressTable[]): Wallet {
-  return {
-    id: wallet.id,
-    mode: wallet.mode,
-    label: wallet.label,
-    currency: wallet.currency,
-    addresses: addresses.map(({ network, address }) => ({ network, address })),
-    createdAt: isoTime(wallet.created_at),
   };
 }

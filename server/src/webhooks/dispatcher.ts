@@ -1,13 +1,10 @@
 /** Delivers webhooks: claims due events, sends them outside any transaction, and records the outcome of each attempt. */
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import type { AuditLog } from '../merchants/audit-log.js';
 import type { DataKeys } from '../shared/data-keys.js';
-import { bodyOf } from './body.js';
 import { signingSecrets } from './endpoint-secrets.js';
-import { nextDelayMs } from './schedule.js';
-import type { Outcome, Sender } from './send.js';
+import { bodyOf, type Outcome, type Sender } from './send.js';
 import * as store from './store.js';
 import type { Mode } from '../shared/scope.js';
 import type { PersonalData } from '../db/personal-data.js';
@@ -15,9 +12,8 @@ import type { RoomDeps } from '../db/room-deps.js';
 import type { Transaction } from '../db/engine.js';
 import type { OutboxTable, WebhookEndpointTable } from '../db/schema.js';
 
-export interface DispatcherOptions extends RoomDeps {
+interface DispatcherDeps extends RoomDeps {
   readonly sender: Sender;
-  readonly log: Logger;
   readonly auditLog: AuditLog;
   readonly dataKeys: DataKeys;
   readonly personalData: PersonalData;
@@ -46,8 +42,8 @@ const graceMs = 2000;
  */
 const limits = { total: 256, failing: 128, perEndpoint: 8, perEndpointWhenScarce: 1 };
 
-export function createDispatcher(options: DispatcherOptions) {
-  const { database, clock, newId, sender, log, auditLog, dataKeys, personalData } = options;
+export function createDispatcher(deps: DispatcherDeps) {
+  const { database, clock, newId, sender, log, auditLog, dataKeys, personalData } = deps;
   const stopping = new AbortController();
   const aborting = new AbortController();
   // Every running delivery adds a listener.
@@ -125,17 +121,11 @@ export function createDispatcher(options: DispatcherOptions) {
         await store.failPending(transaction, { merchantId, mode });
         continue;
       }
-      const id = newId();
-      const events = await store.claimDue(transaction, {
-        mode,
-        merchantId,
-        now: clock.now({ merchantId, mode }),
-        realNow,
-        limit,
-        claim: id,
-        until: realNow + claimMs,
-      });
-      claimed.push(...events.map((event) => ({ event, endpoint, claim: id })));
+      const claim = newId();
+      const now = clock.now({ merchantId, mode });
+      const due = { merchantId, mode, now, realNow, limit, claim, until: realNow + claimMs };
+      const events = await store.claimDue(transaction, due);
+      claimed.push(...events.map((event) => ({ event, endpoint, claim })));
     }
     return claimed;
   }
@@ -146,17 +136,9 @@ export function createDispatcher(options: DispatcherOptions) {
     const key = endpointKey(event);
     const now = clock.real();
     try {
-      const outcome = await sender.send(
-        {
-          url: endpoint.url,
-          mode,
-          id,
-          body: bodyOf({ ...event, data: personalData.openEvent(event) }),
-          secrets: signingSecrets(dataKeys, endpoint, now),
-          now,
-        },
-        aborting.signal,
-      );
+      const body = bodyOf({ ...event, data: personalData.openEvent(event) });
+      const secrets = signingSecrets(dataKeys, endpoint, now);
+      const outcome = await sender.send({ url: endpoint.url, mode, id, body, secrets, now }, aborting.signal);
       if (outcome.error === undefined) failing.delete(key);
       else failing.add(key);
       await database.write((transaction) => settle(transaction, claimed, outcome, now));
@@ -208,11 +190,7 @@ export function createDispatcher(options: DispatcherOptions) {
     await store.putEndpoint(transaction, { ...endpoint, disabled_at: now });
     await store.failPending(transaction, { merchantId, mode });
     await auditLog.record(transaction, {
-      merchantId,
-      mode,
-      actor: 'server',
-      action: 'webhook.disabled',
-      subjectId: merchantId,
+      ...{ merchantId, mode, actor: 'server', action: 'webhook.disabled', subjectId: merchantId },
       after: { reason: 'It returned 410 Gone' },
     });
     log.warn(
@@ -290,4 +268,21 @@ function shuffled<T>(list: readonly T[]): T[] {
     .map((item) => ({ item, at: Math.random() }))
     .sort((a, b) => a.at - b.at)
     .map(({ item }) => item);
+}
+
+/** The delay after each failed attempt. As Standard Webhooks recommends: ten attempts over three days. */
+const delaysSeconds = [5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400];
+const maxRetryAfterSeconds = 86_400;
+
+/**
+ * @param failedAttempts 1 or more
+ * @param random from 0 to 1; shifts the delay by up to 10 % either way, so that events that failed together spread out
+ * @param retryAfterSeconds the receiver's `Retry-After`; used if it is longer than the delay, up to a day
+ * @returns milliseconds until the next attempt; undefined after the last one
+ */
+function nextDelayMs(failedAttempts: number, random: number, retryAfterSeconds = 0): number | undefined {
+  const delaySeconds = delaysSeconds[failedAttempts - 1];
+  if (delaySeconds === undefined) return undefined;
+  const jitteredMs = delaySeconds * 1000 * (0.9 + 0.2 * random);
+  return Math.round(Math.max(jitteredMs, Math.min(retryAfterSeconds, maxRetryAfterSeconds) * 1000));
 }

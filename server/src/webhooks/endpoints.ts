@@ -18,6 +18,8 @@ export interface Endpoint extends Scope {
   readonly disabledAt: number | null;
 }
 
+export type Endpoints = ReturnType<typeof createEndpoints>;
+
 /** Each mode has its own endpoint, with its own secrets. */
 export function createEndpoints(clock: Clock, targets: Pick<Targets, 'check'>, dataKeys: DataKeys) {
   return {

@@ -2,11 +2,22 @@
 import { parseRetryAfter } from 'crypto-checkout/contract';
 import { Webhook } from 'standardwebhooks';
 import type { Agent, Dispatcher } from 'undici';
+import type { OutboxTable } from '../db/schema.js';
+import { isoTime } from '../shared/clock.js';
 import { errorMessage } from '../shared/error-message.js';
 import type { Targets } from './targets.js';
 import type { Mode } from '../shared/scope.js';
 
-export interface Delivery {
+/** The body of a webhook: the same in every attempt, byte for byte. */
+export function bodyOf({
+  type,
+  created_at,
+  data,
+}: Pick<OutboxTable, 'type' | 'created_at' | 'data'>): string {
+  return `{"type":${JSON.stringify(type)},"timestamp":"${isoTime(created_at)}","data":${data}}`;
+}
+
+interface Delivery {
   readonly url: string;
   readonly mode: Mode;
   /** The `webhook-id`: the same in every attempt. */
@@ -104,13 +115,8 @@ export function createSender(options: SenderOptions) {
         const reason = controller.signal.aborted
           ? `No response within ${timeoutMs / 1000} seconds`
           : errorMessage(error);
-        return {
-          status: undefined,
-          excerpt: '',
-          error: reason,
-          retryAfterSeconds: undefined,
-          durationMs: elapsedMs(),
-        };
+        const none = { status: undefined, excerpt: '', retryAfterSeconds: undefined };
+        return { ...none, error: reason, durationMs: elapsedMs() };
       } finally {
         clearTimeout(timer);
         signal.removeEventListener('abort', abort);

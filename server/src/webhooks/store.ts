@@ -126,40 +126,42 @@ export async function countWaiting(reader: Reader): Promise<number> {
   return Number(waiting);
 }
 
-export interface Claim {
-  readonly mode: Mode;
-  readonly merchantId: string;
-  /** Time by the merchant's clock. */
-  readonly now: number;
-  /** Real time. Claims expire by it. */
-  readonly realNow: number;
-  readonly limit: number;
-  /** The id of this claim. */
-  readonly claim: string;
-  /** When the claim expires, in real time. */
-  readonly until: number;
-}
-
-/** Claims due events that no process has claimed, the longest overdue first. */
-export async function claimDue(transaction: Transaction, claim: Claim): Promise<OutboxTable[]> {
+/**
+ * Claims due events that no process has claimed, the longest overdue first.
+ * @param now time by the merchant's clock; claims expire by real time
+ */
+export async function claimDue(
+  transaction: Transaction,
+  {
+    merchantId,
+    mode,
+    now,
+    realNow,
+    limit,
+    claim,
+    until,
+  }: Scope & Readonly<Record<'now' | 'realNow' | 'limit' | 'until', number>> & { readonly claim: string },
+): Promise<OutboxTable[]> {
   const due = await transaction
     .selectFrom('outbox')
     .select('id')
-    .where((e) => e.and({ mode: claim.mode, merchant_id: claim.merchantId }))
-    .where('due_at', '<=', claim.now)
-    .where((e) => e.or([e('claimed_until', 'is', null), e('claimed_until', '<=', claim.realNow)]))
+    .where((e) => e.and({ mode, merchant_id: merchantId }))
+    .where('due_at', '<=', now)
+    .where((e) => e.or([e('claimed_until', 'is', null), e('claimed_until', '<=', realNow)]))
     .orderBy('due_at')
-    .limit(claim.limit)
+    .limit(limit)
     .$call(forUpdateSkipLocked(transaction))
     .execute();
   if (due.length === 0) return [];
   return transaction
     .updateTable('outbox')
-    .set({ claim: claim.claim, claimed_until: claim.until })
-    .where(
-      'id',
-      'in',
-      due.map(({ id }) => id),
+    .set({ claim, claimed_until: until })
+    .where((e) =>
+      e(
+        'id',
+        'in',
+        due.map(({ id }) => id),
+      ),
     )
     .returningAll()
     .execute();

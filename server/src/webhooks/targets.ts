@@ -16,15 +16,7 @@ export interface ResolvedAddress {
 /** Resolves a host name to all its addresses. */
 export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 
-export interface Targets {
-  /** Checks the scheme, and the host if it is an IP address. @throws TargetRefused */
-  check(url: URL, mode: Mode): void;
-  /**
-   * Returns a DNS lookup for connections. It resolves a name once and returns its addresses only if all are allowed, so
-   * the connection goes to an address that was checked. Fails with TargetRefused.
-   */
-  lookup(mode: Mode): LookupFunction;
-}
+export type Targets = ReturnType<typeof createTargets>;
 
 /** The target of a webhook is not allowed. */
 export class TargetRefused extends Error {
@@ -57,7 +49,7 @@ export interface TargetsOptions {
   readonly resolve?: Resolve | undefined;
 }
 
-export function createTargets(options: TargetsOptions): Targets {
+export function createTargets(options: TargetsOptions) {
   const { isForDevelopment, resolve = resolveBySystem } = options;
   const allowedSubnets = options.allowed.map(parseSubnet);
 
@@ -88,7 +80,8 @@ export function createTargets(options: TargetsOptions): Targets {
   }
 
   return {
-    check(url, mode) {
+    /** Checks the scheme, and the host if it is an IP address. @throws TargetRefused */
+    check(url: URL, mode: Mode): void {
       if (mode === 'live' && url.protocol !== 'https:') {
         throw new TargetRefused('Live-mode webhooks require an https URL');
       }
@@ -96,17 +89,23 @@ export function createTargets(options: TargetsOptions): Targets {
       if (address !== undefined) checkAddress(address, mode);
     },
 
-    lookup: (mode) => (hostname, options, callback) => {
-      resolveChecked(hostname, mode).then(
-        (addresses) => {
-          const [first] = addresses;
-          if (!first) callback(new Error(`The host name ${hostname} has no address`), '');
-          else if (options.all) callback(null, [...addresses]);
-          else callback(null, first.address, first.family);
-        },
-        (error: unknown) => callback(error instanceof Error ? error : new Error(errorMessage(error)), ''),
-      );
-    },
+    /**
+     * Returns a DNS lookup for connections. It resolves a name once and returns its addresses only if all are allowed, so
+     * the connection goes to an address that was checked. Fails with TargetRefused.
+     */
+    lookup:
+      (mode: Mode): LookupFunction =>
+      (hostname, options, callback) => {
+        resolveChecked(hostname, mode).then(
+          (addresses) => {
+            const [first] = addresses;
+            if (!first) callback(new Error(`The host name ${hostname} has no address`), '');
+            else if (options.all) callback(null, [...addresses]);
+            else callback(null, first.address, first.family);
+          },
+          (error: unknown) => callback(error instanceof Error ? error : new Error(errorMessage(error)), ''),
+        );
+      },
   };
 }
 

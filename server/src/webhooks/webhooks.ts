@@ -7,7 +7,7 @@ import type { WebhookStatus } from '../db/tables/webhooks.js';
 import { afterCommit } from '../db/transaction-context.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
 import { orNotFound } from '../shared/problem.js';
-import { bodyOf } from './body.js';
+import { bodyOf } from './send.js';
 import { requireEndpoint } from './endpoints.js';
 import * as store from './store.js';
 import type { DeliveryFilter, EventFilter, EventWithAttempts } from './store.js';
