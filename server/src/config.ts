@@ -8,7 +8,7 @@ import {
   type ConfiguredNetwork,
 } from './chains/config/networks-file.js';
 import { parseKey } from './merchants/keys.js';
-import { parseSources, sourceNames } from './money/sources/sources.js';
+import { parseSources, plainUrl, sourceNames } from './money/sources/sources.js';
 import { refuseExposedFile } from './private-file.js';
 import { noDataKeys, parseDataKeys, type DataKeys } from './shared/data-keys.js';
 import { errorMessage } from './shared/error-message.js';
@@ -69,8 +69,8 @@ function path(help: string) {
 
 function url(help: string) {
   const parsed = z.pipe(
-    z.string().check(z.refine(isPlainUrl)),
-    z.transform((text) => text.replace(/\/+$/, '')),
+    z.string().check(z.refine((text) => plainUrl(text) !== undefined)),
+    z.transform((text) => plainUrl(text) ?? text),
   );
   return { help, allowed: 'an http or https URL without a query', schema: z.optional(parsed) };
 }
@@ -355,12 +355,6 @@ function describeInvalid(name: string, given: string | undefined): string {
   const variable = Object.entries<Variable>(variables).find(([known]) => known === name)?.[1];
   const value = variable?.isSecret ? 'the value given' : `"${given ?? ''}"`;
   return `${name}: ${value} is not allowed; it must be ${variable?.allowed ?? 'something else'}`;
-}
-
-function isPlainUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, username, password, search, hash } = new URL(text);
-  return /^https?:$/.test(protocol) && `${username}${password}${search}${hash}` === '';
 }
 
 function splitList(text: string): string[] {

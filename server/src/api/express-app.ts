@@ -8,49 +8,32 @@ import {
 } from 'crypto-checkout/contract';
 import express, { type Express, type RequestHandler, type Router } from 'express';
 import type { Logger } from 'pino';
-import type { Database } from '../db/database.js';
-import type { AuditLog } from '../merchants/audit-log.js';
-import type { Keys } from '../merchants/keys.js';
 import { pathForLog, requestIdOf, startRequest } from '../ops/request.js';
-import type { Clock } from '../shared/clock.js';
 import type { Handlers } from './handler.js';
 import { Problem } from '../shared/problem.js';
-import type { Idempotency } from './idempotency.js';
 import { changesRoute, changeStream, type ChangeStreamOptions } from './change-stream.js';
 import { checkEncoding } from './check-encoding.js';
-import type { CallerLimits, IpLimits } from './limits.js';
-import { mount } from './mount.js';
+import { mount, type MountOptions } from './mount.js';
 import { createProblemHandler } from './problem.js';
 import { createSessionCookies, type Authenticate } from './session.js';
 import { requireHttps, transportSecurity } from './reply.js';
 
-type ConsoleHandlers = Handlers<ConsoleApi>;
 type SandboxTable = Record<'sandbox', typeof sandboxTable>;
 
-export interface ExpressAppOptions {
+export interface ExpressAppOptions extends Omit<MountOptions, 'sessions' | 'modes' | 'isForPeople'> {
   readonly handlers: Handlers<Api>;
   /** Undefined if it is off: its paths do not exist then. */
   readonly sandbox:
-    | {
-        readonly table: SandboxTable['sandbox'];
-        readonly handlers: Handlers<SandboxTable>['sandbox'];
-      }
+    | { readonly table: SandboxTable['sandbox']; readonly handlers: Handlers<SandboxTable>['sandbox'] }
     | undefined;
   /** Undefined if it is off: its paths do not exist then, and no session names a caller. */
   readonly console:
     | {
-        readonly handlers: ConsoleHandlers;
+        readonly handlers: Handlers<ConsoleApi>;
         readonly authenticate: Authenticate;
         readonly changes: ChangeStreamOptions['changes'];
       }
     | undefined;
-  readonly auditLog: AuditLog;
-  readonly database: Database;
-  readonly keys: Pick<Keys, 'authenticate'>;
-  readonly clock: Clock;
-  readonly idempotency: Idempotency;
-  readonly callerLimits: CallerLimits | undefined;
-  readonly ipLimits: IpLimits | undefined;
   /** Runs before every other handler. */
   readonly watchRequests: RequestHandler | undefined;
   /** The routes outside the API: health, metrics and pages. */
@@ -59,7 +42,6 @@ export interface ExpressAppOptions {
   readonly trustProxy: number | string | undefined;
   /** Where clients reach the server. Error replies link to its `/docs/errors`. */
   readonly publicUrl: string;
-  readonly stopping: AbortSignal;
   readonly log: Logger;
 }
 

@@ -90,12 +90,8 @@ export interface IdempotencyDeps {
   readonly readPayment: (caller: Caller, id: string) => Promise<unknown>;
 }
 
-export function createIdempotency({
-  database,
-  personalData,
-  now,
-  readPayment,
-}: IdempotencyDeps): Idempotency {
+export function createIdempotency(deps: IdempotencyDeps): Idempotency {
+  const { database, personalData, now, readPayment } = deps;
   const inFlight = new Set<string>();
 
   async function replay(

@@ -16,9 +16,8 @@ import { readBody } from './read-body.js';
 import { personActor, type AuditLog, type NewAuditEntry } from '../merchants/audit-log.js';
 import { requestIdOf } from '../ops/request.js';
 import { placeholderNames } from './path-tree.js';
-import { createSerialize } from './serialize.js';
 import type { SessionCookies } from './session.js';
-import { createValidate } from './validate.js';
+import { createSerialize, createValidate } from './validate.js';
 import type { Visitor } from '../people/sessions.js';
 import type { Caller, PersonCaller } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
@@ -133,50 +132,40 @@ class RequestContext implements Context {
   readonly requestId: string;
   readonly change: Context['change'];
   readonly setSession: Context['setSession'];
-  readonly #sessions: SessionCookies | undefined;
-  readonly #request: Request;
-  readonly #caller: Caller | undefined;
-  readonly #response: Response;
-  readonly #stopping: AbortSignal;
+  readonly #call: Call;
+  readonly #deps: OperationDeps;
   #signal: AbortSignal | undefined;
 
-  constructor(
-    { caller, request, response }: Call,
-    { stopping, sessions }: OperationDeps,
-    change: Context['change'],
-  ) {
-    this.#sessions = sessions;
-    this.#request = request;
-    this.#caller = caller;
-    this.requestId = requestIdOf(response);
+  constructor(call: Call, deps: OperationDeps, change: Context['change']) {
+    this.#call = call;
+    this.#deps = deps;
+    this.requestId = requestIdOf(call.response);
     this.change = change;
     // Bound, as handlers take it out of the context.
-    this.setSession = (token) => this.#cookies().send(response, token);
-    this.#response = response;
-    this.#stopping = stopping;
+    this.setSession = (token) => this.#cookies().send(call.response, token);
   }
 
   get visitor(): Visitor {
-    return this.#cookies().visitorOf(this.#request, this.#response);
+    return this.#cookies().visitorOf(this.#call.request, this.#call.response);
   }
 
   #cookies(): SessionCookies {
-    if (!this.#sessions) throw new Error('The console is off');
-    return this.#sessions;
+    if (!this.#deps.sessions) throw new Error('The console is off');
+    return this.#deps.sessions;
   }
 
   /** Handlers of endpoints without a key cannot name it: their context has none. */
   get caller(): Caller {
-    if (!this.#caller) throw new Error('This endpoint has no caller');
-    return this.#caller;
+    if (!this.#call.caller) throw new Error('This endpoint has no caller');
+    return this.#call.caller;
   }
 
   /** Created on first use: most handlers do not need it, and it costs more than everything else here. */
   get signal(): AbortSignal {
     if (!this.#signal) {
       const disconnected = new AbortController();
-      this.#response.once('close', () => disconnected.abort());
-      this.#signal = AbortSignal.any([disconnected.signal, this.#stopping]);
+      this.#call.response.once('close', () => disconnected.abort());
+      this.#signal = AbortSignal.any([disconnected.signal, this.#deps.stopping]);
     }
     return this.#signal;
   }

@@ -1,27 +1,38 @@
-/** Validates and parses a request with the endpoint's schemas. */
-import type { Endpoint, Input } from 'crypto-checkout/contract';
+/** Validates and parses a request, and serializes a reply, by the endpoint's schemas. */
+import type { Data, Endpoint, Input } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
 import { Problem, type FieldError } from '../shared/problem.js';
-import { safeParse } from './compile.js';
+import type { Reply } from './handler.js';
 
 // zod/mini's default message is just "Invalid input". Only the server needs better ones, so the widget stays small.
 z.config(z.locales.en());
 
-export interface RawInput {
+/** Schemas are compiled when they are first used, and once for all paths and servers: compiling all of them takes most of a start. */
+const compiled = new WeakMap<z.ZodMiniType, z.ZodMiniType>();
+
+/** Parses like the schema itself, and faster. */
+function safeParse<T extends z.ZodMiniType>(schema: T, value: unknown): ReturnType<T['safeParse']> {
+  let fast = compiled.get(schema) as T | undefined;
+  if (!fast) {
+    fast = z.compile(schema);
+    compiled.set(schema, fast);
+  }
+  return fast.safeParse(value) as ReturnType<T['safeParse']>;
+}
+
+interface RawInput {
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, unknown>>;
   readonly body: unknown;
 }
 
-/** @throws Problem `validation_error` that lists the first invalid fields of params, query and body */
-export type Validate<E extends Endpoint> = (raw: RawInput) => Input<E>;
-
-export function createValidate<E extends Endpoint>(endpoint: E): Validate<E> {
+/** @returns throws a Problem `validation_error` that lists the first invalid fields of params, query and body */
+export function createValidate<E extends Endpoint>(endpoint: E) {
   const params = parserOf(endpoint.params);
   const query = parserOf(endpoint.query);
   const body = parserOf(endpoint.body);
   const parameters = Object.keys(endpoint.query?.def.shape ?? {});
-  return (raw) => {
+  return (raw: RawInput): Input<E> => {
     const errors: FieldError[] = [];
     refuseUnknown(raw.query, parameters, errors);
     // The cast is safe: Input<E> is derived from the same three schemas.
@@ -96,4 +107,26 @@ function validationError(found: readonly FieldError[]): Problem {
   const [first] = errors;
   const message = first ? `${first.path}: ${first.message}` : 'The request is not valid';
   return new Problem('validation_error', message, { ...(first && { param: first.path }), errors });
+}
+
+/** A handler's reply breaks its contract: a bug in the server. The message names the fields, never their values. */
+export class WrongReply extends Error {
+  override readonly name = 'WrongReply';
+}
+
+/** @returns makes the envelope as JSON, or throws WrongReply. Fields that are not in the contract are dropped */
+export function createSerialize<E extends Endpoint>(endpoint: E) {
+  const schema = endpoint.data;
+  const wrong = (what: string) => new WrongReply(`The reply of ${endpoint.method} ${endpoint.path} ${what}`);
+  return ({ message = endpoint.sample.message, data, pagination }: Reply<Data<E>>): string => {
+    if (endpoint.paginated && !pagination) throw wrong('has no pagination');
+    const meta = pagination && { pagination };
+    if (!schema) return JSON.stringify({ status: 'success', message, meta });
+    const result = safeParse(schema, data);
+    if (!result.success) {
+      const fields = result.error.issues.map((issue) => ['data', ...issue.path].join('.'));
+      throw wrong(`has invalid fields: ${fields.join(', ')}`);
+    }
+    return JSON.stringify({ status: 'success', message, data: result.data, meta });
+  };
 }

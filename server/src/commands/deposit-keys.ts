@@ -17,6 +17,13 @@ export const families = ['bitcoin', 'litecoin', 'evm', 'tron'] as const satisfie
 
 const previewed = 3;
 
+/** Which of the keys that there are. */
+const existing = {
+  merchant: option.merchant('whose key').required(),
+  family: option.oneOf(families, 'the networks of the key').required(),
+  mode: option.mode('the mode of the key'),
+};
+
 export const depositKeyCommands: Group = {
   name: 'deposit-keys',
   summary: "The extended public keys and treasuries that merchants' addresses on real networks come from.",
@@ -75,11 +82,7 @@ On EVM networks, a treasury can take the place of the key: the address of a wall
       summary: 'Withdraws a key that was set and has not taken effect.',
       details:
         'The key in use stays the one for new payments, as if the other had never been set. The audit log and the webhook say so.',
-      options: {
-        merchant: option.merchant('whose key').required(),
-        family: option.oneOf(families, 'the networks of the key').required(),
-        mode: option.mode('the mode of the key'),
-      },
+      options: existing,
       async run({ database, depositKeyChanges, actor }, { merchant: merchantId, family, mode }) {
         const key = await database.write((transaction) =>
           depositKeyChanges.withdraw(transaction, { merchantId, mode }, family, actor),
@@ -94,9 +97,7 @@ On EVM networks, a treasury can take the place of the key: the address of a wall
       details:
         'For a database that was restored from a backup: the addresses that were given out since are not in it, and would be given out again, to other payers. Stop the servers first, and skip more addresses than were given out since the backup. Then raise the gap limit of the wallet by as many. It counts for all merchants that use the same key, and cannot be undone.',
       options: {
-        merchant: option.merchant('whose key').required(),
-        family: option.oneOf(families, 'the networks of the key').required(),
-        mode: option.mode('the mode of the key'),
+        ...existing,
         count: option.integer('N', 'how many addresses', { min: 1, max: 1_000_000 }).required(),
       },
       async run(context, { merchant: merchantId, family, mode, count }) {
@@ -122,13 +123,9 @@ On EVM networks, a treasury can take the place of the key: the address of a wall
   ],
 };
 
-interface GivenOptions {
-  readonly xpub: string | undefined;
-  readonly script: (typeof scriptTypes)[number] | undefined;
-  readonly treasury: string | undefined;
-}
+type Given = Readonly<Record<'xpub' | 'treasury', string | undefined>> & Pick<GivenKey, 'script'>;
 
-function givenKey({ xpub, script, treasury }: GivenOptions): GivenKey {
+function givenKey({ xpub, script, treasury }: Given): GivenKey {
   if (treasury !== undefined && (xpub !== undefined || script !== undefined)) {
     throw new UsageError('Give --xpub or --treasury, not both');
   }

@@ -1,5 +1,4 @@
 /** `networks …`: checks the nodes of the real networks, and shows what a payer would be offered. */
-import type { CurrencyOption } from 'crypto-checkout/contract';
 import type { ConnectedNetwork, NetworkFinding } from '../chains/connect.js';
 import { errorMessage } from '../shared/error-message.js';
 import { createDepths } from '../payments/depth.js';
@@ -13,19 +12,7 @@ import * as option from './options.js';
 const exampleUnits = 1000n;
 const previewed = 3;
 
-interface CheckedNetwork {
-  readonly network: string;
-  readonly mode: 'test' | 'live';
-  readonly findings: readonly NetworkFinding[];
-  /** The first addresses of the merchant's key; empty without one. */
-  readonly addresses: readonly string[];
-  /** What a payer of the merchant would be offered for 10 USD. */
-  readonly offers: readonly Pick<CurrencyOption, 'currency' | 'amount'>[];
-  /** Why nothing is offered, if it is because of a finding. */
-  readonly notOffered: string | undefined;
-  /** The currencies that are not offered, each because of a finding. */
-  readonly off: readonly string[];
-}
+type CheckedNetwork = Awaited<ReturnType<typeof check>>;
 
 export const networkCommands: Group = {
   name: 'networks',
@@ -90,11 +77,7 @@ async function refreshRates({ worldRates, signal }: CommandContext): Promise<str
   return `Exchange rates: ${failing.map(({ name, problem = '' }) => `${name}: ${problem}`).join('. ')}.`;
 }
 
-async function check(
-  context: CommandContext,
-  connected: ConnectedNetwork,
-  merchantId: string | undefined,
-): Promise<CheckedNetwork> {
+async function check(context: CommandContext, connected: ConnectedNetwork, merchantId: string | undefined) {
   const { network } = connected;
   const findings: NetworkFinding[] = [];
   const problem = (what: string) => findings.push({ subject: network.code, kind: 'problem', text: what });
@@ -118,9 +101,13 @@ async function check(
     network: network.code,
     mode: network.mode,
     findings,
+    /** The first addresses of the merchant's key; empty without one. */
     addresses: source ? Array.from({ length: previewed }, (_, index) => source.derive(index)) : [],
+    /** What a payer of the merchant would be offered for 10 USD. */
     offers: source && notOffered === undefined ? offersOn(context, connected, off) : [],
+    /** Why nothing is offered, if it is because of a finding. */
     notOffered,
+    /** The currencies that are not offered, each because of a finding. */
     off,
   };
 }
@@ -165,7 +152,7 @@ function offersOn(
   { currencies, rates }: CommandContext,
   { network }: ConnectedNetwork,
   off: readonly string[],
-): CheckedNetwork['offers'] {
+) {
   const usd = currencies.known('USD');
   const rate = rates.latest('USD');
   if (!rate) return [];

@@ -11,12 +11,7 @@ import { UsageError } from './errors.js';
 import * as option from './options.js';
 import { amountText, counted, recordJson } from './records.js';
 
-interface Report {
-  readonly network: string;
-  readonly height: number;
-  readonly checked: number;
-  readonly findings: readonly (Finding & { readonly units: bigint })[];
-}
+type Report = Awaited<ReturnType<typeof check>>;
 
 export const reconcileCommand = command({
   name: 'reconcile',
@@ -60,15 +55,11 @@ async function check(
   network: Reconciled,
   address: string | undefined,
   apply: boolean,
-): Promise<Report> {
+) {
   const { mode, code } = network.network;
   context.progress(`${code}: reading balances`);
-  const { checked, height, findings } = await context.reconciliation.check(
-    network,
-    address,
-    apply,
-    context.signal,
-  );
+  const found = await context.reconciliation.check(network, address, apply, context.signal);
+  const { checked, height, findings } = found;
   const counted = findings.flatMap((finding) => {
     const asset = network.chainAssets[finding.currency];
     return asset ? { ...finding, units: fromChain(asset, finding.difference) } : [];

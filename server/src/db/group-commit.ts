@@ -7,17 +7,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Transaction } from './engine.js';
 import { runInTransaction } from './transaction-context.js';
 
-export interface GroupCommitDeps {
-  /** Runs one engine transaction and commits it durably. */
-  transaction(work: (transaction: Transaction) => Promise<void>): Promise<void>;
-  /** Runs a statement on the transaction's connection. */
-  run(statement: string): void;
-}
-
-export interface GroupCommit {
-  write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
-}
-
 /** A caller's transaction that waits for its turn. */
 interface Queued {
   /** Runs the transaction. Returns a callback to call after the group's commit. */
@@ -29,7 +18,14 @@ interface Queued {
 const maxGroupSize = 32;
 const maxGroupMs = 20;
 
-export function createGroupCommit({ transaction, run }: GroupCommitDeps): GroupCommit {
+/**
+ * @param transaction runs one engine transaction and commits it durably
+ * @param run runs a statement on the transaction's connection
+ */
+export function createGroupCommit(
+  transaction: (work: (transaction: Transaction) => Promise<void>) => Promise<void>,
+  run: (statement: string) => void,
+) {
   const queue: Queued[] = [];
   let isRunning = false;
 
@@ -84,21 +80,19 @@ export function createGroupCommit({ transaction, run }: GroupCommitDeps): GroupC
     isRunning = false;
   }
 
-  return {
-    write: (work) =>
-      new Promise((resolve, reject) => {
-        queue.push({
-          reject,
-          async run(outer) {
-            const callbacks: (() => void)[] = [];
-            const result = await runInTransaction(callbacks, () => work(outer));
-            return () => {
-              resolve(result);
-              for (const callback of callbacks) callback();
-            };
-          },
-        });
-        if (!isRunning) void runAll();
-      }),
-  };
+  return <T>(work: (transaction: Transaction) => Promise<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      queue.push({
+        reject,
+        async run(outer) {
+          const callbacks: (() => void)[] = [];
+          const result = await runInTransaction(callbacks, () => work(outer));
+          return () => {
+            resolve(result);
+            for (const callback of callbacks) callback();
+          };
+        },
+      });
+      if (!isRunning) void runAll();
+    });
 }

@@ -46,7 +46,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     // Compiling a plan takes half a second, and no query here runs that long. PostgreSQL would compile those of deep pages.
     client.query('set jit = off').catch(() => {});
   });
-  const names = options.hasPreparedStatements === false ? undefined : createStatementNames();
+  const names = options.hasPreparedStatements === false ? undefined : new StatementNames();
   const kysely = new Kysely<Schema>({ dialect: new PipelinedDialect(pool, names) });
   await migrate(kysely, 'postgres', options);
   registerDirectRun(kysely, async (text, values, name) => {
@@ -113,20 +113,17 @@ function createLimiter(limit: number): <T>(work: () => Promise<T>) => Promise<T>
 }
 
 /** The names under which connections prepare queries. All connections share them. */
-interface StatementNames {
-  of(name: string): string;
-  /** Changes the name of every query, so that each is prepared again. */
-  renew(): void;
-}
+class StatementNames {
+  #generation = 0;
 
-function createStatementNames(): StatementNames {
-  let generation = 0;
-  return {
-    of: (name) => `${name}_${generation}`,
-    renew() {
-      generation += 1;
-    },
-  };
+  of(name: string): string {
+    return `${name}_${this.#generation}`;
+  }
+
+  /** Changes the name of every query, so that each is prepared again. */
+  renew(): void {
+    this.#generation += 1;
+  }
 }
 
 class PipelinedDialect extends PostgresDialect {

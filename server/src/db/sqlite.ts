@@ -58,8 +58,8 @@ export async function openSqlite(path: string, options: DatabaseOptions = {}): P
       return preparedReads.prepare(text).all(...parameters);
     });
   }
-  const groups = createGroupCommit({
-    transaction: (work) =>
+  const write = createGroupCommit(
+    (work) =>
       writer.transaction().execute((transaction: Transaction) => {
         registerDirectRun(transaction, (text, parameters) => {
           const statement = writing.prepare(text);
@@ -69,14 +69,14 @@ export async function openSqlite(path: string, options: DatabaseOptions = {}): P
         });
         return work(transaction);
       }),
-    run: (statement) => writing.prepare(statement).run(),
-  });
+    (statement) => writing.prepare(statement).run(),
+  );
   return {
     engine: 'sqlite',
     reader,
     async write(work) {
       refuseInsideTransaction();
-      return groups.write(work);
+      return write(work);
     },
     snapshot: snapshotsOf(reader),
     connections: () => undefined,

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Database } from '../db/database.js';
 import { Problem } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
-import type { Home } from './home.js';
+import type { createHome } from './home.js';
 import { readPaymentMarks } from './payment-marks.js';
 
 /** A page that somebody looks at. */
@@ -21,7 +21,7 @@ export interface Watcher {
 export interface ChangesDeps {
   readonly database: Database;
   readonly log: Logger;
-  readonly home: { retrieve(scope: Scope): Promise<Home> };
+  readonly home: Pick<ReturnType<typeof createHome>, 'retrieve'>;
   /** Which of these sessions are open. */
   readonly openSessions: (ids: readonly string[]) => Promise<ReadonlySet<string>>;
 }
@@ -84,10 +84,10 @@ export function createChanges({ database, log, home, openSessions }: ChangesDeps
   async function tellOfPayments(): Promise<void> {
     const watched = [...watchers.keys()];
     const ids = new Set(watched.flatMap(({ paymentId }) => paymentId ?? []));
-    const marks = ids.size === 0 ? undefined : await readPaymentMarks(database.reader, [...ids]);
+    const markOf = ids.size === 0 ? undefined : await readPaymentMarks(database.reader, [...ids]);
     for (const watcher of watched) {
       const { scope, paymentId } = watcher;
-      if (paymentId !== undefined) tell(watcher, marks?.get(paymentId, scope) ?? '');
+      if (paymentId !== undefined) tell(watcher, markOf?.(paymentId, scope) ?? '');
     }
   }
 

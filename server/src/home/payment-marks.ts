@@ -1,15 +1,10 @@
 /** Marks of payments: each differs from the former one once anything has changed that a payment's page shows. */
 import { sql } from 'kysely';
 import type { Reader } from '../db/engine.js';
-import type { Scope } from '../shared/scope.js';
+import { isWithin, type Scope } from '../shared/scope.js';
 
-export interface PaymentMarks {
-  /** Undefined if the merchant's mode has no such payment. */
-  get(id: string, scope: Scope): string | undefined;
-}
-
-/** The payment with its receipts and log, the blocks that unconfirmed receipts wait for, its refunds, and its webhooks. */
-export async function readPaymentMarks(reader: Reader, ids: readonly string[]): Promise<PaymentMarks> {
+/** The payment with its receipts and log, the blocks that unconfirmed receipts wait for, its refunds, and its webhooks. @returns none if a merchant's mode has no such payment */
+export async function readPaymentMarks(reader: Reader, ids: readonly string[]) {
   const rows = await reader
     .selectFrom('payments')
     .select(['id', 'merchant_id', 'mode', 'state', 'updated_at', 'parts_version'])
@@ -48,10 +43,8 @@ export async function readPaymentMarks(reader: Reader, ids: readonly string[]): 
     .where('id', 'in', ids)
     .execute();
   const known = new Map(rows.map(({ id, ...row }) => [id, row]));
-  return {
-    get(id, { merchantId, mode }) {
-      const row = known.get(id);
-      return row?.merchant_id === merchantId && row.mode === mode ? JSON.stringify(row) : undefined;
-    },
+  return (id: string, scope: Scope): string | undefined => {
+    const row = known.get(id);
+    return row && isWithin(row, scope) ? JSON.stringify(row) : undefined;
   };
 }

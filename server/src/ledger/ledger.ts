@@ -49,39 +49,7 @@ export interface Posting {
   readonly entries: readonly LedgerEntry[];
 }
 
-export interface Ledger {
-  /**
-   * Posts once per key. Accounts are locked in a fixed order, so that parallel postings wait but never deadlock.
-   * @returns false if the key was posted before, or if there is nothing to post
-   */
-  post(transaction: Transaction, posting: Posting, now: number): Promise<boolean>;
-  /**
-   * The same for many postings with few statements, in the order given.
-   * @returns how many of them were new
-   */
-  postAll(transaction: Transaction, postings: readonly Posting[], now: number): Promise<number>;
-  /**
-   * Locks accounts until the transaction ends. A transaction with several postings must lock the accounts of all of
-   * them before the first: locked posting by posting, they would not be locked in the fixed order.
-   */
-  lock(transaction: Transaction, mode: Mode, accounts: readonly CurrencyAccount[]): Promise<void>;
-  /** The balance of an account, which is locked until the transaction ends. */
-  balance(transaction: Transaction, mode: Mode, currency: string, account: AccountName): Promise<bigint>;
-  /** A merchant's balances by currency. Currencies without accounts are absent. */
-  balances(reader: Reader, merchantId: string, mode: Mode): Promise<ReadonlyMap<string, MerchantBalance>>;
-  /** What backs a merchant's withdrawals of a currency on a network. Lock the available balance first. */
-  holdings(reader: Reader, owner: Scope, currency: string, network: string): Promise<Holdings>;
-  /**
-   * By network, the merchant's coins of a currency that no withdrawal has reserved, in its unit. Below 0 if the chain
-   * lost a receipt that was already paid out.
-   */
-  coins(
-    reader: Reader,
-    merchantId: string,
-    mode: Mode,
-    currency: string,
-  ): Promise<ReadonlyMap<string, bigint>>;
-}
+export type Ledger = ReturnType<typeof createLedger>;
 
 /** In units of the currency. */
 export interface Holdings {
@@ -115,7 +83,12 @@ const noNetworks: ReadonlyMap<string, bigint> = new Map();
  */
 export const debitAccounts: ReadonlySet<LedgerAccountKind> = new Set(['custody', 'network_fee']);
 
-export function createLedger(newId: NewId): Ledger {
+export function createLedger(newId: NewId) {
+  /**
+   * Posts once per key, with few statements, in the order given. Accounts are locked in a fixed order, so that parallel
+   * postings wait but never deadlock.
+   * @returns how many postings were new
+   */
   async function postAll(transaction: Transaction, given: readonly Posting[], now: number): Promise<number> {
     const postings = given.map(balanced).filter(({ entries }) => entries.length > 0);
     if (postings.length === 0) return 0;
@@ -154,10 +127,17 @@ export function createLedger(newId: NewId): Ledger {
   }
 
   return {
-    post: async (transaction, posting, now) => (await postAll(transaction, [posting], now)) === 1,
     postAll,
 
-    async lock(transaction, mode, accounts) {
+    /** @returns false if the key was posted before, or if there is nothing to post */
+    post: async (transaction: Transaction, posting: Posting, now: number) =>
+      (await postAll(transaction, [posting], now)) === 1,
+
+    /**
+     * Locks accounts until the transaction ends. A transaction with several postings must lock the accounts of all of
+     * them before the first: locked posting by posting, they would not be locked in the fixed order.
+     */
+    async lock(transaction: Transaction, mode: Mode, accounts: readonly CurrencyAccount[]): Promise<void> {
       await lockAccounts(
         transaction,
         accounts.map(({ currency, account }) => emptyAccount(mode, currency, account)),
@@ -167,12 +147,14 @@ export function createLedger(newId: NewId): Ledger {
       );
     },
 
-    async balance(transaction, mode, currency, name) {
+    /** The balance of an account, which is locked until the transaction ends. */
+    async balance(transaction: Transaction, mode: Mode, currency: string, name: AccountName) {
       const accounts = await lockAccounts(transaction, [emptyAccount(mode, currency, name)]);
       return BigInt(accounts.get(accountId(mode, currency, name))?.balance ?? '0');
     },
 
-    async balances(reader, merchantId, mode) {
+    /** A merchant's balances by currency. Currencies without accounts are absent. */
+    async balances(reader: Reader, merchantId: string, mode: Mode) {
       const sums = new Map<string, MerchantBalance>();
       const rows = await readBalances(reader, merchantId, mode);
       for (const { currency, kind, balance } of rows) {
@@ -191,7 +173,8 @@ export function createLedger(newId: NewId): Ledger {
       return sums;
     },
 
-    async holdings(reader, { merchantId, mode }, code, on) {
+    /** What backs a merchant's withdrawals of a currency on a network. Lock the available balance first. */
+    async holdings(reader: Reader, { merchantId, mode }: Scope, code: string, on: string): Promise<Holdings> {
       const holdings = { held: 0n, heldHere: 0n, debt: 0n, coins: 0n };
       for (const { id, currency, kind, network, balance } of await readBalances(reader, merchantId, mode)) {
         if (currency !== code) continue;
@@ -203,9 +186,12 @@ export function createLedger(newId: NewId): Ledger {
       return holdings;
     },
 
-    async coins(reader, merchantId, mode, code) {
-      return coinsOf(await readBalances(reader, merchantId, mode), code);
-    },
+    /**
+     * By network, the merchant's coins of a currency that no withdrawal has reserved, in its unit. Below 0 if the chain
+     * lost a receipt that was already paid out.
+     */
+    coins: async (reader: Reader, merchantId: string, mode: Mode, code: string) =>
+      coinsOf(await readBalances(reader, merchantId, mode), code),
   };
 }
 

@@ -56,14 +56,8 @@ export async function bootstrap(
 
     async function audit({ kind, mode, merchantId }: KeyOwner, subjectId: string, key: string) {
       const after = { kind, mode, scope: 'full', last4: key.slice(-4) };
-      await auditLog.record(transaction, {
-        merchantId,
-        mode,
-        actor,
-        action: 'key.created',
-        subjectId,
-        after,
-      });
+      const entry = { merchantId, mode, actor, action: 'key.created', subjectId, after } as const;
+      await auditLog.record(transaction, entry);
     }
 
     async function ensure(kind: KeyOwner['kind'], key: string | undefined): Promise<string | undefined> {

@@ -179,21 +179,10 @@ export function createKeys(database: Database, clock: Clock, newId: NewId) {
     addEphemeral(merchantId: string, mode: Mode): string {
       const key = newKey('secret', mode);
       const digest = digestOf(key);
-      const caller: Caller = {
-        merchantId,
-        kind: 'secret',
-        mode,
-        keyScope: 'full',
-        keyLast4: key.slice(-4),
-      };
-      const never = Number.POSITIVE_INFINITY;
-      ephemeral.set(digest, {
-        id: undefined,
-        caller,
-        digest: Buffer.from(digest),
-        until: never,
-        expiresAt: never,
-      });
+      const keyLast4 = key.slice(-4);
+      const caller = { merchantId, kind: 'secret', mode, keyScope: 'full', keyLast4 } as const;
+      const times = { until: Number.POSITIVE_INFINITY, expiresAt: Number.POSITIVE_INFINITY };
+      ephemeral.set(digest, { id: undefined, caller, digest: Buffer.from(digest), ...times });
       return key;
     },
   };

@@ -8,6 +8,7 @@ import type { ConnectionStatus } from '../chains/connect.js';
 import type { ReconciliationStatus } from '../reconciliation/reconciliation.js';
 import type { Connections } from '../db/database.js';
 import type { DatabaseSize } from '../db/size.js';
+import type { countQuarantine } from '../payments/receipts/quarantine.js';
 import type { Figure } from '../shared/feature.js';
 import type { Mode } from '../shared/scope.js';
 import type { WatchRun } from './jobs.js';
@@ -18,9 +19,7 @@ import { labelOf } from './request.js';
 export interface MetricSources {
   chains(): readonly NetworkHealth[];
   /** What scans have quarantined, by network. */
-  quarantined(): Promise<
-    readonly { readonly mode: Mode; readonly network: string; readonly count: number }[]
-  >;
+  quarantined(): ReturnType<typeof countQuarantine>;
   /** How far the balances of addresses were compared with the books, and how many differ. */
   reconciliation(): Promise<ReconciliationStatus>;
   webhooks(): Promise<{ readonly pending: number; readonly lagMs: number }>;

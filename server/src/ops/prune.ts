@@ -1,27 +1,20 @@
 /** Deletes idempotency records, webhook events, replaced webhook secrets, sessions and links whose time is over. */
 import type { Database } from '../db/database.js';
-import type { WebhookStatus } from '../db/tables/webhooks.js';
 import type { Clock } from '../shared/clock.js';
 import { retention } from '../shared/retention.js';
 import type { Mode } from '../shared/scope.js';
+import type { Endpoints } from '../webhooks/endpoints.js';
+import type { Webhooks } from '../webhooks/webhooks.js';
 
 const modes: readonly Mode[] = ['test', 'live'];
 
-export interface PruneDeps {
+interface PruneDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly idempotency: { prune(): Promise<void> };
-  readonly endpoints: { deleteFormerSecrets(database: Database, now: number): Promise<void> };
+  readonly endpoints: Pick<Endpoints, 'deleteFormerSecrets'>;
   readonly people: { readonly sessions: { prune(): Promise<void> } };
-  readonly webhooks: {
-    prune(
-      database: Database,
-      mode: Mode,
-      status: WebhookStatus,
-      before: number,
-      signal: AbortSignal,
-    ): Promise<void>;
-  };
+  readonly webhooks: Pick<Webhooks, 'prune'>;
 }
 
 export async function prune(deps: PruneDeps, signal: AbortSignal): Promise<void> {

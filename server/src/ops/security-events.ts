@@ -1,8 +1,7 @@
 /** Security events for the log, at `info`: refused keys, refused access and limits, and what the audit log gains. */
 import type { Logger } from 'pino';
-import type { Database } from '../db/database.js';
+import type { RoomDeps } from '../db/room-deps.js';
 import type { AuditLog } from '../merchants/audit-log.js';
-import type { Clock } from '../shared/clock.js';
 
 const refusals: Readonly<Record<string, string>> = {
   invalid_api_key: 'Wrong key',
@@ -54,11 +53,8 @@ export function createRefusalLog(log: Logger, now: () => number = () => performa
   };
 }
 
-export interface AuditTrailDeps {
-  readonly database: Pick<Database, 'reader'>;
+interface AuditTrailDeps extends Pick<RoomDeps, 'database' | 'clock' | 'log'> {
   readonly auditLog: Pick<AuditLog, 'list'>;
-  readonly clock: Pick<Clock, 'real'>;
-  readonly log: Logger;
 }
 
 /** Transactions that run at the same time do not commit in the order of their entries' times. */

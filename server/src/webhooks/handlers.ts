@@ -1,9 +1,7 @@
 /** Handlers of `/v1/webhooks`. */
 import { replyWith, replyWithPage, type ApiHandlers } from '../api/handler.js';
 import type { createWebhookTest } from './webhook-test.js';
-import type { createWebhooks } from './webhooks.js';
-
-type Webhooks = ReturnType<typeof createWebhooks>;
+import type { Webhooks } from './webhooks.js';
 
 export function createWebhookHandlers(
   { reader }: { readonly reader: Parameters<Webhooks['page']>[0] },

@@ -14,7 +14,7 @@ import type { DeliveryFilter, EventFilter, EventWithAttempts } from './store.js'
 import { scopeOf, type Mode, type Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 
-type Webhooks = ReturnType<typeof createWebhooks>;
+export type Webhooks = ReturnType<typeof createWebhooks>;
 
 /** An event; times are epoch milliseconds. */
 export type WebhookRecord = Awaited<ReturnType<Webhooks['list']>>[number];

@@ -33,7 +33,8 @@ export function parseSources(text: string): RateSourceAdapter[] | undefined {
   return pricing.length >= 2 ? chosen : undefined;
 }
 
-function plainUrl(text: string): string | undefined {
+/** An http or https URL without credentials, query and trailing slash; undefined for anything else. */
+export function plainUrl(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined;
   const { protocol, username, password, search, hash } = new URL(text);
   const isPlain = /^https?:$/.test(protocol) && `${username}${password}${search}${hash}` === '';
