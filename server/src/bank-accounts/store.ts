@@ -1,6 +1,7 @@
 /** Reads and writes bank accounts. */
 import { forUpdate } from '../db/locks.js';
 import { isListed, readPage } from '../db/pages.js';
+import { updateRow } from '../db/rows.js';
 import type { BankAccountTable } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
@@ -69,13 +70,7 @@ export async function setPrimary(transaction: Transaction, scope: Scope, id: str
     .execute();
 }
 
-export async function updateBankAccount(
-  transaction: Transaction,
-  id: string,
-  changes: Partial<BankAccountTable>,
-): Promise<void> {
-  await transaction.updateTable('bank_accounts').set(changes).where('id', '=', id).execute();
-}
+export const updateBankAccount = updateRow('bank_accounts');
 
 /** Archives an account. It is no longer primary then. */
 export async function archiveBankAccount(transaction: Transaction, id: string, now: number): Promise<void> {

@@ -109,14 +109,13 @@ export function createCustomers(
       const row = orNotFound(await store.lockCustomer(transaction, scope, id), 'customer');
       const { createdAt: _createdAt, mode: _mode, ...current } = view(row);
       const given = Object.entries(change).filter(([, value]) => value !== undefined);
-      const changed = { ...row, ...columns(row, { ...current, ...Object.fromEntries(given) }) };
+      const changes = columns(row, { ...current, ...Object.fromEntries(given) });
       if (change.email !== undefined) await lockEmail(transaction, scope, change.email);
       const holder = change.email === undefined ? row : await findByEmail(transaction, scope, change.email);
       if (holder && holder.id !== id) throw emailTaken();
       try {
-        const { merchant_id: _merchant, mode, created_at: _created, ...updated } = changed;
-        await store.updateCustomer(transaction, updated);
-        return view(changed);
+        await store.updateCustomer(transaction, id, changes);
+        return view({ ...row, ...changes });
       } catch (error) {
         if (isUniqueViolation(error)) throw emailTaken();
         throw error;

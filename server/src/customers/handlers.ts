@@ -5,13 +5,7 @@ import type { Customers } from './customers.js';
 export function createCustomerHandlers(customers: Customers): ApiHandlers<'customers'> {
   return {
     list: ({ query: { isBlackListed, ...query } }, { caller }) =>
-      replyWithPage(
-        query,
-        customers.list(caller, {
-          ...query,
-          isBlacklisted: isBlackListed,
-        }),
-      ),
+      replyWithPage(query, customers.list(caller, { ...query, isBlacklisted: isBlackListed })),
 
     retrieve: ({ params }, { caller }) => replyWith(customers.retrieve(caller, params.customer_id)),
 

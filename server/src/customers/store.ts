@@ -6,7 +6,7 @@ import type { CustomerTable } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { PageRequest } from '../shared/pagination.js';
-import { inScope, rowById } from '../db/rows.js';
+import { inScope, rowById, updateRow } from '../db/rows.js';
 
 export interface CustomerQuery extends PageRequest {
   readonly isBlacklisted?: boolean | undefined;
@@ -65,12 +65,7 @@ export async function findCustomerByEmail(
 }
 
 /** @throws an error that `isUniqueViolation` recognises, if another customer has the email */
-export async function updateCustomer(
-  transaction: Transaction,
-  { id, ...row }: Omit<CustomerTable, 'merchant_id' | 'mode' | 'created_at'>,
-): Promise<void> {
-  await transaction.updateTable('customers').set(row).where('id', '=', id).execute();
-}
+export const updateCustomer = updateRow('customers');
 
 export function listCustomers(reader: Reader, scope: Scope, query: CustomerQuery) {
   const { isBlacklisted, emailIndexes, phoneIndexes } = query;

@@ -1,7 +1,7 @@
 /** Selects rows as most stores do: by id, in a scope, and of one merchant or mode. */
-import type { SelectQueryBuilder } from 'kysely';
+import type { Insertable, SelectQueryBuilder } from 'kysely';
 import type { Scope, Within } from '../shared/scope.js';
-import type { Reader } from './engine.js';
+import type { Reader, Transaction } from './engine.js';
 import type { Schema } from './schema.js';
 
 type TableWith<Columns> = {
@@ -30,3 +30,21 @@ export function within({ merchantId, mode }: Within) {
       .$if(merchantId !== undefined, (all) => all.where('merchant_id' as never, '=', merchantId as never))
       .$if(mode !== undefined, (all) => all.where('mode' as never, '=', mode as never));
 }
+
+/** For stores: `const insertPerson = insertRow('people')`. */
+export const insertRow =
+  <Table extends keyof Schema>(table: Table) =>
+  async (transaction: Transaction, row: Insertable<Schema[Table]>): Promise<void> => {
+    await transaction.insertInto(table).values(row).execute();
+  };
+
+/** Changes the row with an id; what is undefined stays as it is. */
+export const updateRow =
+  <Table extends TableWith<{ id: string }>>(table: Table) =>
+  async (transaction: Transaction, id: string, changes: Partial<Schema[Table]>): Promise<void> => {
+    await transaction
+      .updateTable(table as 'wallets')
+      .set(changes as Partial<Schema['wallets']>)
+      .where('id', '=', id)
+      .execute();
+  };

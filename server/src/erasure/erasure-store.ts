@@ -1,5 +1,6 @@
 /** Finds and replaces personal data in the tables of all rooms: one of the places that may write them, see "Rooms" in CONTRIBUTING.md. */
 import { chunksOf, inChunks } from '../db/chunks.js';
+import { updateRow } from '../db/rows.js';
 import type { PersonalData } from '../db/personal-data.js';
 import type { Transaction } from '../db/engine.js';
 
@@ -61,21 +62,8 @@ export async function eraseRefundAddresses(transaction: Transaction, paymentIds:
   }
 }
 
-export async function eraseCustomer(
-  transaction: Transaction,
-  id: string,
-  columns: ReturnType<PersonalData['personColumns']>,
-): Promise<void> {
-  await transaction.updateTable('customers').set(columns).where('id', '=', id).execute();
-}
-
-export async function erasePayment(
-  transaction: Transaction,
-  id: string,
-  columns: ReturnType<PersonalData['payerColumns']>,
-): Promise<void> {
-  await transaction.updateTable('payments').set(columns).where('id', '=', id).execute();
-}
+export const eraseCustomer = updateRow('customers');
+export const erasePayment = updateRow('payments');
 
 /** Rewrites JSON; undefined keeps it. */
 type Rewrite = (json: string) => string | undefined;

@@ -51,8 +51,7 @@ async function readDay(reader: Reader, { merchantId, mode }: Scope, start: numbe
       e.fn.countAll<number | string>().as('payments'),
       sumUnits(reader, 'base_amount').as('amount'),
     ])
-    .where('merchant_id', '=', merchantId)
-    .where('mode', '=', mode)
+    .where((e) => e.and({ merchant_id: merchantId, mode }))
     .where('settled_at', '>=', start)
     .where('settled_at', '<', start + dayMs)
     .groupBy('base_currency')

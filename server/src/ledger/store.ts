@@ -23,10 +23,7 @@ export async function insertPostings(
   return new Set(rows.map(({ id }) => id));
 }
 
-export async function insertEntries(
-  transaction: Transaction,
-  entries: readonly LedgerEntryTable[],
-): Promise<void> {
+export async function insertEntries(transaction: Transaction, entries: readonly LedgerEntryTable[]) {
   for (const chunk of chunksOf(entries)) {
     await send(transaction, transaction.insertInto('ledger_entries').values(chunk));
   }

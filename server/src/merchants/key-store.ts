@@ -1,6 +1,6 @@
 /** Reads and writes API keys: their digests, and public keys in full. */
 import { isListed, readPage } from '../db/pages.js';
-import { inScope, rowById } from '../db/rows.js';
+import { inScope, insertRow, rowById } from '../db/rows.js';
 import type { ApiKeyTable } from '../db/schema.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
 import type { Scope } from '../shared/scope.js';
@@ -37,9 +37,7 @@ export async function findPublicKey(reader: Reader, { merchantId, mode }: Scope,
   return row?.public_key ?? undefined;
 }
 
-export async function insertKey(transaction: Transaction, row: ApiKeyTable): Promise<void> {
-  await transaction.insertInto('api_keys').values(row).execute();
-}
+export const insertKey = insertRow('api_keys');
 
 /** Writes when keys were used, by id, unless another server has seen a later use. */
 export async function writeUses(transaction: Transaction, uses: ReadonlyMap<string, number>): Promise<void> {

@@ -1,6 +1,7 @@
 /** Reads and writes merchant accounts. */
 import type { UpdateObject } from 'kysely';
 import { prepared } from '../db/prepared.js';
+import { insertRow } from '../db/rows.js';
 import type { MerchantTable, Schema } from '../db/schema.js';
 import type { Transaction, Reader } from '../db/engine.js';
 
@@ -18,9 +19,7 @@ export function listMerchants(reader: Reader): Promise<MerchantTable[]> {
   return reader.selectFrom('merchants').selectAll().orderBy('created_at').orderBy('id').execute();
 }
 
-export async function insertMerchant(transaction: Transaction, row: MerchantTable): Promise<void> {
-  await transaction.insertInto('merchants').values(row).execute();
-}
+export const insertMerchant = insertRow('merchants');
 
 /** @param change what is undefined stays as it is */
 export function updateMerchant(

@@ -4,25 +4,11 @@ import { agreeing, median, type SourcePrice } from './agreement.js';
 import type { Currency } from './currency-list.js';
 import { isoTime } from '../shared/clock.js';
 import { multiply } from './fractions.js';
-import type { Rate, RateSource } from './rates.js';
+import type { Rate } from './rates.js';
 import { fetchJson, SourceFailed } from './sources/fetch-json.js';
 import type { Quote, RateSourceAdapter } from './sources/source.js';
 
-export interface SourceStatus {
-  readonly name: string;
-  /** When it last answered as documented, epoch milliseconds; undefined if it never has. */
-  readonly answeredAt: number | undefined;
-  /** Why the last request failed; undefined if it did not. */
-  readonly problem: string | undefined;
-}
-
-export interface WorldRates extends RateSource {
-  /** Asks the sources that are due, side by side. Never rejects because of a source: the next call asks again. */
-  refresh(signal: AbortSignal): Promise<void>;
-  sources(): readonly SourceStatus[];
-  /** What each source says about a currency, in dollars, however old it is and whether or not the others agree. */
-  prices(currency: string): readonly SourcePrice[];
-}
+export type WorldRates = ReturnType<typeof createWorldRates>;
 
 export interface WorldRatesOptions {
   readonly adapters: readonly RateSourceAdapter[];
@@ -52,7 +38,7 @@ interface SourceState {
   problem: string | undefined;
 }
 
-export function createWorldRates(options: WorldRatesOptions): WorldRates {
+export function createWorldRates(options: WorldRatesOptions) {
   const { currencies, now, log, timeoutMs = 5000 } = options;
   const states = options.adapters.map((adapter): SourceState => ({
     adapter,
@@ -171,22 +157,25 @@ export function createWorldRates(options: WorldRatesOptions): WorldRates {
   }
 
   return {
-    latest(currency) {
+    latest(currency: string): Rate | undefined {
       if (currency === 'USD') return { numerator: 1n, denominator: 1n, source: 'US dollars', at: now() };
       const rate = agreed.get(currency);
       return rate && now() - rate.at <= Math.max(shownForMs, rate.maxAgeMs ?? 0) ? rate : undefined;
     },
 
-    async refresh(signal) {
+    /** Asks the sources that are due, side by side. Never rejects because of a source: the next call asks again. */
+    async refresh(signal: AbortSignal): Promise<void> {
       const time = now();
       await Promise.all(states.filter(({ dueAt }) => dueAt <= time).map((state) => ask(state, signal)));
       agreeOnAll();
     },
 
+    /** When each last answered as documented, epoch milliseconds, and why its last request failed; undefined if it did not. */
     sources: () =>
       states.map(({ adapter, answeredAt, problem }) => ({ name: adapter.name, answeredAt, problem })),
 
-    prices: (currency) => pricesOf(currency, dollarsPerUsdt()),
+    /** What each source says about a currency, in dollars, however old it is and whether or not the others agree. */
+    prices: (currency: string) => pricesOf(currency, dollarsPerUsdt()),
   };
 }
 

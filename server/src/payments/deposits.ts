@@ -77,15 +77,15 @@ export function assessDeposit({
 export function describeDeposit(
   from: PaymentState,
   to: PaymentState,
-  sums: Pick<Sums, 'currency' | 'confirmed'> | undefined,
+  sums: Pick<Sums, 'currency' | 'received'> | undefined,
 ): readonly NewLogEntry[] {
   if (from === to || to !== 'settled' || !sums) return [];
   return [
     {
       type: 'success',
-      event: `Deposit complete: ${sums.confirmed} ${sums.currency} received`,
+      event: `Deposit complete: ${sums.received} ${sums.currency} received`,
       code: 'deposit_completed',
-      values: { received: sums.confirmed, currency: sums.currency },
+      values: { received: sums.received, currency: sums.currency },
     },
   ];
 }

@@ -28,10 +28,10 @@ export function createUpdatePayment(deps: PaymentsDeps, announcements: Announcem
     return {
       currency: currency.code,
       amount: formatUnits(amount, currency),
-      confirmed: formatUnits(confirmed, currency),
+      received: formatUnits(confirmed, currency),
       excess: confirmed > amount ? formatUnits(confirmed - amount, currency) : '0',
       seen: formatUnits(seen, currency),
-      confirmations: network ? shownConfirmations(row.required_confirmations, network) : 0,
+      confirmations: String(network ? shownConfirmations(row.required_confirmations, network) : 0),
     };
   }
 

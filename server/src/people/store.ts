@@ -1,7 +1,7 @@
 /** Reads and writes the people of the console, their links and their sessions. */
 import type { Reader, Transaction } from '../db/engine.js';
 import { forUpdate } from '../db/locks.js';
-import { rowById } from '../db/rows.js';
+import { insertRow, rowById, updateRow } from '../db/rows.js';
 import type { PasskeyTable, PersonTable, Schema, SessionTable } from '../db/schema.js';
 
 export interface MemberRow extends PersonTable {
@@ -17,8 +17,7 @@ export function findByEmail(reader: Reader, merchantId: string, email: string) {
   return reader
     .selectFrom('people')
     .selectAll()
-    .where('merchant_id', '=', merchantId)
-    .where('email', '=', email)
+    .where((e) => e.and({ merchant_id: merchantId, email }))
     .executeTakeFirst();
 }
 
@@ -63,17 +62,8 @@ export async function lockTeam(transaction: Transaction, merchantId: string): Pr
     .execute();
 }
 
-export async function insertPerson(transaction: Transaction, row: PersonTable): Promise<void> {
-  await transaction.insertInto('people').values(row).execute();
-}
-
-export async function updatePerson(
-  transaction: Transaction,
-  id: string,
-  change: Partial<Pick<PersonTable, 'role' | 'signed_in_at'>>,
-): Promise<void> {
-  await transaction.updateTable('people').set(change).where('id', '=', id).execute();
-}
+export const insertPerson = insertRow('people');
+export const updatePerson = updateRow('people');
 
 export async function deletePerson(transaction: Transaction, id: string): Promise<void> {
   await transaction.deleteFrom('people').where('id', '=', id).execute();
@@ -103,9 +93,7 @@ export async function takeLink(transaction: Transaction, digest: string, now: nu
   return row?.person_id;
 }
 
-export async function insertSession(transaction: Transaction, row: SessionTable): Promise<void> {
-  await transaction.insertInto('sessions').values(row).execute();
-}
+export const insertSession = insertRow('sessions');
 
 /** A session with the person whose it is. */
 export function findSession(reader: Reader, digest: string) {
@@ -141,8 +129,7 @@ export function listSessions(reader: Reader, personId: string): Promise<SessionT
 export async function deleteSession(transaction: Transaction, personId: string, sessionId: string) {
   const row = await transaction
     .deleteFrom('sessions')
-    .where('id', '=', sessionId)
-    .where('person_id', '=', personId)
+    .where((e) => e.and({ id: sessionId, person_id: personId }))
     .returning('id')
     .executeTakeFirst();
   return row !== undefined;
@@ -190,24 +177,14 @@ export function lockPasskey(transaction: Transaction, id: string): Promise<Passk
   return rowById(transaction, 'passkeys', id).$call(forUpdate(transaction)).executeTakeFirst();
 }
 
-export async function insertPasskey(transaction: Transaction, row: PasskeyTable): Promise<void> {
-  await transaction.insertInto('passkeys').values(row).execute();
-}
-
-export async function updatePasskey(
-  transaction: Transaction,
-  id: string,
-  use: Pick<PasskeyTable, 'counter' | 'last_used_at'>,
-): Promise<void> {
-  await transaction.updateTable('passkeys').set(use).where('id', '=', id).execute();
-}
+export const insertPasskey = insertRow('passkeys');
+export const updatePasskey = updateRow('passkeys');
 
 /** @returns its name; undefined if the person has no such passkey */
 export async function deletePasskey(transaction: Transaction, personId: string, id: string) {
   const row = await transaction
     .deleteFrom('passkeys')
-    .where('id', '=', id)
-    .where('person_id', '=', personId)
+    .where((e) => e.and({ id, person_id: personId }))
     .returning('name')
     .executeTakeFirst();
   return row?.name;

@@ -1,8 +1,9 @@
 /** Handlers of `/v1/meta`: the API describes its own endpoints. */
-import { api, type Endpoint } from 'crypto-checkout/contract';
+import { api, type Data, type Endpoint } from 'crypto-checkout/contract';
 import type { ApiHandlers } from '../api/handler.js';
 import { notFound } from '../shared/problem.js';
-import { describe } from './meta.js';
+import { parametersOf, type Place } from './parameters.js';
+import { headersOf, publicPath, sampleRequest, sampleResponse } from './samples.js';
 
 const endpoints = Object.values(api).flatMap((verbs) => Object.values<Endpoint>(verbs));
 
@@ -21,5 +22,27 @@ export function createMetaHandlers(findEndpoints: FindEndpoints): ApiHandlers<'m
       if (!endpoint) throw notFound('endpoint');
       return { data: describe(endpoint) };
     },
+  };
+}
+
+type QuickDocs = Exclude<Data<typeof api.meta.retrieve>, readonly unknown[]>;
+
+const kinds: Readonly<Record<Place, string>> = { path: 'path-params', query: 'query-params', body: 'body' };
+
+function describe(endpoint: Endpoint): QuickDocs {
+  const { method, description } = endpoint;
+  const path = publicPath(endpoint);
+  const parameters = parametersOf(endpoint);
+  const places = new Set(parameters.map(({ place }) => kinds[place]));
+  return {
+    description,
+    endpoint: `${method} ${path}`,
+    headers: headersOf(endpoint),
+    request_spec: {
+      type: [...places].join(', ') || 'none',
+      spec: Object.fromEntries(parameters.map((parameter) => [parameter.name, parameter.description])),
+    },
+    sample_request: sampleRequest(endpoint, { baseUrl: '{base_url}', path, key: '<API_KEY>' }),
+    sample_response: sampleResponse(endpoint),
   };
 }

@@ -15,25 +15,7 @@ const headLength = prefix.length + idLength;
 /** 192 bits. */
 const indexLength = 32;
 
-export interface DataKeys {
-  /** The id of the key that encrypts; undefined: nothing is encrypted. */
-  readonly current: string | undefined;
-  /** The ids of all keys. */
-  readonly ids: readonly string[];
-  /** @param place what the value belongs to. A value that was moved to another place cannot be opened there */
-  seal(text: string, place: string): string;
-  /** Reads a value, encrypted or not. @throws if its key is missing, or it was changed or moved */
-  open(stored: string, place: string): string;
-  /** Whether a value is as `seal` would write it now. */
-  isCurrent(stored: string): boolean;
-  /**
-   * What a text is found by in the database, without showing it: the same for the same text and place. The text itself if
-   * nothing is encrypted.
-   */
-  index(text: string, place: string): string;
-  /** What `index` returned for it under any of the keys, or before there was one. */
-  indexes(text: string, place: string): string[];
-}
+export type DataKeys = ReturnType<typeof createDataKeys>;
 
 export class DataKeyError extends Error {
   override readonly name = 'DataKeyError';
@@ -63,7 +45,7 @@ export function parseDataKeys(text: string): DataKeys {
 export const noDataKeys: DataKeys = createDataKeys([]);
 
 /** @param keys the first encrypts */
-function createDataKeys(keys: readonly Buffer[]): DataKeys {
+function createDataKeys(keys: readonly Buffer[]) {
   const byId = new Map(keys.map((key) => [hash('sha256', key, 'hex').slice(0, idLength), key]));
   const [first] = byId;
   // Keys of their own, so that no key is used in two ways.
@@ -73,10 +55,13 @@ function createDataKeys(keys: readonly Buffer[]): DataKeys {
   const idOf = (stored: string) =>
     stored.startsWith(prefix) ? stored.slice(prefix.length, headLength) : undefined;
   return {
+    /** The id of the key that encrypts; undefined: nothing is encrypted. */
     current: first?.[0],
+    /** The ids of all keys. */
     ids: [...byId.keys()],
 
-    seal(text, place) {
+    /** @param place what the value belongs to. A value that was moved to another place cannot be opened there */
+    seal(text: string, place: string): string {
       if (!first) return text;
       const [id, key] = first;
       const iv = randomBytes(ivBytes);
@@ -86,7 +71,8 @@ function createDataKeys(keys: readonly Buffer[]): DataKeys {
       return `${prefix}${id}:${body.toString('base64url')}`;
     },
 
-    open(stored, place) {
+    /** Reads a value, encrypted or not. @throws if its key is missing, or it was changed or moved */
+    open(stored: string, place: string): string {
       const id = idOf(stored);
       if (id === undefined) return stored;
       const key = byId.get(id);
@@ -103,13 +89,19 @@ function createDataKeys(keys: readonly Buffer[]): DataKeys {
       }
     },
 
-    isCurrent: (stored) => idOf(stored) === first?.[0],
+    /** Whether a value is as `seal` would write it now. */
+    isCurrent: (stored: string) => idOf(stored) === first?.[0],
 
-    index(text, place) {
+    /**
+     * What a text is found by in the database, without showing it: the same for the same text and place. The text itself if
+     * nothing is encrypted.
+     */
+    index(text: string, place: string): string {
       const [key] = indexKeys;
       return key ? indexWith(key, text, place) : text;
     },
 
-    indexes: (text, place) => [...indexKeys.map((key) => indexWith(key, text, place)), text],
+    /** What `index` returned for it under any of the keys, or before there was one. */
+    indexes: (text: string, place: string) => [...indexKeys.map((key) => indexWith(key, text, place)), text],
   };
 }

@@ -15,8 +15,6 @@ import { consoleUrl } from '../people/console-url.js';
 import { consolePage } from './console-page.js';
 import { demoShop, type DemoShopOptions } from './demo-shop.js';
 import { docs } from './docs.js';
-import { checkoutOffer } from './checkout-offer.js';
-import { flags } from './flags.js';
 import { hostedPages, type HostedPayment } from './hosted-pages.js';
 import { receiptPage } from './receipt-page.js';
 import { widgetFiles } from './widget-files.js';
@@ -85,7 +83,7 @@ export function site(options: SiteOptions): Router {
     }),
   );
   router.use(docs(publicUrl, built));
-  router.use(flags(flagsDirectory));
+  router.use(flags());
   router.use(hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirectory: built.directory }));
   router.use(receiptPage({ publicUrl, findReceipt }));
   router.use(claimPage({ publicUrl, scriptFile: built.claimScript }));
@@ -117,4 +115,52 @@ function nextOrderNumber(database: Database): Promise<number> {
     await writeSetting(transaction, 'demo order', String(number));
     return number;
   });
+}
+
+/**
+ * What the pay button says before a payment, `/checkout-offer/PUBLIC_KEY.json`: a merchant's coins, and for how long their price
+ * stays fixed. The key is in the path and not in a header, so that browsers ask without a preflight request and
+ * keep the answer. It says nothing that the first step of a payment does not.
+ */
+function checkoutOffer(
+  find: (publicKey: string) => Promise<ReturnType<Payments['offer']> | undefined>,
+): Router {
+  const router = Router();
+  router.get('/checkout-offer/:name', async (request, response, next) => {
+    const [, publicKey] = /^(pk_.+)\.json$/.exec(request.params.name) ?? [];
+    const offer = publicKey === undefined ? undefined : await find(publicKey);
+    if (!offer) return next();
+    response.set({
+      'Access-Control-Allow-Origin': '*',
+      'Cross-Origin-Resource-Policy': 'cross-origin',
+      'Cache-Control': 'public, max-age=300',
+      'X-Content-Type-Options': 'nosniff',
+    });
+    response.json(offer);
+  });
+  return router;
+}
+
+/** Serves the flags that the countries list links to, such as `/flags/ng.svg`. */
+function flags(): Router {
+  const router = Router();
+  router.get('/flags/:name', (request, response, next) => {
+    const { name } = request.params;
+    if (!/^[a-z]{2}\.svg$/.test(name)) return next();
+    const options = {
+      root: flagsDirectory,
+      maxAge: '7d',
+      headers: {
+        // An SVG that is opened directly is a document. It must not run scripts or load anything.
+        'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+        'X-Content-Type-Options': 'nosniff',
+        'Access-Control-Allow-Origin': '*',
+        'Cross-Origin-Resource-Policy': 'cross-origin',
+      },
+    };
+    response.sendFile(name, options, (error?: Error & { status?: number }) => {
+      if (error && !response.headersSent) next(error.status === 404 ? undefined : error);
+    });
+  });
+  return router;
 }

@@ -5,16 +5,15 @@ import type { PaymentPlanTable } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
-import { inScope, rowById } from '../db/rows.js';
+import { inScope, insertRow, rowById, updateRow } from '../db/rows.js';
 
 export interface PlanQuery extends PageRequest {
   /** In upper case. */
   readonly currency?: string | undefined;
 }
 
-export async function insertPlan(transaction: Transaction, row: PaymentPlanTable): Promise<void> {
-  await transaction.insertInto('payment_plans').values(row).execute();
-}
+export const insertPlan = insertRow('payment_plans');
+export const updatePlan = updateRow('payment_plans');
 
 function selectPlan(reader: Reader, scope: Scope, id: string) {
   return rowById(reader, 'payment_plans', id).$call(inScope(scope));
@@ -32,10 +31,6 @@ export function lockPlan(transaction: Transaction, scope: Scope, id: string) {
 /** Locks a plan against changes until the transaction ends. Several transactions can hold this lock at once. */
 export function lockPlanShared(transaction: Transaction, scope: Scope, id: string) {
   return selectPlan(transaction, scope, id).$call(forShare(transaction)).executeTakeFirst();
-}
-
-export async function updatePlan(transaction: Transaction, id: string, changes: Partial<PaymentPlanTable>) {
-  await transaction.updateTable('payment_plans').set(changes).where('id', '=', id).execute();
 }
 
 /** Newest first. */

@@ -49,11 +49,10 @@ const selectAddresses = (reader: Reader) =>
     .selectAll('wallet_addresses')
     .select('primary_wallet_addresses.wallet_address_id as primary_id');
 
-export function findWalletAddress(reader: Reader, scope: Scope, id: string) {
+export function findWalletAddress(reader: Reader, { merchantId, mode }: Scope, id: string) {
   return selectAddresses(reader)
     .where('wallet_addresses.id', '=', id)
-    .where('wallet_addresses.merchant_id', '=', scope.merchantId)
-    .where('wallet_addresses.mode', '=', scope.mode)
+    .where((e) => e.and({ 'wallet_addresses.merchant_id': merchantId, 'wallet_addresses.mode': mode }))
     .executeTakeFirst();
 }
 

@@ -5,7 +5,7 @@ import type { WalletTable } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { PageRequest } from '../shared/pagination.js';
-import { inScope, rowById } from '../db/rows.js';
+import { inScope, insertRow, rowById, updateRow } from '../db/rows.js';
 
 export interface WalletFilter extends PageRequest {
   /** In upper case. */
@@ -13,13 +13,8 @@ export interface WalletFilter extends PageRequest {
   readonly label?: string | undefined;
 }
 
-export async function insertWallet(transaction: Transaction, wallet: WalletTable): Promise<void> {
-  await transaction.insertInto('wallets').values(wallet).execute();
-}
-
-export async function markDeleted(transaction: Transaction, id: string, at: number): Promise<void> {
-  await transaction.updateTable('wallets').set({ deleted_at: at }).where('id', '=', id).execute();
-}
+export const insertWallet = insertRow('wallets');
+export const updateWallet = updateRow('wallets');
 
 /** A wallet, unless it is deleted. */
 export function findWallet(reader: Reader, scope: Scope, id: string): Promise<WalletTable | undefined> {

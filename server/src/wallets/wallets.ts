@@ -98,7 +98,7 @@ export function createWallets(deps: RoomDeps, addresses: DepositAddresses) {
       const wallet = await store.lockWallet(transaction, id);
       const isOwn = wallet?.merchant_id === scope.merchantId && wallet.mode === scope.mode;
       if (!wallet || !isOwn || wallet.deleted_at !== null) throw notFound('wallet');
-      await store.markDeleted(transaction, id, clock.now(scope));
+      await store.updateWallet(transaction, id, { deleted_at: clock.now(scope) });
       return viewOne(transaction, wallet);
     },
 

@@ -36,10 +36,7 @@ export function createOutbox(
      * Stores an event for delivery if the transaction commits. Without a webhook URL for the mode it does nothing, so
      * nothing is sent later either. If the endpoint is disabled, the event is stored as failed, to be retried by hand.
      */
-    async add(
-      transaction: Transaction,
-      { merchantId, mode, type, subjectId, data }: NewEvent,
-    ): Promise<void> {
+    async add(transaction: Transaction, { merchantId, mode, type, subjectId, data }: NewEvent) {
       const endpoint = await store.findEndpoint(transaction, { merchantId, mode });
       if (!endpoint) return;
       const now = clock.now({ merchantId, mode });

@@ -183,34 +183,30 @@ const noTransaction = undefined as unknown as Transaction;
 describe('a group of transactions', () => {
   it('that cannot commit fails completely, and the next group works', async () => {
     let isBroken = true;
-    const groups = createGroupCommit({
-      async transaction(work) {
+    const write = createGroupCommit(
+      async (work) => {
         await work(noTransaction);
         if (isBroken) throw new Error('The disk is full');
       },
-      run: () => undefined,
-    });
-    const outcomes = await Promise.allSettled(
-      [1, 2, 3].map((value) => groups.write(() => Promise.resolve(value))),
+      () => undefined,
     );
+    const outcomes = await Promise.allSettled([1, 2, 3].map((value) => write(() => Promise.resolve(value))));
     expect(outcomes.map((outcome) => outcome.status)).toEqual(['rejected', 'rejected', 'rejected']);
     isBroken = false;
-    expect(await groups.write(() => Promise.resolve(4))).toBe(4);
+    expect(await write(() => Promise.resolve(4))).toBe(4);
   });
 
   it('that cannot begin fails only its first transaction', async () => {
     let attempts = 0;
-    const groups = createGroupCommit({
-      async transaction(work) {
+    const write = createGroupCommit(
+      async (work) => {
         attempts += 1;
         if (attempts === 1) throw new Error('The database is locked');
         await work(noTransaction);
       },
-      run: () => undefined,
-    });
-    const outcomes = await Promise.allSettled(
-      [1, 2].map((value) => groups.write(() => Promise.resolve(value))),
+      () => undefined,
     );
+    const outcomes = await Promise.allSettled([1, 2].map((value) => write(() => Promise.resolve(value))));
     expect(outcomes).toMatchObject([
       { status: 'rejected', reason: { message: 'The database is locked' } },
       { status: 'fulfilled', value: 2 },

@@ -1,6 +1,7 @@
 /** The life of a subscription over real HTTP: charged, paid or unpaid, turned off, and ended. */
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { newId } from '../../src/shared/ids.js';
 import { createBilling } from '../../src/subscriptions/billing.js';
 import type { RateSource } from '../../src/money/rates.js';
 import { createCharges } from '../../src/subscriptions/charges.js';
@@ -333,8 +334,6 @@ export const testBilling = (engine: TestEngine): unknown =>
       };
       const { database } = server;
       const charges = createCharges({
-        database,
-        clock,
         customers,
         paymentPlans,
         payments,
@@ -343,7 +342,10 @@ export const testBilling = (engine: TestEngine): unknown =>
       });
       const others = (await fixture.subscribers()).filter((row) => row.id !== id && row.isActive);
       for (const other of others) await fixture.remove(other.id);
-      const billing = createBilling({ database, charges, log: pino({ level: 'silent' }) });
+      const billing = createBilling(
+        { ...server.app, database, clock, newId, log: pino({ level: 'silent' }) },
+        charges,
+      );
       const run = () => billing.run(new AbortController().signal);
       await run();
       expect([published, await fixture.cycles(id)]).toEqual([1, [0]]);

@@ -8,7 +8,11 @@ export interface Write {
   readonly table: string | undefined;
 }
 
-const builders = new Set(['insertInto', 'updateTable', 'deleteFrom', 'mergeInto', 'replaceInto']);
+const builders = new Set([
+  ...['insertInto', 'updateTable', 'deleteFrom', 'mergeInto', 'replaceInto'],
+  // Of db/rows.ts.
+  ...['insertRow', 'updateRow'],
+]);
 const rawWrite =
   /\b(?:insert\s+into|delete\s+from|truncate(?:\s+table)?|merge\s+into|(?<!for\s|before\s|after\s|or\s|do\s)update(?!\s+(?:of|or|on|skip|set)\b))\s+["`]?([a-z_]+|\0)/gi;
 
@@ -21,11 +25,11 @@ export function findWrites(file: string, text: string): Write[] {
     writes.push({ file, line: line + 1, table });
   };
   const visit = (node: ts.Node): void => {
-    if (ts.isCallExpression(node) && ts.isPropertyAccessExpression(node.expression)) {
+    if (ts.isCallExpression(node)) {
       const [table] = node.arguments;
-      if (builders.has(node.expression.name.text)) {
-        add(node, table && ts.isStringLiteralLike(table) ? table.text : undefined);
-      }
+      const { expression } = node;
+      const name = ts.isPropertyAccessExpression(expression) ? expression.name.text : expression.getText();
+      if (builders.has(name)) add(node, table && ts.isStringLiteralLike(table) ? table.text : undefined);
     }
     // An interpolation stands as \0: a table's name that the source does not show.
     if (ts.isTaggedTemplateExpression(node) && /^sql\b/.test(node.tag.getText())) {

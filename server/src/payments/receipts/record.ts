@@ -76,7 +76,7 @@ export function createRecordReceipts(context: ReceiptsContext) {
           ...atBlock(receipt, found, work.payment),
         };
         if (isUnchanged(receipt, current)) continue;
-        if (isBack) addNote(work.notes, receipt, entries.seenAgain(receipt));
+        if (isBack) addNote(work.notes, receipt, entries('transfer_seen_again', receipt));
         work.receipts.set(key, current);
         work.hasNews = true;
         moved.push(current);
@@ -90,7 +90,8 @@ export function createRecordReceipts(context: ReceiptsContext) {
         owner.receipts.set(key, inserted);
         owner.hasNews = true;
         added.push(inserted);
-        addNote(owner.notes, inserted, entries.seen(inserted, countsTowards(payment, inserted)));
+        const code = countsTowards(payment, inserted) ? 'transfer_seen' : 'other_transfer_seen';
+        addNote(owner.notes, inserted, entries(code, inserted));
       });
       const former = quarantined.get(key);
       if (failure) {

@@ -45,19 +45,19 @@ export async function settleReceipts(
       credited_fee: '0',
       reversals: receipt.reversals + 1,
     });
-    addNote(notes, receipt, entries.unconfirmed(receipt));
+    addNote(notes, receipt, entries('transfer_unconfirmed', receipt));
   }
   for (const key of due.confirmed) {
     const receipt = receipts.get(key);
     if (!receipt) continue;
     postings.push(confirmation(receipt));
     change(key, { ...receipt, status: 'confirmed', confirmed_at: now });
-    addNote(notes, receipt, entries.confirmed(receipt));
+    addNote(notes, receipt, entries('transfer_confirmed', receipt));
   }
   for (const [key, receipt] of receipts) {
     if (!isDropped(receipt, key, scan, work)) continue;
     change(key, { ...receipt, status: receipt.reversals > 0 ? 'reversed' : 'dropped' });
-    addNote(notes, receipt, entries.dropped(receipt));
+    addNote(notes, receipt, entries('transfer_dropped', receipt));
   }
 
   await ledger.postAll(transaction, postings, now);
