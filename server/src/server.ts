@@ -29,7 +29,7 @@ import { orStartError, StartError } from './shared/start-error.js';
 import { ensureDatabaseId } from './restore/restore-store.js';
 import { site } from './site/site.js';
 import { openDatabase } from './db/open.js';
-import { checkWritable } from './db/check-writable.js';
+import { checkWritable } from './db/settings.js';
 import { readSize } from './db/size.js';
 
 export interface RunningServer {

@@ -53,15 +53,7 @@ export interface OpenRecord {
   save(transaction: Transaction, json: string): Promise<void>;
 }
 
-export interface Idempotency {
-  /**
-   * Runs a request's work once per key. Errors are not stored, so a failed request may be retried.
-   * Problems: `idempotency_in_progress`, `idempotency_mismatch`.
-   */
-  once(request: KeyedRequest, work: (record: OpenRecord) => Promise<string>): Promise<KeyedReply>;
-  /** Deletes the records that have expired. */
-  prune(): Promise<void>;
-}
+export type Idempotency = ReturnType<typeof createIdempotency>;
 
 /** Reads the `Idempotency-Key` header. Problem: `validation_error`. */
 export function readIdempotencyKey(header: string): string {
@@ -90,7 +82,7 @@ export interface IdempotencyDeps {
   readonly readPayment: (caller: Caller, id: string) => Promise<unknown>;
 }
 
-export function createIdempotency(deps: IdempotencyDeps): Idempotency {
+export function createIdempotency(deps: IdempotencyDeps) {
   const { database, personalData, now, readPayment } = deps;
   const inFlight = new Set<string>();
 
@@ -169,7 +161,11 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
   });
 
   return {
-    async once(keyed, work) {
+    /**
+     * Runs a request's work once per key. Errors are not stored, so a failed request may be retried.
+     * Problems: `idempotency_in_progress`, `idempotency_mismatch`.
+     */
+    async once(keyed: KeyedRequest, work: (record: OpenRecord) => Promise<string>): Promise<KeyedReply> {
       const { caller, method, path, key, body } = keyed;
       const { merchantId, mode, kind } = caller;
       const request = digest([merchantId, mode, kind, method, path, key]);
@@ -194,7 +190,8 @@ export function createIdempotency(deps: IdempotencyDeps): Idempotency {
       }
     },
 
-    async prune() {
+    /** Deletes the records that have expired. */
+    async prune(): Promise<void> {
       await database.write(async (transaction) => {
         await transaction.deleteFrom('idempotency').where('expires_at', '<=', now()).execute();
         await transaction

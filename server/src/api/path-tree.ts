@@ -6,11 +6,11 @@ export interface MountedRoute<Operation> {
   /** Has numbered placeholders, as in `/v1/payments/{1}/cancel`, so that it is the same for every method. */
   readonly pattern: string;
   /** By HTTP method. */
-  readonly operations: ReadonlyMap<string, Operation>;
+  readonly operations: Map<string, Operation>;
   /** The value of the `Allow` header. */
-  readonly allow: string;
+  allow: string;
   /** True if a public key may call any of the operations. Browsers get CORS headers for these paths. */
-  readonly isPublic: boolean;
+  isPublic: boolean;
 }
 
 export interface RouteMatch<Operation> {
@@ -31,14 +31,8 @@ export interface PathEntry<Operation> {
 interface Node<Operation> {
   readonly named: Map<string, Node<Operation>>;
   placeholder?: Node<Operation>;
-  rest?: Branch<Operation>;
-  branch?: Branch<Operation>;
-}
-
-interface Branch<Operation> extends MountedRoute<Operation> {
-  operations: Map<string, Operation>;
-  allow: string;
-  isPublic: boolean;
+  rest?: MountedRoute<Operation>;
+  branch?: MountedRoute<Operation>;
 }
 
 const placeholder = /^\{\*?\w+\}$/;
@@ -67,11 +61,16 @@ export function createPathTree<Operation>(
   };
 }
 
-function branchOf<Operation>(root: Node<Operation>, path: string): Branch<Operation> {
+function branchOf<Operation>(root: Node<Operation>, path: string): MountedRoute<Operation> {
   const segments = path.split('/').slice(1);
   let count = 0;
   const pattern = path.replace(/\{(\*?)\w+\}/g, (_, rest: string) => `{${rest}${(count += 1)}}`);
-  const empty = (): Branch<Operation> => ({ pattern, operations: new Map(), allow: '', isPublic: false });
+  const empty = (): MountedRoute<Operation> => ({
+    pattern,
+    operations: new Map(),
+    allow: '',
+    isPublic: false,
+  });
   let node = root;
   for (const segment of segments) {
     if (segment.startsWith('{*')) return (node.rest ??= empty());
@@ -87,7 +86,7 @@ function branchOf<Operation>(root: Node<Operation>, path: string): Branch<Operat
 }
 
 function addOperation<Operation>(
-  branch: Branch<Operation>,
+  branch: MountedRoute<Operation>,
   { method, path, key, changesOnGet, operation }: PathEntry<Operation>,
 ): void {
   if (branch.operations.has(method)) throw new Error(`${method} ${path} is declared twice`);

@@ -2,11 +2,6 @@
 import { hash } from 'node:crypto';
 import type { Bank } from './banks.js';
 
-export interface AccountToResolve {
-  readonly accountNumber: string;
-  readonly bank: Bank;
-}
-
 export interface AccountNames {
   /** The message of a successful reply. It says where the name comes from. */
   readonly message: string;
@@ -14,7 +9,10 @@ export interface AccountNames {
    * The name of an account's holder; undefined if the bank has no such account.
    * Problem: `service_unavailable` if there is no provider, or if it fails.
    */
-  resolve(account: AccountToResolve, signal: AbortSignal): Promise<string | undefined>;
+  resolve(
+    account: { readonly accountNumber: string; readonly bank: Bank },
+    signal: AbortSignal,
+  ): Promise<string | undefined>;
 }
 
 const firstNames = ['Ada', 'Bola', 'Chidi', 'Dayo', 'Efua', 'Femi', 'Grace', 'Habiba'] as const;

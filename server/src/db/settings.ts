@@ -1,4 +1,5 @@
 /** Values that the server keeps beside its records, each under a name. */
+import type { Database } from './database.js';
 import type { Reader, Transaction } from './engine.js';
 import { forUpdate } from './locks.js';
 
@@ -32,6 +33,14 @@ export async function ensureSetting(transaction: Transaction, name: string, valu
   return row.value;
 }
 
-export async function deleteSetting(transaction: Transaction, name: string): Promise<void> {
-  await transaction.deleteFrom('settings').where('name', '=', name).execute();
+/** More than the free space that a full database usually has left, which is enough for a small write. */
+const checkedBytes = 256 * 1024;
+
+/** Tries whether the database can be written. @throws the error of the database */
+export async function checkWritable(database: Database): Promise<void> {
+  const name = 'write check';
+  await database.write((transaction) => writeSetting(transaction, name, 'x'.repeat(checkedBytes)));
+  await database.write((transaction) =>
+    transaction.deleteFrom('settings').where('name', '=', name).execute(),
+  );
 }

@@ -1,27 +1,20 @@
 /** Answers a payer who asks whether a transaction has paid their payment. It only reads. */
 import type { TransferCheck } from 'crypto-checkout/contract';
-import type { FindTransfers } from '../chains/find-transfers.js';
-import type { Reader } from '../db/engine.js';
-import type { Currencies } from '../money/currencies.js';
 import { exactNumber } from '../money/units.js';
 import { Problem } from '../shared/problem.js';
 import { shownConfirmations } from './depth.js';
+import type { PaymentsDeps } from './payments-deps.js';
 import { isLive } from './receipts/receipt-store.js';
 import { viewReceipts } from './receipts/view.js';
 import { listReceiptsOf, type StoredRecord } from './store.js';
 
 /** @param hash 64 hexadecimal digits, with or without 0x. Problems: `currency_not_set`, `chain_unavailable` */
 export async function checkTransfer(
-  deps: {
-    readonly reader: Reader;
-    readonly currencies: Currencies;
-    readonly findTransfers: FindTransfers;
-  },
+  { database: { reader }, currencies, findTransfers }: PaymentsDeps,
   payment: StoredRecord,
   hash: string,
   signal: AbortSignal,
 ): Promise<TransferCheck> {
-  const { reader, currencies, findTransfers } = deps;
   const { network: code, address, mode } = payment;
   if (payment.locked_at === null || code === null || address === null) {
     throw new Problem('currency_not_set', 'The payment has no address yet: choose and lock a currency first');

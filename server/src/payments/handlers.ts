@@ -1,5 +1,6 @@
-/** Handlers of `/v1/payments`. */
-import { replyWith, type ApiHandlers } from '../api/handler.js';
+/** Handlers of `/v1/payments`, and of `/v1/transactions`: the merchant's view of payments. */
+import type { PaymentRecord } from 'crypto-checkout/contract';
+import { replyWith, replyWithPage, type ApiHandlers } from '../api/handler.js';
 import type { Payments } from './payments.js';
 import { checkReference } from './validate.js';
 
@@ -41,4 +42,38 @@ export function createPaymentHandlers(payments: Payments, checkoutUrl: string): 
     lockCurrency: ({ params }, { caller, change }) =>
       change((transaction) => payments.lockCurrency(transaction, caller, params.payment_id)),
   };
+}
+
+export function createTransactionHandlers(payments: Payments): ApiHandlers<'transactions'> {
+  return {
+    list: ({ query }, { caller }) => replyWithPage(query, payments.list(caller, query)),
+
+    retrieve: ({ params }, { caller }) => replyWith(payments.verify(caller, params.transaction_id)),
+
+    verify: ({ params }, { caller }) => replyWith(payments.verify(caller, params.transaction_id)),
+
+    verifyCheckout: ({ params }, { caller }) => replyWith(payments.verify(caller, params.transaction_id)),
+
+    events: ({ params }, { caller }) => replyWith(payments.events(caller, params.transaction_id)),
+
+    receipts: ({ params, query }, { caller }) =>
+      replyWithPage(query, payments.receipts(caller, params.transaction_id, query)),
+
+    async fee({ params }, { caller }) {
+      const payment = await payments.verify(caller, params.transaction_id);
+      return { data: feeResult(payment) };
+    },
+
+    resendWebhook: ({ params }, { caller, change }) =>
+      change(async (transaction) => {
+        await payments.resendWebhook(transaction, caller, params.transaction_id);
+        return undefined;
+      }),
+  };
+}
+
+/** The quoted fee until the payment ends, then the fee charged; 0 until a currency is set. */
+function feeResult(payment: PaymentRecord) {
+  const { fee = 0, nairaValue = 0, dollarValue = 0, amountReceived = 0, baseAmount, baseCurrency } = payment;
+  return { fee, nairaValue, dollarValue, amountReceived, baseAmount, baseCurrency };
 }

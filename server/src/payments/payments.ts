@@ -78,10 +78,8 @@ export function createPayments(deps: PaymentsDeps) {
     },
 
     /** What a transaction is to a payment. Problems: `not_found`, `currency_not_set`, `chain_unavailable`. */
-    async checkTransfer(actor: Actor, id: string, hash: string, signal: AbortSignal) {
-      const payment = await reader.find(database.reader, actor, id);
-      return checkTransfer({ ...deps, reader: database.reader }, payment, hash, signal);
-    },
+    checkTransfer: async (actor: Actor, id: string, hash: string, signal: AbortSignal) =>
+      checkTransfer(deps, await reader.find(database.reader, actor, id), hash, signal),
 
     async list(scope: Scope, { customer, ...query }: PaymentQuery): Promise<Page<PaymentRecord>> {
       const payerIndexes =

@@ -3,16 +3,11 @@ import { Router } from 'express';
 import { html } from './html.js';
 import { localeOf, pathOf, policyOf, sendPage, stylesheetFile } from './page-frame.js';
 
-export interface ClaimPageOptions {
-  readonly publicUrl: string;
-  /** The page's script, which the build wrote. */
-  readonly scriptFile: string;
-}
-
 /** Images: the shop's logo, and the icons of wallets. */
 const policy = policyOf({ scripts: "'self'", calls: "'self'", images: 'https: data:' });
 
-export function claimPage({ publicUrl, scriptFile }: ClaimPageOptions): Router {
+/** @param scriptFile the page's script, which the build wrote */
+export function claimPage(publicUrl: string, scriptFile: string): Router {
   // A proxy takes the path of PUBLIC_URL off each request.
   const path = pathOf(publicUrl);
   const stylesheet = `${path}/refund/page.css`;

@@ -7,12 +7,6 @@ import { html } from './html.js';
 import { pathOf, policyOf, sendPage } from './page-frame.js';
 import { pickLocale } from './page-texts.js';
 
-export interface ConsolePageOptions {
-  readonly publicUrl: string;
-  /** The directory of the build: `console.js`, `console.css`, and in `chunks/` what is loaded later, with a hash in its name. */
-  readonly directory: string;
-}
-
 /** Images: the shop's logo, and the icons of wallets. */
 const policy = policyOf({
   scripts: "'self'",
@@ -24,7 +18,8 @@ const policy = policyOf({
 
 const types: Readonly<Record<string, string>> = { js: 'text/javascript', css: 'text/css' };
 
-export function consolePage({ publicUrl, directory }: ConsolePageOptions): Router {
+/** @param directory of the build: `console.js`, `console.css`, and in `chunks/` what is loaded later, with a hash in its name */
+export function consolePage(publicUrl: string, directory: string): Router {
   // A proxy takes the path of PUBLIC_URL off each request.
   const path = pathOf(publicUrl);
   const files = new Map<string, Compressed>();

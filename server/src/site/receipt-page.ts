@@ -6,18 +6,15 @@ import { html, type Html } from './html.js';
 import { localeOf, notice, pathOf, policyOf, sendPage, stylesheetFile } from './page-frame.js';
 import type { PageTexts } from './page-texts.js';
 
-export interface ReceiptPageOptions {
-  readonly publicUrl: string;
-  /** The payment as a public key reads it, and the time on its merchant's clock; undefined if it has no receipt. */
-  readonly findReceipt: (
-    id: string,
-  ) => Promise<{ readonly payment: PaymentRecord; readonly now: number } | undefined>;
-}
+/** The payment as a public key reads it, and the time on its merchant's clock; undefined if it has no receipt. */
+type FindReceipt = (
+  id: string,
+) => Promise<{ readonly payment: PaymentRecord; readonly now: number } | undefined>;
 
 /** Nothing runs on this page. */
 const policy = policyOf({ images: 'data:' });
 
-export function receiptPage({ publicUrl, findReceipt }: ReceiptPageOptions): Router {
+export function receiptPage(publicUrl: string, findReceipt: FindReceipt): Router {
   // A proxy takes the path of PUBLIC_URL off each request.
   const stylesheet = `${pathOf(publicUrl)}/receipt/page.css`;
   const router = Router();

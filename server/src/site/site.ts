@@ -85,9 +85,9 @@ export function site(options: SiteOptions): Router {
   router.use(docs(publicUrl, built));
   router.use(flags());
   router.use(hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirectory: built.directory }));
-  router.use(receiptPage({ publicUrl, findReceipt }));
-  router.use(claimPage({ publicUrl, scriptFile: built.claimScript }));
-  if (isConsoleOn) router.use(consolePage({ publicUrl, directory: built.console }));
+  router.use(receiptPage(publicUrl, findReceipt));
+  router.use(claimPage(publicUrl, built.claimScript));
+  if (isConsoleOn) router.use(consolePage(publicUrl, built.console));
   if (demo) {
     const { merchantId, orderKey, isLimited, reset } = demo;
     router.use(

@@ -4,7 +4,7 @@ import { retention } from '../shared/retention.js';
 import type { Clock } from '../shared/clock.js';
 import { invalidField, Problem } from '../shared/problem.js';
 import type { DataKeys } from '../shared/data-keys.js';
-import { readSecrets, secretColumns, type FormerSecret } from './endpoint-secrets.js';
+import { readSecrets, secretColumns, type EndpointSecrets, type FormerSecret } from './endpoint-secrets.js';
 import * as store from './store.js';
 import { TargetRefused, type Targets } from './targets.js';
 import { scopeOf, type Mode, type Scope } from '../shared/scope.js';
@@ -22,6 +22,26 @@ export type Endpoints = ReturnType<typeof createEndpoints>;
 
 /** Each mode has its own endpoint, with its own secrets. */
 export function createEndpoints(clock: Clock, targets: Pick<Targets, 'check'>, dataKeys: DataKeys) {
+  /** Writes the secrets of endpoints anew, each in a transaction of its own, unless that is done meanwhile. */
+  async function rewrite(
+    database: Database,
+    isDone: (row: WebhookEndpointTable) => boolean,
+    change: (secrets: EndpointSecrets) => EndpointSecrets,
+    onProgress: (done: number, of: number) => void = () => {},
+  ): Promise<number> {
+    const open = (await store.listEndpoints(database.reader)).filter((row) => !isDone(row));
+    for (const [index, { merchant_id: merchantId, mode }] of open.entries()) {
+      await database.write(async (transaction) => {
+        const row = await store.lockEndpoint(transaction, { merchantId, mode });
+        if (!row || isDone(row)) return;
+        const columns = secretColumns(dataKeys, { merchantId, mode }, change(readSecrets(dataKeys, row)));
+        await store.putEndpoint(transaction, { ...row, ...columns });
+      });
+      onProgress(index + 1, open.length);
+    }
+    return open.length;
+  }
+
   return {
     /**
      * Sets the webhook URL of a merchant's mode, and enables the endpoint if it was disabled. An empty URL removes the
@@ -74,41 +94,25 @@ export function createEndpoints(clock: Clock, targets: Pick<Targets, 'check'>, d
 
     /** Deletes replaced secrets that sign nothing any more at `now`, in epoch milliseconds of real time. */
     async deleteFormerSecrets(database: Database, now: number): Promise<void> {
-      const rows = await store.listEndpoints(database.reader);
-      const isOver = ({ until }: FormerSecret) => until <= now;
-      for (const { merchant_id: merchantId, mode } of rows.filter((row) =>
-        readSecrets(dataKeys, row).former.some(isOver),
-      )) {
-        await database.write(async (transaction) => {
-          const row = await store.lockEndpoint(transaction, { merchantId, mode });
-          if (!row) return;
-          const { secret, former } = readSecrets(dataKeys, row);
-          const kept = former.filter((one) => !isOver(one));
-          const columns = secretColumns(dataKeys, { merchantId, mode }, { secret, former: kept });
-          await store.putEndpoint(transaction, { ...row, ...columns });
-        });
-      }
+      const isKept = ({ until }: FormerSecret) => until > now;
+      await rewrite(
+        database,
+        (row) => readSecrets(dataKeys, row).former.every(isKept),
+        ({ secret, former }) => ({ secret, former: former.filter(isKept) }),
+      );
     },
 
     /**
      * Encrypts the secrets that are not under the current data key. What was done stays done if it is stopped.
      * @param onProgress called after each endpoint
      */
-    async rotateDataKey(database: Database, onProgress: (done: number, of: number) => void): Promise<number> {
-      const isDone = ({ secret, former_secrets: former }: WebhookEndpointTable) =>
-        dataKeys.isCurrent(secret) && dataKeys.isCurrent(former);
-      const open = (await store.listEndpoints(database.reader)).filter((row) => !isDone(row));
-      for (const [index, { merchant_id: merchantId, mode }] of open.entries()) {
-        await database.write(async (transaction) => {
-          const row = await store.lockEndpoint(transaction, { merchantId, mode });
-          if (!row || isDone(row)) return;
-          const columns = secretColumns(dataKeys, { merchantId, mode }, readSecrets(dataKeys, row));
-          await store.putEndpoint(transaction, { ...row, ...columns });
-        });
-        onProgress(index + 1, open.length);
-      }
-      return open.length;
-    },
+    rotateDataKey: (database: Database, onProgress: (done: number, of: number) => void) =>
+      rewrite(
+        database,
+        ({ secret, former_secrets: former }) => dataKeys.isCurrent(secret) && dataKeys.isCurrent(former),
+        (secrets) => secrets,
+        onProgress,
+      ),
 
     async find(reader: Reader, scope: Scope): Promise<Endpoint | undefined> {
       const row = await store.findEndpoint(reader, scope);

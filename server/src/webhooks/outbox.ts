@@ -5,13 +5,11 @@ import type { PersonalData } from '../db/personal-data.js';
 import type { NewId } from '../shared/ids.js';
 import { requireEndpoint } from './endpoints.js';
 import * as store from './store.js';
-import { scopeOf, type Mode, type Scope } from '../shared/scope.js';
+import { scopeOf, type Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import { afterCommit } from '../db/transaction-context.js';
 
-export interface NewEvent {
-  readonly merchantId: string;
-  readonly mode: Mode;
+export interface NewEvent extends Scope {
   readonly type: WebhookEventType;
   /**
    * The record that changed: the id of a payment, transfer, wallet deposit or subscriber. The transaction must hold its

@@ -49,49 +49,38 @@ const txRef = 'webhook-test';
 function sampleData(type: WebhookEventType, mode: Mode): Record<string, unknown> {
   const payment = { ...api.transactions.verify.sample.data, txRef, mode };
   const refund = { ...api.refunds.retrieve.sample.data, txRef };
-  switch (type) {
-    case 'payment.success':
-    case 'payment.overpaid':
-      return payment;
-    case 'payment.error':
-      return { ...payment, status: 'error', state: 'expired' };
-    case 'payment.late':
-      return { ...payment, status: 'error', state: 'expired_late' };
-    case 'payment.reversed':
-      return { ...payment, status: 'error', state: 'reversed' };
-    case 'payment.cancelled':
-      return { ...payment, status: 'cancelled', state: 'cancelled' };
-    case 'payment.partial':
-    case 'payment.updated':
-      return { ...payment, status: 'in progress', state: 'partially_paid' };
-    case 'wallet.transaction':
-      return { transaction: payment, wallet: api.wallets.retrieve.sample.data };
-    case 'transfer.success':
-      return { ...api.transfers.retrieve.sample.data, status: 'success' };
-    case 'transfer.failed':
-      return { ...api.transfers.retrieve.sample.data, status: 'failed', failureReason: 'A sample' };
-    case 'refund.created':
-      return { ...refund, status: 'awaiting_address' };
-    case 'refund.address_set':
-      return { ...refund, status: 'awaiting_approval' };
-    case 'refund.approved':
-    case 'refund.paid':
-    case 'refund.failed':
-    case 'refund.cancelled':
-    case 'refund.expired':
-      return { ...refund, status: type.slice('refund.'.length) };
-    case 'subscription.payment_due': {
-      const { url } = api.payments.create.sample.data;
-      return { ...api.subscribers.retrieve.sample.data, cycle: 1, payment, url };
-    }
-    case 'subscription.ended':
-      return { ...api.subscribers.retrieve.sample.data, isActive: false, reason: 'completed' };
-    case 'account.deposit_key_changed':
-      return {
-        ...{ id: txRef, family: 'bitcoin', status: 'pending', key: 'zpub6rFR7y4Q2…c8BEh6', formerKey: null },
-        ...{ effectiveAt: isoTime(0), changedBy: 'A sample' },
-      };
-    default:
-      return type satisfies never;
-  }
+  const transfer = api.transfers.retrieve.sample.data;
+  const subscriber = api.subscribers.retrieve.sample.data;
+  const samples: Readonly<Record<WebhookEventType, Record<string, unknown>>> = {
+    'payment.success': payment,
+    'payment.overpaid': payment,
+    'payment.error': { ...payment, status: 'error', state: 'expired' },
+    'payment.late': { ...payment, status: 'error', state: 'expired_late' },
+    'payment.reversed': { ...payment, status: 'error', state: 'reversed' },
+    'payment.cancelled': { ...payment, status: 'cancelled', state: 'cancelled' },
+    'payment.partial': { ...payment, status: 'in progress', state: 'partially_paid' },
+    'payment.updated': { ...payment, status: 'in progress', state: 'partially_paid' },
+    'wallet.transaction': { transaction: payment, wallet: api.wallets.retrieve.sample.data },
+    'transfer.success': { ...transfer, status: 'success' },
+    'transfer.failed': { ...transfer, status: 'failed', failureReason: 'A sample' },
+    'refund.created': { ...refund, status: 'awaiting_address' },
+    'refund.address_set': { ...refund, status: 'awaiting_approval' },
+    'refund.approved': { ...refund, status: 'approved' },
+    'refund.paid': { ...refund, status: 'paid' },
+    'refund.failed': { ...refund, status: 'failed' },
+    'refund.cancelled': { ...refund, status: 'cancelled' },
+    'refund.expired': { ...refund, status: 'expired' },
+    'subscription.payment_due': {
+      ...subscriber,
+      cycle: 1,
+      payment,
+      url: api.payments.create.sample.data.url,
+    },
+    'subscription.ended': { ...subscriber, isActive: false, reason: 'completed' },
+    'account.deposit_key_changed': {
+      ...{ id: txRef, family: 'bitcoin', status: 'pending', key: 'zpub6rFR7y4Q2…c8BEh6', formerKey: null },
+      ...{ effectiveAt: isoTime(0), changedBy: 'A sample' },
+    },
+  };
+  return samples[type];
 }
