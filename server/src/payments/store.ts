@@ -49,7 +49,7 @@ const receiptColumns = (Object.keys(tables.receipts.columns) as (keyof ReceiptTa
   (name) => `receipts.${name}` as const,
 );
 
-const insertRow = prepared((transaction, row: PaymentRow) =>
+const insertOne = prepared((transaction, row: PaymentRow) =>
   transaction
     .insertInto('payments')
     .values(row)
@@ -59,7 +59,7 @@ const insertRow = prepared((transaction, row: PaymentRow) =>
 
 /** @returns false if a key of the same kind already created a payment with this reference in this mode */
 export async function insertPayment(transaction: Transaction, row: PaymentRow): Promise<boolean> {
-  return (await insertRow(transaction, row)).length === 1;
+  return (await insertOne(transaction, row)).length === 1;
 }
 
 export type LogRow = Pick<LogEntryTable, 'time' | 'type' | 'event' | 'code' | 'entry_values'>;
@@ -396,7 +396,7 @@ export function findPaymentByReference(
     .executeTakeFirst();
 }
 
-const updateRow = preparedSend((transaction, { id, ...changes }: { readonly id: string } & PaymentChange) =>
+const updateOne = preparedSend((transaction, { id, ...changes }: { readonly id: string } & PaymentChange) =>
   transaction
     .updateTable('payments')
     .set({ ...changes, parts_version: nextVersion })
@@ -408,7 +408,7 @@ const nextVersion = sql<number>`parts_version + 1`;
 export type PaymentChange = Partial<Omit<PaymentRow, 'id' | 'parts_version'>>;
 
 export function updatePayment(transaction: Transaction, id: string, changes: PaymentChange): Promise<void> {
-  return updateRow(transaction, { id, ...changes });
+  return updateOne(transaction, { id, ...changes });
 }
 
 const insertLogEntry = preparedSend((transaction, entry: Omit<LogEntryTable, 'id'>) =>

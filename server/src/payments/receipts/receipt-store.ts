@@ -28,14 +28,14 @@ async function countChanges(transaction: Transaction, receipts: readonly Receipt
     await countChange(transaction, { id });
 }
 
-const insertRow = preparedSend((transaction, receipt: ReceiptTable) =>
+const insertOne = preparedSend((transaction, receipt: ReceiptTable) =>
   transaction.insertInto('receipts').values(receipt),
 );
 
 export async function insertReceipts(transaction: Transaction, receipts: readonly ReceiptTable[]) {
   await countChanges(transaction, receipts);
   const [only] = receipts;
-  if (only && receipts.length === 1) return insertRow(transaction, only);
+  if (only && receipts.length === 1) return insertOne(transaction, only);
   for (const chunk of chunksOf(receipts)) {
     await send(transaction, transaction.insertInto('receipts').values(chunk));
   }
@@ -60,7 +60,7 @@ const changing = [
 
 type Changing = Pick<ReceiptTable, (typeof changing)[number]>;
 
-const updateRow = preparedSend((transaction, { id, ...changes }: Changing & { readonly id: string }) =>
+const updateOne = preparedSend((transaction, { id, ...changes }: Changing & { readonly id: string }) =>
   transaction.updateTable('receipts').set(changes).where('id', '=', id),
 );
 
@@ -81,7 +81,7 @@ export async function updateReceipts(transaction: Transaction, receipts: readonl
   for (const { values, ids } of groups.values()) {
     const [only] = ids;
     if (only !== undefined && ids.length === 1) {
-      await updateRow(transaction, { ...values, id: only });
+      await updateOne(transaction, { ...values, id: only });
       continue;
     }
     for (const chunk of chunksOf(ids)) {
