@@ -5,7 +5,7 @@ import { newestState, testEndings } from './endings.js';
 import { openShop } from './shop-page.js';
 import { inspect, useStage } from './stage.js';
 
-const stage = useStage({ blockIntervalMs: 250 });
+const stage = useStage();
 
 testEndings(stage, [
   {
