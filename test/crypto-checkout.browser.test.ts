@@ -281,7 +281,7 @@ describe('choosing a coin and a network', () => {
     const slow = { ...usdtOnTron, blockSeconds: 120, networkFee: 0.01 };
     const exact = { ...bitcoin, amount: 0.000521349 };
     const element = await mountPayment(createdPayment({ currencyOptions: [slow, usdtOnBase, exact] }));
-    expect(getPart(element, 'options').textContent).to.match(/≈ 0\.00052135\sBTC/);
+    expect(getPart(element, 'options').textContent).to.match(/≈\s0\.00052135\sBTC/);
     pickOption(element, 'USDT');
     await waitForStatus(element, 'choosing-network');
     const details = [...(element.shadowRoot?.querySelectorAll('.nested .detail') ?? [])].map(

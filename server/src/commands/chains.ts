@@ -34,9 +34,7 @@ export const chainCommands: Group = {
           ...(suspicion ? [...evidenceLines(suspicion), 'See "restore confirm"'] : []),
           ...networks.map(networkLine),
           ...treasuries.flatMap(treasuryLines),
-          ...psbts.map(
-            ({ id, mode, network, problem }) => `${mode}  ${network}  PSBT ${id}: ${problem ?? ''}`,
-          ),
+          ...psbts.map(({ id, mode, network, problem }) => `${mode}  ${network}  PSBT ${id}: ${problem}`),
           ...(quarantined.length === 0 ? ['Nothing is quarantined'] : ['Quarantined:']),
           ...quarantined.map(quarantineLine),
           ...balances.lines,

@@ -98,8 +98,8 @@ export const psbtCommands: Group = {
             problem: problem ?? null,
           },
           text: isBroadcast
-            ? `Broadcast as ${version.tx_hash ?? ''}. The server settles the transfers when it has its confirmations`
-            : `Stored as ${version.tx_hash ?? ''}, but it was not broadcast: ${problem ?? ''}. The server tries again by itself; see transfers psbt list`,
+            ? `Broadcast as ${version.tx_hash}. The server settles the transfers when it has its confirmations`
+            : `Stored as ${version.tx_hash}, but it was not broadcast: ${problem ?? ''}. The server tries again by itself; see transfers psbt list`,
           hasFailed: !isBroadcast,
         };
       },

@@ -39,7 +39,7 @@ export function createPsbtHandlers(
         const file = Buffer.from(body.signed, 'base64');
         const imported = await psbtPayouts.importSigned(file, caller, actorOf(caller), signal);
         const { psbt, version, isBroadcast, problem = null } = imported;
-        return { data: { id: psbt.id, txHash: version.tx_hash ?? '', isBroadcast, problem } };
+        return { data: { id: psbt.id, txHash: version.tx_hash, isBroadcast, problem } };
       },
 
       async discard({ params }, { caller, signal }) {

@@ -144,7 +144,7 @@ export async function openPayoutShop(engine: TestEngine, node: LitecoinNode, nod
   return {
     /** How many transfers `/metrics` shows as exported. */
     async exported(): Promise<number> {
-      const [count] = server.app.psbtPayouts.figures?.() ?? [];
+      const [count] = server.app.psbtPayouts.figures();
       return (await count?.read())?.[0]?.[1] ?? 0;
     },
 

@@ -139,7 +139,7 @@ describe.each(engines)('what a multisig pays, on $name', (engine) => {
     await shop.expectBooksInOrder();
     const reversed = async () => {
       const [found] = await shop.app.treasury.status();
-      const figure = shop.app.treasury.figures?.().find(({ name }) => name === 'checkout_transfers_reversed');
+      const figure = shop.app.treasury.figures().find(({ name }) => name === 'checkout_transfers_reversed');
       return { named: found?.reversed, counted: (await figure?.read())?.map(([, count]) => count) };
     };
     expect(await reversed()).toEqual({ named: [id], counted: [1] });

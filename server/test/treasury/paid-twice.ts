@@ -381,7 +381,7 @@ const testTransfers = (engine: TestEngine): unknown =>
         await anvil.send(safe, 10n ** 18n);
       });
       const shown = async () => {
-        const figures = fixture.server.app.treasury.figures?.() ?? [];
+        const figures = fixture.server.app.treasury.figures();
         const read = await Promise.all(
           figures.map(async (one) => [one.name, (await one.read())[0]?.[1]] as const),
         );
