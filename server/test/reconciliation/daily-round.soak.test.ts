@@ -1,7 +1,4 @@
 /** The slow round of reconciliation on a moved clock: each address is visited within a day, whoever it belongs to. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { BalanceSource } from '../../src/chains/balance-source.js';
 import { createReconciliation } from '../../src/reconciliation/reconciliation.js';
@@ -18,8 +15,7 @@ const blockMs = 45_000;
 const counts = [1480, 20];
 
 it.each(engines)('visits each address once a day on $name', { timeout: 240_000 }, async (engine) => {
-  const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
-  const world = await openWorld(engine, join(directory, 'networks.json'));
+  const world = await openWorld(engine);
   const { shop } = world;
   const { database } = shop;
   try {
@@ -77,6 +73,5 @@ it.each(engines)('visits each address once a day on $name', { timeout: 240_000 }
     expect(times.map((list) => list.filter((found) => found === 0).length)).toEqual([0, 0]);
   } finally {
     await world.close();
-    await rm(directory, { recursive: true, force: true });
   }
 });

@@ -3,7 +3,9 @@
  * sweep, export, drop and replace what they signed, raise confirmations and restart. When the nodes are honest again, the books
  * are what the chain says, each payment is credited once, and each transfer is paid once.
  */
-import { writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { stderr } from 'node:process';
 import { HDKey } from '@scure/bip32';
 import { expect } from 'vitest';
@@ -55,8 +57,9 @@ export interface World {
   close(): Promise<void>;
 }
 
-/** @param networksFile where to write it */
-export async function openWorld(engine: TestEngine, networksFile: string): Promise<World> {
+export async function openWorld(engine: TestEngine): Promise<World> {
+  const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
+  const networksFile = join(directory, 'networks.json');
   const model = new EvmModel(Date.UTC(2026, 0, 1) / 1000);
   const nodes = [startLyingNode(model), startLyingNode(model)];
   const write = (confirmations: number) =>
@@ -85,6 +88,7 @@ export async function openWorld(engine: TestEngine, networksFile: string): Promi
     async close() {
       await shop.close();
       for (const node of nodes.toReversed()) node.close();
+      await rm(directory, { recursive: true, force: true });
     },
   };
 }

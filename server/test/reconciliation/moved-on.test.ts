@@ -1,7 +1,4 @@
 /** The wallet of an extended key may move on at once what a contract sent it: the payment is credited all the same. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { HDKey } from '@scure/bip32';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.js';
@@ -14,15 +11,10 @@ const account = HDKey.fromMasterSeed(new Uint8Array(32).fill(6)).derive("m/44'/6
 
 describe.each(engines)('coins that a wallet moves on at once, on $name', (engine) => {
   let world: World;
-  let directory: string;
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
-    world = await openWorld(engine, join(directory, 'networks.json'));
+    world = await openWorld(engine);
   });
-  afterAll(async () => {
-    await world.close();
-    await rm(directory, { recursive: true, force: true });
-  });
+  afterAll(() => world.close());
 
   async function block(): Promise<void> {
     const { shop, model } = world;

@@ -1,7 +1,4 @@
 /** What all nodes of a network say alike of one block, though it is wrong: nothing is credited for it, and nothing stays lost. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { HDKey } from '@scure/bip32';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.js';
@@ -15,15 +12,10 @@ const account = HDKey.fromMasterSeed(new Uint8Array(32).fill(8)).derive("m/44'/6
 
 describe.each(engines)('a lie that both nodes tell of one block, on $name', (engine) => {
   let world: World;
-  let directory: string;
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
-    world = await openWorld(engine, join(directory, 'networks.json'));
+    world = await openWorld(engine);
   });
-  afterAll(async () => {
-    await world.close();
-    await rm(directory, { recursive: true, force: true });
-  });
+  afterAll(() => world.close());
 
   function lie(lies: Lies): void {
     for (const node of world.nodes) node.lies = lies;

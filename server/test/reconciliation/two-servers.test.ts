@@ -1,7 +1,4 @@
 /** Two servers compare the same balances at the same moments: what no block showed is credited once. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { HDKey } from '@scure/bip32';
 import { expect, it } from 'vitest';
 import { lastEngine } from '../support/engines.js';
@@ -13,8 +10,7 @@ const network = 'evm-dev';
 const account = HDKey.fromMasterSeed(new Uint8Array(32).fill(8)).derive("m/44'/60'/0'");
 
 it(`Two servers that reconcile on ${lastEngine.name} credit each payment once`, async () => {
-  const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
-  const world = await openWorld(lastEngine, join(directory, 'networks.json'));
+  const world = await openWorld(lastEngine);
   const { shop, model } = world;
   try {
     const actor = await shop.merchant(0);
@@ -53,6 +49,5 @@ it(`Two servers that reconcile on ${lastEngine.name} credit each payment once`, 
     await shop.expectBooksInOrder();
   } finally {
     await world.close();
-    await rm(directory, { recursive: true, force: true });
   }
 });

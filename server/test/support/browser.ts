@@ -30,13 +30,13 @@ export function openBrowser(url: string, cookie = '', site: string | null = 'sam
   };
 }
 
-/** Invites somebody to the first merchant's team. @returns the token of the link */
+/** Invites somebody to a merchant's team, by default the first one's. @returns the token of the link */
 export async function invite(
   server: Pick<TestServer, 'app' | 'database' | 'bootstrapped'>,
   role: Role,
   email: string,
+  merchantId = server.bootstrapped.merchantId,
 ): Promise<string> {
-  const { merchantId } = server.bootstrapped;
   const person = { merchantId, email, role };
   const { signInUrl } = await server.database.write((transaction) =>
     server.app.people.invite(transaction, person, 'test'),
@@ -49,9 +49,10 @@ export async function signIn(
   server: TestServer,
   role: Role,
   email = `${role}@shop.example`,
+  merchantId?: string,
 ): Promise<TestBrowser> {
   const browser = openBrowser(server.url);
-  const token = await invite(server, role, email);
+  const token = await invite(server, role, email, merchantId);
   const { status } = await browser.send('POST', '/console/api/sign-in', { body: { token } });
   if (status !== 200) throw new Error(`Could not sign in: ${status}`);
   return browser;

@@ -3,7 +3,7 @@ import { getAddress } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { safeChecksum } from '../../src/treasury/safe-batch.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
-import { openBrowser, signIn, type TestBrowser } from '../support/browser.js';
+import { signIn, type TestBrowser } from '../support/browser.js';
 import type { TestEngine } from '../support/engines.js';
 import { transact } from '../support/forwarders.js';
 import { startProviderProxy, type ProviderProxy } from '../support/provider-proxy.js';
@@ -52,13 +52,8 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
       for (const { to, data } of transactions) await transact(anvil, to, data);
       await fixture.watch();
       ada = await signIn(fixture.server, 'manager', 'ada@shop.example');
-      eve = openBrowser(fixture.server.url);
       const { id } = await fixture.command<{ id: string }>('merchants create --name Elsewhere');
-      const { signInUrl } = await fixture.command<{ signInUrl: string }>(
-        `users invite --merchant ${id} --email eve@elsewhere.example --role owner`,
-      );
-      const [, token = ''] = signInUrl.split('#');
-      await eve.send('POST', '/console/api/sign-in', { body: { token } });
+      eve = await signIn(fixture.server, 'owner', 'eve@elsewhere.example', id);
     });
     afterAll(async () => {
       await fixture.stop();

@@ -1,7 +1,7 @@
 /** Sweeps in the console: what they show of whose addresses, and what is kept of what a wallet sent. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { safeChecksum } from '../../src/treasury/safe-batch.js';
-import { openBrowser, signIn, type TestBrowser } from '../support/browser.js';
+import { signIn, type TestBrowser } from '../support/browser.js';
 import { engines } from '../support/engines.js';
 import { transact } from '../support/forwarders.js';
 import { openTreasury, treasury, type TreasuryFixture } from './treasury-fixture.js';
@@ -31,13 +31,8 @@ describe.each(engines)('sweeps in the console, on $name', (engine) => {
     await fixture.setTreasury();
     await fixture.pay('USDT');
     ada = await signIn(fixture.server, 'manager', 'ada@shop.example');
-    eve = openBrowser(fixture.server.url);
     const { id } = await fixture.command<{ id: string }>('merchants create --name Elsewhere');
-    const { signInUrl } = await fixture.command<{ signInUrl: string }>(
-      `users invite --merchant ${id} --email eve@elsewhere.example --role owner`,
-    );
-    const [, token = ''] = signInUrl.split('#');
-    await eve.send('POST', '/console/api/sign-in', { body: { token } });
+    eve = await signIn(fixture.server, 'owner', 'eve@elsewhere.example', id);
   }, 60_000);
   afterAll(() => fixture.stop());
 

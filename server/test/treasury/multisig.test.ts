@@ -1,7 +1,4 @@
 /** What a multisig pays in the coin, in a block in which coins come to it as well, and in one that is dropped when it was final. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -19,15 +16,10 @@ const canonical = (hex: string): string => addressFormat('live', 'evm').read(hex
 
 describe.each(engines)('what a multisig pays, on $name', (engine) => {
   let world: World;
-  let directory: string;
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
-    world = await openWorld(engine, join(directory, 'networks.json'));
+    world = await openWorld(engine);
   });
-  afterAll(async () => {
-    await world.close();
-    await rm(directory, { recursive: true, force: true });
-  });
+  afterAll(() => world.close());
 
   const run = (line: string) => runWith(commandContext(world.shop), line);
 
