@@ -217,6 +217,19 @@ describe.each(engines)('Simulated chains on $name', (engine) => {
     expect(await heights()).toEqual([2, 2, 2, 2, 2, 2, 2]);
   });
 
+  it('The automatic miner goes on when a clock that was an hour ahead is right again', async () => {
+    fixture.clock.time += 3_600_000;
+    await fixture.mine('tron');
+    const ahead = await fixture.chain('tron').head(signal);
+    fixture.clock.time -= 3_600_000;
+    await fixture.simulated.mineDue();
+    expect(await fixture.chain('tron').head(signal)).toEqual({
+      ...ahead,
+      height: ahead.height + 1,
+      hash: expect.not.stringMatching(ahead.hash) as string,
+    });
+  });
+
   it('Old empty blocks are deleted, those with transfers are kept, and the chain still links', async () => {
     await fixture.mine('tron', 10);
     const txHash = await fixture.send('tron', 'USDT');
