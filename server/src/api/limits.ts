@@ -110,13 +110,15 @@ const longestTurnMs = 20;
 /**
  * Lets the requests of an IP address run one by one, and those of other addresses in between. Otherwise a hundred that come at
  * once would all be answered before anybody else's.
+ * @param mostWaiting more of one address are refused: what waits takes memory, and Node.js reads on as long as nothing is answered
  */
-function createTurns() {
+function createTurns(mostWaiting: number) {
   /** The requests that wait, at each address that has one running. */
   const lines = new Map<string, (() => void)[]>();
   return async (request: Request, response: Response): Promise<() => void> => {
     const ip = byIp(request);
     const line = lines.get(ip);
+    if (line && line.length >= mostWaiting) throw tooMany(`${mostWaiting} of your requests wait already`, 1);
     if (line) await new Promise<void>((resolve) => line.push(resolve));
     else lines.set(ip, []);
     let isOver = false;
@@ -138,7 +140,7 @@ function createTurns() {
 }
 
 export function createIpLimits(limits: Limits): IpLimits {
-  const takeTurn = createTurns();
+  const takeTurn = createTurns(limits.requestsPerSecondPerIp);
   const anyRequest = createLimiter(limits.requestsPerSecondPerIp, 1, byIp);
   return {
     async anyRequest(request, response) {
@@ -175,6 +177,11 @@ function byKey(request: Request): string {
   return request.headers.authorization?.trim().slice(-43) ?? byIp(request);
 }
 
+function tooMany(why: string, retryAfterSeconds: number): Problem {
+  const message = `Too many requests: ${why}. Try again in ${retryAfterSeconds} s`;
+  return new Problem('rate_limited', message, { retryAfterSeconds });
+}
+
 interface Limiter {
   readonly count: CountRequest;
   /** Counts a request that was let through once more. */
@@ -199,13 +206,7 @@ function createLimiter(
     handler(request, _response, next) {
       const resetTime = (request as AugmentedRequest).rateLimit?.resetTime?.getTime() ?? Date.now();
       const retryAfterSeconds = Math.max(1, Math.ceil((resetTime - Date.now()) / 1000));
-      next(
-        new Problem(
-          'rate_limited',
-          `Too many requests: the limit is ${limit} in ${windowSeconds} s. Try again in ${retryAfterSeconds} s`,
-          { retryAfterSeconds },
-        ),
-      );
+      next(tooMany(`the limit is ${limit} in ${windowSeconds} s`, retryAfterSeconds));
     },
   });
   return {

@@ -23,7 +23,10 @@ afterEach(async () => {
 });
 
 /** @param handle gets the id of the payment that the request is about */
-async function start(handle: (id: string) => Promise<void>): Promise<TableServer> {
+async function start(
+  handle: (id: string) => Promise<void>,
+  requestsPerSecondPerIp = plenty,
+): Promise<TableServer> {
   server = await startTable({
     table: { payments: { cancel: api.payments.cancel } },
     handlers: {
@@ -34,7 +37,7 @@ async function start(handle: (id: string) => Promise<void>): Promise<TableServer
         },
       },
     },
-    limits,
+    limits: { ...limits, requestsPerSecondPerIp },
   });
   return server;
 }
@@ -134,6 +137,22 @@ it('A client that has left while it waited keeps nobody waiting', async () => {
   end();
   await poll(() => started.includes('last'));
   expect(started).toEqual(['first', 'left', 'last']);
+});
+
+it('No more requests of an address wait than it may send in a second: the others are refused at once', async () => {
+  const ends: (() => void)[] = [];
+  const running = await start(() => new Promise((resolve) => ends.push(resolve)), 10);
+  const flood = await clients(30, running, '127.0.0.2', running.public);
+  let refused = 0;
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  for (const { socket, send } of flood) {
+    socket.on('data', (reply) => (refused += String(reply).startsWith('HTTP/1.1 429') ? 1 : 0));
+    send('flood');
+  }
+  await turns();
+  expect(ends).toHaveLength(1);
+  expect(refused).toBe(19);
+  for (const end of ends) end();
 });
 
 it('The requests of a server with a secret key run at the same time', async () => {
