@@ -46,6 +46,8 @@ export function changeStream(options: ChangeStreamOptions): RequestHandler {
     if (!person || !mayCall(person.role, ...read)) {
       throw new Problem('role_not_allowed', 'Your role may not read this page. Ask an owner');
     }
+    // Whoever has left meanwhile would be watched for ever: the reply does not say again that it is closed.
+    if (response.destroyed) return;
     const scope = { merchantId, mode } as const;
     const stop = changes.watch({
       ...{ scope, paymentId, sessionId: person.sessionId },

@@ -164,7 +164,9 @@ class RequestContext implements Context {
   get signal(): AbortSignal {
     if (!this.#signal) {
       const disconnected = new AbortController();
-      this.#call.response.once('close', () => disconnected.abort());
+      // A client can leave while its request waits for its turn.
+      if (this.#call.response.destroyed) disconnected.abort();
+      else this.#call.response.once('close', () => disconnected.abort());
       this.#signal = AbortSignal.any([disconnected.signal, this.#deps.stopping]);
     }
     return this.#signal;

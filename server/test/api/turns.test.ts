@@ -24,15 +24,15 @@ afterEach(async () => {
 
 /** @param handle gets the id of the payment that the request is about */
 async function start(
-  handle: (id: string) => Promise<void>,
+  handle: (id: string, signal: AbortSignal) => Promise<void>,
   requestsPerSecondPerIp = plenty,
 ): Promise<TableServer> {
   server = await startTable({
     table: { payments: { cancel: api.payments.cancel } },
     handlers: {
       payments: {
-        cancel: async ({ params }) => {
-          await handle(params.payment_id);
+        cancel: async ({ params }, { signal }) => {
+          await handle(params.payment_id, signal);
           return { data: undefined };
         },
       },
@@ -118,11 +118,13 @@ it("A payer's request that takes long keeps the others of its address waiting fo
   for (const end of ends) end();
 });
 
-it('A client that has left while it waited keeps nobody waiting', async () => {
+it('A client that has left while it waited keeps nobody waiting, and its request is told so', async () => {
   const started: string[] = [];
+  const told: string[] = [];
   let end = () => {};
-  const running = await start((id) => {
+  const running = await start((id, signal) => {
     started.push(id);
+    if (signal.aborted) told.push(id);
     return id === 'first' ? new Promise((resolve) => (end = resolve)) : Promise.resolve();
   });
   const [first, leaving, last] = await clients(3, running, '127.0.0.2', running.public);
@@ -137,6 +139,7 @@ it('A client that has left while it waited keeps nobody waiting', async () => {
   end();
   await poll(() => started.includes('last'));
   expect(started).toEqual(['first', 'left', 'last']);
+  expect(told).toEqual(['left']);
 });
 
 it('No more requests of an address wait than it may send in a second: the others are refused at once', async () => {
