@@ -45,12 +45,14 @@ export async function migrate(
     db: kysely,
     provider: { getMigrations: () => Promise.resolve(known) },
   });
-  const found = await kysely.introspection.getTables({ withInternalKyselyTables: true });
+  const readTables = () => kysely.introspection.getTables({ withInternalKyselyTables: true });
+  const found = await readTables();
   const executed = new Set(await executedMigrations(kysely, found));
   const unknown = [...executed].filter((name) => !(name in known));
   const breaking = unknown.find((name) => !isAdditive(name));
   const isMissing = Object.keys(known).some((name) => !executed.has(name));
-  const other = isMissing ? undefined : otherTable(found);
+  // Read again if need be: another server can have migrated the database between the two reads.
+  const other = isMissing ? undefined : otherTable(found) && otherTable(await readTables());
   if (breaking !== undefined || (mustExist && isMissing) || other !== undefined) {
     await kysely.destroy();
     if (breaking !== undefined) throw new NewerSchema(breaking);

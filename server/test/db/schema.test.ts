@@ -9,10 +9,11 @@ import {
   SqliteQueryCompiler,
   type ColumnMetadata,
 } from 'kysely';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createDeclared } from '../../src/db/create-tables.js';
 import type { Database } from '../../src/db/database.js';
 import type { Engine } from '../../src/db/engine.js';
+import { migrate } from '../../src/db/migrate.js';
 import { openDatabase } from '../../src/db/open.js';
 import { tables, type Schema } from '../../src/db/schema.js';
 import { foundation, table, text, time, type Column, type Table } from '../../src/db/table.js';
@@ -244,6 +245,26 @@ describe.each(engines)('On $name', ({ name: engineName, create, createEmpty }) =
         'another build made it, with other columns in the table list_checkpoints. Start that build,',
       );
     }
+    await dispose();
+  });
+
+  it('that another server has migrated just now is not taken for that of another build', async () => {
+    const { url, dispose } = await create();
+    const database = await openDatabase(url);
+    const { reader } = database;
+    const readTables = () => reader.introspection.getTables({ withInternalKyselyTables: true });
+    const before = (await readTables()).filter(({ name }) => name.startsWith('kysely'));
+    const getTables = vi.fn(readTables).mockResolvedValueOnce(before);
+    const read = new Proxy(reader, {
+      get(target, name) {
+        if (name === 'introspection') return { getTables };
+        const value: unknown = Reflect.get(target, name, target);
+        return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+      },
+    });
+    await migrate(read, database.engine);
+    expect(getTables).toHaveBeenCalledTimes(2);
+    await database.close();
     await dispose();
   });
 
