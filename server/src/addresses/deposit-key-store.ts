@@ -69,7 +69,10 @@ export async function insertKey(transaction: Transaction, row: DepositKeyTable):
   await transaction.insertInto('deposit_keys').values(row).execute();
 }
 
-/** Oldest first, replaced ones too, each with how many of its addresses were given out. @param merchantId of all merchants if it is undefined */
+/**
+ * Oldest first, replaced ones too, each with how many of its addresses were given out.
+ * @param merchantId of all merchants if it is undefined
+ */
 export function listKeys(reader: Reader, merchantId: string | undefined) {
   return reader
     .selectFrom('deposit_keys')

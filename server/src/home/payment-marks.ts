@@ -3,7 +3,10 @@ import { sql } from 'kysely';
 import type { Reader } from '../db/engine.js';
 import { isWithin, type Scope } from '../shared/scope.js';
 
-/** The payment with its receipts and log, the blocks that unconfirmed receipts wait for, its refunds, and its webhooks. @returns none if a merchant's mode has no such payment */
+/**
+ * Of each payment with its receipts and log, the blocks that unconfirmed receipts wait for, its refunds, and its webhooks.
+ * @returns what finds the mark of one; undefined if a merchant's mode has no such payment
+ */
 export async function readPaymentMarks(reader: Reader, ids: readonly string[]) {
   const rows = await reader
     .selectFrom('payments')

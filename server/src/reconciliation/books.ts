@@ -1,4 +1,7 @@
-/** What the books say that addresses received, and what left them, up to a block. And how much a difference matters. Amounts are in units of the chain. */
+/**
+ * What the books say that addresses received, and what left them, up to a block; and how much a difference matters. Amounts are in
+ * units of the chain.
+ */
 import { inChunks } from '../db/chunks.js';
 import type { Reader } from '../db/engine.js';
 import { sumUnits } from '../db/units.js';

@@ -8,8 +8,9 @@ import type { Place } from './books.js';
 const mostMerchants = 10;
 
 /**
- * Takes turns between merchants, and between the open payments of each, so that nobody's flood pushes others out. Where it was is this process's own: it begins anew when the server starts, and the round through all addresses, which is kept
- * in the database, leaves nobody out.
+ * Takes turns between merchants, and between the open payments of each, so that nobody's flood pushes others out. Where it was is
+ * this process's own: it begins anew when the server starts, and the round through all addresses, which is kept in the database,
+ * leaves nobody out.
  */
 export function createOpenPicker({ reader }: Database, mode: Mode, network: string) {
   let lastMerchant = '';
@@ -106,7 +107,10 @@ export function createOpenPicker({ reader }: Database, mode: Mode, network: stri
   };
 }
 
-/** The next addresses of the round, and what each is to receive, of all networks that write addresses alike: coins can be sent on the wrong one. */
+/**
+ * The next addresses of the round, and what each is to receive, of all networks that write addresses alike: coins can be sent on
+ * the wrong one.
+ */
 export function pickRound(
   { reader }: Database,
   mode: Mode,

@@ -9,8 +9,8 @@ import type { Scan, Work } from './work.js';
 
 /**
  * Receipts that the balance alone showed, and that a transfer explains which was found later, as by a rescan: it is the same
- * money, and must not be credited twice. Where the amounts are the same, the receipt gets the transfer's name. Otherwise it gives way to the transfer: what is left
- * shows in the balance again.
+ * money, and must not be credited twice. Where the amounts are the same, the receipt gets the transfer's name. Otherwise it gives
+ * way to the transfer: what is left shows in the balance again.
  * @returns the receipts that gave way
  */
 export async function replaceByBalance(
