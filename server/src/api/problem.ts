@@ -20,6 +20,8 @@ export function createProblemHandler(log: Logger, publicUrl: string): ErrorReque
   const logRefusal = createRefusalLog(log);
   // Express recognizes error handlers by their four parameters.
   return (error: unknown, request, response, _next) => {
+    // Whoever has left gets no reply, and what was stopped because of that is no error.
+    if (response.destroyed && isAbort(error)) return;
     const problem = toProblem(error);
     const { ip, method } = request;
     const about = { requestId: requestIdOf(response), method, path: pathForLog(request, response) };
@@ -46,6 +48,8 @@ function toProblem(error: unknown): Problem {
   }
   return new Problem('internal_error', internalError);
 }
+
+const isAbort = (error: unknown) => error instanceof Error && error.name === 'AbortError';
 
 /**
  * Express and its file server refuse what they cannot use, such as a range that a file does not have, with errors of
