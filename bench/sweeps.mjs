@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 import { HDKey } from '@scure/bip32';
 import { createForwarderSource } from '../server/dist/treasury/forwarders.js';
 import { createAddressSource } from '../server/dist/addresses/address-sources.js';
-import { forwarderFactory } from '../server/dist/treasury/forwarder-factory.js';
+import { forwarderFactory } from '../server/dist/treasury/factory.js';
 import { transferData } from '../server/dist/chains/evm/abi.js';
 import { nativeToken, sweepData } from '../server/dist/treasury/factory.js';
 

@@ -3,54 +3,47 @@ import { isBitcoinLike } from '../addresses/bitcoin-scripts.js';
 import { coinOf } from './assets.js';
 import { createBitcoinChain } from './bitcoin/bitcoin-chain.js';
 import { checkBitcoinNetwork } from './bitcoin/check-network.js';
-import type { BitcoinConfig } from './bitcoin/config.js';
+import type { BitcoinConfig } from './bitcoin/bitcoin-nodes.js';
 import { createUtxoNode, locateTransaction, readTransactionFee } from './bitcoin/utxo-node.js';
 import type { ConfiguredNetwork } from './config/networks-file.js';
 import type { ChainDeps, NodesConfig } from './config/nodes.js';
 import type { Adapter, Adapters, ConnectDeps } from './connect.js';
 import { checkEvmNetwork } from './evm/check.js';
-import type { EvmConfig } from './evm/config.js';
 import { createEvmChain } from './evm/evm-chain.js';
+import type { EvmConfig } from './evm/evm-nodes.js';
 import { checkTronNetwork, createTronChain } from './tron/tron-chain.js';
 
-/** For a chain that only looks a transaction up. */
-const noAddresses: ChainDeps = { watched: () => Promise.resolve(new Set()) };
-
 /** Networks that answer like an EVM network. Only EVM networks have forwarders, sweeps and gas. */
-const evmLike = (create: typeof createEvmChain, check: typeof checkEvmNetwork): Adapter => ({
-  connect(configured, deps) {
-    const chain = create(evmConfig(configured), chainDeps(configured, deps));
-    const status = () => chain.status();
+const evmLike =
+  (create: typeof createEvmChain, check: typeof checkEvmNetwork): Adapter =>
+  (configured, deps) => {
+    const config = evmConfig(configured);
+    const chain = create(config, chainDeps(configured, deps));
+    const { status, locate, balances, nodes } = chain;
     return {
-      chain,
-      status,
-      locate: (txHash, signal) => chain.locate(txHash, signal),
+      ...{ chain, status, locate, balances },
       unreadable: () => new Set(status().assetProblems.map(({ currency }) => currency)),
-      balances: chain.balances,
-      ...(configured.network.family === 'evm' && { evm: chain.nodes }),
+      cost: (txHash, _height, signal) => chain.cost(txHash, signal),
+      check: (signal) => check(config, signal),
+      ...(configured.network.family === 'evm' && { evm: nodes }),
     };
-  },
-  cost: (configured, txHash, _height, signal) =>
-    create(evmConfig(configured), noAddresses).cost(txHash, signal),
-  check: (configured, signal) => check(evmConfig(configured), signal),
-});
+  };
 
-const bitcoin: Adapter = {
-  connect(configured, deps) {
-    const chain = createBitcoinChain(bitcoinConfig(configured), chainDeps(configured, deps));
-    return {
-      chain,
-      unreadable: () => new Set(),
-      locate: (txHash, signal) => locateTransaction(chain.nodes, txHash, signal),
-      status: () => chain.status(),
-      utxoNode: createUtxoNode(chain.nodes),
-    };
-  },
-  async cost(configured, txHash, height, signal) {
-    const fee = await readTransactionFee(bitcoinConfig(configured), txHash, height, signal);
-    return fee === undefined ? undefined : { fee, payer: undefined };
-  },
-  check: (configured, signal) => checkBitcoinNetwork(bitcoinConfig(configured), signal),
+const bitcoin: Adapter = (configured, deps) => {
+  const config = bitcoinConfig(configured);
+  const chain = createBitcoinChain(config, chainDeps(configured, deps));
+  return {
+    chain,
+    status: chain.status,
+    unreadable: () => new Set(),
+    locate: (txHash, signal) => locateTransaction(chain.nodes, txHash, signal),
+    async cost(txHash, height, signal) {
+      const fee = await readTransactionFee(chain.nodes, txHash, height, signal);
+      return fee === undefined ? undefined : { fee, payer: undefined };
+    },
+    check: (signal) => checkBitcoinNetwork(config, signal),
+    utxoNode: createUtxoNode(chain.nodes),
+  };
 };
 
 export const adapters: Adapters = {

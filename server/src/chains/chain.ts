@@ -79,6 +79,14 @@ export interface BlockPlace {
   readonly isFailed: boolean;
 }
 
+/** What a transaction cost. */
+export interface TransactionCost {
+  /** As the chain counts its coin. */
+  readonly fee: bigint;
+  /** Who paid it, in lower case; undefined if the inputs of a transaction paid it together. */
+  readonly payer: string | undefined;
+}
+
 /** One network. Every call can fail when the node does; the scanner retries. */
 export interface Chain extends NetworkRef {
   head(signal: AbortSignal): Promise<ChainHead>;

@@ -2,12 +2,12 @@
 import type { Logger } from 'pino';
 import type { Mode } from '../shared/scope.js';
 import type { UtxoNode } from './bitcoin/utxo-node.js';
-import type { BlockPlace, Chain } from './chain.js';
+import type { BlockPlace, Chain, TransactionCost } from './chain.js';
 import type { ConfiguredNetwork } from './config/networks-file.js';
-import type { AssetProblem } from './evm/config.js';
+import type { AssetProblem } from './evm/assets.js';
+import type { BalanceSource } from './evm/balances.js';
 import type { EvmNodes } from './evm/evm-nodes.js';
 import type { Family } from './networks.js';
-import type { BalanceSource } from './balance-source.js';
 import type { NodeStatus } from '../rpc/node-pool.js';
 
 /** What adapters use of the server. */
@@ -48,6 +48,14 @@ export interface Connection {
    * @throws NodesUnavailable
    */
   locate(txHash: string, signal: AbortSignal): Promise<BlockPlace | undefined>;
+  /**
+   * What a transaction in a block cost; undefined if the nodes do not tell, or it has failed.
+   * @param txHash lower case, without 0x
+   * @throws NodesUnavailable
+   */
+  cost(txHash: string, height: number, signal: AbortSignal): Promise<TransactionCost | undefined>;
+  /** Checks the nodes one by one. Yields each finding when it is known. */
+  check(signal: AbortSignal): AsyncIterable<NetworkFinding>;
   /** The nodes of an EVM network, for what the scan does not do: forwarders, sweeps and gas. */
   readonly evm?: EvmNodes;
   /** What addresses hold, for reconciliation. Networks of Bitcoin's kind are read by their outputs, which leave nothing out. */
@@ -66,31 +74,8 @@ export interface ConnectionStatus {
   readonly assetProblems: readonly AssetProblem[];
 }
 
-/** What a transaction cost. */
-export interface TransactionCost {
-  /** As the chain counts its coin. */
-  readonly fee: bigint;
-  /** Who paid it, in lower case; undefined if the inputs of a transaction paid it together. */
-  readonly payer: string | undefined;
-}
-
-/** How one kind of chain is connected to. Neither asks the nodes anything before it is used. */
-export interface Adapter {
-  connect(configured: ConfiguredNetwork, deps: ConnectDeps): Connection;
-  /**
-   * What a transaction in a block cost; undefined if the nodes do not tell, or it has failed.
-   * @param txHash lower case, without 0x
-   * @throws if no node answers
-   */
-  cost(
-    configured: ConfiguredNetwork,
-    txHash: string,
-    height: number,
-    signal: AbortSignal,
-  ): Promise<TransactionCost | undefined>;
-  /** Yields each finding when it is known. */
-  check(configured: ConfiguredNetwork, signal: AbortSignal): AsyncIterable<NetworkFinding>;
-}
+/** How one kind of chain is connected to. It asks the nodes nothing before it is used. */
+export type Adapter = (configured: ConfiguredNetwork, deps: ConnectDeps) => Connection;
 
 /** By family. Bitcoin and Litecoin share one. A network of a family without one cannot be configured. */
 export type Adapters = Readonly<Partial<Record<Family, Adapter>>>;
@@ -98,8 +83,6 @@ export type Adapters = Readonly<Partial<Record<Family, Adapter>>>;
 export interface ConnectedNetwork extends ConfiguredNetwork, Connection {
   /** How often the nodes are asked for what is new. */
   readonly pollMs: number;
-  check(signal: AbortSignal): AsyncIterable<NetworkFinding>;
-  cost(txHash: string, height: number, signal: AbortSignal): Promise<TransactionCost | undefined>;
   /** A chain of its own that reports the transfers to these addresses, whoever owns them. */
   chainFor(addresses: ReadonlySet<string>): Chain;
 }
@@ -116,16 +99,14 @@ export function connectNetworks(
     if (!adapter) throw new Error(`networks.${code}: ${family} networks cannot be connected to yet`);
     return {
       ...configured,
-      ...adapter.connect(configured, deps),
+      ...adapter(configured, deps),
       pollMs: pollMsOf(configured.blockSeconds),
-      check: (signal) => adapter.check(configured, signal),
-      cost: (txHash, height, signal) => adapter.cost(configured, txHash, height, signal),
       chainFor(addresses) {
         const formOf = (address: string) => (family === 'evm' ? address.toLowerCase() : address);
         const forms = new Set([...addresses].map(formOf));
         const watched: ConnectDeps['watched'] = (_mode, given) =>
           Promise.resolve(new Set(given.filter((address) => forms.has(formOf(address)))));
-        return adapter.connect(configured, { ...deps, watched }).chain;
+        return adapter(configured, { ...deps, watched }).chain;
       },
     };
   });

@@ -12,13 +12,23 @@ export interface SpentCoin extends Outpoint {
   readonly index: number;
 }
 
-/** What a payout's transaction spends and pays. */
-export interface Payout {
-  readonly inputs: readonly SpentCoin[];
-  /** Amounts in satoshis. */
-  readonly outputs: readonly { readonly address: string; readonly amount: bigint }[];
-  /** The last output; undefined if nothing is left. */
-  readonly change: { readonly index: number; readonly amount: bigint } | undefined;
+/** The transaction of a payout as it is exported, and must come back. */
+export interface PayoutTransaction {
+  readonly inputs: readonly PayoutInput[];
+  readonly outputs: readonly PayoutOutput[];
+}
+
+export interface PayoutInput extends SpentCoin {
+  readonly script: Uint8Array;
+  readonly publicKey: Uint8Array;
+}
+
+export interface PayoutOutput {
+  readonly script: Uint8Array;
+  /** In satoshis. */
+  readonly amount: bigint;
+  /** Of its key, if it is the change. */
+  readonly changeIndex?: number;
 }
 
 /** BIP-125: the transaction can be replaced. Nodes read it from any sequence below 0xfffffffe. */
@@ -31,28 +41,27 @@ export const transactionVersion = 2;
  * @throws if a legacy input has none
  */
 export function buildPsbt(
-  payout: Payout,
+  { inputs, outputs }: PayoutTransaction,
   account: SpendingAccount,
   rawTransactions: ReadonlyMap<string, string>,
 ): Uint8Array {
   const transaction = new Transaction({ version: transactionVersion, lockTime: 0 });
-  for (const input of payout.inputs) addInput(transaction, input, account, rawTransactions);
-  for (const { address, amount } of payout.outputs) {
-    transaction.addOutput({ script: scriptOfAddress(address, account.prefixes), amount });
+  for (const input of inputs) addInput(transaction, input, account, rawTransactions);
+  for (const { script, amount, changeIndex } of outputs) {
+    const change = changeIndex === undefined ? {} : changeFields(account, changeIndex);
+    transaction.addOutput({ script, amount, ...change });
   }
-  if (payout.change) addChange(transaction, payout.change, account);
   return transaction.toPSBT(0);
 }
 
 function addInput(
   transaction: Transaction,
-  { txHash, outputIndex, amount, branch, index }: SpentCoin,
+  { txHash, outputIndex, amount, branch, index, script, publicKey: key }: PayoutInput,
   account: SpendingAccount,
   rawTransactions: ReadonlyMap<string, string>,
 ): void {
   const { script: type } = account;
-  const key = account.publicKey(branch, index);
-  const { script, redeemScript } = scriptsOf(key, type);
+  const { redeemScript } = scriptsOf(key, type);
   const raw = rawTransactions.get(txHash);
   const previous = raw === undefined || type === 'p2tr' ? undefined : readPrevious(raw, txHash);
   if (type === 'p2pkh' && !previous) {
@@ -67,35 +76,20 @@ function addInput(
     ...(type !== 'p2pkh' && { witnessUtxo: { script, amount } }),
     ...(previous && { nonWitnessUtxo: previous }),
     ...(redeemScript && { redeemScript }),
-    ...keyFields(key, type, account, branch, index),
+    ...keyFields(key, account, branch, index),
   });
 }
 
-function addChange(
-  transaction: Transaction,
-  { index, amount }: { index: number; amount: bigint },
-  account: SpendingAccount,
-): void {
+/** With these, a hardware wallet shows an output as change. */
+function changeFields(account: SpendingAccount, index: number) {
   const key = account.publicKey(1, index);
-  const { script, redeemScript } = scriptsOf(key, account.script);
-  transaction.addOutput({
-    script,
-    amount,
-    ...(redeemScript && { redeemScript }),
-    // With these, a hardware wallet shows the output as change.
-    ...keyFields(key, account.script, account, 1, index),
-  });
+  const { redeemScript } = scriptsOf(key, account.script);
+  return { ...(redeemScript && { redeemScript }), ...keyFields(key, account, 1, index) };
 }
 
-function keyFields(
-  key: Uint8Array,
-  type: ScriptType,
-  account: SpendingAccount,
-  branch: Branch,
-  index: number,
-) {
+function keyFields(key: Uint8Array, account: SpendingAccount, branch: Branch, index: number) {
   const origin = account.origin(branch, index);
-  if (type !== 'p2tr') return { bip32Derivation: [[key, origin]] as [Uint8Array, typeof origin][] };
+  if (account.script !== 'p2tr') return { bip32Derivation: [[key, origin]] as [Uint8Array, typeof origin][] };
   const internal = key.subarray(1);
   const der = { hashes: [], der: origin };
   return {

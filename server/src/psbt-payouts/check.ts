@@ -15,29 +15,18 @@ import {
   type ScriptType,
 } from '../addresses/bitcoin-scripts.js';
 import type { Outpoint } from '../chains/bitcoin/utxo-node.js';
-import { replaceableSequence, transactionVersion } from './build.js';
+import {
+  replaceableSequence,
+  transactionVersion,
+  type PayoutInput,
+  type PayoutTransaction,
+} from './build.js';
 import { nameOf } from './outpoints.js';
 
 /** What was exported. */
-export interface ExpectedTransaction {
+export interface ExpectedTransaction extends PayoutTransaction {
   readonly type: ScriptType;
   readonly prefixes: AddressPrefixes;
-  readonly inputs: readonly ExpectedInput[];
-  readonly outputs: readonly ExpectedOutput[];
-}
-
-export interface ExpectedInput extends Outpoint {
-  /** In satoshis. */
-  readonly amount: bigint;
-  readonly script: Uint8Array;
-  readonly publicKey: Uint8Array;
-}
-
-export interface ExpectedOutput {
-  readonly script: Uint8Array;
-  /** In satoshis. */
-  readonly amount: bigint;
-  readonly isChange: boolean;
 }
 
 /** What came back differs from what was exported, or lacks a signature. The message is a sentence for the operator. */
@@ -142,7 +131,8 @@ function findOutputDifference(
   });
   const receiver = (script: Uint8Array) =>
     addressOfScript(hex.encode(script), prefixes) ?? `the script ${hex.encode(script).slice(0, 80)}`;
-  for (const [index, { script, amount, isChange }] of outputs.entries()) {
+  for (const [index, { script, amount, changeIndex }] of outputs.entries()) {
+    const isChange = changeIndex !== undefined;
     const other = found[index];
     const name = isChange ? 'The change' : `Output ${index + 1}`;
     if (!other) return `${name}, ${format(amount)} to ${receiver(script)}, is missing`;
@@ -230,7 +220,7 @@ export function signedHash(expected: ExpectedTransaction): string | undefined {
 function findSignature(
   returned: Transaction,
   index: number,
-  { publicKey }: ExpectedInput,
+  { publicKey }: PayoutInput,
   type: ScriptType,
 ): Uint8Array | undefined {
   const { partialSig, tapKeySig, finalScriptSig, finalScriptWitness } = returned.getInput(index);
@@ -295,7 +285,7 @@ const none = new Uint8Array();
 /** The transaction with what unlocks its inputs. @param witnesses of each input; undefined for one without segwit */
 function encode(
   { inputs, outputs }: ExpectedTransaction,
-  scriptSig: (input: ExpectedInput, index: number) => Uint8Array,
+  scriptSig: (input: PayoutInput, index: number) => Uint8Array,
   witnesses?: Uint8Array[][],
 ): Uint8Array {
   return RawTx.encode({
@@ -320,7 +310,7 @@ function unsignedTransaction({ inputs, outputs }: ExpectedTransaction): Transact
   return transaction;
 }
 
-function scriptSigOf(signature: Uint8Array, { publicKey }: ExpectedInput, type: ScriptType): Uint8Array {
+function scriptSigOf(signature: Uint8Array, { publicKey }: PayoutInput, type: ScriptType): Uint8Array {
   if (type === 'p2pkh') return Script.encode([signature, publicKey]);
   if (type !== 'p2sh-p2wpkh') return none;
   return Script.encode([OutScript.encode({ type: 'wpkh', hash: hash160(publicKey) })]);

@@ -128,26 +128,23 @@ export function expectedOf(
   const scriptOf = (publicKey: Uint8Array) => scriptsOf(publicKey, type).script;
   const change = BigInt(version.change_amount);
   const paid = paidAmounts(psbt, version);
+  const { change_index: changeIndex } = psbt;
   return {
     type,
     prefixes,
     inputs: psbt.inputs.map((input) => {
-      const publicKey = account.publicKey(input.branch, input.derivation_index);
-      return {
-        ...outpointOf(input),
-        amount: BigInt(input.amount),
-        script: scriptOf(publicKey),
-        publicKey,
-      };
+      const { branch, derivation_index: index } = input;
+      const publicKey = account.publicKey(branch, index);
+      const coin = { ...outpointOf(input), amount: BigInt(input.amount), branch, index };
+      return { ...coin, script: scriptOf(publicKey), publicKey };
     }),
     outputs: [
       ...psbt.transfers.map(({ address }, position) => ({
         script: scriptOfAddress(address, prefixes),
         amount: paid[position] ?? 0n,
-        isChange: false,
       })),
-      ...(change > 0n && psbt.change_index !== null
-        ? [{ script: scriptOf(account.publicKey(1, psbt.change_index)), amount: change, isChange: true }]
+      ...(change > 0n && changeIndex !== null
+        ? [{ script: scriptOf(account.publicKey(1, changeIndex)), amount: change, changeIndex }]
         : []),
     ],
   };

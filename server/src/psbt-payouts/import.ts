@@ -27,10 +27,7 @@ export async function importSigned(
     if (!same) throw new Error(`The PSBT ${psbt.id} has lost a version`);
     await transitions.lockBooks(deps, transaction, current);
     const isNew = same.signed_transaction === null;
-    await transitions.markSent(deps, transaction, current, same, {
-      txHash: signed.txHash,
-      transaction: signed.transaction,
-    });
+    await transitions.markSent(deps, transaction, current, same, signed);
     if (isNew) {
       await auditLog.record(transaction, {
         ...scopeOf(current),

@@ -107,7 +107,7 @@ function changeOf(spender: Spender, psbt: StoredPsbt, account: SpendingAccount):
     { fee: psbt.versions.at(-1)?.fee ?? '0', change_amount: '1' },
     account,
   );
-  const paid = outputs.filter(({ isChange }) => !isChange);
+  const paid = outputs.filter(({ changeIndex }) => changeIndex === undefined);
   const isPaid = paid.every(({ script, amount }, position) => {
     const output = spender.outputs[position];
     return output?.script === hex.encode(script) && output.amount === amount;
@@ -115,7 +115,7 @@ function changeOf(spender: Spender, psbt: StoredPsbt, account: SpendingAccount):
   if (!isPaid) return undefined;
   const [change, ...others] = spender.outputs.slice(paid.length);
   if (!change) return 0n;
-  const changeScript = outputs.find(({ isChange }) => isChange)?.script;
+  const changeScript = outputs.find(({ changeIndex }) => changeIndex !== undefined)?.script;
   const isChange = changeScript !== undefined && change.script === hex.encode(changeScript);
   return isChange && others.length === 0 && change.amount > 0n ? change.amount : undefined;
 }

@@ -6,8 +6,7 @@ import type { Outpoint } from '../chains/bitcoin/utxo-node.js';
 import type { Reader } from '../db/engine.js';
 import type { PsbtVersionTable } from '../db/schema.js';
 import type { FeePlan } from './coins.js';
-import { outpointOf } from './outpoints.js';
-import { expectedOf, paidAmounts, type PsbtDeps, type PsbtNetwork } from './context.js';
+import { expectedOf, type PsbtDeps, type PsbtNetwork } from './context.js';
 import * as store from './psbt-store.js';
 import type { StoredPsbt } from './psbt-store.js';
 
@@ -19,32 +18,15 @@ export function newVersion(
   rawTransactions: ReadonlyMap<string, string>,
 ): PsbtVersionTable {
   const amounts = { fee: plan.fee.toString(), change_amount: plan.change.toString() };
-  const paid = paidAmounts(psbt, amounts);
-  const bytes = buildPsbt(
-    {
-      inputs: psbt.inputs.map((input) => ({
-        ...outpointOf(input),
-        amount: BigInt(input.amount),
-        branch: input.branch,
-        index: input.derivation_index,
-      })),
-      outputs: psbt.transfers.map(({ address }, position) => ({ address, amount: paid[position] ?? 0n })),
-      change:
-        plan.change > 0n && psbt.change_index !== null
-          ? { index: psbt.change_index, amount: plan.change }
-          : undefined,
-    },
-    account,
-    rawTransactions,
-  );
+  const payout = expectedOf(psbt, amounts, account);
   return {
     psbt_id: psbt.id,
     number: psbt.versions.length + 1,
-    psbt: Buffer.from(bytes).toString('base64'),
+    psbt: Buffer.from(buildPsbt(payout, account, rawTransactions)).toString('base64'),
     ...amounts,
     virtual_size: plan.virtualSize,
     signed_transaction: null,
-    tx_hash: signedHash(expectedOf(psbt, amounts, account)) ?? null,
+    tx_hash: signedHash(payout) ?? null,
     imported_at: null,
     block_hash: null,
     block_height: null,

@@ -4,7 +4,7 @@ import { utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { BalanceDifferenceTable } from '../db/schema.js';
 import { amountsOf, type ChainAsset } from '../chains/assets.js';
-import type { AskedBalance } from '../chains/balance-source.js';
+import type { AskedBalance } from '../chains/evm/balances.js';
 import type { ChainBlock, NetworkRef } from '../chains/chain.js';
 import { applyOldBlocks, lockCursor, rescan } from '../scanning/rescan.js';
 import { readBooked, sweptBlocks, type Place } from './books.js';

@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { Database } from '../db/database.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
 import type { ScanSink } from '../scanning/scan.js';
-import type { BalanceSource } from '../chains/balance-source.js';
+import type { BalanceSource } from '../chains/evm/balances.js';
 
 export interface ReconcileDeps {
   readonly database: Database;

@@ -8,7 +8,7 @@ import type { Database } from '../db/database.js';
 import type { BalanceDifferenceTable } from '../db/schema.js';
 import { isCoin, type ChainAsset } from '../chains/assets.js';
 import type { ChainHead, NetworkRef } from '../chains/chain.js';
-import type { AskedBalance, BalanceReading } from '../chains/balance-source.js';
+import type { AskedBalance, BalanceReading } from '../chains/evm/balances.js';
 import { bookSurplus } from './book-surplus.js';
 import { placeKey, readBooked, sizeOf, type Place } from './books.js';
 import type { ReconcileDeps, Reconciled } from './reconcile-deps.js';

@@ -1,9 +1,31 @@
-/** Calls of the forwarder factory, and its events. */
+/** The forwarder factory: where it is and with which code, its calls, and its events. */
+import { readFileSync } from 'node:fs';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { createContract, events } from 'micro-eth-signer/abi.js';
+import * as z from 'zod/mini';
 import { hexOf } from '../chains/evm/abi.js';
 import type { EvmLog } from '../chains/evm/replies.js';
-import { forwarderFactory } from './forwarder-factory.js';
+
+const hexText = z.string().check(z.regex(/^0x[0-9a-f]*$/));
+const addressText = z.string().check(z.regex(/^0x[0-9a-fA-F]{40}$/));
+
+const artifact = z.object({
+  /** The deterministic deployment proxy, which takes the salt and the code. */
+  deployer: addressText,
+  salt: hexText,
+  address: addressText,
+  /** What every forwarder delegates to. */
+  implementation: addressText,
+  initCode: hexText,
+  /** The code on chain, with what its constructor filled in. */
+  code: hexText,
+  implementationCode: hexText,
+});
+
+/** The contract that makes forwarders, as `npm run contracts` compiled it: the same address and code on every EVM network. */
+export const forwarderFactory = artifact.parse(
+  JSON.parse(readFileSync(new URL('../../data/forwarder-factory.json', import.meta.url), 'utf8')),
+);
 
 /** Stands for the network's own coin. */
 export const nativeToken = `0x${'0'.repeat(40)}`;

@@ -7,12 +7,11 @@ import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { AddressSources } from '../addresses/address-sources.js';
 import type { CurrentForwarders } from '../addresses/deposit-keys.js';
-import { forwarderFactory } from './forwarder-factory.js';
 import { addressOfWord, decimalsData } from '../chains/evm/abi.js';
 import type { EvmNodes } from '../chains/evm/evm-nodes.js';
 import type { Network } from '../chains/networks.js';
 import type { EvmConnected } from './context.js';
-import { addressData } from './factory.js';
+import { forwarderFactory, addressData } from './factory.js';
 
 type EvmNetwork = Pick<EvmConnected, 'network' | 'evm'>;
 

@@ -12,7 +12,7 @@ import { hex } from '@scure/base';
 import type { Scope } from '../shared/scope.js';
 import { networkPresets } from '../chains/config/presets.js';
 import type { AddressSource } from '../addresses/address-sources.js';
-import { forwarderFactory } from './forwarder-factory.js';
+import { forwarderFactory } from './factory.js';
 import { addressFormat, describeInvalid } from '../addresses/formats.js';
 
 const bytesOf = (text: string): Uint8Array => hexToBytes(text.slice(2).toLowerCase());

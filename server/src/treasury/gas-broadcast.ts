@@ -1,6 +1,6 @@
 /** Broadcasts the gas key's transactions, and follows them until one is final: again and again, and with a higher fee if stuck. */
 import type { GasTransactionTable } from '../db/schema.js';
-import { forwarderFactory } from './forwarder-factory.js';
+import { forwarderFactory } from './factory.js';
 import type { TreasuryContext } from './context.js';
 import { abandonNonce, endTransaction, recordTransaction, spentLastDay } from './gas-books.js';
 import type { SweptNetwork } from './swept-network.js';

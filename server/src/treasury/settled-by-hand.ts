@@ -3,7 +3,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { coinOf, fromChain } from '../chains/assets.js';
 import { hexOf } from '../chains/evm/abi.js';
-import type { TransactionCost } from '../chains/connect.js';
+import type { TransactionCost } from '../chains/chain.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { TransferTable } from '../db/schema.js';
 import { networkAt, type TreasuryContext } from './context.js';

@@ -9,7 +9,7 @@ import { orStartError, StartError } from '../shared/start-error.js';
 import { compareWithChain } from './chain-balances.js';
 import { evmNetworks, networkAt, placeOf, type TreasuryContext, type TreasuryDeps } from './context.js';
 import { createForwarderChecks, findForwarderProblem } from './forwarder-checks.js';
-import { forwarderFactory } from './forwarder-factory.js';
+import { forwarderFactory } from './factory.js';
 import { createHandOver } from './hand-over.js';
 import { hasSigned } from './gas-transactions.js';
 import { createGasSweeper, type GasSweeper, type SweepTimes } from './gas-sweeper.js';

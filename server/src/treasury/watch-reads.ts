@@ -6,12 +6,11 @@ import { createRangeReader, type BlockRange } from '../chains/evm/read-blocks.js
 import type { EvmBlock, EvmHeader, EvmLog, EvmReceipt, EvmTransaction } from '../chains/evm/replies.js';
 import { readTransferCall, readTransferLog, transferTopic } from '../chains/evm/token.js';
 import { NodeError } from '../rpc/node-error.js';
-import { coinIndex, firstLogIndex, inconsistent, type WithLogs } from '../chains/evm/transfers.js';
+import { coinIndex, inconsistent, logIndex, readReceipts, type WithLogs } from '../chains/evm/transfers.js';
 import type { WantedLogs } from '../chains/evm/wanted-logs.js';
 import type { TransferTable } from '../db/schema.js';
-import { nativeToken, readSwept, sweptTopic, type Swept } from './factory.js';
+import { forwarderFactory, nativeToken, readSwept, sweptTopic, type Swept } from './factory.js';
 import type { EvmConnected } from './context.js';
-import { forwarderFactory } from './forwarder-factory.js';
 import type { TreasuryOwners } from './owners.js';
 import { groupBy } from '../shared/group-by.js';
 
@@ -162,15 +161,17 @@ async function findIn(
     ...paid.map(({ log }) => log.transactionHash),
     ...sent.flatMap(({ direct, calls }) => [...direct, ...calls].map(({ hash }) => hash)),
   ];
-  const receipts = await readReceipts(evm, [...new Set(hashes)], read);
+  const receipts = await readReceipts(evm, hashes);
+  const blocks = new Set(read.map(({ block }) => block.hash));
+  const foreign = [...receipts.values()].find(({ blockHash }) => !blocks.has(blockHash));
+  if (foreign) throw inconsistent(evm, foreign.height);
   const succeeded = (hash: string) => receipts.get(hash)?.isSuccess === true;
   const inTokens = paid.map(({ block, log, transfer }): TreasuryPayment => {
     const receipt = receipts.get(log.transactionHash);
-    const ordered = [...(receipt?.logs ?? [])].sort((a, b) => a.logIndex - b.logIndex);
-    const place = ordered.findIndex(({ logIndex, data }) => logIndex === log.logIndex && data === log.data);
-    if (place < 0) throw inconsistent(evm, block.height);
+    if (!receipt) throw inconsistent(evm, block.height);
+    const outputIndex = logIndex(evm, block, receipt, log);
     return {
-      ...{ txHash: log.transactionHash, outputIndex: firstLogIndex + place, treasury: transfer.from },
+      ...{ txHash: log.transactionHash, outputIndex, treasury: transfer.from },
       ...{ contract: log.address, address: transfer.to, amount: transfer.amount, isCertain: true },
       ...{ height: block.height, blockHash: block.hash, time: block.time },
     };
@@ -212,21 +213,6 @@ function transactionsIn({ transactions }: EvmBlock, { coinTransfers }: Watched) 
     ),
     calls: transactions.filter(({ from, to }) => to !== null && from !== to && coinTransfers.has(to)),
   };
-}
-
-async function readReceipts(
-  evm: EvmClient,
-  hashes: readonly string[],
-  read: readonly WithLogs<EvmHeader>[],
-): Promise<ReadonlyMap<string, EvmReceipt>> {
-  const blocks = new Map(read.map(({ block }) => [block.hash, block]));
-  const receipts = await evm.receipts(hashes);
-  return new Map(
-    receipts.map((receipt, index) => {
-      if (receipt && blocks.has(receipt.blockHash)) return [hashes[index] ?? '', receipt];
-      throw inconsistent(evm, receipt?.height ?? read.at(-1)?.block.height ?? 0);
-    }),
-  );
 }
 
 /** What a block shows of a treasury's coin. */

@@ -7,7 +7,6 @@ import type { Currencies } from '../money/currencies.js';
 import type { PayoutTable, TransferTable } from '../db/schema.js';
 import { moved } from '../ledger/ledger.js';
 import { invalidField, invalidState, orNotFound } from '../shared/problem.js';
-import { parseFailureReason } from './failure-reason.js';
 import type { WithdrawalsDeps } from './deps.js';
 import { sortableUnits } from './sortable-amount.js';
 import * as store from './payout-store.js';
@@ -236,4 +235,11 @@ export function maskDestination(text: string): string {
   const end = Math.min(4, Math.floor(text.length / 3));
   const start = Math.min(6, Math.floor((text.length - end) / 3));
   return `${text.slice(0, start)}…${text.slice(text.length - end)}`;
+}
+
+/** The reason that an operator gives for failing a transfer or a payout. The merchant sees it. Problem: `validation_error`. */
+export function parseFailureReason(text: string): string {
+  const reason = text.trim();
+  if (reason === '' || reason.length > 255) throw invalidField('reason', 'Must be 1 to 255 characters');
+  return reason;
 }

@@ -89,19 +89,20 @@ describe.each(engines)('live networks on $name', (engine) => {
   let testKey: string;
   let now = Date.now();
 
-  const adapter: Adapter = {
-    connect(configured, given) {
-      deps = given;
-      const chain = new MemoryChain(configured);
-      chains.set(configured.network.code, chain);
-      const status = () => ({ nodes: [], requestsLeft: undefined, assetProblems: [] });
-      const locate = () => Promise.resolve(undefined);
-      return { chain, status, locate, unreadable: () => unreadable };
-    },
-    cost: () => Promise.resolve(undefined),
-    check: (): AsyncIterable<NetworkFinding> => {
-      throw new Error('Not used');
-    },
+  const adapter: Adapter = (configured, given) => {
+    deps = given;
+    const chain = new MemoryChain(configured);
+    chains.set(configured.network.code, chain);
+    return {
+      chain,
+      unreadable: () => unreadable,
+      status: () => ({ nodes: [], requestsLeft: undefined, assetProblems: [] }),
+      locate: () => Promise.resolve(undefined),
+      cost: () => Promise.resolve(undefined),
+      check: (): AsyncIterable<NetworkFinding> => {
+        throw new Error('Not used');
+      },
+    };
   };
   const chain = (code: string): MemoryChain => {
     const found = chains.get(code);

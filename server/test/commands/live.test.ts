@@ -217,20 +217,18 @@ describe.each(engines)('going live by commands on $name', (engine) => {
     const file = join(directory, 'networks.json');
     const nodes = ['https://user:hunter2@node.example.com/'];
     await writeFile(file, JSON.stringify({ networks: { polygon: { nodes }, bitcoin: { nodes } } }));
-    const adapter: Adapter = {
-      connect: () => ({
-        chain: { mode: 'live', network: 'polygon' } as Chain,
-        unreadable: () => new Set(),
-        locate: () => Promise.resolve(undefined),
-        status: () => ({ nodes: [], requestsLeft: undefined, assetProblems: [] }),
-      }),
+    const adapter: Adapter = ({ network }) => ({
+      chain: { mode: 'live', network: 'polygon' } as Chain,
+      unreadable: () => new Set(),
+      locate: () => Promise.resolve(undefined),
       cost: () => Promise.resolve(undefined),
-      async *check({ network }) {
+      status: () => ({ nodes: [], requestsLeft: undefined, assetProblems: [] }),
+      async *check() {
         yield { subject: 'node 1', kind: 'ok', text: `Chain of ${network.code}` } as const;
         await Promise.resolve();
         if (network.code === 'bitcoin') throw new Error('The node does not answer');
       },
-    };
+    });
     const config = readConfig({ ...environment(), NETWORKS_FILE: file });
     const database = await openDatabase(testDatabase.url);
     const progress: string[] = [];

@@ -1,6 +1,6 @@
 /** The slow round of reconciliation on a moved clock: each address is visited within a day, whoever it belongs to. */
 import { expect, it } from 'vitest';
-import type { BalanceSource } from '../../src/chains/balance-source.js';
+import type { BalanceSource } from '../../src/chains/evm/balances.js';
 import { createReconciliation } from '../../src/reconciliation/reconciliation.js';
 import type { Reconciled } from '../../src/reconciliation/reconcile-deps.js';
 import { engines } from '../support/engines.js';

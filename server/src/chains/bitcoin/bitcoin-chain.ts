@@ -14,18 +14,13 @@ import {
   rpcCodes,
   unknownForm,
   unlessError,
-  type BitcoinNodes,
+  type BitcoinConfig,
 } from './bitcoin-nodes.js';
 import type { ChainDeps } from '../config/nodes.js';
-import type { BitcoinConfig } from './config.js';
 import { createMempoolReader, type FindTransfers } from './mempool.js';
 import { isHash, isHeight, readTransaction, spentOf, transfersOf } from './transactions.js';
 
-export interface BitcoinChain extends Chain {
-  /** For what the scan does not do. A failure of such work counts against the node here too. */
-  readonly nodes: BitcoinNodes;
-  status(): ConnectionStatus;
-}
+export type BitcoinChain = ReturnType<typeof createBitcoinChain>;
 
 /** While catching up, this many blocks are requested at once: the node reads the next ones while we parse one. */
 const blocksAtOnce = 4;
@@ -45,7 +40,7 @@ const noParent = '0'.repeat(64);
 export function createBitcoinChain(
   config: BitcoinConfig,
   { watched, soughtCoins, warn = () => {}, now }: ChainDeps,
-): BitcoinChain {
+) {
   const { mode, network, family, currency } = config;
   const prefixes = addressPrefixes[family][config.addressNet ?? defaultNet(mode)];
   const nodes = createBitcoinNodes(config, {
@@ -146,6 +141,7 @@ export function createBitcoinChain(
   return {
     mode,
     network,
+    /** For what the scan does not do. A failure of such work counts against the node here too. */
     nodes,
 
     async head(signal) {
@@ -189,8 +185,10 @@ export function createBitcoinChain(
 
     pending: (signal) => nodes.run((node) => readPending(node, signal), signal),
 
-    status: () => ({ nodes: nodes.status(), requestsLeft: nodes.requestsLeft(), assetProblems: [] }),
-  };
+    status: (): ConnectionStatus => ({
+      ...{ nodes: nodes.status(), requestsLeft: nodes.requestsLeft(), assetProblems: [] },
+    }),
+  } satisfies Chain & Record<string, unknown>;
 }
 
 /** Whether a node knows a block, and knows that it is not on the best chain. */

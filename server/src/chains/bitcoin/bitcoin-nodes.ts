@@ -1,10 +1,26 @@
 /** The Bitcoin Core nodes of one network: checks each, and reads the cookie file again when a node has restarted. */
-import type { BitcoinConfig } from './config.js';
+import { readFileSync } from 'node:fs';
+import type { BitcoinFamily } from '../../addresses/bitcoin-scripts.js';
+import type { BlockId } from '../chain.js';
+import type { NodesConfig } from '../config/nodes.js';
+import type { AddressNet } from '../networks.js';
 import { isObject, type NodeClient, type RpcCall } from '../../rpc/node-client.js';
 import { NodeError, NodesUnavailable, RpcFailure } from '../../rpc/node-error.js';
 import { createNodePool, type NodePool, type NodePoolOptions } from '../../rpc/node-pool.js';
-import { hasCookie, withCookie } from './node-urls.js';
 import { isHash, isHeight } from './transactions.js';
+
+/** A node's URL is `http://USER:PASSWORD@HOST:PORT`, or `http://HOST:PORT/?cookie=FILE`. */
+export interface BitcoinConfig extends NodesConfig {
+  readonly family: BitcoinFamily;
+  /** How addresses are written. By default main in live mode, and test in test mode. */
+  readonly addressNet?: AddressNet | undefined;
+  /** The hash of the network's first block. A node with another one is not used. */
+  readonly genesisHash: string;
+  /** A block after all forks that have the same first block. A node with another one at its height is not used either. */
+  readonly checkpoint?: BlockId | undefined;
+  /** The code of the network's coin. */
+  readonly currency: string;
+}
 
 /** Bitcoin Core's error codes that mean something to us. */
 export const rpcCodes = {
@@ -59,6 +75,38 @@ export function createBitcoinNodes(config: BitcoinConfig, options: PoolOptions =
     status: () => pool.status(),
     requestsLeft: () => pool.requestsLeft(),
   };
+}
+
+/**
+ * The URL with the user and password in a cookie file, if it names one: `http://HOST:PORT/?cookie=FILE`, with the path of
+ * the `.cookie` that the node writes into its data directory when it starts, and deletes when it stops.
+ * @param name what the node is called in messages
+ * @returns the URL, and why the cookie file could not be read, in a sentence without it; undefined if there is nothing wrong
+ * @throws if the URL has a password too
+ */
+export function withCookie(text: string, name: string): { url: string; problem: string | undefined } {
+  // What is not a URL is refused where URLs are read.
+  if (!hasCookie(text)) return { url: text, problem: undefined };
+  const url = new URL(text);
+  const file = url.searchParams.get('cookie') ?? '';
+  if (url.username || url.password) {
+    throw new Error(`The URL of ${name} has both a password and a cookie file. Use one of them`);
+  }
+  url.searchParams.delete('cookie');
+  try {
+    const [user = '', password = ''] = readFileSync(file, 'utf8').trim().split(':', 2);
+    url.username = user;
+    url.password = password;
+    return { url: url.href, problem: undefined };
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+    const problem = `The cookie file of ${name} cannot be read (${code}). The node writes it when it starts. If it runs, allow this server's user to read the file, or use rpcauth`;
+    return { url: url.href, problem };
+  }
+}
+
+function hasCookie(text: string): boolean {
+  return URL.canParse(text) && new URL(text).searchParams.has('cookie');
 }
 
 /** @param urls with their credentials */

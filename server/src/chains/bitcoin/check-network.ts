@@ -9,10 +9,10 @@ import {
   rpcCodes,
   unlessError,
   verifyNetwork,
+  withCookie,
+  type BitcoinConfig,
   type BlockchainInfo,
 } from './bitcoin-nodes.js';
-import type { BitcoinConfig } from './config.js';
-import { withCookie } from './node-urls.js';
 import { isHeight } from './transactions.js';
 
 /** Lower versions were never tried. 0.21 is Debian's Litecoin Core. */

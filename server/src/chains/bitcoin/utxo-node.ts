@@ -2,7 +2,6 @@
 import { isObject, type NodeClient } from '../../rpc/node-client.js';
 import {
   callAll,
-  createBitcoinNodes,
   heightOf,
   readBlockchainInfo,
   rpcCodes,
@@ -12,7 +11,6 @@ import {
   type BitcoinNodes,
 } from './bitcoin-nodes.js';
 import type { BlockPlace } from '../chain.js';
-import type { BitcoinConfig } from './config.js';
 import { isHash, isHeight, readSatoshis } from './transactions.js';
 
 /** An output of a transaction, which a later one can spend. */
@@ -161,12 +159,12 @@ export async function locateTransaction(
  * @throws NodesUnavailable if no node answers
  */
 export async function readTransactionFee(
-  config: BitcoinConfig,
+  nodes: BitcoinNodes,
   txHash: string,
   height: number,
   signal: AbortSignal,
 ): Promise<bigint | undefined> {
-  return createBitcoinNodes(config).run(async (node) => {
+  return nodes.run(async (node) => {
     const read = (...params: readonly unknown[]) =>
       unlessError(node.call('getrawtransaction', [...params], signal));
     const blockHash = await node.call('getblockhash', [height], signal);

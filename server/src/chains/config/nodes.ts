@@ -1,18 +1,12 @@
 /** The URLs of a network's nodes: fills in what the environment keeps for them. They hold credentials and are never shown. */
+import type { NodePoolOptions } from '../../rpc/node-pool.js';
 import type { NetworkRef } from '../chain.js';
 
-/** How the nodes of a network are asked. */
-export interface NodesConfig extends NetworkRef {
-  /** JSON-RPC URLs in order of preference. They can contain credentials: never shown. */
-  readonly nodes: readonly string[];
-  /** Sent with each request, such as a provider's key. Never shown. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
+/** How the nodes of a network are asked. URLs and headers hold credentials: they are never shown. */
+export interface NodesConfig
+  extends NetworkRef, Pick<NodePoolOptions, 'nodes' | 'headers' | 'timeoutMs' | 'requestsPerMinute'> {
   /** The usual time between blocks; undefined for chains that make blocks only on demand. */
   readonly blockTimeMs?: number | undefined;
-  /** How long one request may take: by default 15 seconds, and 30 for the large blocks of Bitcoin's kind. */
-  readonly timeoutMs?: number | undefined;
-  /** What all nodes together may be asked in a minute, each call of a batch counted; no limit by default. */
-  readonly requestsPerMinute?: number | undefined;
 }
 
 /** What a chain uses of the server. */

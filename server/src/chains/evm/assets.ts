@@ -2,7 +2,6 @@
 import type { ChainAsset } from '../assets.js';
 import { decimalsData } from './abi.js';
 import type { EvmClient } from './client.js';
-import type { AssetProblem } from './config.js';
 import type { Dialect } from './dialect.js';
 
 export interface Assets {
@@ -10,6 +9,13 @@ export interface Assets {
   readonly coin: ChainAsset | undefined;
   /** By contract, in lower-case hex. */
   readonly tokens: ReadonlyMap<string, ChainAsset>;
+}
+
+/** An asset that the adapter does not read, and why. */
+export interface AssetProblem {
+  readonly currency: string;
+  /** One sentence that says what to change. */
+  readonly problem: string;
 }
 
 /** @throws if a contract is not an address, or one is named twice */

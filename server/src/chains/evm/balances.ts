@@ -1,10 +1,37 @@
 /** Reads what addresses hold from the nodes of an EVM network: at a block where they keep its state, otherwise now. */
-import type { AskedBalance, BalanceReading, BalanceSource, Spending } from '../balance-source.js';
+import type { ChainAsset } from '../assets.js';
+import type { ChainHead } from '../chain.js';
 import { NodeError } from '../../rpc/node-error.js';
 import { unlessRefused, type BlockRef, type EvmClient } from './client.js';
 import type { Dialect } from './dialect.js';
 import type { EvmNodes } from './evm-nodes.js';
 import { groupBy } from '../../shared/group-by.js';
+
+export interface AskedBalance {
+  /** In canonical form. */
+  readonly address: string;
+  readonly asset: ChainAsset;
+}
+
+/** Balances after one block, from one node. */
+export interface BalanceReading {
+  /** `node 1` for the first of the configuration. */
+  readonly node: string;
+  readonly height: number;
+  readonly hash: string;
+  /** As the chain counts them, in the order asked. */
+  readonly amounts: readonly bigint[];
+}
+
+export interface Spending {
+  /** How many transactions the address had sent after the block. */
+  readonly sent: number;
+  readonly amount: bigint;
+  /** The height of the first of those transactions. */
+  readonly from: number;
+}
+
+export type BalanceSource = ReturnType<typeof createBalanceSource>;
 
 /** How often the newest balances are read again if a block came in between. */
 const attempts = 3;
@@ -12,7 +39,7 @@ const attempts = 3;
 const mostAtOnce = 250;
 const mostOneByOne = 15;
 
-export function createBalanceSource(nodes: EvmNodes, dialect: Dialect): BalanceSource {
+export function createBalanceSource(nodes: EvmNodes, dialect: Dialect) {
   async function readAll(evm: EvmClient, asked: readonly AskedBalance[], at: BlockRef): Promise<bigint[]> {
     const amounts = new Array<bigint>(asked.length).fill(0n);
     const places = asked.map(({ address, asset }, place) => {
@@ -46,12 +73,24 @@ export function createBalanceSource(nodes: EvmNodes, dialect: Dialect): BalanceS
   const rawHash = (hash: string) => (hash.startsWith('0x') ? hash : `0x${hash}`);
 
   return {
+    /** How many nodes are configured. */
     nodes: nodes.clients.length,
+    /** How many addresses a node tells at little cost. */
     pageSize: dialect.hasBalancesAtBlock ? mostAtOnce : mostOneByOne,
 
-    read: (asked, { height, hash }, except, signal) =>
+    /**
+     * Reads balances after a block, or after the newest one if the node does not tell older ones.
+     * @param except the node not to ask, if there is another
+     * @throws NodesUnavailable, like all that follow
+     */
+    read: (
+      asked: readonly AskedBalance[],
+      { height, hash }: ChainHead,
+      except: string | undefined,
+      signal: AbortSignal,
+    ) =>
       nodes.run(
-        async (evm) => {
+        async (evm): Promise<BalanceReading> => {
           if (dialect.hasBalancesAtBlock) {
             const amounts = await unlessRefused(readAll(evm, asked, { blockHash: rawHash(hash) }));
             if (amounts) return { node: evm.name, height, hash, amounts };
@@ -62,9 +101,15 @@ export function createBalanceSource(nodes: EvmNodes, dialect: Dialect): BalanceS
         except,
       ),
 
-    readOld: (asked, height, except, signal) =>
+    /** The same after a block by its height, which may be old; undefined if no node has its state. */
+    readOld: (
+      asked: readonly AskedBalance[],
+      height: number,
+      except: string | undefined,
+      signal: AbortSignal,
+    ) =>
       nodes.run(
-        async (evm) => {
+        async (evm): Promise<BalanceReading | undefined> => {
           const header = dialect.hasBalancesAtBlock ? await evm.header(height) : undefined;
           const amounts = header && (await unlessRefused(readAll(evm, asked, { blockHash: header.hash })));
           return amounts && { node: evm.name, height, hash: dialect.writeHash(header.hash), amounts };
@@ -73,10 +118,21 @@ export function createBalanceSource(nodes: EvmNodes, dialect: Dialect): BalanceS
         except,
       ),
 
-    sent: (address, signal) =>
+    /** How many transactions an address has sent; undefined if nodes do not tell. */
+    sent: (address: string, signal: AbortSignal) =>
       nodes.run((evm) => unlessRefused(evm.nonce(dialect.readAddress(address) ?? address, 'latest')), signal),
 
-    async spending(address, since, upTo, signal) {
+    /**
+     * What an address, an account, has sent of the coin up to a block, with the fees, in all transactions but its first ones;
+     * undefined if the nodes do not tell.
+     * @param since how many transactions are left out
+     */
+    async spending(
+      address: string,
+      since: number,
+      upTo: Pick<BalanceReading, 'height' | 'hash'>,
+      signal: AbortSignal,
+    ): Promise<Spending | undefined> {
       const owner = dialect.readAddress(address);
       if (owner === undefined || !dialect.hasBalancesAtBlock) return undefined;
       const answers = await nodes.each(
@@ -86,7 +142,8 @@ export function createBalanceSource(nodes: EvmNodes, dialect: Dialect): BalanceS
       return answers.find((found) => found !== undefined);
     },
 
-    blockAt: (height, signal) =>
+    /** When a block was made, and its hash. */
+    blockAt: (height: number, signal: AbortSignal) =>
       nodes.run(async (evm) => {
         const header = await evm.header(height);
         return (

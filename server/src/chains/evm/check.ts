@@ -4,9 +4,8 @@ import type { NetworkFinding } from '../connect.js';
 import type { NodeClient } from '../../rpc/node-client.js';
 import { checkContracts, readAssets, type Assets } from './assets.js';
 import { createEvmClient, unlessRefused, type EvmClient } from './client.js';
-import type { EvmConfig } from './config.js';
 import { evmDialect, type Dialect } from './dialect.js';
-import { createEvmNodes } from './evm-nodes.js';
+import { createEvmNodes, type EvmConfig } from './evm-nodes.js';
 import type { EvmHeader } from './replies.js';
 import { transferTopic } from './token.js';
 

@@ -3,10 +3,10 @@
  * an asset goes off or on only when several answers agree.
  */
 import { NodeError } from '../../rpc/node-error.js';
-import { checkContracts, readAssets, type Assets } from './assets.js';
+import { checkContracts, readAssets, type AssetProblem, type Assets } from './assets.js';
 import type { EvmClient } from './client.js';
-import type { AssetProblem, EvmConfig } from './config.js';
 import type { Dialect } from './dialect.js';
+import type { EvmConfig } from './evm-nodes.js';
 
 /** How often a node is asked before a change is believed, and how many checks must say that a good asset is bad now. */
 const answers = 3;

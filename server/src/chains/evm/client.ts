@@ -18,28 +18,20 @@ import {
   parsePendingBlock,
   parseReceipt,
   quantityOf,
-  type EvmBlock,
   type EvmHeader,
   type EvmLog,
-  type EvmReceipt,
-  type PendingBlock,
 } from './replies.js';
 
 /** A height, the newest block, or a block by its hash. */
 export type BlockRef = number | 'latest' | { readonly blockHash: string };
 
-export interface LogFilter {
+interface LogFilter {
   /** One contract or several. */
   readonly address: string | readonly string[];
   readonly topics: readonly (string | readonly string[])[];
 }
 
-export interface BlockSpan {
-  readonly from: number;
-  readonly to: number;
-}
-
-export interface EvmCall {
+interface EvmCall {
   readonly from?: string;
   readonly to: string;
   readonly data: string;
@@ -51,70 +43,19 @@ export interface GasPrice {
   readonly priorityFee: bigint;
 }
 
-/**
- * Every call throws NodeError if the node cannot be used or its reply cannot be read, and RpcFailure if the node refuses the
- * call, as far as its result has no value for that.
- */
-export interface EvmClient {
-  /** `node 1` for the first of the configuration. */
-  readonly name: string;
-  chainId(): Promise<number>;
-  blockNumber(): Promise<number>;
-  /** The newest header. */
-  head(): Promise<EvmHeader>;
-  /** Undefined if the node does not report finalized blocks. */
-  finalized(): Promise<BlockId | undefined>;
-  /** Undefined above the node's head. */
-  header(height: number): Promise<EvmHeader | undefined>;
-  /** With its transactions. Undefined above the node's head. */
-  block(height: number): Promise<EvmBlock | undefined>;
-  /** Undefined if the node does not report pending transactions. */
-  pendingBlock(): Promise<PendingBlock | undefined>;
-  /** Whether the node knows a transaction that is in no block. */
-  isPending(txHash: string): Promise<boolean>;
-  /** The logs of a range of blocks, in as many parts as the node needs. */
-  logs(filter: LogFilter & BlockSpan): Promise<EvmLog[]>;
-  /** The logs of one block; undefined if the node does not have the block, or not on its chain. */
-  blockLogs(blockHash: string, filter: LogFilter): Promise<EvmLog[] | undefined>;
-  /** In the order of the hashes; undefined for transactions that are in no block. */
-  receipts(txHashes: readonly string[]): Promise<(EvmReceipt | undefined)[]>;
-  /** Undefined if the node does not report the receipts of a block. */
-  blockReceipts(height: number): Promise<EvmReceipt[] | undefined>;
-  /** The code at an address; 0x if there is none. */
-  code(address: string): Promise<string>;
-  /** What a contract returns, after the newest block by default; undefined if it reverts. */
-  call(call: EvmCall, at?: number): Promise<string | undefined>;
-  /**
-   * Balances as the chain counts them, in the order of the addresses.
-   * @param token a contract; undefined for the network's own coin
-   */
-  balances(token: string | undefined, addresses: readonly string[], at: BlockRef): Promise<bigint[]>;
-  /** One balance after the newest block, for nodes that run no code which is not deployed. */
-  newestBalance(token: string | undefined, address: string): Promise<bigint>;
-  /** The transactions of an address until a block. */
-  nonce(address: string, at: number | 'latest'): Promise<number>;
-  /** The gas that a transaction needs, or why it would fail. */
-  estimateGas(call: EvmCall): Promise<bigint | { readonly refused: string }>;
-  gasPrice(): Promise<GasPrice>;
-  /** @returns why the node refuses a signed transaction; undefined if it took it, or has it already */
-  send(transaction: string): Promise<string | undefined>;
-  /** Posts JSON to another API of the node's host, such as Tron's. */
-  post(url: string, body: unknown): Promise<unknown>;
-  /** The same node for work beside this: their calls never share a request. */
-  separate(): EvmClient;
-}
+export type EvmClient = ReturnType<typeof createEvmClient>;
 
 /** The most blocks of which a node reports logs at once, as far as is known. */
 export interface LogSpan {
   blocks: number;
 }
 
-/** @param span kept for each node, so that what it refuses is not asked again each time */
-export function createEvmClient(
-  node: NodeClient,
-  signal: AbortSignal,
-  span: LogSpan = { blocks: Infinity },
-): EvmClient {
+/**
+ * Every call throws NodeError if the node cannot be used or its reply cannot be read, and RpcFailure if the node refuses the
+ * call, as far as its result has no value for that.
+ * @param span kept for each node, so that what it refuses is not asked again each time
+ */
+export function createEvmClient(node: NodeClient, signal: AbortSignal, span: LogSpan = { blocks: Infinity }) {
   const ask = createBatcher(node, signal);
 
   async function header(at: number | string): Promise<EvmHeader | undefined> {
@@ -124,7 +65,7 @@ export function createEvmClient(
 
   const head = async () => parseHeader(await ask('eth_getBlockByNumber', 'latest', false));
 
-  async function logs({ from, to, ...filter }: LogFilter & BlockSpan): Promise<EvmLog[]> {
+  async function logs({ from, to, ...filter }: LogFilter & { from: number; to: number }): Promise<EvmLog[]> {
     const found: EvmLog[][] = [];
     const before = span.blocks;
     for (let start = from; start <= to;) {
@@ -149,32 +90,43 @@ export function createEvmClient(
   }
 
   return {
+    /** `node 1` for the first of the configuration. */
     name: node.name,
     chainId: async () => numberOf(await ask('eth_chainId')),
     blockNumber: async () => numberOf(await ask('eth_blockNumber')),
+    /** The newest header. */
     head,
-    async finalized() {
+
+    /** Undefined if the node does not report finalized blocks. */
+    async finalized(): Promise<BlockId | undefined> {
       const found = await unlessRefused(header('finalized'));
       return found && { height: found.height, hash: found.hash };
     },
-    header,
 
-    async block(height) {
+    /** Undefined above the node's head. */
+    header: (height: number) => header(height),
+
+    /** With its transactions. Undefined above the node's head. */
+    async block(height: number) {
       const answer = await ask('eth_getBlockByNumber', tagOf(height), true);
       return answer === null ? undefined : parseBlock(answer);
     },
 
+    /** Undefined if the node does not report pending transactions. */
     async pendingBlock() {
       const answer = await unlessRefused(ask('eth_getBlockByNumber', 'pending', true));
       return answer === undefined || answer === null ? undefined : parsePendingBlock(answer);
     },
 
-    isPending: async (txHash) =>
+    /** Whether the node knows a transaction that is in no block. */
+    isPending: async (txHash: string) =>
       isInBlock(await unlessRefused(ask('eth_getTransactionByHash', txHash))) === false,
 
+    /** The logs of a range of blocks, in as many parts as the node needs. */
     logs,
 
-    async blockLogs(blockHash, filter) {
+    /** The logs of one block; undefined if the node does not have the block, or not on its chain. */
+    async blockLogs(blockHash: string, filter: LogFilter) {
       try {
         return parseLogs(await ask('eth_getLogs', { blockHash, ...filter }));
       } catch (error) {
@@ -183,7 +135,8 @@ export function createEvmClient(
       }
     },
 
-    receipts: (txHashes) =>
+    /** In the order of the hashes; undefined for transactions that are in no block. */
+    receipts: (txHashes: readonly string[]) =>
       Promise.all(
         txHashes.map(async (txHash) => {
           const answer = await ask('eth_getTransactionReceipt', txHash);
@@ -191,14 +144,17 @@ export function createEvmClient(
         }),
       ),
 
-    async blockReceipts(height) {
+    /** Undefined if the node does not report the receipts of a block. */
+    async blockReceipts(height: number) {
       const answer = await unlessRefused(ask('eth_getBlockReceipts', tagOf(height)));
       return Array.isArray(answer) ? answer.map(parseReceipt) : undefined;
     },
 
-    code: async (address) => hexDataOf(await ask('eth_getCode', address, 'latest')),
+    /** The code at an address; 0x if there is none. */
+    code: async (address: string) => hexDataOf(await ask('eth_getCode', address, 'latest')),
 
-    async call(call, at) {
+    /** What a contract returns, after the newest block by default; undefined if it reverts. */
+    async call(call: EvmCall, at?: number) {
       try {
         return hexDataOf(await ask('eth_call', call, tagOf(at ?? 'latest')));
       } catch (error) {
@@ -208,7 +164,11 @@ export function createEvmClient(
       }
     },
 
-    async balances(token, addresses, at) {
+    /**
+     * Balances as the chain counts them, in the order of the addresses.
+     * @param token a contract; undefined for the network's own coin
+     */
+    async balances(token: string | undefined, addresses: readonly string[], at: BlockRef) {
       const calls = balancesCalls(token, addresses);
       try {
         const answers = await Promise.all(calls.map((data) => ask('eth_call', { data }, refOf(at))));
@@ -222,7 +182,8 @@ export function createEvmClient(
       }
     },
 
-    async newestBalance(token, address) {
+    /** One balance after the newest block, for nodes that run no code which is not deployed. */
+    async newestBalance(token: string | undefined, address: string) {
       const answer =
         token === undefined
           ? await ask('eth_getBalance', address, 'latest')
@@ -230,9 +191,12 @@ export function createEvmClient(
       return quantityOf(answer);
     },
 
-    nonce: async (address, at) => numberOf(await ask('eth_getTransactionCount', address, tagOf(at))),
+    /** The transactions of an address until a block. */
+    nonce: async (address: string, at: number | 'latest') =>
+      numberOf(await ask('eth_getTransactionCount', address, tagOf(at))),
 
-    async estimateGas(call) {
+    /** The gas that a transaction needs, or why it would fail. */
+    async estimateGas(call: EvmCall) {
       try {
         return quantityOf(await ask('eth_estimateGas', call));
       } catch (error) {
@@ -241,7 +205,7 @@ export function createEvmClient(
       }
     },
 
-    async gasPrice() {
+    async gasPrice(): Promise<GasPrice> {
       const [{ baseFee }, price, tip] = await Promise.all([
         head(),
         ask('eth_gasPrice').then(quantityOf),
@@ -251,7 +215,8 @@ export function createEvmClient(
       return { baseFee, priorityFee: tip ?? (price > baseFee ? price - baseFee : 0n) };
     },
 
-    async send(transaction) {
+    /** @returns why the node refuses a signed transaction; undefined if it took it, or has it already */
+    async send(transaction: string) {
       try {
         await ask('eth_sendRawTransaction', transaction);
         return undefined;
@@ -263,8 +228,8 @@ export function createEvmClient(
       }
     },
 
-    post: (url, body) => node.post(url, body, signal),
-    separate: () => createEvmClient(node, signal, span),
+    /** Posts JSON to another API of the node's host, such as Tron's. */
+    post: (url: string, body: unknown) => node.post(url, body, signal),
   };
 }
 

@@ -1,6 +1,6 @@
 /** What differs between EVM networks and those that only answer like one. */
 import { addressFormat } from '../../addresses/formats.js';
-import type { TransactionCost } from '../connect.js';
+import type { TransactionCost } from '../chain.js';
 import type { EvmClient } from './client.js';
 import type { EvmBlock, EvmTransaction } from './replies.js';
 

@@ -1,38 +1,20 @@
 /** The chain of an EVM network, read from its nodes over JSON-RPC. */
-import type { BlockPlace, Chain, ChainBlock, ChainTransfer } from '../chain.js';
+import type { BlockPlace, Chain, ChainBlock, ChainTransfer, TransactionCost } from '../chain.js';
 import { NodeError } from '../../rpc/node-error.js';
-import type { BalanceSource } from '../balance-source.js';
 import { createBalanceSource } from './balances.js';
 import { createCheckedAssets } from './checked-assets.js';
 import type { EvmClient } from './client.js';
 import type { ChainDeps } from '../config/nodes.js';
-import type { EvmConfig } from './config.js';
-import type { ConnectionStatus, TransactionCost } from '../connect.js';
+import type { ConnectionStatus } from '../connect.js';
 import { evmDialect, type Dialect } from './dialect.js';
-import { createEvmNodes, type EvmNodes } from './evm-nodes.js';
+import { createEvmNodes, type EvmConfig } from './evm-nodes.js';
 import { createHeadReader } from './head.js';
 import { createPendingReader } from './pending.js';
 import { createRangeReader, readBlock } from './read-blocks.js';
 import { transferLogs } from './token.js';
 import { findContractMoves, findTransfers, type ReadBlock, type TransferContext } from './transfers.js';
 
-export interface EvmChain extends Chain {
-  /** For what the scan does not do. A failure of such work counts against the node here too. */
-  readonly nodes: EvmNodes;
-  /** Reads what addresses hold, from the same nodes. */
-  readonly balances: BalanceSource;
-  /** Do not offer the assets that it names: their contract is not what the configuration says. */
-  status(): ConnectionStatus;
-  overdueMs(): number;
-  /**
-   * The block that a transaction is in; undefined if it is in none that the node knows.
-   * @param txHash 64 hex digits, with or without 0x
-   * @throws NodesUnavailable
-   */
-  locate(txHash: string, signal: AbortSignal): Promise<BlockPlace | undefined>;
-  /** What a transaction cost; undefined if it has failed, is in no block, or the node does not tell. Same arguments. */
-  cost(txHash: string, signal: AbortSignal): Promise<TransactionCost | undefined>;
-}
+export type EvmChain = ReturnType<typeof createEvmChain>;
 
 /**
  * Creates the chain of an EVM network. Asks nothing of the nodes before the first call.
@@ -45,7 +27,7 @@ export interface EvmChain extends Chain {
  * @param dialect of networks that answer like an EVM network, and write addresses and hashes in another way
  * @throws if the configuration has no node, a URL that is none, or a contract that is no address
  */
-export function createEvmChain(config: EvmConfig, deps: ChainDeps, dialect: Dialect = evmDialect): EvmChain {
+export function createEvmChain(config: EvmConfig, deps: ChainDeps, dialect: Dialect = evmDialect) {
   const { network, mode, blockTimeMs } = config;
   const { now = Date.now, warn = () => {} } = deps;
   const checked = createCheckedAssets(config, dialect, now, warn);
@@ -87,7 +69,9 @@ export function createEvmChain(config: EvmConfig, deps: ChainDeps, dialect: Dial
   return {
     mode,
     network,
+    /** For what the scan does not do. A failure of such work counts against the node here too. */
     nodes,
+    /** Reads what addresses hold, from the same nodes. */
     balances: createBalanceSource(nodes, dialect),
     overdueMs: head.overdueMs,
 
@@ -127,10 +111,10 @@ export function createEvmChain(config: EvmConfig, deps: ChainDeps, dialect: Dial
       }, signal),
 
     blocks: (from, to, signal) =>
-      nodes.run(async (evm) => {
+      nodes.run(async (evm, beside) => {
         const tip = head.latest()?.height ?? to;
         const read = await ranges.read(evm, { from, to, tip }, wanted());
-        ranges.prefetch(evm, { from: from + read.length, tip }, wanted());
+        ranges.prefetch(beside, { from: from + read.length, tip }, wanted());
         return toBlocks(evm, read);
       }, signal),
 
@@ -144,30 +128,36 @@ export function createEvmChain(config: EvmConfig, deps: ChainDeps, dialect: Dial
       }, signal);
     },
 
-    cost: (txHash, signal) =>
-      nodes.run(async (evm) => {
+    /**
+     * What a transaction cost; undefined if it has failed, is in no block, or the node does not tell.
+     * @param txHash 64 hex digits, with or without 0x
+     * @throws NodesUnavailable
+     */
+    cost: (txHash: string, signal: AbortSignal) =>
+      nodes.run(async (evm): Promise<TransactionCost | undefined> => {
         const hash = hashOf(txHash);
         if (dialect.cost) return dialect.cost(evm, hash);
         const [receipt] = await evm.receipts([hash]);
-        return receipt?.isSuccess && receipt.fee
-          ? { fee: receipt.fee.amount, payer: receipt.fee.payer }
-          : undefined;
+        if (!receipt?.isSuccess || !receipt.fee) return undefined;
+        return { fee: receipt.fee.amount, payer: receipt.fee.payer };
       }, signal),
 
-    locate: (txHash, signal) =>
-      nodes.run(async (evm) => {
+    /** The block that a transaction is in; undefined if it is in none that the node knows. Same arguments. */
+    locate: (txHash: string, signal: AbortSignal) =>
+      nodes.run(async (evm): Promise<BlockPlace | undefined> => {
         const [receipt] = await evm.receipts([hashOf(txHash)]);
         const header = receipt && (await evm.header(receipt.height));
         if (!receipt || header?.hash !== receipt.blockHash) return undefined;
         return { height: receipt.height, isFailed: !receipt.isSuccess };
       }, signal),
 
-    status: () => ({
+    /** Do not offer the assets that it names: their contract is not what the configuration says. */
+    status: (): ConnectionStatus => ({
       nodes: nodes.status(),
       requestsLeft: nodes.requestsLeft(),
       assetProblems: checked.problems(),
     }),
-  };
+  } satisfies Chain & Record<string, unknown>;
 }
 
 const hashOf = (txHash: string): string => `0x${txHash.replace(/^0x/i, '').toLowerCase()}`;

@@ -3,8 +3,16 @@ import type { NodeClient } from '../../rpc/node-client.js';
 import { NodeError } from '../../rpc/node-error.js';
 import { createNodePool } from '../../rpc/node-pool.js';
 import { createEvmClient, type EvmClient, type LogSpan } from './client.js';
-import type { ChainDeps } from '../config/nodes.js';
-import type { EvmConfig } from './config.js';
+import type { ChainDeps, NodesConfig } from '../config/nodes.js';
+import type { ChainAsset } from '../assets.js';
+
+/** A node whose newest block is older than three times `blockTimeMs` and a minute is not believed. */
+export interface EvmConfig extends NodesConfig {
+  readonly chainId: number;
+  readonly assets: readonly ChainAsset[];
+  /** The most calls in one request, 50 by default. */
+  readonly maxBatch?: number | undefined;
+}
 
 export type EvmNodes = ReturnType<typeof createEvmNodes>;
 
@@ -41,8 +49,12 @@ export function createEvmNodes(
   };
   return {
     ...pool,
-    run: <T>(work: (evm: EvmClient) => Promise<T>, signal: AbortSignal, except?: string): Promise<T> =>
-      pool.run((node) => work(clientOf(node, signal)), signal, except),
+    /** @param work gets another client of the same node too, for work beside its own: their calls never share a request */
+    run: <T>(
+      work: (evm: EvmClient, beside: EvmClient) => Promise<T>,
+      signal: AbortSignal,
+      except?: string,
+    ): Promise<T> => pool.run((node) => work(clientOf(node, signal), clientOf(node, signal)), signal, except),
     each: <T>(work: (evm: EvmClient) => Promise<T>, signal: AbortSignal): Promise<T[]> =>
       pool.each((node) => work(clientOf(node, signal)), signal),
   };

@@ -197,6 +197,7 @@ export function createRangeReader<B extends EvmHeader>(readOne: ReadOne<B>) {
     /**
      * Starts to read the blocks that the next call of `read` will want, while the caller works on those that it has. Blocks near
      * the newest one are left out: they can still be replaced.
+     * @param evm a client of its own, which the caller does not work with
      */
     prefetch(evm: EvmClient, { from, tip }: Omit<BlockRange, 'to'>, wanted: readonly WantedLogs[]): void {
       const to = tip - unsureBlocks;
@@ -205,7 +206,7 @@ export function createRangeReader<B extends EvmHeader>(readOne: ReadOne<B>) {
       prefetched = {
         ...{ node: evm.name, from, wanted: JSON.stringify(wanted) },
         // Whoever needs the blocks reads them again, and meets the error.
-        blocks: readAdapting(evm.separate(), range, wanted).catch(() => undefined),
+        blocks: readAdapting(evm, range, wanted).catch(() => undefined),
       };
     },
   };

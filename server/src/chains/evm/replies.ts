@@ -3,76 +3,36 @@ import { isObject } from '../../rpc/node-client.js';
 import { NodeError } from '../../rpc/node-error.js';
 
 /** Hashes and addresses are lower-case hex with 0x. */
-export interface EvmTransaction {
-  readonly hash: string;
-  /** Null in transactions that no account sent. */
-  readonly from: string | null;
-  /** Null if the transaction creates a contract. */
-  readonly to: string | null;
-  readonly value: bigint;
-  readonly input: string;
-}
+export type EvmTransaction = ReturnType<typeof parseTransaction>;
+export type EvmHeader = ReturnType<typeof parseHeader>;
+export type EvmBlock = ReturnType<typeof parseBlock>;
+export type EvmLog = ReturnType<typeof parseLog>;
+export type EvmReceipt = ReturnType<typeof parseReceipt>;
 
-export interface EvmHeader {
-  readonly height: number;
-  readonly hash: string;
-  readonly parentHash: string;
-  /** Epoch milliseconds. */
-  readonly time: number;
-  /** 256 bytes in hex; undefined if the node gives none or an empty one. */
-  readonly logsBloom: string | undefined;
-  /** In wei per gas; 0 on networks without one. */
-  readonly baseFee: bigint;
-}
-
-export interface EvmBlock extends EvmHeader {
-  readonly transactions: readonly EvmTransaction[];
-}
-
-/** A block that is not mined yet: it can lack a hash. */
-export type PendingBlock = Pick<EvmBlock, 'height' | 'parentHash' | 'transactions'>;
-
-export interface EvmLog {
-  readonly address: string;
-  readonly topics: readonly string[];
-  readonly data: string;
-  readonly blockHash: string;
-  readonly height: number;
-  readonly transactionHash: string;
-  /** Counted through the block. */
-  readonly logIndex: number;
-}
-
-export interface EvmReceipt {
-  readonly transactionHash: string;
-  readonly blockHash: string;
-  readonly height: number;
-  readonly isSuccess: boolean;
-  readonly logs: readonly EvmLog[];
-  /** Who paid for it, in lower case, and what, in wei; undefined on networks that do not report it. */
-  readonly fee: { readonly payer: string; readonly amount: bigint } | undefined;
-}
-
-export function parseHeader(value: unknown): EvmHeader {
+export function parseHeader(value: unknown) {
   const block = objectOf(value, 'block');
   const { baseFeePerGas: baseFee } = block;
   return {
     height: numberOf(block['number']),
     hash: hashOf(block['hash']),
     parentHash: hashOf(block['parentHash']),
+    /** Epoch milliseconds. */
     time: numberOf(block['timestamp']) * 1000,
+    /** 256 bytes in hex; undefined if the node gives none or an empty one. */
     logsBloom: bloomOf(block['logsBloom']),
+    /** In wei per gas; 0 on networks without one. */
     baseFee: typeof baseFee === 'string' ? quantityOf(baseFee) : 0n,
   };
 }
 
-export function parseBlock(value: unknown): EvmBlock {
+export function parseBlock(value: unknown) {
   const header = parseHeader(value);
   const { transactions } = objectOf(value, 'block');
   return { ...header, transactions: listOf(transactions).map(parseTransaction) };
 }
 
-export function parsePendingBlock(value: unknown): PendingBlock {
+/** A block that is not mined yet: it can lack a hash. */
+export function parsePendingBlock(value: unknown) {
   const block = objectOf(value, 'block');
   return {
     height: numberOf(block['number']),
@@ -82,12 +42,14 @@ export function parsePendingBlock(value: unknown): PendingBlock {
 }
 
 /** Types and most fields differ from network to network: deposits and system transactions of layer 2 lack some. */
-export function parseTransaction(value: unknown): EvmTransaction {
+function parseTransaction(value: unknown) {
   const transaction = objectOf(value, 'transaction');
   const { from, to, value: amount, input } = transaction;
   return {
     hash: textOf(transaction['hash'], 66),
+    /** Null in transactions that no account sent. */
     from: from === null || from === undefined ? null : addressOf(from),
+    /** Null if the transaction creates a contract. */
     to: to === null || to === undefined ? null : addressOf(to),
     value: amount === null || amount === undefined ? 0n : quantityOf(amount),
     input: typeof input === 'string' ? input : '0x',
@@ -102,7 +64,7 @@ export function parseLogs(value: unknown): EvmLog[] {
   });
 }
 
-function parseLog(log: Readonly<Record<string, unknown>>): EvmLog {
+function parseLog(log: Readonly<Record<string, unknown>>) {
   const { data } = log;
   if (typeof data !== 'string') throw garbage('a log without data');
   return {
@@ -112,11 +74,12 @@ function parseLog(log: Readonly<Record<string, unknown>>): EvmLog {
     blockHash: textOf(log['blockHash'], 66),
     height: numberOf(log['blockNumber']),
     transactionHash: textOf(log['transactionHash'], 66),
+    /** Counted through the block. */
     logIndex: numberOf(log['logIndex']),
   };
 }
 
-export function parseReceipt(value: unknown): EvmReceipt {
+export function parseReceipt(value: unknown) {
   const receipt = objectOf(value, 'receipt');
   const status = quantityOf(receipt['status']);
   return {
@@ -129,7 +92,8 @@ export function parseReceipt(value: unknown): EvmReceipt {
   };
 }
 
-function feeOf(receipt: Readonly<Record<string, unknown>>): EvmReceipt['fee'] {
+/** Who paid for it, in lower case, and what, in wei; undefined on networks that do not report it. */
+function feeOf(receipt: Readonly<Record<string, unknown>>) {
   const { from, gasUsed, effectiveGasPrice, l1Fee } = receipt;
   if (gasUsed === undefined || effectiveGasPrice === undefined) return undefined;
   // On layer 2, the fee for the data of the transaction stands beside it.

@@ -58,7 +58,10 @@ export async function findTransfers(
   const hits = moves.map((list) => list.filter(({ to }) => ours.has(asked.get(to) ?? to)));
   if (hits.every((list) => list.length === 0)) return hits.map(() => []);
 
-  const receipts = await readReceipts(evm, hits.flat());
+  const receipts = await readReceipts(
+    evm,
+    hits.flat().map(({ txHash }) => txHash),
+  );
   const confirmed = await confirmNative(evm, blocks, hits, dialect);
   return blocks.map(({ block }, index) => {
     return (hits[index] ?? []).flatMap((move) => {
@@ -89,11 +92,12 @@ function movesOf({ block, logs }: ReadBlock, { coin, tokens }: Assets): FoundMov
   return moves;
 }
 
-async function readReceipts(
+/** Receipts by the hash of their transaction. @throws NodeError if the node lacks one */
+export async function readReceipts(
   evm: EvmClient,
-  hits: readonly FoundMove[],
+  txHashes: readonly string[],
 ): Promise<ReadonlyMap<string, EvmReceipt>> {
-  const hashes = [...new Set(hits.map(({ txHash }) => txHash))];
+  const hashes = [...new Set(txHashes)];
   const receipts = await evm.receipts(hashes);
   return new Map(
     receipts.map((receipt, index) => {
@@ -123,7 +127,8 @@ async function confirmNative(
   return dialect.confirmNative(evm, transactions);
 }
 
-function logIndex(evm: EvmClient, block: EvmBlock, receipt: EvmReceipt, log: EvmLog): number {
+/** The `outputIndex` of a log. @throws NodeError if the receipt of its transaction does not have it */
+export function logIndex(evm: EvmClient, block: EvmHeader, receipt: EvmReceipt, log: EvmLog): number {
   const ordered = [...receipt.logs].sort((a, b) => a.logIndex - b.logIndex);
   const place = ordered.findIndex((candidate) => candidate.logIndex === log.logIndex);
   const found = ordered[place];

@@ -2,9 +2,9 @@
 import type { NetworkFinding } from '../connect.js';
 import { checkEvmNetwork } from '../evm/check.js';
 import type { ChainDeps } from '../config/nodes.js';
-import type { EvmConfig } from '../evm/config.js';
 import type { Dialect } from '../evm/dialect.js';
 import { createEvmChain, type EvmChain } from '../evm/evm-chain.js';
+import type { EvmConfig } from '../evm/evm-nodes.js';
 import { createTronDialect } from './tron-dialect.js';
 
 /**

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { fromUnits } from 'crypto-checkout/contract';
-import { forwarderFactory } from '../forwarder-factory.js';
+import { forwarderFactory } from '../factory.js';
 import { evmNetworks, type EvmConnected } from '../context.js';
 import { readFactory } from '../forwarder-checks.js';
 import { groupItems, mostBalances, writeSweep, type SweepItem, type SweepPlan } from '../plan.js';

@@ -8,8 +8,7 @@ import { adapters } from '../../../src/chains/adapters.js';
 import { createAddressSource } from '../../../src/addresses/address-sources.js';
 import { createBitcoinChain, type BitcoinChain } from '../../../src/chains/bitcoin/bitcoin-chain.js';
 import { checkBitcoinNetwork } from '../../../src/chains/bitcoin/check-network.js';
-import type { BitcoinConfig } from '../../../src/chains/bitcoin/config.js';
-import { createBitcoinNodes } from '../../../src/chains/bitcoin/bitcoin-nodes.js';
+import { createBitcoinNodes, type BitcoinConfig } from '../../../src/chains/bitcoin/bitcoin-nodes.js';
 import { locateTransaction, readTransactionFee } from '../../../src/chains/bitcoin/utxo-node.js';
 import type { ChainTransfer } from '../../../src/chains/chain.js';
 import { parseNetworks } from '../../../src/chains/config/networks-file.js';
@@ -412,7 +411,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       const behind = `is at block ${height - 2}, behind block ${height} that was read before`;
       await expect(chain.head(signal)).rejects.toThrow(behind);
       await expect(chain.head(signal)).rejects.toBeInstanceOf(ChainBehind);
-      chain.forgetHead?.();
+      chain.forgetHead();
       expect(await chain.head(signal)).toMatchObject({ height: height - 2, hash: olderHash });
       chain = open({ nodes: [node.url, proxy.url] });
       expect(await chain.head(signal)).toMatchObject({ height });
@@ -453,7 +452,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       const [configured] = parseNetworks(file, {});
       const connection =
         configured &&
-        adapters.litecoin?.connect(configured, {
+        adapters.litecoin?.(configured, {
           log: pino({ level: 'silent' }),
           // It stands still, so that the budget does not grow.
           now: () => 0,
@@ -592,7 +591,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
   describe('reads the fee of a transaction', () => {
     const feeOf = async (txHash: string) =>
       readTransactionFee(
-        { ...litecoinRegtest, nodes: [proxy.url] },
+        createBitcoinNodes({ ...litecoinRegtest, nodes: [proxy.url] }),
         txHash,
         await node.rpc<number>('getblockcount'),
         signal,

@@ -118,7 +118,8 @@ it('Calls that are made together share a request, and each gets its own answer o
   expect(price).toBeInstanceOf(RpcFailure);
   expect(height).toBeGreaterThan(0);
   expect(proxy.requests).toBe(1);
-  await Promise.all([evm.chainId(), evm.separate().chainId()]);
+  const beside = createEvmClient(createNodeClient({ name: 'node 1', url: proxy.url }), signal);
+  await Promise.all([evm.chainId(), beside.chainId()]);
   expect(proxy.requests).toBe(3);
 });
 

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Hex } from 'viem';
 import { createEvmChain, type EvmChain } from '../../../src/chains/evm/evm-chain.js';
 import type { ChainDeps } from '../../../src/chains/config/nodes.js';
-import type { EvmConfig } from '../../../src/chains/evm/config.js';
+import type { EvmConfig } from '../../../src/chains/evm/evm-nodes.js';
 import { anvilChainId, startAnvil, type Anvil } from '../../support/anvil.js';
 import { startProviderProxy, type ProviderProxy } from '../../support/provider-proxy.js';
 import { roundsOf } from '../../support/rounds.js';
@@ -419,7 +419,7 @@ describe('Catching up', () => {
     let from = before.height + 1;
     // Steps end in the middle of what was read ahead.
     for (let step = 11; from <= tip; step += 1) {
-      const blocks = (await chain.blocks?.(from, Math.min(tip, from + step - 1), signal)) ?? [];
+      const blocks = await chain.blocks(from, Math.min(tip, from + step - 1), signal);
       for (const { height, hash, parentHash, transfers } of blocks) {
         expect([height, read.at(-1) ?? parentHash]).toEqual([from, parentHash]);
         read.push(hash);
@@ -434,7 +434,7 @@ describe('Catching up', () => {
     await anvil.reorg(1);
     await chain.head(signal);
     const used = requests();
-    const [newest] = (await chain.blocks?.(tip + 1, tip + 1, signal)) ?? [];
+    const [newest] = await chain.blocks(tip + 1, tip + 1, signal);
     expect(requests()).toBeGreaterThan(used);
     expect(newest?.transfers.map(({ txHash }) => txHash)).not.toContain(last);
   });

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Hex } from 'viem';
 import { createEvmChain, type EvmChain } from '../../../src/chains/evm/evm-chain.js';
 import { checkEvmNetwork } from '../../../src/chains/evm/check.js';
-import type { EvmConfig } from '../../../src/chains/evm/config.js';
+import type { EvmConfig } from '../../../src/chains/evm/evm-nodes.js';
 import { crossCheck } from '../../../src/scanning/cross-check.js';
 import type { UncheckedReceipt } from '../../../src/scanning/scan.js';
 import { ChainBehind } from '../../../src/chains/read-chain.js';

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Hex } from 'viem';
-import type { EvmConfig } from '../../../src/chains/evm/config.js';
+import type { EvmConfig } from '../../../src/chains/evm/evm-nodes.js';
 import { createTronChain, checkTronNetwork } from '../../../src/chains/tron/tron-chain.js';
 import { toEvmAddress, toTronAddress } from '../../../src/chains/tron/tron-dialect.js';
 import type { EvmChain } from '../../../src/chains/evm/evm-chain.js';
