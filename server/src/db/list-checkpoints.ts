@@ -50,7 +50,6 @@ export const rowsPerCheckpoint = 1000;
 /** The newest rows get no checkpoints, because they change most: payments are paid, and inserts commit out of order. */
 const trailingRows = 1000;
 const growth = rowsPerCheckpoint + trailingRows;
-const segmentsPerTransaction = 10;
 const beforeAll: Place = { created_at: -1, id: '' };
 
 /** Counts the rows of a list and locates a page of it. The cost hardly grows with the list. */
@@ -234,13 +233,13 @@ export async function extendCheckpoints(database: Database, signal: AbortSignal)
   }
 }
 
+/** Counts one segment in each transaction: meanwhile, all that changes lists waits. */
 async function extendList(database: Database, part: Part, signal: AbortSignal): Promise<void> {
-  const changed = await changedSegments(database.reader, part);
-  for (const ends of chunksOf(changed, segmentsPerTransaction)) {
+  for (const end of await changedSegments(database.reader, part)) {
     if (signal.aborted) return;
     await database.write(async (transaction) => {
       await waitForWriters(transaction);
-      for (const end of ends) await countAgain(transaction, part, end);
+      await countAgain(transaction, part, end);
     });
   }
   while (!signal.aborted && (await hasGrown(database.reader, part))) {
@@ -281,15 +280,15 @@ async function countAgain(transaction: Transaction, part: Part, end: Place): Pro
   if (after) await addSegments(transaction, part, after, end);
 }
 
-/** @param end of the last one; without it, the newest rows are left out */
+/** @param end of the last one; without it, adds one, and leaves the newest rows out */
 async function addSegments(transaction: Transaction, part: Part, begin: Place, end?: Place): Promise<void> {
   let after = begin;
-  for (let added = 0; end !== undefined || added < segmentsPerTransaction; added += 1) {
+  for (;;) {
     const isLong = (await rowAfter(transaction, part, after, growth, end)) !== undefined;
     const upTo = isLong ? await rowAfter(transaction, part, after, rowsPerCheckpoint, end) : end;
     if (!upTo) return;
     await addSegment(transaction, part, { after, upTo });
-    if (!isLong) return;
+    if (!isLong || !end) return;
     after = upTo;
   }
 }

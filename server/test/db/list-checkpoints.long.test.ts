@@ -236,6 +236,24 @@ describe.each(engines)('On $name, a long list', (engine) => {
     await expectAllFilters();
   });
 
+  it('keeps payments waiting for the count of one segment, however many have changed', async () => {
+    await insert(spread(5000));
+    let writes = 0;
+    const counted: Database = {
+      ...database,
+      write(work) {
+        writes += 1;
+        return database.write(work);
+      },
+    };
+    await extendCheckpoints(counted, never);
+    expect(writes).toBe(4);
+    await insert([hour + 1, hour + 7001, hour + 14_001]);
+    expect(await segments()).toEqual([null, null, null, 1000]);
+    await extendCheckpoints(counted, never);
+    expect([writes, await segments()]).toEqual([7, [1001, 1001, 1001, 1000]]);
+  });
+
   it('does not count a payment again that goes on without another status', async () => {
     await insert(spread(5000));
     await extendCheckpoints(database, never);
