@@ -1,18 +1,12 @@
 /** Whether a payment can be received: payers are not sent to a network where the server would not see their money. */
 import type { NetworkRef } from './chain.js';
+import type { ConnectedNetwork } from './connect.js';
 import type { Network } from './networks.js';
 
 export interface ScannedNetworkStatus extends NetworkRef {
   /** How far the scan is behind; undefined before the first scan. */
   readonly lagMs: number | undefined;
   readonly isWrongChain: boolean;
-}
-
-export interface RealNetwork {
-  readonly network: Pick<Network, 'mode' | 'code'>;
-  readonly blockSeconds: number;
-  /** Currencies that cannot be read on it. */
-  readonly unreadable: () => ReadonlySet<string>;
 }
 
 /** Whether a currency on a network is read up to now, give or take a few blocks. */
@@ -40,7 +34,7 @@ const rememberedMs = 250;
  */
 export function createAvailability(
   status: () => readonly ScannedNetworkStatus[],
-  networks: readonly RealNetwork[],
+  networks: readonly Pick<ConnectedNetwork, 'network' | 'blockSeconds' | 'unreadable'>[],
   realNow: () => number,
 ): IsReadable {
   const byKey = new Map(networks.map((one) => [keyOf(one.network.mode, one.network.code), one]));

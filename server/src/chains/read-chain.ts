@@ -2,18 +2,7 @@
 import type { Chain, ChainBlock, ChainHead, ChainTransfer, NetworkRef } from './chain.js';
 import { NodesUnavailable } from '../rpc/node-error.js';
 
-export interface Difference {
-  /** Scanned blocks above this height are no longer on the best chain; undefined if all still are. */
-  readonly orphanedAbove: number | undefined;
-  /** Linked by their hashes, oldest first. */
-  readonly blocks: readonly ChainBlock[];
-  /** Undefined if the blocks do not reach the head, or if the chain moved during the read. */
-  readonly pending: readonly ChainTransfer[] | undefined;
-  /** The last block that was read, or the base if there was none; and what is final, as the node says. */
-  readonly head: ChainHead;
-  /** The height of the chain's newest block. */
-  readonly tipHeight: number;
-}
+export type Difference = Awaited<ReturnType<typeof readDifference>>;
 
 export interface ReadFrom {
   /** The last block that was scanned. */
@@ -73,12 +62,7 @@ function acceptReorgCommand({ network, mode }: NetworkRef, from: string): string
 }
 
 /** @param maxBlocks the most blocks to read, so that catching up happens in steps */
-export async function readDifference(
-  chain: Chain,
-  from: ReadFrom,
-  maxBlocks: number,
-  signal: AbortSignal,
-): Promise<Difference> {
+export async function readDifference(chain: Chain, from: ReadFrom, maxBlocks: number, signal: AbortSignal) {
   const tip = await chain.head(signal);
   let base: Base = from.last;
   let blocks = await readBlocks(chain, base, tip, maxBlocks, from, signal);
@@ -100,10 +84,16 @@ export async function readDifference(
     last.hash === tip.hash
       ? await (blocks.length > 0 ? unlessUnavailable(readPending()) : readPending())
       : undefined;
-  const orphanedAbove = base === from.last ? undefined : base.height;
   return {
-    ...{ orphanedAbove, blocks, pending },
+    /** Scanned blocks above this height are no longer on the best chain; undefined if all still are. */
+    orphanedAbove: base === from.last ? undefined : base.height,
+    /** Linked by their hashes, oldest first. */
+    blocks,
+    /** Undefined if the blocks do not reach the head, or if the chain moved during the read. */
+    pending,
+    /** The last block that was read, or the base if there was none; and what is final, as the node says. */
     head: { height: last.height, hash: last.hash, finalized: tip.finalized },
+    /** The height of the chain's newest block. */
     tipHeight: tip.height,
   };
 }

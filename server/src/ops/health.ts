@@ -1,6 +1,6 @@
 /** Health checks: `/healthz` (the process is up) and `/readyz` (it can serve). They need no key and expose no merchant data. */
 import { Router, type Response } from 'express';
-import { describeNetwork, publicProblems, type NetworkHealth } from '../scanning/network-health.js';
+import { describeNetwork, publicProblems, type ShownHealth } from '../scanning/network-health.js';
 import { describeSkew, maxSkewMs } from '../db/server-time.js';
 import { Problem } from '../shared/problem.js';
 import type { CurrentOutage } from './outage.js';
@@ -14,10 +14,7 @@ export interface Condition {
   pingDatabase(): Promise<void>;
   /** How far this machine's clock is ahead of the server's time. */
   clockSkewMs(): number;
-  networks(): readonly Pick<
-    NetworkHealth,
-    'mode' | 'network' | 'lagMs' | 'problem' | 'disagreement' | 'connection' | 'isOffered'
-  >[];
+  networks(): readonly ShownHealth[];
   /** How overdue the oldest webhook delivery is. */
   webhookLagMs(): Promise<number>;
   /** How long ago this process last polled for due deliveries. */

@@ -5,16 +5,13 @@ import { isoTime } from '../shared/clock.js';
 import type { PsbtTable } from '../db/schema.js';
 import { paidAmounts } from './context.js';
 import type { Exported } from './export.js';
-import type { PsbtPayouts } from './psbt-payouts.js';
-import { attentionOf } from './psbt-store.js';
+import { attentionOf, type StoredPsbt } from './psbt-store.js';
 import { newestOf, viewPsbt, viewPsbtRow } from './psbt-view.js';
 import { command, type Group, type Output } from '../commands/command.js';
 import type { CommandContext } from '../commands/context.js';
 import { readGivenFile, writeNewFile } from '../commands/files.js';
 import * as option from '../commands/options.js';
 import { amountText, listRecords } from '../commands/records.js';
-
-type StoredPsbt = Awaited<ReturnType<PsbtPayouts['retrieve']>>;
 
 const id = option.id('the PSBT, as "transfers psbt list" shows it');
 const output = option.newFile('writes the PSBT into this new file, instead of printing it in base64');

@@ -2,15 +2,13 @@
 import { fromUnits } from 'crypto-checkout/contract';
 import type { Logger } from 'pino';
 import { defaultNet } from '../addresses/formats.js';
-import { isBitcoinLike, type BitcoinFamily } from '../addresses/bitcoin-scripts.js';
+import { isBitcoinLike } from '../addresses/bitcoin-scripts.js';
 import type { RestoreGuard } from '../restore/guard.js';
 import type { DepositKeyRecord, DepositKeys } from '../addresses/deposit-keys.js';
-import { readSpendingAccount, type SpendingAccount } from './account.js';
+import { readSpendingAccount, type AccountUse, type SpendingAccount } from './account.js';
 import { scriptOfAddress, scriptsOf } from './build.js';
 import type { ExpectedTransaction } from './check.js';
-import type { UtxoNode } from '../chains/bitcoin/utxo-node.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
-import type { AddressNet, Network } from '../chains/networks.js';
 import type { PsbtTable, PsbtVersionTable } from '../db/schema.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { AuditLog } from '../merchants/audit-log.js';
@@ -38,26 +36,17 @@ export interface PsbtDeps extends RoomDeps {
   readonly log: Logger;
 }
 
-export interface PsbtNetwork {
-  readonly network: Network;
-  readonly family: BitcoinFamily;
-  readonly net: AddressNet;
-  readonly node: UtxoNode;
-  readonly currency: Currency;
-}
+export type PsbtNetwork = ReturnType<typeof networkOf>;
 
 /** How the keys of an account are named in a PSBT. */
-export interface AccountNames {
-  readonly fingerprint: string | undefined;
-  readonly path: string | undefined;
-}
+export type AccountNames = Pick<AccountUse, 'fingerprint' | 'path'>;
 
 /** Problem: `invalid_state` if the network is not configured, or not of Bitcoin's kind. */
 export function networkOf(
   { connected, currencies }: Pick<PsbtDeps, 'connected' | 'currencies'>,
   mode: Mode,
   code: string,
-): PsbtNetwork {
+) {
   const found = connected.find(({ network }) => network.mode === mode && network.code === code.toLowerCase());
   const node = found?.utxoNode;
   if (!found || !node || !isBitcoinLike(found.network.family)) {

@@ -2,7 +2,7 @@
 import type { Reader, Transaction } from '../db/engine.js';
 import { chunksOf, inChunks } from '../db/chunks.js';
 import { forUpdate } from '../db/locks.js';
-import { within } from '../db/rows.js';
+import { insertRow, rowById, updateRow, within } from '../db/rows.js';
 import type {
   PsbtInputTable,
   PsbtTable,
@@ -42,18 +42,13 @@ export interface Holder {
 
 /** Locks a PSBT until the transaction ends, and reads it anew. */
 export async function lockPsbt(transaction: Transaction, id: string): Promise<StoredPsbt> {
-  const psbt = await transaction
-    .selectFrom('psbts')
-    .selectAll()
-    .where('id', '=', id)
-    .$call(forUpdate(transaction))
-    .executeTakeFirst();
+  const psbt = await rowById(transaction, 'psbts', id).$call(forUpdate(transaction)).executeTakeFirst();
   if (!psbt) throw new Error(`The PSBT ${id} is gone`);
   return { ...psbt, ...(await readParts(transaction, id)) };
 }
 
 export async function readPsbt(reader: Reader, id: string): Promise<StoredPsbt | undefined> {
-  const psbt = await reader.selectFrom('psbts').selectAll().where('id', '=', id).executeTakeFirst();
+  const psbt = await rowById(reader, 'psbts', id).executeTakeFirst();
   return psbt && { ...psbt, ...(await readParts(reader, id)) };
 }
 
@@ -140,17 +135,8 @@ export async function insertPsbt(
   for (const chunk of chunksOf(rows)) await transaction.insertInto('psbt_transfers').values(chunk).execute();
 }
 
-export async function insertVersion(transaction: Transaction, version: PsbtVersionTable): Promise<void> {
-  await transaction.insertInto('psbt_versions').values(version).execute();
-}
-
-export async function updatePsbt(
-  transaction: Transaction,
-  id: string,
-  change: Partial<PsbtTable>,
-): Promise<void> {
-  await transaction.updateTable('psbts').set(change).where('id', '=', id).execute();
-}
+export const insertVersion = insertRow('psbt_versions');
+export const updatePsbt = updateRow('psbts');
 
 export async function updateVersion(
   transaction: Transaction,
@@ -327,12 +313,7 @@ export async function knownCoins(reader: Reader, of: Holder, sourceId: string): 
 /** The coins on the merchant's addresses that are in no PSBT of any state, as `hash:index`. */
 export async function untouchedCoins(reader: Reader, of: Holder): Promise<string[]> {
   const coins = await coinsEver(reader, of);
-  const rows = await reader
-    .selectFrom('psbt_inputs')
-    .select(['tx_hash', 'output_index'])
-    .where((e) => e.and({ mode: of.scope.mode, network: of.network }))
-    .execute();
-  const touched = new Set(rows.map(nameOfRow));
+  const touched = await outpointsIn(reader, { mode: of.scope.mode, network: of.network });
   return coins.map(nameOfRow).filter((coin) => !touched.has(coin));
 }
 
@@ -400,14 +381,17 @@ export async function ownTransactions(
 }
 
 /** The coins that PSBTs of a network hold, as `hash:index`. */
-export async function heldOutpoints(
+export const heldOutpoints = (reader: Reader, at: Pick<PsbtTable, 'mode' | 'network'>) =>
+  outpointsIn(reader, { ...at, is_held: 1 });
+
+async function outpointsIn(
   reader: Reader,
-  { mode, network }: Pick<PsbtTable, 'mode' | 'network'>,
+  of: Pick<PsbtInputTable, 'mode' | 'network'> & Partial<Pick<PsbtInputTable, 'is_held'>>,
 ): Promise<ReadonlySet<string>> {
   const held = await reader
     .selectFrom('psbt_inputs')
     .select(['tx_hash', 'output_index'])
-    .where((e) => e.and({ mode, network, is_held: 1 }))
+    .where((e) => e.and(of))
     .execute();
   return new Set(held.map(nameOfRow));
 }

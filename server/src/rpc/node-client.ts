@@ -28,6 +28,8 @@ export interface NodeClientOptions {
   readonly now?: (() => number) | undefined;
 }
 
+/** The most calls in one request. */
+export const usualBatch = 50;
 /** A block of a busy network has a few megabytes. Whatever is longer is not an answer. */
 const longestAnswerBytes = 128 * 1024 * 1024;
 /** For a node that refuses requests without saying for how long. */
@@ -36,7 +38,7 @@ const defaultPauseMs = 1000;
 const longestPauseMs = 10 * 60_000;
 
 export function createNodeClient(options: NodeClientOptions) {
-  const { name, timeoutMs = 15_000, maxBatch = 50, now = Date.now, budget } = options;
+  const { name, timeoutMs = 15_000, maxBatch = usualBatch, now = Date.now, budget } = options;
   const target = readNodeUrl(options.url, options.headers);
   const used = {
     /** HTTP requests. */
@@ -207,18 +209,7 @@ export function createNodeClient(options: NodeClientOptions) {
 class TimedOut extends Error {}
 class TooLong extends Error {}
 
-interface Answer {
-  readonly status: number;
-  readonly retryAfter: string | null;
-  readonly text: string;
-}
-
-async function exchange(
-  { url, headers }: NodeTarget,
-  body: unknown,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<Answer> {
+async function exchange({ url, headers }: NodeTarget, body: unknown, timeoutMs: number, signal: AbortSignal) {
   // Not AbortSignal.any: on a signal that lives as long as the scanner, Node 20 keeps every signal made from it.
   const controller = new AbortController();
   const abort = () => controller.abort();

@@ -22,8 +22,8 @@ export interface NodePoolOptions extends Pick<
    * @throws NodeError with the fault `wrong-network` if the node is on another chain
    */
   verify(node: NodeClient, signal: AbortSignal): Promise<void>;
-  /** Called when a node stops or starts to be used. */
-  onChange?: ((node: string, problem: string | undefined) => void) | undefined;
+  /** Called with what an operator should know: a node stops or starts to be used. Never contains a URL. */
+  warn?: ((message: string) => void) | undefined;
 }
 
 interface Member {
@@ -44,7 +44,7 @@ const wrongNetworkRestMs = 30_000;
 const behindRestMs = 2000;
 
 export function createNodePool(options: NodePoolOptions) {
-  const { network, verify, onChange, now = Date.now } = options;
+  const { network, verify, warn, now = Date.now } = options;
   if (options.nodes.length === 0) throw new Error(`The network ${network} has no node: name at least one`);
   const { requestsPerMinute } = options;
   const budget = requestsPerMinute === undefined ? undefined : createRequestBudget(requestsPerMinute, now);
@@ -71,7 +71,7 @@ export function createNodePool(options: NodePoolOptions) {
   function succeed(member: Member): void {
     const wasFailing = member.problem !== undefined;
     Object.assign(member, { failures: 0, restsUntil: 0, isBarred: false, problem: undefined });
-    if (wasFailing) onChange?.(member.client.name, undefined);
+    if (wasFailing) warn?.(`${network}: ${member.client.name} works again`);
   }
 
   function fail(member: Member, error: NodeError | RpcFailure): void {
@@ -90,7 +90,7 @@ export function createNodePool(options: NodePoolOptions) {
     }
     const isNew = member.problem === undefined || faultOf(member.problem) !== faultOf(error);
     member.problem = error;
-    if (isNew) onChange?.(member.client.name, error.message);
+    if (isNew) warn?.(`${network}: ${error.message}`);
   }
 
   /** Yields what each node makes of the work, best first; those that fail are left out. @throws NodesUnavailable if all do */

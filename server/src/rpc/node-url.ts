@@ -1,13 +1,7 @@
 /** Reads node URLs, and keeps the credentials in them out of every message. */
 
 /** Where and how to reach a node. */
-export interface NodeTarget {
-  /** Without user name and password: `fetch` refuses them in a URL. */
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  /** Replaces everything that could be a credential. Applied to all text that a node or the network stack returns. */
-  redact(text: string): string;
-}
+export type NodeTarget = ReturnType<typeof readNodeUrl>;
 
 /** Parts of a path that say which API it is. All others may be a key. */
 const plainSegments = new Set(['jsonrpc', 'rpc', 'mainnet', 'testnet', 'wallet', 'api', 'http', 'https']);
@@ -18,7 +12,7 @@ const hidden = '[hidden]';
  * @param headers are sent with each request, and count as credentials
  * @throws if it is not such a URL. The message does not contain it
  */
-export function readNodeUrl(text: string, headers: Readonly<Record<string, string>> = {}): NodeTarget {
+export function readNodeUrl(text: string, headers: Readonly<Record<string, string>> = {}) {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
     throw new Error('A node needs a URL that starts with https:// or http://');
@@ -52,9 +46,11 @@ export function readNodeUrl(text: string, headers: Readonly<Record<string, strin
   // Longer ones first: a shorter one can be a part of them.
   const ordered = [...secrets].filter((secret) => secret.length >= 3).sort((a, b) => b.length - a.length);
   return {
+    /** Without user name and password: `fetch` refuses them in a URL. */
     url: url.href,
     headers: sent,
-    redact: (message) => ordered.reduce((rest, secret) => rest.replaceAll(secret, hidden), message),
+    /** Replaces everything that could be a credential. Applied to all text that a node or the network stack returns. */
+    redact: (message: string) => ordered.reduce((rest, secret) => rest.replaceAll(secret, hidden), message),
   };
 }
 

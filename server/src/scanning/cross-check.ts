@@ -4,19 +4,12 @@ import { firstContractIndex } from '../chains/evm/transfers.js';
 import { NodesUnavailable } from '../rpc/node-error.js';
 import { keyOf, transferKey, type CheckedReceipt, type UncheckedReceipt } from './scan.js';
 
-export interface CrossCheck {
-  readonly checked: readonly CheckedReceipt[];
-  /** What a node says differently, as one sentence without the full stop; undefined if none does. */
-  readonly disagreement: string | undefined;
-}
+export type CrossCheck = Awaited<ReturnType<typeof crossCheck>>;
 
 /** A node that cannot be asked, or has not read a block yet, neither confirms nor contradicts. */
-export async function crossCheck(
-  chain: Chain,
-  receipts: readonly UncheckedReceipt[],
-  signal: AbortSignal,
-): Promise<CrossCheck> {
+export async function crossCheck(chain: Chain, receipts: readonly UncheckedReceipt[], signal: AbortSignal) {
   const checked: CheckedReceipt[] = [];
+  /** What a node says differently, as one sentence without the full stop; undefined if none does. */
   let disagreement: string | undefined;
   for (const height of new Set(receipts.map((receipt) => receipt.height))) {
     const told = await tellAll(chain, height, signal);

@@ -1,23 +1,28 @@
 /** What an operator needs to know of each network: how far its scan is, which node it is read from, and what is wrong. */
 import { isReadUpToNow } from '../chains/availability.js';
-import type { ConnectedNetwork, ConnectionStatus } from '../chains/connect.js';
+import type { ConnectedNetwork } from '../chains/connect.js';
 import type { NetworkStatus } from './scanner.js';
 
-export interface NetworkHealth extends NetworkStatus {
-  /** Undefined for networks without nodes, such as the simulated ones. */
-  readonly connection?: ConnectionStatus | undefined;
-  /** Whether payers are sent to it: it is read up to now. */
-  readonly isOffered: boolean;
-}
+export type NetworkHealth = ReturnType<typeof networkHealth>[number];
+
+/** What anybody may read of it, and what that follows from. */
+export type ShownHealth = Pick<NetworkHealth, 'mode' | 'network' | 'lagMs' | 'isOffered'> &
+  Partial<Pick<NetworkHealth, 'problem' | 'disagreement' | 'connection'>>;
 
 /** @param scanned what the scanner says of each network */
 export function networkHealth(
   scanned: readonly NetworkStatus[],
   connected: readonly Pick<ConnectedNetwork, 'network' | 'blockSeconds' | 'status'>[],
-): NetworkHealth[] {
+) {
   return scanned.map((one) => {
     const real = connected.find(({ network }) => network.mode === one.mode && network.code === one.network);
-    return { ...one, connection: real?.status(), isOffered: !real || isReadUpToNow(one, real.blockSeconds) };
+    return {
+      ...one,
+      /** Undefined for networks without nodes, such as the simulated ones. */
+      connection: real?.status(),
+      /** Whether payers are sent to it: it is read up to now. */
+      isOffered: !real || isReadUpToNow(one, real.blockSeconds),
+    };
   });
 }
 
@@ -25,10 +30,7 @@ export function networkHealth(
  * What anybody may read of a network's problems. The errors themselves quote nodes and providers: the log and
  * `chains status` have them.
  */
-export function publicProblems(
-  health: Pick<NetworkHealth, 'problem' | 'disagreement' | 'connection'>,
-): string[] {
-  const { problem, disagreement, connection } = health;
+export function publicProblems({ problem, disagreement, connection }: ShownHealth): string[] {
   return [
     ...(problem === undefined ? [] : ['The scan fails: "chains status" says why']),
     ...(disagreement === undefined ? [] : ['The nodes disagree: "chains status" says on what']),
@@ -40,12 +42,7 @@ export function publicProblems(
 }
 
 /** What anybody may read of a network. Nodes are named by their place in the configuration, never by their URL. */
-export function describeNetwork(
-  one: Pick<
-    NetworkHealth,
-    'mode' | 'network' | 'lagMs' | 'problem' | 'disagreement' | 'connection' | 'isOffered'
-  >,
-) {
+export function describeNetwork(one: ShownHealth) {
   const { mode, network, lagMs, connection, isOffered } = one;
   return {
     mode,

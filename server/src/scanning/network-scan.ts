@@ -1,4 +1,5 @@
 /** Scans one network: holds its lease, reads the chain outside of transactions, and writes each step in one. */
+import type { Logger } from 'pino';
 import type { Clock } from '../shared/clock.js';
 import type { Database } from '../db/database.js';
 import type { ChainCursorTable } from '../db/schema.js';
@@ -24,18 +25,7 @@ export interface ScanDeps {
   readonly database: Database;
   readonly clock: Clock;
   readonly sink: ScanSink;
-  /** Called while a scan has many blocks to read, every ten seconds and when it has read them. */
-  readonly onCatchUp?: (network: NetworkRef, progress: CatchUp) => void;
-  /** Called with what an operator should know. */
-  readonly onWarning?: (network: NetworkRef, message: string) => void;
-}
-
-export interface CatchUp {
-  /** The last block that was read. */
-  readonly height: number;
-  /** The blocks that are left to read. */
-  readonly left: number;
-  readonly blocksPerSecond: number;
+  readonly log: Logger;
 }
 
 const blocksAtOnce = 50;
@@ -50,13 +40,13 @@ const syncIntervalMs = 1000;
 
 export function createNetworkScan(
   network: ScannedNetwork,
-  { database, clock, sink, onCatchUp, onWarning }: ScanDeps,
+  { database, clock, sink, log }: ScanDeps,
   holder: string,
 ) {
   const { chain } = network;
   const { mode } = chain;
   const ref: NetworkRef = { mode, network: chain.network };
-  const finalHeightOf = createFinality(database.reader, ref, (message) => onWarning?.(ref, message));
+  const finalHeightOf = createFinality(database.reader, ref, (message) => log.warn(ref, message));
   const keptBlocks = Math.max(network.confirmations, 100) * 2;
   const leaseMs = 6000 + 2 * network.intervalMs;
   let known: ChainCursorTable | undefined;
@@ -120,7 +110,7 @@ export function createNetworkScan(
     checkNotBefore = found.checked.length < receipts.length ? realNow() + checkIntervalMs : 0;
     const { disagreement } = found;
     if (disagreement !== undefined && disagreement !== cursor.disagreement) {
-      onWarning?.(ref, `The nodes disagree: ${disagreement}. Nothing of it is credited until they agree`);
+      log.warn(ref, `The nodes disagree: ${disagreement}. Nothing of it is credited until they agree`);
     }
     return found;
   }
@@ -225,7 +215,7 @@ export function createNetworkScan(
      * @throws LeaseLost if another process took the lease meanwhile; what that process wrote stands
      */
     async run(isUrgent: boolean, signal: AbortSignal): Promise<void> {
-      const catchUp = watchCatchUp((progress) => onCatchUp?.(ref, progress));
+      const catchUp = watchCatchUp(log, ref);
       // Nodes on two branches can lead it to and fro for ever.
       for (let more = true, stalls = 0; more && stalls < mostStalls;) {
         signal.throwIfAborted();
@@ -263,8 +253,8 @@ function readUntilOf(chain: Chain, { blocks, pending }: Difference, startedAt: n
 const manyBlocks = 500;
 const reportEveryMs = 10_000;
 
-/** Reports how a scan gets on that had many blocks left after its first step. */
-function watchCatchUp(report: (progress: CatchUp) => void): (cursor: ChainCursorTable) => void {
+/** Logs how a scan gets on that had many blocks left after its first step: every ten seconds, and when it has read them. */
+function watchCatchUp(log: Logger, ref: NetworkRef): (cursor: ChainCursorTable) => void {
   let first: { readonly height: number; readonly at: number } | undefined;
   let reportedAt = 0;
   return ({ height, head_height: headHeight }) => {
@@ -277,7 +267,8 @@ function watchCatchUp(report: (progress: CatchUp) => void): (cursor: ChainCursor
     reportedAt = now;
     const seconds = (now - first.at) / 1000;
     const blocksPerSecond = isFirst ? 0 : Math.round((height - first.height) / seconds);
-    report({ height, left, blocksPerSecond });
+    const message = left > 0 ? 'Reading missed blocks' : 'Read all missed blocks';
+    log.info({ ...ref, left, height, blocksPerSecond }, message);
     if (left === 0) first = undefined;
   };
 }

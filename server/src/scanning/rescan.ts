@@ -62,12 +62,7 @@ export async function applyOldBlocks(
 ): Promise<void> {
   // The scanner waits: what it has orphaned must not be applied after that.
   const cursor = await lockCursor(transaction, { mode, network });
-  const stored = await transaction
-    .selectFrom('scanned_blocks')
-    .select(['height', 'hash'])
-    .where((e) => e.and({ mode, network }))
-    .where('height', '>=', blocks[0]?.height ?? 0)
-    .execute();
+  const stored = await readScannedBlocks(transaction, { mode, network });
   const hashes = new Map(stored.map(({ height, hash }) => [height, hash]));
   const isStale = blocks.some(
     ({ height, hash }) => height > cursor.height || (hashes.get(height) ?? hash) !== hash,

@@ -1,39 +1,20 @@
 /** Scans all networks, each in its own loop, so that a failing one does not delay the others. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import { errorMessage } from '../shared/error-message.js';
 import type { NewId } from '../shared/ids.js';
-import { readGaps, type AssetGap } from './asset-gaps.js';
+import { readGaps } from './asset-gaps.js';
 import type { NetworkRef } from '../chains/chain.js';
 import { lagOf, LeaseLost } from './cursors.js';
 import { ChainBehind } from '../chains/read-chain.js';
 import { NodesUnavailable } from '../rpc/node-error.js';
 import { createNetworkScan, type ScanDeps, type ScannedNetwork } from './network-scan.js';
 
-export interface ScannerOptions extends Omit<ScanDeps, 'onCatchUp' | 'onWarning'> {
+export interface ScannerOptions extends ScanDeps {
   readonly networks: readonly ScannedNetwork[];
   readonly newId: NewId;
-  readonly log: Logger;
 }
 
-export interface NetworkStatus extends NetworkRef {
-  /** The last scanned height; undefined before the first scan. */
-  readonly height: number | undefined;
-  /** The chain's newest block at the last scan. */
-  readonly headHeight: number | undefined;
-  /** How far the scan, or the chain itself, is behind real time, whichever process scans; undefined before the first scan. */
-  readonly lagMs: number | undefined;
-  /** Whether a node is on another chain, and no other one can be used, whichever process found it. */
-  readonly isWrongChain: boolean;
-  /** Blocks that were read without an asset. */
-  readonly gaps: readonly AssetGap[];
-  /** Whether this process's last scan failed. */
-  readonly isFailing: boolean;
-  /** How its nodes contradict each other about receipts, which are not credited meanwhile. */
-  readonly disagreement?: string | undefined;
-  /** Why it waits, if its nodes work but have fewer blocks than were read; after a while also what to do. */
-  readonly problem?: string | undefined;
-}
+export type NetworkStatus = ReturnType<Scanner['status']>[number];
 
 export type Scanner = ReturnType<typeof createScanner>;
 
@@ -43,18 +24,9 @@ const stuckMs = 5 * 60_000;
 /** How often an urgent scan is attempted if urgent scans of other processes take its lease. */
 const urgentAttempts = 20;
 
-export function createScanner({ networks, newId, log, ...given }: ScannerOptions) {
+export function createScanner({ networks, newId, ...deps }: ScannerOptions) {
+  const { clock, log } = deps;
   const holder = newId();
-  const deps: ScanDeps = {
-    ...given,
-    onCatchUp({ mode, network }, { left, ...progress }) {
-      log.info(
-        { mode, network, left, ...progress },
-        left > 0 ? 'Reading missed blocks' : 'Read all missed blocks',
-      );
-    },
-    onWarning: ({ mode, network }, message) => log.warn({ mode, network }, message),
-  };
   const loops = new Map(networks.map((network) => [keyOf(network.chain), createLoop(network)]));
 
   function createLoop(network: ScannedNetwork) {
@@ -123,7 +95,7 @@ export function createScanner({ networks, newId, log, ...given }: ScannerOptions
 
     /** The remedy is logged only if the node stays behind: it would do harm while a node merely lags. */
     function describeBehind({ message, remedy }: ChainBehind): string {
-      const now = deps.clock.real();
+      const now = clock.real();
       behindSince ??= now;
       if (now - behindSince < stuckMs) return message;
       const whole = `${message}. This has lasted for more than ${stuckMs / 60_000} minutes. ${remedy}`;
@@ -149,7 +121,7 @@ export function createScanner({ networks, newId, log, ...given }: ScannerOptions
       const cursor = scan.cursor();
       if (!cursor) return undefined;
       // Not by what this process's own nodes said last: only the one that scans asks them again.
-      return lagOf(cursor, deps.clock.real());
+      return lagOf(cursor, clock.real());
     }
 
     function logLag(): void {
@@ -196,18 +168,25 @@ export function createScanner({ networks, newId, log, ...given }: ScannerOptions
             ),
           );
       },
-      status(): NetworkStatus {
+      status() {
         const cursor = scan.cursor();
         return {
-          mode,
-          network: code,
+          ...{ mode, network: code },
+          /** The last scanned height; undefined before the first scan. */
           height: cursor?.height,
+          /** The chain's newest block at the last scan. */
           headHeight: cursor?.head_height,
+          /** How far the scan, or the chain itself, is behind real time, whichever process scans; undefined before the first scan. */
           lagMs: lagMs(),
+          /** Whether a node is on another chain, and no other one can be used, whichever process found it. */
           isWrongChain: cursor?.is_wrong_chain === 1,
+          /** Blocks that were read without an asset. */
           gaps: readGaps(cursor?.gaps ?? '[]'),
+          /** Whether this process's last scan failed. */
           isFailing,
+          /** How its nodes contradict each other about receipts, which are not credited meanwhile. */
           disagreement: cursor?.disagreement ?? undefined,
+          /** Why it waits, if its nodes work but have fewer blocks than were read; after a while also what to do. */
           problem,
         };
       },
@@ -228,7 +207,7 @@ export function createScanner({ networks, newId, log, ...given }: ScannerOptions
     async stop(): Promise<void> {
       await Promise.all([...loops.values()].map((loop) => loop.stop()));
     },
-    status: (): readonly NetworkStatus[] => [...loops.values()].map((loop) => loop.status()),
+    status: () => [...loops.values()].map((loop) => loop.status()),
   };
 }
 

@@ -8,18 +8,10 @@ import type { Scope, Within } from '../shared/scope.js';
 import { unheldTransfers } from '../withdrawals/waiting-transfers.js';
 
 /** A transfer that waits, and what it was exported as. */
-export interface ReservedTransfer extends TransferTable {
-  readonly export_id: string;
-  readonly exported_by: string;
-  /** Real time. */
-  readonly exported_at: number;
-  readonly handed_at: number | null;
-  readonly handed_nonce: number | null;
-  readonly wallet_answer: string | null;
-}
+export type ReservedTransfer = Awaited<ReturnType<typeof reservedTransfers>>[number];
 
 /** The pending transfers that an export holds, in the order of the exports. */
-export function reservedTransfers(reader: Reader, of: Within): Promise<ReservedTransfer[]> {
+export function reservedTransfers(reader: Reader, of: Within) {
   return reader
     .selectFrom('transfers')
     .$call(within(of))
@@ -28,6 +20,7 @@ export function reservedTransfers(reader: Reader, of: Within): Promise<ReservedT
     .select([
       'transfer_exports.id as export_id',
       'transfer_exports.actor as exported_by',
+      // Real time.
       'transfer_exports.created_at as exported_at',
       'transfer_exports.handed_at',
       'transfer_exports.handed_nonce',
@@ -88,12 +81,9 @@ export const unheldBefore = (reader: Reader, before: number): Promise<TransferTa
     .execute();
 
 /** How many transfers of a merchant wait for a wallet on each network, and are in no export or PSBT. */
-export const countUnheld = (
-  reader: Reader,
-  scope: Scope,
-): Promise<{ network: string; count: number | bigint | string }[]> =>
+export const countUnheld = (reader: Reader, scope: Scope) =>
   unheldTransfers(reader, scope)
-    .select(['network', (e) => e.fn.countAll().as('count')])
+    .select(['network', (e) => e.fn.countAll<number | string>().as('count')])
     .groupBy('network')
     .orderBy('network')
     .execute();

@@ -49,9 +49,9 @@ export function createForwarderChecks(deps: ForwarderChecksDeps) {
     } catch {
       signal.throwIfAborted();
       // A node that does not answer says nothing about what is on the chain: what was seen before stays true.
-      if (before && before.problem === undefined) problem = undefined;
       // `/readyz` shows it to anybody, so it does not quote the node.
-      else problem = 'its nodes cannot be used. "networks check" says why';
+      if (!before || before.problem !== undefined)
+        problem = 'its nodes cannot be used. "networks check" says why';
     }
     results.set(name, { problem, dueAt: performance.now() + (problem === undefined ? recheckMs : retryMs) });
     if (before && before.problem === problem) return;
@@ -160,17 +160,12 @@ export async function readFactory(evm: EvmNodes, name: string, signal: AbortSign
     (node) => Promise.all([address, implementation, deployer].map((one) => node.code(one))),
     signal,
   );
-  const hasDeployer = found[2] !== '0x';
-  if (found[0] === '0x') {
-    return {
-      hasDeployer,
-      problem: `the forwarder factory is not deployed on ${name}. "sweeps deploy" prints the transaction`,
-    };
-  }
-  if (found[0] !== code || found[1] !== implementationCode) {
-    return { hasDeployer, problem: `the code at ${address} on ${name} is not that of the forwarder factory` };
-  }
-  return { hasDeployer, problem: undefined };
+  const isRight = found[0] === code && found[1] === implementationCode;
+  const problem =
+    found[0] === '0x'
+      ? `the forwarder factory is not deployed on ${name}. "sweeps deploy" prints the transaction`
+      : `the code at ${address} on ${name} is not that of the forwarder factory`;
+  return { hasDeployer: found[2] !== '0x', problem: isRight ? undefined : problem };
 }
 
 /** Accounts that delegate to a contract (EIP-7702) are still accounts. */

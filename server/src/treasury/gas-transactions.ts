@@ -1,6 +1,7 @@
 /** Stores the transactions of gas keys. */
 import type { Reader, Transaction } from '../db/engine.js';
 import { forUpdate } from '../db/locks.js';
+import { updateRow } from '../db/rows.js';
 import type { GasTransactionTable } from '../db/schema.js';
 
 /** `sender` is the address of the key. */
@@ -58,13 +59,7 @@ export async function endNonce(
     .execute();
 }
 
-export async function updateTransaction(
-  transaction: Transaction,
-  id: string,
-  changes: Pick<GasTransactionTable, 'status' | 'cost' | 'block_height' | 'ended_at'>,
-): Promise<void> {
-  await transaction.updateTable('gas_transactions').set(changes).where('id', '=', id).execute();
-}
+export const updateTransaction = updateRow('gas_transactions');
 
 /** What was signed from a nonce on, ended or not. Locked until the transaction ends. */
 export function lockTransactionsFrom(

@@ -272,8 +272,6 @@ export function transactionsOf({ items }: Pick<SweepPlan, 'items'>, most: number
   });
 }
 
-export type WrittenSweep = ReturnType<typeof writeSweep>;
-
 /** As calls, and as a batch for Safe. @param most balances of one transaction @param now epoch milliseconds */
 export function writeSweep(plan: SweepPlan, most: number, now: number) {
   const transactions = transactionsOf(plan, most);

@@ -114,17 +114,12 @@ export function createPaymentSettler(deps: TreasuryContext) {
   };
 }
 
-interface Group {
-  readonly paid: readonly TreasuryPaymentTable[];
-  readonly waiting: readonly TransferTable[];
-}
-
 /** The payments and the transfers that are alike. Those of merchants who share a treasury are, too: nothing tells them apart. */
 export function groupsOf(
   payments: readonly TreasuryPaymentTable[],
   transfers: readonly TransferTable[],
   owners: TreasuryOwners,
-): Group[] {
+) {
   const nameOf = (row: TransferTable | TreasuryPaymentTable) => {
     const [merchant = ''] = 'treasury' in row ? owners.ownersOf(row.treasury) : [row.merchant_id];
     return [owners.groupOf(merchant), row.currency, row.address, row.amount].join('/');

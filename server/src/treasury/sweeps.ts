@@ -5,7 +5,7 @@ import type { AuditFields } from '../merchants/audit-log.js';
 import { invalidField } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
 import type { EvmConnected, TreasuryContext } from './context.js';
-import { mostBalances, planSweeps, writeSweep, type SweepPlan, type WrittenSweep } from './plan.js';
+import { mostBalances, planSweeps, writeSweep } from './plan.js';
 import { readBookedSweeps } from './sweep-store.js';
 
 export type Sweeps = ReturnType<typeof createSweeps>;
@@ -36,11 +36,7 @@ export function createSweeps(deps: TreasuryContext) {
     networksOf,
 
     /** Problem: `validation_error` for a network without a treasury. @throws NodesUnavailable */
-    async plan(
-      scope: Scope,
-      code: string,
-      signal: AbortSignal,
-    ): Promise<WrittenSweep & { readonly on: EvmConnected; readonly plan: SweepPlan }> {
+    async plan(scope: Scope, code: string, signal: AbortSignal) {
       const on = await networkOf(scope, code);
       const { merchantId } = scope;
       const request = { network: on, merchantId, baseCurrency, minimum: 0n, everything: false };

@@ -112,20 +112,29 @@ async function unitsOf(transaction: Transaction, watched: EvmConnected, row: Swe
   return fromChain(asset, before.chainAmount + BigInt(row.chain_amount)) - before.amount;
 }
 
-/** Moves a sweep's amount from the addresses to the treasury, or back. */
+/** Moves what was swept from the addresses to the treasury, or what gas has cost out of the treasury; or takes it back. */
 async function post(
   { ledger, clock }: TreasuryContext,
   transaction: Transaction,
-  row: SweepTable,
-  kind: 'sweep' | 'unsweep',
+  row: SweepTable | TreasuryFeeTable,
+  kind: 'sweep' | 'unsweep' | 'treasury-fee' | 'treasury-fee-back',
 ): Promise<void> {
-  const { mode, network, merchant_id: merchantId, currency, reversals } = row;
+  const { mode, network, merchant_id: merchantId, currency, tx_hash: txHash, reversals } = row;
   const addresses: AccountName = { kind: 'custody', network, merchantId };
   const treasury: AccountName = { ...addresses, place: 'treasury' };
+  const gas: AccountName = { kind: 'network_fee' };
+  const directions: Readonly<Record<typeof kind, readonly [AccountName, AccountName]>> = {
+    sweep: [treasury, addresses],
+    unsweep: [addresses, treasury],
+    'treasury-fee': [gas, treasury],
+    'treasury-fee-back': [treasury, gas],
+  };
+  const [to, from] = directions[kind];
   // Whoever decides about the merchant's coins holds this lock, and must not see half of this change.
   await ledger.balance(transaction, mode, currency, { kind: 'available', merchantId });
-  const name = nameOf(row, `${row.tx_hash}/${row.log_index}`, reversals);
-  const [to, from] = kind === 'sweep' ? [treasury, addresses] : [addresses, treasury];
+  const what = 'log_index' in row ? `${txHash}/${row.log_index}` : txHash;
+  // What was taken back can be posted once more.
+  const name = [mode, network, what, ...(reversals > 0 ? [reversals] : [])].join('/');
   const entries = moved(to, from, BigInt(row.amount));
   const posting = { key: `${kind}:${name}`, mode, currency, entries };
   await ledger.post(transaction, posting, clock.now({ merchantId, mode }));
@@ -208,7 +217,7 @@ export async function bookGas(
   const { currency } = coin;
   const row = { mode, network, tx_hash: txHash, merchant_id: merchantId, currency, amount: units.toString() };
   const fee = await store.insertFee(transaction, row);
-  if (fee) await postGas(deps, transaction, fee, 'treasury-fee');
+  if (fee) await post(deps, transaction, fee, 'treasury-fee');
 }
 
 /** The transaction is in its block no more, and has cost nothing there. @returns what was in the books until now */
@@ -219,25 +228,6 @@ export async function takeBackGas(
   txHash: string,
 ): Promise<TreasuryFeeTable | undefined> {
   const fee = await store.reverseFee(transaction, place, txHash);
-  if (fee) await postGas(deps, transaction, fee, 'treasury-fee-back');
+  if (fee) await post(deps, transaction, fee, 'treasury-fee-back');
   return fee;
 }
-
-async function postGas(
-  { ledger, clock }: TreasuryContext,
-  transaction: Transaction,
-  { mode, network, tx_hash: txHash, merchant_id: merchantId, currency, amount, reversals }: TreasuryFeeTable,
-  kind: 'treasury-fee' | 'treasury-fee-back',
-): Promise<void> {
-  const paid: AccountName = { kind: 'network_fee' };
-  const treasury: AccountName = { kind: 'custody', network, merchantId, place: 'treasury' };
-  const [to, from] = kind === 'treasury-fee' ? [paid, treasury] : [treasury, paid];
-  const entries = moved(to, from, BigInt(amount));
-  await ledger.balance(transaction, mode, currency, { kind: 'available', merchantId });
-  const key = `${kind}:${nameOf({ mode, network }, txHash, reversals)}`;
-  await ledger.post(transaction, { key, mode, currency, entries }, clock.now({ merchantId, mode }));
-}
-
-/** Part of a posting's key. What was taken back can be posted once more. */
-const nameOf = ({ mode, network }: NetworkRef, what: string, reversals: number): string =>
-  [mode, network, what, ...(reversals > 0 ? [reversals] : [])].join('/');

@@ -1,30 +1,17 @@
 /** Checks a transfer request against currencies, networks and saved addresses: where it goes, and what it costs. */
 import { toUnits, type Api, type Input } from 'crypto-checkout/contract';
-import type { Network } from '../chains/networks.js';
 import { describeInvalid, parseAddress } from '../addresses/formats.js';
 import { parseAmount, requireCurrency } from '../money/amounts.js';
 import { replyDecimals } from '../money/units.js';
 import { invalidField, Problem } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
 import type { Destination as SavedAddress } from '../wallet-addresses/wallet-addresses.js';
-import type { Currency } from '../money/currency-list.js';
 import type { Reader } from '../db/engine.js';
 import type { WithdrawalsDeps } from './deps.js';
 
 export type TransferRequest = Input<Api['transfers']['create']>['body'];
 
-export interface Destination {
-  readonly currency: Currency;
-  readonly network: Network;
-  /** In the network's canonical form. */
-  readonly address: string;
-  /** The id of the saved address, whether the request named its id or the address itself; null if it is not saved. */
-  readonly savedId: string | null;
-  /** When it was saved, by the mode's clock; null if it is not saved. */
-  readonly savedAt: number | null;
-  readonly amount: bigint;
-  readonly fee: bigint;
-}
+export type Destination = Awaited<ReturnType<typeof resolveDestination>>;
 
 /** Problems: `unsupported_currency`, `validation_error`, `invalid_address`. */
 export async function resolveDestination(
@@ -32,7 +19,7 @@ export async function resolveDestination(
   reader: Reader,
   scope: Scope,
   request: TransferRequest,
-): Promise<Destination> {
+) {
   const currency = requireCurrency(currencies, request.currency, 'currency');
   if (!currencies.networks(scope.mode).some(({ assets }) => assets[currency.code])) {
     throw new Problem(
@@ -72,8 +59,11 @@ export async function resolveDestination(
   return {
     currency,
     network,
+    /** In the network's canonical form. */
     address,
+    /** The id of the saved address, whether the request named its id or the address itself; null if it is not saved. */
     savedId: same?.id ?? null,
+    /** When it was saved, by the mode's clock; null if it is not saved. */
     savedAt: same?.createdAt ?? null,
     amount,
     fee: toUnits(withdrawalFee, currency.decimals),

@@ -37,17 +37,10 @@ const noParent = '0'.repeat(64);
  * before, it is the cause of a ChainBehind.
  * @throws if the configuration has no node, or a URL that is none
  */
-export function createBitcoinChain(
-  config: BitcoinConfig,
-  { watched, soughtCoins, warn = () => {}, now }: ChainDeps,
-) {
+export function createBitcoinChain(config: BitcoinConfig, { watched, soughtCoins, warn, now }: ChainDeps) {
   const { mode, network, family, currency } = config;
   const prefixes = addressPrefixes[family][config.addressNet ?? defaultNet(mode)];
-  const nodes = createBitcoinNodes(config, {
-    now,
-    onChange: (node, problem) =>
-      warn(problem === undefined ? `${network}: ${node} works again` : `${network}: ${problem}`),
-  });
+  const nodes = createBitcoinNodes(config, { now, warn });
 
   const findTransfers: FindTransfers = async (answers, what, node) => {
     const transactions = answers.map((answer) => {

@@ -39,7 +39,7 @@ const maxBatch = 100;
 
 export type BitcoinNodes = Pick<NodePool, 'run' | 'each' | 'status' | 'requestsLeft'>;
 
-type PoolOptions = Pick<NodePoolOptions, 'onChange' | 'now'>;
+type PoolOptions = Pick<NodePoolOptions, 'warn' | 'now'>;
 
 /** @throws if the configuration has no node, or a URL that is none */
 export function createBitcoinNodes(config: BitcoinConfig, options: PoolOptions = {}): BitcoinNodes {

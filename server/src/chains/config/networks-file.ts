@@ -9,34 +9,10 @@ import { FileExposed, refuseExposedFile } from '../../private-file.js';
 import type { ChainAsset } from '../assets.js';
 import type { Asset, DepthRule, EvmNetwork, Network, Worth } from '../networks.js';
 import { fillVariables, isNodeUrl } from './nodes.js';
-import {
-  networkPresets,
-  type ChainIdentity,
-  type Explorer,
-  type Preset,
-  type PresetAsset,
-} from './presets.js';
+import { networkPresets, type ChainIdentity, type Preset, type PresetAsset } from './presets.js';
 
 /** A real network, and how to reach it. */
-export interface ConfiguredNetwork {
-  /** What the rest of the server knows of it. */
-  readonly network: Network;
-  readonly identity: ChainIdentity;
-  readonly blockSeconds: number;
-  /** Blocks are made on demand alone, so that an old one says nothing about the node. */
-  readonly isOnDemand: boolean;
-  readonly explorer: Explorer | undefined;
-  /** URLs in order of preference. They can hold credentials: never log or show them. */
-  readonly nodes: readonly string[];
-  /** Sent with each request, such as a provider's key. Never shown either. */
-  readonly headers: Readonly<Record<string, string>> | undefined;
-  /** What its nodes together may be asked in a minute, each call of a batch counted; undefined for no limit. */
-  readonly requestsPerMinute: number | undefined;
-  /** When the gas key sweeps by itself; never without it. */
-  readonly sweeps: SweepSettings | undefined;
-  /** By currency code. */
-  readonly chainAssets: Readonly<Record<string, ChainAsset>>;
-}
+export type ConfiguredNetwork = ReturnType<typeof configure>;
 
 /** The file cannot be used. The message has one line per error, with the path of its key, and never shows a value. */
 export class NetworksFileError extends Error {
@@ -244,7 +220,7 @@ function configure(
   settings: NetworkSettings,
   environment: Environment,
   report: Report,
-): ConfiguredNetwork {
+) {
   const { mode, family, addressNet } = preset;
   const inclusionHours = settings.inclusionHours ?? preset.inclusionHours;
   const explorer = settings.explorer === false ? undefined : (settings.explorer ?? preset.explorer);
@@ -261,32 +237,34 @@ function configure(
   const { assets, chainAssets } = configureAssets(preset, settings.assets ?? {}, report);
   const identity = configureIdentity(preset, settings, report);
   const evm = configureEvm(preset, settings, identity);
+  const blockSeconds = settings.blockSeconds ?? preset.blockSeconds;
+  const network: Network = {
+    ...{ mode, code, name: settings.name ?? preset.name, family, addressNet },
+    ...configureDepths(preset, settings, report),
+    ...configureCrossCheck(preset, settings, report),
+    ...(inclusionHours !== undefined && { inclusionHours }),
+    ...(explorer && { explorer: explorer.tx }),
+    ...(evm && { evm }),
+    ...(mode === 'live' && { blockSeconds }),
+    ...(mode === 'live' && preset.networkFee && { networkFee: preset.networkFee }),
+    ...(explorer?.block !== undefined && { blockExplorer: explorer.block }),
+    assets,
+  };
   return {
-    network: {
-      mode,
-      code,
-      name: settings.name ?? preset.name,
-      family,
-      addressNet,
-      ...configureDepths(preset, settings, report),
-      ...configureCrossCheck(preset, settings, report),
-      ...(inclusionHours !== undefined && { inclusionHours }),
-      ...(explorer && { explorer: explorer.tx }),
-      ...(evm && { evm }),
-      ...(mode === 'live' && { blockSeconds: settings.blockSeconds ?? preset.blockSeconds }),
-      ...(mode === 'live' && preset.networkFee && { networkFee: preset.networkFee }),
-      ...(explorer?.block !== undefined && { blockExplorer: explorer.block }),
-      assets,
-    },
+    /** What the rest of the server knows of it. */
+    network,
     identity,
-    blockSeconds: settings.blockSeconds ?? preset.blockSeconds,
+    blockSeconds,
+    /** Blocks are made on demand alone, so that an old one says nothing about the node. */
     isOnDemand: settings.blockSeconds === undefined && preset.isOnDemand === true,
     explorer,
+    /** URLs in order of preference. They can hold credentials: never log or show them. */
     nodes: settings.nodes.map((url, position) => {
       const filled = fill(url, `nodes[${position}]`, environment, report);
       if (!isNodeUrl(filled)) report(`nodes[${position}]`, nodeForm);
       return filled;
     }),
+    /** Sent with each request, such as a provider's key. Never shown either. */
     headers:
       settings.headers &&
       Object.fromEntries(
@@ -295,8 +273,11 @@ function configure(
           fill(value, `headers.${name}`, environment, report),
         ]),
       ),
+    /** What its nodes together may be asked in a minute, each call of a batch counted; undefined for no limit. */
     requestsPerMinute: settings.requestsPerMinute,
+    /** When the gas key sweeps by itself; never without it. */
     sweeps: settings.sweeps,
+    /** By currency code. */
     chainAssets,
   };
 }

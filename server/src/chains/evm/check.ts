@@ -1,7 +1,7 @@
 /** Checks the nodes of an EVM network for `networks check`: what they are, how far they are, and what they can do. */
 import { checkNodes, ok, problem, warning, type Finding } from '../check-nodes.js';
 import type { NetworkFinding } from '../connect.js';
-import type { NodeClient } from '../../rpc/node-client.js';
+import { usualBatch, type NodeClient } from '../../rpc/node-client.js';
 import { checkContracts, readAssets, type Assets } from './assets.js';
 import { createEvmClient, unlessRefused, type EvmClient } from './client.js';
 import { evmDialect, type Dialect } from './dialect.js';
@@ -54,7 +54,7 @@ async function* checkNode(
   yield (await evm.blockReceipts(head.height))
     ? ok('Reports the receipts of a block')
     : ok('Does not report the receipts of a block (not needed)');
-  await Promise.all(Array.from({ length: config.maxBatch ?? 50 }, () => evm.chainId()));
+  await Promise.all(Array.from({ length: usualBatch }, () => evm.chainId()));
   yield ok(`Accepts ${node.batchSize()} calls in one request`);
   const problems = await checkContracts(evm, config.network, assets);
   for (const { currency, problem: text } of problems) yield { ...problem(text), currency };

@@ -21,15 +21,10 @@ import {
   type EvmHeader,
   type EvmLog,
 } from './replies.js';
+import type { WantedLogs } from './wanted-logs.js';
 
 /** A height, the newest block, or a block by its hash. */
 export type BlockRef = number | 'latest' | { readonly blockHash: string };
-
-interface LogFilter {
-  /** One contract or several. */
-  readonly address: string | readonly string[];
-  readonly topics: readonly (string | readonly string[])[];
-}
 
 interface EvmCall {
   readonly from?: string;
@@ -65,7 +60,7 @@ export function createEvmClient(node: NodeClient, signal: AbortSignal, span: Log
 
   const head = async () => parseHeader(await ask('eth_getBlockByNumber', 'latest', false));
 
-  async function logs({ from, to, ...filter }: LogFilter & { from: number; to: number }): Promise<EvmLog[]> {
+  async function logs({ from, to, ...filter }: WantedLogs & { from: number; to: number }): Promise<EvmLog[]> {
     const found: EvmLog[][] = [];
     const before = span.blocks;
     for (let start = from; start <= to;) {
@@ -126,7 +121,7 @@ export function createEvmClient(node: NodeClient, signal: AbortSignal, span: Log
     logs,
 
     /** The logs of one block; undefined if the node does not have the block, or not on its chain. */
-    async blockLogs(blockHash: string, filter: LogFilter) {
+    async blockLogs(blockHash: string, filter: WantedLogs) {
       try {
         return parseLogs(await ask('eth_getLogs', { blockHash, ...filter }));
       } catch (error) {

@@ -10,8 +10,6 @@ import type { ChainAsset } from '../assets.js';
 export interface EvmConfig extends NodesConfig {
   readonly chainId: number;
   readonly assets: readonly ChainAsset[];
-  /** The most calls in one request, 50 by default. */
-  readonly maxBatch?: number | undefined;
 }
 
 export type EvmNodes = ReturnType<typeof createEvmNodes>;
@@ -26,7 +24,7 @@ export function createEvmNodes(
   const spans = new Map<string, LogSpan>();
   const pool = createNodePool({
     ...config,
-    now,
+    ...{ now, warn },
     async verify(node, signal) {
       const evm = createEvmClient(node, signal);
       const actual = await evm.chainId();
@@ -37,9 +35,6 @@ export function createEvmNodes(
         );
       }
       await verifyMore?.(evm);
-    },
-    onChange(node, problem) {
-      warn?.(problem === undefined ? `${network}: ${node} works again` : `${network}: ${problem}`);
     },
   });
   const clientOf = (node: NodeClient, signal: AbortSignal) => {

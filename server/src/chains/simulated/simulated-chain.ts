@@ -56,18 +56,25 @@ export function createSimulatedChains(options: SimulatedChainsOptions) {
   };
   const newHash = (network: string) => hexOf(familyOf(network), randomBytes(32));
 
-  /** Creates blocks that follow `parent`. */
-  function successors(parent: SimulatedBlockTable, count: number): SimulatedBlockTable[] {
+  /** Adds blocks that follow `parent`. @returns the last one */
+  async function addBlocks(
+    transaction: Transaction,
+    parent: SimulatedBlockTable,
+    count: number,
+  ): Promise<SimulatedBlockTable> {
     const { network } = parent;
     const blocks: SimulatedBlockTable[] = [];
-    let { hash, height } = parent;
     const time = Math.max(parent.time, clock.real());
+    let last = parent;
     for (let made = 0; made < count; made += 1) {
-      const block = { network, height: height + 1, hash: newHash(network), parent_hash: hash, time };
-      blocks.push(block);
-      ({ hash, height } = block);
+      const { height, hash } = last;
+      last = { network, height: height + 1, hash: newHash(network), parent_hash: hash, time };
+      blocks.push(last);
     }
-    return blocks;
+    for (const chunk of chunksOf(blocks)) {
+      await transaction.insertInto('simulated_blocks').values(chunk).execute();
+    }
+    return last;
   }
 
   async function extend(
@@ -76,17 +83,14 @@ export function createSimulatedChains(options: SimulatedChainsOptions) {
     count: number,
   ): Promise<ChainHead> {
     const { network } = head;
-    const blocks = successors(head, count);
-    for (const chunk of chunksOf(blocks)) {
-      await transaction.insertInto('simulated_blocks').values(chunk).execute();
-    }
+    const last = await addBlocks(transaction, head, count);
     await transaction
       .updateTable('simulated_transfers')
       .set({ block_height: head.height + 1 })
       .where((e) => e.and({ network, block_height: null }))
       .execute();
     await prune(transaction, network, head.height - keptBlocks, head.height + count - keptBlocks);
-    return toHead(blocks.at(-1) ?? head);
+    return toHead(last);
   }
 
   const addressOf = (network: string, bytes: Uint8Array) =>
@@ -237,11 +241,7 @@ export function createSimulatedChains(options: SimulatedChainsOptions) {
         .where(isDropped);
       await (keep ? sendAgain : sendAgain.where('sender', '=', walletOf(network))).execute();
       if (!keep) await transaction.deleteFrom('simulated_transfers').where(isDropped).execute();
-      const blocks = successors(parent, replaced);
-      for (const chunk of chunksOf(blocks)) {
-        await transaction.insertInto('simulated_blocks').values(chunk).execute();
-      }
-      return toHead(blocks.at(-1) ?? parent);
+      return toHead(await addBlocks(transaction, parent, replaced));
     },
 
     /** Adds a block to every network whose last one is at least as old as the interval, in one transaction. */

@@ -10,14 +10,9 @@ export type TestClock = Awaited<ReturnType<typeof createTestClock>>;
 /** How far a test clock can be ahead of real time: ten years. */
 export const maxOffsetSeconds = 10 * 366 * 86_400;
 
-interface Offset {
-  readonly offsetMs: number;
-  readonly movedAt: number;
-}
-
 /** @param real the server's time, epoch milliseconds */
 export async function createTestClock(database: Database, real: () => number = Date.now) {
-  let offsets: ReadonlyMap<string, Offset> = new Map();
+  let offsets: ReadonlyMap<string, { offsetMs: number; movedAt: number }> = new Map();
   let lastRead = Promise.resolve();
 
   async function read(): Promise<void> {
