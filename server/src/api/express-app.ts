@@ -13,6 +13,7 @@ import type { Handlers } from './handler.js';
 import { Problem } from '../shared/problem.js';
 import { changesRoute, changeStream, type ChangeStreamOptions } from './change-stream.js';
 import { checkEncoding } from './check-encoding.js';
+import { isForMachines } from './limits.js';
 import { mount, type MountOptions } from './mount.js';
 import { createProblemHandler } from './problem.js';
 import { createSessionCookies, type Authenticate } from './session.js';
@@ -107,11 +108,6 @@ const startHttps: RequestHandler = (_request, response, next) => {
   requireHttps(response);
   next();
 };
-
-/** Supervisors and scrapers ask often, and their replies cost nothing that a page limit would protect. */
-function isForMachines({ path }: { path: string }): boolean {
-  return /^\/(healthz|metrics)$/.test(path);
-}
 
 /**
  * Chains handlers as Express does, but in a single Express layer: each layer costs as much as looking up an endpoint.

@@ -118,6 +118,35 @@ it("A payer's request that takes long keeps the others of its address waiting fo
   for (const end of ends) end();
 });
 
+it('A probe of an address that keeps a long line does not wait', async () => {
+  const ends: (() => void)[] = [];
+  const running = await start(() => new Promise((resolve) => ends.push(resolve)));
+  const slow = await clients(20, running, '127.0.0.1', running.public);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  for (const { send } of slow) send('slow');
+  await turns();
+  // The table alone has no such page.
+  expect((await fetch(`${running.url}/healthz`)).status).toBe(404);
+  expect(ends).toHaveLength(1);
+  for (const end of ends) end();
+});
+
+it('The more requests of an address wait, the shorter is each turn', async () => {
+  const ends: (() => void)[] = [];
+  const running = await start(() => new Promise((resolve) => ends.push(resolve)));
+  const slow = await clients(200, running, '127.0.0.2', running.public);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  for (const { send } of slow) send('slow');
+  let waited = 0;
+  for (; ends.length < 200 && waited < 4000; waited += 5) {
+    vi.advanceTimersByTime(5);
+    await turns();
+  }
+  // At 20 ms each, they would take 4 s.
+  expect(waited).toBeLessThan(2600);
+  for (const end of ends) end();
+});
+
 it('A client that has left while it waited keeps nobody waiting, and its request is told so', async () => {
   const started: string[] = [];
   const told: string[] = [];
