@@ -1,8 +1,7 @@
 /** Stores deposit keys. */
 import type { Reader, Transaction } from '../db/engine.js';
 import { ensureSetting, readSetting, writeSetting } from '../db/settings.js';
-import type { DepositKeyTable } from '../db/schema.js';
-import { within } from '../db/rows.js';
+import { hasRows, insertRow, updateRow, within } from '../db/rows.js';
 import type { Scope } from '../shared/scope.js';
 
 const versionSetting = 'deposit-keys-version';
@@ -27,30 +26,14 @@ export const openKeys = (reader: Reader, time: number) =>
     .orderBy('effective_at');
 
 /** Whether a source is or was a key of the merchant in the other mode. */
-export async function isOfOtherMode(
-  reader: Reader,
-  { merchantId, mode }: Scope,
-  sourceId: string,
-): Promise<boolean> {
-  const row = await reader
-    .selectFrom('deposit_keys')
-    .select('id')
-    .where('merchant_id', '=', merchantId)
-    .where('mode', '!=', mode)
-    .where('source_id', '=', sourceId)
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
+export function isOfOtherMode(reader: Reader, { merchantId, mode }: Scope, sourceId: string) {
+  const own = reader.selectFrom('deposit_keys').$call(within({ merchantId }));
+  return hasRows(own.where('mode', '!=', mode).where('source_id', '=', sourceId));
 }
 
-/** @param changes `replaced_at` is null if no key replaces it any more */
-export async function updateKey(
-  transaction: Transaction,
-  id: string,
-  changes: Partial<DepositKeyTable>,
-): Promise<void> {
-  await transaction.updateTable('deposit_keys').set(changes).where('id', '=', id).execute();
-}
+/** `replaced_at` is null if no key replaces it any more. */
+export const updateKey = updateRow('deposit_keys');
+export const insertKey = insertRow('deposit_keys');
 
 /** Takes the keys that took effect and were not reported. Of two servers, one gets a key. */
 export async function takeUnreported(transaction: Transaction, time: number): Promise<string[]> {
@@ -63,10 +46,6 @@ export async function takeUnreported(transaction: Transaction, time: number): Pr
     .returning('id')
     .execute();
   return rows.map(({ id }) => id);
-}
-
-export async function insertKey(transaction: Transaction, row: DepositKeyTable): Promise<void> {
-  await transaction.insertInto('deposit_keys').values(row).execute();
 }
 
 /**
@@ -86,11 +65,5 @@ export function listKeys(reader: Reader, merchantId: string | undefined) {
 }
 
 /** Whether an address was given to a payment or wallet, in any mode. */
-export async function isAssigned(reader: Reader, address: string): Promise<boolean> {
-  const row = await reader
-    .selectFrom('addresses')
-    .select('address')
-    .where('address', '=', address)
-    .executeTakeFirst();
-  return row !== undefined;
-}
+export const isAssigned = (reader: Reader, address: string): Promise<boolean> =>
+  hasRows(reader.selectFrom('addresses').where('address', '=', address));

@@ -1,7 +1,9 @@
 /** Lists the deposit addresses of a merchant, with the keys that they come from and what each received. */
 import { inChunks } from '../db/chunks.js';
 import type { Reader } from '../db/engine.js';
-import type { AddressTable } from '../db/schema.js';
+import { everyPage } from '../db/pages.js';
+import { inScope } from '../db/rows.js';
+import type { AddressTable, PaymentTable } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
 import type { Family } from '../chains/networks.js';
 import type { DepositKeys } from './deposit-keys.js';
@@ -34,7 +36,8 @@ export async function exportAddresses({ reader, depositKeys, scope, family }: Ex
   );
   const rows: AddressTable[] = [];
   const received = createSums();
-  for await (const ids of paymentIds(reader, scope)) {
+  for await (const page of paymentPages(reader, scope)) {
+    const ids = page.map(({ id }) => id);
     rows.push(
       ...(await inChunks(ids, (chunk) =>
         reader.selectFrom('addresses').selectAll().where('payment_id', 'in', chunk).execute(),
@@ -85,24 +88,21 @@ export async function exportAddresses({ reader, depositKeys, scope, family }: Ex
   };
 }
 
-/** The ids of the merchant's payments, deposits to wallets included, in pages. */
-async function* paymentIds(reader: Reader, { merchantId, mode }: Scope): AsyncGenerator<string[]> {
-  let last: { readonly created_at: number; readonly id: string } | undefined;
-  do {
-    const payments = await reader
+/** The merchant's payments, deposits to wallets included. */
+function paymentPages(reader: Reader, scope: Scope) {
+  return everyPage<Pick<PaymentTable, 'id' | 'created_at'>>(rowsAtOnce, (last) =>
+    reader
       .selectFrom('payments')
       .select(['id', 'created_at'])
-      .where((e) => e.and({ merchant_id: merchantId, mode }))
+      .$call(inScope(scope))
       .where((e) =>
         last ? e(e.refTuple('created_at', 'id'), '>', e.tuple(last.created_at, last.id)) : e.lit(true),
       )
       .orderBy('created_at')
       .orderBy('id')
       .limit(rowsAtOnce)
-      .execute();
-    yield payments.map(({ id }) => id);
-    last = payments.length === rowsAtOnce ? payments.at(-1) : undefined;
-  } while (last);
+      .execute(),
+  );
 }
 
 function walletAddresses(reader: Reader, { merchantId, mode }: Scope): Promise<AddressTable[]> {

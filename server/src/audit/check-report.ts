@@ -1,6 +1,7 @@
 /** The result of a ledger check, and what the checks share: pages, counts and comparisons with accounts. */
 import { sql, type SelectQueryBuilder } from 'kysely';
 import { inChunks } from '../db/chunks.js';
+import { countRows } from '../db/rows.js';
 import type { Schema } from '../db/schema.js';
 import type { LedgerAccountKind } from '../db/tables/ledger.js';
 import { sumUnits } from '../db/units.js';
@@ -71,16 +72,6 @@ export async function visitPages<DB, TB extends keyof DB, Row extends { readonly
   }
 }
 
-export async function count<DB, TB extends keyof DB, O>(
-  query: SelectQueryBuilder<DB, TB, O>,
-): Promise<number> {
-  const counted = await query
-    .clearSelect()
-    .select(sql`count(*)`.as('total'))
-    .executeTakeFirstOrThrow();
-  return Number((counted as { total: number | string }).total);
-}
-
 /**
  * Checks that exactly the expected postings exist.
  * @param name of what is posted, in the plural
@@ -106,7 +97,7 @@ export async function comparePostings<DB, TB extends keyof DB, Row extends { rea
     const found = new Set(rows.map(({ key }) => key));
     report.add(wanted.filter((key) => !found.has(key)).map((key) => `${key} is missing`));
   });
-  const posted = await count(
+  const posted = await countRows(
     reader
       .selectFrom('ledger_postings')
       .where((e) => e.or(prefixes.map((prefix) => e('key', 'like', `${prefix}:%`)))),

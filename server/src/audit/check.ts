@@ -1,14 +1,8 @@
 /** Checks the ledger's invariants against the database, for the `ledger check` command and the tests. */
 import { sql } from 'kysely';
+import { countRows } from '../db/rows.js';
 import { sumUnits } from '../db/units.js';
-import {
-  comparePostings,
-  compareToAccounts,
-  count,
-  Report,
-  visitPages,
-  type LedgerCheck,
-} from './check-report.js';
+import { comparePostings, compareToAccounts, Report, visitPages, type LedgerCheck } from './check-report.js';
 import { checkCustody, checkFeeIncome, checkGas, checkMerchants } from './check-totals.js';
 import { checkBankPayouts, checkReserved, checkTransfers } from './check-payouts.js';
 import { checkRefunds } from './check-refunds.js';
@@ -56,7 +50,7 @@ async function checkPostings(reader: Reader): Promise<LedgerCheck> {
       debits === credits ? `${key} has no entries` : `${key} debits ${debits} and credits ${credits}`,
     ),
   );
-  return report.result(await count(reader.selectFrom('ledger_postings')));
+  return report.result(await countRows(reader.selectFrom('ledger_postings')));
 }
 
 /** Each posting stays within one currency of one mode, so the ledger of each currency balances on its own. */
@@ -142,7 +136,7 @@ async function checkSigns(reader: Reader): Promise<LedgerCheck> {
     .limit(Report.limit)
     .execute();
   report.add(wrong.map(({ id, balance }) => `${id} is ${balance}`));
-  return report.result(await count(accounts));
+  return report.result(await countRows(accounts));
 }
 
 async function checkReceipts(reader: Reader): Promise<LedgerCheck> {
@@ -209,5 +203,5 @@ async function checkSettlements(reader: Reader): Promise<LedgerCheck> {
     .limit(Report.limit)
     .execute();
   report.add(surplus.map(({ key }) => `${key} has no successful payment`));
-  return report.result(await count(successes));
+  return report.result(await countRows(successes));
 }

@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { Database } from './database.js';
 import type { Reader } from './engine.js';
+import { countRows, hasRows } from './rows.js';
 import { tables, type Schema } from './schema.js';
 
 type TableName = keyof Schema;
@@ -40,7 +41,7 @@ export async function copyDatabase(
   onProgress: (table: string, rows: number) => void,
 ): Promise<TableCount[]> {
   for (const table of inOrder) {
-    if ((await countRows(target.reader, table)) > 0) throw new NotEmpty(table);
+    if (await hasRows(target.reader.selectFrom(table))) throw new NotEmpty(table);
   }
   const batches = createChannel<{ readonly table: TableName; readonly rows: readonly Row[] }>();
   // The source is read in one transaction, and the target is written outside of it.
@@ -73,7 +74,7 @@ export async function copyDatabase(
     inOrder.map(async (table) => ({
       table,
       source: counts.get(table) ?? 0,
-      target: await countRows(target.reader, table),
+      target: await countRows(target.reader.selectFrom(table)),
     })),
   );
 }
@@ -115,12 +116,6 @@ async function insertRows(target: Database, table: TableName, rows: readonly Row
         values ${sql.join(tuples)}`.execute(transaction);
     }
   });
-}
-
-async function countRows(reader: Reader, table: TableName): Promise<number> {
-  const { rows } = await sql<{ count: number | string }>`
-    select count(*) as count from ${sql.table(table)}`.execute(reader);
-  return Number(rows[0]?.count ?? 0);
 }
 
 /** PostgreSQL numbers new rows from a sequence, which the copied ids have not moved. */

@@ -8,10 +8,15 @@
 import { setImmediate } from 'node:timers/promises';
 import { sql, type RawBuilder } from 'kysely';
 import type { Scope, Mode } from '../shared/scope.js';
-import { checkpointLock } from './checkpoint-lock.js';
 import { chunksOf } from './chunks.js';
 import type { Database } from './database.js';
-import { longList, longListNames, type LongListName, type longLists } from './tables/lists.js';
+import {
+  checkpointLock,
+  longList,
+  longListNames,
+  type LongListName,
+  type longLists,
+} from './tables/lists.js';
 import { type Transaction, type Reader, engineOf } from './engine.js';
 import type { PageRequest } from '../shared/pagination.js';
 

@@ -5,6 +5,7 @@ import type { Scope } from '../shared/scope.js';
 import { locatePage, startsAt, type ListFilter } from './list-checkpoints.js';
 import type { LongListName } from './tables/lists.js';
 import type { Reader } from './engine.js';
+import { countRows } from './rows.js';
 import type { Schema } from './schema.js';
 
 /**
@@ -17,9 +18,13 @@ export function isListed(table: string, scope: Scope, range: PageRequest): Expre
     and ${isCreatedWithin(table, range)}`;
 }
 
-/** A `where` condition: rows created between `from` and `to`. */
-export function isCreatedWithin(table: string, { from, to }: PageRequest): Expression<SqlBool> {
-  const createdAt = sql.ref(`${table}.created_at`);
+/** A `where` condition: rows created between `from` and `to`. @param column the time of their creation */
+export function isCreatedWithin(
+  table: string,
+  { from, to }: Pick<PageRequest, 'from' | 'to'>,
+  column = 'created_at',
+): Expression<SqlBool> {
+  const createdAt = sql.ref(`${table}.${column}`);
   return sql<SqlBool>`true
     ${from === undefined ? sql`` : sql`and ${createdAt} >= ${from}`}
     ${to === undefined ? sql`` : sql`and ${createdAt} <= ${to}`}`;
@@ -35,33 +40,23 @@ export async function readPage<DB, TB extends keyof DB & string, O>(
   { page, skip }: PageRequest,
   bound?: { readonly reader: Reader; readonly mostListed: number },
 ): Promise<Page<O>> {
-  const { total } = bound ? await countWithin(query, bound) : await count(query);
-  if (bound && (page - 1) * skip >= bound.mostListed) return { rows: [], total: Number(total) };
+  const total = await (bound ? countWithin(query, bound) : countRows(query));
+  if (bound && (page - 1) * skip >= bound.mostListed) return { rows: [], total };
   const rows = await newestFirst(query, table)
     .limit(skip)
     .offset((page - 1) * skip)
     .execute();
-  return { rows, total: Number(total) };
+  return { rows, total };
 }
 
-interface Counted {
-  readonly total: number | string;
-}
-
-const count = <DB, TB extends keyof DB & string, O>(query: SelectQueryBuilder<DB, TB, O>) =>
-  query
-    .clearSelect()
-    .select(sql`count(*)`.as('total'))
-    .$castTo<Counted>()
-    .executeTakeFirstOrThrow();
-
-async function countWithin<DB, TB extends keyof DB & string, O>(
+/** How many rows a query has, counted up to a bound. */
+export async function countWithin<DB, TB extends keyof DB, O>(
   query: SelectQueryBuilder<DB, TB, O>,
   { reader, mostListed }: { readonly reader: Reader; readonly mostListed: number },
-): Promise<Counted> {
-  const { rows } = await sql<Counted>`
+): Promise<number> {
+  const { rows } = await sql<{ total: number }>`
     select count(*) as total from (${query.limit(mostListed)}) as listed`.execute(reader);
-  return rows[0] ?? { total: 0 };
+  return rows[0]?.total ?? 0;
 }
 
 /**

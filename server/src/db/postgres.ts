@@ -1,7 +1,15 @@
 /** PostgreSQL: a connection pool with pipelined statements and prepared queries. */
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Kysely, PostgresDialect, type Driver, type QueryResult, type TransactionSettings } from 'kysely';
+import {
+  Kysely,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type Driver,
+  type QueryResult,
+  type TransactionSettings,
+} from 'kysely';
 import pg from 'pg';
 import type { Database, DatabaseOptions } from './database.js';
 import { isCollision, isStalePlan } from './errors.js';
@@ -46,15 +54,22 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     // Compiling a plan takes half a second, and no query here runs that long. PostgreSQL would compile those of deep pages.
     client.query('set jit = off').catch(() => {});
   });
-  const names = options.hasPreparedStatements === false ? undefined : new StatementNames();
-  const kysely = new Kysely<Schema>({ dialect: new PipelinedDialect(pool, names) });
+  const names = options.hasPreparedStatements === false ? undefined : { generation: 0 };
+  const kysely = new Kysely<Schema>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => pipelinedDriver(pool, names),
+      createIntrospector: (db) => new PostgresIntrospector(db),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  });
   await migrate(kysely, 'postgres', options);
   registerDirectRun(kysely, async (text, values, name) => {
     refuseInsideTransaction();
     const read = () => pool.query<object>(statementOf(names, text, values, name));
     const { rows } = await read().catch((error: unknown) => {
       if (!isStalePlan(error)) throw error;
-      names?.renew();
+      renew(names);
       return read();
     });
     return rows;
@@ -112,79 +127,38 @@ function createLimiter(limit: number): <T>(work: () => Promise<T>) => Promise<T>
   };
 }
 
-/** The names under which connections prepare queries. All connections share them. */
-class StatementNames {
-  #generation = 0;
-
-  of(name: string): string {
-    return `${name}_${this.#generation}`;
-  }
-
-  /** Changes the name of every query, so that each is prepared again. */
-  renew(): void {
-    this.#generation += 1;
-  }
+/** Part of the names under which connections prepare queries. All connections share it. */
+interface StatementNames {
+  generation: number;
 }
 
-class PipelinedDialect extends PostgresDialect {
-  readonly #pool: pg.Pool;
-  readonly #names: StatementNames | undefined;
-
-  constructor(pool: pg.Pool, names: StatementNames | undefined) {
-    super({ pool });
-    this.#pool = pool;
-    this.#names = names;
-  }
-
-  override createDriver(): Driver {
-    return new PipelinedDriver(this.#pool, this.#names);
-  }
+/** Changes the name of every query, so that each is prepared again. */
+function renew(names: StatementNames | undefined): void {
+  if (names) names.generation += 1;
 }
 
-class PipelinedDriver implements Driver {
-  readonly #pool: pg.Pool;
-  readonly #names: StatementNames | undefined;
-  readonly #connections = new WeakMap<pg.PoolClient, PipelinedConnection>();
-
-  constructor(pool: pg.Pool, names: StatementNames | undefined) {
-    this.#pool = pool;
-    this.#names = names;
-  }
-
-  init(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  async acquireConnection(): Promise<PipelinedConnection> {
-    refuseInsideTransaction();
-    const client = await this.#pool.connect();
-    const connection = this.#connections.get(client) ?? new PipelinedConnection(client, this.#names);
-    this.#connections.set(client, connection);
-    return connection;
-  }
-
-  // Does not wait for the result, so that the transaction's first statement travels with it.
-  async beginTransaction(connection: PipelinedConnection, settings: TransactionSettings): Promise<void> {
-    const { isolationLevel, accessMode } = settings;
-    const isolation = isolationLevel === undefined ? '' : ` isolation level ${isolationLevel}`;
-    connection.begin(`begin${isolation}${accessMode === undefined ? '' : ` ${accessMode}`}`);
-  }
-
-  commitTransaction(connection: PipelinedConnection): Promise<void> {
-    return connection.commit();
-  }
-
-  rollbackTransaction(connection: PipelinedConnection): Promise<void> {
-    return connection.rollback();
-  }
-
-  async releaseConnection(connection: PipelinedConnection): Promise<void> {
-    connection.release();
-  }
-
-  async destroy(): Promise<void> {
-    await this.#pool.end();
-  }
+function pipelinedDriver(pool: pg.Pool, names: StatementNames | undefined): Driver {
+  const connections = new WeakMap<pg.PoolClient, PipelinedConnection>();
+  return {
+    init: () => Promise.resolve(),
+    async acquireConnection(): Promise<PipelinedConnection> {
+      refuseInsideTransaction();
+      const client = await pool.connect();
+      const connection = connections.get(client) ?? new PipelinedConnection(client, names);
+      connections.set(client, connection);
+      return connection;
+    },
+    // Does not wait for the result, so that the transaction's first statement travels with it.
+    async beginTransaction(connection: PipelinedConnection, settings: TransactionSettings) {
+      const { isolationLevel, accessMode } = settings;
+      const isolation = isolationLevel === undefined ? '' : ` isolation level ${isolationLevel}`;
+      connection.begin(`begin${isolation}${accessMode === undefined ? '' : ` ${accessMode}`}`);
+    },
+    commitTransaction: (connection: PipelinedConnection) => connection.commit(),
+    rollbackTransaction: (connection: PipelinedConnection) => connection.rollback(),
+    releaseConnection: async (connection: PipelinedConnection) => connection.release(),
+    destroy: () => pool.end(),
+  };
 }
 
 const writeCommands = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);
@@ -216,7 +190,7 @@ class PipelinedConnection implements SendingConnection, SavepointConnection {
         ...(writeCommands.has(command) && { numAffectedRows: BigInt(rowCount ?? 0) }),
       };
     } catch (error) {
-      if (isStalePlan(error)) this.#names?.renew();
+      if (isStalePlan(error)) renew(this.#names);
       // After a failed statement, all later ones in the transaction fail too. Only the first error has the cause.
       throw this.#failure?.error ?? error;
     }
@@ -294,11 +268,7 @@ class PipelinedConnection implements SendingConnection, SavepointConnection {
     this.#client.release();
   }
 
-  #query({
-    sql,
-    parameters,
-    name,
-  }: Pick<NamedQuery, 'sql' | 'parameters' | 'name'>): Promise<pg.QueryResult> {
+  #query({ sql, parameters, name }: ReturnType<typeof combine>): Promise<pg.QueryResult> {
     this.#cork();
     return this.#client.query(statementOf(this.#names, sql, [...parameters], name));
   }
@@ -319,7 +289,7 @@ class PipelinedConnection implements SendingConnection, SavepointConnection {
       result.then(
         () => undefined,
         (error: unknown) => {
-          if (isStalePlan(error)) this.#names?.renew();
+          if (isStalePlan(error)) renew(this.#names);
           this.#failure ??= { error };
         },
       ),
@@ -333,5 +303,7 @@ function statementOf(
   values: unknown[],
   name: string | undefined,
 ): pg.QueryConfig {
-  return names && name !== undefined ? { name: names.of(name), text, values } : { text, values };
+  return names && name !== undefined
+    ? { name: `${name}_${names.generation}`, text, values }
+    : { text, values };
 }

@@ -1,5 +1,5 @@
-/** Selects rows as most stores do: by id, in a scope, and of one merchant or mode. */
-import type { Insertable, SelectQueryBuilder } from 'kysely';
+/** Selects, counts and writes rows as most stores do: by id, in a scope, and of one merchant or mode. */
+import { sql, type Insertable, type SelectQueryBuilder } from 'kysely';
 import type { Scope, Within } from '../shared/scope.js';
 import type { Reader, Transaction } from './engine.js';
 import type { Schema } from './schema.js';
@@ -29,6 +29,38 @@ export function within({ merchantId, mode }: Within) {
     query
       .$if(merchantId !== undefined, (all) => all.where('merchant_id' as never, '=', merchantId as never))
       .$if(mode !== undefined, (all) => all.where('mode' as never, '=', mode as never));
+}
+
+/** For `$call`: keeps the rows that have these values. What is undefined does not matter. */
+export function having<Table extends keyof Schema>(values: {
+  readonly [Column in keyof Schema[Table]]?: Schema[Table][Column] | undefined;
+}) {
+  return <Row>(query: SelectQueryBuilder<Schema, Table, Row>): SelectQueryBuilder<Schema, Table, Row> =>
+    Object.entries(values).reduce(
+      (rows, [column, value]) =>
+        value === undefined ? rows : rows.where(column as never, '=', value as never),
+      query,
+    );
+}
+
+/** How many rows a query has. */
+export async function countRows<DB, TB extends keyof DB, O>(
+  query: SelectQueryBuilder<DB, TB, O>,
+): Promise<number> {
+  const { count } = await query
+    .clearSelect()
+    .select(sql`count(*)`.as('count'))
+    .$castTo<{ readonly count: number }>()
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** Whether a query has any rows. */
+export async function hasRows<DB, TB extends keyof DB, O>(
+  query: SelectQueryBuilder<DB, TB, O>,
+): Promise<boolean> {
+  const any = query.clearSelect().select(sql`1`.as('any'));
+  return (await any.limit(1).executeTakeFirst()) !== undefined;
 }
 
 /** For stores: `const insertPerson = insertRow('people')`. */

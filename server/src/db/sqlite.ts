@@ -4,11 +4,10 @@ import {
   CompiledQuery,
   Kysely,
   SqliteAdapter,
-  SqliteDialect,
   SqliteDriver,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
   type DatabaseConnection,
-  type DialectAdapter,
-  type Driver,
   type TransactionSettings,
 } from 'kysely';
 import type { Database, DatabaseOptions } from './database.js';
@@ -41,7 +40,14 @@ export async function openSqlite(path: string, options: DatabaseOptions = {}): P
     return cachingStatements(connection);
   };
   const open = (connection: ReturnType<typeof connect>) =>
-    new Kysely<Schema>({ dialect: new GuardedSqliteDialect(connection) });
+    new Kysely<Schema>({
+      dialect: {
+        createAdapter: () => new TransactionalSqliteAdapter(),
+        createDriver: () => new GuardedSqliteDriver(connection),
+        createIntrospector: (db) => new SqliteIntrospector(db),
+        createQueryCompiler: () => new SqliteQueryCompiler(),
+      },
+    });
   const writing = connect();
   const writer = open(writing);
   await migrate(writer, 'sqlite', { mustExist });
@@ -157,23 +163,6 @@ function cachingStatements(connection: SqliteDatabase.Database) {
 }
 
 type Connection = ReturnType<typeof cachingStatements>;
-
-class GuardedSqliteDialect extends SqliteDialect {
-  readonly #connection: Connection;
-
-  constructor(connection: Connection) {
-    super({ database: connection });
-    this.#connection = connection;
-  }
-
-  override createAdapter(): DialectAdapter {
-    return new TransactionalSqliteAdapter();
-  }
-
-  override createDriver(): Driver {
-    return new GuardedSqliteDriver(this.#connection);
-  }
-}
 
 /**
  * Makes Kysely migrate in one transaction. If two processes start at once, the second waits. If one is killed, its

@@ -1,8 +1,7 @@
 /** The triggers: the audit log is append-only, and list checkpoints stay correct when their lists change. */
 import { sql, type Kysely, type RawBuilder } from 'kysely';
-import { checkpointLock } from './checkpoint-lock.js';
 import type { Engine } from './engine.js';
-import { longList, longListNames, type LongListName } from './tables/lists.js';
+import { checkpointLock, longList, longListNames, type LongListName } from './tables/lists.js';
 
 export async function createTriggers(db: Kysely<unknown>, engine: Engine): Promise<void> {
   const statements =

@@ -1,21 +1,19 @@
 /** Reads and appends entries of the audit log. The database refuses to change or delete them. */
-import { sql, type Insertable, type Selectable } from 'kysely';
+import type { Insertable, Selectable } from 'kysely';
 import type { AuditLogTable } from '../db/schema.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
 import type { Scope } from '../shared/scope.js';
 import { ensureSetting, readSetting, writeSetting } from '../db/settings.js';
-import { everyPage } from '../db/pages.js';
+import { countWithin, everyPage, isCreatedWithin } from '../db/pages.js';
+import { having } from '../db/rows.js';
 
 const headSetting = 'audit-log-head';
 const rowsPerRead = 1000;
 
-export interface AuditFilter {
+export interface AuditFilter extends Pick<PageRequest, 'from' | 'to'> {
   readonly merchantId?: string | undefined;
   readonly action?: string | undefined;
-  /** Epoch milliseconds, inclusive. */
-  readonly from?: number | undefined;
-  readonly to?: number | undefined;
 }
 
 /** The hash of the newest entry, or an empty text. Whoever else adds an entry waits until the transaction ends. */
@@ -34,13 +32,14 @@ export async function insertEntry(transaction: Transaction, row: Omit<Insertable
 }
 
 /** Oldest first. */
-export function listEntries(reader: Reader, { merchantId, action, from, to }: AuditFilter) {
-  let query = reader.selectFrom('audit_log').selectAll();
-  if (merchantId !== undefined) query = query.where('merchant_id', '=', merchantId);
-  if (action !== undefined) query = query.where('action', '=', action);
-  if (from !== undefined) query = query.where('time', '>=', from);
-  if (to !== undefined) query = query.where('time', '<=', to);
-  return query.orderBy('id').execute();
+export function listEntries(reader: Reader, { merchantId, action, ...range }: AuditFilter) {
+  return reader
+    .selectFrom('audit_log')
+    .selectAll()
+    .$call(having({ merchant_id: merchantId, action }))
+    .where(isCreatedWithin('audit_log', range, 'time'))
+    .orderBy('id')
+    .execute();
 }
 
 /** A list ends here: whoever looks further back says from when. */
@@ -50,21 +49,18 @@ const mostListed = 10_000;
 export async function pageOfEntries(
   reader: Reader,
   { merchantId, mode }: Scope,
-  { page, skip, from, to }: PageRequest,
+  { page, skip, ...range }: PageRequest,
 ): Promise<Page<Selectable<AuditLogTable>>> {
-  let query = reader
+  const query = reader
     .selectFrom('audit_log')
     .selectAll()
     .where('merchant_id', '=', merchantId)
     .where((e) => e.or([e('mode', '=', mode), e('mode', 'is', null)]))
+    .where(isCreatedWithin('audit_log', range, 'time'))
     .orderBy('id', 'desc');
-  if (from !== undefined) query = query.where('time', '>=', from);
-  if (to !== undefined) query = query.where('time', '<=', to);
-  const { rows: counted } = await sql<{ total: number | string }>`
-    select count(*) as total from (${query.limit(mostListed)}) as listed`.execute(reader);
   const offset = (page - 1) * skip;
   const rows = offset < mostListed ? await query.limit(skip).offset(offset).execute() : [];
-  return { rows, total: Number(counted[0]?.total ?? 0) };
+  return { rows, total: await countWithin(query, { reader, mostListed }) };
 }
 
 /** Every entry, oldest first, read in parts. */

@@ -1,7 +1,7 @@
 /** Reads payments and receipts in pages, for exports. */
 import { inChunks } from '../db/chunks.js';
 import type { Reader } from '../db/engine.js';
-import { everyPage } from '../db/pages.js';
+import { everyPage, isCreatedWithin } from '../db/pages.js';
 import type { PaymentTable } from '../db/schema.js';
 import type { PageRequest } from '../shared/pagination.js';
 import type { Scope } from '../shared/scope.js';
@@ -15,20 +15,22 @@ export type ExportRange = Pick<PageRequest, 'from' | 'to'>;
 export function pages(
   reader: Reader,
   { merchantId, mode }: Scope,
-  { from, to }: ExportRange,
+  range: ExportRange,
 ): AsyncGenerator<PaymentTable[]> {
-  return everyPage(pageSize, (after) => {
-    let query = reader
+  return everyPage(pageSize, (after) =>
+    reader
       .selectFrom('payments')
       .selectAll()
-      .where((e) => e.and({ merchant_id: merchantId, mode }));
-    if (from !== undefined) query = query.where('created_at', '>=', from);
-    if (to !== undefined) query = query.where('created_at', '<=', to);
-    if (after) {
-      query = query.where((e) => e(e.refTuple('created_at', 'id'), '>', e.tuple(after.created_at, after.id)));
-    }
-    return query.orderBy('created_at').orderBy('id').limit(pageSize).execute();
-  });
+      .where((e) => e.and({ merchant_id: merchantId, mode }))
+      .where(isCreatedWithin('payments', range))
+      .where((e) =>
+        after ? e(e.refTuple('created_at', 'id'), '>', e.tuple(after.created_at, after.id)) : e.lit(true),
+      )
+      .orderBy('created_at')
+      .orderBy('id')
+      .limit(pageSize)
+      .execute(),
+  );
 }
 
 /** The receipts of payments, oldest first, by payment. */

@@ -8,6 +8,7 @@ import { isCreatedWithin, isListed, readCheckpointedPage, readPage } from '../db
 import { isUnusual, paymentReviewOf, paymentStatusOf } from '../db/payment-status.js';
 import { prepared, preparedSend } from '../db/prepared.js';
 import { chunksOf, inChunks } from '../db/chunks.js';
+import { countRows } from '../db/rows.js';
 import { send } from '../db/send.js';
 import { afterCommit } from '../db/transaction-context.js';
 import {
@@ -610,19 +611,14 @@ export async function listReceipts(
   reader: Reader,
   scope: Scope,
   id: string,
-  { page, skip, from, to }: PageRequest,
+  { page, skip, ...range }: PageRequest,
 ) {
   const payment = await findPlainRecord(reader, scope, id);
   if (!payment) return undefined;
   const all = reader
     .selectFrom('receipts')
     .where('receipts.payment_id', '=', id)
-    .where('receipts.first_seen_at', '>=', from ?? Number.MIN_SAFE_INTEGER)
-    .where('receipts.first_seen_at', '<=', to ?? Number.MAX_SAFE_INTEGER);
-  const { total } = await all
-    .select(sql`count(*)`.as('total'))
-    .$castTo<{ total: number | string }>()
-    .executeTakeFirstOrThrow();
+    .where(isCreatedWithin('receipts', range, 'first_seen_at'));
   const rows = await all
     .select(receiptColumns)
     .select(ownHeight)
@@ -632,5 +628,5 @@ export async function listReceipts(
     .limit(skip)
     .offset((page - 1) * skip)
     .execute();
-  return { payment, rows, total: Number(total) };
+  return { payment, rows, total: await countRows(all) };
 }

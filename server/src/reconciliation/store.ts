@@ -4,6 +4,7 @@ import type { Database } from '../db/database.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { BalanceDifferenceTable, ReconciliationTable } from '../db/schema.js';
 import { inChunks } from '../db/chunks.js';
+import { countRows } from '../db/rows.js';
 import type { Scope } from '../shared/scope.js';
 import type { NetworkRef } from '../chains/chain.js';
 
@@ -30,7 +31,12 @@ export async function readStatus(reader: Reader) {
     .orderBy('mode')
     .orderBy('network')
     .execute();
-  return { rounds, differences: await countDifferences(reader) };
+  const differences = await reader
+    .selectFrom('balance_differences')
+    .groupBy(['mode', 'network', 'state'])
+    .select((e) => ['mode', 'network', 'state', e.fn.countAll<number>().as('count')])
+    .execute();
+  return { rounds, differences };
 }
 
 /** Begins with a network that was not reconciled before. */
@@ -140,28 +146,18 @@ export async function countShortages(
   networks: readonly string[],
 ): Promise<number> {
   if (networks.length === 0) return 0;
-  const { count } = await reader
-    .selectFrom('balance_differences as found')
-    .innerJoin('addresses', (join) =>
-      join.onRef('addresses.address', '=', 'found.address').onRef('addresses.mode', '=', 'found.mode'),
-    )
-    .leftJoin('payments', 'payments.id', 'addresses.payment_id')
-    .leftJoin('wallets', 'wallets.id', 'addresses.wallet_id')
-    .select((e) => e.fn.countAll<number | string>().as('count'))
-    .where((e) => e.and({ 'found.mode': mode, 'found.state': 'shortage' }))
-    .where('found.network', 'in', networks)
-    .where((e) => e.or({ 'payments.merchant_id': merchantId, 'wallets.merchant_id': merchantId }))
-    .executeTakeFirstOrThrow();
-  return Number(count);
-}
-
-async function countDifferences(reader: Reader) {
-  const rows = await reader
-    .selectFrom('balance_differences')
-    .groupBy(['mode', 'network', 'state'])
-    .select((e) => ['mode', 'network', 'state', e.fn.countAll<number | string>().as('count')])
-    .execute();
-  return rows.map((row) => ({ ...row, count: Number(row.count) }));
+  return countRows(
+    reader
+      .selectFrom('balance_differences as found')
+      .innerJoin('addresses', (join) =>
+        join.onRef('addresses.address', '=', 'found.address').onRef('addresses.mode', '=', 'found.mode'),
+      )
+      .leftJoin('payments', 'payments.id', 'addresses.payment_id')
+      .leftJoin('wallets', 'wallets.id', 'addresses.wallet_id')
+      .where((e) => e.and({ 'found.mode': mode, 'found.state': 'shortage' }))
+      .where('found.network', 'in', networks)
+      .where((e) => e.or({ 'payments.merchant_id': merchantId, 'wallets.merchant_id': merchantId })),
+  );
 }
 
 export async function writeDifference(database: Database, row: BalanceDifferenceTable): Promise<void> {

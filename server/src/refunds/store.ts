@@ -4,7 +4,7 @@ import type { RefundStatus } from 'crypto-checkout/contract';
 import type { Reader, Transaction } from '../db/engine.js';
 import { forUpdate } from '../db/locks.js';
 import { isCreatedWithin, isListed, readCheckpointedPage, readPage } from '../db/pages.js';
-import { inScope, rowById } from '../db/rows.js';
+import { having, inScope, rowById } from '../db/rows.js';
 import type { RefundTable } from '../db/schema.js';
 import { send } from '../db/send.js';
 import type { PageRequest } from '../shared/pagination.js';
@@ -71,21 +71,19 @@ export async function listRefunds(reader: Reader, scope: Scope, filter: PageRequ
   const { status, paymentId } = filter;
   const currency = filter.currency?.toUpperCase();
   const network = filter.network?.toLowerCase();
-  let query = reader.selectFrom('refunds').selectAll();
-  if (status !== undefined) query = query.where('status', '=', status);
-  if (currency !== undefined) query = query.where('currency', '=', currency);
-  if (network !== undefined) query = query.where('network', '=', network);
-  if (paymentId !== undefined) {
-    // A payment has few refunds. With the merchant compared as in other lists, SQLite walks all those of the merchant.
-    const { merchantId, mode } = scope;
-    query = query
-      .where('payment_id', '=', paymentId)
-      .where(sql<boolean>`coalesce(merchant_id, '') = ${merchantId} and coalesce(mode, '') = ${mode}`)
-      .where(isCreatedWithin('refunds', filter));
-    return readPage(query, 'refunds', filter);
+  const values = { status, currency, network };
+  const query = reader.selectFrom('refunds').selectAll().$call(having(values));
+  if (paymentId === undefined) {
+    const listed = query.where(isListed('refunds', scope, filter));
+    return readCheckpointedPage(reader, listed, 'refunds', scope, filter, values);
   }
-  query = query.where(isListed('refunds', scope, filter));
-  return readCheckpointedPage(reader, query, 'refunds', scope, filter, { status, currency, network });
+  // A payment has few refunds. With the merchant compared as in other lists, SQLite walks all those of the merchant.
+  const { merchantId, mode } = scope;
+  const ofPayment = query
+    .where('payment_id', '=', paymentId)
+    .where(sql<boolean>`coalesce(merchant_id, '') = ${merchantId} and coalesce(mode, '') = ${mode}`)
+    .where(isCreatedWithin('refunds', filter));
+  return readPage(ofPayment, 'refunds', filter);
 }
 
 /** For operators: refunds of all merchants, oldest first, at most 1000. */
@@ -93,10 +91,9 @@ export function listAllRefunds(
   reader: Reader,
   { merchantId, status }: { readonly merchantId?: string | undefined } & Pick<RefundFilter, 'status'>,
 ): Promise<RefundTable[]> {
-  let query = reader.selectFrom('refunds').selectAll();
-  if (merchantId !== undefined) query = query.where('merchant_id', '=', merchantId);
-  if (status !== undefined) query = query.where('status', '=', status);
-  return query.orderBy('created_at').orderBy('id').limit(1000).execute();
+  const all = reader.selectFrom('refunds').selectAll();
+  const wanted = all.$call(having({ merchant_id: merchantId, status }));
+  return wanted.orderBy('created_at').orderBy('id').limit(1000).execute();
 }
 
 /** Ids of refunds that wait for an address although their time is over, on their merchants' clocks. */

@@ -10,7 +10,7 @@ import type { PageRequest } from '../shared/pagination.js';
 import type { Mode, Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import { send } from '../db/send.js';
-import { inScope, rowById } from '../db/rows.js';
+import { countRows, having, inScope, rowById } from '../db/rows.js';
 
 const endpointsOf = (reader: Reader, scope: Scope) =>
   reader.selectFrom('webhook_endpoints').selectAll().$call(inScope(scope));
@@ -117,14 +117,8 @@ export async function waitingMerchants(reader: Reader, mode: Mode) {
   return rows;
 }
 
-export async function countWaiting(reader: Reader): Promise<number> {
-  const { waiting } = await reader
-    .selectFrom('outbox')
-    .select((e) => e.fn.countAll<number | string>().as('waiting'))
-    .where('due_at', 'is not', null)
-    .executeTakeFirstOrThrow();
-  return Number(waiting);
-}
+export const countWaiting = (reader: Reader): Promise<number> =>
+  countRows(reader.selectFrom('outbox').where('due_at', 'is not', null));
 
 /**
  * Claims due events that no process has claimed, the longest overdue first.
@@ -235,11 +229,12 @@ async function readEvents(query: ReturnType<typeof withAttempts>): Promise<Event
 
 /** For operators: events of all merchants, newest first. */
 export async function listEvents(reader: Reader, { merchantId, status, isFailing, limit }: EventFilter) {
-  let query = withAttempts(reader).limit(limit);
-  if (merchantId !== undefined) query = query.where('outbox.merchant_id', '=', merchantId);
-  if (status !== undefined) query = query.where('outbox.status', '=', status);
-  if (isFailing === true) {
-    query = query
+  const query = withAttempts(reader)
+    .limit(limit)
+    .$call(having({ merchant_id: merchantId, status }));
+  if (!isFailing) return readEvents(query);
+  return readEvents(
+    query
       .where('outbox.status', '!=', 'delivered')
       .where((e) =>
         e.exists(
@@ -248,9 +243,8 @@ export async function listEvents(reader: Reader, { merchantId, status, isFailing
             .select('event_id')
             .whereRef('webhook_tries.event_id', '=', 'outbox.id'),
         ),
-      );
-  }
-  return readEvents(query);
+      ),
+  );
 }
 
 /** The merchant's own list. Each filter has an index of its own, in the order of the list. */

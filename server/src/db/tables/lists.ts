@@ -44,6 +44,12 @@ export type LongListName = keyof typeof longLists;
 export const longListNames = Object.keys(longLists) as LongListName[];
 export const longList = (name: LongListName): LongList => longLists[name];
 
+/**
+ * The key of the PostgreSQL advisory lock that keeps list checkpoints exact. Transactions that change a list take it
+ * shared; the job that adds checkpoints takes it exclusively. The number is arbitrary and must never change.
+ */
+export const checkpointLock = 7_203_114;
+
 export const listTables = {
   /** The end of a segment of about a thousand rows of a merchant's list, with the number of its rows for one filter. */
   list_checkpoints: table({

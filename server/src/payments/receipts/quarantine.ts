@@ -6,6 +6,7 @@ import type { Logger } from 'pino';
 import type { ChainBlock, ChainTransfer, NetworkRef } from '../../chains/chain.js';
 import type { Reader, Transaction } from '../../db/engine.js';
 import type { QuarantineTable } from '../../db/schema.js';
+import { countRows, hasRows } from '../../db/rows.js';
 import { afterCommit } from '../../db/transaction-context.js';
 import type { Clock } from '../../shared/clock.js';
 import { errorMessage } from '../../shared/error-message.js';
@@ -50,15 +51,9 @@ export function readQuarantine(reader: Reader, { mode, network }: NetworkRef): P
 }
 
 /** Whether something on a network is to be tried again. @param now real time */
-export async function isRetryDue(reader: Reader, { mode, network }: NetworkRef, now: number) {
-  const row = await reader
-    .selectFrom('quarantine')
-    .select('id')
-    .where((e) => e.and({ mode, network }))
-    .where('retry_at', '<=', now)
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
+export function isRetryDue(reader: Reader, { mode, network }: NetworkRef, now: number): Promise<boolean> {
+  const all = reader.selectFrom('quarantine').where((e) => e.and({ mode, network }));
+  return hasRows(all.where('retry_at', '<=', now));
 }
 
 interface Failed extends NetworkRef {
@@ -138,21 +133,19 @@ export async function retryQuarantine(transaction: Transaction, network: string 
 }
 
 /** How many payments of a merchant's mode are quarantined. */
-export async function countQuarantined(reader: Reader, { merchantId, mode }: Scope): Promise<number> {
-  const { count } = await reader
-    .selectFrom('quarantine')
-    .innerJoin('payments', 'payments.id', 'quarantine.payment_id')
-    .select((e) => e.fn.countAll<number | string>().as('count'))
-    .where((e) => e.and({ 'quarantine.mode': mode, 'payments.merchant_id': merchantId }))
-    .executeTakeFirstOrThrow();
-  return Number(count);
+export function countQuarantined(reader: Reader, { merchantId, mode }: Scope): Promise<number> {
+  return countRows(
+    reader
+      .selectFrom('quarantine')
+      .innerJoin('payments', 'payments.id', 'quarantine.payment_id')
+      .where((e) => e.and({ 'quarantine.mode': mode, 'payments.merchant_id': merchantId })),
+  );
 }
 
-export async function countQuarantine(reader: Reader) {
-  const rows = await reader
+export function countQuarantine(reader: Reader) {
+  return reader
     .selectFrom('quarantine')
     .groupBy(['mode', 'network'])
-    .select((e) => ['mode', 'network', e.fn.countAll<number | string>().as('count')])
+    .select((e) => ['mode', 'network', e.fn.countAll<number>().as('count')])
     .execute();
-  return rows.map(({ mode, network, count }) => ({ mode, network, count: Number(count) }));
 }

@@ -6,6 +6,7 @@ import type { PaymentTable, ReceiptTable } from '../../db/schema.js';
 import type { Scope } from '../../shared/scope.js';
 import type { Reader, Transaction } from '../../db/engine.js';
 import { chunksOf, inChunks } from '../../db/chunks.js';
+import { hasRows, inScope } from '../../db/rows.js';
 import { sumUnits } from '../../db/units.js';
 import { prepared, preparedSend } from '../../db/prepared.js';
 import { send } from '../../db/send.js';
@@ -150,20 +151,9 @@ export async function nameTransfer(transaction: Transaction, receipt: ReceiptTab
 }
 
 /** Whether receipts of a merchant that were confirmed and lost wait to be confirmed again. */
-export async function hasReturningReceipts(
-  transaction: Transaction,
-  { merchantId, mode }: Scope,
-  currency: string,
-): Promise<boolean> {
-  const row = await transaction
-    .selectFrom('receipts')
-    .select('id')
-    .where((e) => e.and({ mode, status: 'seen' }))
-    .where('reversals', '>', 0)
-    .where((e) => e.and({ merchant_id: merchantId, currency }))
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
+export function hasReturningReceipts(transaction: Transaction, scope: Scope, currency: string) {
+  const lost = transaction.selectFrom('receipts').where('reversals', '>', 0);
+  return hasRows(lost.$call(inScope(scope)).where((e) => e.and({ currency, status: 'seen' })));
 }
 
 export interface ScanEffect extends NetworkRef {
