@@ -7,41 +7,20 @@ import { Problem } from '../shared/problem.js';
 import type { Caller } from '../shared/scope.js';
 
 /** The limits of a caller. */
-export interface CallerLimits {
-  /** Counts a request. Problem: `rate_limited`. */
-  check(request: Request, response: Response, caller: Caller, endpoint: Endpoint | undefined): Promise<void>;
-  /**
-   * Counts what a request with a public key has stored, and a long reply as more than one request: what it costs grows with its
-   * length. Call it for requests that succeeded.
-   */
-  charge(request: Request, caller: Caller, endpoint: Endpoint, replyBytes: number): void;
-}
+export type CallerLimits = ReturnType<typeof createLimits>;
+
+/** Limits per IP address that need no key. Each counts a request, and rejects with the problem `rate_limited`. */
+export type IpLimits = ReturnType<typeof createIpLimits>;
 
 /** Each time a reply has so many bytes, it costs as much as one more request. */
 const bytesPerRequest = 16_384;
 
-/** Limits per IP address that need no key. Each counts a request, and rejects with the problem `rate_limited`. */
-export interface IpLimits {
-  /**
-   * Any request. First waits for its turn: see `createTurns`.
-   * @returns ends its turn early, for a caller whose requests may run at the same time
-   */
-  anyRequest(request: Request, response: Response): Promise<() => void>;
-  /** A request with a key that does not exist. */
-  readonly failedKey: CountRequest;
-  /** Pages, files, the demo shop and `/readyz`. */
-  readonly page: CountRequest;
-  /** A request with the token of a refund's claim or of a link to sign in, whose holder has no key. */
-  readonly token: CountRequest;
-}
-
-type CountRequest = (request: Request, response: Response) => Promise<void>;
-
-export function createLimits(limits: Limits): CallerLimits {
+export function createLimits(limits: Limits) {
   const byMode = { live: createLimiters(limits, 1), test: createLimiters(limits, limits.testFactor) };
   const stored = createStoredLimit(limits.storedMegabytesPerDay * 1_000_000);
   return {
-    async check(request, response, caller, endpoint) {
+    /** Counts a request. Problem: `rate_limited`. */
+    async check(request: Request, response: Response, caller: Caller, endpoint: Endpoint | undefined) {
       const { secret, anyPublic, creationByIp, creationByKey, lookupByIp, lookupByKey } = byMode[caller.mode];
       if (caller.kind === 'secret') return secret.count(request, response);
       await anyPublic.count(request, response);
@@ -54,7 +33,11 @@ export function createLimits(limits: Limits): CallerLimits {
       await creationByIp.count(request, response);
       await creationByKey.count(request, response);
     },
-    charge(request, caller, endpoint, replyBytes) {
+    /**
+     * Counts what a request with a public key has stored, and a long reply as more than one request: what it costs grows with its
+     * length. Call it for requests that succeeded.
+     */
+    charge(request: Request, caller: Caller, endpoint: Endpoint, replyBytes: number): void {
       const { kind, mode } = caller;
       if (kind === 'secret') return;
       if (endpoint.method !== 'GET') stored.add(caller, storedBytes(request, endpoint));
@@ -143,17 +126,24 @@ function createTurns(mostWaiting: number) {
   };
 }
 
-export function createIpLimits(limits: Limits): IpLimits {
+export function createIpLimits(limits: Limits) {
   const takeTurn = createTurns(limits.requestsPerSecondPerIp);
   const anyRequest = createLimiter(limits.requestsPerSecondPerIp, 1, byIp);
   return {
-    async anyRequest(request, response) {
+    /**
+     * Any request. First waits for its turn: see `createTurns`.
+     * @returns ends its turn early, for a caller whose requests may run at the same time
+     */
+    async anyRequest(request: Request, response: Response): Promise<() => void> {
       const endTurn = isForMachines(request) ? () => {} : await takeTurn(request, response);
       await anyRequest.count(request, response);
       return endTurn;
     },
+    /** A request with a key that does not exist. */
     failedKey: createLimiter(limits.failedKeysPerSecondPerIp, 1, byIp).count,
+    /** Pages, files, the demo shop and `/readyz`. */
     page: createLimiter(limits.pagesPerSecondPerIp, 1, byIp).count,
+    /** A request with the token of a refund's claim or of a link to sign in, whose holder has no key. */
     token: createLimiter(limits.tokensPerMinutePerIp, 60, byIp).count,
   };
 }
@@ -191,17 +181,7 @@ function tooMany(why: string, retryAfterSeconds: number): Problem {
   return new Problem('rate_limited', message, { retryAfterSeconds });
 }
 
-interface Limiter {
-  readonly count: CountRequest;
-  /** Counts a request that was let through once more. */
-  charge(request: Request): void;
-}
-
-function createLimiter(
-  limit: number,
-  windowSeconds: number,
-  keyGenerator: (request: Request) => string,
-): Limiter {
+function createLimiter(limit: number, windowSeconds: number, keyGenerator: (request: Request) => string) {
   const store = new MemoryStore();
   const count = rateLimit({
     store,
@@ -219,8 +199,8 @@ function createLimiter(
     },
   });
   return {
-    count: (request, response) =>
-      new Promise((resolve, reject) => {
+    count: (request: Request, response: Response) =>
+      new Promise<void>((resolve, reject) => {
         void count(request, response, (error?: unknown) => {
           if (error === undefined) resolve();
           else
@@ -229,6 +209,7 @@ function createLimiter(
             );
         });
       }),
-    charge: (request) => void store.increment(keyGenerator(request)),
+    /** Counts a request that was let through once more. */
+    charge: (request: Request) => void store.increment(keyGenerator(request)),
   };
 }

@@ -63,23 +63,12 @@ function addressJson({ keyId, received, createdAt, ...address }: ExportedAddress
 function csvOf(keys: readonly ExportedKey[], addresses: readonly ExportedAddress[]): string {
   const byId = new Map(keys.map((exported) => [exported.key.id, exported]));
   const header = 'index,path,address,currency,network,payment,wallet,received,created,descriptor,range,salt';
-  const rows = addresses.map((address) => {
-    const key = byId.get(address.keyId);
-    const received = address.received.map(({ currency, amount }) => amountText(amount, currency));
-    return [
-      address.index,
-      address.path,
-      address.address,
-      address.currency,
-      address.network,
-      address.paymentId ?? '',
-      address.walletId ?? '',
-      received.join('; '),
-      isoTime(address.createdAt),
-      key?.descriptor ?? '',
-      key ? key.range.join('-') : '',
-      address.salt ?? '',
-    ].map((value) => csvField(String(value)));
+  const rows = addresses.map(({ keyId, paymentId: payment, walletId: wallet, createdAt, ...address }) => {
+    const { descriptor, range = [] } = byId.get(keyId) ?? {};
+    const received = address.received.map(({ currency, amount }) => amountText(amount, currency)).join('; ');
+    const created = isoTime(createdAt);
+    const row = { ...address, payment, wallet, received, created, descriptor, range: range.join('-') };
+    return header.split(',').map((name) => csvField(String(Reflect.get(row, name) ?? '')));
   });
   return [header, ...rows.map((row) => row.join(','))].join('\n');
 }

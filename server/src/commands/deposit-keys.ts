@@ -134,13 +134,7 @@ function givenKey({ xpub, script, treasury }: Given): GivenKey {
   return { extendedPublicKey: xpub.trim(), script };
 }
 
-interface StoredKey {
-  /** In use or pending. */
-  readonly key: DepositKeyRecord | undefined;
-  readonly withdrawn: DepositKeyRecord | undefined;
-  /** False if the key was in use or pending already. */
-  readonly isNew: boolean;
-}
+type StoredKey = Awaited<ReturnType<typeof storeKey>>;
 
 /** Whoever sets a key decides where the coins arrive. */
 async function storeKey(
@@ -149,14 +143,16 @@ async function storeKey(
   family: Family,
   key: GivenKey,
   isAtOnce: boolean,
-): Promise<StoredKey> {
+) {
   const { id: sourceId } = depositKeys.preview(scope, family, key, undefined);
   return database.write(async (transaction) => {
     const changes = await depositKeyChanges.set(transaction, scope, family, key, { actor, isAtOnce });
     const open = await openKeys(depositKeys, transaction, scope, family);
     return {
+      /** In use or pending. */
       key: open.find((one) => one.sourceId === sourceId),
       withdrawn: changes.find(({ state }) => state === 'withdrawn'),
+      /** False if the key was in use or pending already. */
       isNew: changes.some(({ state }) => isOpen(state)),
     };
   });

@@ -1,4 +1,5 @@
 /** Declares a table once: the SQL that creates it and the type of its rows both come from the declaration. */
+import type { Mode } from '../shared/scope.js';
 import type { Generated, RawBuilder, SqlBool } from 'kysely';
 
 export type EpochMs = number;
@@ -56,6 +57,13 @@ export const time = () => new Column<EpochMs>({ type: 'bigint' });
 export const units = () => new Column<Units>({ type: 'text' });
 export const flag = () => integer<0 | 1>();
 export const counter = () => new Column<Generated<number>>({ type: 'counter', isPrimaryKey: true });
+
+/** What most records of a merchant begin with. */
+export const record = {
+  id: text().primaryKey(),
+  merchant_id: text().references('merchants.id'),
+  mode: text<Mode>(),
+};
 
 export type Columns = Readonly<Record<string, Column<unknown>>>;
 

@@ -1,34 +1,24 @@
 /** Reads payments: finds them for a merchant, prices them at the latest rates and renders them for the API. */
 import { statusOf, type CurrencyOption, type PaymentRecord } from 'crypto-checkout/contract';
-import type { PersonalData } from '../db/personal-data.js';
-import type { Clock } from '../shared/clock.js';
-import type { Currencies, PaymentOption } from '../money/currencies.js';
+import type { PaymentOption } from '../money/currencies.js';
 import { notFound, orNotFound } from '../shared/problem.js';
-import { requireRate, type Rate, type RateSource } from '../money/rates.js';
-import type { Depths } from './depth.js';
+import { requireRate, type Rate } from '../money/rates.js';
+import type { PaymentsDeps } from './payments-deps.js';
 import { publicView } from './public-view.js';
 import { currencyOptions, type BaseSum } from './quote.js';
 import * as store from './store.js';
 import type { PaymentRow, StoredRecord } from './store.js';
-import { viewPayment, type PageUrls } from './view.js';
-import type { Caller, Scope } from '../shared/scope.js';
+import { viewPayment } from './view.js';
+import { scopeOf, type Caller, type Scope } from '../shared/scope.js';
 import type { Reader, Transaction } from '../db/engine.js';
-
-export interface PaymentReaderDeps {
-  readonly clock: Clock;
-  readonly rates: RateSource;
-  readonly currencies: Currencies;
-  readonly depths: Depths;
-  readonly pageUrls: PageUrls;
-  readonly personalData: PersonalData;
-  /** Whether a payer can pay the merchant in this way now. */
-  readonly isOffered: (scope: Scope, option: PaymentOption) => boolean;
-}
 
 export type PaymentReader = ReturnType<typeof createPaymentReader>;
 
-export function createPaymentReader(deps: PaymentReaderDeps) {
-  const { clock, rates, currencies, depths, isOffered, personalData } = deps;
+/** @param isOffered whether a payer can pay the merchant in this way now */
+export function createPaymentReader(
+  { clock, rates, currencies, depths, pageUrls, personalData }: PaymentsDeps,
+  isOffered: (scope: Scope, option: PaymentOption) => boolean,
+) {
   const records = store.createRecords();
 
   /** A payment's base amount, with its currency's rate. */
@@ -51,12 +41,11 @@ export function createPaymentReader(deps: PaymentReaderDeps) {
     if (row.locked_at !== null) return undefined;
     const rate = statusOf(row.state) === 'in progress' ? rates.latest(row.base_currency) : undefined;
     if (!rate) return [];
-    const scope = { merchantId: row.merchant_id, mode: row.mode };
     return currencyOptions(
       baseSum(row, () => rate),
       currencies
         .options(row.mode)
-        .filter((option) => accepts(row, option.currency.code) && isOffered(scope, option)),
+        .filter((option) => accepts(row, option.currency.code) && isOffered(scopeOf(row), option)),
       (code) => rates.latest(code),
       depths,
       row.fee_basis_points,
@@ -65,13 +54,8 @@ export function createPaymentReader(deps: PaymentReaderDeps) {
 
   /** @param kind a public key gets less: see `publicView` */
   function view(kind: Caller['kind'], record: StoredRecord): PaymentRecord {
-    const payment = viewPayment(
-      record,
-      personalData.payer(record),
-      optionsOf(record),
-      currencies,
-      deps.pageUrls,
-    );
+    const payer = personalData.payer(record);
+    const payment = viewPayment(record, payer, optionsOf(record), currencies, pageUrls);
     return kind === 'public' ? publicView(payment, record.wallet_id !== null) : payment;
   }
 
@@ -103,7 +87,6 @@ export function createPaymentReader(deps: PaymentReaderDeps) {
 
 /** Whether the payment can be paid with a currency. */
 export function accepts(row: Pick<PaymentRow, 'accepted_currencies'>, currency: string): boolean {
-  if (row.accepted_currencies === null) return true;
-  const codes: unknown = JSON.parse(row.accepted_currencies);
-  return Array.isArray(codes) && codes.includes(currency);
+  const codes = row.accepted_currencies;
+  return codes === null || (JSON.parse(codes) as string[]).includes(currency);
 }

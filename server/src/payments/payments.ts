@@ -33,7 +33,7 @@ export function createPayments(deps: PaymentsDeps) {
   const { merchant, wallet } = deps;
   const isOffered = (scope: Scope, { network, currency }: PaymentOption) =>
     addresses.canAssign(scope, network) && deps.isReadable(network, currency.code);
-  const reader = createPaymentReader({ ...deps, isOffered });
+  const reader = createPaymentReader(deps, isOffered);
   const announcements = createAnnouncements(deps, reader);
   const updatePayment = createUpdatePayment(deps, announcements);
 

@@ -231,27 +231,17 @@ function ownHeight(receipts: ExpressionBuilder<Schema, 'receipts'>) {
     .as('scanned_height');
 }
 
-interface UnreadParts {
-  readonly log: LogRow[];
-  readonly log_count: number | null;
-  readonly receipts: StoredReceipt[];
-  readonly sums: ReceiptSums[];
-  readonly refunds: RefundRow[];
-}
-
 /** Lists are read newest first, as far as they are read. */
-function readParts<Row extends UnreadParts>(row: Row): Row & RecordPartsRead {
+function readParts<Row extends Awaited<ReturnType<typeof findParts>>[number]>(row: Row) {
   return {
     ...row,
     log: readRows(row.log).reverse(),
-    log_count: Number(row.log_count),
+    log_count: row.log_count ?? 0,
     receipts: readRows(row.receipts).reverse(),
     sums: readRows(row.sums),
     refunds: readRows(row.refunds),
   };
 }
-
-type RecordPartsRead = Pick<RecordParts, 'log_count'>;
 
 // Looks up by primary key only. With the scope in the condition, PostgreSQL may scan all payments of the merchant as
 // long as it has no statistics for a new table.

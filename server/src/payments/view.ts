@@ -78,7 +78,7 @@ export function viewPayment(
         ...viewEvm(row, currencies),
       }),
     addressSentFrom: [
-      ...new Set(row.receipts.filter(isLive).flatMap((receipt) => readSenders(receipt.senders))),
+      ...new Set(row.receipts.filter(isLive).flatMap(({ senders }) => JSON.parse(senders) as string[])),
     ],
     transactionTimeLog: row.log.map(viewLogEntry),
     ...(unlistedEntries > 0 && { unlistedLogEntries: unlistedEntries }),
@@ -195,11 +195,6 @@ function viewAmounts(
         ? 0
         : Math.min(...counting.map((receipt) => confirmationsOf(receipt, row, network))),
   };
-}
-
-function readSenders(json: string): string[] {
-  const senders: unknown = JSON.parse(json);
-  return Array.isArray(senders) ? senders.filter((sender) => typeof sender === 'string') : [];
 }
 
 function sum(units: readonly (string | null)[]): bigint {

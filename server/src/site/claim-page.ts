@@ -1,7 +1,7 @@
 /** The page where a payer claims a refund, `{PUBLIC_URL}/refund#TOKEN`. What follows # never reaches this server in an address. */
 import { Router } from 'express';
 import { html } from './html.js';
-import { localeOf, pathOf, policyOf, sendPage, stylesheetFile } from './page-frame.js';
+import { localeOf, notBuilt, pathOf, policyOf, sendFile, sendPage, stylesheetFile } from './page-frame.js';
 
 /** Images: the shop's logo, and the icons of wallets. */
 const policy = policyOf({ scripts: "'self'", calls: "'self'", images: 'https: data:' });
@@ -17,11 +17,7 @@ export function claimPage(publicUrl: string, scriptFile: string): Router {
   });
   router.get('/refund/claim.js', (_request, response, next) => {
     const headers = { 'X-Content-Type-Options': 'nosniff' };
-    response.sendFile(scriptFile, { maxAge: 300_000, headers }, (error?: Error & { status?: number }) => {
-      if (!error || response.headersSent) return;
-      if (error.status !== 404) return next(error);
-      response.status(503).type('text').send('The page has not been built. Run "npm run build".\n');
-    });
+    sendFile(response, scriptFile, { maxAge: 300_000, headers }, notBuilt(response, 'The page', next));
   });
   router.get('/refund', (request, response) => {
     const locale = localeOf(request);

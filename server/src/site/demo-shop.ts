@@ -16,7 +16,7 @@ import express, { Router, type ErrorRequestHandler, type Request } from 'express
 import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
 import * as z from 'zod/mini';
 import { localHosts } from '../shared/local-hosts.js';
-import { clockAheadSeconds, simulate, simulationNames, SimulationRefused } from './demo-simulator.js';
+import { clockAheadSeconds, Refused, simulate, simulationNames } from './demo-simulator.js';
 import { policyOf } from './page-frame.js';
 
 export interface DemoShopOptions {
@@ -79,6 +79,13 @@ const simulationBody = z.object({
   name: z.enum(simulationNames),
 });
 
+/** The body of a request. @param otherwise what to say of another one */
+function parse<S extends z.ZodMiniType>(schema: S, request: Request, otherwise: string): z.output<S> {
+  const body = z.safeParse(schema, request.body);
+  if (!body.success) throw new Refused(otherwise, 400);
+  return body.data;
+}
+
 /** Signs what an order's id says, so that nobody but the shop can make one. */
 function sign(text: string, orderKey: Uint8Array): string {
   return createHmac('sha256', orderKey).update(text).digest('hex').slice(0, 20);
@@ -115,6 +122,12 @@ export function demoShop(options: DemoShopOptions): Router {
     options;
   const merchant = (request: Request): MerchantClient =>
     createMerchantClient({ apiUrl: ownUrl(request), secretKey });
+
+  function requireOrder(id: string): Order {
+    const order = orderOf(id, orderKey);
+    if (!order) throw new Refused('The shop has no such order.', 404);
+    return order;
+  }
 
   const api = Router();
   api.use(express.json({ limit: '10kb' }));
@@ -153,9 +166,7 @@ export function demoShop(options: DemoShopOptions): Router {
       return;
     }
     forgetConfig();
-    response.status(503).json({
-      error: 'The shop has no active public test key. Create one with "keys create".',
-    });
+    throw new Refused('The shop has no active public test key. Create one with "keys create".', 503);
   });
 
   if (reset) {
@@ -164,8 +175,7 @@ export function demoShop(options: DemoShopOptions): Router {
       // Not for another site's page, which can point its own name to this machine.
       const { origin = '' } = request.headers;
       if (!URL.canParse(origin) || !localHosts.has(new URL(origin).hostname)) {
-        response.status(403).json({ error: 'Only the shop’s own page can do that.' });
-        return;
+        throw new Refused('Only the shop’s own page can do that.', 403);
       }
       await reset();
       forgetConfig();
@@ -174,22 +184,14 @@ export function demoShop(options: DemoShopOptions): Router {
   }
 
   api.post('/orders', async (request, response) => {
-    const body = z.safeParse(orderBody, request.body);
-    if (!body.success) {
-      response.status(400).json({ error: 'Order 1 to 9 lanterns, in one of the listed currencies.' });
-      return;
-    }
-    const { quantity, baseCurrency } = body.data;
+    const wrong = 'Order 1 to 9 lanterns, in one of the listed currencies.';
+    const { quantity, baseCurrency } = parse(orderBody, request, wrong);
     const content = `${await nextNumber()}-${quantity}-${baseCurrency}`;
     response.json(orderOf(`${content}-${sign(content, orderKey)}`, orderKey));
   });
 
   api.get('/orders/:id', async (request, response) => {
-    const order = orderOf(request.params.id, orderKey);
-    if (!order) {
-      response.status(404).json({ error: 'The shop has no such order.' });
-      return;
-    }
+    const order = requireOrder(request.params.id);
     const { data } = await merchant(request).transactions.list({ query: { skip: latestPayments } });
     // Another page that has the order's tag may have started it: the shop's own page does not see that otherwise.
     const payment = data.find((one) => isPaymentOf(order, one) && one.addressInformation);
@@ -197,15 +199,9 @@ export function demoShop(options: DemoShopOptions): Router {
   });
 
   api.post('/orders/:id/verification', async (request, response) => {
-    const order = orderOf(request.params.id, orderKey);
-    const body = z.safeParse(verificationBody, request.body);
-    if (!order || !body.success) {
-      response
-        .status(order ? 400 : 404)
-        .json({ error: order ? 'Send the paymentId as text.' : 'The shop has no such order.' });
-      return;
-    }
-    const params = { transaction_id: body.data.paymentId };
+    const order = requireOrder(request.params.id);
+    const { paymentId } = parse(verificationBody, request, 'Send the paymentId as text.');
+    const params = { transaction_id: paymentId };
     const { data } = await merchant(request).transactions.verify({ params });
     const { verified, failed, isOverpaid } = verifyPayment(data, {
       txRef: order.reference,
@@ -228,31 +224,22 @@ export function demoShop(options: DemoShopOptions): Router {
 
   if (isLimited) api.use('/orders/:id/simulation', limitSimulations);
   api.post('/orders/:id/simulation', async (request, response) => {
-    const order = orderOf(request.params.id, orderKey);
-    const body = z.safeParse(simulationBody, request.body);
-    if (!order || !body.success) {
-      response
-        .status(order ? 400 : 404)
-        .json({ error: order ? 'The simulator cannot do that.' : 'The shop has no such order.' });
-      return;
-    }
-    const params = { transaction_id: body.data.paymentId };
+    const order = requireOrder(request.params.id);
+    const { paymentId, name } = parse(simulationBody, request, 'The simulator cannot do that.');
+    const params = { transaction_id: paymentId };
     const { data: payment } = await merchant(request).transactions.verify({ params });
     // Only for payments of the shop's own orders: the key would let the visitor play with all of the merchant's.
-    if (!isPaymentOf(order, payment)) {
-      response.status(404).json({ error: 'The shop has no such payment.' });
-      return;
-    }
+    if (!isPaymentOf(order, payment)) throw new Refused('The shop has no such payment.', 404);
     const { data: currencies } = await merchant(request).currencies.list();
     const access = { apiUrl: ownUrl(request), secretKey };
-    const simulated = await simulate(body.data.name, payment, currencies, access);
+    const simulated = await simulate(name, payment, currencies, access);
     // It may have moved the clock.
     forgetConfig();
     response.json({ ...simulated, clockAheadSeconds: await clockAheadSeconds(access) });
   });
 
-  api.use((_request, response) => {
-    response.status(404).json({ error: 'The shop has no such page.' });
+  api.use(() => {
+    throw new Refused('The shop has no such page.', 404);
   });
   api.use(handleError);
 
@@ -289,8 +276,8 @@ const handleError: ErrorRequestHandler = (error: unknown, _request, response, ne
   if (response.headersSent) return next(error);
   if (error instanceof ApiError && error.status === 404) {
     response.status(404).json({ error: 'The shop has no such payment.' });
-  } else if (error instanceof SimulationRefused) {
-    response.status(409).json({ error: error.message });
+  } else if (error instanceof Refused) {
+    response.status(error.status).json({ error: error.message });
   } else if (error instanceof ApiError && error.code === 'validation_error') {
     response.status(400).json({ error: 'The shop could not read that request.' });
   } else if (error instanceof ApiError || error instanceof NetworkError) {

@@ -34,9 +34,15 @@ export interface Simulated {
   readonly claim?: { readonly url: string; readonly address: string };
 }
 
-/** The sandbox refused. The message is for the visitor. */
-export class SimulationRefused extends Error {
-  override readonly name = 'SimulationRefused';
+/** The shop or the sandbox refused. The message is for the visitor. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+  readonly status: number;
+
+  constructor(message: string, status = 409) {
+    super(message);
+    this.status = status;
+  }
 }
 
 /** What the simulator needs to know of a currency. */
@@ -56,7 +62,7 @@ const reorgDepth = 100;
 
 /**
  * Runs a simulation for a payment.
- * @throws SimulationRefused
+ * @throws Refused
  */
 export async function simulate(
   name: SimulationName,
@@ -66,7 +72,7 @@ export async function simulate(
 ): Promise<Simulated> {
   const { currency = '', currencyNetwork: network = '', networkName = network } = payment;
   const address = payment.addressInformation?.address;
-  if (address === undefined) throw new SimulationRefused('The payment has no address yet.');
+  if (address === undefined) throw new Refused('The payment has no address yet.');
   const call = <E extends Endpoint>(endpoint: E, body: unknown) => request(endpoint, body, access);
   const transfer = async (amount: string, coin = currency) => {
     const { txHash } = await call(sandbox.transfer, { network, currency: coin, address, amount });
@@ -86,7 +92,7 @@ export async function simulate(
       const other = currencies.find(
         ({ code, networks }) => code !== currency && networks.some((one) => one.code === network),
       );
-      if (!other) throw new SimulationRefused('This network has no other coin.');
+      if (!other) throw new Refused('This network has no other coin.');
       return transfer('1', other.code);
     }
     case 'mine': {
@@ -134,7 +140,7 @@ async function refundByLink({ id, addressSentFrom }: Payment, access: Access): P
   try {
     const [started] = (await refunds.list({ query: { paymentId: id } })).data;
     if (started?.status === 'awaiting_address') {
-      throw new SimulationRefused('The shop waits for an address: give it on the page of the refund.');
+      throw new Refused('The shop waits for an address: give it on the page of the refund.');
     }
     if (started?.status === 'awaiting_approval') {
       await refunds.approve({ params: { refund_id: started.id }, body: { address: started.address ?? '' } });
@@ -155,7 +161,7 @@ async function refundByLink({ id, addressSentFrom }: Payment, access: Access): P
 const excess = { kind: 'excess', reason: 'You sent more than the price' } as const;
 
 function refusalOf(error: unknown): unknown {
-  return error instanceof ApiError ? new SimulationRefused(error.message) : error;
+  return error instanceof ApiError ? new Refused(error.message) : error;
 }
 
 /** How far the shop's test clock is ahead of the server's time. */
@@ -181,5 +187,5 @@ async function request<E extends Endpoint>(
     return z.parse(z.object({ data: endpoint.data ?? z.undefined() }), json).data as ParsedData<E>;
   }
   const problem = z.safeParse(failure, json);
-  throw new SimulationRefused(problem.success ? problem.data.message : 'The payment API is not responding.');
+  throw new Refused(problem.success ? problem.data.message : 'The payment API is not responding.');
 }

@@ -1,8 +1,28 @@
 /** What the pages for payers have in common: the document around their content, their headers and their language. */
 import { fileURLToPath } from 'node:url';
-import type { Request, Response } from 'express';
+import type { NextFunction, Request, Response } from 'express';
 import { html, type Html } from './html.js';
 import { pickLocale, type PageLocale } from './page-texts.js';
+
+/** Sends a file. @param next called if it is not there, or with the error if it cannot be sent */
+export function sendFile(
+  response: Response,
+  file: string,
+  options: Parameters<Response['sendFile']>[1] & object,
+  next: NextFunction,
+): void {
+  response.sendFile(file, options, (error?: Error & { status?: number }) => {
+    if (error && !response.headersSent) next(error.status === 404 ? undefined : error);
+  });
+}
+
+/** For `sendFile`: says that a part of the build is missing. */
+export const notBuilt =
+  (response: Response, part: string, next: NextFunction): NextFunction =>
+  (error?: unknown) => {
+    if (error !== undefined) next(error);
+    else response.status(503).type('text').send(`${part} has not been built. Run "npm run build".\n`);
+  };
 
 export const stylesheetFile = fileURLToPath(new URL('../../data/pages.css', import.meta.url));
 

@@ -16,6 +16,7 @@ import { consolePage } from './console-page.js';
 import { demoShop, type DemoShopOptions } from './demo-shop.js';
 import { docs } from './docs.js';
 import { hostedPages, type HostedPayment } from './hosted-pages.js';
+import { sendFile } from './page-frame.js';
 import { receiptPage } from './receipt-page.js';
 import { widgetFiles } from './widget-files.js';
 
@@ -158,9 +159,7 @@ function flags(): Router {
         'Cross-Origin-Resource-Policy': 'cross-origin',
       },
     };
-    response.sendFile(name, options, (error?: Error & { status?: number }) => {
-      if (error && !response.headersSent) next(error.status === 404 ? undefined : error);
-    });
+    sendFile(response, name, options, next);
   });
   return router;
 }

@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Router, type NextFunction, type Request, type Response } from 'express';
+import { notBuilt, sendFile } from './page-frame.js';
 
 /** The suffixes of the compressed files that `npm run build` writes next to each file, smallest first. */
 const encodings = [
@@ -63,20 +64,12 @@ export function widgetFiles({ directory, packageFile, version }: WidgetFilesOpti
       'X-Content-Type-Options': 'nosniff',
       ...(encoding && { 'Content-Encoding': encoding }),
     };
-    response.sendFile(file, { root: directory, headers }, (error?: Error & { status?: number }) => {
-      if (error && !response.headersSent) next(error.status === 404 ? undefined : error);
-    });
+    sendFile(response, file, { root: directory, headers }, next);
   }
 
   const router = Router();
-  const notBuilt = (response: Response) => {
-    response.status(503).type('text').send('The widget has not been built. Run "npm run build".\n');
-  };
   const sendEntry = (caching: string) => (request: Request, response: Response, next: NextFunction) =>
-    send(request, response, (error?: unknown) => (error === undefined ? notBuilt(response) : next(error)), {
-      name: entry,
-      caching,
-    });
+    send(request, response, notBuilt(response, 'The widget', next), { name: entry, caching });
   router.get('/crypto-checkout.js', sendEntry(minutes));
   router.get(`/${entry}`, sendEntry(forever));
   router.get(/^\/crypto-checkout-([\w.-]+)\.js$/, (_request, response) => {
@@ -85,20 +78,13 @@ export function widgetFiles({ directory, packageFile, version }: WidgetFilesOpti
   });
   router.get('/crypto-checkout.tgz', (_request, response, next) => {
     const headers = { 'Cache-Control': minutes, 'Content-Type': 'application/gzip' };
-    response.sendFile(packageFile, { headers }, (error?: Error & { status?: number }) => {
-      if (!error || response.headersSent) return;
-      if (error.status === 404) notBuilt(response);
-      else next(error);
-    });
+    sendFile(response, packageFile, { headers }, notBuilt(response, 'The widget', next));
   });
   router.get('/chunks/:name', (request, response, next) => {
     const { name } = request.params;
     // Only names that the build produces, so that a request cannot reach any other file.
     if (!/^[\w-][\w.-]*\.js(\.map)?$/.test(name)) return next();
-    return send(request, response, next, {
-      name: `chunks/${name}`,
-      caching: forever,
-    });
+    return send(request, response, next, { name: `chunks/${name}`, caching: forever });
   });
   return router;
 }

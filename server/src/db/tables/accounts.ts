@@ -1,7 +1,7 @@
 /** Merchants, their API keys and deposit keys, the audit log, stored replies and settings. */
 import { sql } from 'kysely';
 import type { KeyScope, Mode } from '../../shared/scope.js';
-import { bigint, counter, integer, table, text, time } from '../table.js';
+import { bigint, counter, integer, record, table, text, time } from '../table.js';
 
 export type TransferPolicy = 'any' | 'saved';
 
@@ -77,9 +77,7 @@ export const accountTables = {
 
   /** A merchant's extended public key for deposit addresses on a family's real networks. */
   deposit_keys: table({
-    id: text().primaryKey(),
-    merchant_id: text().references('merchants.id'),
-    mode: text<Mode>(),
+    ...record,
     family: text<'bitcoin' | 'litecoin' | 'evm' | 'tron'>(),
     /** As its owner gave it; null if there is a treasury instead. */
     extended_public_key: text().nullable(),

@@ -3,14 +3,12 @@ import type { LogCode, PaymentState } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import type { Caller, Mode } from '../../shared/scope.js';
 import { isOpen, isPayable, isUnusual, paymentReviewOf, paymentStatusOf } from '../payment-status.js';
-import { bigint, counter, flag, integer, table, text, time, units } from '../table.js';
+import { bigint, counter, flag, integer, record, table, text, time, units } from '../table.js';
 
 export const paymentTables = {
   /** A hosted wallet. Its addresses stay watched after its deletion. */
   wallets: table({
-    id: text().primaryKey(),
-    merchant_id: text().references('merchants.id'),
-    mode: text<Mode>(),
+    ...record,
     currency: text(),
     label: text(),
     created_at: time(),

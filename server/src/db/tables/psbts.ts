@@ -1,16 +1,14 @@
 /** Payouts by PSBT: what each spends and pays, and its versions with rising fees. */
 import { sql } from 'kysely';
 import type { Mode } from '../../shared/scope.js';
-import { bigint, flag, integer, table, text, time, units } from '../table.js';
+import { bigint, flag, integer, record, table, text, time, units } from '../table.js';
 
 export type PsbtState = 'open' | 'sent' | 'settled' | 'conflicted' | 'discarded';
 
 export const psbtTables = {
   /** A transaction that pays several transfers of a merchant, signed by the merchant's own wallet. */
   psbts: table({
-    id: text().primaryKey(),
-    merchant_id: text().references('merchants.id'),
-    mode: text<Mode>(),
+    ...record,
     network: text(),
     currency: text(),
     /**

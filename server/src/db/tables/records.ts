@@ -1,14 +1,12 @@
 /** The merchant's own records: customers, bank accounts and wallet addresses. */
 import { sql } from 'kysely';
 import type { Mode } from '../../shared/scope.js';
-import { flag, table, text, time } from '../table.js';
+import { flag, record, table, text, time } from '../table.js';
 
 export const recordTables = {
   /** Emails are unique within a merchant and mode, whatever their case. */
   customers: table({
-    id: text().primaryKey(),
-    merchant_id: text().references('merchants.id'),
-    mode: text<Mode>(),
+    ...record,
     /** Email in its original case, name and phone number as JSON, encrypted if there is a data key: db/personal-data.ts. */
     person: text(),
     /** What the email is found by, whatever its case. */
@@ -24,9 +22,7 @@ export const recordTables = {
     .index('phone', ['merchant_id', 'mode', 'phone_index', 'created_at', 'id']),
 
   bank_accounts: table({
-    id: text().primaryKey(),
-    merchant_id: text().references('merchants.id'),
-    mode: text<Mode>(),
+    ...record,
     account_number: text(),
     /** The bank's name, in countries whose banks are not listed. */
     bank_code: text(),
@@ -54,9 +50,7 @@ export const recordTables = {
 
   /** A merchant's own address, saved as a destination for transfers. */
   wallet_addresses: table({
-    id: text().primaryKey(),
-    merchant_id: text().references('merchants.id'),
-    mode: text<Mode>(),
+    ...record,
     currency: text(),
     /** Empty if it was saved without a network. */
     network: text(),

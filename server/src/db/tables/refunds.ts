@@ -1,14 +1,11 @@
 /** Refunds of payments. */
 import type { RefundStatus } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
-import type { Mode } from '../../shared/scope.js';
-import { flag, integer, table, text, time, units } from '../table.js';
+import { flag, integer, record, table, text, time, units } from '../table.js';
 
 export const refundTables = {
   refunds: table({
-    id: text().primaryKey(),
-    merchant_id: text().references('merchants.id'),
-    mode: text<Mode>(),
+    ...record,
     payment_id: text().references('payments.id'),
     status: text<RefundStatus>(),
     kind: text<'full' | 'excess' | 'unaccepted' | 'partial'>(),

@@ -1,14 +1,11 @@
 /** Payment plans, subscribers and the billing cycles that were charged. */
 import type { Frequency } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
-import type { Mode } from '../../shared/scope.js';
-import { bigint, flag, table, text, time, units } from '../table.js';
+import { bigint, flag, record, table, text, time, units } from '../table.js';
 
 export const subscriptionTables = {
   payment_plans: table({
-    id: text().primaryKey(),
-    merchant_id: text().references('merchants.id'),
-    mode: text<Mode>(),
+    ...record,
     plan_name: text(),
     frequency: text<Frequency>(),
     /** The currency of `amount`. */
@@ -27,9 +24,7 @@ export const subscriptionTables = {
     .index('currency', ['merchant_id', 'mode', 'currency', 'created_at', 'id']),
 
   subscribers: table({
-    id: text().primaryKey(),
-    merchant_id: text().references('merchants.id'),
-    mode: text<Mode>(),
+    ...record,
     plan_id: text().references('payment_plans.id'),
     customer_id: text().references('customers.id'),
     /** The first cycle that is neither charged nor skipped. */

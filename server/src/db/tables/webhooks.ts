@@ -2,7 +2,7 @@
 import type { WebhookEventType } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import type { Mode } from '../../shared/scope.js';
-import { bigint, integer, table, text, time } from '../table.js';
+import { bigint, integer, record, table, text, time } from '../table.js';
 
 export type WebhookStatus = 'pending' | 'delivered' | 'failed';
 
@@ -24,9 +24,7 @@ export const webhookTables = {
   /** A webhook event: one for each change that a merchant is notified of. */
   outbox: table({
     /** Also the `webhook-id`. */
-    id: text().primaryKey(),
-    merchant_id: text().references('merchants.id'),
-    mode: text<Mode>(),
+    ...record,
     type: text<WebhookEventType>(),
     /** The record that changed: the id of a payment, transfer, wallet deposit or subscriber. */
     subject_id: text(),

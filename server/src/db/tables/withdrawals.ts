@@ -1,15 +1,13 @@
 /** Transfers, payouts and suspended balances. */
 import type { Mode } from '../../shared/scope.js';
-import { integer, table, text, time, units } from '../table.js';
+import { integer, record, table, text, time, units } from '../table.js';
 
 export type TransferStatus = 'pending' | 'processing' | 'success' | 'failed';
 
 export const withdrawalTables = {
   /** A request to withdraw from a balance to a wallet address. */
   transfers: table({
-    id: text().primaryKey(),
-    merchant_id: text().references('merchants.id'),
-    mode: text<Mode>(),
+    ...record,
     status: text<TransferStatus>(),
     /** Who sends it: the simulated network by itself, or an operator. Never changes. */
     executor: text<'simulator' | 'operator'>(),
@@ -43,9 +41,7 @@ export const withdrawalTables = {
 
   /** A payout to a wallet address, which a transfer carries out, or to a bank account. */
   payouts: table({
-    id: text().primaryKey(),
-    merchant_id: text().references('merchants.id'),
-    mode: text<Mode>(),
+    ...record,
     status: text<TransferStatus>(),
     currency: text(),
     amount: units(),

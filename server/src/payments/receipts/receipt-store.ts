@@ -1,7 +1,7 @@
 /** Stores receipts. */
 import { sql } from 'kysely';
 import type { NetworkRef } from '../../chains/chain.js';
-import { transferKey } from '../../scanning/scan.js';
+import { transferKey, type ScanBatch } from '../../scanning/scan.js';
 import type { PaymentTable, ReceiptTable } from '../../db/schema.js';
 import type { Scope } from '../../shared/scope.js';
 import type { Reader, Transaction } from '../../db/engine.js';
@@ -156,22 +156,10 @@ export function hasReturningReceipts(transaction: Transaction, scope: Scope, cur
   return hasRows(lost.$call(inScope(scope)).where((e) => e.and({ currency, status: 'seen' })));
 }
 
-export interface ScanEffect extends NetworkRef {
-  /** Blocks above this height were orphaned. */
-  readonly orphanedAbove: number | undefined;
-  /** Hashes of the transactions that the scan found. */
-  readonly txHashes: readonly string[];
-  /** The height of the last scanned block. */
-  readonly height: number;
-  readonly finalHeight: number | undefined;
-  /** Undefined if the scan did not read the pending transfers. */
-  readonly pending: PendingEffect | undefined;
-}
-
 /** Knows the keys of all transfers that are pending or in the new blocks. */
 export type PresentTransfers = Pick<ReadonlySet<string>, 'has'>;
 
-export interface PendingEffect {
+interface PendingEffect {
   readonly present: PresentTransfers;
   /** The hashes of the transactions that are no longer pending; undefined if the last scan's are unknown. */
   readonly gone: readonly string[] | undefined;
@@ -180,11 +168,20 @@ export interface PendingEffect {
 /** A receipt of a payment that is not locked yet. */
 export type ReceiptRef = Pick<ReceiptTable, 'id' | 'payment_id'>;
 
-/** The receipts that a network scan may change. */
-export async function affectedReceipts(transaction: Transaction, effect: ScanEffect) {
-  const { mode, network, orphanedAbove, txHashes, height, finalHeight = -1, pending } = effect;
-  const all = refsOn(transaction, effect);
-  const live = liveRefsOn(transaction, effect);
+/**
+ * The receipts that a network scan may change.
+ * @param txHashes of the transactions that it found
+ * @param pending undefined if it did not read the pending transfers
+ */
+export async function affectedReceipts(
+  transaction: Transaction,
+  scan: Pick<ScanBatch, 'mode' | 'network' | 'orphanedAbove' | 'head' | 'finalHeight'>,
+  txHashes: readonly string[],
+  pending: PendingEffect | undefined,
+) {
+  const { mode, network, orphanedAbove, head, finalHeight = -1 } = scan;
+  const all = refsOn(transaction, scan);
+  const live = liveRefsOn(transaction, scan);
   return {
     /** The scan found them in another place than before. */
     moved: [
@@ -193,8 +190,8 @@ export async function affectedReceipts(transaction: Transaction, effect: ScanEff
     ],
     /** They are to be confirmed, reversed or dropped, or that was left undone by the last scan. */
     due: [
-      ...(await findDue(transaction, { mode, network, nextHeight: height + 1, finalHeight })),
-      ...(pending ? await findGone(transaction, effect, pending) : []),
+      ...(await findDue(transaction, { mode, network, nextHeight: head.height + 1, finalHeight })),
+      ...(pending ? await findGone(transaction, scan, pending) : []),
     ],
   };
 }

@@ -56,12 +56,13 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
    * thousands.
    */
   async function findWorks(transaction: Transaction, scan: Scan, isWaiting: (paymentId: string) => boolean) {
-    const { mode, network, orphanedAbove, head, finalHeight, quarantined, incoming, present } = scan;
-    const { moved, due } = await affectedReceipts(transaction, {
-      ...{ mode, network, orphanedAbove, height: head.height, finalHeight },
-      txHashes: [...new Set([...incoming.values()].map(({ transfer }) => transfer.txHash))],
-      pending: present && { present, gone: goneTransfers(scan, present) },
-    });
+    const { quarantined, incoming, present } = scan;
+    const { moved, due } = await affectedReceipts(
+      transaction,
+      scan,
+      [...new Set([...incoming.values()].map(({ transfer }) => transfer.txHash))],
+      present && { present, gone: goneTransfers(scan, present) },
+    );
     // What is tried again missed the changes of the scans since it failed.
     const retried = [...quarantined.values()].filter(
       ({ id, transfer }) => transfer === null && !isWaiting(id),
