@@ -3,6 +3,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bech32, bech32m, createBase58check, hex } from '@scure/base';
 import { Address, NETWORK } from '@scure/btc-signer';
+import { addr } from 'micro-eth-signer';
 import type { Mode } from '../shared/scope.js';
 import type { AddressNet, Family, Network } from '../chains/networks.js';
 import { addressOfKey, addressPrefixes, type AddressPrefixes, type ScriptType } from './bitcoin-scripts.js';
@@ -49,11 +50,11 @@ function bitcoinFormat(prefixes: AddressPrefixes): AddressFormat {
 const evm: AddressFormat = {
   isCompressed: false,
   ofKey: (publicKey) => evm.write(accountHash(publicKey)),
-  write: (hash) => checksummed(hex.encode(hash)),
+  write: (hash) => addr.addChecksum(`0x${hex.encode(hash)}`),
   read(address) {
     const digits = /^0x([0-9a-fA-F]{40})$/.exec(address)?.[1];
     if (digits === undefined) return undefined;
-    const canonical = checksummed(digits.toLowerCase());
+    const canonical = addr.addChecksum(`0x${digits.toLowerCase()}`);
     // EIP-55: digits in one case have no checksum, digits in mixed case must have the right one.
     const isPlain = digits === digits.toLowerCase() || digits === digits.toUpperCase();
     return isPlain || address === canonical ? canonical : undefined;
@@ -135,15 +136,6 @@ export function canonicalForms(mode: Mode, text: string): string[] {
     .flatMap((net) => Object.values(formats[net]))
     .flatMap((format) => attempt(() => format.read(text)) ?? []);
   return [...new Set([text, ...forms])];
-}
-
-/** EIP-55: a letter is upper case if the hash of the lower-case address has a digit of 8 or more in its place. */
-function checksummed(lowerCaseDigits: string): string {
-  const hash = hex.encode(keccak_256(new TextEncoder().encode(lowerCaseDigits)));
-  const digits = [...lowerCaseDigits].map((digit, position) =>
-    parseInt(hash.charAt(position), 16) >= 8 ? digit.toUpperCase() : digit,
-  );
-  return `0x${digits.join('')}`;
 }
 
 function attempt<T>(read: () => T): T | undefined {

@@ -10,13 +10,8 @@ import { groupBy } from '../shared/group-by.js';
 import type { PsbtPayouts } from '../psbt-payouts/psbt-payouts.js';
 import { inScope } from '../db/rows.js';
 
-export interface WalletBalance {
-  readonly merchantId: string;
-  readonly currency: string;
-  /** In units of the currency: confirmed receipts, less the transfers that were paid from the wallet. */
-  readonly books: bigint;
-  readonly chain: bigint;
-}
+/** `books`, in units of the currency: confirmed receipts, less the transfers that were paid from the wallet. */
+export type WalletBalance = NonNullable<Awaited<ReturnType<typeof compareWallets>>>['wallets'][number];
 
 /**
  * The wallets that were ever paid to on the network.
@@ -27,13 +22,13 @@ export async function compareWallets(
   { reader, psbtPayouts }: { readonly reader: Reader; readonly psbtPayouts: Pick<PsbtPayouts, 'sumUnspent'> },
   connected: ConnectedNetwork,
   signal: AbortSignal,
-): Promise<{ readonly height: number; readonly wallets: readonly WalletBalance[] } | undefined> {
+) {
   const { network, chainAssets, evm, utxoNode } = connected;
   if (!evm && !utxoNode) return undefined;
   const height = evm
     ? await evm.run((node) => node.blockNumber(), signal)
     : ((await utxoNode?.height(signal)) ?? 0);
-  const wallets: WalletBalance[] = [];
+  const wallets: { merchantId: string; currency: string; books: bigint; chain: bigint }[] = [];
   for (const { merchantId, currency, addresses } of await paidWallets(reader, network)) {
     const asset = chainAssets[currency];
     if (!asset) continue;

@@ -1,7 +1,6 @@
 /** `webhooks …`: lists and retries the events that were sent to merchants. */
 import { webhookEventType } from 'crypto-checkout/contract';
-import { isoTime } from '../shared/clock.js';
-import { deliveryOf, type WebhookAttempt, type WebhookRecord } from '../webhooks/webhooks.js';
+import type { WebhookRecord } from '../webhooks/webhooks.js';
 import type { SampleResult } from '../webhooks/webhook-test.js';
 import { command, type Group } from './command.js';
 import type { CommandContext } from './context.js';
@@ -29,11 +28,11 @@ export const webhookCommands: Group = {
       async run(context, { merchant: merchantId, status, failing: isFailing, limit }) {
         const { database, webhooks } = context;
         const events = await webhooks.list(database.reader, { merchantId, status, isFailing, limit });
-        if (!isFailing) return listRecords(events, eventJson, eventText, 'There are no webhooks');
+        if (!isFailing) return listRecords(events, (event) => event, eventText, 'There are no webhooks');
         const placed = await Promise.all(events.map((event) => withOrder(context, event)));
         return listRecords(
           placed,
-          ({ event, url, txRef }) => ({ ...eventJson(event), url, txRef }),
+          ({ event, url, txRef }) => ({ ...event, url, txRef }),
           ({ event, url, txRef }) => `${eventText(event)}\n    to ${url ?? 'no URL'}, order ${txRef ?? '-'}`,
           'No webhook fails',
         );
@@ -89,13 +88,11 @@ function sampleJson({ type, id, status, durationMs, excerpt, error }: SampleResu
   return { type, id, status: status ?? null, durationMs, response: excerpt, error: error ?? null };
 }
 
-const eventJson = (event: WebhookRecord) => ({ merchantId: event.merchantId, ...deliveryOf(event) });
-
 function eventText(event: WebhookRecord): string {
-  const { id, merchantId, mode, type, subjectId, status, dueAt, attempts } = event;
-  const due = dueAt === null ? '' : `  due ${isoTime(dueAt)}`;
+  const { id, merchantId, mode, type, subjectId, status, dueAt, tries } = event;
+  const due = dueAt === null ? '' : `  due ${dueAt}`;
   const head = `${id}  ${status.padEnd(9)}  ${type}  ${mode}  of ${subjectId}  to ${merchantId}${due}`;
-  return [head, ...attempts.map((attempt) => `    ${attemptText(attempt)}`)].join('\n');
+  return [head, ...tries.map((one) => `    ${tryText(one)}`)].join('\n');
 }
 
 function sampleText({ type, status, durationMs, excerpt, error }: SampleResult): string {
@@ -104,6 +101,6 @@ function sampleText({ type, status, durationMs, excerpt, error }: SampleResult):
   return `${verdict}  ${durationMs} ms${answer}`;
 }
 
-function attemptText({ attemptedAt, durationMs, responseStatus, error }: WebhookAttempt): string {
-  return `${isoTime(attemptedAt)}  ${durationMs} ms  ${error ?? `Returned HTTP ${responseStatus ?? ''}`}`;
+function tryText({ triedAt, durationMs, responseStatus, error }: WebhookRecord['tries'][number]): string {
+  return `${triedAt}  ${durationMs} ms  ${error ?? `Returned HTTP ${responseStatus ?? ''}`}`;
 }

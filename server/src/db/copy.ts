@@ -19,12 +19,6 @@ export class NotEmpty extends Error {
   }
 }
 
-export interface TableCount {
-  readonly table: string;
-  readonly source: number;
-  readonly target: number;
-}
-
 type Row = Readonly<Record<string, unknown>>;
 
 const batchSize = 500;
@@ -39,7 +33,7 @@ export async function copyDatabase(
   source: Database,
   target: Database,
   onProgress: (table: string, rows: number) => void,
-): Promise<TableCount[]> {
+) {
   for (const table of inOrder) {
     if (await hasRows(target.reader.selectFrom(table))) throw new NotEmpty(table);
   }

@@ -20,15 +20,8 @@ import {
 import { type Transaction, type Reader, engineOf } from './engine.js';
 import type { PageRequest } from '../shared/pagination.js';
 
-/** Where the rows of a page are: skip `offset` rows from `start`, newest first, then take `limit`. */
-export interface ListPage {
-  /** The number of matching rows. */
-  readonly total: number;
-  readonly limit: number;
-  readonly offset: number;
-  /** The newest row to read; without `id`, every row created at or before `createdAt`. */
-  readonly start: { readonly createdAt: number; readonly id?: string } | undefined;
-}
+/** The newest row of a page; without `id`, every row created at or before `createdAt`. */
+type Start = { readonly createdAt: number; readonly id?: string } | undefined;
 
 type Value = string | number | null;
 
@@ -57,14 +50,17 @@ const trailingRows = 1000;
 const growth = rowsPerCheckpoint + trailingRows;
 const beforeAll: Place = { created_at: -1, id: '' };
 
-/** Counts the rows of a list and locates a page of it. The cost hardly grows with the list. */
+/**
+ * Counts the rows of a list and locates a page of it. The cost hardly grows with the list.
+ * @returns where its rows are: skip `offset` rows from `start`, newest first, then take `limit`
+ */
 export async function locatePage<Name extends LongListName>(
   reader: Reader,
   list: Name,
   scope: Scope,
   { page, skip, from, to }: PageRequest,
   filter: ListFilter<Name> = {},
-): Promise<ListPage> {
+): Promise<{ total: number; limit: number; offset: number; start: Start }> {
   const part = { list, scope, filter };
   const within = { from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER };
   const covered = await segmentsWithin(reader, part, within);
@@ -84,7 +80,7 @@ export async function locatePage<Name extends LongListName>(
 }
 
 /** A `where` condition: the rows of a list's table from a page's start on. */
-export function startsAt(start: ListPage['start'], table: string): RawBuilder<boolean> {
+export function startsAt(start: Start, table: string): RawBuilder<boolean> {
   if (!start) return sql`true`;
   const { createdAt, id } = start;
   const time = sql.ref(`${table}.created_at`);

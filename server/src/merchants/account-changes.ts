@@ -37,7 +37,7 @@ export function createAccountChanges({ keys, merchants, endpoints, auditLog }: A
     },
 
     /** Repeating it changes nothing. @param owner only a key of this scope. Problem: `not_found`. */
-    async revokeKey(transaction: Transaction, id: string, actor: string, owner?: Scope): Promise<void> {
+    async revokeKey(transaction: Transaction, id: string, actor: string, owner?: Scope): Promise<undefined> {
       const { merchantId, mode, kind, scope, key, revokedAt } = await keys.revoke(transaction, id, owner);
       if (revokedAt !== null) return;
       const before = { kind, mode, scope, last4: key.slice(-4) };

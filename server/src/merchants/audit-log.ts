@@ -169,6 +169,6 @@ function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-function readFields(json: string | null): AuditFields | null {
-  return json === null ? null : (JSON.parse(json) as AuditFields);
+function readFields(json: string | null): Record<string, unknown> | null {
+  return json === null ? null : (JSON.parse(json) as Record<string, unknown>);
 }

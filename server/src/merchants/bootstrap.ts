@@ -12,17 +12,13 @@ export interface BootstrapKeys {
   readonly secretKey: string | undefined;
 }
 
-export interface Bootstrapped {
-  /** The oldest account; undefined if there is none. */
-  readonly merchantId: string | undefined;
-  /** The keys that were generated now. The secret key cannot be shown again. */
-  readonly made: { readonly publicKey?: string; readonly secretKey?: string };
-}
+export type Bootstrapped = Awaited<ReturnType<typeof bootstrap>>;
 
 /**
  * Creates the first account if there is none, on a server to try things out or if keys are given, and adds the given test keys to the oldest account if they are new.
  * Generates the keys of a new account that are not given.
  * If several processes start together, one of them does this and the others find it done.
+ * @returns the oldest account, if there is one, and the keys that were generated now. The secret key cannot be shown again
  */
 export async function bootstrap(
   database: Database,
@@ -31,13 +27,13 @@ export async function bootstrap(
   auditLog: AuditLog,
   given: BootstrapKeys,
   isTrial: boolean,
-): Promise<Bootstrapped> {
+) {
   return database.write(async (transaction) => {
     await waitForTurn(transaction);
     const [first] = await merchants.list(transaction);
     // Where real money is taken, an account of the demo shop would only be in the way.
     if (!first && !isTrial && given.publicKey === undefined && given.secretKey === undefined) {
-      return { merchantId: undefined, made: {} };
+      return { merchantId: undefined, made: { publicKey: undefined, secretKey: undefined } };
     }
     const merchant: Merchant =
       first ??
@@ -75,10 +71,7 @@ export async function bootstrap(
     }
     const publicKey = await ensure('public', given.publicKey);
     const secretKey = await ensure('secret', given.secretKey);
-    return {
-      merchantId: merchant.id,
-      made: { ...(publicKey !== undefined && { publicKey }), ...(secretKey !== undefined && { secretKey }) },
-    };
+    return { merchantId: merchant.id, made: { publicKey, secretKey } };
   });
 }
 

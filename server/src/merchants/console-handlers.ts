@@ -1,5 +1,5 @@
 /** Handlers of what people change of their account in the console, and of the audit log. */
-import type { ParsedData, SettingsApi } from 'crypto-checkout/contract';
+import type { SettingsApi } from 'crypto-checkout/contract';
 import { replyWith, replyWithPage, type Handlers } from '../api/handler.js';
 import { isoTime } from '../shared/clock.js';
 import { Problem } from '../shared/problem.js';
@@ -63,10 +63,9 @@ export function createAccountHandlers(deps: AccountHandlersDeps): Handlers<Setti
         }),
 
       revoke: ({ params }, { caller, change }) =>
-        change(async (transaction) => {
-          await accountChanges.revokeKey(transaction, params.key_id, actorOf(caller), caller);
-          return undefined;
-        }),
+        change((transaction) =>
+          accountChanges.revokeKey(transaction, params.key_id, actorOf(caller), caller),
+        ),
     },
 
     shop: {
@@ -87,13 +86,8 @@ export function createAccountHandlers(deps: AccountHandlersDeps): Handlers<Setti
     auditLog: {
       async list({ query }, { caller }) {
         const { rows, total } = await auditLog.page(reader, caller, query);
-        const data = rows.map(({ merchantId: _merchant, hash: _hash, time, ...entry }) => ({
-          ...entry,
-          time: isoTime(time),
-          before: entry.before && { ...entry.before },
-          after: entry.after && { ...entry.after },
-        }));
-        return replyWithPage(query, Promise.resolve({ rows: data, total }));
+        const entries = rows.map((entry) => ({ ...entry, time: isoTime(entry.time) }));
+        return replyWithPage(query, Promise.resolve({ rows: entries, total }));
       },
     },
   };
@@ -106,8 +100,8 @@ function liveKey(merchantId: string): Problem {
   );
 }
 
-function viewKey({ merchantId: _merchant, createdAt, ...record }: KeyRecord) {
-  const { kind, scope, lastUsedAt, expiresAt, revokedAt } = record;
+function viewKey(record: KeyRecord) {
+  const { kind, scope, createdAt, lastUsedAt, expiresAt, revokedAt } = record;
   const time = (value: number | null) => (value === null ? null : isoTime(value));
   return {
     ...record,
@@ -119,13 +113,4 @@ function viewKey({ merchantId: _merchant, createdAt, ...record }: KeyRecord) {
   };
 }
 
-function viewShop(merchant: Merchant): ParsedData<SettingsApi['shop']['retrieve']> {
-  const { name, businessName, logo, supportUrl, redirectOrigins, feeBasisPoints, transfers } = merchant;
-  return {
-    ...{ name, businessName, logo, supportUrl, feeBasisPoints, transfers },
-    redirectOrigins: [...(redirectOrigins ?? [])],
-    dailyLimits: { ...merchant.dailyLimits },
-    dailyRefunds: { ...merchant.dailyRefunds },
-    autoRefund: { ...merchant.autoRefund },
-  };
-}
+const viewShop = (merchant: Merchant) => ({ ...merchant, redirectOrigins: merchant.redirectOrigins ?? [] });

@@ -28,13 +28,6 @@ export interface PaymentFacts {
   readonly receipts: readonly ReceiptFact[];
 }
 
-export interface Totals {
-  /** Confirmed receipts in the locked currency on the locked network. */
-  readonly confirmed: bigint;
-  /** The same, including unconfirmed receipts. */
-  readonly seen: bigint;
-}
-
 export function countsTowards(
   payment: Pick<PaymentFacts, 'currency' | 'network'>,
   receipt: { currency: string; network: string },
@@ -42,7 +35,8 @@ export function countsTowards(
   return receipt.currency === payment.currency && receipt.network === payment.network;
 }
 
-export function totals(payment: Pick<PaymentFacts, 'currency' | 'network' | 'receipts'>): Totals {
+/** The sums of the receipts in the locked currency on the locked network: of the confirmed ones, and of all. */
+export function totals(payment: Pick<PaymentFacts, 'currency' | 'network' | 'receipts'>) {
   const counting = payment.receipts.filter((receipt) => countsTowards(payment, receipt));
   return { confirmed: sum(counting.filter((receipt) => receipt.isConfirmed)), seen: sum(counting) };
 }

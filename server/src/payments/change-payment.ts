@@ -46,7 +46,7 @@ export function createPaymentChanges(
 
   return {
     /** Does nothing if it is already cancelled. Problems: `not_found`, `invalid_state`, `rate_limited`. */
-    async cancel(transaction: Transaction, actor: Actor, id: string): Promise<void> {
+    async cancel(transaction: Transaction, actor: Actor, id: string): Promise<undefined> {
       const { row, counted } = await lockPayment(transaction, actor, id);
       const status = statusOf(row.state);
       if (status === 'cancelled') {

@@ -85,19 +85,11 @@ function sum(amounts: readonly bigint[]): bigint {
   return amounts.reduce((total, amount) => total + amount, 0n);
 }
 
-/** What payments brought their merchant in one currency, in its unit. */
-export interface CreditedSum {
-  readonly currency: string;
-  /** Before the fee. */
-  readonly amount: bigint;
-  readonly fee: bigint;
-}
-
-/** What receipts brought their merchant, by currency. Receipts that were lost again bring nothing. */
+/** What receipts brought their merchant, before the fee, by currency. Receipts that were lost again bring nothing. */
 export function creditsOf(
   receipts: readonly Pick<ReceiptTable, 'currency' | 'amount' | 'credited_fee' | 'is_credited'>[],
-): CreditedSum[] {
-  const sums = new Map<string, CreditedSum>();
+) {
+  const sums = new Map<string, { currency: string; amount: bigint; fee: bigint }>();
   for (const { currency, amount, credited_fee: fee, is_credited: isCredited } of receipts) {
     if (isCredited === 0) continue;
     const sum = sums.get(currency) ?? { currency, amount: 0n, fee: 0n };

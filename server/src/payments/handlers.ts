@@ -29,10 +29,7 @@ export function createPaymentHandlers(payments: Payments, checkoutUrl: string): 
       replyWith(payments.checkTransfer(caller, params.payment_id, params.hash, signal)),
 
     cancel: ({ params }, { caller, change }) =>
-      change(async (transaction) => {
-        await payments.cancel(transaction, caller, params.payment_id);
-        return undefined;
-      }),
+      change((transaction) => payments.cancel(transaction, caller, params.payment_id)),
 
     setCurrency: ({ params }, { caller, change }) =>
       change((transaction) =>
@@ -59,16 +56,12 @@ export function createTransactionHandlers(payments: Payments): ApiHandlers<'tran
     receipts: ({ params, query }, { caller }) =>
       replyWithPage(query, payments.receipts(caller, params.transaction_id, query)),
 
-    async fee({ params }, { caller }) {
-      const payment = await payments.verify(caller, params.transaction_id);
-      return { data: feeResult(payment) };
-    },
+    fee: async ({ params }, { caller }) => ({
+      data: feeResult(await payments.verify(caller, params.transaction_id)),
+    }),
 
     resendWebhook: ({ params }, { caller, change }) =>
-      change(async (transaction) => {
-        await payments.resendWebhook(transaction, caller, params.transaction_id);
-        return undefined;
-      }),
+      change((transaction) => payments.resendWebhook(transaction, caller, params.transaction_id)),
   };
 }
 

@@ -111,7 +111,7 @@ export function createPayments(deps: PaymentsDeps) {
      * Sends the newest event of a payment again, or a new one if none has reported the current status.
      * Problems: `not_found`, `invalid_state`, `webhook_not_configured`.
      */
-    async resendWebhook(transaction: Transaction, scope: Scope, id: string): Promise<void> {
+    async resendWebhook(transaction: Transaction, scope: Scope, id: string): Promise<undefined> {
       await announcements.resend(transaction, await reader.lock(transaction, scope, id));
     },
 

@@ -88,15 +88,6 @@ export function minimumOfAll(
   return least === undefined ? undefined : roundUpToPayable(least, base.currency);
 }
 
-/** The price of a payment in one currency. */
-interface Price {
-  /** Before it is rounded to the payable decimals. */
-  readonly exact: bigint;
-  readonly units: bigint;
-  readonly amount: number;
-  readonly fee: number;
-}
-
 /**
  * The options that a payment can be paid with, with indicative amounts. Leaves out options without a rate, and those
  * whose minimum is above the price.
@@ -108,9 +99,7 @@ export function currencyOptions(
   depths: Depths,
   feeBasisPoints: number,
 ): CurrencyOption[] {
-  // A currency has the same price on each of its networks.
-  const prices = new Map<string, Price | undefined>();
-  const priceIn = (currency: Currency): Price | undefined => {
+  const priceIn = (currency: Currency) => {
     const rate = latest(currency.code);
     if (!rate) return undefined;
     const exact = exactAmount(base, currency, rate);
@@ -118,6 +107,8 @@ export function currencyOptions(
     const fee = exactNumber(feeOf(units, feeBasisPoints), currency.decimals);
     return { exact, units, amount: unitsToNumber(units, currency), fee };
   };
+  // A currency has the same price on each of its networks.
+  const prices = new Map<string, ReturnType<typeof priceIn>>();
   return options.flatMap((option) => {
     const { currency, network } = option;
     if (!prices.has(currency.code)) prices.set(currency.code, priceIn(currency));

@@ -6,9 +6,9 @@
 import { isForwarder } from '../addresses/owners.js';
 import type { Database } from '../db/database.js';
 import type { BalanceDifferenceTable } from '../db/schema.js';
-import { isCoin, type ChainAsset } from '../chains/assets.js';
+import { isCoin } from '../chains/assets.js';
 import type { ChainHead, NetworkRef } from '../chains/chain.js';
-import type { AskedBalance, BalanceReading } from '../chains/evm/balances.js';
+import type { AskedBalance } from '../chains/evm/balances.js';
 import { bookSurplus } from './book-surplus.js';
 import { placeKey, readBooked, sizeOf, type Place } from './books.js';
 import type { ReconcileDeps, Reconciled } from './reconcile-deps.js';
@@ -40,7 +40,7 @@ export async function compare(
   at: ChainHead,
   except: string | undefined,
   signal: AbortSignal,
-): Promise<Look[]> {
+) {
   const asked = places.flatMap(({ address, currency }): readonly AskedBalance[] => {
     const asset = network.chainAssets[currency];
     return asset && !network.unreadable().has(currency) ? [{ address, asset }] : [];
@@ -60,7 +60,13 @@ export async function compare(
     const { received, left } = booked.at(place);
     const difference = balance + left + BigInt(row?.spent ?? 0) - received;
     if (sizeOf(asset, difference, undefined) === 'nothing' && (!row || row.state === 'spent')) return [];
-    return { place, asset, balance, difference, reading, row, scanned: at.height };
+    return {
+      ...{ place, asset, balance, difference, reading },
+      /** What was known before. */
+      row,
+      /** How far the books are: a node may be ahead of them. */
+      scanned: at.height,
+    };
   });
 }
 
@@ -95,17 +101,7 @@ interface Pass {
   readonly signal: AbortSignal;
 }
 
-export interface Look {
-  readonly place: Place;
-  readonly asset: ChainAsset;
-  readonly balance: bigint;
-  readonly difference: bigint;
-  readonly reading: BalanceReading;
-  /** What was known before. */
-  readonly row: BalanceDifferenceTable | undefined;
-  /** How far the books are: a node may be ahead of them. */
-  readonly scanned: number;
-}
+export type Look = Awaited<ReturnType<typeof compare>>[number];
 
 const refOf = ({ network: { mode, code } }: Reconciled): NetworkRef => ({ mode, network: code });
 

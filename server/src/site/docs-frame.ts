@@ -12,13 +12,7 @@ export interface DocsPage {
   render(): Html;
 }
 
-interface Section {
-  /** Empty for what is above the first heading but the page's own. */
-  readonly id: string;
-  readonly title: string;
-  readonly level: number;
-  readonly text: string;
-}
+type Section = ReturnType<typeof sectionsOf>[number];
 
 /** Leads from a page to the server's root, such as `../`: links are relative, to work under a proxy's path. */
 export function rootOf({ path }: Pick<DocsPage, 'path'>): string {
@@ -101,11 +95,12 @@ export function searchIndex(pages: readonly DocsPage[]): string {
 }
 
 /** A page cut at its headings. */
-function sectionsOf({ text }: Html): Section[] {
+function sectionsOf({ text }: Html) {
   const parts = text.split(/<h([1-3]) id="([^"]*)"[^>]*>([^]*?)<\/h[1-3]>/);
   return Array.from({ length: (parts.length - 1) / 4 }, (_, index) => {
     const [level, id = '', title = '', content = ''] = parts.slice(index * 4 + 1, index * 4 + 5);
     return {
+      /** Empty for what is above the first heading but the page's own. */
       id: level === '1' ? '' : id,
       title: plain(title),
       level: Number(level),

@@ -2,19 +2,15 @@
  * Restricts where webhooks may be sent, against SSRF: a webhook URL must not reach internal services that the server can
  * reach, but the person who set the URL cannot.
  */
+import type { LookupAddress } from 'node:dns';
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { errorMessage } from '../shared/error-message.js';
 import type { Mode } from '../shared/scope.js';
 
-export interface ResolvedAddress {
-  readonly address: string;
-  readonly family: number;
-}
-
 /** Resolves a host name to all its addresses. */
-export type Resolve = (hostname: string) => Promise<readonly ResolvedAddress[]>;
+export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 export type Targets = ReturnType<typeof createTargets>;
 
@@ -35,9 +31,9 @@ const forbiddenSubnets = [
   '192.0.0.192/32',
   'fd00:ec2::254/128',
   'fd20:ce::254/128',
-].map(parseSubnet);
+].map((subnet) => ipaddr.parseCIDR(subnet));
 /** The publicly routed part of IPv6. The rest is reserved, local, or maps to IPv4 addresses. */
-const globalIpv6 = parseSubnet('2000::/3');
+const globalIpv6 = ipaddr.parseCIDR('2000::/3');
 /** Ranges of a developer's own machine and network. */
 const developmentRanges = new Set(['private', 'loopback', 'uniqueLocal', 'carrierGradeNat']);
 
@@ -51,7 +47,7 @@ export interface TargetsOptions {
 
 export function createTargets(options: TargetsOptions) {
   const { isForDevelopment, resolve = resolveBySystem } = options;
-  const allowedSubnets = options.allowed.map(parseSubnet);
+  const allowedSubnets = options.allowed.map((subnet) => ipaddr.parseCIDR(subnet));
 
   function checkAddress(text: string, mode: Mode): void {
     const address = ipaddr.process(text);
@@ -69,7 +65,7 @@ export function createTargets(options: TargetsOptions) {
     );
   }
 
-  async function resolveChecked(hostname: string, mode: Mode): Promise<readonly ResolvedAddress[]> {
+  async function resolveChecked(hostname: string, mode: Mode): Promise<readonly LookupAddress[]> {
     const addresses = await resolve(hostname).catch((error: unknown) => {
       throw new Error(`The host name ${hostname} could not be resolved: ${errorMessage(error)}`, {
         cause: error,
@@ -120,10 +116,6 @@ const resolveBySystem: Resolve = (hostname) => systemLookup(hostname, { all: tru
 function literalAddress({ hostname }: URL): string | undefined {
   const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
   return isIP(bare) === 0 ? undefined : bare;
-}
-
-function parseSubnet(text: string): Subnet {
-  return ipaddr.parseCIDR(text);
 }
 
 function isIn(address: Address, subnets: readonly Subnet[]): boolean {

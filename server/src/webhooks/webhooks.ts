@@ -16,12 +16,13 @@ import type { Transaction, Reader } from '../db/engine.js';
 
 export type Webhooks = ReturnType<typeof createWebhooks>;
 
-/** An event; times are epoch milliseconds. */
-export type WebhookRecord = Awaited<ReturnType<Webhooks['list']>>[number];
-export type WebhookAttempt = WebhookRecord['attempts'][number];
-
 type DeliveryWithRequest = Data<Api['webhooks']['retrieve']>;
 type Delivery = Omit<DeliveryWithRequest, 'url' | 'body'>;
+
+/** An event with its attempts, as the API and the commands show it. */
+export interface WebhookRecord extends Delivery {
+  readonly merchantId: string;
+}
 
 const pruneBatchSize = 500;
 
@@ -33,25 +34,16 @@ export function createWebhooks(clock: Clock, personalData: PersonalData, wake: (
   const find = async (reader: Reader, scope: Scope, id: string) =>
     orNotFound(await store.findDelivery(reader, scope, id), 'webhook');
 
-  const view = (row: EventWithAttempts) => ({
-    id: row.id,
+  const view = (row: EventWithAttempts): WebhookRecord => ({
     ...scopeOf(row),
-    type: row.type,
-    subjectId: row.subject_id,
-    status: row.status,
-    createdAt: row.created_at,
-    /** When the next attempt is due, by the merchant's clock; null unless pending. */
-    dueAt: row.due_at,
-    /** Oldest first. */
-    attempts: row.attempts.map((attempt) => ({
-      /** Real time. */
-      attemptedAt: attempt.tried_at,
+    ...{ id: row.id, type: row.type, subjectId: row.subject_id, status: row.status },
+    createdAt: isoTime(row.created_at),
+    dueAt: row.due_at === null ? null : isoTime(row.due_at),
+    tries: row.attempts.map((attempt) => ({
+      triedAt: isoTime(attempt.tried_at),
       durationMs: attempt.duration_ms,
-      /** The HTTP status; null if no response arrived. */
       responseStatus: attempt.response_status,
-      /** The beginning of the response body, with secrets redacted. */
       responseExcerpt: personalData.openResponse(row.id, attempt.response_excerpt),
-      /** Why it failed; null if it succeeded. */
       error: attempt.error,
     })),
   });
@@ -60,7 +52,7 @@ export function createWebhooks(clock: Clock, personalData: PersonalData, wake: (
     /** The events of a merchant's mode, newest first. */
     async page(reader: Reader, scope: Scope, query: PageRequest & DeliveryFilter): Promise<Page<Delivery>> {
       const { rows, total } = await store.pageOfEvents(reader, scope, query);
-      return { rows: rows.map((row) => deliveryOf(view(row))), total };
+      return { rows: rows.map(view), total };
     },
 
     /** Problem: `not_found`. */
@@ -68,7 +60,7 @@ export function createWebhooks(clock: Clock, personalData: PersonalData, wake: (
       const event = await find(reader, scope, id);
       const endpoint = await store.findEndpoint(reader, scope);
       return {
-        ...deliveryOf(view(event)),
+        ...view(event),
         url: endpoint?.url ?? '',
         body: bodyOf({ ...event, data: personalData.openEvent(event) }),
       };
@@ -80,7 +72,7 @@ export function createWebhooks(clock: Clock, personalData: PersonalData, wake: (
       await requireEndpoint(transaction, scope);
       await store.makeDue(transaction, id, clock.now(scope));
       afterCommit(wake);
-      return deliveryOf(view(await find(transaction, scope, id)));
+      return view(await find(transaction, scope, id));
     },
 
     /** Sends the oldest failed events of a merchant's mode again. Problem: `webhook_not_configured`. */
@@ -130,21 +122,5 @@ export function createWebhooks(clock: Clock, personalData: PersonalData, wake: (
         );
       }
     },
-  };
-}
-
-/** An event as the API and the commands show it. */
-export function deliveryOf({
-  merchantId: _merchant,
-  attempts,
-  dueAt,
-  createdAt,
-  ...event
-}: WebhookRecord): Delivery {
-  return {
-    ...event,
-    createdAt: isoTime(createdAt),
-    dueAt: dueAt === null ? null : isoTime(dueAt),
-    tries: attempts.map(({ attemptedAt, ...attempt }) => ({ triedAt: isoTime(attemptedAt), ...attempt })),
   };
 }

@@ -166,7 +166,7 @@ describe.each(engines)('a merchant gets a webhook, on $name', (engine) => {
     expect(second).toMatchObject({ id: first?.id, body: first?.body, isVerified: true });
     const [event] = (await shop.settled()).filter(({ subjectId }) => subjectId === id);
     expect(event).toMatchObject({ status: 'delivered', dueAt: null });
-    expect(event?.attempts.map(({ responseStatus }) => responseStatus)).toEqual([204, 204]);
+    expect(event?.tries.map(({ responseStatus }) => responseStatus)).toEqual([204, 204]);
   });
 
   it('with the current state of a payment in progress, on request', async () => {

@@ -121,7 +121,7 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('two servers 
       expect(receiver.received.every(({ isVerified }) => isVerified)).toBe(true);
     }
     const events = await shop.events();
-    expect(events.map(({ status, attempts }) => [status, attempts.length])).toEqual(
+    expect(events.map(({ status, tries }) => [status, tries.length])).toEqual(
       Array.from({ length: 400 }, () => ['delivered', 1]),
     );
   });

@@ -121,7 +121,7 @@ describe.each(engines)('on $name', (engine) => {
     return merchantId;
   }
   const attemptsOf = async (merchantId: string) =>
-    (await shop.events({ merchantId })).flatMap(({ attempts }) => attempts);
+    (await shop.events({ merchantId })).flatMap(({ tries }) => tries);
   async function firstAttempt(merchantId: string) {
     await expect.poll(() => attemptsOf(merchantId), { timeout: 5000 }).toHaveLength(1);
     return (await attemptsOf(merchantId))[0];
@@ -169,9 +169,7 @@ describe.each(engines)('on $name', (engine) => {
     await expect.poll(() => allowed.received.length, { timeout: 5000 }).toBe(1);
     await ofLocked.publish(1);
     const errors = async () =>
-      (await ofLocked.events({ status: 'pending' })).flatMap(({ attempts }) =>
-        attempts.map(({ error }) => error),
-      );
+      (await ofLocked.events({ status: 'pending' })).flatMap(({ tries }) => tries.map(({ error }) => error));
     await expect.poll(errors, { timeout: 5000 }).toEqual([expect.stringMatching(notPublic)]);
   });
 
@@ -191,7 +189,7 @@ describe.each(engines)('on $name', (engine) => {
     await shop.publish(1, { merchantId, mode: 'live' });
     await expect.poll(() => attemptsOf(merchantId), { timeout: 5000 }).toHaveLength(2);
     const [second] = await shop.events({ merchantId, status: 'pending' });
-    expect(second?.attempts[0]?.error).toMatch(notPublic);
+    expect(second?.tries[0]?.error).toMatch(notPublic);
     expect(names.get('moves.example')?.asked).toBe(2);
     expect([allowed.connections(), other.connections()]).toEqual([1, 0]);
   });

@@ -80,16 +80,10 @@ export function moveTo(
   };
 }
 
-/** The receipts of a payment that change with this scan, by key. */
-export interface DueReceipts {
-  readonly lost: readonly string[];
-  readonly confirmed: readonly string[];
-  readonly dropped: number;
-  /** Whether the budget leaves some for the next scan. */
-  readonly hasMore: boolean;
-}
+export type DueReceipts = ReturnType<typeof dueReceipts>;
 
-export function dueReceipts(work: Work, scan: Scan, budget: number): DueReceipts {
+/** The receipts of a payment that change with this scan, by key. */
+export function dueReceipts(work: Work, scan: Scan, budget: number) {
   const isConfirmed = (receipt: ReceiptTable) => {
     const { block_height: height, block_hash: hash, needs_check, checked_hash } = receipt;
     const isChecked = !scan.isCrossChecked || needs_check === 0 || checked_hash === hash;
@@ -106,6 +100,7 @@ export function dueReceipts(work: Work, scan: Scan, budget: number): DueReceipts
     lost: keys(lost, budget),
     confirmed: keys(confirmed, budget - lost.length),
     dropped: all.filter(([key, receipt]) => isDropped(receipt, key, scan, work)).length,
+    /** Whether the budget leaves some for the next scan. */
     hasMore: lost.length + confirmed.length > budget,
   };
 }
