@@ -4,7 +4,7 @@ import type { LedgerCheck } from '../audit/check-report.js';
 import { compareWallets, type WalletBalance } from '../audit/wallet-balances.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
 import { errorMessage } from '../shared/error-message.js';
-import type { ChainBalances, ForwarderDifference } from '../treasury/chain-balances.js';
+import type { ChainBalances } from '../treasury/chain-balances.js';
 import { command, type Group } from './command.js';
 import type { CommandContext } from './context.js';
 import * as option from './options.js';
@@ -108,7 +108,8 @@ function checksOf(
   { network: { code, mode } }: ConnectedNetwork,
 ): LedgerCheck[] {
   const at = `on ${code} (${mode}) at block ${height}`;
-  const sized = (size: ForwarderDifference['size']) => differences.filter((one) => one.size === size);
+  const sized = (size: ChainBalances['differences'][number]['size']) =>
+    differences.filter((one) => one.size === size);
   const missing = sized('shortage').map(
     ({ address, currency, units }) =>
       `${address} holds ${amountText(-units, currency)} less than the books say`,

@@ -1,26 +1,15 @@
 /** What can go wrong when a node is asked. Messages name the node by its place in the configuration, never by its URL. */
 
-/**
- * - `unreachable`: no connection, or it broke
- * - `timeout`: no complete answer in time
- * - `refused`: an HTTP status other than 2xx
- * - `limited`: too many requests; nothing is sent before the time that the node names
- * - `too-large`: the node does not take that many calls at once, or answers with too much
- * - `garbage`: the answer is not what was asked for
- * - `wrong-network`: the node is on another chain
- * - `behind`: the node has not read the newest blocks yet
- * - `inconsistent`: answers about one block do not fit each other
- */
 export type NodeFault =
-  | 'unreachable'
-  | 'timeout'
-  | 'refused'
-  | 'limited'
-  | 'too-large'
-  | 'garbage'
-  | 'wrong-network'
-  | 'behind'
-  | 'inconsistent';
+  | 'unreachable' // No connection, or it broke.
+  | 'timeout' // No complete answer in time.
+  | 'refused' // An HTTP status other than 2xx.
+  | 'limited' // Too many requests; nothing is sent before the time that the node names.
+  | 'too-large' // The node does not take that many calls at once, or answers with too much.
+  | 'garbage' // The answer is not what was asked for.
+  | 'wrong-network' // The node is on another chain.
+  | 'behind' // The node has not read the newest blocks yet.
+  | 'inconsistent'; // Answers about one block do not fit each other.
 
 /** A node cannot be used, or not now. Another node may answer. */
 export class NodeError extends Error {

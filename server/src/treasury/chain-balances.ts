@@ -3,21 +3,12 @@
  * must be what the books say to the unit. A treasury is the merchant's own wallet: it may hold more, but not less.
  */
 import { fromChain } from '../chains/assets.js';
-import { readBooked, sizeOf, type Size } from '../reconciliation/books.js';
+import { readBooked, sizeOf } from '../reconciliation/books.js';
 import type { Reader } from '../db/engine.js';
 import type { NetworkRef } from '../chains/chain.js';
 import { placeOf, type EvmConnected, type TreasuryContext } from './context.js';
 import { readPaidForwarders } from './sweep-store.js';
 import { readCursor } from './watch-store.js';
-
-/** A forwarder whose balance is not what the books say. */
-export interface ForwarderDifference {
-  readonly address: string;
-  readonly currency: string;
-  readonly size: Exclude<Size, 'nothing'>;
-  /** What it holds more than the books say, in units of the currency. */
-  readonly units: bigint;
-}
 
 export type ChainBalances = NonNullable<Awaited<ReturnType<typeof compareWithChain>>>;
 
@@ -45,7 +36,8 @@ export async function compareWithChain(
     forwarders.push(...found.map(({ address }) => address));
   }
   const booked = await readBooked(reader, place, forwarders, height);
-  const differences: ForwarderDifference[] = [];
+  /** The forwarders whose balance is not what the books say. `units`: what they hold more, in units of the currency. */
+  const differences = [];
   /** All treasuries of the network together, in units of the currency. */
   const ofTreasuries: { currency: string; books: bigint; chain: bigint }[] = [];
   for (const asset of Object.values(network.chainAssets)) {

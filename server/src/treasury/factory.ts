@@ -92,16 +92,12 @@ export const addressData = (treasury: string, salt: string): string =>
 export const sweptTopic =
   swept.topics({ forwarder: null, treasury: null, token: null, amount: null })[0] ?? '';
 
-/** What a forwarder paid to its treasury. Addresses are in lower case. */
-export interface Swept {
-  readonly forwarder: string;
-  readonly treasury: string;
-  readonly token: string;
-  readonly amount: bigint;
-}
+/** What a forwarder paid to its treasury, and where the log of it is. Addresses are in lower case. */
+export type SweptLog = NonNullable<ReturnType<typeof readSwept>>;
 
 /** Undefined for other logs, and for those of other contracts. */
-export function readSwept({ address: contract, topics, data }: EvmLog): Swept | undefined {
+export function readSwept({ address: contract, topics, data, ...log }: EvmLog) {
   if (contract !== forwarderFactory.address.toLowerCase() || topics[0] !== sweptTopic) return undefined;
-  return swept.decode([...topics], data);
+  const { transactionHash: txHash, logIndex, height, blockHash } = log;
+  return { ...swept.decode([...topics], data), txHash, logIndex, height, blockHash };
 }

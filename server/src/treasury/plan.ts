@@ -6,6 +6,7 @@ import { hexOf } from '../chains/evm/abi.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
 import { unlessRefused, type EvmClient, type GasPrice } from '../chains/evm/client.js';
 import type { EvmNodes } from '../chains/evm/evm-nodes.js';
+import { chunksOf } from '../db/chunks.js';
 import { convert } from '../money/rates.js';
 import { forwarderFactory, nativeToken, sweepData, type SweepBatch } from './factory.js';
 import type { EvmConnected, TreasuryContext } from './context.js';
@@ -220,9 +221,7 @@ async function findFailing<Item extends Pick<SweepItem, 'treasury' | 'token' | '
 ): Promise<ReadonlySet<Item>> {
   const failing = new Set<Item>();
   for (const group of groupBy(items, batchName).values()) {
-    for (let start = 0; start < group.length; start += simulatedAtOnce) {
-      await simulate(group.slice(start, start + simulatedAtOnce));
-    }
+    for (const part of chunksOf(group, simulatedAtOnce)) await simulate(part);
   }
   return failing;
 
@@ -249,27 +248,18 @@ async function failuresOf(evm: EvmClient, batches: readonly SweepBatch[]): Promi
 export const mostBalances = 100;
 
 /** A transaction to the factory. */
-export interface SweepTransaction {
-  readonly to: string;
-  readonly data: string;
-  readonly items: readonly SweepItem[];
-}
+export type SweepTransaction = ReturnType<typeof transactionsOf>[number];
 
 /**
  * The transactions of a plan. Each is for one treasury, so that no merchant's treasury can spoil the sweep of another.
  * @param most addresses of one transaction
  */
-export function transactionsOf({ items }: Pick<SweepPlan, 'items'>, most: number): SweepTransaction[] {
+export function transactionsOf({ items }: Pick<SweepPlan, 'items'>, most: number) {
   const swept = items.filter(({ skipped }) => skipped === undefined);
   const byTreasury = groupBy(swept, ({ merchantId, treasury }) => `${merchantId}/${treasury}`);
-  return [...byTreasury.values()].flatMap((list) => {
-    const transactions: SweepTransaction[] = [];
-    for (let start = 0; start < list.length; start += most) {
-      const part = list.slice(start, start + most);
-      transactions.push({ to: forwarderFactory.address, data: sweepData(batchesOf(part)), items: part });
-    }
-    return transactions;
-  });
+  return [...byTreasury.values()]
+    .flatMap((list) => chunksOf(list, most))
+    .map((part) => ({ to: forwarderFactory.address, data: sweepData(batchesOf(part)), items: part }));
 }
 
 /** As calls, and as a batch for Safe. @param most balances of one transaction @param now epoch milliseconds */

@@ -7,9 +7,9 @@ import type { Transaction } from '../db/engine.js';
 import type { SweepTable, TransferTable, TreasuryFeeTable, TreasuryPaymentTable } from '../db/schema.js';
 import { moved, type AccountName } from '../ledger/ledger.js';
 import { placeOf, type EvmConnected, type TreasuryContext } from './context.js';
-import { nativeToken } from './factory.js';
+import { nativeToken, type SweptLog } from './factory.js';
 import type { TreasuryOwners } from './owners.js';
-import type { SweptLog, TransactionFee, TreasuryPayment } from './watch-reads.js';
+import type { TransactionFee, TreasuryPayment } from './watch-reads.js';
 import * as store from './watch-store.js';
 
 /** What was read of some blocks. */

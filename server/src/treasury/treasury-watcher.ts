@@ -79,19 +79,12 @@ export function createTreasuryWatcher(deps: TreasuryContext) {
 
 type TreasuryBlockReader = ReturnType<typeof createTreasuryReader>;
 
-interface Work {
-  readonly cursor: number;
-  readonly final: number;
-  readonly tip: number;
-  readonly watched: Watched;
-}
-
 /** Reads some of the blocks after the cursor, and the last ones before it again. */
 async function readNext(
   database: Reader,
   on: EvmConnected,
   reader: TreasuryBlockReader,
-  { cursor, final, tip, watched }: Work,
+  { cursor, final, tip, watched }: { cursor: number; final: number; tip: number; watched: Watched },
   signal: AbortSignal,
 ): Promise<Omit<TreasuryBlocks, 'owners' | 'pending'>> {
   const place = placeOf(on);

@@ -3,6 +3,7 @@ import type { EvmClient } from '../chains/evm/client.js';
 import type { Reader } from '../db/engine.js';
 import { invalidState } from '../shared/problem.js';
 import type { EvmConnected } from './context.js';
+import type { ReservedTransfer } from './export-store.js';
 import { readCursor } from './watch-store.js';
 
 /** Safe's `nonce()`. https://github.com/safe-global/safe-smart-account */
@@ -61,11 +62,8 @@ export async function nextNonce(
 }
 
 /** A transfer, and what is known of a wallet that was asked to send it. */
-interface HandedTransfer {
-  readonly id: string;
-  readonly wallet_answer?: string | null;
-  readonly handed_nonce?: number | null;
-}
+type HandedTransfer = Pick<ReservedTransfer, 'id'> &
+  Partial<Pick<ReservedTransfer, 'wallet_answer' | 'handed_nonce'>>;
 
 export const isHash = (answer: string): boolean => /^0x[0-9a-f]{64}$/i.test(answer);
 

@@ -3,23 +3,16 @@ import { coinOf, isCoin, toChain } from '../chains/assets.js';
 import { topicOf } from '../chains/evm/abi.js';
 import { unlessRefused, type EvmClient } from '../chains/evm/client.js';
 import { createRangeReader, type BlockRange } from '../chains/evm/read-blocks.js';
-import type { EvmBlock, EvmHeader, EvmLog, EvmReceipt, EvmTransaction } from '../chains/evm/replies.js';
+import type { EvmBlock, EvmHeader, EvmReceipt, EvmTransaction } from '../chains/evm/replies.js';
 import { readTransferCall, readTransferLog, transferTopic } from '../chains/evm/token.js';
 import { NodeError } from '../rpc/node-error.js';
 import { coinIndex, inconsistent, logIndex, readReceipts, type WithLogs } from '../chains/evm/transfers.js';
 import type { WantedLogs } from '../chains/evm/wanted-logs.js';
 import type { TransferTable } from '../db/schema.js';
-import { forwarderFactory, nativeToken, readSwept, sweptTopic, type Swept } from './factory.js';
+import { forwarderFactory, nativeToken, readSwept, sweptTopic, type SweptLog } from './factory.js';
 import type { EvmConnected } from './context.js';
 import type { TreasuryOwners } from './owners.js';
 import { groupBy } from '../shared/group-by.js';
-
-export interface SweptLog extends Swept {
-  readonly txHash: string;
-  readonly logIndex: number;
-  readonly height: number;
-  readonly blockHash: string;
-}
 
 /** A payment of a treasury, in units of the chain. Addresses are in lower case. */
 export interface TreasuryPayment {
@@ -147,7 +140,7 @@ async function findIn(
   watched: Watched,
 ): Promise<Omit<TreasuryReading, 'to'>> {
   const logs = read.flatMap((one) => one.logs);
-  const swept = logs.flatMap((log) => sweptLog(log) ?? []);
+  const swept = logs.flatMap((log) => readSwept(log) ?? []);
   const paid = read.flatMap(({ block, logs: own }) =>
     own.flatMap((log) => {
       const transfer = log.topics[0] === transferTopic ? readTransferLog(log) : undefined;
@@ -298,7 +291,7 @@ export async function readIncome(
     ({ to, value }) => value > 0n && to !== null && treasuries.includes(to),
   );
   const receipts = await evm.receipts(calls.map(({ hash }) => hash));
-  const swept = logs.flatMap((log) => sweptLog(log) ?? []);
+  const swept = logs.flatMap((log) => readSwept(log) ?? []);
   return treasuries.map((treasury) =>
     incomeOf({
       treasury,
@@ -306,12 +299,6 @@ export async function readIncome(
       calls: calls.filter(({ to }, index) => to === treasury && receipts[index]?.isSuccess === true),
     }),
   );
-}
-
-function sweptLog(log: EvmLog): SweptLog | undefined {
-  const found = readSwept(log);
-  const { transactionHash: txHash, logIndex, height, blockHash } = log;
-  return found && { ...found, txHash, logIndex, height, blockHash };
 }
 
 /** By how much the coin of addresses rose in a block; undefined if the node does not have the balances any more. */

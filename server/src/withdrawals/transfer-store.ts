@@ -129,37 +129,27 @@ export async function sumProcessing(
   return new Map(rows.map(({ network, amounts, fees }) => [network, BigInt(amounts) + BigInt(fees)]));
 }
 
-/**
- * What other transfers to the same address were settled with a transaction, in units.
- * @param hash without 0x
- */
-export async function sumSettledBy(
-  reader: Reader,
-  { id, mode, network, currency, address }: TransferTable,
-  hash: string,
-): Promise<bigint> {
-  const rows = await reader
+/** What other transfers were settled with a transaction. @param hash without 0x */
+const settledBy = (reader: Reader, { id, mode, network, currency }: TransferTable, hash: string) =>
+  reader
     .selectFrom('transfers')
-    .select('amount')
-    .where((e) => e.and({ mode, network, currency, address, status: 'success' }))
+    .where((e) => e.and({ mode, network, currency, status: 'success' }))
     .where('tx_hash', 'in', [hash, `0x${hash}`])
-    .where('id', '<>', id)
-    .execute();
-  return rows.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+    .where('id', '<>', id);
+
+/** What other transfers to the same address were settled with a transaction, in units. @param hash without 0x */
+export async function sumSettledBy(reader: Reader, row: TransferTable, hash: string): Promise<bigint> {
+  const { amounts } = await settledBy(reader, row, hash)
+    .where('address', '=', row.address)
+    .select(sumUnits(reader, 'amount').as('amounts'))
+    .executeTakeFirstOrThrow();
+  return BigInt(amounts);
 }
 
 /** What other transfers that a transaction has paid bear of its fee, in units. @param hash without 0x */
-export async function sumFeesOf(
-  reader: Reader,
-  { id, mode, network, currency }: TransferTable,
-  hash: string,
-): Promise<bigint> {
-  const { fees } = await reader
-    .selectFrom('transfers')
+export async function sumFeesOf(reader: Reader, row: TransferTable, hash: string): Promise<bigint> {
+  const { fees } = await settledBy(reader, row, hash)
     .select(sumUnits(reader, 'network_fee').as('fees'))
-    .where((e) => e.and({ mode, network, currency, status: 'success' }))
-    .where('tx_hash', 'in', [hash, `0x${hash}`])
-    .where('id', '<>', id)
     .executeTakeFirstOrThrow();
   return BigInt(fees);
 }

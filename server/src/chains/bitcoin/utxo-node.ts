@@ -30,15 +30,7 @@ export interface UnspentOutput {
   readonly height: number | undefined;
 }
 
-/** In satoshis per 1000 virtual bytes. */
-export interface FeeRates {
-  /** For a block within about six; undefined if the node has not seen enough transactions to estimate it. */
-  readonly estimate: bigint | undefined;
-  /** Below this, the node takes no transaction. */
-  readonly minimum: bigint;
-  /** A replacement must pay this for its size, on top of the fee of what it replaces (BIP-125). */
-  readonly increment: bigint;
-}
+export type FeeRates = Awaited<ReturnType<UtxoNode['feeRates']>>;
 
 /** Where a transaction is. */
 export type Place =
@@ -51,14 +43,7 @@ export type Place =
     };
 
 /** A transaction in a block that spends an output. */
-export interface Spender {
-  readonly txHash: string;
-  readonly inputs: readonly Outpoint[];
-  /** Amounts in satoshis, scripts in hexadecimal digits. */
-  readonly outputs: readonly { readonly amount: bigint; readonly script: string }[];
-  readonly blockHash: string;
-  readonly height: number;
-}
+export type Spender = NonNullable<Awaited<ReturnType<typeof findSpender>>>;
 
 export type UtxoNode = ReturnType<typeof createUtxoNode>;
 
@@ -81,7 +66,8 @@ export function createUtxoNode(nodes: BitcoinNodes) {
     ): Promise<readonly (UnspentOutput | undefined)[]> =>
       nodes.run((node) => readUnspent(node, outpoints, withMempool, signal), signal),
 
-    feeRates: (signal: AbortSignal): Promise<FeeRates> =>
+    /** In satoshis per 1000 virtual bytes. */
+    feeRates: (signal: AbortSignal) =>
       nodes.run(async (node) => {
         const calls = [
           { method: 'estimatesmartfee', params: [blocksToWait] },
@@ -94,8 +80,11 @@ export function createUtxoNode(nodes: BitcoinNodes) {
         const relay = readSatoshis(mempool?.['minrelaytxfee']) ?? 0n;
         if (floor === undefined) throw unknownForm(node, 'getmempoolinfo');
         return {
+          /** For a block within about six; undefined if the node has not seen enough transactions to estimate it. */
           estimate: readSatoshis(estimate?.['feerate']),
+          /** Below this, the node takes no transaction. */
           minimum: floor > relay ? floor : relay,
+          /** A replacement must pay this for its size, on top of the fee of what it replaces (BIP-125). */
           increment: readSatoshis(network?.['incrementalfee']) ?? 1000n,
         };
       }, signal),
@@ -125,7 +114,7 @@ export function createUtxoNode(nodes: BitcoinNodes) {
       nodes.run((node) => readConfirmations(node, blockHash, signal), signal),
 
     /** The transaction that spends an output in one of the blocks from a height on; undefined if none does. */
-    findSpender: (outpoint: Outpoint, from: number, signal: AbortSignal): Promise<Spender | undefined> =>
+    findSpender: (outpoint: Outpoint, from: number, signal: AbortSignal) =>
       nodes.run((node) => findSpender(node, outpoint, from, signal), signal),
 
     /** @returns why the node refuses the transaction; undefined if it took it, or has it already */
@@ -265,7 +254,7 @@ async function findSpender(
   { txHash, outputIndex }: Outpoint,
   from: number,
   signal: AbortSignal,
-): Promise<Spender | undefined> {
+) {
   const end = await readHeight(node, signal);
   for (let height = from; height <= end; height += 1) {
     const blockHash = await node.call('getblockhash', [height], signal);
@@ -298,7 +287,7 @@ function outputsOf(transaction: unknown): { amount: bigint; script: string }[] {
   return Array.isArray(outputs) ? outputs.map(outputOf) : [];
 }
 
-/** An output that cannot be read, such as one in Litecoin's MWEB, equals none of ours. */
+/** Amounts in satoshis, scripts in hexadecimal digits. An output that cannot be read, such as one in Litecoin's MWEB, equals none of ours. */
 function outputOf(output: unknown): { amount: bigint; script: string } {
   const { value, scriptPubKey } = isObject(output) ? output : {};
   const script = isObject(scriptPubKey) ? scriptPubKey['hex'] : undefined;

@@ -4,12 +4,7 @@ import { decimalsData } from './abi.js';
 import type { EvmClient } from './client.js';
 import type { Dialect } from './dialect.js';
 
-export interface Assets {
-  /** Undefined if the network's own coin is not paid with. */
-  readonly coin: ChainAsset | undefined;
-  /** By contract, in lower-case hex. */
-  readonly tokens: ReadonlyMap<string, ChainAsset>;
-}
+export type Assets = ReturnType<typeof readAssets>;
 
 /** An asset that the adapter does not read, and why. */
 export interface AssetProblem {
@@ -19,8 +14,10 @@ export interface AssetProblem {
 }
 
 /** @throws if a contract is not an address, or one is named twice */
-export function readAssets(code: string, list: readonly ChainAsset[], dialect: Dialect): Assets {
+export function readAssets(code: string, list: readonly ChainAsset[], dialect: Dialect) {
+  /** By contract, in lower-case hex. */
   const tokens = new Map<string, ChainAsset>();
+  /** Undefined if the network's own coin is not paid with. */
   let coin: ChainAsset | undefined;
   for (const asset of list) {
     if (asset.contract === undefined) {

@@ -32,11 +32,7 @@ interface EvmCall {
   readonly data: string;
 }
 
-/** In wei per gas. */
-export interface GasPrice {
-  readonly baseFee: bigint;
-  readonly priorityFee: bigint;
-}
+export type GasPrice = Awaited<ReturnType<EvmClient['gasPrice']>>;
 
 export type EvmClient = ReturnType<typeof createEvmClient>;
 
@@ -200,7 +196,8 @@ export function createEvmClient(node: NodeClient, signal: AbortSignal, span: Log
       }
     },
 
-    async gasPrice(): Promise<GasPrice> {
+    /** In wei per gas. */
+    async gasPrice() {
       const [{ baseFee }, price, tip] = await Promise.all([
         head(),
         ask('eth_gasPrice').then(quantityOf),

@@ -43,16 +43,12 @@ export interface Dialect {
   confirmNative?(evm: EvmClient, transactions: readonly EvmTransaction[]): Promise<ReadonlySet<string>>;
 }
 
-const digits = /^0x[0-9a-f]{40}$/;
 const format = addressFormat('live', 'evm');
 
 export const evmDialect: Dialect = {
   writeAddress: (hex) => format.read(hex) ?? hex,
   askedAddress: (hex) => hex,
-  readAddress(text) {
-    const lower = text.toLowerCase();
-    return digits.test(lower) && format.read(text) !== undefined ? lower : undefined;
-  },
+  readAddress: (text) => format.read(text)?.toLowerCase(),
   writeHash: (hex) => hex,
   hasPending: true,
   hasBalancesAtBlock: true,
