@@ -166,12 +166,12 @@ function byIp(request: Request): string {
   return ipKeyGenerator(request.ip ?? '');
 }
 
-/** The random part of the API key, which does not depend on how the header is spelled. People in the console have none. */
 /** Supervisors and scrapers ask often, must not wait, and their replies cost nothing that a page limit would protect. */
 export function isForMachines({ baseUrl, path }: Pick<Request, 'baseUrl' | 'path'>): boolean {
   return /^\/(healthz|metrics)$/.test(baseUrl + path);
 }
 
+/** The random part of the API key, which does not depend on how the header is spelled. People in the console have none. */
 function byKey(request: Request): string {
   return request.headers.authorization?.trim().slice(-43) ?? byIp(request);
 }

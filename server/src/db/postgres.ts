@@ -240,28 +240,28 @@ class PipelinedConnection implements SendingConnection, SavepointConnection {
     await Promise.all(this.#sent);
   }
 
-  beginSavepoint(name: string): void {
-    this.#watch(this.#client.query(`savepoint ${name}`));
+  beginSavepoint(): void {
+    this.#watch(this.#client.query('savepoint part'));
   }
 
-  async releaseSavepoint(name: string): Promise<void> {
+  async releaseSavepoint(): Promise<void> {
     this.#cork();
-    const released = this.#client.query(`release savepoint ${name}`);
+    const released = this.#client.query('release savepoint part');
     const [result] = await Promise.allSettled([released, ...this.#sent]);
     this.#sent = [];
     if (this.#failure) throw this.#failure.error;
     if (result.status === 'rejected') throw result.reason;
   }
 
-  async rollbackToSavepoint(name: string): Promise<void> {
+  async rollbackToSavepoint(): Promise<void> {
     this.#cork();
-    const undone = this.#client.query(`rollback to savepoint ${name}`);
+    const undone = this.#client.query('rollback to savepoint part');
     const [result] = await Promise.allSettled([undone, ...this.#sent]);
     // Without the savepoint, a statement before it has failed, and with it the whole transaction.
     if (result.status === 'rejected') throw this.#failure?.error ?? result.reason;
     this.#sent = [];
     this.#failure = undefined;
-    this.#watch(this.#client.query(`release savepoint ${name}`));
+    this.#watch(this.#client.query('release savepoint part'));
   }
 
   release(): void {

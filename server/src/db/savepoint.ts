@@ -7,13 +7,11 @@ import { markCallbacks } from './transaction-context.js';
 
 /** A connection that sends statements without waiting for them, and so must know where a savepoint begins and ends. */
 export interface SavepointConnection extends DatabaseConnection {
-  beginSavepoint(name: string): void;
+  beginSavepoint(): void;
   /** @throws the first error of the statements since the savepoint began */
-  releaseSavepoint(name: string): Promise<void>;
-  rollbackToSavepoint(name: string): Promise<void>;
+  releaseSavepoint(): Promise<void>;
+  rollbackToSavepoint(): Promise<void>;
 }
-
-const name = 'part';
 
 /**
  * Runs work in a savepoint. Savepoints must not be nested.
@@ -26,15 +24,15 @@ export async function isolate(
 ): Promise<{ readonly error: unknown } | undefined> {
   const forgetCallbacks = markCallbacks();
   const savepoint = await savepointsOf(transaction);
-  await savepoint.beginSavepoint(name);
+  await savepoint.beginSavepoint();
   try {
     await work();
-    await savepoint.releaseSavepoint(name);
+    await savepoint.releaseSavepoint();
     return undefined;
   } catch (error) {
     if (isUnavailable(error) || isCollision(error) || isStalePlan(error)) throw error;
     try {
-      await savepoint.rollbackToSavepoint(name);
+      await savepoint.rollbackToSavepoint();
     } catch {
       // The savepoint is gone: the database has rolled back the whole transaction.
       throw error;
@@ -45,7 +43,7 @@ export async function isolate(
 }
 
 type Savepoints = Pick<SavepointConnection, 'releaseSavepoint' | 'rollbackToSavepoint'> & {
-  beginSavepoint(name: string): void | Promise<void>;
+  beginSavepoint(): void | Promise<void>;
 };
 
 async function savepointsOf(transaction: Transaction): Promise<Savepoints> {
@@ -59,11 +57,11 @@ function plain(transaction: Transaction): Savepoints {
     await sql.raw(statement).execute(transaction);
   };
   return {
-    beginSavepoint: (name: string) => run(`savepoint ${name}`),
-    releaseSavepoint: (name: string) => run(`release savepoint ${name}`),
-    async rollbackToSavepoint(name: string) {
-      await run(`rollback to savepoint ${name}`);
-      await run(`release savepoint ${name}`);
+    beginSavepoint: () => run('savepoint part'),
+    releaseSavepoint: () => run('release savepoint part'),
+    async rollbackToSavepoint() {
+      await run('rollback to savepoint part');
+      await run('release savepoint part');
     },
   };
 }

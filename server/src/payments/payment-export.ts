@@ -1,12 +1,17 @@
 /** Reads a merchant's payments for the accountant, with their receipts, and what the ledger credited and charged. */
 import { statusOf, fromUnits } from 'crypto-checkout/contract';
+import { inChunks } from '../db/chunks.js';
 import type { Database } from '../db/database.js';
+import type { Reader } from '../db/engine.js';
+import { everyPage, isCreatedWithin } from '../db/pages.js';
 import type { PersonalData } from '../db/personal-data.js';
+import type { PaymentTable } from '../db/schema.js';
 import type { Currencies } from '../money/currencies.js';
 import { isoTime } from '../shared/clock.js';
+import { groupBy } from '../shared/group-by.js';
+import type { PageRequest } from '../shared/pagination.js';
 import type { Scope } from '../shared/scope.js';
 import { creditsOf } from './credit.js';
-import * as store from './export-store.js';
 
 type Read = ReturnType<typeof createPaymentExport>['read'];
 
@@ -24,14 +29,14 @@ export function createPaymentExport(
 
   return {
     /** Oldest first, read page by page: the memory that it takes does not grow with the number of payments. */
-    async *read(scope: Scope, range: store.ExportRange) {
-      for await (const page of store.pages(reader, scope, range)) {
+    async *read(scope: Scope, range: Pick<PageRequest, 'from' | 'to'>) {
+      for await (const page of pages(reader, scope, range)) {
         const ids = page.map(({ id }) => id);
-        const receiptsOf = await store.receiptsOf(reader, ids);
-        const refundsOf = await store.refundsOf(reader, ids);
+        const receiptsByPayment = await receiptsOf(reader, ids);
+        const refundsByPayment = await refundsOf(reader, ids);
         for (const row of page) {
           const payer = personalData.payer(row);
-          const receipts = receiptsOf.get(row.id) ?? [];
+          const receipts = receiptsByPayment.get(row.id) ?? [];
           yield {
             id: row.id,
             mode: row.mode,
@@ -65,7 +70,7 @@ export function createPaymentExport(
               fee: decimal(fee, currency),
               net: decimal(amount - fee, currency),
             })),
-            refunds: (refundsOf.get(row.id) ?? []).map((refund) => ({
+            refunds: (refundsByPayment.get(row.id) ?? []).map((refund) => ({
               ...{ id: refund.id, status: refund.status, kind: refund.kind },
               createdAt: isoTime(refund.created_at),
               ...{ currency: refund.currency, network: refund.network },
@@ -88,4 +93,58 @@ export function createPaymentExport(
       }
     },
   };
+}
+
+const pageSize = 500;
+
+/** Oldest first, by keyset: the thousandth page costs as much as the first. */
+function pages(
+  reader: Reader,
+  { merchantId, mode }: Scope,
+  range: Pick<PageRequest, 'from' | 'to'>,
+): AsyncGenerator<PaymentTable[]> {
+  return everyPage(pageSize, (after) =>
+    reader
+      .selectFrom('payments')
+      .selectAll()
+      .where((e) => e.and({ merchant_id: merchantId, mode }))
+      .where(isCreatedWithin('payments', range))
+      .where((e) =>
+        after ? e(e.refTuple('created_at', 'id'), '>', e.tuple(after.created_at, after.id)) : e.lit(true),
+      )
+      .orderBy('created_at')
+      .orderBy('id')
+      .limit(pageSize)
+      .execute(),
+  );
+}
+
+/** The receipts of payments, oldest first, by payment. */
+async function receiptsOf(reader: Reader, paymentIds: readonly string[]) {
+  const rows = await inChunks(paymentIds, (chunk) =>
+    reader
+      .selectFrom('receipts')
+      .selectAll()
+      .where('payment_id', 'in', chunk)
+      .orderBy('first_seen_at')
+      .orderBy('id')
+      .execute(),
+  );
+  return groupBy(rows, (row) => row.payment_id);
+}
+
+/** The refunds of payments, oldest first, by payment, each with when its transfer first succeeded. */
+async function refundsOf(reader: Reader, paymentIds: readonly string[]) {
+  const rows = await inChunks(paymentIds, (chunk) =>
+    reader
+      .selectFrom('refunds')
+      .leftJoin('transfers', 'transfers.refund_id', 'refunds.id')
+      .selectAll('refunds')
+      .select('transfers.settled_at')
+      .where('refunds.payment_id', 'in', chunk)
+      .orderBy('refunds.created_at')
+      .orderBy('refunds.id')
+      .execute(),
+  );
+  return groupBy(rows, (row) => row.payment_id);
 }
