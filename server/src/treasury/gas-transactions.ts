@@ -93,13 +93,13 @@ export function listTransactions(
   most: number,
   treasuries: readonly string[] | undefined,
 ): Promise<GasTransactionTable[]> {
-  let query = reader.selectFrom('gas_transactions').selectAll();
-  if (treasuries) {
-    query = query.where((e) =>
-      e.or(treasuries.map((treasury) => e('call_data', 'like', `%${treasury.slice(2).toLowerCase()}%`))),
-    );
-  }
-  return query
+  const pays = (treasury: string) => `%${treasury.slice(2).toLowerCase()}%`;
+  return reader
+    .selectFrom('gas_transactions')
+    .selectAll()
+    .$if(treasuries !== undefined, (all) =>
+      all.where((e) => e.or((treasuries ?? []).map((treasury) => e('call_data', 'like', pays(treasury))))),
+    )
     .orderBy('created_at', 'desc')
     .orderBy('nonce', 'desc')
     .orderBy('attempt', 'desc')

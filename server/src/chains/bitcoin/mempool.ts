@@ -4,7 +4,6 @@ import { isObject, type NodeClient } from '../../rpc/node-client.js';
 import { NodeError } from '../../rpc/node-error.js';
 import { callAll, rpcCodes, unknownForm } from './bitcoin-nodes.js';
 import { isHash } from './transactions.js';
-import { chunksOf } from '../../db/chunks.js';
 import { groupBy } from '../../shared/group-by.js';
 
 /** Finds the transfers to our addresses in transactions as a node answers them. */
@@ -58,9 +57,9 @@ export function createMempoolReader(findTransfers: FindTransfers) {
     // Until the node has read its file, transactions are missing that were never dropped.
     if (info['loaded'] === false) throw new NodeError('behind', `${node.name} is still loading its mempool`);
     const fresh = listed.filter((txid) => !known.has(txid));
-    for (const part of chunksOf(fresh, stepSize)) {
+    for (let start = 0; start < fresh.length; start += stepSize) {
       signal.throwIfAborted();
-      await learn(node, part, signal);
+      await learn(node, fresh.slice(start, start + stepSize), signal);
     }
     forget(listed);
     return {

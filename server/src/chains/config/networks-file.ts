@@ -8,7 +8,6 @@ import { describeInvalid, parseAddress } from '../../addresses/formats.js';
 import { FileExposed, refuseExposedFile } from '../../private-file.js';
 import type { ChainAsset } from '../assets.js';
 import type { Asset, DepthRule, EvmNetwork, Network, Worth } from '../networks.js';
-import { fillVariables, isNodeUrl } from './nodes.js';
 import { networkPresets, type ChainIdentity, type Preset, type PresetAsset } from './presets.js';
 
 /** A real network, and how to reach it. */
@@ -346,10 +345,16 @@ function configureCrossCheck(
   return mode === 'live' ? { crossCheckAbove: defaultCrossCheck } : {};
 }
 
+/** Replaces each `{env:NAME}`. */
 function fill(text: string, key: string, environment: Environment, report: Report): string {
-  return fillVariables(text, environment, (name) =>
-    report(key, `the environment variable ${name} is not set`),
-  );
+  return text.replace(/\{env:([A-Za-z_][A-Za-z0-9_]*)\}/g, (_, name: string) => {
+    if (!environment[name]) report(key, `the environment variable ${name} is not set`);
+    return environment[name] ?? '';
+  });
+}
+
+function isNodeUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }
 
 function configureIdentity(preset: Preset, settings: NetworkSettings, report: Report): ChainIdentity {

@@ -1,4 +1,4 @@
-/** The URLs of a network's nodes: fills in what the environment keeps for them. They hold credentials and are never shown. */
+/** What the chain of each family is given: how its nodes are asked, and what it uses of the server. */
 import type { NodePoolOptions } from '../../rpc/node-pool.js';
 import type { NetworkRef } from '../chain.js';
 
@@ -28,24 +28,4 @@ export interface ChainDeps {
   warn?(message: string): void;
   /** Epoch milliseconds; real time by default. */
   readonly now?: (() => number) | undefined;
-}
-
-const variable = /\{env:([A-Za-z_][A-Za-z0-9_]*)\}/g;
-
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** Replaces each `{env:NAME}`. @param onMissing called with each name that the environment does not have */
-export function fillVariables(
-  text: string,
-  environment: Environment,
-  onMissing: (name: string) => void,
-): string {
-  return text.replace(variable, (_, name: string) => {
-    if (!environment[name]) onMissing(name);
-    return environment[name] ?? '';
-  });
-}
-
-export function isNodeUrl(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }

@@ -1,7 +1,6 @@
 /** Reads many balances in one `eth_call`, with code that is executed there and never deployed: contracts/BalanceReader.sol. */
 import { readFileSync } from 'node:fs';
 import * as z from 'zod/mini';
-import { chunksOf } from '../../db/chunks.js';
 import { NodeError } from '../../rpc/node-error.js';
 
 const { code } = z
@@ -19,7 +18,8 @@ const mostTokens = 250;
  */
 export function balancesCalls(token: string | undefined, addresses: readonly string[]): string[] {
   const most = token === undefined ? mostCoins : mostTokens;
-  return chunksOf(addresses, most).map((part) => {
+  return Array.from({ length: Math.ceil(addresses.length / most) }, (_, index) => {
+    const part = addresses.slice(index * most, (index + 1) * most);
     const head = [token ?? '0x0', '0x40', `0x${part.length.toString(16)}`];
     return code + [...head, ...part].map(wordOf).join('');
   });
