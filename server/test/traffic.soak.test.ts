@@ -112,7 +112,17 @@ describe.each(engines)('a day of traffic on $name', (engine) => {
 
       const successes = () => receiver.received.filter(({ event }) => event.type === 'payment.success');
       const subjects = () => new Set(successes().map(({ event }) => (event.data as { id: string }).id));
-      await expect.poll(() => subjects().size, { timeout: 120_000 }).toBe(paid.length);
+      const figures = quarters.map(
+        (quarter) =>
+          `p50 ${percentile(quarter.times, 0.5).toFixed(0)} p99 ${percentile(quarter.times, 0.99).toFixed(0)} ms ${quarter.residentMegabytes.toFixed(0)} MB`,
+      );
+      console.log(
+        `traffic on ${engine.name}, ${minutes} min, ${open} open: ${paid.length} paid, ${(paid.length / seconds).toFixed(1)} a second, ` +
+          `${paid.length - subjects().size} webhooks not there yet; by quarter: ${figures.join(' | ')}`,
+      );
+      // A machine that is too slow for the rate delivers the rest afterwards.
+      const restMs = 120_000 + minutes * 30_000;
+      await expect.poll(() => subjects().size, { timeout: restMs, interval: 1000 }).toBe(paid.length);
       expect([...subjects()].sort()).toEqual([...paid].sort());
       // No event of a receiver that answers is delivered under two ids.
       expect(new Set(successes().map(({ id }) => id)).size).toBe(paid.length);
@@ -122,14 +132,7 @@ describe.each(engines)('a day of traffic on $name', (engine) => {
       const checks = await checkLedger(database.reader);
       expect(checks.flatMap(({ violations }) => violations)).toEqual([]);
 
-      const figures = quarters.map(
-        (quarter) =>
-          `p50 ${percentile(quarter.times, 0.5).toFixed(0)} p99 ${percentile(quarter.times, 0.99).toFixed(0)} ms ${quarter.residentMegabytes.toFixed(0)} MB`,
-      );
-      console.log(
-        `traffic on ${engine.name}, ${minutes} min, ${open} open: ${paid.length} paid, ${(paid.length / seconds).toFixed(1)} a second, ` +
-          `${receiver.received.length} webhooks; by quarter: ${figures.join(' | ')}; lost 0, doubled 0, ledger in order`,
-      );
+      console.log(`${receiver.received.length} webhooks; lost 0, doubled 0, ledger in order`);
       // In less time than this, the heap has not settled, and other work on the machine decides.
       if (minutes < 10) return;
       const [, second] = quarters;
