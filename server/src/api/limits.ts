@@ -95,7 +95,8 @@ const longestWaitMs = 1000;
 
 /**
  * Lets the requests of an IP address run one by one, and those of other addresses in between. Otherwise a hundred that come at
- * once would all be answered before anybody else's.
+ * once would all be answered before anybody else's. A refusal is an answer too: after a 429, the address waits as long as it may send
+ * nothing at the limit, so that it is refused no more often than it could be served.
  * @param mostWaiting more of one address are refused: what waits takes memory, and Node.js reads on as long as nothing is answered
  */
 function createTurns(mostWaiting: number) {
@@ -118,8 +119,12 @@ function createTurns(mostWaiting: number) {
     };
     const waiting = lines.get(ip)?.length ?? 0;
     const late = setTimeout(end, Math.min(longestTurnMs, longestWaitMs / (waiting + 1)));
-    // What other addresses have sent meanwhile is read before an immediate runs.
-    const endLater = () => setImmediate(end);
+    const endLater = () => {
+      // What other addresses have sent meanwhile is read before an immediate runs.
+      if (response.statusCode !== 429) return setImmediate(end);
+      clearTimeout(late);
+      return setTimeout(end, longestWaitMs / mostWaiting);
+    };
     if (response.destroyed) endLater();
     else response.once('close', endLater);
     return end;

@@ -201,6 +201,33 @@ it('No more requests of an address wait than it may send in a second: the others
   for (const end of ends) end();
 });
 
+it('An address is refused no more often than it could be served, and others do not wait for that', async () => {
+  const running = await start(() => Promise.resolve(), 10);
+  const flood = await clients(13, running, '127.0.0.2', running.public);
+  const other = await client(running, '127.0.0.1', running.public);
+  const replies: string[] = [];
+  const listen = (name: string, socket: Socket) =>
+    socket.on('data', (reply) => replies.push(`${name} ${String(reply).slice(9, 12)}`));
+  for (const { socket } of flood) listen('flood', socket);
+  listen('other', other.socket);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  for (const { send } of flood.slice(0, 10)) send('flood');
+  await poll(() => replies.length === 10);
+  for (const { send } of flood.slice(10)) send('flood');
+  await poll(() => replies.length === 11);
+  other.send('other');
+  await poll(() => replies.length === 12);
+  const refused = () => replies.filter((reply) => reply === 'flood 429').length;
+  const refusedAfter: number[] = [];
+  for (const ms of [99, 1, 99, 1]) {
+    vi.advanceTimersByTime(ms);
+    await turns();
+    refusedAfter.push(refused());
+  }
+  expect(refusedAfter).toEqual([1, 2, 2, 3]);
+  expect(replies[11]).toBe('other 200');
+});
+
 it('The requests of a server with a secret key run at the same time', async () => {
   let open = 0;
   let end = () => {};
