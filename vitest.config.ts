@@ -26,8 +26,8 @@ export default defineConfig({
           // Long enough for a machine on which other work is running.
           testTimeout: 60_000,
           hookTimeout: 60_000,
-          // Most files wait for disks, timers and processes, so that six at once keep two cores busy.
-          maxWorkers: 6,
+          // Many files wait for timers and processes, so that four at once keep two cores busy. Each imports the sources once.
+          maxWorkers: 4,
           // Importing the sources anew for each file took a quarter of all processor time.
           isolate: false,
           // A test that returns early would pass without having tested anything.

@@ -55,10 +55,14 @@ const wtr = {
 const vitest = (/** @type {string} */ project) => ({
   program: join(root, 'node_modules/.bin/vitest'),
   args: (/** @type {string[]} */ files) => [
-    ...['run', '--project', project, '--reporter=default', '--reporter=./scripts/vitest-report.mjs'],
-    // The long ones keep both cores busy with nodes and processes of their own: more at once only run into their time limits.
-    ...(project === 'node' && files.every(isLong) ? ['--maxWorkers=4'] : []),
-    ...files,
+    ...[
+      'run',
+      '--project',
+      project,
+      '--reporter=default',
+      '--reporter=./scripts/vitest-report.mjs',
+      ...files,
+    ],
   ],
 });
 
