@@ -55,14 +55,8 @@ const wtr = {
 const vitest = (/** @type {string} */ project) => ({
   program: join(root, 'node_modules/.bin/vitest'),
   args: (/** @type {string[]} */ files) => [
-    ...[
-      'run',
-      '--project',
-      project,
-      '--reporter=default',
-      '--reporter=./scripts/vitest-report.mjs',
-      ...files,
-    ],
+    ...['run', '--project', project, '--reporter=default', '--reporter=./scripts/vitest-report.mjs'],
+    ...files,
   ],
 });
 

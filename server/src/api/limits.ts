@@ -95,17 +95,18 @@ const longestWaitMs = 1000;
 
 /**
  * Lets the requests of an IP address run one by one, and those of other addresses in between. Otherwise a hundred that come at
- * once would all be answered before anybody else's. A refusal is an answer too: after a 429, the address waits as long as it may send
- * nothing at the limit, so that it is refused no more often than it could be served.
- * @param mostWaiting more of one address are refused: what waits takes memory, and Node.js reads on as long as nothing is answered
+ * once would all be answered before anybody else's. A refusal takes processor time too, so after a 429 the address's
+ * next request waits until it would be due at the limit.
+ * @param perSecond the limit of an address. As many wait at most: what waits takes memory, and Node.js reads on as long as nothing is
+ * answered
  */
-function createTurns(mostWaiting: number) {
+function createTurns(perSecond: number) {
   /** The requests that wait, at each address that has one running. */
   const lines = new Map<string, (() => void)[]>();
   return async (request: Request, response: Response): Promise<() => void> => {
     const ip = byIp(request);
     const line = lines.get(ip);
-    if (line && line.length >= mostWaiting) throw tooMany(`${mostWaiting} of your requests wait already`, 1);
+    if (line && line.length >= perSecond) throw tooMany(`${perSecond} of your requests wait already`, 1);
     if (line) await new Promise<void>((resolve) => line.push(resolve));
     else lines.set(ip, []);
     let isOver = false;
@@ -123,7 +124,7 @@ function createTurns(mostWaiting: number) {
       // What other addresses have sent meanwhile is read before an immediate runs.
       if (response.statusCode !== 429) return setImmediate(end);
       clearTimeout(late);
-      return setTimeout(end, longestWaitMs / mostWaiting);
+      return setTimeout(end, 1000 / perSecond);
     };
     if (response.destroyed) endLater();
     else response.once('close', endLater);
