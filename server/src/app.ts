@@ -247,9 +247,9 @@ export async function createApp(options: AppOptions) {
     merchant: merchants.settings,
     wallet: (transaction, id) => wallets.target(transaction, id),
     async onStatusChange(transaction, payment) {
-      afterCommit(() => onPaymentStatus?.(payment.status));
+      afterCommit(transaction, () => onPaymentStatus?.(payment.status));
       // Without a webhook URL, the outbox says nothing.
-      afterCommit(changes.wake);
+      afterCommit(transaction, changes.wake);
       await updateSubscription(transaction, payment);
     },
     times: config.paymentTimes,

@@ -56,7 +56,7 @@ export async function raiseIndex(transaction: Transaction, sourceId: string, nex
 export function createAddressPool(
   source: Pick<AddressSource, 'id' | 'derive'>,
   now = () => performance.now(),
-  onReserve: (first: number, next: number) => void = () => {},
+  onReserve: (transaction: Transaction, first: number, next: number) => void = () => {},
 ) {
   /** Reserved by committed transactions and not given out yet, lowest first. */
   const reserved: number[] = [];
@@ -101,8 +101,8 @@ export function createAddressPool(
     reservedAt = now();
     isReserving = true;
     const first = await takeIndexes(transaction, source.id, size);
-    onReserve(first, first + size);
-    afterCommit(() => {
+    onReserve(transaction, first, first + size);
+    afterCommit(transaction, () => {
       isReserving = false;
       for (let index = takesFirst ? first + 1 : first; index < first + size; index += 1) reserved.push(index);
       if (isDeriving) return;
@@ -116,7 +116,7 @@ export function createAddressPool(
   async function reserveOne(transaction: Transaction): Promise<number> {
     singles += 1;
     const index = await takeIndexes(transaction, source.id, 1);
-    onReserve(index, index + 1);
+    onReserve(transaction, index, index + 1);
     return index;
   }
 

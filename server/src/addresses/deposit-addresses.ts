@@ -19,7 +19,7 @@ const insertAddress = preparedSend((transaction, row: AddressTable) =>
 interface AddressGuard {
   /** @returns a number that changes when what is reserved must not be used any more */
   ensureTrusted(reader: Reader, mode: Mode): Promise<number>;
-  reserve(mode: Mode, sourceId: string, first: number, next: number): void;
+  reserve(transaction: Transaction, mode: Mode, sourceId: string, first: number, next: number): void;
 }
 
 /** @param sourcesOf where a network's addresses come from: the simulated networks have keys of their own */
@@ -41,8 +41,8 @@ export function createDepositAddresses(
     const key = `${scope.mode}/${family}/${addressNet ?? ''}/${source.id}/${epoch}`;
     const pool =
       pools.get(key) ??
-      createAddressPool(source, undefined, (first, next) =>
-        guard.reserve(scope.mode, source.id, first, next),
+      createAddressPool(source, undefined, (transaction, first, next) =>
+        guard.reserve(transaction, scope.mode, source.id, first, next),
       );
     pools.set(key, pool);
     return { sourceId: source.id, pool };

@@ -85,11 +85,10 @@ export function createGroupCommit(
       queue.push({
         reject,
         async run(outer) {
-          const callbacks: (() => void)[] = [];
-          const result = await runInTransaction(callbacks, () => work(outer));
+          const { result, callBack } = await runInTransaction(outer, work);
           return () => {
             resolve(result);
-            for (const callback of callbacks) callback();
+            callBack();
           };
         },
       });

@@ -68,12 +68,14 @@ export async function migrate(
 }
 
 export function snapshotsOf(reader: Kysely<Schema>): Database['snapshot'] {
-  return (work) =>
-    reader
+  return async (work) => {
+    const { result } = await reader
       .transaction()
       .setAccessMode('read only')
       .setIsolationLevel('repeatable read')
-      .execute((transaction) => runInTransaction([], () => work(transaction)));
+      .execute((transaction) => runInTransaction(transaction, work));
+    return result;
+  };
 }
 
 /** The name of a table that this release could not read or write. */

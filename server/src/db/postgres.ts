@@ -77,11 +77,10 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   const limited = createLimiter(transactionLimit);
 
   async function commit<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    const callbacks: (() => void)[] = [];
-    const result = await kysely
+    const { result, callBack } = await kysely
       .transaction()
-      .execute((transaction) => runInTransaction(callbacks, () => work(transaction)));
-    for (const callback of callbacks) callback();
+      .execute((transaction) => runInTransaction(transaction, work));
+    callBack();
     return result;
   }
 

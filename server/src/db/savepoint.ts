@@ -22,7 +22,7 @@ export async function isolate(
   transaction: Transaction,
   work: () => Promise<void>,
 ): Promise<{ readonly error: unknown } | undefined> {
-  const forgetCallbacks = markCallbacks();
+  const forgetCallbacks = markCallbacks(transaction);
   const savepoint = await savepointsOf(transaction);
   await savepoint.beginSavepoint();
   try {

@@ -5,7 +5,7 @@ import type { Page, PageRequest } from '../shared/pagination.js';
 import type { Clock } from '../shared/clock.js';
 import type { Caller, Mode, Person, Scope } from '../shared/scope.js';
 import { checkAuditChain, hashEntry } from './audit-chain.js';
-import { runningTransaction } from '../db/transaction-context.js';
+import { identityOf } from '../db/transaction-context.js';
 import * as store from './audit-store.js';
 import type { AuditFilter } from './audit-store.js';
 import type { Reader, Transaction } from '../db/engine.js';
@@ -89,7 +89,7 @@ export function createAuditLog(clock: Clock) {
     transaction: Transaction,
     { merchantId, mode, actor, action, subjectId, before, after }: NewAuditEntry,
   ): Promise<void> {
-    const running = runningTransaction();
+    const running = identityOf(transaction);
     if (running) done.add(running);
     const changed = (field: string) => !isSame(before?.[field], after?.[field]);
     const fieldsOf = (fields: AuditFields | undefined) =>
@@ -115,7 +115,7 @@ export function createAuditLog(clock: Clock) {
 
     /** Adds an entry unless the transaction has one: for what has no entry of its own kind. */
     async recordUnlessDone(transaction: Transaction, entry: NewAuditEntry): Promise<void> {
-      const running = runningTransaction();
+      const running = identityOf(transaction);
       if (!running || !done.has(running)) await record(transaction, entry);
     },
 

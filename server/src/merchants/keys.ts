@@ -167,7 +167,7 @@ export function createKeys(database: Database, clock: Clock, newId: NewId) {
      */
     async revoke(transaction: Transaction, id: string, owner?: Scope): Promise<KeyRecord> {
       const row = orNotFound(await store.revokeKey(transaction, id, clock.real(), owner), 'key');
-      afterCommit(() => cache.clear());
+      afterCommit(transaction, () => cache.clear());
       return view(row);
     },
 

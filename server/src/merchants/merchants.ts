@@ -96,7 +96,7 @@ export function createMerchants(clock: Clock, newId: NewId) {
       });
       if (!updated) throw notFound('merchant');
       cache.delete(id);
-      afterCommit(() => cache.delete(id));
+      afterCommit(transaction, () => cache.delete(id));
       return view(updated);
     },
 

@@ -169,7 +169,11 @@ async function change(
   });
   const kept = isReplaced && !isRepeated ? store.withoutLastEntry(record) : record;
   const parts_version = record.parts_version + (isChanged ? 1 : 0);
-  return reader.viewWritten(actor.kind, store.withLog({ ...kept, ...changes, parts_version }, logged));
+  return reader.viewWritten(
+    transaction,
+    actor.kind,
+    store.withLog({ ...kept, ...changes, parts_version }, logged),
+  );
 }
 
 /** What is stored with the amount that a payment costs. */

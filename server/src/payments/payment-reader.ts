@@ -66,8 +66,8 @@ export function createPaymentReader(
     view,
 
     /** The same as `view` of a payment that the running transaction writes, as it is from then on. */
-    viewWritten(kind: Caller['kind'], record: StoredRecord): PaymentRecord {
-      records.keepWritten(record);
+    viewWritten(transaction: Transaction, kind: Caller['kind'], record: StoredRecord): PaymentRecord {
+      records.keepWritten(transaction, record);
       return view(kind, record);
     },
 

@@ -121,7 +121,12 @@ export function createStartPayment(deps: PaymentsDeps, reader: PaymentReader) {
         { param: 'txRef', ...(actor.kind === 'secret' && existing && { paymentId: existing.id }) },
       );
     }
-    return reader.viewWritten(actor.kind, { ...row, ...store.noParts, log, log_count: log.length });
+    return reader.viewWritten(transaction, actor.kind, {
+      ...row,
+      ...store.noParts,
+      log,
+      log_count: log.length,
+    });
   };
 }
 

@@ -302,7 +302,8 @@ export function createRecords() {
     },
 
     /** Keeps the parts of a payment that the running transaction writes, if it commits. */
-    keepWritten: (record: StoredRecord) => afterCommit(() => keep(record)),
+    keepWritten: (transaction: Transaction, record: StoredRecord) =>
+      afterCommit(transaction, () => keep(record)),
   };
 }
 

@@ -30,10 +30,10 @@ export function createRestoreGuard(marker: Marker) {
     return isSuspected ? refuse() : epoch;
   }
 
-  function advance(name: string, from: number, to: number): void {
+  function advance(transaction: Transaction, name: string, from: number, to: number): void {
     // All that the marker has was committed before, so what is counted now begins there or later. Servers may share the file.
     if (from < (marker.read().get(name) ?? 0)) refuse();
-    afterCommit(() => marker.raise(name, to));
+    afterCommit(transaction, () => marker.raise(name, to));
   }
 
   return {
@@ -43,14 +43,14 @@ export function createRestoreGuard(marker: Marker) {
       if (mode !== 'live') return;
       await ensureTrusted(transaction, mode);
       const count = await store.addPayouts(transaction, 1);
-      advance(store.payouts, count - 1, count);
+      advance(transaction, store.payouts, count - 1, count);
     },
     /**
      * To be called in the transaction that reserves indexes of a source. Same problem.
      * @param next the first one after them
      */
-    reserve(mode: Mode, sourceId: string, first: number, next: number): void {
-      if (mode === 'live') advance(sourceId, first, next);
+    reserve(transaction: Transaction, mode: Mode, sourceId: string, first: number, next: number): void {
+      if (mode === 'live') advance(transaction, sourceId, first, next);
     },
   };
 }

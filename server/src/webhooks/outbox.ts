@@ -59,7 +59,7 @@ export function createOutbox(
         claimed_until: null,
         created_at: now,
       });
-      afterCommit(wake);
+      afterCommit(transaction, wake);
     },
 
     /** Whether `add` would store anything for this merchant and mode. Check it first if the event's data is expensive. */
@@ -80,7 +80,7 @@ export function createOutbox(
     /** Sends an event again, whatever its status, with the same id and a new retry schedule. */
     async resend(transaction: Transaction, { id, merchantId, mode }: Scope & { id: string }): Promise<void> {
       await store.makeDue(transaction, id, clock.now({ merchantId, mode }));
-      afterCommit(wake);
+      afterCommit(transaction, wake);
     },
   };
 }

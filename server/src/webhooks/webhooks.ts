@@ -71,7 +71,7 @@ export function createWebhooks(clock: Clock, personalData: PersonalData, wake: (
       await find(transaction, scope, id);
       await requireEndpoint(transaction, scope);
       await store.makeDue(transaction, id, clock.now(scope));
-      afterCommit(wake);
+      afterCommit(transaction, wake);
       return view(await find(transaction, scope, id));
     },
 
@@ -79,7 +79,7 @@ export function createWebhooks(clock: Clock, personalData: PersonalData, wake: (
     async retryFailed(transaction: Transaction, scope: Scope) {
       await requireEndpoint(transaction, scope);
       const retried = await store.makeFailedDue(transaction, scope, clock.now(scope), retriedAtOnce);
-      afterCommit(wake);
+      afterCommit(transaction, wake);
       const left = { page: 1, skip: 0, status: 'failed' } as const;
       return { retried, remaining: (await store.pageOfEvents(transaction, scope, left)).total };
     },

@@ -70,13 +70,26 @@ describe.each(engines)('transactions, on $name', (engine) => {
     const called: string[] = [];
     const run = (name: string, isFailing: boolean) =>
       database.write(async (transaction) => {
-        afterCommit(() => called.push(name));
+        afterCommit(transaction, () => called.push(name));
         await insertSetting(transaction, { name, value: 'x' });
         expect(called).not.toContain(name);
         if (isFailing) throw new Error('No');
       });
     await Promise.allSettled([run('a', false), run('b', true), run('c', false)]);
     expect(called.sort()).toEqual(['a', 'c']);
+  });
+
+  it('refuse the outer handle, which could wait for them for ever', async () => {
+    const refused = 'use the transaction handle instead';
+    await expect(database.write(() => findSettings(database.reader, { value: 'x' }))).rejects.toThrow(
+      refused,
+    );
+    await expect(database.write(() => put('a'))).rejects.toThrow(refused);
+    await expect(
+      database.snapshot(() => database.reader.selectFrom('settings').selectAll().execute()),
+    ).rejects.toThrow(refused);
+    await put('b');
+    expect(await names()).toEqual(['b']);
   });
 
   it('fail with the error of a statement that was not awaited', async () => {
@@ -178,7 +191,7 @@ describe.each(engines)('transactions, on $name', (engine) => {
 });
 
 /** The transactions below run no statements. */
-const noTransaction = undefined as unknown as Transaction;
+const noTransaction = {} as Transaction;
 
 describe('a group of transactions', () => {
   it('that cannot commit fails completely, and the next group works', async () => {

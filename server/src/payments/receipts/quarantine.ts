@@ -86,7 +86,7 @@ export function createQuarantine(clock: Clock, log: Logger) {
       .values({ mode, network, id, failed_at: now, ...changes })
       .onConflict((conflict) => conflict.columns(['mode', 'network', 'id']).doUpdateSet(changes))
       .execute();
-    afterCommit(() =>
+    afterCommit(transaction, () =>
       log.error(
         { err: error, mode, network, id, paymentId },
         'A payment was quarantined, because it cannot be processed; the network goes on, and it is tried again',
