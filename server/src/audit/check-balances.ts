@@ -85,7 +85,7 @@ function checkBalances(kind: LedgerAccountKind, flows: readonly Flow[]): Check {
       .where('kind', '=', kind)
       .where('id', 'not like', '%/debt');
     for (const { id, balance, units } of await findDifferences(reader, sql`${accounts}`, flows)) {
-      report.add([balance === null ? `${id} is missing` : `${id} is ${balance} instead of ${units ?? 0}`]);
+      report.add([balance === null ? `${id} is missing` : `${id} is ${balance} instead of ${units}`]);
     }
     return countRows(accounts);
   };
@@ -108,21 +108,23 @@ export const checkMerchants: Check = async (reader, report) => {
     taken(merchant, 'payouts', 'amount', toOpenBank),
     taken(merchant, 'payouts', 'fee', toOpenBank),
   ]);
-  report.add(
-    differences.map(({ id, balance, units }) => `${id} has ${balance ?? 0} instead of ${units ?? 0}`),
-  );
+  report.add(differences.map(({ id, balance, units }) => `${id} has ${balance ?? 0} instead of ${units}`));
   return countRows(own);
 };
 
-/** Where a balance is not the sum of what flows in. Null stands for 0. @param balances have `id` and `balance` */
+/** Where a balance is not the sum of what flows in; null where there is none. @param balances have `id` and `balance` */
 async function findDifferences(reader: Reader, balances: RawBuilder<unknown>, flows: readonly Flow[]) {
-  const { rows } = await sql<{ id: string; balance: string | null; units: string | null }>`
-    select coalesce(id, account) as id, balance, units
-    from (${balances}) as balances
-    full join (
-      select account, ${sumUnits(reader, 'units')} as units
-      from (${sql.join(flows, sql` union all `)}) as flows group by account
-    ) as expected on account = id
-    where coalesce(balance, '0') <> coalesce(units, '0') limit ${sql.lit(Report.limit)}`.execute(reader);
+  const units = sumUnits(reader, 'units');
+  // Not by a join, for which SQLite would compare each balance with each sum.
+  const { rows } = await sql<{ id: string; balance: string | null; units: string }>`
+    select id, max(balance) as balance, ${units} as units
+    from (
+      select id, balance, null as units from (${balances}) as balances
+      union all
+      select account, null, units from (${sql.join(flows, sql` union all `)}) as flows
+    ) as both_sides
+    group by id having coalesce(max(balance), '0') <> ${units} limit ${sql.lit(Report.limit)}`.execute(
+    reader,
+  );
   return rows;
 }
