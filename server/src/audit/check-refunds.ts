@@ -1,12 +1,8 @@
 /** The ledger's invariants for refunds: what each has reserved, and the transfer that pays it. */
 import { sql } from 'kysely';
-import type { Reader } from '../db/engine.js';
-import { comparePostings, Report, type LedgerCheck } from './check-report.js';
+import { comparePostings, Report, type Check } from './check-report.js';
 
-export async function checkRefunds(reader: Reader): Promise<LedgerCheck> {
-  const report = new Report(
-    'Every refund has one hold, given back if it ended before its approval, and then a transfer like it',
-  );
+export const checkRefunds: Check = async (reader, report) => {
   const checked = await comparePostings(
     reader,
     report,
@@ -36,5 +32,5 @@ export async function checkRefunds(reader: Reader): Promise<LedgerCheck> {
     .limit(Report.limit)
     .execute();
   report.add(differing.map(({ id }) => `The refund ${id} differs from its transfer`));
-  return report.result(checked);
-}
+  return checked;
+};

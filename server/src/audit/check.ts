@@ -1,40 +1,58 @@
 /** Checks the ledger's invariants against the database, for the `ledger check` command and the tests. */
 import { sql } from 'kysely';
+import { everyPageById } from '../db/pages.js';
 import { countRows } from '../db/rows.js';
 import { sumUnits } from '../db/units.js';
-import { comparePostings, compareToAccounts, Report, visitPages, type LedgerCheck } from './check-report.js';
-import { checkCustody, checkFeeIncome, checkGas, checkMerchants } from './check-totals.js';
-import { checkBankPayouts, checkReserved, checkTransfers } from './check-payouts.js';
-import { checkRefunds } from './check-refunds.js';
 import { debitAccounts } from '../ledger/ledger.js';
 import type { Reader } from '../db/engine.js';
+import {
+  checkCustody,
+  checkFeeIncome,
+  checkGas,
+  checkMerchants,
+  checkReserved,
+  checkUnallocated,
+} from './check-balances.js';
+import { checkBankPayouts, checkTransfers } from './check-payouts.js';
+import { checkRefunds } from './check-refunds.js';
+import { comparePostings, Report, type Check, type LedgerCheck } from './check-report.js';
+
+const invariants: readonly (readonly [string, Check])[] = [
+  ['Debits equal credits in every posting', checkPostings],
+  ['Debits equal credits in total, for each currency', checkAssets],
+  ['Every balance is the sum of its entries', checkEntries],
+  ['Available and reserved are not negative, and debts are not positive', checkSigns],
+  ['Every confirmed receipt is posted once, and every lost one is reversed', checkReceipts],
+  ['Unallocated is what was received but not yet credited', checkUnallocated],
+  ['Every successful payment has one settlement', checkSettlements],
+  ['Every transfer has one hold, one post or void once it has ended, and a matching payout', checkTransfers],
+  ['Reserved is the sum of the open holds', checkReserved],
+  [
+    'Every refund has one hold, given back if it ended before its approval, and then a transfer like it',
+    checkRefunds,
+  ],
+  ['Every payout to a bank is posted once, and returned once if it failed', checkBankPayouts],
+  ['Custody is what was received less what was sent, by network and merchant', checkCustody],
+  ['Fee income is the fees of all credited receipts and sent transfers', checkFeeIncome],
+  ['Available, reserved and debts are what was credited less what was paid out', checkMerchants],
+  ['Gas is what the transactions of gas keys cost', checkGas],
+];
 
 /**
  * Reads page by page and sums in the database, so the ledger can have any size. Pass a snapshot, or a database that
  * nobody writes to: postings made during the check would look like violations.
  */
 export async function checkLedger(reader: Reader): Promise<LedgerCheck[]> {
-  return [
-    await checkPostings(reader),
-    await checkAssets(reader),
-    await checkBalances(reader),
-    await checkSigns(reader),
-    await checkReceipts(reader),
-    await checkUnallocated(reader),
-    await checkSettlements(reader),
-    await checkTransfers(reader),
-    await checkReserved(reader),
-    await checkRefunds(reader),
-    await checkBankPayouts(reader),
-    await checkCustody(reader),
-    await checkFeeIncome(reader),
-    await checkMerchants(reader),
-    await checkGas(reader),
-  ];
+  const checks: LedgerCheck[] = [];
+  for (const [invariant, check] of invariants) {
+    const report = new Report();
+    const checked = await check(reader, report);
+    checks.push({ invariant, checked, violations: report.violations });
+  }
+  return checks;
 }
 
-async function checkPostings(reader: Reader): Promise<LedgerCheck> {
-  const report = new Report('Debits equal credits in every posting');
+async function checkPostings(reader: Reader, report: Report): Promise<number> {
   const debits = sumUnits(reader, 'entry.debit');
   const credits = sumUnits(reader, 'entry.credit');
   const unbalanced = await reader
@@ -50,15 +68,15 @@ async function checkPostings(reader: Reader): Promise<LedgerCheck> {
       debits === credits ? `${key} has no entries` : `${key} debits ${debits} and credits ${credits}`,
     ),
   );
-  return report.result(await countRows(reader.selectFrom('ledger_postings')));
+  return countRows(reader.selectFrom('ledger_postings'));
 }
 
 /** Each posting stays within one currency of one mode, so the ledger of each currency balances on its own. */
-async function checkAssets(reader: Reader): Promise<LedgerCheck> {
-  const report = new Report('Debits equal credits in total, for each currency');
-  const totals = await reader
+async function checkAssets(reader: Reader, report: Report): Promise<number> {
+  const entries = reader
     .selectFrom('ledger_entries as entry')
-    .innerJoin('ledger_accounts as account', 'account.id', 'entry.account_id')
+    .innerJoin('ledger_accounts as account', 'account.id', 'entry.account_id');
+  const totals = await entries
     .groupBy(['account.mode', 'account.currency'])
     .select([
       'account.mode',
@@ -68,80 +86,57 @@ async function checkAssets(reader: Reader): Promise<LedgerCheck> {
     ])
     .execute();
   for (const { mode, currency, debits, credits } of totals) {
-    if (debits !== credits) report.add([`${currency} in ${mode} mode debits ${debits}, credits ${credits}`]);
+    report.expect(debits === credits, `${currency} in ${mode} mode debits ${debits}, credits ${credits}`);
   }
-  const strays = await reader
-    .selectFrom('ledger_entries as entry')
-    .innerJoin('ledger_accounts as account', 'account.id', 'entry.account_id')
+  const strays = await entries
     .innerJoin('ledger_postings as posting', 'posting.id', 'entry.posting_id')
-    .where((e) =>
-      e.or([
-        e('account.mode', '<>', e.ref('posting.mode')),
-        e('account.currency', '<>', e.ref('posting.currency')),
-      ]),
-    )
+    .where(sql<boolean>`account.mode <> posting.mode or account.currency <> posting.currency`)
     .select(['posting.key', 'entry.account_id'])
     .limit(Report.limit)
     .execute();
   report.add(
     strays.map(({ key, account_id: account }) => `${key} posts to ${account}, of another mode or currency`),
   );
-  return report.result(totals.length);
+  return totals.length;
 }
 
-async function checkBalances(reader: Reader): Promise<LedgerCheck> {
-  const report = new Report('Every balance is the sum of its entries');
-  const checked = await visitPages(
-    reader.selectFrom('ledger_accounts').select(['id', 'kind', 'balance']),
-    async (page) => {
-      const sums = await sumEntries(
-        reader,
-        page.map(({ id }) => id),
-      );
-      for (const { id, kind, balance } of page) {
-        const net = sums.get(id) ?? 0n;
-        const sum = debitAccounts.has(kind) ? net : -net;
-        if (BigInt(balance) !== sum) report.add([`${id} is ${balance}, but its entries add up to ${sum}`]);
-      }
-    },
-  );
-  return report.result(checked);
+async function checkEntries(reader: Reader, report: Report): Promise<number> {
+  let checked = 0;
+  const accounts = reader
+    .selectFrom('ledger_accounts as account')
+    .leftJoin('ledger_entries as entry', 'entry.account_id', 'account.id')
+    .groupBy('account.id')
+    .select(['account.id', 'account.kind', 'account.balance'])
+    .select([sumUnits(reader, 'entry.debit').as('debits'), sumUnits(reader, 'entry.credit').as('credits')]);
+  for await (const page of everyPageById(accounts, 'account.id')) {
+    checked += page.length;
+    for (const { id, kind, balance, debits, credits } of page) {
+      const net = BigInt(debits) - BigInt(credits);
+      const sum = debitAccounts.has(kind) ? net : -net;
+      report.expect(BigInt(balance) === sum, `${id} is ${balance}, but its entries add up to ${sum}`);
+    }
+  }
+  return checked;
 }
 
-/** Debits minus credits, by account. Accounts without entries are absent. */
-async function sumEntries(reader: Reader, accounts: readonly string[]): Promise<ReadonlyMap<string, bigint>> {
-  if (accounts.length === 0) return new Map();
-  const rows = await reader
-    .selectFrom('ledger_entries')
-    .where('account_id', 'in', accounts)
-    .groupBy('account_id')
-    .select(['account_id', sumUnits(reader, 'debit').as('debits'), sumUnits(reader, 'credit').as('credits')])
-    .execute();
-  return new Map(rows.map((row) => [row.account_id, BigInt(row.debits) - BigInt(row.credits)]));
-}
-
-async function checkSigns(reader: Reader): Promise<LedgerCheck> {
-  const report = new Report('Available and reserved are not negative, and debts are not positive');
+async function checkSigns(reader: Reader, report: Report): Promise<number> {
   const accounts = reader
     .selectFrom('ledger_accounts')
     .where((e) => e.or([e('kind', 'in', ['available', 'reserved']), e('id', 'like', '%/debt')]));
   const wrong = await accounts
     .select(['id', 'balance'])
-    .where((e) =>
-      e.or([
-        e.and([e('kind', '<>', 'unallocated'), e('balance', 'like', '-%')]),
-        e.and([e('kind', '=', 'unallocated'), e('balance', 'not like', '-%'), e('balance', '<>', '0')]),
-      ]),
+    .where(
+      sql<boolean>`case when kind = 'unallocated' then balance not like '-%' and balance <> '0'
+        else balance like '-%' end`,
     )
     .limit(Report.limit)
     .execute();
   report.add(wrong.map(({ id, balance }) => `${id} is ${balance}`));
-  return report.result(await countRows(accounts));
+  return countRows(accounts);
 }
 
-async function checkReceipts(reader: Reader): Promise<LedgerCheck> {
-  const report = new Report('Every confirmed receipt is posted once, and every lost one is reversed');
-  const checked = await comparePostings(
+function checkReceipts(reader: Reader, report: Report): Promise<number> {
+  return comparePostings(
     reader,
     report,
     'receipts',
@@ -152,7 +147,6 @@ async function checkReceipts(reader: Reader): Promise<LedgerCheck> {
       ...numbered(`reversal:${id}`, reversals),
     ],
   );
-  return report.result(checked);
 }
 
 /** The keys of the first `times` postings of a receipt. */
@@ -160,25 +154,7 @@ function numbered(key: string, times: number): string[] {
   return Array.from({ length: times }, (_, index) => (index === 0 ? key : `${key}:${index}`));
 }
 
-async function checkUnallocated(reader: Reader): Promise<LedgerCheck> {
-  const report = new Report('Unallocated is what was received but not yet credited');
-  const waiting = await reader
-    .selectFrom('receipts')
-    .innerJoin('payments', 'payments.id', 'receipts.payment_id')
-    .where((e) => e.and({ 'receipts.status': 'confirmed', 'receipts.is_credited': 0 }))
-    .groupBy(['payments.mode', 'receipts.currency', 'receipts.merchant_id'])
-    .select([
-      'payments.mode',
-      'receipts.currency',
-      'receipts.merchant_id as owner',
-      sumUnits(reader, 'receipts.amount').as('units'),
-    ])
-    .execute();
-  return report.result(await compareToAccounts(reader, report, 'unallocated', waiting));
-}
-
-async function checkSettlements(reader: Reader): Promise<LedgerCheck> {
-  const report = new Report('Every successful payment has one settlement');
+async function checkSettlements(reader: Reader, report: Report): Promise<number> {
   const successes = reader.selectFrom('payments').where('payments.settled_at', 'is not', null);
   const missing = await successes
     .leftJoin('ledger_postings as posting', (join) =>
@@ -194,14 +170,9 @@ async function checkSettlements(reader: Reader): Promise<LedgerCheck> {
     .leftJoin('payments', 'payments.id', 'posting.payment_id')
     .select('posting.key')
     .where('posting.key', 'like', 'settlement:%')
-    .where((e) =>
-      e.or([
-        e('payments.settled_at', 'is', null),
-        e('posting.key', '<>', sql<string>`'settlement:' || payments.id`),
-      ]),
-    )
+    .where(sql<boolean>`(payments.settled_at is null or posting.key <> 'settlement:' || payments.id)`)
     .limit(Report.limit)
     .execute();
   report.add(surplus.map(({ key }) => `${key} has no successful payment`));
-  return report.result(await countRows(successes));
+  return countRows(successes);
 }

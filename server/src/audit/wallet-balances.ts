@@ -29,63 +29,55 @@ export async function compareWallets(
     ? await evm.run((node) => node.blockNumber(), signal)
     : ((await utxoNode?.height(signal)) ?? 0);
   const wallets: { merchantId: string; currency: string; books: bigint; chain: bigint }[] = [];
-  for (const { merchantId, currency, addresses } of await paidWallets(reader, network)) {
-    const asset = chainAssets[currency];
+  for (const own of await paidWallets(reader, network)) {
+    const [first] = own;
+    const asset = first && chainAssets[first.currency];
     if (!asset) continue;
+    const { merchantId, currency } = first;
     const scope = { merchantId, mode: network.mode };
     const at = { scope, network: network.code, currency };
     const inChain = async () => {
       if (!evm) return utxoNode ? psbtPayouts.sumUnspent(utxoNode, at, signal) : 0n;
+      const addresses = own.map(({ address }) => address);
       const balances = await evm.run((node) => node.balances(asset.contract, addresses, height), signal);
       return fromChain(asset, sum(balances));
     };
-    wallets.push({ merchantId, currency, books: await onBooks(reader, at), chain: await inChain() });
+    const books = sum(own.map(({ units }) => BigInt(units))) - (await sumPaid(reader, at));
+    wallets.push({ merchantId, currency, books, chain: await inChain() });
   }
   return { height, wallets };
 }
 
+/** What the addresses of extended keys have received, by merchant and currency. */
 async function paidWallets(reader: Reader, { mode, code }: ConnectedNetwork['network']) {
-  const rows = await atWallets(reader)
+  const rows = await reader
+    .selectFrom('receipts')
+    .innerJoin('addresses', (join) =>
+      join.onRef('addresses.address', '=', 'receipts.address').onRef('addresses.mode', '=', 'receipts.mode'),
+    )
+    .where((e) => e.and({ 'receipts.mode': mode, 'receipts.network': code, 'receipts.status': 'confirmed' }))
+    .where('addresses.source_id', 'not like', 'forwarder:%')
+    .groupBy(['receipts.merchant_id', 'receipts.currency', 'receipts.address'])
     .select(['receipts.merchant_id as merchantId', 'receipts.currency', 'receipts.address'])
-    .where((e) => e.and({ 'receipts.mode': mode, 'receipts.network': code }))
-    .distinct()
+    .select(sumUnits(reader, 'receipts.amount').as('units'))
     .orderBy('receipts.merchant_id')
     .orderBy('receipts.currency')
     .execute();
-  const wallets = groupBy(rows, ({ merchantId, currency }) => `${merchantId}/${currency}`);
-  return [...wallets.values()].flatMap((own) => {
-    const [first] = own;
-    return first ? { ...first, addresses: own.map(({ address }) => address) } : [];
-  });
+  return groupBy(rows, ({ merchantId, currency }) => `${merchantId}/${currency}`).values();
 }
 
-async function onBooks(
+/** What the wallet has paid for transfers, with the network's fees. */
+async function sumPaid(
   reader: Reader,
   { scope, network, currency }: Parameters<PsbtPayouts['sumUnspent']>[1],
 ): Promise<bigint> {
-  const received = await atWallets(reader)
-    .select(sumUnits(reader, 'receipts.amount').as('units'))
-    .where((e) => e.and({ 'receipts.merchant_id': scope.merchantId, 'receipts.mode': scope.mode }))
-    .where((e) => e.and({ 'receipts.network': network, 'receipts.currency': currency }))
-    .executeTakeFirstOrThrow();
-  const paid = await reader
+  const { amounts, fees } = await reader
     .selectFrom('transfers')
     .select([sumUnits(reader, 'amount').as('amounts'), sumUnits(reader, 'network_fee').as('fees')])
     .$call(inScope(scope))
     .where((e) => e.and({ network, currency, status: 'success', paid_from: null }))
     .executeTakeFirstOrThrow();
-  return BigInt(received.units) - BigInt(paid.amounts) - BigInt(paid.fees);
-}
-
-/** Confirmed receipts at addresses of extended keys. */
-function atWallets(reader: Reader) {
-  return reader
-    .selectFrom('receipts')
-    .innerJoin('addresses', (join) =>
-      join.onRef('addresses.address', '=', 'receipts.address').onRef('addresses.mode', '=', 'receipts.mode'),
-    )
-    .where('receipts.status', '=', 'confirmed')
-    .where('addresses.source_id', 'not like', 'forwarder:%');
+  return BigInt(amounts) + BigInt(fees);
 }
 
 const sum = (values: readonly bigint[]): bigint => values.reduce((total, value) => total + value, 0n);

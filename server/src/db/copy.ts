@@ -1,4 +1,5 @@
 /** Copies a whole database into an empty one, on the same engine or the other, with constant memory. */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { sql } from 'kysely';
 import type { Database } from './database.js';
 import type { Reader } from './engine.js';
@@ -21,6 +22,7 @@ export class NotEmpty extends Error {
 
 type Row = Readonly<Record<string, unknown>>;
 
+/** Few enough for the parameters of one statement on either engine. */
 const batchSize = 500;
 
 /**
@@ -37,32 +39,29 @@ export async function copyDatabase(
   for (const table of inOrder) {
     if (await hasRows(target.reader.selectFrom(table))) throw new NotEmpty(table);
   }
-  const batches = createChannel<{ readonly table: TableName; readonly rows: readonly Row[] }>();
-  // The source is read in one transaction, and the target is written outside of it.
-  const reading = source
-    .snapshot(async (reader) => {
-      const counts = new Map<TableName, number>();
-      for (const table of inOrder) {
-        let copied = 0;
-        for await (const rows of batchesOf(source, reader, table)) {
-          await batches.put({ table, rows });
-          copied += rows.length;
-          if (copied % (100 * batchSize) === 0) onProgress(table, copied);
-        }
-        counts.set(table, copied);
-        onProgress(table, copied);
+  // The source is read in one transaction, and the target, another database, is written outside of it.
+  const outside = AsyncLocalStorage.snapshot();
+  const counts = await source.snapshot(async (reader) => {
+    const copied = new Map<TableName, number>();
+    for (const table of inOrder) {
+      let count = 0;
+      for await (const rows of batchesOf(source, reader, table)) {
+        await outside(() =>
+          target.write((transaction) =>
+            transaction
+              .insertInto(table)
+              .values(rows as never)
+              .execute(),
+          ),
+        );
+        count += rows.length;
+        if (count % (100 * batchSize) === 0) onProgress(table, count);
       }
-      return counts;
-    })
-    .finally(() => batches.close());
-  try {
-    for await (const { table, rows } of batches) await insertRows(target, table, rows);
-  } catch (error) {
-    batches.close();
-    await reading.catch(() => {});
-    throw error;
-  }
-  const counts = await reading;
+      copied.set(table, count);
+      onProgress(table, count);
+    }
+    return copied;
+  });
   if (target.engine === 'postgres') await raiseSequences(target);
   return Promise.all(
     inOrder.map(async (table) => ({
@@ -97,21 +96,6 @@ async function* batchesOf(source: Database, reader: Reader, table: TableName): A
   }
 }
 
-async function insertRows(target: Database, table: TableName, rows: readonly Row[]): Promise<void> {
-  const columns = Object.keys(rows[0] ?? {});
-  // Few enough for the parameters of one statement on either engine.
-  const perStatement = Math.max(1, Math.floor(15_000 / Math.max(1, columns.length)));
-  await target.write(async (transaction) => {
-    for (let start = 0; start < rows.length; start += perStatement) {
-      const values = rows.slice(start, start + perStatement);
-      const tuples = values.map((row) => sql`(${sql.join(columns.map((column) => row[column]))})`);
-      await sql`
-        insert into ${sql.table(table)} (${sql.join(columns.map((column) => sql.ref(column)))})
-        values ${sql.join(tuples)}`.execute(transaction);
-    }
-  });
-}
-
 /** PostgreSQL numbers new rows from a sequence, which the copied ids have not moved. */
 async function raiseSequences(target: Database): Promise<void> {
   await target.write(async (transaction) => {
@@ -124,37 +108,4 @@ async function raiseSequences(target: Database): Promise<void> {
         from ${sql.table(table)} having max(${sql.ref(column)}) is not null`.execute(transaction);
     }
   });
-}
-
-/** Hands values from one async context to another, one at a time. */
-function createChannel<T>() {
-  let waiting: { readonly value: T; readonly taken: () => void } | undefined;
-  let wake = () => {};
-  let isClosed = false;
-  return {
-    /** Resolves when the value was taken; rejects if nobody takes any more. */
-    async put(value: T): Promise<void> {
-      if (isClosed) throw new Error('The copy was stopped');
-      await new Promise<void>((resolve) => {
-        waiting = { value, taken: resolve };
-        wake();
-      });
-    },
-    close(): void {
-      isClosed = true;
-      waiting?.taken();
-      wake();
-    },
-    async *[Symbol.asyncIterator](): AsyncGenerator<T> {
-      for (;;) {
-        if (waiting) {
-          const { value, taken } = waiting;
-          waiting = undefined;
-          yield value;
-          taken();
-        } else if (isClosed) return;
-        else await new Promise<void>((resolve) => (wake = resolve));
-      }
-    },
-  };
 }

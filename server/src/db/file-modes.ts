@@ -70,7 +70,12 @@ function explained<T>(path: string, look: () => T): T {
 /** Creates an empty file and its folder for this user alone. SQLite gives its other files the same mode. */
 export function createDatabaseFile(path: string): void {
   createFolder(dirname(resolve(path)));
-  explained(path, () => createPrivately(path));
+  try {
+    explained(path, () => closeSync(openSync(path, 'wx', fileMode)));
+  } catch (error) {
+    // Another process has made it meanwhile.
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  }
 }
 
 /** Not by mkdir's own recursion, which tries for half a minute to make a folder in /proc. */
@@ -96,14 +101,6 @@ export function protectDatabaseFiles(path: string, warn: (message: string) => vo
   // A folder that holds other things too, such as a home or /tmp, is not the database's to close.
   const isOwn = readdirSync(folder).every((name) => name.startsWith(basename(path)));
   if (isOwn) close(folder, folderMode, warn);
-}
-
-function createPrivately(path: string): void {
-  try {
-    closeSync(openSync(path, 'wx', fileMode));
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-  }
 }
 
 /** Takes the access of other users from a file or folder, if they have any. Does nothing if it does not exist. */

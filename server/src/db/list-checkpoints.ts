@@ -62,21 +62,18 @@ export async function locatePage<Name extends LongListName>(
   filter: ListFilter<Name> = {},
 ): Promise<{ total: number; limit: number; offset: number; start: Start }> {
   const part = { list, scope, filter };
-  const within = { from: from ?? 0, to: to ?? Number.MAX_SAFE_INTEGER };
-  const covered = await segmentsWithin(reader, part, within);
-  const { total, newer } = await countRows(reader, part, within, covered);
+  const segments = {
+    after: from === undefined ? beforeAll : await lastEnd(reader, part, from - 1),
+    upTo: await lastEnd(reader, part, to),
+  };
+  const { total, newer } = await countRows(reader, part, { from, to }, segments);
   const offset = (page - 1) * skip;
   const limit = Math.max(0, Math.min(skip, total - offset));
-  const top = to === undefined ? undefined : { createdAt: to };
-  if (limit === 0 || !covered || offset < newer + rowsPerCheckpoint)
-    return { total, limit, offset, start: top };
-  const { place, above } = await segmentAt(reader, part, covered, offset - newer);
-  return {
-    total,
-    limit,
-    offset: offset - newer - above,
-    start: { createdAt: place.created_at, id: place.id },
-  };
+  if (limit === 0 || offset < newer + rowsPerCheckpoint) {
+    return { total, limit, offset, start: to === undefined ? undefined : { createdAt: to } };
+  }
+  const { start, above } = await segmentAt(reader, part, segments, offset - newer);
+  return { total, limit, offset: offset - newer - above, start };
 }
 
 /** A `where` condition: the rows of a list's table from a page's start on. */
@@ -133,26 +130,6 @@ interface Segments {
   readonly upTo: Place;
 }
 
-/** The segments whose rows were all created in a span of time. */
-async function segmentsWithin(
-  reader: Reader,
-  part: Part,
-  { from, to }: { readonly from: number; readonly to: number },
-): Promise<Segments | undefined> {
-  const edge = (order: 'asc' | 'desc') => sql`
-    select * from (
-      select created_at, id, after_created_at, after_id from ${checkpointsOf(part)}
-        and created_at >= ${from} and created_at <= ${to} and after_created_at >= ${from === 0 ? -1 : from}
-      order by created_at ${sql.raw(order)}, id ${sql.raw(order)} limit 1) as ${sql.raw(`${order}_edge`)}`;
-  const { rows } = await sql<Place & { after_created_at: number; after_id: string }>`
-    ${from === 0 ? sql`` : sql`${edge('asc')} union all`} ${edge('desc')}`.execute(reader);
-  const [first] = rows;
-  const last = rows.at(-1);
-  if (!first || !last) return undefined;
-  const after = from === 0 ? beforeAll : { created_at: first.after_created_at, id: first.after_id };
-  return { after, upTo: { created_at: last.created_at, id: last.id } };
-}
-
 /** Rows of a segment that must be counted one by one. */
 const countOneByOne = (part: Part) => sql`(select count(*) from ${rowsOf(part)}
   and created_at >= list_checkpoints.after_created_at and created_at <= list_checkpoints.created_at
@@ -160,34 +137,27 @@ const countOneByOne = (part: Part) => sql`(select count(*) from ${rowsOf(part)}
   and (created_at, id) <= (list_checkpoints.created_at, list_checkpoints.id))`;
 
 /**
- * One statement, so that all its parts see the same moment.
+ * The segments begin before the first row and end before the last one, so what is beside them is added and taken off. One
+ * statement, so that all its parts see the same moment.
  * @returns also the number of rows that are newer than the segments
  */
 async function countRows(
   reader: Reader,
   part: Part,
-  { from, to }: { readonly from: number; readonly to: number },
-  covered: Segments | undefined,
+  { from, to }: Pick<PageRequest, 'from' | 'to'>,
+  { after, upTo }: Segments,
 ): Promise<{ readonly total: number; readonly newer: number }> {
-  const since = from === 0 ? sql`` : sql`and created_at >= ${from}`;
-  const until = to === Number.MAX_SAFE_INTEGER ? sql`` : sql`and created_at <= ${to}`;
-  const count = (...conditions: RawBuilder<unknown>[]) =>
-    sql`(select count(*) from ${rowsOf(part)} ${sql.join(conditions, sql` `)})`;
-  if (!covered) {
-    const { rows } = await sql<{ newer: number }>`select ${count(since, until)} as newer`.execute(reader);
-    const newer = rows[0]?.newer ?? 0;
-    return { total: newer, newer };
-  }
-  const { after, upTo } = covered;
+  const rowsAfter = (place: Place, until: RawBuilder<unknown>) =>
+    sql`(select count(*) from ${rowsOf(part)} and ${isAfter(place)} ${until})`;
   const sumOf = (what: RawBuilder<unknown>, checkpoints: RawBuilder<unknown>) => sql`
     (select cast(coalesce(sum(${what}), 0) as bigint) from ${checkpoints} and ${isAfter(after)} and ${isUpTo(upTo)})`;
   const { rows } = await sql<{ counted: number; changed: number; older: number; newer: number }>`select
     ${sumOf(sql`row_count`, checkpointsOf(part, keyOfPart(part)))} as counted,
     ${sumOf(countOneByOne(part), sql`${checkpointsOf(part)} and row_count is null`)} as changed,
-    ${from === 0 ? sql`0` : count(since, sql`and ${isUpTo(after)}`)} as older,
-    ${count(sql`and ${isAfter(upTo)}`, until)} as newer`.execute(reader);
+    ${from === undefined ? sql`0` : rowsAfter(after, sql`and created_at < ${from}`)} as older,
+    ${rowsAfter(upTo, to === undefined ? sql`` : sql`and created_at <= ${to}`)} as newer`.execute(reader);
   const { counted = 0, changed = 0, older = 0, newer = 0 } = rows[0] ?? {};
-  return { total: counted + changed + older + newer, newer };
+  return { total: counted + changed + newer - older, newer };
 }
 
 /** Where to begin, to skip a number of rows from the newest segment on, and how many rows are before that. */
@@ -196,7 +166,7 @@ async function segmentAt(
   part: Part,
   { after, upTo }: Segments,
   skipped: number,
-): Promise<{ readonly place: Place; readonly above: number }> {
+): Promise<{ readonly start: Start; readonly above: number }> {
   const key = keyOfPart(part);
   const counted =
     key === ''
@@ -214,9 +184,8 @@ async function segmentAt(
           case when row_count is null then ${countOneByOne(part)} else ${counted} end as row_count
         from ${checkpointsOf(part)} and ${isAfter(after)} and ${isUpTo(upTo)}) as segments) as sums
     where above <= ${skipped} order by above desc, created_at limit 1`.execute(reader);
-  const [found] = rows;
-  if (!found) return { place: upTo, above: 0 };
-  return { place: { created_at: found.created_at, id: found.id }, above: found.above };
+  const { created_at: createdAt, id, above } = rows[0] ?? { ...upTo, above: 0 };
+  return { start: { createdAt, id }, above };
 }
 
 /** Adds checkpoints to the lists that have grown, and counts the segments again in which something changed. */
@@ -328,11 +297,11 @@ function combinations(values: readonly Value[]): Value[][] {
   ]);
 }
 
-async function lastEnd(reader: Reader, part: Part): Promise<Place> {
+/** Where the last segment ends. @param to leaves out those that end later */
+async function lastEnd(reader: Reader, part: Part, to?: number): Promise<Place> {
   const { rows } = await sql<Place>`
-    select created_at, id from ${checkpointsOf(part)} order by created_at desc, id desc limit 1`.execute(
-    reader,
-  );
+    select created_at, id from ${checkpointsOf(part)} ${to === undefined ? sql`` : sql`and created_at <= ${to}`}
+    order by created_at desc, id desc limit 1`.execute(reader);
   return rows[0] ?? beforeAll;
 }
 

@@ -12,28 +12,6 @@ export class MissingDatabase extends Error {
   override readonly name = 'MissingDatabase';
 }
 
-/** The database has a migration that this release does not know, and that changes more than it may. */
-export class NewerSchema extends Error {
-  override readonly name = 'NewerSchema';
-
-  constructor(migration: string) {
-    super(
-      `it was migrated by a newer release (${migration}). Start that release, or restore the backup from before the upgrade`,
-    );
-  }
-}
-
-/** The database has all migrations, but other columns than this release declares: a build that was no release made it. */
-export class OtherSchema extends Error {
-  override readonly name = 'OtherSchema';
-
-  constructor(table: string) {
-    super(
-      `another build made it, with other columns in the table ${table}. Start that build, restore a backup of this one, or use an empty database`,
-    );
-  }
-}
-
 /** @param mustExist checks that the tables are there, instead of creating them. @throws MissingDatabase */
 export async function migrate(
   kysely: Kysely<Schema>,
@@ -48,15 +26,22 @@ export async function migrate(
   const readTables = () => kysely.introspection.getTables({ withInternalKyselyTables: true });
   const found = await readTables();
   const executed = new Set(await executedMigrations(kysely, found));
-  const unknown = [...executed].filter((name) => !(name in known));
-  const breaking = unknown.find((name) => !isAdditive(name));
+  const breaking = [...executed].find((name) => !(name in known) && !isAdditive(name));
   const isMissing = Object.keys(known).some((name) => !executed.has(name));
   // Read again if need be: another server can have migrated the database between the two reads.
   const other = isMissing ? undefined : otherTable(found) && otherTable(await readTables());
   if (breaking !== undefined || (mustExist && isMissing) || other !== undefined) {
     await kysely.destroy();
-    if (breaking !== undefined) throw new NewerSchema(breaking);
-    throw other === undefined ? new MissingDatabase() : new OtherSchema(other);
+    if (breaking !== undefined) {
+      throw new Error(
+        `it was migrated by a newer release (${breaking}). Start that release, or restore the backup from before the upgrade`,
+      );
+    }
+    if (other === undefined) throw new MissingDatabase();
+    // All migrations are there: a build that was no release made it.
+    throw new Error(
+      `another build made it, with other columns in the table ${other}. Start that build, restore a backup of this one, or use an empty database`,
+    );
   }
   // The migrator would refuse a database of a newer release, even one that this release works on.
   if (!isMissing) return;

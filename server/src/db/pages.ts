@@ -105,3 +105,19 @@ export async function* everyPage<Row>(
     if (page.length > 0) yield page;
   } while (page.length >= size);
 }
+
+/** Reads every row of a query page by page, in the order of the ids. @param column the ids, where a join has several */
+export function everyPageById<DB, TB extends keyof DB, Row extends { readonly id: string }>(
+  query: SelectQueryBuilder<DB, TB, Row>,
+  column = 'id',
+): AsyncGenerator<Row[]> {
+  const id = sql.ref(column);
+  const size = 500;
+  return everyPage(size, (last) =>
+    query
+      .where(sql<SqlBool>`${id} > ${last?.id ?? ''}`)
+      .orderBy(id)
+      .limit(size)
+      .execute(),
+  );
+}

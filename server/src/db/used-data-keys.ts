@@ -4,7 +4,6 @@
  */
 import type { DataKeys } from '../shared/data-keys.js';
 import type { Database } from './database.js';
-import type { Reader } from './engine.js';
 import { ensureSetting, readSetting, writeSetting } from './settings.js';
 
 const setting = 'data_keys';
@@ -12,7 +11,7 @@ const parse = (value: string) => JSON.parse(value) as string[];
 
 /** @returns the ids of keys that values need and that are not there; notes the current one if there are none */
 export async function useDataKeys(database: Database, dataKeys: DataKeys): Promise<string[]> {
-  const used = await readUsed(database.reader);
+  const used = parse((await readSetting(database.reader, setting)) ?? '[]');
   const missing = used.filter((id) => !dataKeys.ids.includes(id));
   const { current } = dataKeys;
   if (missing.length > 0 || current === undefined || used.includes(current)) return missing;
@@ -22,10 +21,6 @@ export async function useDataKeys(database: Database, dataKeys: DataKeys): Promi
     await writeSetting(transaction, setting, JSON.stringify([...new Set([...noted, current])]));
   });
   return [];
-}
-
-async function readUsed(reader: Reader): Promise<string[]> {
-  return parse((await readSetting(reader, setting)) ?? '[]');
 }
 
 /** Notes that no value is under another key any more. */

@@ -1,6 +1,7 @@
 /** Finds and replaces personal data in the tables of all rooms: one of the places that may write them, see "Rooms" in CONTRIBUTING.md. */
 import { chunksOf, inChunks } from '../db/chunks.js';
-import { updateRow } from '../db/rows.js';
+import { everyPageById } from '../db/pages.js';
+import { hasRows, updateRow } from '../db/rows.js';
 import type { PersonalData } from '../db/personal-data.js';
 import type { Transaction } from '../db/engine.js';
 
@@ -24,14 +25,12 @@ export function findPayments(transaction: Transaction, merchantId: string, payer
 
 export async function hasActiveSubscription(transaction: Transaction, customerIds: readonly string[]) {
   if (customerIds.length === 0) return false;
-  const row = await transaction
-    .selectFrom('subscribers')
-    .select('id')
-    .where('customer_id', 'in', customerIds)
-    .where((e) => e.and({ is_active: 1, removed_at: null }))
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
+  return hasRows(
+    transaction
+      .selectFrom('subscribers')
+      .where('customer_id', 'in', customerIds)
+      .where((e) => e.and({ is_active: 1, removed_at: null })),
+  );
 }
 
 /** The refunds of payments that nobody has paid or ended yet, and the addresses of those that ended without being paid. */
@@ -65,10 +64,10 @@ export async function eraseRefundAddresses(transaction: Transaction, paymentIds:
 export const eraseCustomer = updateRow('customers');
 export const erasePayment = updateRow('payments');
 
+const setEvent = updateRow('outbox');
+
 /** Rewrites JSON; undefined keeps it. */
 type Rewrite = (json: string) => string | undefined;
-
-const pageSize = 500;
 
 /** @returns how many events were changed */
 export async function rewriteWebhooks(
@@ -78,36 +77,25 @@ export async function rewriteWebhooks(
   rewrite: Rewrite,
 ): Promise<number> {
   let changed = 0;
-  let after = '';
-  for (;;) {
-    const page = await transaction
-      .selectFrom('outbox')
-      .select(['id', 'data'])
-      .where('merchant_id', '=', merchantId)
-      .where('id', '>', after)
-      .orderBy('id')
-      .limit(pageSize)
-      .execute();
-    for (const { id, data } of page) {
-      const rewritten = rewrite(personalData.openEvent({ id, data }));
+  const events = transaction
+    .selectFrom('outbox')
+    .select(['id', 'data'])
+    .where('merchant_id', '=', merchantId);
+  for await (const page of everyPageById(events)) {
+    for (const event of page) {
+      const rewritten = rewrite(personalData.openEvent(event));
       if (rewritten === undefined) continue;
-      await transaction
-        .updateTable('outbox')
-        .set({ data: personalData.sealEvent(id, rewritten) })
-        .where('id', '=', id)
-        .execute();
+      await setEvent(transaction, event.id, { data: personalData.sealEvent(event.id, rewritten) });
       // A receiver may have echoed what it was sent.
       await transaction
         .updateTable('webhook_tries')
-        .set({ response_excerpt: personalData.sealResponse(id, '') })
-        .where('event_id', '=', id)
+        .set({ response_excerpt: personalData.sealResponse(event.id, '') })
+        .where('event_id', '=', event.id)
         .execute();
       changed += 1;
     }
-    const last = page.at(-1);
-    if (!last || page.length < pageSize) return changed;
-    after = last.id;
   }
+  return changed;
 }
 
 /** @returns how many stored replies were changed */

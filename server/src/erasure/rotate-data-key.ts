@@ -1,13 +1,14 @@
 /** Encrypts personal data anew, wherever it is kept, that is not under the current data key. */
 import { sql } from 'kysely';
 import type { Database } from '../db/database.js';
+import { everyPage } from '../db/pages.js';
 import type { PersonalData } from '../db/personal-data.js';
-import type { CustomerTable, OutboxTable, PaymentTable, Schema, WebhookTryTable } from '../db/schema.js';
+import type { Schema } from '../db/schema.js';
 
 type Cells = Readonly<Record<string, unknown>>;
 
 interface SealedTable {
-  readonly table: keyof Schema;
+  readonly name: keyof Schema;
   /** Tells its rows apart. */
   readonly key: readonly string[];
   readonly column: string;
@@ -15,46 +16,33 @@ interface SealedTable {
   reseal(row: Cells): Cells;
 }
 
-/** Each place where personal data is. The casts are safe: each row is one of its table. */
-function sealedTables(personalData: PersonalData): readonly SealedTable[] {
-  return [
-    {
-      ...{ table: 'payments', key: ['id'], column: 'payer' },
-      reseal(row) {
-        const payment = row as unknown as PaymentTable;
-        return personalData.payerColumns(payment, personalData.payer(payment));
-      },
-    },
-    {
-      ...{ table: 'customers', key: ['id'], column: 'person' },
-      reseal(row) {
-        const customer = row as unknown as CustomerTable;
-        return personalData.personColumns(customer, personalData.person(customer));
-      },
-    },
-    {
-      ...{ table: 'outbox', key: ['id'], column: 'data' },
-      reseal(row) {
-        const event = row as unknown as OutboxTable;
-        return { data: personalData.sealEvent(event.id, personalData.openEvent(event)) };
-      },
-    },
-    {
-      ...{ table: 'webhook_tries', key: ['event_id', 'tried_at', 'duration_ms'], column: 'response_excerpt' },
-      reseal(row) {
-        const { event_id: id, response_excerpt: excerpt } = row as unknown as WebhookTryTable;
-        return { response_excerpt: personalData.sealResponse(id, personalData.openResponse(id, excerpt)) };
-      },
-    },
-    {
-      ...{ table: 'idempotency_replies', key: ['merchant_id', 'mode', 'hash'], column: 'reply' },
-      reseal(row) {
-        const kept = row as unknown as Schema['idempotency_replies'];
-        return { reply: personalData.sealReply(kept, personalData.openReply(kept, kept.reply)) };
-      },
-    },
-  ];
-}
+/** The cast is safe: each row is one of its table. */
+const sealedTable = <Name extends keyof Schema>(
+  name: Name,
+  key: readonly (keyof Schema[Name] & string)[],
+  column: keyof Schema[Name] & string,
+  reseal: (row: Schema[Name]) => Partial<Schema[Name]>,
+): SealedTable => ({ name, key, column, reseal: (row) => reseal(row as Schema[Name]) });
+
+/** Each place where personal data is. */
+const sealedTables = (personalData: PersonalData): readonly SealedTable[] => [
+  sealedTable('payments', ['id'], 'payer', (row) => personalData.payerColumns(row, personalData.payer(row))),
+  sealedTable('customers', ['id'], 'person', (row) =>
+    personalData.personColumns(row, personalData.person(row)),
+  ),
+  sealedTable('outbox', ['id'], 'data', (row) => ({
+    data: personalData.sealEvent(row.id, personalData.openEvent(row)),
+  })),
+  sealedTable('webhook_tries', ['event_id', 'tried_at', 'duration_ms'], 'response_excerpt', (row) => ({
+    response_excerpt: personalData.sealResponse(
+      row.event_id,
+      personalData.openResponse(row.event_id, row.response_excerpt),
+    ),
+  })),
+  sealedTable('idempotency_replies', ['merchant_id', 'mode', 'hash'], 'reply', (row) => ({
+    reply: personalData.sealReply(row, personalData.openReply(row, row.reply)),
+  })),
+];
 
 const pageSize = 200;
 
@@ -73,7 +61,7 @@ export async function rotatePersonalData(
     let inRound = 0;
     for (const sealed of sealedTables(personalData)) {
       inRound += await rotateTable(database, sealed, personalData.isCurrent, (rows) =>
-        onProgress(sealed.table, rows),
+        onProgress(sealed.name, rows),
       );
     }
     if (inRound === 0) return changed;
@@ -83,36 +71,36 @@ export async function rotatePersonalData(
 
 async function rotateTable(
   database: Database,
-  { table, key, column, reseal }: SealedTable,
+  { name, key, column, reseal }: SealedTable,
   isCurrent: PersonalData['isCurrent'],
   onProgress: (rows: number) => void,
 ): Promise<number> {
-  const columns = sql.join(key.map((name) => sql.ref(name)));
-  let after: readonly unknown[] | undefined;
+  const columns = sql.join(key.map((part) => sql.ref(part)));
   let [changed, seen] = [0, 0];
-  for (;;) {
-    const from = after === undefined ? sql`` : sql`where (${columns}) > (${sql.join(after)})`;
+  const pages = everyPage<Cells>(pageSize, async (last) => {
+    const after = last ? sql`where (${columns}) > (${sql.join(key.map((part) => last[part]))})` : sql``;
     const { rows } = await sql<Cells>`
-      select * from ${sql.table(table)} ${from} order by ${columns} limit ${sql.lit(pageSize)}
+      select * from ${sql.table(name)} ${after} order by ${columns} limit ${sql.lit(pageSize)}
     `.execute(database.reader);
-    const former = rows.filter((row) => !isCurrent(String(row[column])));
+    return rows;
+  });
+  for await (const page of pages) {
+    const former = page.filter((row) => !isCurrent(String(row[column])));
     if (former.length > 0) {
       await database.write(async (transaction) => {
         for (const row of former) {
-          const set = Object.entries(reseal(row)).map(([name, value]) => sql`${sql.ref(name)} = ${value}`);
+          const set = Object.entries(reseal(row)).map(([cell, value]) => sql`${sql.ref(cell)} = ${value}`);
           // What somebody changed since it was read is under their key.
-          const same = [...key, column].map((name) => sql`${sql.ref(name)} = ${row[name]}`);
+          const same = [...key, column].map((cell) => sql`${sql.ref(cell)} = ${row[cell]}`);
           await sql`
-            update ${sql.table(table)} set ${sql.join(set)} where ${sql.join(same, sql` and `)}
+            update ${sql.table(name)} set ${sql.join(set)} where ${sql.join(same, sql` and `)}
           `.execute(transaction);
         }
       });
     }
     changed += former.length;
-    seen += rows.length;
-    const last = rows.at(-1);
-    if (!last || rows.length < pageSize) return changed;
-    after = key.map((name) => last[name]);
+    seen += page.length;
     onProgress(seen);
   }
+  return changed;
 }

@@ -43,10 +43,6 @@ export function setRoute(response: Response, route: Route): void {
   stateOf(response).route = route;
 }
 
-function routeOf(response: Response): Route | undefined {
-  return stateOf(response).route;
-}
-
 /** Says under which path the metrics count a request. Only for a caller with a key: anybody could fill them otherwise. */
 export function setLabel(response: Response, pattern: string): void {
   stateOf(response).label = pattern;
@@ -64,7 +60,7 @@ const recordId = /^[0-9A-HJKMNP-TV-Z]{26}$/;
  * even keys into paths.
  */
 export function pathForLog(request: Request, response: Response): string {
-  const route = routeOf(response);
+  const { route } = stateOf(response);
   if (!route) return pagePattern(request.route) ?? 'unknown';
   const values = route.values.map((value) => (recordId.test(value) ? value : '…'));
   return route.pattern.replace(/\{\*?\w+\}/g, () => values.shift() ?? '…');

@@ -47,16 +47,16 @@ const idSetting = 'database-id';
 /** What is stored while nothing is suspected: the row is there to be locked. */
 const none = '';
 
-const readStates = prepared((reader, names: { readonly suspicion: string; readonly epoch: string }) =>
+const readStates = prepared((reader) =>
   reader
     .selectFrom('settings')
     .select(['name', 'value'])
-    .where((e) => e.or([e('name', '=', names.suspicion), e('name', '=', names.epoch)])),
+    .where('name', 'in', [suspicionSetting, epochSetting]),
 );
 
 /** Cheap: it is asked whenever an address is given out. */
 export async function readState(reader: Reader): Promise<{ isSuspected: boolean; epoch: number }> {
-  const rows = await readStates(reader, { suspicion: suspicionSetting, epoch: epochSetting });
+  const rows = await readStates(reader, {});
   const value = (name: string) => rows.find((row) => row.name === name)?.value;
   return {
     isSuspected: (value(suspicionSetting) ?? none) !== none,

@@ -7,8 +7,7 @@
  *
  * One of the places that write the tables of all rooms: see "Rooms" in CONTRIBUTING.md.
  */
-import { sql, type ExpressionBuilder, type SqlBool, type Expression } from 'kysely';
-import { chunksOf } from '../db/chunks.js';
+import { sql, type Expression, type SqlBool } from 'kysely';
 import type { Database } from '../db/database.js';
 import type { Transaction } from '../db/engine.js';
 import { forUpdate } from '../db/locks.js';
@@ -82,20 +81,11 @@ export function createSandboxReset(database: Database, clock: TestClock, auditLo
       await erase('idempotency_replies', 'hash', own);
     }
     await database.write(async (transaction) => {
-      await transaction
-        .deleteFrom('ledger_accounts')
-        .where((e) => e.and({ merchant_id: merchantId, mode: 'test' }))
-        .where((e: ExpressionBuilder<Schema, 'ledger_accounts'>) =>
-          e.not(
-            e.exists(
-              e
-                .selectFrom('ledger_entries')
-                .select('ledger_entries.posting_id')
-                .whereRef('ledger_entries.account_id', '=', 'ledger_accounts.id'),
-            ),
-          ),
-        )
-        .execute();
+      await sql`
+        delete from ledger_accounts where ${own}
+          and not exists (select 1 from ledger_entries where account_id = ledger_accounts.id)`.execute(
+        transaction,
+      );
       await clock.reset(transaction, merchantId);
       await auditLog.record(transaction, {
         ...{ merchantId, mode: 'test', actor, action: 'sandbox.reset', subjectId: merchantId },
@@ -150,11 +140,10 @@ async function deletePostings(transaction: Transaction, merchantId: string): Pro
     .select(['account_id', 'debit', 'credit'])
     .where('posting_id', 'in', ids)
     .execute();
-  const accountIds = [...new Set(entries.map(({ account_id: id }) => id))].sort();
   const accounts = await transaction
     .selectFrom('ledger_accounts')
     .selectAll()
-    .where('id', 'in', accountIds)
+    .where('id', 'in', [...new Set(entries.map(({ account_id: id }) => id))])
     .orderBy('id')
     .$call(forUpdate(transaction))
     .execute();
@@ -169,9 +158,7 @@ async function deletePostings(transaction: Transaction, merchantId: string): Pro
       .where('id', '=', id)
       .execute();
   }
-  for (const chunk of chunksOf(ids)) {
-    await transaction.deleteFrom('ledger_entries').where('posting_id', 'in', chunk).execute();
-    await transaction.deleteFrom('ledger_postings').where('id', 'in', chunk).execute();
-  }
+  await transaction.deleteFrom('ledger_entries').where('posting_id', 'in', ids).execute();
+  await transaction.deleteFrom('ledger_postings').where('id', 'in', ids).execute();
   return ids.length;
 }
