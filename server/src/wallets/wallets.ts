@@ -4,7 +4,7 @@ import type { DepositAddresses } from '../addresses/deposit-addresses.js';
 import { isoTime } from '../shared/clock.js';
 import { requireCurrency } from '../money/amounts.js';
 import type { WalletTable } from '../db/schema.js';
-import { notFound, orNotFound, Problem } from '../shared/problem.js';
+import { orNotFound, Problem } from '../shared/problem.js';
 import type { Page } from '../shared/pagination.js';
 import { scopeOf, type Scope, type Mode } from '../shared/scope.js';
 import type { RoomDeps } from '../db/room-deps.js';
@@ -95,9 +95,7 @@ export function createWallets(deps: RoomDeps, addresses: DepositAddresses) {
      * Problem: `not_found`.
      */
     async remove(transaction: Transaction, scope: Scope, id: string): Promise<Wallet> {
-      const wallet = await store.lockWallet(transaction, id);
-      const isOwn = wallet?.merchant_id === scope.merchantId && wallet.mode === scope.mode;
-      if (!wallet || !isOwn || wallet.deleted_at !== null) throw notFound('wallet');
+      const wallet = orNotFound(await store.lockWallet(transaction, scope, id), 'wallet');
       await store.updateWallet(transaction, id, { deleted_at: clock.now(scope) });
       return viewOne(transaction, wallet);
     },
