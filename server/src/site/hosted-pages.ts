@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Router, type Response } from 'express';
 import { html, type Html } from './html.js';
-import { localeOf, notice, pathOf, policyOf, sendPage, stylesheetFile } from './page-frame.js';
+import { localeOf, notice, pathOf, policyOf, sendPage, sendStylesheet } from './page-frame.js';
 
 /** What a payment's page shows and needs. */
 export interface HostedPayment {
@@ -31,9 +31,7 @@ export function hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirecto
   const csp = policy(api.origin);
 
   const router = Router();
-  router.get(`${route}/page.css`, (_request, response) => {
-    response.sendFile(stylesheetFile, { maxAge: 300_000 });
-  });
+  router.get(`${route}/page.css`, sendStylesheet);
   router.get(`${route}/:id`, async (request, response) => {
     const locale = localeOf(request);
     const texts = locale.texts.hosted;

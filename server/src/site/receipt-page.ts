@@ -3,7 +3,7 @@ import { Router } from 'express';
 import { isInGroup, type PaymentRecord, type PaymentRefund, type Receipt } from 'crypto-checkout/contract';
 import { isoTime } from '../shared/clock.js';
 import { html, type Html } from './html.js';
-import { localeOf, notice, pathOf, policyOf, sendPage, stylesheetFile } from './page-frame.js';
+import { localeOf, notice, pathOf, policyOf, sendPage, sendStylesheet } from './page-frame.js';
 import type { PageTexts } from './page-texts.js';
 
 /** The payment as a public key reads it, and the time on its merchant's clock; undefined if it has no receipt. */
@@ -18,9 +18,7 @@ export function receiptPage(publicUrl: string, findReceipt: FindReceipt): Router
   // A proxy takes the path of PUBLIC_URL off each request.
   const stylesheet = `${pathOf(publicUrl)}/receipt/page.css`;
   const router = Router();
-  router.get('/receipt/page.css', (_request, response) => {
-    response.sendFile(stylesheetFile, { maxAge: 300_000 });
-  });
+  router.get('/receipt/page.css', sendStylesheet);
   router.get('/receipt/:id', async (request, response) => {
     const locale = localeOf(request);
     const { hosted, receipt: texts } = locale.texts;
