@@ -92,15 +92,11 @@ export function createBankAccounts(deps: BankAccountsDeps) {
       return view(row);
     },
 
-    async list(
-      scope: Scope,
-      { country, currency, accountBank, ...filter }: Input<Api['bankAccounts']['list']>['query'],
-    ): Promise<Page<BankAccount>> {
+    async list(scope: Scope, query: Input<Api['bankAccounts']['list']>['query']): Promise<Page<BankAccount>> {
       const { rows, total } = await store.listBankAccounts(database.reader, scope, {
-        ...filter,
-        country: country === undefined ? undefined : (countries.find(country)?.code ?? country),
-        currency: currency?.toUpperCase(),
-        bank: accountBank,
+        ...query,
+        country: query.country && (countries.find(query.country)?.code ?? query.country),
+        currency: query.currency?.toUpperCase(),
       });
       return { rows: rows.map(view), total };
     },

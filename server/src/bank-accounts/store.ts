@@ -1,4 +1,5 @@
 /** Reads and writes bank accounts. */
+import type { Api, Input } from 'crypto-checkout/contract';
 import type { ExpressionBuilder } from 'kysely';
 import { forUpdate } from '../db/locks.js';
 import { isListed, readPage } from '../db/pages.js';
@@ -6,19 +7,10 @@ import { having, inScope, rowById, updateRow } from '../db/rows.js';
 import type { BankAccountTable, Schema } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import type { PageRequest } from '../shared/pagination.js';
 
 export interface StoredBankAccount extends BankAccountTable {
   /** See `primaryId`. */
   readonly primary_id: string | null;
-}
-
-export interface BankAccountQuery extends PageRequest {
-  readonly isPrimary?: boolean | undefined;
-  readonly country?: string | undefined;
-  readonly currency?: string | undefined;
-  /** A bank's code or name. */
-  readonly bank?: string | undefined;
 }
 
 /** @returns false if the merchant already has this account */
@@ -80,8 +72,12 @@ export async function archiveBankAccount(transaction: Transaction, id: string, n
   await updateBankAccount(transaction, id, { archived_at: now, updated_at: now });
 }
 
-export function listBankAccounts(reader: Reader, scope: Scope, query: BankAccountQuery) {
-  const { isPrimary, country, currency, bank } = query;
+export function listBankAccounts(
+  reader: Reader,
+  scope: Scope,
+  query: Input<Api['bankAccounts']['list']>['query'],
+) {
+  const { isPrimary, country, currency, accountBank: bank } = query;
   let rows = selectAccounts(reader)
     .where(isListed('bank_accounts', scope, query))
     .$call(having({ country, currency }));

@@ -1,25 +1,21 @@
 /** Reads and writes wallet addresses. */
+import type { Api, Input } from 'crypto-checkout/contract';
 import type { ExpressionBuilder } from 'kysely';
 import { isListed, readPage } from '../db/pages.js';
 import { having, inScope } from '../db/rows.js';
 import type { Schema, WalletAddressTable } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import type { PageRequest } from '../shared/pagination.js';
 
 export interface StoredWalletAddress extends WalletAddressTable {
   /** See `primaryId`. */
   readonly primary_id: string | null;
 }
 
-export interface WalletAddressQuery extends PageRequest {
-  readonly isPrimary?: boolean | undefined;
-  readonly currency?: string | undefined;
-  readonly network?: string | undefined;
+export type WalletAddressQuery = Omit<Input<Api['walletAddresses']['list']>['query'], 'address'> & {
   /** Any of these. */
   readonly addresses?: readonly string[] | undefined;
-  readonly label?: string | undefined;
-}
+};
 
 /** @returns false if the merchant already has this address */
 export async function insertWalletAddress(transaction: Transaction, row: WalletAddressTable) {

@@ -1,17 +1,11 @@
 /** Reads and writes hosted wallets. */
+import type { Api, Input } from 'crypto-checkout/contract';
 import { forShare, forUpdate } from '../db/locks.js';
 import { isListed, readPage } from '../db/pages.js';
 import type { WalletTable } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import type { PageRequest } from '../shared/pagination.js';
 import { having, inScope, insertRow, rowById, updateRow } from '../db/rows.js';
-
-export interface WalletFilter extends PageRequest {
-  /** In upper case. */
-  readonly currency?: string | undefined;
-  readonly label?: string | undefined;
-}
 
 export const insertWallet = insertRow('wallets');
 export const updateWallet = updateRow('wallets');
@@ -34,13 +28,14 @@ export function lockWalletShared(transaction: Transaction, id: string): Promise<
   return rowById(transaction, 'wallets', id).$call(forShare(transaction)).executeTakeFirst();
 }
 
-export function listWallets(reader: Reader, scope: Scope, filter: WalletFilter) {
-  const { currency, label } = filter;
+/** @param query its currency in upper case */
+export function listWallets(reader: Reader, scope: Scope, query: Input<Api['wallets']['list']>['query']) {
+  const { currency, label } = query;
   const rows = reader
     .selectFrom('wallets')
     .selectAll()
-    .where(isListed('wallets', scope, filter))
+    .where(isListed('wallets', scope, query))
     .where('deleted_at', 'is', null)
     .$call(having({ currency, label }));
-  return readPage(rows, 'wallets', filter);
+  return readPage(rows, 'wallets', query);
 }
