@@ -22,21 +22,21 @@ export function receiptPage(publicUrl: string, findReceipt: FindReceipt): Router
   router.get('/receipt/:id', async (request, response) => {
     const locale = localeOf(request);
     const { hosted, receipt: texts } = locale.texts;
+    const page = { locale, stylesheet, policy };
     const found = await findReceipt(request.params.id);
     if (!found) {
-      const { notFound: title, notFoundHelp } = hosted;
-      const content = notice(title, notFoundHelp);
-      return sendPage(response, { status: 404, locale, title, content, stylesheet, policy });
+      const content = notice(hosted.notFound, hosted.notFoundHelp);
+      return sendPage(response, { ...page, status: 404, title: hosted.notFound, content });
     }
-    const title = `${texts.receipt} · ${found.payment.branding?.businessName ?? ''}`;
-    const content = view(found.payment, found.now, texts);
-    sendPage(response, { status: 200, locale, title, content, stylesheet, policy });
+    const { payment, now } = found;
+    const title = `${texts.receipt} · ${payment.branding?.businessName ?? ''}`;
+    sendPage(response, { ...page, status: 200, title, content: view(payment, title, now, texts) });
   });
   return router;
 }
 
 /** Whoever has the link reads this: nothing of the payer, neither name, email, phone number nor sending address. */
-function view(payment: PaymentRecord, now: number, texts: PageTexts['receipt']): Html {
+function view(payment: PaymentRecord, title: string, now: number, texts: PageTexts['receipt']): Html {
   // This server sends the state with every payment; the contract lets others leave it out.
   const { state = 'created', mode, receipts } = payment;
   const [before = '', after = ''] = texts.asOf.split('{time}');
@@ -45,7 +45,7 @@ function view(payment: PaymentRecord, now: number, texts: PageTexts['receipt']):
     return html`<p>${text.replace('{amount}', money(amount, currency))}</p>`;
   });
   return html`<main class="receipt">
-    <h1>${texts.receipt} · ${payment.branding?.businessName ?? ''}</h1>
+    <h1>${title}</h1>
     <p class="state">${texts.states[state]}</p>
     <p>${before}${time(isoTime(now))}${after}</p>
     ${mode === 'test' ? html`<p>${texts.test}</p>` : ''}
@@ -73,7 +73,7 @@ function rowsOf(payment: PaymentRecord, texts: PageTexts['receipt']): readonly R
   const paid = isInGroup(payment.state, 'success')
     ? payment.transactionTimeLog.findLast(({ type }) => type === 'success')?.time
     : undefined;
-  const paidAt = (at: string): Row => [texts.paidAt, time(at)];
+  const paidAt: readonly Row[] = paid === undefined ? [] : [[texts.paidAt, time(paid)]];
   const locked: readonly Row[] = [
     [texts.due, ltr(money(amount, currency))],
     [texts.received, ltr(money(amountSeen, currency))],
@@ -86,7 +86,7 @@ function rowsOf(payment: PaymentRecord, texts: PageTexts['receipt']): readonly R
     [texts.price, ltr(price(baseAmount, baseCurrency))],
     ...(payment.isCurrencyLocked ? locked : []),
     [texts.created, time(payment.createdAt)],
-    ...(paid === undefined ? [] : [paidAt(paid)]),
+    ...paidAt,
     [texts.paymentId, ltr(payment.id)],
   ];
 }
