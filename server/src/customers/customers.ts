@@ -94,9 +94,8 @@ export function createCustomers(
     /** Problems: `not_found`, `customer_exists`. */
     async update(transaction: Transaction, scope: Scope, id: string, change: CustomerChange) {
       const row = orNotFound(await store.lockCustomer(transaction, scope, id), 'customer');
-      const { createdAt: _createdAt, mode: _mode, ...current } = view(row);
       const given = Object.entries(change).filter(([, value]) => value !== undefined);
-      const changes = columns(row, { ...current, ...Object.fromEntries(given) });
+      const changes = columns(row, { ...view(row), ...Object.fromEntries(given) });
       if (change.email !== undefined) await lockEmail(transaction, scope, change.email);
       const holder = change.email === undefined ? row : await findByEmail(transaction, scope, change.email);
       if (holder && holder.id !== id) throw emailTaken();
