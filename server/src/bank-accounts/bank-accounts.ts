@@ -16,7 +16,6 @@ import type { Page } from '../shared/pagination.js';
 
 export type BankAccount = Data<Api['bankAccounts']['retrieve']>;
 type NewBankAccount = Input<Api['bankAccounts']['create']>['body'];
-export type AccountHolder = Data<Api['bankAccounts']['checkName']>;
 
 export type BankAccounts = ReturnType<typeof createBankAccounts>;
 
@@ -126,7 +125,7 @@ export function createBankAccounts(deps: BankAccountsDeps) {
       scope: Scope,
       input: Pick<NewBankAccount, 'accountNumber' | 'accountBank'>,
       signal: AbortSignal,
-    ): Promise<{ message: string; holder: AccountHolder }> {
+    ): Promise<{ message: string; holder: Data<Api['bankAccounts']['checkName']> }> {
       const bank = banks.findAnywhere(input.accountBank);
       if (!bank) throw unknownBank('{country_code}');
       const accountNumber = parseAccountNumber(input.accountNumber, bank);
