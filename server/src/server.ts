@@ -1,6 +1,5 @@
 /** The server: listens, serves the API and the pages, runs the jobs, and shuts down gracefully. */
 import { createHmac, randomUUID } from 'node:crypto';
-import { sandbox as sandboxTable } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import { createExpressApp } from './api/express-app.js';
@@ -164,13 +163,7 @@ async function serve(
     createExpressApp({
       handlers: app.createHandlers(createFindEndpoints()),
       sandbox: app.isSandboxOn
-        ? {
-            table: sandboxTable,
-            handlers: createSandboxHandlers(
-              app.sandbox,
-              config.limits && createBudget(config.limits.sandboxPerSecond),
-            ),
-          }
+        ? createSandboxHandlers(app.sandbox, config.limits && createBudget(config.limits.sandboxPerSecond))
         : undefined,
       console: config.console
         ? {

@@ -3,8 +3,8 @@ import {
   api,
   consoleApi,
   type Api,
+  sandbox as sandboxTable,
   type ConsoleApi,
-  type sandbox as sandboxTable,
 } from 'crypto-checkout/contract';
 import express, { type Express, type RequestHandler, type Router } from 'express';
 import type { Logger } from 'pino';
@@ -19,14 +19,10 @@ import { createProblemHandler } from './problem.js';
 import { createSessionCookies, type Authenticate } from './session.js';
 import { requireHttps, transportSecurity } from './reply.js';
 
-type SandboxTable = Record<'sandbox', typeof sandboxTable>;
-
 export interface ExpressAppOptions extends Omit<MountOptions, 'sessions' | 'modes' | 'isForPeople'> {
   readonly handlers: Handlers<Api>;
   /** Undefined if it is off: its paths do not exist then. */
-  readonly sandbox:
-    | { readonly table: SandboxTable['sandbox']; readonly handlers: Handlers<SandboxTable>['sandbox'] }
-    | undefined;
+  readonly sandbox: Handlers<{ readonly sandbox: typeof sandboxTable }>['sandbox'] | undefined;
   /** Undefined if it is off: its paths do not exist then, and no session names a caller. */
   readonly console:
     | {
@@ -67,10 +63,7 @@ export function createExpressApp(given: ExpressAppOptions): Express {
     ]),
   );
   if (sandbox) {
-    app.use(
-      '/sandbox',
-      mount({ sandbox: sandbox.table }, { sandbox: sandbox.handlers }, { ...options, modes: ['test'] }),
-    );
+    app.use('/sandbox', mount({ sandbox: sandboxTable }, { sandbox }, { ...options, modes: ['test'] }));
   }
   const startPage: RequestHandler = async (request, response, next) => {
     response.setHeader('X-Request-Id', requestIdOf(response));

@@ -35,14 +35,11 @@ interface Node<Operation> {
   branch?: MountedRoute<Operation>;
 }
 
-const placeholder = /^\{\*?\w+\}$/;
+const placeholder = /^\{\w+\}$/;
 
 /** The names of a path's placeholders, in order. */
 export function placeholderNames(path: string): string[] {
-  return path
-    .split('/')
-    .filter((segment) => placeholder.test(segment))
-    .map((segment) => segment.replace(/^\{\*?|\}$/g, ''));
+  return [...path.matchAll(/\{\*?(\w+)\}/g)].map(([, name = '']) => name);
 }
 
 /**
@@ -62,27 +59,21 @@ export function createPathTree<Operation>(
 }
 
 function branchOf<Operation>(root: Node<Operation>, path: string): MountedRoute<Operation> {
-  const segments = path.split('/').slice(1);
   let count = 0;
   const pattern = path.replace(/\{(\*?)\w+\}/g, (_, rest: string) => `{${rest}${(count += 1)}}`);
-  const empty = (): MountedRoute<Operation> => ({
-    pattern,
-    operations: new Map(),
-    allow: '',
-    isPublic: false,
-  });
+  const branch: MountedRoute<Operation> = { pattern, operations: new Map(), allow: '', isPublic: false };
   let node = root;
-  for (const segment of segments) {
-    if (segment.startsWith('{*')) return (node.rest ??= empty());
+  for (const segment of path.split('/').slice(1)) {
+    if (segment.startsWith('{*')) return (node.rest ??= branch);
     if (placeholder.test(segment)) {
       node = node.placeholder ??= { named: new Map() };
     } else {
-      const next: Node<Operation> = node.named.get(segment) ?? { named: new Map() };
-      node.named.set(segment, next);
-      node = next;
+      const { named } = node;
+      node = named.get(segment) ?? { named: new Map() };
+      named.set(segment, node);
     }
   }
-  return (node.branch ??= empty());
+  return (node.branch ??= branch);
 }
 
 function addOperation<Operation>(

@@ -67,15 +67,14 @@ function sendProblem(response: Response, { code, message, status, details }: Pro
   const { param, errors, paymentId, retryAfterSeconds } = details;
   if (status === 401 && code !== 'session_required') response.setHeader('WWW-Authenticate', 'Bearer');
   if (status === 429 || status === 503) response.setHeader('Retry-After', String(retryAfterSeconds ?? 5));
-  const isSecret = callerOf(response)?.kind === 'secret';
   const data = {
     code,
     requestId: requestIdOf(response),
     docsUrl: `${publicUrl}/docs/errors#${code}`,
-    ...(param !== undefined && { param }),
-    ...(errors !== undefined && { errors }),
+    param,
+    errors,
     // Anybody can read a public key off a page, and one payer must not find another payer's payment.
-    ...(isSecret && paymentId !== undefined && { paymentId }),
+    paymentId: callerOf(response)?.kind === 'secret' ? paymentId : undefined,
   };
   sendJson(response, status, JSON.stringify({ status: 'error', message, data }));
 }

@@ -14,8 +14,15 @@ export type Authenticate = (token: string) => Promise<SignedIn | undefined>;
 
 /** @param publicUrl where clients reach the server */
 export function createSessionCookies(publicUrl: string, authenticate: Authenticate) {
-  const { name, attributes } = cookieOf(publicUrl);
-  const origins = originsOf(publicUrl);
+  const { protocol, origin, port } = new URL(publicUrl);
+  const isHttps = protocol === 'https:';
+  // Over https, browsers take a `__Host-` cookie from this host alone. A cookie of localhost is shared by all its ports, so its
+  // name has the port.
+  const name = isHttps ? '__Host-checkout-console' : `checkout-console-${port || '80'}`;
+  const attributes = `Path=/; HttpOnly; SameSite=Strict${isHttps ? '; Secure' : ''}`;
+  // Without https, a session is only for browsers on this machine.
+  const localOrigins = [...localHosts].map((host) => new URL(`http://${host}:${port || '80'}`).origin);
+  const origins = new Set(isHttps ? [origin] : localOrigins);
 
   /** The token that a request sends. */
   function tokenOf({ headers: { cookie = '' } }: Request): string | undefined {
@@ -81,22 +88,4 @@ function modeOf({ headers }: Request, isOfBothModes: boolean): Mode {
   if (mode === 'test' || mode === 'live') return mode;
   if (mode === undefined && isOfBothModes) return 'test';
   throw invalidField('X-Checkout-Mode', 'With a session, this header must be test or live');
-}
-
-/**
- * Over https, browsers take a `__Host-` cookie from this host alone. A cookie of localhost is shared by all its ports, so its name
- * has the port.
- */
-function cookieOf(publicUrl: string): { readonly name: string; readonly attributes: string } {
-  const { protocol, port } = new URL(publicUrl);
-  const attributes = 'Path=/; HttpOnly; SameSite=Strict';
-  if (protocol === 'https:') return { name: '__Host-checkout-console', attributes: `${attributes}; Secure` };
-  return { name: `checkout-console-${port || '80'}`, attributes };
-}
-
-/** Without https, a session is only for browsers on this machine. */
-function originsOf(publicUrl: string): ReadonlySet<string> {
-  const { protocol, origin, port } = new URL(publicUrl);
-  if (protocol === 'https:') return new Set([origin]);
-  return new Set([...localHosts].map((host) => new URL(`http://${host}:${port || '80'}`).origin));
 }

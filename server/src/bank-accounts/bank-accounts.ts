@@ -16,7 +16,6 @@ import type { Page } from '../shared/pagination.js';
 
 export type BankAccount = Data<Api['bankAccounts']['retrieve']>;
 type NewBankAccount = Input<Api['bankAccounts']['create']>['body'];
-export type AccountHolder = Data<Api['bankAccounts']['checkName']>;
 
 export type BankAccounts = ReturnType<typeof createBankAccounts>;
 
@@ -92,15 +91,11 @@ export function createBankAccounts(deps: BankAccountsDeps) {
       return view(row);
     },
 
-    async list(
-      scope: Scope,
-      { country, currency, accountBank, ...filter }: Input<Api['bankAccounts']['list']>['query'],
-    ): Promise<Page<BankAccount>> {
+    async list(scope: Scope, query: Input<Api['bankAccounts']['list']>['query']): Promise<Page<BankAccount>> {
       const { rows, total } = await store.listBankAccounts(database.reader, scope, {
-        ...filter,
-        country: country === undefined ? undefined : (countries.find(country)?.code ?? country),
-        currency: currency?.toUpperCase(),
-        bank: accountBank,
+        ...query,
+        country: query.country && (countries.find(query.country)?.code ?? query.country),
+        currency: query.currency?.toUpperCase(),
       });
       return { rows: rows.map(view), total };
     },
@@ -130,7 +125,7 @@ export function createBankAccounts(deps: BankAccountsDeps) {
       scope: Scope,
       input: Pick<NewBankAccount, 'accountNumber' | 'accountBank'>,
       signal: AbortSignal,
-    ): Promise<{ message: string; holder: AccountHolder }> {
+    ): Promise<{ message: string; holder: Data<Api['bankAccounts']['checkName']> }> {
       const bank = banks.findAnywhere(input.accountBank);
       if (!bank) throw unknownBank('{country_code}');
       const accountNumber = parseAccountNumber(input.accountNumber, bank);

@@ -4,39 +4,33 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod/mini';
 
-export interface Bank {
-  /** Unique within the country. In Nigeria it is the code of the Central Bank, for banks that have one. */
-  readonly code: string;
-  readonly name: string;
-  /** Two-letter code. */
-  readonly country: string;
-  /** The country's currency. */
-  readonly currency: string;
-  /** Nigeria only: the institution code for the check digit; absent if account numbers have no check digit. */
-  readonly nubanCode?: string | undefined;
-  /** The bank's code at the provider of account names, if it is not `code`. */
-  readonly providerCode?: string | undefined;
-}
-
 export type Banks = ReturnType<typeof createBanks>;
 
 const banksDirectory = fileURLToPath(new URL('../../data/banks', import.meta.url));
 
 const code = z.string().check(z.regex(/^[0-9A-Z]{2,10}$/));
 
+const listedBank = z.object({
+  /** Unique within the country. In Nigeria it is the code of the Central Bank, for banks that have one. */
+  code,
+  name: z.string().check(z.minLength(1)),
+  /** Nigeria only: the institution code for the check digit; absent if account numbers have no check digit. */
+  nubanCode: z.optional(z.string().check(z.regex(/^(\d{3}|\d{5})$/))),
+  /** The bank's code at the provider of account names, if it is not `code`. */
+  providerCode: z.optional(code),
+});
+
 const banksFile = z.object({
   country: z.string().check(z.regex(/^[A-Z]{2}$/)),
   currency: z.string().check(z.regex(/^[A-Z]{3}$/)),
   source: z.string().check(z.minLength(1)),
-  banks: z.array(
-    z.object({
-      code,
-      name: z.string().check(z.minLength(1)),
-      nubanCode: z.optional(z.string().check(z.regex(/^(\d{3}|\d{5})$/))),
-      providerCode: z.optional(code),
-    }),
-  ),
+  banks: z.array(listedBank),
 });
+
+/** A bank, with its country's code and currency. */
+export type Bank = Readonly<
+  z.infer<typeof listedBank> & Pick<z.infer<typeof banksFile>, 'country' | 'currency'>
+>;
 
 /** @throws if a file does not have this shape */
 export function createBanks() {

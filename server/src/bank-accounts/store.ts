@@ -1,23 +1,16 @@
 /** Reads and writes bank accounts. */
+import type { Api, Input } from 'crypto-checkout/contract';
+import type { ExpressionBuilder } from 'kysely';
 import { forUpdate } from '../db/locks.js';
 import { isListed, readPage } from '../db/pages.js';
-import { updateRow } from '../db/rows.js';
-import type { BankAccountTable } from '../db/schema.js';
+import { having, inScope, rowById, updateRow } from '../db/rows.js';
+import type { BankAccountTable, Schema } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import type { PageRequest } from '../shared/pagination.js';
 
 export interface StoredBankAccount extends BankAccountTable {
-  /** The account's own id if it is the merchant's primary one, otherwise null. */
+  /** See `primaryId`. */
   readonly primary_id: string | null;
-}
-
-export interface BankAccountQuery extends PageRequest {
-  readonly isPrimary?: boolean | undefined;
-  readonly country?: string | undefined;
-  readonly currency?: string | undefined;
-  /** A bank's code or name. */
-  readonly bank?: string | undefined;
 }
 
 /** @returns false if the merchant already has this account */
@@ -35,30 +28,31 @@ export async function insertBankAccount(transaction: Transaction, row: BankAccou
   return result.numInsertedOrUpdatedRows === 1n;
 }
 
+/** The account's own id if it is its merchant's primary one, otherwise null. */
+const primaryId = (e: ExpressionBuilder<Schema, 'bank_accounts'>) =>
+  e
+    .selectFrom('primary_bank_accounts')
+    .select('bank_account_id')
+    .whereRef('bank_account_id', '=', 'bank_accounts.id');
+
 const selectAccounts = (reader: Reader) =>
   reader
     .selectFrom('bank_accounts')
-    .leftJoin('primary_bank_accounts', 'primary_bank_accounts.bank_account_id', 'bank_accounts.id')
-    .selectAll('bank_accounts')
-    .select('primary_bank_accounts.bank_account_id as primary_id')
-    .where('bank_accounts.archived_at', 'is', null);
+    .selectAll()
+    .select((e) => primaryId(e).as('primary_id'))
+    .where('archived_at', 'is', null);
 
-export function findBankAccount(reader: Reader, { merchantId, mode }: Scope, id: string) {
-  return selectAccounts(reader)
-    .where('bank_accounts.id', '=', id)
-    .where((e) => e.and({ 'bank_accounts.merchant_id': merchantId, 'bank_accounts.mode': mode }))
-    .executeTakeFirst();
+export function findBankAccount(reader: Reader, scope: Scope, id: string) {
+  return selectAccounts(reader).where('id', '=', id).$call(inScope(scope)).executeTakeFirst();
 }
 
 /** Locks an account until the transaction ends. */
 export async function lockBankAccount(transaction: Transaction, scope: Scope, id: string) {
-  // Lock first, then read: PostgreSQL cannot lock rows through an outer join.
-  await transaction
-    .selectFrom('bank_accounts')
-    .select('id')
-    .where((e) => e.and({ id, merchant_id: scope.merchantId }))
+  // Lock first, then read: whoever held the lock may have made it primary.
+  await rowById(transaction, 'bank_accounts', id)
+    .$call(inScope(scope))
     .$call(forUpdate(transaction))
-    .executeTakeFirst();
+    .execute();
   return findBankAccount(transaction, scope, id);
 }
 
@@ -78,19 +72,16 @@ export async function archiveBankAccount(transaction: Transaction, id: string, n
   await updateBankAccount(transaction, id, { archived_at: now, updated_at: now });
 }
 
-export function listBankAccounts(reader: Reader, scope: Scope, query: BankAccountQuery) {
-  const { isPrimary, country, currency, bank } = query;
-  const rows = selectAccounts(reader)
+export function listBankAccounts(
+  reader: Reader,
+  scope: Scope,
+  query: Input<Api['bankAccounts']['list']>['query'],
+) {
+  const { isPrimary, country, currency, accountBank: bank } = query;
+  let rows = selectAccounts(reader)
     .where(isListed('bank_accounts', scope, query))
-    .where((e) =>
-      e.and([
-        ...(isPrimary === undefined
-          ? []
-          : [e('primary_bank_accounts.bank_account_id', isPrimary ? 'is not' : 'is', null)]),
-        ...(country === undefined ? [] : [e('country', '=', country)]),
-        ...(currency === undefined ? [] : [e('currency', '=', currency)]),
-        ...(bank === undefined ? [] : [e.or([e('bank_code', '=', bank), e('bank_name', '=', bank)])]),
-      ]),
-    );
+    .$call(having({ country, currency }));
+  if (isPrimary !== undefined) rows = rows.where((e) => e(primaryId(e), isPrimary ? 'is not' : 'is', null));
+  if (bank !== undefined) rows = rows.where((e) => e.or({ bank_code: bank, bank_name: bank }));
   return readPage(rows, 'bank_accounts', query);
 }

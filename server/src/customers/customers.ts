@@ -1,5 +1,5 @@
 /** Customers: the people who pay a merchant. Within a merchant and mode, emails are unique, whatever their case. */
-import type { api, Data } from 'crypto-checkout/contract';
+import type { Api, Data, Input } from 'crypto-checkout/contract';
 import { isoTime, type Clock } from '../shared/clock.js';
 import type { Database } from '../db/database.js';
 import { isUniqueViolation } from '../db/errors.js';
@@ -10,31 +10,18 @@ import { orNotFound, Problem } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
 import * as store from './store.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import type { Page, PageRequest } from '../shared/pagination.js';
+import type { Page } from '../shared/pagination.js';
 import type { CustomerTable } from '../db/schema.js';
 
-export type Customer = Data<typeof api.customers.retrieve>;
+export type Customer = Data<Api['customers']['retrieve']>;
 
-/** Who pays, or subscribes to a plan. An empty string counts as absent. */
-export interface Payer {
-  readonly email: string;
-  readonly fullName?: string | undefined;
-  readonly phoneNumber?: string | undefined;
-}
-
-export interface NewCustomer extends Payer {
-  readonly isBlacklisted: boolean;
-}
-
+/** An empty string counts as absent. */
+type NewCustomer = Input<Api['customers']['create']>['body'];
+/** Who pays, or subscribes to a plan. */
+type Payer = Omit<NewCustomer, 'isBlacklisted'>;
 /** Changes only the given fields. An empty string removes a name or a phone number. */
-export type CustomerChange = { readonly [Field in keyof NewCustomer]?: NewCustomer[Field] | undefined };
-
-export interface CustomerFilter extends PageRequest {
-  readonly isBlacklisted?: boolean | undefined;
-  /** In any case. */
-  readonly email?: string | undefined;
-  readonly phoneNumber?: string | undefined;
-}
+type CustomerChange = Input<Api['customers']['update']>['body'];
+type CustomerFilter = Input<Api['customers']['list']>['query'];
 
 export type Customers = ReturnType<typeof createCustomers>;
 
@@ -107,9 +94,8 @@ export function createCustomers(
     /** Problems: `not_found`, `customer_exists`. */
     async update(transaction: Transaction, scope: Scope, id: string, change: CustomerChange) {
       const row = orNotFound(await store.lockCustomer(transaction, scope, id), 'customer');
-      const { createdAt: _createdAt, mode: _mode, ...current } = view(row);
       const given = Object.entries(change).filter(([, value]) => value !== undefined);
-      const changes = columns(row, { ...current, ...Object.fromEntries(given) });
+      const changes = columns(row, { ...view(row), ...Object.fromEntries(given) });
       if (change.email !== undefined) await lockEmail(transaction, scope, change.email);
       const holder = change.email === undefined ? row : await findByEmail(transaction, scope, change.email);
       if (holder && holder.id !== id) throw emailTaken();
@@ -122,10 +108,14 @@ export function createCustomers(
       }
     },
 
-    async list(scope: Scope, { email, phoneNumber, ...filter }: CustomerFilter): Promise<Page<Customer>> {
+    async list(
+      scope: Scope,
+      { email, phoneNumber, isBlackListed, ...page }: CustomerFilter,
+    ): Promise<Page<Customer>> {
       const { merchantId } = scope;
       const { rows, total } = await store.listCustomers(database.reader, scope, {
-        ...filter,
+        ...page,
+        isBlacklisted: isBlackListed,
         emailIndexes: email === undefined ? undefined : personalData.emailIndexes(merchantId, email),
         phoneIndexes:
           phoneNumber === undefined ? undefined : personalData.phoneIndexes(merchantId, phoneNumber),

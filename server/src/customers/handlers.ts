@@ -4,8 +4,7 @@ import type { Customers } from './customers.js';
 
 export function createCustomerHandlers(customers: Customers): ApiHandlers<'customers'> {
   return {
-    list: ({ query: { isBlackListed, ...query } }, { caller }) =>
-      replyWithPage(query, customers.list(caller, { ...query, isBlacklisted: isBlackListed })),
+    list: ({ query }, { caller }) => replyWithPage(query, customers.list(caller, query)),
 
     retrieve: ({ params }, { caller }) => replyWith(customers.retrieve(caller, params.customer_id)),
 

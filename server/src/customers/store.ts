@@ -6,7 +6,7 @@ import type { CustomerTable } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { PageRequest } from '../shared/pagination.js';
-import { inScope, rowById, updateRow } from '../db/rows.js';
+import { having, inScope, rowById, updateRow } from '../db/rows.js';
 
 export interface CustomerQuery extends PageRequest {
   readonly isBlacklisted?: boolean | undefined;
@@ -25,16 +25,16 @@ export async function insertCustomer(transaction: Transaction, row: CustomerTabl
   return result.numInsertedOrUpdatedRows === 1n;
 }
 
+const customerOf = (reader: Reader, scope: Scope, id: string) =>
+  rowById(reader, 'customers', id).$call(inScope(scope));
+
 export function findCustomer(reader: Reader, scope: Scope, id: string): Promise<CustomerTable | undefined> {
-  return rowById(reader, 'customers', id).$call(inScope(scope)).executeTakeFirst();
+  return customerOf(reader, scope, id).executeTakeFirst();
 }
 
 /** Like `findCustomer`, and locks the row until the transaction ends. */
 export function lockCustomer(transaction: Transaction, scope: Scope, id: string) {
-  return rowById(transaction, 'customers', id)
-    .$call(inScope(scope))
-    .$call(forUpdate(transaction))
-    .executeTakeFirst();
+  return customerOf(transaction, scope, id).$call(forUpdate(transaction)).executeTakeFirst();
 }
 
 /** A customer of any merchant and mode, by an id from the database. */
@@ -69,19 +69,15 @@ export const updateCustomer = updateRow('customers');
 
 export function listCustomers(reader: Reader, scope: Scope, query: CustomerQuery) {
   const { isBlacklisted, emailIndexes, phoneIndexes } = query;
-  const rows = reader
+  const flag = isBlacklisted === undefined ? undefined : isBlacklisted ? 1 : 0;
+  let rows = reader
     .selectFrom('customers')
     .selectAll()
     .where(isListed('customers', scope, query))
-    .where((e) =>
-      e.and([
-        ...(isBlacklisted === undefined ? [] : [e('is_blacklisted', '=', isBlacklisted ? 1 : 0)]),
-        ...(emailIndexes === undefined ? [] : [e('email_index', 'in', emailIndexes)]),
-        ...(phoneIndexes === undefined ? [] : [e('phone_index', 'in', phoneIndexes)]),
-      ]),
-    );
+    .$call(having({ is_blacklisted: flag }));
+  if (emailIndexes) rows = rows.where('email_index', 'in', emailIndexes);
+  if (phoneIndexes) rows = rows.where('phone_index', 'in', phoneIndexes);
   // Few customers share an email or a phone number. The other lists can be very long.
-  if (emailIndexes !== undefined || phoneIndexes !== undefined) return readPage(rows, 'customers', query);
-  const flag = isBlacklisted === undefined ? undefined : Number(isBlacklisted);
+  if (emailIndexes || phoneIndexes) return readPage(rows, 'customers', query);
   return readCheckpointedPage(reader, rows, 'customers', scope, query, { is_blacklisted: flag });
 }

@@ -29,6 +29,7 @@ const extraHeaders: Readonly<Record<number, object>> = {
 };
 
 const { schemas, ...shared } = parts;
+const allCodes = Object.keys(errorStatus) as ErrorCode[];
 
 export const components = {
   ...shared,
@@ -39,8 +40,8 @@ export const components = {
     ...recordSchemas,
     ErrorCode: {
       type: 'string',
-      description: `The closed list of error codes:\n\n${listOf(Object.keys(errorStatus) as ErrorCode[])}`,
-      enum: Object.keys(errorStatus),
+      description: `The closed list of error codes:\n\n${listOf(allCodes)}`,
+      enum: allCodes,
     },
     ...schemas,
   },
@@ -55,16 +56,14 @@ export function failureResponses(codes: readonly ErrorCode[]): Record<string, { 
 }
 
 function failure(status: number): object {
-  const codes = codesOf(status);
+  const codes = allCodes.filter((code) => errorStatus[code] === status);
   const [first] = codes;
   return {
     description: listOf(codes),
     headers: { 'X-Request-Id': requestId, ...extraHeaders[status] },
     content: {
       'application/json': {
-        schema: {
-          $ref: '#/components/schemas/Error',
-        },
+        schema: { $ref: '#/components/schemas/Error' },
         example: {
           status: 'error',
           message: first && apiErrors[first].meaning,
@@ -77,10 +76,6 @@ function failure(status: number): object {
       },
     },
   };
-}
-
-function codesOf(status: number): ErrorCode[] {
-  return (Object.keys(errorStatus) as ErrorCode[]).filter((code) => errorStatus[code] === status);
 }
 
 function listOf(codes: readonly ErrorCode[]): string {

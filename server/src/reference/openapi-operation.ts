@@ -1,8 +1,7 @@
 /** Describes one endpoint as an operation of the OpenAPI document. */
 import type { Endpoint, Sample } from 'crypto-checkout/contract';
-import type * as z from 'zod/mini';
 import { errorsOf } from './errors.js';
-import { inputSchema } from './parameters.js';
+import { inputSchema, parametersOf, type Parameter } from './parameters.js';
 import { sampleResponse } from './samples.js';
 import { failureResponses } from './openapi-components.js';
 import { replySchema } from './openapi-schemas.js';
@@ -16,11 +15,10 @@ export interface OperationOptions {
 }
 
 export function operation(endpoint: Endpoint, { id, tag, path }: OperationOptions): object {
-  const { method, key, description, params, query, body, sample, aliases = [] } = endpoint;
+  const { method, key, description, body, sample, aliases = [] } = endpoint;
   const hasKey = key !== 'none' && (method === 'POST' || method === 'PATCH');
   const parameters = [
-    ...pathParameters(path, params, sample.params),
-    ...parametersIn('query', query, sample.query),
+    ...parametersOf(endpoint).flatMap((parameter) => parameterObject(parameter, path, sample)),
     ...(hasKey ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
   ];
   const alsoAt = aliases.map((alias) => `Also at \`${alias}\`.`);
@@ -46,36 +44,24 @@ function summaryOf(description: string): string {
   return description.replace(/\.( .*)?$/s, '');
 }
 
-function parametersIn(
-  place: 'path' | 'query',
-  schema: z.ZodMiniObject | undefined,
-  sample: Sample['params'] = {},
-): { name: string }[] {
-  if (!schema) return [];
-  const { properties = {}, required = [] } = inputSchema(schema);
-  return Object.entries(properties).map(([name, field]) => {
-    const { description, ...rest } = typeof field === 'boolean' ? {} : field;
-    const example = sample[name];
-    return {
-      name,
+/** A parameter of the path or of the query; the body has a schema of its own. */
+function parameterObject(
+  { name, place, isRequired, schema: { description, ...schema } }: Parameter,
+  path: string,
+  { params, query }: Sample,
+): object[] {
+  if (place === 'body') return [];
+  const example = (place === 'path' ? params : query)?.[name];
+  return [
+    {
+      name: place === 'query' || path.includes(`{${name}}`) ? name : 'id',
       in: place,
       description,
-      required: place === 'path' || required.includes(name),
-      schema: rest,
+      required: place === 'path' || isRequired,
+      schema,
       ...(example !== undefined && { example }),
-    };
-  });
-}
-
-function pathParameters(
-  path: string,
-  schema: z.ZodMiniObject | undefined,
-  sample?: Sample['params'],
-): object[] {
-  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
-  return parametersIn('path', schema, sample).map((parameter) =>
-    names.includes(parameter.name) ? parameter : { ...parameter, name: 'id' },
-  );
+    },
+  ];
 }
 
 function success(endpoint: Endpoint, isKeyed: boolean): object {

@@ -84,23 +84,20 @@ function wholeOf(endpoint: Endpoint): Endpoint {
  */
 function createCommonPaths(paths: readonly string[]): (path: string) => string {
   const patternOf = (path: string) => path.replace(/\{\w+\}/g, '{id}');
-  const pathsByPattern = new Map<string, Set<string>>();
-  for (const path of paths) {
-    const known = pathsByPattern.get(patternOf(path)) ?? new Set();
-    pathsByPattern.set(patternOf(path), known.add(path));
-  }
-  return (path) => (pathsByPattern.get(patternOf(path))?.size === 1 ? path : patternOf(path));
+  const all = [...new Set(paths)];
+  return (path) => {
+    const pattern = patternOf(path);
+    return all.some((other) => other !== path && patternOf(other) === pattern) ? pattern : path;
+  };
 }
 
 function webhooksOf(event: (typeof webhookEvent.def.options)[number]): [string, object][] {
+  const schema = replySchema(event);
   const types: readonly WebhookEventType[] = event.shape.type.options;
-  return types.map((type) => {
-    const schema = replySchema(event);
-    return [
-      type,
-      { post: delivery(type, { ...schema, properties: { ...schema.properties, type: { const: type } } }) },
-    ];
-  });
+  return types.map((type) => [
+    type,
+    { post: delivery(type, { ...schema, properties: { ...schema.properties, type: { const: type } } }) },
+  ]);
 }
 
 function delivery(type: WebhookEventType, schema: object): object {

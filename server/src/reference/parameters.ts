@@ -12,6 +12,8 @@ export interface Parameter {
   readonly type: string;
   readonly isRequired: boolean;
   readonly description: string;
+  /** What a client may send. */
+  readonly schema: JsonSchema;
 }
 
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
@@ -28,23 +30,15 @@ function preferAlternatives({ jsonSchema }: { jsonSchema: JsonSchema }): void {
 }
 
 /** Path parameters first, then query, then body; each in the order of declaration. */
-export function parametersOf(endpoint: Endpoint): Parameter[] {
-  return [
-    ...fieldsOf(endpoint.params, 'path'),
-    ...fieldsOf(endpoint.query, 'query'),
-    ...fieldsOf(endpoint.body, 'body'),
-  ];
+export function parametersOf({ params, query, body }: Endpoint): Parameter[] {
+  const parts = { path: params, query, body };
+  return (Object.keys(parts) as Place[]).flatMap((place) => {
+    const schema = parts[place];
+    return schema ? namedFields(inputSchema(schema), place) : [];
+  });
 }
 
-function fieldsOf(schema: z.ZodMiniObject | undefined, place: Place): Parameter[] {
-  return schema ? namedFields(inputSchema(schema), place, '') : [];
-}
-
-function namedFields(
-  { properties = {}, required = [] }: JsonSchema,
-  place: Place,
-  prefix: string,
-): Parameter[] {
+function namedFields({ properties = {}, required = [] }: JsonSchema, place: Place, prefix = ''): Parameter[] {
   return Object.entries(properties).flatMap(([name, field]) => {
     if (typeof field === 'boolean') return [];
     const parameter = {
@@ -53,6 +47,7 @@ function namedFields(
       type: typeName(field),
       isRequired: required.includes(name),
       description: field.description ?? '',
+      schema: field,
     };
     return [parameter, ...namedFields(field, place, `${prefix}${name}.`)];
   });

@@ -1,15 +1,8 @@
 /** An endpoint's sample as sent over the wire: a curl command and the reply's envelope. */
-import type { Endpoint, Pagination } from 'crypto-checkout/contract';
-
-export interface SampleEnvelope {
-  readonly status: 'success';
-  readonly message: string;
-  readonly data?: unknown;
-  readonly meta?: { readonly pagination: Pagination };
-}
+import type { Endpoint } from 'crypto-checkout/contract';
 
 /** The values to write into a sample. They may be placeholders for the reader to replace. */
-export interface SampleRequest {
+interface SampleRequest {
   /** A URL, or a placeholder such as `{base_url}`. */
   readonly baseUrl: string;
   /** Either filled with the sample's values, or with its placeholders. */
@@ -21,11 +14,11 @@ export interface SampleRequest {
 }
 
 /** The headers to send with a call, with placeholders for their values. */
-export function headersOf(endpoint: Endpoint, key = '<API_KEY>'): Record<string, string> {
+export function headersOf(endpoint: Endpoint): Record<string, string> {
   const { method } = endpoint;
   if (endpoint.key === 'none') return { 'Content-Type': 'application/json' };
   return {
-    Authorization: `Bearer ${key}`,
+    Authorization: 'Bearer <API_KEY>',
     'Content-Type': 'application/json',
     ...((method === 'POST' || method === 'PATCH') && { 'Idempotency-Key': '<RANDOM_VALUE> (optional)' }),
   };
@@ -55,12 +48,12 @@ export function sampleRequest(endpoint: Endpoint, request: SampleRequest): strin
   ].join(isPretty ? ' \\\n  ' : ' ');
 }
 
-export function sampleResponse({ sample, paginated }: Endpoint): SampleEnvelope {
+export function sampleResponse({ sample, paginated }: Endpoint) {
   // A round trip through JSON drops undefined fields.
   const data = sample.data === undefined ? undefined : (JSON.parse(JSON.stringify(sample.data)) as unknown);
   const rows = Array.isArray(data) ? data.length : 0;
   return {
-    status: 'success',
+    status: 'success' as const,
     message: sample.message,
     ...(data !== undefined && { data }),
     ...(paginated && {

@@ -1,7 +1,7 @@
 /** The page where a payer claims a refund, `{PUBLIC_URL}/refund#TOKEN`. What follows # never reaches this server in an address. */
 import { Router } from 'express';
 import { html } from './html.js';
-import { localeOf, notBuilt, pathOf, policyOf, sendFile, sendPage, stylesheetFile } from './page-frame.js';
+import { localeOf, notBuilt, pathOf, policyOf, sendFile, sendPage, sendStylesheet } from './page-frame.js';
 
 /** Images: the shop's logo, and the icons of wallets. */
 const policy = policyOf({ scripts: "'self'", calls: "'self'", images: 'https: data:' });
@@ -12,9 +12,7 @@ export function claimPage(publicUrl: string, scriptFile: string): Router {
   const path = pathOf(publicUrl);
   const stylesheet = `${path}/refund/page.css`;
   const router = Router();
-  router.get('/refund/page.css', (_request, response) => {
-    response.sendFile(stylesheetFile, { maxAge: 300_000 });
-  });
+  router.get('/refund/page.css', sendStylesheet);
   router.get('/refund/claim.js', (_request, response, next) => {
     const headers = { 'X-Content-Type-Options': 'nosniff' };
     sendFile(response, scriptFile, { maxAge: 300_000, headers }, notBuilt(response, 'The page', next));

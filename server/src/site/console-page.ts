@@ -16,8 +16,6 @@ const policy = policyOf({
   trustedTypes: "lit-html 'allow-duplicates'",
 });
 
-const types: Readonly<Record<string, string>> = { js: 'text/javascript', css: 'text/css' };
-
 /** @param directory of the build: `console.js`, `console.css`, and in `chunks/` what is loaded later, with a hash in its name */
 export function consolePage(publicUrl: string, directory: string): Router {
   // A proxy takes the path of PUBLIC_URL off each request.
@@ -47,10 +45,9 @@ export function consolePage(publicUrl: string, directory: string): Router {
     }
     response.set({
       'Cache-Control': stem.startsWith('chunks/') ? 'public, max-age=31536000, immutable' : 'no-cache',
-      'Content-Type': `${types[extension] ?? 'text/plain'}; charset=utf-8`,
       'Cross-Origin-Resource-Policy': 'same-origin',
     });
-    sendCompressed(request, response, file);
+    sendCompressed(request, response.type(extension), file);
   });
   // Which page it is, the script reads from the address.
   router.get(/^\/console(\/(?!chunks\/)[\w/-]*)?$/, (_request, response) => {

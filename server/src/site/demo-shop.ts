@@ -9,7 +9,6 @@ import {
   NetworkError,
   verificationRules,
   verifyPayment,
-  type MerchantClient,
 } from 'crypto-checkout/client';
 import { fromUnits, toUnits, type Payment } from 'crypto-checkout/contract';
 import express, { Router, type ErrorRequestHandler, type Request } from 'express';
@@ -120,8 +119,8 @@ function simulatedPart(payment: Payment): object {
 export function demoShop(options: DemoShopOptions): Router {
   const { publicKey, secretKey, orderKey, nextNumber, isLimited, reset, checkoutUrl, consoleUrl, directory } =
     options;
-  const merchant = (request: Request): MerchantClient =>
-    createMerchantClient({ apiUrl: ownUrl(request), secretKey });
+  const accessOf = (request: Request) => ({ apiUrl: ownUrl(request), secretKey });
+  const merchant = (request: Request) => createMerchantClient(accessOf(request));
 
   function requireOrder(id: string): Order {
     const order = orderOf(id, orderKey);
@@ -146,7 +145,7 @@ export function demoShop(options: DemoShopOptions): Router {
     if (key === undefined) return undefined;
     const [{ data }, ahead] = await Promise.all([
       merchant(request).currencies.list(),
-      clockAheadSeconds({ apiUrl: ownUrl(request), secretKey }),
+      clockAheadSeconds(accessOf(request)),
     ]);
     const assets = data.flatMap(({ code, payableDecimals, networks }) =>
       networks.map((network) => ({ currency: code, network: network.code, decimals: payableDecimals })),
@@ -230,12 +229,10 @@ export function demoShop(options: DemoShopOptions): Router {
     const { data: payment } = await merchant(request).transactions.verify({ params });
     // Only for payments of the shop's own orders: the key would let the visitor play with all of the merchant's.
     if (!isPaymentOf(order, payment)) throw new Refused('The shop has no such payment.', 404);
-    const { data: currencies } = await merchant(request).currencies.list();
-    const access = { apiUrl: ownUrl(request), secretKey };
-    const simulated = await simulate(name, payment, currencies, access);
+    const simulated = await simulate(name, payment, accessOf(request));
     // It may have moved the clock.
     forgetConfig();
-    response.json({ ...simulated, clockAheadSeconds: await clockAheadSeconds(access) });
+    response.json({ ...simulated, clockAheadSeconds: await clockAheadSeconds(accessOf(request)) });
   });
 
   api.use(() => {

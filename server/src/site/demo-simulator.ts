@@ -2,7 +2,7 @@
  * The demo shop's simulator: plays the payer's wallet, the network and the clock for one payment of the shop. The shop's
  * server runs it, because `/sandbox` takes secret keys only.
  */
-import { ApiError, createMerchantClient } from 'crypto-checkout/client';
+import { ApiError, createMerchantClient, type MerchantClient } from 'crypto-checkout/client';
 import {
   decimalOf,
   fromUnits,
@@ -25,7 +25,7 @@ export const simulationNames = [
   'refund',
   'claim',
 ] as const;
-export type SimulationName = (typeof simulationNames)[number];
+type SimulationName = (typeof simulationNames)[number];
 
 /** What a simulation did, as a sentence, and the page that it leads to. */
 export interface Simulated {
@@ -45,13 +45,6 @@ export class Refused extends Error {
   }
 }
 
-/** What the simulator needs to know of a currency. */
-interface ShopCurrency {
-  readonly code: string;
-  readonly payableDecimals: number;
-  readonly networks: readonly { readonly code: string }[];
-}
-
 interface Access {
   readonly apiUrl: string;
   readonly secretKey: string;
@@ -64,12 +57,14 @@ const reorgDepth = 100;
  * Runs a simulation for a payment.
  * @throws Refused
  */
-export async function simulate(
-  name: SimulationName,
-  payment: Payment,
-  currencies: readonly ShopCurrency[],
-  access: Access,
-): Promise<Simulated> {
+export function simulate(name: SimulationName, payment: Payment, access: Access): Promise<Simulated> {
+  return run(name, payment, access).catch((error: unknown) => {
+    throw error instanceof ApiError ? new Refused(error.message) : error;
+  });
+}
+
+async function run(name: SimulationName, payment: Payment, access: Access): Promise<Simulated> {
+  const merchant = createMerchantClient(access);
   const { currency = '', currencyNetwork: network = '', networkName = network } = payment;
   const address = payment.addressInformation?.address;
   if (address === undefined) throw new Refused('The payment has no address yet.');
@@ -78,6 +73,7 @@ export async function simulate(
     const { txHash } = await call(sandbox.transfer, { network, currency: coin, address, amount });
     return { done: `Sent ${amount} ${coin} on ${networkName} (transaction ${txHash.slice(0, 12)}…).` };
   };
+  const { data: currencies } = await merchant.currencies.list();
   const decimals = currencies.find(({ code }) => code === currency)?.payableDecimals ?? 6;
   const unitsOf = (amount = 0) => toUnits(decimalOf(amount), decimals);
   const due = unitsOf(payment.amountDue);
@@ -111,58 +107,50 @@ export async function simulate(
       return { done: `The shop's test clock moved forward by ${seconds} s, past the deadline.` };
     }
     case 'refund':
-      return refundExcess(payment, access);
+      return refundExcess(payment, merchant);
     case 'claim':
-      return refundByLink(payment, access);
+      return refundByLink(payment, merchant);
     default:
       return name satisfies never;
   }
 }
 
 /** Plays the payer, who says where to, and the shop's staff, who approve. The simulated network then pays it as a transfer. */
-async function refundExcess({ id, addressSentFrom }: Payment, access: Access): Promise<Simulated> {
-  const { refunds } = createMerchantClient(access);
-  try {
-    const { data } = await refunds.create({
-      params: { payment_id: id },
-      body: { ...excess, address: addressSentFrom[0] },
-    });
-    await refunds.approve({ params: { refund_id: data.id }, body: {} });
-    return { done: `The shop sends ${decimalOf(data.amount)} ${data.currency} back.` };
-  } catch (error) {
-    throw refusalOf(error);
-  }
+async function refundExcess(
+  { id, addressSentFrom }: Payment,
+  { refunds }: MerchantClient,
+): Promise<Simulated> {
+  const { data } = await refunds.create({
+    params: { payment_id: id },
+    body: { ...excess, address: addressSentFrom[0] },
+  });
+  await refunds.approve({ params: { refund_id: data.id }, body: {} });
+  return { done: `The shop sends ${decimalOf(data.amount)} ${data.currency} back.` };
 }
 
 /** Plays the shop's staff alone: the visitor is the payer. The first time they send the link, and then they approve. */
-async function refundByLink({ id, addressSentFrom }: Payment, access: Access): Promise<Simulated> {
-  const { refunds } = createMerchantClient(access);
-  try {
-    const [started] = (await refunds.list({ query: { paymentId: id } })).data;
-    if (started?.status === 'awaiting_address') {
-      throw new Refused('The shop waits for an address: give it on the page of the refund.');
-    }
-    if (started?.status === 'awaiting_approval') {
-      await refunds.approve({ params: { refund_id: started.id }, body: { address: started.address ?? '' } });
-      return {
-        done: `The shop approves, and the network sends ${decimalOf(started.amount)} ${started.currency}.`,
-      };
-    }
-    const { data } = await refunds.create({ params: { payment_id: id }, body: excess });
-    return {
-      done: `The shop sends the payer a link to claim ${decimalOf(data.amount)} ${data.currency}.`,
-      claim: { url: data.claimUrl ?? '', address: addressSentFrom[0] ?? '' },
-    };
-  } catch (error) {
-    throw refusalOf(error);
+async function refundByLink(
+  { id, addressSentFrom }: Payment,
+  { refunds }: MerchantClient,
+): Promise<Simulated> {
+  const [started] = (await refunds.list({ query: { paymentId: id } })).data;
+  if (started?.status === 'awaiting_address') {
+    throw new Refused('The shop waits for an address: give it on the page of the refund.');
   }
+  if (started?.status === 'awaiting_approval') {
+    await refunds.approve({ params: { refund_id: started.id }, body: { address: started.address ?? '' } });
+    return {
+      done: `The shop approves, and the network sends ${decimalOf(started.amount)} ${started.currency}.`,
+    };
+  }
+  const { data } = await refunds.create({ params: { payment_id: id }, body: excess });
+  return {
+    done: `The shop sends the payer a link to claim ${decimalOf(data.amount)} ${data.currency}.`,
+    claim: { url: data.claimUrl ?? '', address: addressSentFrom[0] ?? '' },
+  };
 }
 
 const excess = { kind: 'excess', reason: 'You sent more than the price' } as const;
-
-function refusalOf(error: unknown): unknown {
-  return error instanceof ApiError ? new Refused(error.message) : error;
-}
 
 /** How far the shop's test clock is ahead of the server's time. */
 export async function clockAheadSeconds(access: Access): Promise<number> {

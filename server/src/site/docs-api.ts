@@ -4,6 +4,7 @@ import { errorsOf } from '../reference/errors.js';
 import { parametersOf, type Parameter } from '../reference/parameters.js';
 import { resources } from '../reference/resources.js';
 import { publicPath, samplePath, sampleRequest, sampleResponse } from '../reference/samples.js';
+import { groupBy } from '../shared/group-by.js';
 import type { DocsPage } from './docs-frame.js';
 import { code, html, Html } from './html.js';
 
@@ -72,24 +73,23 @@ function breakable(path: string): Html {
 const placeTitles = { path: 'Path', query: 'Query', body: 'Body' } as const;
 
 function parameterList(parameters: readonly Parameter[]): Html {
-  const places = ['path', 'query', 'body'] as const;
-  return html`${places.map((place) => {
-    const here = parameters.filter((parameter) => parameter.place === place);
-    if (here.length === 0) return html``;
-    return html`<h3>${placeTitles[place]}</h3>
-      <dl class="parameters">
-        ${here.map(
-          ({ name, type, isRequired, description }) =>
-            html`<div>
-              <dt>
-                <code>${name}</code> <span class="type">${type}</span>
-                ${isRequired ? html`<span class="required">required</span>` : html``}
-              </dt>
-              <dd>${code(description)}</dd>
-            </div>`,
-        )}
-      </dl>`;
-  })}`;
+  const places = groupBy(parameters, ({ place }) => place);
+  return html`${[...places].map(
+    ([place, here]) =>
+      html`<h3>${placeTitles[place]}</h3>
+        <dl class="parameters">
+          ${here.map(
+            ({ name, type, isRequired, description }) =>
+              html`<div>
+                <dt>
+                  <code>${name}</code> <span class="type">${type}</span>
+                  ${isRequired ? html`<span class="required">required</span>` : html``}
+                </dt>
+                <dd>${code(description)}</dd>
+              </div>`,
+          )}
+        </dl>`,
+  )}`;
 }
 
 function errorList(codes: readonly ErrorCode[]): Html {

@@ -1,6 +1,7 @@
 /** The guides of `docs/` as pages: headings have the ids that they have on GitHub, and links lead to the server's own pages. */
 import { readFileSync } from 'node:fs';
 import { Marked } from 'marked';
+import { rootOf } from './docs-frame.js';
 import { html, Html } from './html.js';
 
 /** In the widget's package, so that whoever installs the server has them. */
@@ -13,6 +14,8 @@ const exampleTag = /<script type="importmap">[^]*?(?=```)/;
 interface Guide {
   /** The file's name without its ending; the map itself is `README`. */
   readonly name: string;
+  /** Below the server's root. */
+  readonly path: string;
   readonly title: string;
   /** The role that it is for. */
   readonly group: string;
@@ -20,25 +23,27 @@ interface Guide {
 
 /** All guides, in the order of the map by role at the end of `docs/README.md`; each where it comes first. */
 export function listGuides(): Guide[] {
-  const guides = new Map<string, Guide>([['README', { name: 'README', title: 'Start', group: 'Start' }]]);
+  const start = { name: 'README', path: 'docs', title: 'Start', group: 'Start' };
+  const guides = new Map<string, Guide>([[start.name, start]]);
   for (const section of read('README').split(/^### /m).slice(1)) {
     const group = section.slice(0, section.indexOf('\n'));
     for (const [, title = '', name = ''] of section.matchAll(/^- \[(.+?)\]\(([\w-]+)\.md\)/gm)) {
-      if (!guides.has(name)) guides.set(name, { name, title, group });
+      if (!guides.has(name)) guides.set(name, { name, path: `docs/${name}`, title, group });
     }
   }
   return [...guides.values()];
 }
 
-export interface GuideOptions {
-  readonly publicUrl: string;
-  /** The script's tag with its hashes, as `npm run build` made it; undefined before that. */
-  readonly tag: string | undefined;
-  /** Where a link to another guide leads, and its title; undefined if the server does not show that file. */
-  link(name: string): { readonly href: string; readonly title: string } | undefined;
-}
-
-export function renderGuide(name: string, { publicUrl, tag, link }: GuideOptions): Html {
+/**
+ * @param guides what its links can lead to
+ * @param tag the script's tag with its hashes, as `npm run build` made it; undefined before that
+ */
+export function renderGuide(
+  guide: Guide,
+  guides: readonly Guide[],
+  publicUrl: string,
+  tag: string | undefined,
+): Html {
   const ids = new Map<string, number>();
   const marked = new Marked({
     renderer: {
@@ -53,13 +58,15 @@ export function renderGuide(name: string, { publicUrl, tag, link }: GuideOptions
         const text = new Html(this.parser.parseInline(tokens));
         if (/^(?:https?:|mailto:|#)/.test(href)) return html`<a href="${href}">${text}</a>`.text;
         const [, file = '', hash = ''] = /^([\w-]+)\.md(#.*)?$/.exec(href) ?? [];
-        const page = link(file);
-        if (page === undefined) return text.text;
-        return html`<a href="${page.href}${hash}">${text.text === `${file}.md` ? page.title : text}</a>`.text;
+        const target = guides.find((one) => one.name === file);
+        // A file that this server does not show.
+        if (target === undefined) return text.text;
+        const url = `${rootOf(guide)}${target.path}${hash}`;
+        return html`<a href="${url}">${text.text === `${file}.md` ? target.title : text}</a>`.text;
       },
     },
   });
-  const text = read(name)
+  const text = read(guide.name)
     .replace(/<!--[^]*?-->\n*/g, '')
     .replace(exampleTag, (example) => tag ?? example)
     .replaceAll(exampleUrl, publicUrl);

@@ -7,7 +7,7 @@ import * as z from 'zod/mini';
 import { createOpenApi } from '../reference/openapi.js';
 import { compress, sendCompressed, type Compressed } from './compressed.js';
 import { apiPages } from './docs-api.js';
-import { docsFrame, rootOf, searchIndex, type DocsPage } from './docs-frame.js';
+import { docsFrame, searchIndex, type DocsPage } from './docs-frame.js';
 import { listGuides, renderGuide } from './docs-guides.js';
 import { policyOf } from './page-frame.js';
 
@@ -41,14 +41,13 @@ export function docs(publicUrl: string, widget: Widget): Router {
     const name = page.path.slice(page.path.lastIndexOf('/') + 1);
     router.get(`/${page.path}/`, (_request, response) => response.redirect(308, `../${name}`));
   }
-  for (const [name, type, create] of [
-    ['docs.css', 'css', () => readFile(dataFile('docs.css'))],
-    ['docs.js', 'text/javascript', () => readFile(dataFile('docs.js'))],
-    ['docs-index.js', 'text/javascript', () => searchIndex(pages)],
-  ] as const) {
+  const serve = (name: string, type: string, create: () => string | Promise<Buffer>) => {
     const file = createOnce(create);
     router.get(`/${name}`, async (request, response) => send(request, response.type(type), await file()));
-  }
+  };
+  serve('docs.css', 'css', () => readFile(dataFile('docs.css')));
+  serve('docs.js', 'js', () => readFile(dataFile('docs.js')));
+  serve('docs-index.js', 'js', () => searchIndex(pages));
   const openApi = createOnce(() => JSON.stringify(createOpenApi(publicUrl)));
   router.get('/openapi.json', async (request, response) => {
     // API editors and client generators that run in a browser read it from other origins.
@@ -60,21 +59,12 @@ export function docs(publicUrl: string, widget: Widget): Router {
 
 /** In the order of the menu: how to start, the API's resources, and then the guides of each role. */
 export function docsPages(publicUrl: string, widget: Widget): DocsPage[] {
-  const all = listGuides();
-  const guides = all.map(({ name, title, group }): DocsPage => {
-    const path = pathOf(name);
-    const link = (other: string) => {
-      const target = all.find((guide) => guide.name === other);
-      return target && { href: `${rootOf({ path })}${pathOf(other)}`, title: target.title };
-    };
-    const render = () => renderGuide(name, { publicUrl, tag: tagWithHashes(publicUrl, widget), link });
-    return { path, title, group, render };
-  });
-  return [...guides.slice(0, 1), ...apiPages(publicUrl), ...guides.slice(1)];
-}
-
-function pathOf(guide: string): string {
-  return guide === 'README' ? 'docs' : `docs/${guide}`;
+  const guides = listGuides();
+  const [start, ...others] = guides.map((guide) => ({
+    ...guide,
+    render: () => renderGuide(guide, guides, publicUrl, tagWithHashes(publicUrl, widget)),
+  }));
+  return [...(start ? [start] : []), ...apiPages(publicUrl), ...others];
 }
 
 /** The script's tag with the hash of each of its files; undefined if the widget has not been built. */

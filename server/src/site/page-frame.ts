@@ -1,6 +1,6 @@
 /** What the pages for payers have in common: the document around their content, their headers and their language. */
 import { fileURLToPath } from 'node:url';
-import type { NextFunction, Request, Response } from 'express';
+import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { html, type Html } from './html.js';
 import { pickLocale, type PageLocale } from './page-texts.js';
 
@@ -24,7 +24,11 @@ export const notBuilt =
     else response.status(503).type('text').send(`${part} has not been built. Run "npm run build".\n`);
   };
 
-export const stylesheetFile = fileURLToPath(new URL('../../data/pages.css', import.meta.url));
+const stylesheetFile = fileURLToPath(new URL('../../data/pages.css', import.meta.url));
+
+/** Serves the stylesheet of the pages for payers. */
+export const sendStylesheet: RequestHandler = (_request, response) =>
+  response.sendFile(stylesheetFile, { maxAge: 300_000 });
 
 export interface Page {
   readonly status: number;
@@ -33,7 +37,7 @@ export interface Page {
   readonly content: Html;
   /** More for the document's head. */
   readonly head?: Html | undefined;
-  /** Where `stylesheetFile` is served. */
+  /** Where its stylesheet is served. */
   readonly stylesheet: string;
   /** The Content-Security-Policy. */
   readonly policy: string;

@@ -3,7 +3,7 @@ import { Router } from 'express';
 import { isInGroup, type PaymentRecord, type PaymentRefund, type Receipt } from 'crypto-checkout/contract';
 import { isoTime } from '../shared/clock.js';
 import { html, type Html } from './html.js';
-import { localeOf, notice, pathOf, policyOf, sendPage, stylesheetFile } from './page-frame.js';
+import { localeOf, notice, pathOf, policyOf, sendPage, sendStylesheet } from './page-frame.js';
 import type { PageTexts } from './page-texts.js';
 
 /** The payment as a public key reads it, and the time on its merchant's clock; undefined if it has no receipt. */
@@ -18,27 +18,25 @@ export function receiptPage(publicUrl: string, findReceipt: FindReceipt): Router
   // A proxy takes the path of PUBLIC_URL off each request.
   const stylesheet = `${pathOf(publicUrl)}/receipt/page.css`;
   const router = Router();
-  router.get('/receipt/page.css', (_request, response) => {
-    response.sendFile(stylesheetFile, { maxAge: 300_000 });
-  });
+  router.get('/receipt/page.css', sendStylesheet);
   router.get('/receipt/:id', async (request, response) => {
     const locale = localeOf(request);
     const { hosted, receipt: texts } = locale.texts;
+    const page = { locale, stylesheet, policy };
     const found = await findReceipt(request.params.id);
     if (!found) {
-      const { notFound: title, notFoundHelp } = hosted;
-      const content = notice(title, notFoundHelp);
-      return sendPage(response, { status: 404, locale, title, content, stylesheet, policy });
+      const content = notice(hosted.notFound, hosted.notFoundHelp);
+      return sendPage(response, { ...page, status: 404, title: hosted.notFound, content });
     }
-    const title = `${texts.receipt} · ${found.payment.branding?.businessName ?? ''}`;
-    const content = view(found.payment, found.now, texts);
-    sendPage(response, { status: 200, locale, title, content, stylesheet, policy });
+    const { payment, now } = found;
+    const title = `${texts.receipt} · ${payment.branding?.businessName ?? ''}`;
+    sendPage(response, { ...page, status: 200, title, content: view(payment, title, now, texts) });
   });
   return router;
 }
 
 /** Whoever has the link reads this: nothing of the payer, neither name, email, phone number nor sending address. */
-function view(payment: PaymentRecord, now: number, texts: PageTexts['receipt']): Html {
+function view(payment: PaymentRecord, title: string, now: number, texts: PageTexts['receipt']): Html {
   // This server sends the state with every payment; the contract lets others leave it out.
   const { state = 'created', mode, receipts } = payment;
   const [before = '', after = ''] = texts.asOf.split('{time}');
@@ -47,7 +45,7 @@ function view(payment: PaymentRecord, now: number, texts: PageTexts['receipt']):
     return html`<p>${text.replace('{amount}', money(amount, currency))}</p>`;
   });
   return html`<main class="receipt">
-    <h1>${texts.receipt} · ${payment.branding?.businessName ?? ''}</h1>
+    <h1>${title}</h1>
     <p class="state">${texts.states[state]}</p>
     <p>${before}${time(isoTime(now))}${after}</p>
     ${mode === 'test' ? html`<p>${texts.test}</p>` : ''}
@@ -75,7 +73,7 @@ function rowsOf(payment: PaymentRecord, texts: PageTexts['receipt']): readonly R
   const paid = isInGroup(payment.state, 'success')
     ? payment.transactionTimeLog.findLast(({ type }) => type === 'success')?.time
     : undefined;
-  const paidAt = (at: string): Row => [texts.paidAt, time(at)];
+  const paidAt: readonly Row[] = paid === undefined ? [] : [[texts.paidAt, time(paid)]];
   const locked: readonly Row[] = [
     [texts.due, ltr(money(amount, currency))],
     [texts.received, ltr(money(amountSeen, currency))],
@@ -88,7 +86,7 @@ function rowsOf(payment: PaymentRecord, texts: PageTexts['receipt']): readonly R
     [texts.price, ltr(price(baseAmount, baseCurrency))],
     ...(payment.isCurrencyLocked ? locked : []),
     [texts.created, time(payment.createdAt)],
-    ...(paid === undefined ? [] : [paidAt(paid)]),
+    ...paidAt,
     [texts.paymentId, ltr(payment.id)],
   ];
 }

@@ -1,7 +1,7 @@
 /** Everything that browsers load from this server: the widget's script, hosted pages, documentation and the demo shop. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { Router } from 'express';
+import { Router, type RequestHandler, type Response } from 'express';
 import type { Database } from '../db/database.js';
 import { ensureSetting, writeSetting } from '../db/settings.js';
 import type { Keys } from '../merchants/keys.js';
@@ -77,14 +77,14 @@ export function site(options: SiteOptions): Router {
 
   const router = Router();
   router.use(widgetFiles(built));
-  router.use(
-    checkoutOffer(async (publicKey) => {
-      const caller = await keys.authenticate(publicKey);
-      return caller && payments.offer(caller);
-    }),
-  );
+  router.get('/checkout-offer/:name', async (request, response, next) => {
+    const [, publicKey] = /^(pk_.+)\.json$/.exec(request.params.name) ?? [];
+    const caller = publicKey === undefined ? undefined : await keys.authenticate(publicKey);
+    if (!caller) return next();
+    sendOffer(response, payments.offer(caller));
+  });
   router.use(docs(publicUrl, built));
-  router.use(flags());
+  router.get('/flags/:name', sendFlag);
   router.use(hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirectory: built.directory }));
   router.use(receiptPage(publicUrl, findReceipt));
   router.use(claimPage(publicUrl, built.claimScript));
@@ -123,43 +123,26 @@ function nextOrderNumber(database: Database): Promise<number> {
  * stays fixed. The key is in the path and not in a header, so that browsers ask without a preflight request and
  * keep the answer. It says nothing that the first step of a payment does not.
  */
-function checkoutOffer(
-  find: (publicKey: string) => Promise<ReturnType<Payments['offer']> | undefined>,
-): Router {
-  const router = Router();
-  router.get('/checkout-offer/:name', async (request, response, next) => {
-    const [, publicKey] = /^(pk_.+)\.json$/.exec(request.params.name) ?? [];
-    const offer = publicKey === undefined ? undefined : await find(publicKey);
-    if (!offer) return next();
-    response.set({
-      'Access-Control-Allow-Origin': '*',
-      'Cross-Origin-Resource-Policy': 'cross-origin',
-      'Cache-Control': 'public, max-age=300',
-      'X-Content-Type-Options': 'nosniff',
-    });
-    response.json(offer);
+function sendOffer(response: Response, offer: ReturnType<Payments['offer']>): void {
+  response.set({
+    'Access-Control-Allow-Origin': '*',
+    'Cross-Origin-Resource-Policy': 'cross-origin',
+    'Cache-Control': 'public, max-age=300',
+    'X-Content-Type-Options': 'nosniff',
   });
-  return router;
+  response.json(offer);
 }
 
 /** Serves the flags that the countries list links to, such as `/flags/ng.svg`. */
-function flags(): Router {
-  const router = Router();
-  router.get('/flags/:name', (request, response, next) => {
-    const { name } = request.params;
-    if (!/^[a-z]{2}\.svg$/.test(name)) return next();
-    const options = {
-      root: flagsDirectory,
-      maxAge: '7d',
-      headers: {
-        // An SVG that is opened directly is a document. It must not run scripts or load anything.
-        'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
-        'X-Content-Type-Options': 'nosniff',
-        'Access-Control-Allow-Origin': '*',
-        'Cross-Origin-Resource-Policy': 'cross-origin',
-      },
-    };
-    sendFile(response, name, options, next);
-  });
-  return router;
-}
+const sendFlag: RequestHandler<{ name: string }> = (request, response, next) => {
+  const { name } = request.params;
+  if (!/^[a-z]{2}\.svg$/.test(name)) return next();
+  const headers = {
+    // An SVG that is opened directly is a document. It must not run scripts or load anything.
+    'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+    'X-Content-Type-Options': 'nosniff',
+    'Access-Control-Allow-Origin': '*',
+    'Cross-Origin-Resource-Policy': 'cross-origin',
+  };
+  sendFile(response, name, { root: flagsDirectory, maxAge: '7d', headers }, next);
+};

@@ -4,17 +4,11 @@ import { join } from 'node:path';
 import { Router, type NextFunction, type Request, type Response } from 'express';
 import { notBuilt, sendFile } from './page-frame.js';
 
-/** The suffixes of the compressed files that `npm run build` writes next to each file, smallest first. */
+/** The compressed files that `npm run build` writes next to each file, smallest first, by their suffixes. */
 const encodings = [
   ['br', '.br'],
   ['gzip', '.gz'],
 ] as const;
-
-interface BuiltFile {
-  /** The path below the build directory. */
-  readonly name: string;
-  readonly caching: string;
-}
 
 export interface WidgetFilesOptions {
   /** The directory that `npm run build` writes the script to. */
@@ -47,12 +41,13 @@ export function widgetFiles({ directory, packageFile, version }: WidgetFilesOpti
     return { file: name, encoding: undefined };
   }
 
-  /** Calls `next` if the file has not been built. */
+  /** Calls `next` if the file has not been built. @param name the path below the build directory */
   async function send(
     request: Request,
     response: Response,
     next: NextFunction,
-    { name, caching }: BuiltFile,
+    name: string,
+    caching: string,
   ): Promise<void> {
     const { file, encoding } = await choose(request, name);
     const headers = {
@@ -69,7 +64,7 @@ export function widgetFiles({ directory, packageFile, version }: WidgetFilesOpti
 
   const router = Router();
   const sendEntry = (caching: string) => (request: Request, response: Response, next: NextFunction) =>
-    send(request, response, notBuilt(response, 'The widget', next), { name: entry, caching });
+    send(request, response, notBuilt(response, 'The widget', next), entry, caching);
   router.get('/crypto-checkout.js', sendEntry(minutes));
   router.get(`/${entry}`, sendEntry(forever));
   router.get(/^\/crypto-checkout-([\w.-]+)\.js$/, (_request, response) => {
@@ -84,16 +79,15 @@ export function widgetFiles({ directory, packageFile, version }: WidgetFilesOpti
     const { name } = request.params;
     // Only names that the build produces, so that a request cannot reach any other file.
     if (!/^[\w-][\w.-]*\.js(\.map)?$/.test(name)) return next();
-    return send(request, response, next, { name: `chunks/${name}`, caching: forever });
+    return send(request, response, next, `chunks/${name}`, forever);
   });
   return router;
 }
 
 /** Epoch milliseconds; before every other time if there is no such file. */
-async function modifiedAt(path: string): Promise<number> {
-  try {
-    return (await stat(path)).mtimeMs;
-  } catch {
-    return Number.NEGATIVE_INFINITY;
-  }
+function modifiedAt(path: string): Promise<number> {
+  return stat(path).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => Number.NEGATIVE_INFINITY,
+  );
 }

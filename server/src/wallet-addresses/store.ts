@@ -1,23 +1,21 @@
 /** Reads and writes wallet addresses. */
+import type { Api, Input } from 'crypto-checkout/contract';
+import type { ExpressionBuilder } from 'kysely';
 import { isListed, readPage } from '../db/pages.js';
-import type { WalletAddressTable } from '../db/schema.js';
+import { having, inScope } from '../db/rows.js';
+import type { Schema, WalletAddressTable } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import type { PageRequest } from '../shared/pagination.js';
 
 export interface StoredWalletAddress extends WalletAddressTable {
-  /** The address's own id if it is the primary one of its currency and network, otherwise null. */
+  /** See `primaryId`. */
   readonly primary_id: string | null;
 }
 
-export interface WalletAddressQuery extends PageRequest {
-  readonly isPrimary?: boolean | undefined;
-  readonly currency?: string | undefined;
-  readonly network?: string | undefined;
+export type WalletAddressQuery = Omit<Input<Api['walletAddresses']['list']>['query'], 'address'> & {
   /** Any of these. */
   readonly addresses?: readonly string[] | undefined;
-  readonly label?: string | undefined;
-}
+};
 
 /** @returns false if the merchant already has this address */
 export async function insertWalletAddress(transaction: Transaction, row: WalletAddressTable) {
@@ -42,34 +40,47 @@ export async function setPrimary(transaction: Transaction, row: WalletAddressTab
     .execute();
 }
 
+/** The address's own id if it is the primary one of its currency and network, otherwise null. */
+const primaryId = (e: ExpressionBuilder<Schema, 'wallet_addresses'>) =>
+  e
+    .selectFrom('primary_wallet_addresses')
+    .select('wallet_address_id')
+    .whereRef('wallet_address_id', '=', 'wallet_addresses.id');
+
 const selectAddresses = (reader: Reader) =>
   reader
     .selectFrom('wallet_addresses')
-    .leftJoin('primary_wallet_addresses', 'primary_wallet_addresses.wallet_address_id', 'wallet_addresses.id')
-    .selectAll('wallet_addresses')
-    .select('primary_wallet_addresses.wallet_address_id as primary_id');
+    .selectAll()
+    .select((e) => primaryId(e).as('primary_id'));
 
-export function findWalletAddress(reader: Reader, { merchantId, mode }: Scope, id: string) {
+export function findWalletAddress(reader: Reader, scope: Scope, id: string) {
+  return selectAddresses(reader).where('id', '=', id).$call(inScope(scope)).executeTakeFirst();
+}
+
+/**
+ * The saved address that a transfer goes to. One saved for the network takes precedence over one without a network.
+ * @param to codes and address in canonical form
+ */
+export function findByAddress(
+  reader: Reader,
+  scope: Scope,
+  to: Readonly<Record<'address' | 'currency' | 'network', string>>,
+) {
+  const { address, currency, network } = to;
   return selectAddresses(reader)
-    .where('wallet_addresses.id', '=', id)
-    .where((e) => e.and({ 'wallet_addresses.merchant_id': merchantId, 'wallet_addresses.mode': mode }))
+    .$call(inScope(scope))
+    .$call(having({ address, currency }))
+    .where('network', 'in', [network, ''])
+    .orderBy('network', 'desc')
     .executeTakeFirst();
 }
 
 export function listWalletAddresses(reader: Reader, scope: Scope, query: WalletAddressQuery) {
   const { isPrimary, currency, network, addresses, label } = query;
-  const rows = selectAddresses(reader)
+  let rows = selectAddresses(reader)
     .where(isListed('wallet_addresses', scope, query))
-    .where((e) =>
-      e.and([
-        ...(isPrimary === undefined
-          ? []
-          : [e('primary_wallet_addresses.wallet_address_id', isPrimary ? 'is not' : 'is', null)]),
-        ...(currency === undefined ? [] : [e('wallet_addresses.currency', '=', currency)]),
-        ...(network === undefined ? [] : [e('wallet_addresses.network', '=', network)]),
-        ...(addresses === undefined ? [] : [e('wallet_addresses.address', 'in', addresses)]),
-        ...(label === undefined ? [] : [e('wallet_addresses.label', '=', label)]),
-      ]),
-    );
+    .$call(having({ currency, network, label }));
+  if (isPrimary !== undefined) rows = rows.where((e) => e(primaryId(e), isPrimary ? 'is not' : 'is', null));
+  if (addresses !== undefined) rows = rows.where('address', 'in', addresses);
   return readPage(rows, 'wallet_addresses', query);
 }

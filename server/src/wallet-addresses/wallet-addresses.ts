@@ -9,23 +9,13 @@ import { actorOf, type AuditAction, type AuditLog } from '../merchants/audit-log
 import type { Caller, Scope } from '../shared/scope.js';
 import * as store from './store.js';
 import type { StoredWalletAddress } from './store.js';
-import type { Transaction, Reader } from '../db/engine.js';
+import type { Transaction } from '../db/engine.js';
 import type { Page } from '../shared/pagination.js';
 
 export type WalletAddress = Data<Api['walletAddresses']['retrieve']>;
+/** An address as it is stored, for the transfers that go to it. */
+export type SavedAddress = StoredWalletAddress;
 type NewWalletAddress = Input<Api['walletAddresses']['create']>['body'];
-
-/** What a transfer needs to know about a saved address. */
-export interface Destination {
-  readonly id: string;
-  /** In its canonical form. */
-  readonly address: string;
-  readonly currency: string;
-  /** Empty if it was saved without one. */
-  readonly network: string;
-  /** Time by the mode's clock, epoch milliseconds. */
-  readonly createdAt: number;
-}
 
 export type WalletAddresses = ReturnType<typeof createWalletAddresses>;
 
@@ -131,35 +121,11 @@ export function createWalletAddresses(deps: RoomDeps, auditLog: AuditLog) {
       return changed;
     },
 
-    async find(reader: Reader, scope: Scope, id: string): Promise<Destination | undefined> {
-      const row = await store.findWalletAddress(reader, scope, id);
-      return row && destination(row);
-    },
+    /** What a transfer that names a saved address goes to. */
+    find: store.findWalletAddress,
 
-    /**
-     * The saved address that a transfer goes to. One saved for the network takes precedence over one without a network.
-     * @param to codes and address in canonical form
-     */
-    async findByAddress(
-      reader: Reader,
-      scope: Scope,
-      { address, currency, network }: Pick<Destination, 'address' | 'currency' | 'network'>,
-    ): Promise<Destination | undefined> {
-      const { rows } = await store.listWalletAddresses(reader, scope, {
-        addresses: [address],
-        currency,
-        page: 1,
-        skip: 100,
-      });
-      const row =
-        rows.find((saved) => saved.network === network) ?? rows.find((saved) => saved.network === '');
-      return row && destination(row);
-    },
+    findByAddress: store.findByAddress,
   };
-}
-
-function destination({ id, address, currency, network, created_at }: StoredWalletAddress): Destination {
-  return { id, address, currency, network, createdAt: created_at };
 }
 
 function view(row: StoredWalletAddress): WalletAddress {

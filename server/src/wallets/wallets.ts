@@ -1,19 +1,18 @@
 /** Hosted wallets: permanent deposit addresses, one on each network of a currency. */
-import type { api, Data } from 'crypto-checkout/contract';
+import type { Api, Data, Input } from 'crypto-checkout/contract';
 import type { DepositAddresses } from '../addresses/deposit-addresses.js';
 import { isoTime } from '../shared/clock.js';
 import { requireCurrency } from '../money/amounts.js';
 import type { WalletTable } from '../db/schema.js';
-import { notFound, orNotFound, Problem } from '../shared/problem.js';
+import { orNotFound, Problem } from '../shared/problem.js';
 import type { Page } from '../shared/pagination.js';
 import { scopeOf, type Scope, type Mode } from '../shared/scope.js';
 import type { RoomDeps } from '../db/room-deps.js';
 import * as store from './store.js';
-import type { WalletFilter } from './store.js';
 import type { Transaction, Reader } from '../db/engine.js';
 
 /** A wallet as the API shows it. */
-export type Wallet = Data<(typeof api)['wallets']['retrieve']>;
+export type Wallet = Data<Api['wallets']['retrieve']>;
 
 /** What deposits need to know about their wallet. */
 export interface DepositTarget {
@@ -48,7 +47,7 @@ export function createWallets(deps: RoomDeps, addresses: DepositAddresses) {
     async create(
       transaction: Transaction,
       scope: Scope,
-      { currency: code, label }: { readonly currency: string; readonly label: string },
+      { currency: code, label }: Input<Api['wallets']['create']>['body'],
     ): Promise<Wallet> {
       const currency = requireCurrency(currencies, code, 'currency');
       const options = currencies
@@ -78,9 +77,9 @@ export function createWallets(deps: RoomDeps, addresses: DepositAddresses) {
       return viewOne(transaction, wallet);
     },
 
-    async list(scope: Scope, filter: WalletFilter): Promise<Page<Wallet>> {
-      const currency = filter.currency?.toUpperCase();
-      const { rows, total } = await store.listWallets(database.reader, scope, { ...filter, currency });
+    async list(scope: Scope, query: Input<Api['wallets']['list']>['query']): Promise<Page<Wallet>> {
+      const currency = query.currency?.toUpperCase();
+      const { rows, total } = await store.listWallets(database.reader, scope, { ...query, currency });
       return { rows: await viewAll(database.reader, rows), total };
     },
 
@@ -95,9 +94,7 @@ export function createWallets(deps: RoomDeps, addresses: DepositAddresses) {
      * Problem: `not_found`.
      */
     async remove(transaction: Transaction, scope: Scope, id: string): Promise<Wallet> {
-      const wallet = await store.lockWallet(transaction, id);
-      const isOwn = wallet?.merchant_id === scope.merchantId && wallet.mode === scope.mode;
-      if (!wallet || !isOwn || wallet.deleted_at !== null) throw notFound('wallet');
+      const wallet = orNotFound(await store.lockWallet(transaction, scope, id), 'wallet');
       await store.updateWallet(transaction, id, { deleted_at: clock.now(scope) });
       return viewOne(transaction, wallet);
     },

@@ -23,7 +23,6 @@ interface DispatcherDeps extends RoomDeps {
 interface Claimed {
   readonly event: OutboxTable;
   readonly endpoint: WebhookEndpointTable;
-  readonly claim: string;
 }
 
 const pollMs = 1000;
@@ -54,15 +53,10 @@ export function createDispatcher(deps: DispatcherDeps) {
   const failing = new Set<string>();
   let lastRenewedAt = performance.now();
   let loop: Promise<void> | undefined;
-  let wasWoken = false;
   let lastPolledAt = performance.now();
-  let endPause = () => {};
-
-  /** Polls at once, because an event may be due. */
-  function wake(): void {
-    wasWoken = true;
-    endPause();
-  }
+  /** Aborted when an event may be due: then it polls at once. */
+  let waking = new AbortController();
+  const wake = () => waking.abort();
 
   /** Decides how many more deliveries each endpoint may start. The order is random, so that nobody is always last. */
   function allocate(mode: Mode, merchants: readonly string[]): Map<string, number> {
@@ -90,8 +84,8 @@ export function createDispatcher(deps: DispatcherDeps) {
     const now = performance.now();
     if (running.size === 0 || now - lastRenewedAt < renewMs) return;
     lastRenewedAt = now;
-    const claims = [...running.values()].map(({ event: { id }, claim }) => ({ id, claim }));
-    await database.write((transaction) => store.extendClaims(transaction, claims, clock.real() + claimMs));
+    const events = [...running.values()].map(({ event }) => event);
+    await database.write((transaction) => store.extendClaims(transaction, events, clock.real() + claimMs));
   }
 
   async function dispatch(mode: Mode): Promise<void> {
@@ -115,17 +109,16 @@ export function createDispatcher(deps: DispatcherDeps) {
     const realNow = clock.real();
     const claimed: Claimed[] = [];
     for (const [merchantId, limit] of allocations) {
-      const endpoint = await store.findEndpoint(transaction, { merchantId, mode });
+      const scope = { merchantId, mode };
+      const endpoint = await store.findEndpoint(transaction, scope);
       if (endpoint?.disabled_at !== null) {
         // The endpoint was removed or disabled while the event was being written.
-        await store.failPending(transaction, { merchantId, mode });
+        await store.failPending(transaction, scope);
         continue;
       }
-      const claim = newId();
-      const now = clock.now({ merchantId, mode });
-      const due = { merchantId, mode, now, realNow, limit, claim, until: realNow + claimMs };
-      const events = await store.claimDue(transaction, due);
-      claimed.push(...events.map((event) => ({ event, endpoint, claim })));
+      const claim = { claim: newId(), claimed_until: realNow + claimMs };
+      const events = await store.claimDue(transaction, scope, clock.now(scope), realNow, limit, claim);
+      claimed.push(...events.map((event) => ({ event, endpoint })));
     }
     return claimed;
   }
@@ -152,7 +145,7 @@ export function createDispatcher(deps: DispatcherDeps) {
 
   async function settle(
     transaction: Transaction,
-    { event, endpoint, claim: claimId }: Claimed,
+    { event, endpoint }: Claimed,
     outcome: Outcome,
     attemptedAt: number,
   ): Promise<void> {
@@ -175,10 +168,10 @@ export function createDispatcher(deps: DispatcherDeps) {
     const delayMs = nextDelayMs(tries, Math.random(), outcome.retryAfterSeconds);
     if (delayMs === undefined) {
       log.warn({ event: id, merchantId, type, tries }, 'Webhook given up after its last attempt');
-      await store.updateEvent(transaction, id, { ...done, tries, status: 'failed' }, claimId);
+      await store.updateClaimed(transaction, event, { ...done, tries, status: 'failed' });
     } else {
       const dueAt = clock.now({ merchantId, mode }) + delayMs;
-      await store.updateEvent(transaction, id, { ...done, tries, due_at: dueAt }, claimId);
+      await store.updateClaimed(transaction, event, { ...done, tries, due_at: dueAt });
     }
   }
 
@@ -200,47 +193,33 @@ export function createDispatcher(deps: DispatcherDeps) {
     return true;
   }
 
-  /** Waits until something may be due. */
-  async function pause(): Promise<void> {
-    if (wasWoken || stopping.signal.aborted) return;
-    await new Promise<void>((resolve) => {
-      const timeout = setTimeout(resolve, pollMs);
-      endPause = () => {
-        clearTimeout(timeout);
-        resolve();
-      };
-    });
-  }
-
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
-      wasWoken = false;
+      waking = new AbortController();
       try {
         await renewClaims();
         await dispatch('test');
         await dispatch('live');
         lastPolledAt = performance.now();
+        await pause(waking.signal);
       } catch (error) {
         log.error({ err: error }, 'Claiming webhooks failed; retrying');
-        await delay(pollMs, undefined, { signal: stopping.signal }).catch(() => {});
+        await pause(stopping.signal);
       }
-      await pause();
     }
   }
 
-  async function start(): Promise<void> {
-    // Only one server uses a SQLite file, so any claim in it was left by a server that died.
-    if (database.engine === 'sqlite') {
-      await database
-        .write((transaction) => store.releaseClaims(transaction))
-        .catch((error: unknown) => log.error({ err: error }, 'Releasing old webhook claims failed'));
-    }
-    await run();
+  /** Only one server uses a SQLite file, so any claim in it was left by a server that died. */
+  async function releaseClaims(): Promise<void> {
+    if (database.engine !== 'sqlite') return;
+    await database
+      .write((transaction) => store.releaseClaims(transaction))
+      .catch((error: unknown) => log.error({ err: error }, 'Releasing old webhook claims failed'));
   }
 
   return {
     start(): void {
-      loop ??= start();
+      loop ??= releaseClaims().then(run);
     },
     wake,
     /** How long ago it last polled successfully. */
@@ -248,7 +227,7 @@ export function createDispatcher(deps: DispatcherDeps) {
     /** Gives running deliveries a moment to finish, then aborts them and leaves them to the next process. */
     async stop(): Promise<void> {
       stopping.abort();
-      endPause();
+      wake();
       await loop;
       const all = Promise.all(running.keys());
       await Promise.race([all, delay(graceMs, undefined, { ref: false })]);
@@ -258,6 +237,8 @@ export function createDispatcher(deps: DispatcherDeps) {
     },
   };
 }
+
+const pause = (signal: AbortSignal) => delay(pollMs, undefined, { signal }).catch(() => {});
 
 function endpointKey({ merchant_id: merchantId, mode }: Pick<OutboxTable, 'merchant_id' | 'mode'>): string {
   return `${mode}/${merchantId}`;

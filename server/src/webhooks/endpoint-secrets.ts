@@ -15,8 +15,6 @@ export interface EndpointSecrets {
   readonly former: readonly FormerSecret[];
 }
 
-export type SecretColumns = Pick<WebhookEndpointTable, 'secret' | 'former_secrets'>;
-
 export function readSecrets(dataKeys: DataKeys, row: WebhookEndpointTable): EndpointSecrets {
   const place = placeOf({ merchantId: row.merchant_id, mode: row.mode });
   return {
@@ -29,7 +27,7 @@ export function secretColumns(
   dataKeys: DataKeys,
   scope: Scope,
   { secret, former }: EndpointSecrets,
-): SecretColumns {
+): Pick<WebhookEndpointTable, 'secret' | 'former_secrets'> {
   const place = placeOf(scope);
   return {
     secret: dataKeys.seal(secret, place.secret),

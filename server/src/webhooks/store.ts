@@ -10,7 +10,7 @@ import type { PageRequest } from '../shared/pagination.js';
 import type { Mode, Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import { send } from '../db/send.js';
-import { countRows, having, inScope, rowById } from '../db/rows.js';
+import { countRows, having, inScope, rowById, updateRow } from '../db/rows.js';
 
 const endpointsOf = (reader: Reader, scope: Scope) =>
   reader.selectFrom('webhook_endpoints').selectAll().$call(inScope(scope));
@@ -70,16 +70,19 @@ export function makeDue(transaction: Transaction, id: string, now: number): Prom
 
 const asNew = { status: 'pending', tries: 0, claim: null, claimed_until: null } as const;
 
-/** @param claim if given, the event is changed only while this claim still holds it */
-export async function updateEvent(
+export const updateEvent = updateRow('outbox');
+
+/** Changes an event only while its claim still holds it. */
+export async function updateClaimed(
   transaction: Transaction,
-  id: string,
+  { id, claim }: OutboxTable,
   changes: Partial<OutboxTable>,
-  claim?: string,
 ): Promise<void> {
-  let update = transaction.updateTable('outbox').set(changes).where('id', '=', id);
-  if (claim !== undefined) update = update.where('claim', '=', claim);
-  await update.execute();
+  await transaction
+    .updateTable('outbox')
+    .set(changes)
+    .where((e) => e.and({ id, claim }))
+    .execute();
 }
 
 /** Marks all pending events of a merchant's mode as failed. */
@@ -126,15 +129,11 @@ export const countWaiting = (reader: Reader): Promise<number> =>
  */
 export async function claimDue(
   transaction: Transaction,
-  {
-    merchantId,
-    mode,
-    now,
-    realNow,
-    limit,
-    claim,
-    until,
-  }: Scope & Readonly<Record<'now' | 'realNow' | 'limit' | 'until', number>> & { readonly claim: string },
+  { merchantId, mode }: Scope,
+  now: number,
+  realNow: number,
+  limit: number,
+  claim: Pick<OutboxTable, 'claim' | 'claimed_until'>,
 ): Promise<OutboxTable[]> {
   const due = await transaction
     .selectFrom('outbox')
@@ -147,35 +146,23 @@ export async function claimDue(
     .$call(forUpdateSkipLocked(transaction))
     .execute();
   if (due.length === 0) return [];
-  return transaction
-    .updateTable('outbox')
-    .set({ claim, claimed_until: until })
-    .where((e) =>
-      e(
-        'id',
-        'in',
-        due.map(({ id }) => id),
-      ),
-    )
-    .returningAll()
-    .execute();
+  const ids = due.map(({ id }) => id);
+  return transaction.updateTable('outbox').set(claim).where('id', 'in', ids).returningAll().execute();
 }
 
 /** Extends the claims of deliveries that are still running. Claims that another process has taken since stay its own. */
 export async function extendClaims(
   transaction: Transaction,
-  claims: readonly { readonly id: string; readonly claim: string }[],
+  events: readonly OutboxTable[],
   until: number,
 ): Promise<void> {
+  const ids = events.map(({ id }) => id);
+  const claims = new Set(events.map(({ claim }) => claim));
   await transaction
     .updateTable('outbox')
     .set({ claimed_until: until })
-    .where(
-      'id',
-      'in',
-      claims.map(({ id }) => id),
-    )
-    .where('claim', 'in', [...new Set(claims.map(({ claim }) => claim))])
+    .where('id', 'in', ids)
+    .where('claim', 'in', [...claims])
     .execute();
 }
 
@@ -228,22 +215,16 @@ async function readEvents(query: ReturnType<typeof withAttempts>): Promise<Event
 }
 
 /** For operators: events of all merchants, newest first. */
-export async function listEvents(reader: Reader, { merchantId, status, isFailing, limit }: EventFilter) {
-  const query = withAttempts(reader)
+export function listEvents(reader: Reader, { merchantId, status, isFailing, limit }: EventFilter) {
+  const events = withAttempts(reader)
     .limit(limit)
     .$call(having({ merchant_id: merchantId, status }));
-  if (!isFailing) return readEvents(query);
+  if (!isFailing) return readEvents(events);
+  const undelivered = events.where('status', '!=', 'delivered');
   return readEvents(
-    query
-      .where('outbox.status', '!=', 'delivered')
-      .where((e) =>
-        e.exists(
-          e
-            .selectFrom('webhook_tries')
-            .select('event_id')
-            .whereRef('webhook_tries.event_id', '=', 'outbox.id'),
-        ),
-      ),
+    undelivered.where((e) =>
+      e.exists(e.selectFrom('webhook_tries').select('event_id').whereRef('event_id', '=', 'outbox.id')),
+    ),
   );
 }
 
@@ -269,10 +250,10 @@ export async function pageOfEvents(reader: Reader, scope: Scope, query: PageRequ
 
 function listedEvents(reader: Reader, scope: Scope, query: PageRequest & DeliveryFilter) {
   const { subjectId, type, status } = query;
-  let matching = reader.selectFrom('outbox').select('outbox.id');
-  if (type !== undefined) matching = matching.where('type', '=', type);
-  if (status !== undefined)
-    matching = matching.where('status', '=', status === 'failing' ? 'pending' : status);
+  let matching = reader
+    .selectFrom('outbox')
+    .select('outbox.id')
+    .$call(having({ type, status: status === 'failing' ? 'pending' : status }));
   if (status === 'failing') matching = matching.where('tries', '>', 0);
   if (subjectId === undefined) return matching.where(isListed('outbox', scope, query));
   // A record has few events. With the plain scope, SQLite would rather walk all of the merchant's, because it has no statistics.
@@ -285,11 +266,7 @@ function listedEvents(reader: Reader, scope: Scope, query: PageRequest & Deliver
 
 /** An event of a merchant's mode, with its attempts. */
 export async function findDelivery(reader: Reader, scope: Scope, id: string) {
-  const [event] = await readEvents(
-    withAttempts(reader)
-      .where('outbox.id', '=', id)
-      .where((e) => e.and({ 'outbox.merchant_id': scope.merchantId, 'outbox.mode': scope.mode })),
-  );
+  const [event] = await readEvents(withAttempts(reader).where('id', '=', id).$call(inScope(scope)));
   return event;
 }
 

@@ -94,22 +94,20 @@ export function createWebhooks(clock: Clock, personalData: PersonalData, wake: (
       scopeOf(orNotFound(await store.findEvent(reader, id), 'webhook')),
 
     async backlog(reader: Reader) {
-      const dueTimes: number[] = [];
       const lagsMs: number[] = [];
       for (const mode of ['test', 'live'] satisfies Mode[]) {
         for (const { merchantId, dueAt } of await store.waitingMerchants(reader, mode)) {
-          const lagMs = clock.now({ merchantId, mode }) - dueAt;
-          dueTimes.push(clock.real() - lagMs);
-          lagsMs.push(lagMs);
+          lagsMs.push(clock.now({ merchantId, mode }) - dueAt);
         }
       }
+      const longestMs = Math.max(...lagsMs);
       return {
         /** How many events wait for their first or next attempt. */
         pending: await store.countWaiting(reader),
         /** When the earliest of them is due, in real time; undefined if there are none. */
-        oldestDueAt: dueTimes.length === 0 ? undefined : Math.min(...dueTimes),
+        oldestDueAt: lagsMs.length === 0 ? undefined : clock.real() - longestMs,
         /** How overdue the earliest is; 0 if none is due. */
-        lagMs: Math.max(0, ...lagsMs),
+        lagMs: Math.max(0, longestMs),
       };
     },
 

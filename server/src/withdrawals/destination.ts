@@ -5,7 +5,7 @@ import { parseAmount, requireCurrency } from '../money/amounts.js';
 import { replyDecimals } from '../money/units.js';
 import { invalidField, Problem } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
-import type { Destination as SavedAddress } from '../wallet-addresses/wallet-addresses.js';
+import type { SavedAddress } from '../wallet-addresses/wallet-addresses.js';
 import type { Reader } from '../db/engine.js';
 import type { WithdrawalsDeps } from './deps.js';
 
@@ -64,7 +64,7 @@ export async function resolveDestination(
     /** The id of the saved address, whether the request named its id or the address itself; null if it is not saved. */
     savedId: same?.id ?? null,
     /** When it was saved, by the mode's clock; null if it is not saved. */
-    savedAt: same?.createdAt ?? null,
+    savedAt: same?.created_at ?? null,
     amount,
     fee: toUnits(withdrawalFee, currency.decimals),
   };
