@@ -1,5 +1,4 @@
 /** `audit …`: shows who changed keys, webhooks, settings and destinations of money. */
-import { isoTime } from '../shared/clock.js';
 import type { AuditCheck } from '../merchants/audit-chain.js';
 import type { AuditEntry } from '../merchants/audit-log.js';
 import { command, type Group } from './command.js';
@@ -23,7 +22,7 @@ export const auditCommands: Group = {
       async run({ database, auditLog }, { merchant: merchantId, ...range }) {
         const filter = { merchantId, ...option.checkedRange(range) };
         const entries = await auditLog.list(database.reader, filter);
-        return listRecords(entries, entryJson, entryText, 'There are no entries');
+        return listRecords(entries, (entry) => entry, entryText, 'There are no entries');
       },
     }),
     command({
@@ -50,10 +49,8 @@ function checkText({ entries, lastHash, broken }: AuditCheck): string {
   return `${where} is wrong. ${broken.reason}. ${count} before it ${entries === 1 ? 'is' : 'are'} unbroken`;
 }
 
-const entryJson = (entry: AuditEntry) => ({ ...entry, time: isoTime(entry.time) });
-
 function entryText({ time, merchantId, mode, actor, action, subjectId, before, after }: AuditEntry): string {
   const where = mode === null ? merchantId : `${merchantId} ${mode}`;
   const change = [before, after].filter((fields) => fields !== null).map((fields) => JSON.stringify(fields));
-  return `${isoTime(time)}  ${action}  ${subjectId}  of ${where}  by ${actor}\n    ${change.join(' -> ')}`;
+  return `${time}  ${action}  ${subjectId}  of ${where}  by ${actor}\n    ${change.join(' -> ')}`;
 }

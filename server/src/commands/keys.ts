@@ -1,7 +1,7 @@
 /** `keys …`: creates, lists and revokes API keys. */
 import { isoTime } from '../shared/clock.js';
 import type { KeyRecord } from '../merchants/keys.js';
-import { keyScopes, type KeyScope } from '../shared/scope.js';
+import { keyScopes } from '../shared/scope.js';
 import { command, type Group } from './command.js';
 import { UsageError } from './errors.js';
 import * as option from './options.js';
@@ -58,7 +58,7 @@ export const keyCommands: Group = {
         const listed = all.filter((key) => merchant === undefined || key.merchantId === merchant);
         const rows = listed.map((key) => keyRow(key, clock.real()));
         return {
-          json: listed.map(keyJson),
+          json: listed.map((key) => recordJson(key)),
           text: table(
             ['ID', 'MERCHANT', 'MODE', 'KEY', 'LABEL', 'CREATED', 'LAST USED', 'SCOPE', 'STATE'],
             rows,
@@ -80,22 +80,13 @@ export const keyCommands: Group = {
   ],
 };
 
-function keyJson({ expiresAt, createdAt, lastUsedAt, revokedAt, ...key }: KeyRecord) {
-  return { ...key, scope: scopeOf(key), ...recordJson({ expiresAt, createdAt, lastUsedAt, revokedAt }) };
-}
-
 function keyRow(record: KeyRecord, now: number): string[] {
   const { id, merchantId, mode, key, label, createdAt, lastUsedAt } = record;
   const used = lastUsedAt === null ? 'never' : isoTime(lastUsedAt);
   return [
     ...[id, merchantId, mode, key, label || '-', isoTime(createdAt), used],
-    ...[scopeOf(record) ?? '-', stateOf(record, now)],
+    ...[record.scope ?? '-', stateOf(record, now)],
   ];
-}
-
-/** Null for public keys, whose list of endpoints is fixed. */
-function scopeOf({ kind, scope }: Pick<KeyRecord, 'kind' | 'scope'>): KeyScope | null {
-  return kind === 'public' ? null : scope;
 }
 
 function stateOf({ expiresAt, revokedAt }: KeyRecord, now: number): string {
