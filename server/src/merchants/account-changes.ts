@@ -14,11 +14,13 @@ export interface WebhookChange {
 }
 
 interface AccountChangesDeps {
-  readonly keys: Pick<Keys, 'create' | 'revoke'>;
-  readonly merchants: Pick<Merchants, 'retrieve' | 'update'>;
-  readonly endpoints: Pick<Endpoints, 'find' | 'set' | 'rotateSecret'>;
+  readonly keys: Keys;
+  readonly merchants: Merchants;
+  readonly endpoints: Endpoints;
   readonly auditLog: AuditLog;
 }
+
+export type AccountChanges = ReturnType<typeof createAccountChanges>;
 
 export function createAccountChanges({ keys, merchants, endpoints, auditLog }: AccountChangesDeps) {
   return {

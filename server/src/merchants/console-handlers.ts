@@ -1,28 +1,29 @@
 /** Handlers of what people change of their account in the console, and of the audit log. */
 import type { SettingsApi } from 'crypto-checkout/contract';
 import { replyWith, replyWithPage, type Handlers } from '../api/handler.js';
+import type { Database } from '../db/database.js';
+import type { Reader } from '../db/engine.js';
 import { isoTime } from '../shared/clock.js';
 import { Problem } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
 import type { Endpoints } from '../webhooks/endpoints.js';
-import type { createAccountChanges } from './account-changes.js';
+import type { AccountChanges } from './account-changes.js';
 import { actorOf, type AuditLog } from './audit-log.js';
 import type { Keys } from './keys.js';
 import type { Merchant, Merchants } from './merchants.js';
 
-type Reader = Parameters<AuditLog['page']>[0];
-
 interface AccountHandlersDeps {
-  readonly reader: Reader;
-  readonly keys: Pick<Keys, 'page'>;
-  readonly merchants: Pick<Merchants, 'retrieve'>;
-  readonly auditLog: Pick<AuditLog, 'page'>;
-  readonly accountChanges: ReturnType<typeof createAccountChanges>;
-  readonly endpoints: Pick<Endpoints, 'find'>;
+  readonly database: Database;
+  readonly keys: Keys;
+  readonly merchants: Merchants;
+  readonly auditLog: AuditLog;
+  readonly accountChanges: AccountChanges;
+  readonly endpoints: Endpoints;
 }
 
 export function createAccountHandlers(deps: AccountHandlersDeps): Handlers<SettingsApi> {
-  const { reader, keys, merchants, auditLog, accountChanges, endpoints } = deps;
+  const { keys, merchants, auditLog, accountChanges, endpoints } = deps;
+  const { reader } = deps.database;
 
   async function viewWebhook(from: Reader, scope: Scope, secret?: string) {
     const { url = '', disabledAt = null } = (await endpoints.find(from, scope)) ?? {};
