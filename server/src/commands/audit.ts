@@ -8,9 +8,8 @@ import { counted, listRecords } from './records.js';
 export const auditCommands: Group = {
   name: 'audit',
   summary: 'The audit log.',
-  commands: [
-    command({
-      name: 'list',
+  commands: {
+    list: command({
       summary:
         'Lists the audit log, oldest entry first: who changed what, when, and the values before and after.',
       details:
@@ -25,8 +24,7 @@ export const auditCommands: Group = {
         return listRecords(entries, (entry) => entry, entryText, 'There are no entries');
       },
     }),
-    command({
-      name: 'check',
+    check: command({
       summary: 'Checks that no entry was changed, added or removed past the server.',
       details: `Each entry holds a hash of itself and of the entry before. Prints how many entries there are and the hash of the last one, or the first entry that is wrong, and exits with 1.
 
@@ -39,7 +37,7 @@ Who can write to the database could compute all hashes anew, or cut off the end.
         return { json: check, text: checkText(check), hasFailed: check.broken !== null };
       },
     }),
-  ],
+  },
 };
 
 function checkText({ entries, lastHash, broken }: AuditCheck): string {

@@ -10,9 +10,8 @@ import { recordJson, table } from './records.js';
 export const keyCommands: Group = {
   name: 'keys',
   summary: 'API keys, for servers and for pages.',
-  commands: [
-    command({
-      name: 'create',
+  commands: {
+    create: command({
       summary: 'Creates an API key and prints it.',
       details: 'A secret key is never shown again: only its digest is stored.',
       options: {
@@ -46,8 +45,7 @@ export const keyCommands: Group = {
         return { json: created, text: `id   ${created.id}\nkey  ${created.key}` };
       },
     }),
-    command({
-      name: 'list',
+    list: command({
       summary:
         'Lists the API keys, oldest first, with what they are for, when they were made and last used, their scope and their expiry.',
       details:
@@ -67,8 +65,7 @@ export const keyCommands: Group = {
         };
       },
     }),
-    command({
-      name: 'revoke',
+    revoke: command({
       summary: 'Revokes an API key.',
       details: 'Running servers accept it for up to 5 more seconds.',
       args: { id: option.id('the key\'s id, as "keys list" shows it') },
@@ -77,7 +74,7 @@ export const keyCommands: Group = {
         return { json: { id, revoked: true }, text: `Revoked ${id}` };
       },
     }),
-  ],
+  },
 };
 
 function keyRow(record: KeyRecord, now: number): string[] {

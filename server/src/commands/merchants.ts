@@ -57,9 +57,8 @@ const webhook = {
 export const merchantCommands: Group = {
   name: 'merchants',
   summary: 'Merchant accounts and their webhook URLs.',
-  commands: [
-    command({
-      name: 'create',
+  commands: {
+    create: command({
       summary: 'Creates a merchant account.',
       options: {
         name: option.text('NAME', 'name of the account').required(),
@@ -85,8 +84,7 @@ export const merchantCommands: Group = {
         });
       },
     }),
-    command({
-      name: 'update',
+    update: command({
       summary: 'Changes the given fields.',
       details: 'A new fee applies to new payments only.',
       args: { id: option.id('the merchant, as "merchants list" shows it') },
@@ -116,8 +114,7 @@ export const merchantCommands: Group = {
         });
       },
     }),
-    command({
-      name: 'list',
+    list: command({
       summary: 'Lists the merchant accounts, oldest first.',
       details: 'With --json it shows all their settings.',
       options: { merchant: option.merchant('only this merchant') },
@@ -134,7 +131,7 @@ export const merchantCommands: Group = {
         };
       },
     }),
-  ],
+  },
 };
 
 type GivenLimits = readonly (readonly [string, string | null])[];
