@@ -77,7 +77,6 @@ import { createCheckAddress } from './refunds/address-rules.js';
 import { createRefundClaimHandlers, createRefundHandlers } from './refunds/handlers.js';
 import { createRefunds } from './refunds/refunds.js';
 import type { Feature } from './shared/feature.js';
-import { permissionsOf } from './shared/permissions.js';
 import { newId as randomId, type NewId } from './shared/ids.js';
 import type { DataKeys } from './shared/data-keys.js';
 import { orStartError, StartError } from './shared/start-error.js';
@@ -319,12 +318,7 @@ export async function createApp(options: AppOptions) {
     untouchedCoins: (reader, of) => psbtPayouts.untouchedCoins(reader, of),
     suspect: (transaction, found) => restore.suspect(transaction, found),
   });
-  const people = createPeople({
-    ...base,
-    consoleUrl: consoleUrl(publicUrl),
-    modes: (['test', 'live'] as const).filter((mode) => currencies.networks(mode).length > 0),
-    permissionsOf,
-  });
+  const people = createPeople({ ...base, consoleUrl: consoleUrl(publicUrl) });
   const features: readonly Feature[] = [restore, treasury, psbtPayouts, reconciliation];
 
   const chains = [...simulatedChains.chains, ...extraNetworks.map(({ chain }) => chain)];

@@ -44,7 +44,7 @@ The blocks of Bitcoin and Litecoin name every output, so nothing comes unseen th
 });
 
 /** 3: something is missing; 4: there is too much. */
-export function exitCodeOf(differences: readonly { readonly units: bigint }[]): 0 | 3 | 4 {
+function exitCodeOf(differences: readonly { readonly units: bigint }[]): 0 | 3 | 4 {
   if (differences.some(({ units }) => units < 0n)) return 3;
   return differences.some(({ units }) => units > 0n) ? 4 : 0;
 }
