@@ -399,7 +399,7 @@ export async function createApp(options: AppOptions) {
     createHandlers,
     createConsoleHandlers: () => ({
       ...createPeopleHandlers(people),
-      ...createAccountHandlers({ ...base, keys, accountChanges, endpoints }),
+      ...createAccountHandlers({ ...base, reader: database.reader, keys, accountChanges, endpoints }),
       ...createSweepHandlers(treasury.sweeps, currencies),
       ...createPayoutExportHandlers(treasury, currencies),
       ...createPsbtHandlers(psbtPayouts, currencies),

@@ -1,8 +1,6 @@
 /** Handlers of what people change of their account in the console, and of the audit log. */
 import type { SettingsApi } from 'crypto-checkout/contract';
 import { replyWith, replyWithPage, type Handlers } from '../api/handler.js';
-import type { Database } from '../db/database.js';
-import type { Reader } from '../db/engine.js';
 import { isoTime } from '../shared/clock.js';
 import { Problem } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
@@ -12,8 +10,10 @@ import { actorOf, type AuditLog } from './audit-log.js';
 import type { Keys } from './keys.js';
 import type { Merchant, Merchants } from './merchants.js';
 
+type Reader = Parameters<AuditLog['page']>[0];
+
 interface AccountHandlersDeps {
-  readonly database: Database;
+  readonly reader: Reader;
   readonly keys: Keys;
   readonly merchants: Merchants;
   readonly auditLog: AuditLog;
@@ -22,8 +22,7 @@ interface AccountHandlersDeps {
 }
 
 export function createAccountHandlers(deps: AccountHandlersDeps): Handlers<SettingsApi> {
-  const { keys, merchants, auditLog, accountChanges, endpoints } = deps;
-  const { reader } = deps.database;
+  const { reader, keys, merchants, auditLog, accountChanges, endpoints } = deps;
 
   async function viewWebhook(from: Reader, scope: Scope, secret?: string) {
     const { url = '', disabledAt = null } = (await endpoints.find(from, scope)) ?? {};
