@@ -57,7 +57,7 @@ import { readFixedRates, shippedRatesFile } from './money/fixed-rates.js';
 import { createCurrencyHandlers } from './money/handlers.js';
 import type { RateSource } from './money/rates.js';
 import { defaultSources } from './money/sources/sources.js';
-import { createWorldRates, type WorldRates } from './money/world-rates.js';
+import { createWorldRates } from './money/world-rates.js';
 import { createDepths, mostConfirmations } from './payments/depth.js';
 import { createPaymentHandlers, createTransactionHandlers } from './payments/handlers.js';
 import { createPaymentExport } from './payments/payment-export.js';
@@ -77,10 +77,9 @@ import { createCheckAddress } from './refunds/address-rules.js';
 import { createRefundClaimHandlers, createRefundHandlers } from './refunds/handlers.js';
 import { createRefunds } from './refunds/refunds.js';
 import type { Feature } from './shared/feature.js';
-import { permissionsOf } from './shared/permissions.js';
 import { newId as randomId, type NewId } from './shared/ids.js';
 import type { DataKeys } from './shared/data-keys.js';
-import { StartError } from './shared/start-error.js';
+import { orStartError, StartError } from './shared/start-error.js';
 import { createPayoutExportHandlers } from './treasury/export-handlers.js';
 import { createSweepHandlers } from './treasury/sweep-handlers.js';
 import { createForwarderSource, createTreasury } from './treasury/treasury.js';
@@ -98,8 +97,8 @@ import { createDispatcher } from './webhooks/dispatcher.js';
 import { createEndpoints } from './webhooks/endpoints.js';
 import { createWebhookHandlers } from './webhooks/handlers.js';
 import { createOutbox } from './webhooks/outbox.js';
-import { createSender } from './webhooks/send.js';
-import { createTargets, type Resolve } from './webhooks/targets.js';
+import { createSender, type SenderOptions } from './webhooks/send.js';
+import { createTargets, type TargetsOptions } from './webhooks/targets.js';
 import { createWebhookTest } from './webhooks/webhook-test.js';
 import { createWebhooks } from './webhooks/webhooks.js';
 import {
@@ -127,12 +126,7 @@ export interface Overrides {
   readonly adapters?: Adapters;
   /** Simulated networks on which an operator sends the transfers, as on real ones. */
   readonly paidByOperator?: readonly string[];
-  /** Replaces the system's DNS resolver and certificate authorities for webhooks, and the timeout of an attempt. */
-  readonly webhooks?: {
-    readonly resolve?: Resolve;
-    readonly certificateAuthority?: string;
-    readonly timeoutMs?: number;
-  };
+  readonly webhooks?: Pick<TargetsOptions, 'resolve'> & Omit<SenderOptions, 'targets'>;
 }
 
 export interface AppOptions {
@@ -169,7 +163,16 @@ export async function createApp(options: AppOptions) {
   const serverTime = await createServerTime(database, log, overrides.localNow);
   const clock = await createTestClock(database, overrides.realNow ?? serverTime.now);
   const isLive = config.networks.some(({ network }) => network.mode === 'live');
-  const rates = overrides.rates ?? openRates(config, isLive, clock, log);
+  // Real money needs real rates. The bundled file is for trying out.
+  const rateSources = config.rateSources ?? (isLive && !config.ratesFile ? defaultSources : undefined);
+  const worldRates =
+    rateSources &&
+    createWorldRates({ adapters: rateSources, currencies: currencyList, now: clock.real, log });
+  const ratesFile = config.ratesFile ?? shippedRatesFile;
+  const rates =
+    overrides.rates ??
+    worldRates ??
+    (await orStartError(`RATES_FILE: ${ratesFile} cannot be used`, () => readFixedRates(ratesFile, clock)));
   const depositKeys = await createDepositKeys(database, clock.real, newId, createForwarderSource);
   // Before the first start of a server there is no seed, but then there are no payments to give addresses to either.
   const simulatedSources =
@@ -186,44 +189,42 @@ export async function createApp(options: AppOptions) {
     guard,
   );
   const watchedAddresses = createWatchedAddresses(database);
-  const connected = connect(config, overrides.adapters ?? builtInAdapters, {
-    log,
-    now: clock.real,
-    watched: async (mode, addresses) =>
-      new Set([
-        ...(await watchedAddresses.find(mode, addresses)),
-        ...(await chainEvidence.watched(mode, addresses)),
-      ]),
-    soughtCoins: (mode, network) => chainEvidence.soughtCoins(mode, network),
-    isAnyoneExpected: (mode) => isAnyoneExpected(database.reader, mode),
-  });
+  const connected = await orStartError('NETWORKS_FILE: a network cannot be used', () =>
+    connectNetworks(config.networks, overrides.adapters ?? builtInAdapters, {
+      log,
+      now: clock.real,
+      watched: async (mode, addresses) =>
+        new Set([
+          ...(await watchedAddresses.find(mode, addresses)),
+          ...(await chainEvidence.watched(mode, addresses)),
+        ]),
+      soughtCoins: (mode, network) => chainEvidence.soughtCoins(mode, network),
+      isAnyoneExpected: (mode) => isAnyoneExpected(database.reader, mode),
+    }),
+  );
   const extraNetworks = [...connected, ...(overrides.networks ?? [])];
   const currencies = createCurrencies(currencyList, [
     ...simulatedNetworks,
     ...extraNetworks.map(({ network }) => network),
   ]);
 
-  const base = { database, clock, newId, currencies, log };
-  const depths = createDepths(rates, currencies);
-  const auditLog = createAuditLog(clock);
   const keys = createKeys(database, clock, newId);
   const merchants = createMerchants(clock, newId);
-  const customers = createCustomers(database, clock, newId, personalData);
+  const auditLog = createAuditLog(clock);
   const ledger = createLedger(newId);
+  const customers = createCustomers(database, clock, newId, personalData);
+  const depths = createDepths(rates, currencies);
+  const base = { database, clock, newId, currencies, log, personalData, rates, merchants, auditLog, ledger };
 
   const isSandboxOn = config.sandbox ?? currencies.networks('live').length === 0;
   const targets = createTargets({
     allowed: config.webhookAllowPrivate,
     // Over https, people set the URL in the console, and could read through its answers what is inside the network.
     isForDevelopment: isSandboxOn && !publicUrl.startsWith('https:'),
-    resolve: overrides.webhooks?.resolve,
+    ...overrides.webhooks,
   });
-  const sender = createSender({
-    targets,
-    certificateAuthority: overrides.webhooks?.certificateAuthority,
-    timeoutMs: overrides.webhooks?.timeoutMs,
-  });
-  const dispatcher = createDispatcher({ ...base, auditLog, sender, dataKeys: config.dataKeys, personalData });
+  const sender = createSender({ targets, ...overrides.webhooks });
+  const dispatcher = createDispatcher({ ...base, sender, dataKeys: config.dataKeys });
   const webhookTest = createWebhookTest(sender, clock, newId, config.dataKeys);
   const outbox = createOutbox(clock, newId, personalData, () => {
     dispatcher.wake();
@@ -233,11 +234,11 @@ export async function createApp(options: AppOptions) {
   const endpoints = createEndpoints(clock, targets, config.dataKeys);
 
   const accountChanges = createAccountChanges({ keys, merchants, endpoints, auditLog });
-  const depositKeyChanges = createDepositKeyChanges({ database, depositKeys, auditLog, outbox, log });
+  const depositKeyChanges = createDepositKeyChanges({ ...base, depositKeys, outbox });
   const wallets = createWallets(base, depositAddresses);
   const updateSubscription = createSubscriptionStatus(outbox);
   const payments = createPayments({
-    ...{ ...base, rates, personalData, depths, ledger, outbox, customers },
+    ...{ ...base, depths, outbox, customers },
     addresses: depositAddresses,
     isReadable: createAvailability(() => scanner.status(), connected, clock.real),
     findTransfers: createFindTransfers(connected, (ref, txHash) =>
@@ -257,7 +258,7 @@ export async function createApp(options: AppOptions) {
   });
   const paymentExport = createPaymentExport(database, currencies, personalData);
   const erasure = createErasure(auditLog, newId, personalData);
-  const receipts = createReceipts({ ...base, rates, depths, addresses: depositAddresses, ledger, payments });
+  const receipts = createReceipts({ ...base, depths, addresses: depositAddresses, payments });
 
   const paymentPlans = createPaymentPlans(base);
   const charges = createCharges({ customers, paymentPlans, payments, outbox, checkoutUrl });
@@ -272,14 +273,10 @@ export async function createApp(options: AppOptions) {
     accountNames: { test: exampleAccountNames, live: createPaystackAccountNames(config.accountNames) },
   });
   const walletAddresses = createWalletAddresses(base, auditLog);
-  const simulatedChains = createSimulatedChains({
-    database,
-    clock,
-    networks: simulatedNetworks,
-    blockIntervalMs: config.blockIntervalMs,
-  });
+  const { blockIntervalMs } = config;
+  const simulatedChains = createSimulatedChains({ ...base, networks: simulatedNetworks, blockIntervalMs });
   const { balances, payouts, transfers, testPayer, settlement } = createWithdrawals({
-    ...{ ...base, ledger, outbox, walletAddresses, bankAccounts, merchants, simulatedChains },
+    ...{ ...base, outbox, walletAddresses, bankAccounts, simulatedChains },
     returningDeposits: hasReturningReceipts,
     ensureFree: (reader, transfer) => psbtPayouts.ensureFree(reader, transfer),
     ensureUnpaid: (reader, transfer) => treasury.payoutExports.ensureUnpaid(reader, transfer),
@@ -288,18 +285,17 @@ export async function createApp(options: AppOptions) {
       simulatedNetworks.includes(network) && !overrides.paidByOperator?.includes(network.code),
   });
 
-  const shared = { ...base, ledger, depositKeys, connected, auditLog, guard };
+  const shared = { ...base, depositKeys, connected, guard };
   const psbtPayouts = createPsbtPayouts({ ...shared, payouts, settlement });
   const { isCrossChecked } = depths;
-  const treasury = createTreasury({ ...shared, rates, transfers, isCrossChecked, gasKey: config.gasKey });
+  const treasury = createTreasury({ ...shared, transfers, isCrossChecked, gasKey: config.gasKey });
   const transfersByHand = createTransfersByHand({
     ...shared,
     transfers,
     treasury: { ...treasury.settledByHand, ensureUnpaidOnChain: treasury.payoutExports.ensureUnpaidOnChain },
   });
   const refunds = createRefunds({
-    ...shared,
-    ...{ rates, outbox, balances, merchants, transfers, publicUrl },
+    ...{ ...shared, outbox, balances, transfers, publicUrl },
     payments: paymentRefunds,
     checkAddress: createCheckAddress(
       () =>
@@ -322,12 +318,7 @@ export async function createApp(options: AppOptions) {
     untouchedCoins: (reader, of) => psbtPayouts.untouchedCoins(reader, of),
     suspect: (transaction, found) => restore.suspect(transaction, found),
   });
-  const people = createPeople({
-    ...{ ...base, auditLog, merchants },
-    consoleUrl: consoleUrl(publicUrl),
-    modes: (['test', 'live'] as const).filter((mode) => currencies.networks(mode).length > 0),
-    permissionsOf,
-  });
+  const people = createPeople({ ...base, consoleUrl: consoleUrl(publicUrl) });
   const features: readonly Feature[] = [restore, treasury, psbtPayouts, reconciliation];
 
   const chains = [...simulatedChains.chains, ...extraNetworks.map(({ chain }) => chain)];
@@ -358,7 +349,7 @@ export async function createApp(options: AppOptions) {
 
   const networks = () => networkHealth(scanner.status(), connected);
   const home = createHome({
-    ...{ clock, currencies, rates, networks },
+    ...{ ...base, networks },
     payments: payments.list,
     refunds: refunds.list,
     transfers: transfers.list,
@@ -395,18 +386,8 @@ export async function createApp(options: AppOptions) {
 
   return {
     ...{ clock, serverTime, auditLog, keys, accountChanges, merchants, people, customers, personalData },
-    ...{ payments, paymentExport, receipts, paymentPlans, billing, erasure, wallets, walletAddresses },
-    ...{
-      balances,
-      transfers,
-      transfersByHand,
-      payouts,
-      refunds,
-      testPayer,
-      endpoints,
-      webhooks,
-      webhookTest,
-    },
+    ...{ payments, paymentExport, receipts, billing, erasure, wallets, webhooks, endpoints, webhookTest },
+    ...{ balances, transfers, transfersByHand, payouts, refunds, testPayer },
     ...{ psbtPayouts, treasury, reconciliation, restore, features, dispatcher, changes, networks, scanner },
     ...{ depositAddresses, depositKeys, depositKeyChanges, currencies, rates, chains, connected },
     ...{ simulatedChains, sandbox, sandboxReset: createSandboxReset(database, clock, auditLog) },
@@ -414,13 +395,11 @@ export async function createApp(options: AppOptions) {
     isSandboxOn,
     dataKeys: config.dataKeys,
     /** Undefined if rates come from a file. */
-    worldRates: isWorldRates(rates) ? rates : undefined,
+    worldRates: overrides.rates ? undefined : worldRates,
     createHandlers,
     createConsoleHandlers: () => ({
       ...createPeopleHandlers(people),
-      ...createAccountHandlers({
-        ...{ reader: database.reader, keys, merchants, auditLog, accountChanges, endpoints },
-      }),
+      ...createAccountHandlers({ ...base, reader: database.reader, keys, accountChanges, endpoints }),
       ...createSweepHandlers(treasury.sweeps, currencies),
       ...createPayoutExportHandlers(treasury, currencies),
       ...createPsbtHandlers(psbtPayouts, currencies),
@@ -435,37 +414,6 @@ function markerPath({ databaseUrl, markerDirectory }: Config, id: string | undef
   if (id === undefined || file === ':memory:') return undefined;
   const directory = markerDirectory ?? (file === undefined ? 'data' : dirname(file));
   return join(directory, `checkout-marker-${id}`);
-}
-
-function connect(config: Config, available: Adapters, deps: Parameters<typeof connectNetworks>[2]) {
-  try {
-    return connectNetworks(config.networks, available, deps);
-  } catch (error) {
-    throw new StartError('NETWORKS_FILE: a network cannot be used', { cause: error });
-  }
-}
-
-/** Real money needs real rates. The bundled file is for trying out. */
-function openRates(
-  { ratesFile, rateSources }: Config,
-  isLive: boolean,
-  clock: Parameters<typeof readFixedRates>[1],
-  log: Logger,
-): RateSource | WorldRates {
-  const adapters = rateSources ?? (isLive && ratesFile === undefined ? defaultSources : undefined);
-  if (adapters) {
-    return createWorldRates({ adapters, currencies: currencyList, now: clock.real, log });
-  }
-  const file = ratesFile ?? shippedRatesFile;
-  try {
-    return readFixedRates(file, clock);
-  } catch (error) {
-    throw new StartError(`RATES_FILE: ${file} cannot be used`, { cause: error });
-  }
-}
-
-function isWorldRates(rates: RateSource): rates is WorldRates {
-  return 'refresh' in rates;
 }
 
 /** @throws StartError. Without it, the first value that cannot be read would be the first to tell */

@@ -88,6 +88,8 @@ function bootstrapKey(kind: 'secret' | 'public') {
   } as const;
 }
 
+const paystackUrl = 'https://api.paystack.co';
+
 const variables = {
   HOST: {
     help: 'Address to listen on',
@@ -207,7 +209,7 @@ const variables = {
   },
   ACCOUNT_NAMES_URL: {
     ...url("Provider that looks up bank account holders in live mode, with Paystack's API"),
-    fallback: 'https://api.paystack.co',
+    fallback: paystackUrl,
   },
   PAYSTACK_SECRET_KEY: {
     help: 'Secret key for ACCOUNT_NAMES_URL. Without it, live mode cannot look up account holders',
@@ -237,29 +239,22 @@ const variables = {
   ),
 } as const satisfies Record<string, Variable>;
 
-type Schemas = { [Name in keyof typeof variables]: (typeof variables)[Name]['schema'] };
-
-// The entries come from `variables`, so each name keeps its schema.
-const schema = z.object(
-  Object.fromEntries(Object.entries(variables).map(([name, variable]) => [name, variable.schema])) as Schemas,
-);
+type Values = { readonly [Name in keyof typeof variables]: z.output<(typeof variables)[Name]['schema']> };
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Parses the environment. Empty variables count as not set. @throws ConfigError */
 export function readConfig(environment: Environment) {
-  const given = Object.fromEntries(
-    Object.keys(variables).flatMap((name) => {
-      const value = environment[name]?.trim();
-      return value ? [[name, value]] : [];
-    }),
-  );
-  const result = schema.safeParse(given);
-  if (!result.success) {
-    const names = new Set(result.error.issues.map((issue) => String(issue.path[0])));
-    throw new ConfigError([...names].map((name) => describeInvalid(name, given[name])).join('\n'));
-  }
-  const { data } = result;
+  const problems: string[] = [];
+  const values = Object.entries<Variable>(variables).map(([name, { allowed, isSecret, schema }]) => {
+    const given = environment[name]?.trim() || undefined;
+    const { success, data: value } = schema.safeParse(given);
+    const shown = isSecret ? 'the value given' : `"${given ?? ''}"`;
+    if (!success) problems.push(`${name}: ${shown} is not allowed; it must be ${allowed}`);
+    return [name, value];
+  });
+  if (problems.length > 0) throw new ConfigError(problems.join('\n'));
+  const data = Object.fromEntries(values) as Values;
   if (data.RATES && data.RATES_FILE !== undefined) {
     throw new ConfigError('RATES, RATES_FILE: only one of them can be set');
   }
@@ -304,7 +299,7 @@ export function readConfig(environment: Environment) {
     trustProxy: data.TRUST_PROXY,
     webhookAllowPrivate: data.WEBHOOK_ALLOW_PRIVATE,
     accountNames: {
-      url: data.ACCOUNT_NAMES_URL ?? 'https://api.paystack.co',
+      url: data.ACCOUNT_NAMES_URL ?? paystackUrl,
       secretKey: data.PAYSTACK_SECRET_KEY,
     },
     logLevel: data.LOG_LEVEL,
@@ -351,12 +346,6 @@ export function describeVariables(): string {
     .join('\n');
 }
 
-function describeInvalid(name: string, given: string | undefined): string {
-  const variable = Object.entries<Variable>(variables).find(([known]) => known === name)?.[1];
-  const value = variable?.isSecret ? 'the value given' : `"${given ?? ''}"`;
-  return `${name}: ${value} is not allowed; it must be ${variable?.allowed ?? 'something else'}`;
-}
-
 function splitList(text: string): string[] {
   return text.split(',').map((part) => part.trim());
 }
@@ -365,12 +354,5 @@ const proxyNames = ['loopback', 'linklocal', 'uniquelocal'];
 
 /** Whether Express accepts the list as `trust proxy`. */
 function isProxyList(text: string): boolean {
-  return text.split(',').every((part) => {
-    const [address = '', length, ...more] = part.trim().split('/');
-    if (proxyNames.includes(part.trim())) return true;
-    const version = isIP(address);
-    const isLength =
-      length === undefined || (/^\d{1,3}$/.test(length) && Number(length) <= (version === 4 ? 32 : 128));
-    return version !== 0 && isLength && more.length === 0;
-  });
+  return splitList(text).every((part) => proxyNames.includes(part) || isIP(part) !== 0 || isSubnet(part));
 }

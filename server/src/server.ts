@@ -98,24 +98,24 @@ async function serve(
     onPaymentStatus: (status) => metrics?.countPayment(status),
     overrides,
   });
-  const { clock, keys, merchants, payments, scanner, networks, webhooks, dispatcher } = app;
-  if (config.demo === true && !app.isSandboxOn) {
+  const { clock, keys, merchants, auditLog, isSandboxOn, scanner, networks, webhooks, dispatcher } = app;
+  if (config.demo === true && !isSandboxOn) {
     throw new StartError('DEMO', { cause: 'the demo shop needs the sandbox. Set SANDBOX=on, or DEMO=off' });
   }
   await app.simulatedChains.prepare();
   const given = { publicKey: config.bootstrapPublicKey, secretKey: config.bootstrapSecretKey };
-  const bootstrapped = await bootstrap(database, merchants, keys, app.auditLog, given, app.isSandboxOn);
+  const bootstrapped = await bootstrap(database, merchants, keys, auditLog, given, isSandboxOn);
   const { merchantId: demoMerchant } = bootstrapped;
   // On a server to try things out, somebody must get in first. Whoever reads its output has its shell.
   const firstLink =
-    config.console && app.isSandboxOn && demoMerchant !== undefined
+    config.console && isSandboxOn && demoMerchant !== undefined
       ? await app.people.firstLink(demoMerchant)
       : undefined;
   const idempotency = createIdempotency({
     database,
     now: () => clock.real(),
     personalData: app.personalData,
-    readPayment: (caller, id) => payments.verify(caller, id),
+    readPayment: (caller, id) => app.payments.verify(caller, id),
   });
   for (const feature of app.features) await feature.prepare?.(stopping.signal);
   const jobList = [
@@ -123,7 +123,7 @@ async function serve(
     { name: 'audit trail', intervalMs: 2000, run: createAuditTrail({ ...app, database, log }) },
     ...app.features.flatMap((feature) => feature.jobs()),
   ];
-  const isDemoOn = (config.demo ?? app.isSandboxOn) && demoMerchant !== undefined;
+  const isDemoOn = (config.demo ?? isSandboxOn) && demoMerchant !== undefined;
   let isStopping = false;
   const checkReady = createCheckReady(
     {
@@ -162,7 +162,7 @@ async function serve(
   listener.serve(
     createExpressApp({
       handlers: app.createHandlers(createFindEndpoints()),
-      sandbox: app.isSandboxOn
+      sandbox: isSandboxOn
         ? createSandboxHandlers(app.sandbox, config.limits && createBudget(config.limits.sandboxPerSecond))
         : undefined,
       console: config.console
@@ -172,11 +172,7 @@ async function serve(
             changes: app.changes,
           }
         : undefined,
-      auditLog: app.auditLog,
-      database,
-      keys,
-      clock,
-      idempotency,
+      ...{ database, keys, clock, auditLog, idempotency },
       callerLimits: config.limits && createLimits(config.limits),
       ipLimits: config.limits && createIpLimits(config.limits),
       watchRequests: metrics?.watchRequests,
@@ -186,13 +182,7 @@ async function serve(
         ),
         ...(metrics ? [metrics.router] : []),
         site({
-          keys,
-          merchants,
-          payments,
-          clock,
-          database,
-          publicUrl,
-          checkoutUrl,
+          ...{ ...app, database, publicUrl, checkoutUrl },
           isConsoleOn: config.console,
           demo: isDemoOn
             ? {
@@ -255,32 +245,30 @@ function createJobList(
   database: Database,
   idempotency: Parameters<typeof prune>[0]['idempotency'],
 ): Job[] {
-  const { clock, serverTime, payments, refunds, testPayer, billing, endpoints, webhooks, simulatedChains } =
-    app;
-  const { keys, people, depositKeys, depositKeyChanges, worldRates, connected } = app;
+  const { clock, worldRates, simulatedChains } = app;
   const jobs: Job[] = [
     { name: 'test clocks', intervalMs: 1000, run: () => clock.refresh() },
-    { name: 'server time', intervalMs: 5000, run: () => serverTime.measure() },
-    { name: 'key uses', intervalMs: 180_000, run: () => keys.writeUses() },
-    { name: 'session uses', intervalMs: 180_000, run: () => people.sessions.writeUses() },
-    { name: 'deposit keys', intervalMs: 1000, run: () => depositKeys.refresh() },
-    { name: 'deposit key changes', intervalMs: 1000, run: () => depositKeyChanges.report() },
-    { name: 'expiry', intervalMs: 1000, run: (signal) => payments.expireOverdue(signal) },
-    { name: 'refunds', intervalMs: 1000, run: (signal) => refunds.expireOverdue(signal) },
-    { name: 'transfers', intervalMs: 500, run: (signal) => testPayer.advance(signal) },
-    { name: 'billing', intervalMs: 1000, run: (signal) => billing.run(signal) },
+    { name: 'server time', intervalMs: 5000, run: () => app.serverTime.measure() },
+    { name: 'key uses', intervalMs: 180_000, run: () => app.keys.writeUses() },
+    { name: 'session uses', intervalMs: 180_000, run: () => app.people.sessions.writeUses() },
+    { name: 'deposit keys', intervalMs: 1000, run: () => app.depositKeys.refresh() },
+    { name: 'deposit key changes', intervalMs: 1000, run: () => app.depositKeyChanges.report() },
+    { name: 'expiry', intervalMs: 1000, run: (signal) => app.payments.expireOverdue(signal) },
+    { name: 'refunds', intervalMs: 1000, run: (signal) => app.refunds.expireOverdue(signal) },
+    { name: 'transfers', intervalMs: 500, run: (signal) => app.testPayer.advance(signal) },
+    { name: 'billing', intervalMs: 1000, run: (signal) => app.billing.run(signal) },
     { name: 'list checkpoints', intervalMs: 60_000, run: (signal) => extendCheckpoints(database, signal) },
     {
       name: 'retention',
       intervalMs: 3_600_000,
-      run: (signal) => prune({ database, clock, idempotency, endpoints, webhooks, people }, signal),
+      run: (signal) => prune({ ...app, database, idempotency }, signal),
     },
   ];
   if (worldRates) {
     jobs.push({ name: 'rates', intervalMs: 1000, run: (signal) => worldRates.refresh(signal) });
   }
-  if (connected.length > 0) {
-    jobs.push({ name: 'first contact', intervalMs: 2000, run: createFirstContact(connected) });
+  if (app.connected.length > 0) {
+    jobs.push({ name: 'first contact', intervalMs: 2000, run: createFirstContact(app.connected) });
   }
   if (blockIntervalMs > 0) {
     jobs.push({

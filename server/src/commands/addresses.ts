@@ -10,9 +10,8 @@ import { amountOf, amountText, recordJson } from './records.js';
 export const addressCommands: Group = {
   name: 'addresses',
   summary: 'Deposit addresses, for the wallet that holds their keys.',
-  commands: [
-    command({
-      name: 'export',
+  commands: {
+    export: command({
       summary:
         "Prints all addresses that were given out from the merchant's deposit keys: index, path below the account, address, payment or wallet, and what was received.",
       details:
@@ -31,7 +30,7 @@ export const addressCommands: Group = {
         return { json, text: format === 'json' ? JSON.stringify(json, null, 2) : csvOf(keys, addresses) };
       },
     }),
-  ],
+  },
 };
 
 function keyJson({ key, descriptor, range }: ExportedKey) {

@@ -1,5 +1,4 @@
 /** `audit …`: shows who changed keys, webhooks, settings and destinations of money. */
-import { isoTime } from '../shared/clock.js';
 import type { AuditCheck } from '../merchants/audit-chain.js';
 import type { AuditEntry } from '../merchants/audit-log.js';
 import { command, type Group } from './command.js';
@@ -9,9 +8,8 @@ import { counted, listRecords } from './records.js';
 export const auditCommands: Group = {
   name: 'audit',
   summary: 'The audit log.',
-  commands: [
-    command({
-      name: 'list',
+  commands: {
+    list: command({
       summary:
         'Lists the audit log, oldest entry first: who changed what, when, and the values before and after.',
       details:
@@ -23,11 +21,10 @@ export const auditCommands: Group = {
       async run({ database, auditLog }, { merchant: merchantId, ...range }) {
         const filter = { merchantId, ...option.checkedRange(range) };
         const entries = await auditLog.list(database.reader, filter);
-        return listRecords(entries, entryJson, entryText, 'There are no entries');
+        return listRecords(entries, (entry) => entry, entryText, 'There are no entries');
       },
     }),
-    command({
-      name: 'check',
+    check: command({
       summary: 'Checks that no entry was changed, added or removed past the server.',
       details: `Each entry holds a hash of itself and of the entry before. Prints how many entries there are and the hash of the last one, or the first entry that is wrong, and exits with 1.
 
@@ -40,7 +37,7 @@ Who can write to the database could compute all hashes anew, or cut off the end.
         return { json: check, text: checkText(check), hasFailed: check.broken !== null };
       },
     }),
-  ],
+  },
 };
 
 function checkText({ entries, lastHash, broken }: AuditCheck): string {
@@ -50,10 +47,8 @@ function checkText({ entries, lastHash, broken }: AuditCheck): string {
   return `${where} is wrong. ${broken.reason}. ${count} before it ${entries === 1 ? 'is' : 'are'} unbroken`;
 }
 
-const entryJson = (entry: AuditEntry) => ({ ...entry, time: isoTime(entry.time) });
-
 function entryText({ time, merchantId, mode, actor, action, subjectId, before, after }: AuditEntry): string {
   const where = mode === null ? merchantId : `${merchantId} ${mode}`;
   const change = [before, after].filter((fields) => fields !== null).map((fields) => JSON.stringify(fields));
-  return `${isoTime(time)}  ${action}  ${subjectId}  of ${where}  by ${actor}\n    ${change.join(' -> ')}`;
+  return `${time}  ${action}  ${subjectId}  of ${where}  by ${actor}\n    ${change.join(' -> ')}`;
 }

@@ -7,9 +7,8 @@ import { table } from './records.js';
 export const balanceCommands: Group = {
   name: 'balances',
   summary: "A merchant's balances.",
-  commands: [
-    command({
-      name: 'list',
+  commands: {
+    list: command({
       summary: "Lists a merchant's balances as the API does, and on which networks the coins are held.",
       options: {
         merchant: option.merchant('the merchant').required(),
@@ -26,19 +25,18 @@ export const balanceCommands: Group = {
         return { json, text: table(headings, rows, 'There are no balances') };
       },
     }),
-    change(
+    suspend: change(
       'suspend',
       'Blocks new transfers and payouts from a balance.',
       'Those already accepted continue. ',
     ),
-    change('resume', 'Allows transfers and payouts from a balance again.'),
-  ],
+    resume: change('resume', 'Allows transfers and payouts from a balance again.'),
+  },
 };
 
 function change(name: 'suspend' | 'resume', summary: string, details = ''): Command {
   const isSuspended = name === 'suspend';
   return command({
-    name,
     summary,
     details: `${details}Repeating it changes nothing.`,
     options: {

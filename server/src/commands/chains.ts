@@ -15,9 +15,8 @@ import { counted, recordJson } from './records.js';
 export const chainCommands: Group = {
   name: 'chains',
   summary: 'What the server reads from the networks.',
-  commands: [
-    command({
-      name: 'status',
+  commands: {
+    status: command({
       summary:
         'Lists the networks with the last block that was scanned, how many blocks are left to read, why one is not read, and how nodes disagree; networks of NETWORKS_FILE that never worked too, and those that were removed from it.',
       details:
@@ -64,8 +63,7 @@ export const chainCommands: Group = {
         };
       },
     }),
-    command({
-      name: 'retry',
+    retry: command({
       summary:
         'Makes a running server try everything that is quarantined again at once, instead of waiting for its next attempt.',
       options: { network: option.code('only on this network') },
@@ -75,9 +73,8 @@ export const chainCommands: Group = {
         return { json: { count }, text: `${what} tried again with the next scan` };
       },
     }),
-    reconcileCommand,
-    command({
-      name: 'rescan',
+    reconcile: reconcileCommand,
+    rescan: command({
       summary:
         'Reads the blocks of a network again, up to the last one that was scanned, and credits what was missed: for example what was paid in a token that was added to NETWORKS_FILE later.',
       details: `What is known already changes nothing. The server may keep running. Says how far it is while it works.
@@ -123,7 +120,7 @@ A reorganisation that reaches below the blocks that are kept, which are at least
         };
       },
     }),
-  ],
+  },
 };
 
 type TreasuryStatus = Awaited<ReturnType<CommandContext['treasury']['status']>>[number];

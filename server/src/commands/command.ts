@@ -25,8 +25,6 @@ type Values<A, O> = { readonly [Name in keyof A]: NonNullable<ValueOf<A[Name]>> 
 };
 
 interface CommandText<A = Options, O = Options> {
-  /** The last word of its name: `create` of `keys create`. */
-  readonly name: string;
   /** One sentence, for lists of commands. */
   readonly summary: string;
   /** More paragraphs for its own help. */
@@ -67,7 +65,8 @@ export interface Group {
   /** `keys`, `transfers psbt`. */
   readonly name: string;
   readonly summary: string;
-  readonly commands: readonly Command[];
+  /** By the last word of their names: `create` of `keys create`. */
+  readonly commands: Readonly<Record<string, Command>>;
 }
 
 /** The options of all commands. */

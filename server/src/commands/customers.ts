@@ -6,9 +6,8 @@ import { counted } from './records.js';
 export const customerCommands: Group = {
   name: 'customers',
   summary: 'Personal data of customers.',
-  commands: [
-    command({
-      name: 'erase',
+  commands: {
+    erase: command({
       summary:
         "Erases a customer's personal data for good, in both modes: email, names and phone numbers, in customers, payments, descriptions, webhook payloads and stored replies.",
       details:
@@ -34,5 +33,5 @@ export const customerCommands: Group = {
         };
       },
     }),
-  ],
+  },
 };

@@ -8,13 +8,11 @@ import { counted } from './records.js';
 export const dataKeyCommands: Group = {
   name: 'data-key',
   summary: "The key that encrypts webhook secrets and payers' data in the database.",
-  commands: [
-    command({
-      name: 'rotate',
+  commands: {
+    rotate: command({
       summary: "Encrypts all webhook secrets and payers' data with the first key in DATA_KEY_FILE.",
       details:
         'Also those that were stored before there was a key. The servers run meanwhile, and all of them need both keys in the file until it is done: docs/operations.md says in which order. If the command is interrupted, run it again: it goes on where it stopped.',
-      options: {},
       async run({ database, endpoints, dataKeys, personalData, progress }) {
         const key = dataKeys.current;
         if (key === undefined)
@@ -33,5 +31,5 @@ export const dataKeyCommands: Group = {
         };
       },
     }),
-  ],
+  },
 };

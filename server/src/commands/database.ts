@@ -19,9 +19,8 @@ const serverWasStarted =
 export const databaseCommands: Group = {
   name: 'database',
   summary: 'Backups, and the move from SQLite to PostgreSQL or back.',
-  commands: [
-    command({
-      name: 'backup',
+  commands: {
+    backup: command({
       summary: 'Copies the SQLite database to a new file, which only the user who runs the command can read.',
       details: 'The server may keep running: the copy is a consistent snapshot. For PostgreSQL, use pg_dump.',
       args: { file: option.newFile('the new file') },
@@ -34,8 +33,7 @@ export const databaseCommands: Group = {
         return { json: { file }, text: `Copied the database to ${file}` };
       },
     }),
-    command({
-      name: 'copy',
+    copy: command({
       summary:
         'Copies everything into an empty database, from SQLite to PostgreSQL or back, and creates its tables.',
       details:
@@ -78,5 +76,5 @@ export const databaseCommands: Group = {
         }
       },
     }),
-  ],
+  },
 };

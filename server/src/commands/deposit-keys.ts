@@ -27,9 +27,8 @@ const existing = {
 export const depositKeyCommands: Group = {
   name: 'deposit-keys',
   summary: "The extended public keys and treasuries that merchants' addresses on real networks come from.",
-  commands: [
-    command({
-      name: 'set',
+  commands: {
+    set: command({
       summary: 'Sets the key of a wallet account that payments are received on.',
       details: `Without --yes it only shows the first ${previewed} addresses, to compare with the wallet. New payments get addresses of the new key; addresses of a former key stay watched. A running server uses a first key within two seconds.
 
@@ -77,8 +76,7 @@ On EVM networks, a treasury can take the place of the key: the address of a wall
         };
       },
     }),
-    command({
-      name: 'cancel',
+    cancel: command({
       summary: 'Withdraws a key that was set and has not taken effect.',
       details:
         'The key in use stays the one for new payments, as if the other had never been set. The audit log and the webhook say so.',
@@ -91,8 +89,7 @@ On EVM networks, a treasury can take the place of the key: the address of a wall
         return { json: recordJson(key), text: `Withdrawn: ${shortKey(key)}. The key in use stays in use` };
       },
     }),
-    command({
-      name: 'skip',
+    skip: command({
       summary: 'Leaves out the next addresses of a key, so that none of them is given out.',
       details:
         'For a database that was restored from a backup: the addresses that were given out since are not in it, and would be given out again, to other payers. Stop the servers first, and skip more addresses than were given out since the backup. Then raise the gap limit of the wallet by as many. It counts for all merchants that use the same key, and cannot be undone.',
@@ -110,8 +107,7 @@ On EVM networks, a treasury can take the place of the key: the address of a wall
         };
       },
     }),
-    command({
-      name: 'list',
+    list: command({
       summary:
         'Lists the deposit keys, oldest first, with the number of addresses that were given out. Replaced ones too, and pending ones with the time when they take effect.',
       options: { merchant: option.merchant('only the keys of this merchant') },
@@ -120,7 +116,7 @@ On EVM networks, a treasury can take the place of the key: the address of a wall
         return listRecords(keys, (key) => recordJson(key), keyLine, 'There are no deposit keys');
       },
     }),
-  ],
+  },
 };
 
 type Given = Readonly<Record<'xpub' | 'treasury', string | undefined>> & Pick<GivenKey, 'script'>;

@@ -59,7 +59,9 @@ Test and live records never mix. Every command that works on the records of one 
 ];
 
 function summaries({ name, commands }: Group): string[] {
-  return commands.map((command) => summaryOf(usage(`${name} ${command.name}`, command), command.summary));
+  return Object.entries(commands).map(([verb, command]) =>
+    summaryOf(usage(`${name} ${verb}`, command), command.summary),
+  );
 }
 
 function summaryOf(line: string, summary: string): string {

@@ -1,7 +1,7 @@
 /** `keys …`: creates, lists and revokes API keys. */
 import { isoTime } from '../shared/clock.js';
 import type { KeyRecord } from '../merchants/keys.js';
-import { keyScopes, type KeyScope } from '../shared/scope.js';
+import { keyScopes } from '../shared/scope.js';
 import { command, type Group } from './command.js';
 import { UsageError } from './errors.js';
 import * as option from './options.js';
@@ -10,9 +10,8 @@ import { recordJson, table } from './records.js';
 export const keyCommands: Group = {
   name: 'keys',
   summary: 'API keys, for servers and for pages.',
-  commands: [
-    command({
-      name: 'create',
+  commands: {
+    create: command({
       summary: 'Creates an API key and prints it.',
       details: 'A secret key is never shown again: only its digest is stored.',
       options: {
@@ -46,8 +45,7 @@ export const keyCommands: Group = {
         return { json: created, text: `id   ${created.id}\nkey  ${created.key}` };
       },
     }),
-    command({
-      name: 'list',
+    list: command({
       summary:
         'Lists the API keys, oldest first, with what they are for, when they were made and last used, their scope and their expiry.',
       details:
@@ -58,7 +56,7 @@ export const keyCommands: Group = {
         const listed = all.filter((key) => merchant === undefined || key.merchantId === merchant);
         const rows = listed.map((key) => keyRow(key, clock.real()));
         return {
-          json: listed.map(keyJson),
+          json: listed.map((key) => recordJson(key)),
           text: table(
             ['ID', 'MERCHANT', 'MODE', 'KEY', 'LABEL', 'CREATED', 'LAST USED', 'SCOPE', 'STATE'],
             rows,
@@ -67,8 +65,7 @@ export const keyCommands: Group = {
         };
       },
     }),
-    command({
-      name: 'revoke',
+    revoke: command({
       summary: 'Revokes an API key.',
       details: 'Running servers accept it for up to 5 more seconds.',
       args: { id: option.id('the key\'s id, as "keys list" shows it') },
@@ -77,25 +74,16 @@ export const keyCommands: Group = {
         return { json: { id, revoked: true }, text: `Revoked ${id}` };
       },
     }),
-  ],
+  },
 };
-
-function keyJson({ expiresAt, createdAt, lastUsedAt, revokedAt, ...key }: KeyRecord) {
-  return { ...key, scope: scopeOf(key), ...recordJson({ expiresAt, createdAt, lastUsedAt, revokedAt }) };
-}
 
 function keyRow(record: KeyRecord, now: number): string[] {
   const { id, merchantId, mode, key, label, createdAt, lastUsedAt } = record;
   const used = lastUsedAt === null ? 'never' : isoTime(lastUsedAt);
   return [
     ...[id, merchantId, mode, key, label || '-', isoTime(createdAt), used],
-    ...[scopeOf(record) ?? '-', stateOf(record, now)],
+    ...[record.scope ?? '-', stateOf(record, now)],
   ];
-}
-
-/** Null for public keys, whose list of endpoints is fixed. */
-function scopeOf({ kind, scope }: Pick<KeyRecord, 'kind' | 'scope'>): KeyScope | null {
-  return kind === 'public' ? null : scope;
 }
 
 function stateOf({ expiresAt, revokedAt }: KeyRecord, now: number): string {

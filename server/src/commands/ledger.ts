@@ -13,9 +13,8 @@ import { amountText } from './records.js';
 export const ledgerCommands: Group = {
   name: 'ledger',
   summary: 'The books.',
-  commands: [
-    command({
-      name: 'check',
+  commands: {
+    check: command({
       summary: "Checks the ledger's invariants and prints how many records each covers.",
       details: `Exits with 1 if one is violated, or if something could not be read.
 
@@ -43,7 +42,7 @@ With --chain, each forwarder must hold what the books say, to the unit, at a fin
         };
       },
     }),
-  ],
+  },
 };
 
 /** Their nodes cannot say what an address holds. */

@@ -29,21 +29,15 @@ const settings = {
     ['any', 'saved'],
     'where transfers may go: any address (default), or only wallet addresses that were saved more than 24 hours ago',
   ),
-  dailyLimit: option
-    .currencyAmount(
-      'the most that may be transferred of a currency within 24 hours, without fees, such as USDT=1000. Repeat it for more currencies; CODE=none removes a limit',
-    )
-    .repeated(),
-  dailyRefunds: option
-    .currencyAmount(
-      'the most that may be refunded of a currency within 24 hours, written likewise. Refunds do not count as transfers, and may go to any address',
-    )
-    .repeated(),
-  autoRefund: option
-    .currencyAmount(
-      'up to how much a refund of an excess, or of unaccepted money, is approved as soon as it has an address: USD=20 for all coins by their value, USDT=20 for this coin alone. Written likewise (default: none)',
-    )
-    .repeated(),
+  dailyLimit: option.currencyAmounts(
+    'the most that may be transferred of a currency within 24 hours, without fees, such as USDT=1000. Repeat it for more currencies; CODE=none removes a limit',
+  ),
+  dailyRefunds: option.currencyAmounts(
+    'the most that may be refunded of a currency within 24 hours, written likewise. Refunds do not count as transfers, and may go to any address',
+  ),
+  autoRefund: option.currencyAmounts(
+    'up to how much a refund of an excess, or of unaccepted money, is approved as soon as it has an address: USD=20 for all coins by their value, USDT=20 for this coin alone. Written likewise (default: none)',
+  ),
 };
 
 const webhook = {
@@ -57,9 +51,8 @@ const webhook = {
 export const merchantCommands: Group = {
   name: 'merchants',
   summary: 'Merchant accounts and their webhook URLs.',
-  commands: [
-    command({
-      name: 'create',
+  commands: {
+    create: command({
       summary: 'Creates a merchant account.',
       options: {
         name: option.text('NAME', 'name of the account').required(),
@@ -85,8 +78,7 @@ export const merchantCommands: Group = {
         });
       },
     }),
-    command({
-      name: 'update',
+    update: command({
       summary: 'Changes the given fields.',
       details: 'A new fee applies to new payments only.',
       args: { id: option.id('the merchant, as "merchants list" shows it') },
@@ -116,8 +108,7 @@ export const merchantCommands: Group = {
         });
       },
     }),
-    command({
-      name: 'list',
+    list: command({
       summary: 'Lists the merchant accounts, oldest first.',
       details: 'With --json it shows all their settings.',
       options: { merchant: option.merchant('only this merchant') },
@@ -134,37 +125,20 @@ export const merchantCommands: Group = {
         };
       },
     }),
-  ],
+  },
 };
 
-type GivenLimits = readonly (readonly [string, string | null])[];
-
-type GivenSettings = Omit<
-  MerchantChange,
-  'redirectOrigins' | 'dailyLimits' | 'dailyRefunds' | 'autoRefund'
-> & {
+type GivenSettings = Omit<MerchantChange, 'redirectOrigins' | 'dailyLimits'> & {
   readonly redirectOrigins: string | undefined;
-  readonly dailyLimit: GivenLimits;
-  readonly dailyRefunds: GivenLimits;
-  readonly autoRefund: GivenLimits;
+  readonly dailyLimit: MerchantChange['dailyLimits'];
 };
 
-const limitsOf = (given: GivenLimits) => (given.length === 0 ? undefined : Object.fromEntries(given));
-
-function accountChange({
-  redirectOrigins,
-  dailyLimit,
-  dailyRefunds,
-  autoRefund,
-  ...given
-}: GivenSettings): MerchantChange {
+function accountChange({ redirectOrigins, dailyLimit, ...given }: GivenSettings): MerchantChange {
   const origins = redirectOrigins?.split(/[\s,]+/).filter((origin) => origin !== '');
   return {
     ...given,
     redirectOrigins: origins?.length === 0 ? null : origins,
-    dailyLimits: limitsOf(dailyLimit),
-    dailyRefunds: limitsOf(dailyRefunds),
-    autoRefund: limitsOf(autoRefund),
+    dailyLimits: dailyLimit,
   };
 }
 

@@ -1,6 +1,7 @@
 /** Which networks are read, for `chains status`: all that are configured, those too that never were read, and former ones. */
 import { lagLimitMs } from '../chains/availability.js';
 import type { NetworkRef } from '../chains/chain.js';
+import type { ConnectedNetwork } from '../chains/connect.js';
 import { lagOf, listCursors } from '../scanning/cursors.js';
 import { errorMessage } from '../shared/error-message.js';
 import type { CommandContext } from './context.js';
@@ -22,36 +23,34 @@ const answerMs = 20_000;
 export async function readNetworkStates(context: CommandContext): Promise<NetworkState[]> {
   const cursors = await listCursors(context.database.reader);
   const isSame = (a: NetworkRef, b: NetworkRef) => a.mode === b.mode && a.network === b.network;
-  const configured = context.chains.map(async ({ mode, network }): Promise<NetworkState> => {
-    const cursor = cursors.find((one) => isSame(one, { mode, network }));
+  const configured = context.chains.map(async (chain): Promise<NetworkState> => {
+    const { mode, network } = chain;
+    const cursor = cursors.find((one) => isSame(one, chain));
+    const real = context.connected.find((one) => one.chain === chain);
     const problem = cursor
-      ? whyNotRead(context, cursor)
-      : `it has not been read yet: ${await whyNeverRead(context, { mode, network })}`;
+      ? whyNotRead(cursor, real, context.clock.real())
+      : `it has not been read yet: ${await whyNeverRead(real, context.signal)}`;
     return { mode, network, cursor, isConfigured: true, problem };
   });
   const former = cursors
     .filter((cursor) => !context.chains.some((chain) => isSame(chain, cursor)))
-    .map(({ mode, network, ...rest }): NetworkState => {
-      const cursor = { mode, network, ...rest };
-      return { mode, network, cursor, isConfigured: false, problem: cursor.problem ?? undefined };
+    .map((cursor): NetworkState => {
+      const { mode, network, problem } = cursor;
+      return { mode, network, cursor, isConfigured: false, problem: problem ?? undefined };
     });
   const states = [...(await Promise.all(configured)), ...former];
   return states.sort((a, b) => `${a.mode}/${a.network}`.localeCompare(`${b.mode}/${b.network}`));
 }
 
-function whyNotRead({ connected, clock }: CommandContext, cursor: Cursor): string | undefined {
+function whyNotRead(cursor: Cursor, real: ConnectedNetwork | undefined, now: number): string | undefined {
   if (cursor.problem !== null) return cursor.problem;
   if (cursor.disagreement !== null) return `its nodes disagree: ${cursor.disagreement}`;
-  const real = connected.find(
-    ({ network }) => network.mode === cursor.mode && network.code === cursor.network,
-  );
-  const lagMs = lagOf(cursor, clock.real());
+  const lagMs = lagOf(cursor, now);
   if (!real || lagMs <= lagLimitMs(real.blockSeconds)) return undefined;
   return `it is ${Math.round(lagMs / 1000)} s behind, so it is not offered. Does a server run, and do its nodes have new blocks?`;
 }
 
-async function whyNeverRead({ connected, signal }: CommandContext, ref: NetworkRef): Promise<string> {
-  const real = connected.find(({ network }) => network.mode === ref.mode && network.code === ref.network);
+async function whyNeverRead(real: ConnectedNetwork | undefined, signal: AbortSignal): Promise<string> {
   if (!real) return 'start the server';
   try {
     await real.chain.head(AbortSignal.any([signal, AbortSignal.timeout(answerMs)]));

@@ -17,9 +17,8 @@ type CheckedNetwork = Awaited<ReturnType<typeof check>>;
 export const networkCommands: Group = {
   name: 'networks',
   summary: 'The real networks in NETWORKS_FILE.',
-  commands: [
-    command({
-      name: 'check',
+  commands: {
+    check: command({
       summary:
         "Connects to the nodes of the networks in NETWORKS_FILE, and shows what each is, how far it is and what it can do, the first addresses of a merchant's deposit key, and what its payers would be offered for 10 USD.",
       details: 'Says what it is doing while it works. Exits with 1 if there is a problem.',
@@ -61,7 +60,7 @@ export const networkCommands: Group = {
         };
       },
     }),
-  ],
+  },
 };
 
 async function onlyMerchant({ database, merchants }: CommandContext): Promise<string | undefined> {

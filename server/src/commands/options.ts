@@ -172,15 +172,24 @@ export function checkedRange<
   throw new UsageError('--from must not be after --to');
 }
 
-/** `USDT=1000`. The amount is checked by whoever knows the currency; `none` is null. */
-export const currencyAmount = (describe: string) =>
-  option('CODE=AMOUNT', describe, (given, name): readonly [string, string | null] => {
-    const [, currency, amount] = /^([A-Za-z0-9]{1,20})=(.+)$/.exec(given.trim()) ?? [];
-    if (currency !== undefined && amount !== undefined) {
-      return [currency.toUpperCase(), amount === 'none' ? null : amount];
-    }
-    throw new UsageError(`${name} must be like USDT=1000 or USDT=none, not "${given}"`);
-  });
+/** `USDT=1000`, several times: by code. Amounts are checked by whoever knows the currency; `none` is null. */
+export const currencyAmounts = (
+  describe: string,
+): Option<Readonly<Record<string, string | null>> | undefined> => ({
+  ...{ value: 'CODE=AMOUNT', describe, isRequired: false, isRepeated: true },
+  read(given, name) {
+    if (given.length === 0) return undefined;
+    return Object.fromEntries(given.map((one) => currencyAmount(one, name)));
+  },
+});
+
+function currencyAmount(given: string, name: string): readonly [string, string | null] {
+  const [, currency, amount] = /^([A-Za-z0-9]{1,20})=(.+)$/.exec(given.trim()) ?? [];
+  if (currency !== undefined && amount !== undefined) {
+    return [currency.toUpperCase(), amount === 'none' ? null : amount];
+  }
+  throw new UsageError(`${name} must be like USDT=1000 or USDT=none, not "${given}"`);
+}
 
 /** `full, read or verify`. */
 function alternatives(words: readonly string[]): string {

@@ -19,9 +19,8 @@ const pageSize = 100;
 export const paymentCommands: Group = {
   name: 'payments',
   summary: 'Payments: found, shown, and exported for the accountant.',
-  commands: [
-    command({
-      name: 'list',
+  commands: {
+    list: command({
       summary: "Lists a merchant's payments, newest first, by the filters of the API.",
       options: {
         ...scoped,
@@ -43,8 +42,7 @@ export const paymentCommands: Group = {
         return { ...listed(rows), json: { total, payments: rows } };
       },
     }),
-    command({
-      name: 'find',
+    find: command({
       summary:
         'Finds payments by a reference, an email address, an address that was given out, or a transaction.',
       args: { text: option.text('TEXT', 'what is known of the payment') },
@@ -65,8 +63,7 @@ export const paymentCommands: Group = {
         return listed([...found.values()]);
       },
     }),
-    command({
-      name: 'show',
+    show: command({
       summary: 'Shows a payment as a secret key sees it, with its receipts and its time log.',
       args: { id: option.id('the payment') },
       options: scoped,
@@ -75,8 +72,7 @@ export const paymentCommands: Group = {
         return { json: payment, text: JSON.stringify(payment, null, 2) };
       },
     }),
-    command({
-      name: 'export',
+    export: command({
       summary:
         "Exports a merchant's payments for the accountant, oldest first, with the transfers that arrived, what was credited and charged, and refunds.",
       details:
@@ -103,7 +99,7 @@ export const paymentCommands: Group = {
         };
       },
     }),
-  ],
+  },
 };
 
 /** Undefined if the payment is another merchant's. */

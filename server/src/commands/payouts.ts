@@ -14,9 +14,8 @@ const id = option.id('the payout, as "payouts list" shows it');
 export const payoutCommands: Group = {
   name: 'payouts',
   summary: 'Payouts to bank accounts, which you make by hand.',
-  commands: [
-    command({
-      name: 'create',
+  commands: {
+    create: command({
       summary: "Takes an amount from a merchant's balance, for you to pay to a bank account.",
       details: 'Repeating it changes nothing.',
       options: {
@@ -44,8 +43,7 @@ export const payoutCommands: Group = {
         return showRecord(payoutJson(row));
       },
     }),
-    command({
-      name: 'list',
+    list: command({
       summary: 'Lists the bank payouts, oldest first, at most 1000.',
       options: {
         merchant: option.merchant('only payouts of this merchant'),
@@ -56,8 +54,7 @@ export const payoutCommands: Group = {
         return listRecords(rows, payoutJson, payoutLine, 'There are no payouts');
       },
     }),
-    command({
-      name: 'settle',
+    settle: command({
       summary: 'Marks a bank payout as paid.',
       details: 'Repeating it changes nothing.',
       args: { id },
@@ -66,8 +63,7 @@ export const payoutCommands: Group = {
           context.payouts.settle(transaction, given.id),
         ),
     }),
-    command({
-      name: 'fail',
+    fail: command({
       summary: "Marks a bank payout as failed and returns its amount to the merchant's balance.",
       details: 'Repeating it changes nothing.',
       args: { id },
@@ -77,7 +73,7 @@ export const payoutCommands: Group = {
           context.payouts.fail(transaction, given.id, given.reason),
         ),
     }),
-  ],
+  },
 };
 
 /** Changes a payout, records who did it, and shows it. Repeating a change records nothing. */

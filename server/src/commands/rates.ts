@@ -10,9 +10,8 @@ import { command, type Group, type Output } from './command.js';
 export const rateCommands: Group = {
   name: 'rates',
   summary: 'Exchange rates.',
-  commands: [
-    command({
-      name: 'show',
+  commands: {
+    show: command({
       summary:
         'Fetches the exchange rates now, and shows for each currency the rate that a payment would be locked at, and what each source says.',
       details: 'Exits with 1 if a source does not answer, or a currency has no rate.',
@@ -22,7 +21,7 @@ export const rateCommands: Group = {
         return showWorld(worldRates);
       },
     }),
-  ],
+  },
 };
 
 function showFixed(rates: RateSource): Output {

@@ -14,7 +14,6 @@ import { amountText, counted, recordJson } from './records.js';
 type Report = Awaited<ReturnType<typeof check>>;
 
 export const reconcileCommand = command({
-  name: 'reconcile',
   summary:
     'Compares what the addresses hold with the books: balance and what left must be what was received.',
   details: `The server does this by itself: at each block for a part of the addresses that wait for money, and for all within a day. What is too much becomes a receipt of the payment or wallet whose address it is, once a later block, and another node where there is one, says the same. Dust, which is less than the smallest payment, does not.
@@ -45,7 +44,7 @@ The blocks of Bitcoin and Litecoin name every output, so nothing comes unseen th
 });
 
 /** 3: something is missing; 4: there is too much. */
-export function exitCodeOf(differences: readonly { readonly units: bigint }[]): 0 | 3 | 4 {
+function exitCodeOf(differences: readonly { readonly units: bigint }[]): 0 | 3 | 4 {
   if (differences.some(({ units }) => units < 0n)) return 3;
   return differences.some(({ units }) => units > 0n) ? 4 : 0;
 }

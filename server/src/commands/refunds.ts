@@ -19,9 +19,8 @@ const statuses = [
 export const refundCommands: Group = {
   name: 'refunds',
   summary: 'Refunds: money of a payment that goes back to its payer.',
-  commands: [
-    command({
-      name: 'create',
+  commands: {
+    create: command({
       summary: 'Starts a refund, reserves its amount, and prints the link for the payer.',
       details:
         'The link is shown once; "refunds link" makes a new one. Send it to the payer yourself: whoever has it says where the money goes.',
@@ -53,8 +52,7 @@ export const refundCommands: Group = {
         return show(created);
       },
     }),
-    command({
-      name: 'list',
+    list: command({
       summary: 'Lists the refunds, oldest first, at most 1000.',
       options: {
         merchant: option.merchant('only refunds of this merchant'),
@@ -67,15 +65,13 @@ export const refundCommands: Group = {
         return listRecords(found, (refund) => refund, refundLine, 'There are no refunds');
       },
     }),
-    command({
-      name: 'show',
+    show: command({
       summary: 'Shows a refund.',
       args: { id },
       run: async ({ refunds }, given) =>
         show(await refunds.retrieve(await refunds.owner(given.id), given.id)),
     }),
-    command({
-      name: 'approve',
+    approve: command({
       summary: 'Approves a refund that has an address: a transfer pays it.',
       details: 'Repeating it changes nothing. From then on, the address cannot change any longer.',
       args: { id },
@@ -90,8 +86,7 @@ export const refundCommands: Group = {
           context.refunds.approve(transaction, scope, given.id, context.actor, given.address),
         ),
     }),
-    command({
-      name: 'cancel',
+    cancel: command({
       summary: 'Cancels a refund that was not approved, and gives back what it reserved.',
       details: 'Repeating it changes nothing.',
       args: { id },
@@ -100,8 +95,7 @@ export const refundCommands: Group = {
           context.refunds.cancel(transaction, scope, given.id, context.actor),
         ),
     }),
-    command({
-      name: 'link',
+    link: command({
       summary: 'Makes a new link for the payer, valid for 30 days. The former one ends.',
       args: { id },
       run: (context, given) =>
@@ -109,7 +103,7 @@ export const refundCommands: Group = {
           context.refunds.link(transaction, scope, given.id, context.actor),
         ),
     }),
-  ],
+  },
 };
 
 async function change(

@@ -55,7 +55,9 @@ export const groups: readonly Group[] = [
 
 /** By all words of their names: `keys create`. */
 export const commands: ReadonlyMap<string, Command> = new Map(
-  groups.flatMap((group) => group.commands.map((command) => [`${group.name} ${command.name}`, command])),
+  groups.flatMap((group) =>
+    Object.entries(group.commands).map(([verb, command]) => [`${group.name} ${verb}`, command] as const),
+  ),
 );
 
 /** Finds the command that a command line begins with. @returns undefined if there is none */

@@ -6,9 +6,8 @@ import * as option from './options.js';
 export const sandboxCommands: Group = {
   name: 'sandbox',
   summary: 'Test data.',
-  commands: [
-    command({
-      name: 'reset',
+  commands: {
+    reset: command({
       summary: 'Deletes all test data of a merchant, and puts its test clock back to the real time.',
       details: `Its payments, customers, wallets, plans, transfers, balances and webhook events of test mode are gone for good. Its account, its keys, its webhook URL and everything of live mode stay. Other merchants notice nothing.
 
@@ -32,5 +31,5 @@ Stop using the merchant's test keys meanwhile. If the command is interrupted, ru
         };
       },
     }),
-  ],
+  },
 };

@@ -10,9 +10,8 @@ const id = option.id('the transfer, as "transfers list" shows it');
 export const transferCommands: Group = {
   name: 'transfers',
   summary: "Transfers of merchants' coins, which you send by hand on real networks.",
-  commands: [
-    command({
-      name: 'list',
+  commands: {
+    list: command({
       summary: 'Lists the transfers, oldest first, at most 1000.',
       details: 'Send the pending ones whose executor is "operator" by hand, then settle them.',
       options: {
@@ -27,8 +26,7 @@ export const transferCommands: Group = {
         return listRecords(rows, transferJson, transferLine, 'There are no transfers');
       },
     }),
-    command({
-      name: 'create',
+    create: command({
       summary: "Creates a transfer from a merchant's balance, by the rules of the API.",
       options: {
         merchant: option.merchant('whose balance pays').required(),
@@ -51,8 +49,7 @@ export const transferCommands: Group = {
         return { json: transfer, text: `Created ${transfer.id}` };
       },
     }),
-    command({
-      name: 'settle',
+    settle: command({
       summary:
         "Marks a transfer as sent by hand, after looking the transaction up on the network: it must pay the transfer's amount to its address, and have enough confirmations.",
       details:
@@ -74,8 +71,7 @@ export const transferCommands: Group = {
         return showRecord(transferJson(await transfersByHand.settle(paid, actor, signal)));
       },
     }),
-    command({
-      name: 'fail',
+    fail: command({
       summary: 'Marks a transfer that was not sent as failed and makes its amount available again.',
       details:
         'Running it again changes nothing. It is refused while an export reserves the transfer (see "transfers release"), and if any node shows that a treasury has paid it.',
@@ -85,7 +81,7 @@ export const transferCommands: Group = {
         return showRecord(transferJson(await transfersByHand.fail(given.id, given.reason, actor, signal)));
       },
     }),
-  ],
+  },
 };
 
 function transferJson(row: TransferTable) {

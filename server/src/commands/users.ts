@@ -19,9 +19,8 @@ const meaning: Readonly<Record<Role, string>> = {
 export const userCommands: Group = {
   name: 'users',
   summary: 'The people who use the console.',
-  commands: [
-    command({
-      name: 'invite',
+  commands: {
+    invite: command({
       summary: "Adds a person to a merchant's team, and prints a link to sign in with.",
       details: `The link works once, for 30 minutes: send it to nobody else. For somebody who is in the team already it is a new one, and the former link ends. That is also the way back in for who has lost a passkey.
 
@@ -40,8 +39,7 @@ Roles: ${roles.map((role) => `${role}: ${meaning[role]}`).join('; ')}.`,
         return { json: invited, text: `${signInUrl}\n\nIt works once, until ${linkExpiresAt}` };
       },
     }),
-    command({
-      name: 'list',
+    list: command({
       summary: 'Lists the people of all merchants, with their roles and open sessions.',
       options: { merchant: option.merchant('only people of this merchant') },
       async run({ people }, { merchant }) {
@@ -60,8 +58,7 @@ Roles: ${roles.map((role) => `${role}: ${meaning[role]}`).join('; ')}.`,
         };
       },
     }),
-    command({
-      name: 'remove',
+    remove: command({
       summary: "Removes a person from a merchant's team, with all sessions and passkeys.",
       args: { email },
       options: { merchant },
@@ -73,8 +70,7 @@ Roles: ${roles.map((role) => `${role}: ${meaning[role]}`).join('; ')}.`,
         return { json: { email, removed: true }, text: `Removed ${email}` };
       },
     }),
-    command({
-      name: 'sign-out',
+    'sign-out': command({
       summary: 'Ends all sessions of a person, at once on all servers, and the link that was not used yet.',
       args: { email },
       options: { merchant },
@@ -86,5 +82,5 @@ Roles: ${roles.map((role) => `${role}: ${meaning[role]}`).join('; ')}.`,
         return { json: { email, signedOut: true }, text: `Signed out ${email}` };
       },
     }),
-  ],
+  },
 };

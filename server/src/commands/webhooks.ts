@@ -10,9 +10,8 @@ import { listRecords } from './records.js';
 export const webhookCommands: Group = {
   name: 'webhooks',
   summary: 'Events that are sent to merchants.',
-  commands: [
-    command({
-      name: 'list',
+  commands: {
+    list: command({
       summary: 'Lists webhook events, newest first, each with its delivery attempts.',
       details:
         'With --failing, those that were tried without success, with the URL that they go to and the reference of their order.',
@@ -38,8 +37,7 @@ export const webhookCommands: Group = {
         );
       },
     }),
-    command({
-      name: 'test',
+    test: command({
       summary: 'Sends a signed sample of each event type to a webhook URL, and shows the answers.',
       details:
         'A sample has isSample: true in its data, and the reference webhook-test, which no order has. It is sent once, and not stored. Exits with 1 if one is not answered with a 2xx status.',
@@ -56,8 +54,7 @@ export const webhookCommands: Group = {
         };
       },
     }),
-    command({
-      name: 'retry',
+    retry: command({
       summary: 'Sends an event again, whether it was delivered or not, with the same webhook-id.',
       details: 'A running server sends it within a second. If that fails, it is retried like a new event.',
       args: {
@@ -70,7 +67,7 @@ export const webhookCommands: Group = {
         return { json: { id, status: 'pending' }, text: `Queued ${id}` };
       },
     }),
-  ],
+  },
 };
 
 /** Where an event goes, and the reference of the payment that it is about, if it is about one. */

@@ -73,7 +73,11 @@ export const insertRow =
 /** Changes the row with an id; what is undefined stays as it is. */
 export const updateRow =
   <Table extends TableWith<{ id: string }>>(table: Table) =>
-  async (transaction: Transaction, id: string, changes: Partial<Schema[Table]>): Promise<void> => {
+  async (
+    transaction: Transaction,
+    id: string,
+    changes: { readonly [Column in keyof Schema[Table]]?: Schema[Table][Column] | undefined },
+  ): Promise<void> => {
     await transaction
       .updateTable(table as 'wallets')
       .set(changes as Partial<Schema['wallets']>)

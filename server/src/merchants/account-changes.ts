@@ -14,11 +14,13 @@ export interface WebhookChange {
 }
 
 interface AccountChangesDeps {
-  readonly keys: Pick<Keys, 'create' | 'revoke'>;
-  readonly merchants: Pick<Merchants, 'retrieve' | 'update'>;
-  readonly endpoints: Pick<Endpoints, 'find' | 'set' | 'rotateSecret'>;
+  readonly keys: Keys;
+  readonly merchants: Merchants;
+  readonly endpoints: Endpoints;
   readonly auditLog: AuditLog;
 }
+
+export type AccountChanges = ReturnType<typeof createAccountChanges>;
 
 export function createAccountChanges({ keys, merchants, endpoints, auditLog }: AccountChangesDeps) {
   return {
@@ -38,11 +40,12 @@ export function createAccountChanges({ keys, merchants, endpoints, auditLog }: A
 
     /** Repeating it changes nothing. @param owner only a key of this scope. Problem: `not_found`. */
     async revokeKey(transaction: Transaction, id: string, actor: string, owner?: Scope): Promise<undefined> {
-      const { merchantId, mode, kind, scope, key, revokedAt } = await keys.revoke(transaction, id, owner);
-      if (revokedAt !== null) return;
-      const before = { kind, mode, scope, last4: key.slice(-4) };
-      const entry = { merchantId, mode, actor, action: 'key.revoked', subjectId: id, before } as const;
-      await auditLog.record(transaction, entry);
+      const { merchant_id, mode, kind, scope, last4, revoked_at } = await keys.revoke(transaction, id, owner);
+      if (revoked_at !== null) return;
+      await auditLog.record(transaction, {
+        ...{ merchantId: merchant_id, mode, actor, action: 'key.revoked', subjectId: id },
+        before: { kind, mode, scope, last4 },
+      });
     },
 
     /** Sets the webhook URL of a mode and rotates its secret, as asked. @returns the new secret, if there is one */

@@ -2,7 +2,7 @@
 import type { Selectable } from 'kysely';
 import type { AuditLogTable } from '../db/schema.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
-import type { Clock } from '../shared/clock.js';
+import { isoTime, type Clock } from '../shared/clock.js';
 import type { Caller, Mode, Person, Scope } from '../shared/scope.js';
 import { checkAuditChain, hashEntry } from './audit-chain.js';
 import { identityOf } from '../db/transaction-context.js';
@@ -11,52 +11,21 @@ import type { AuditFilter } from './audit-store.js';
 import type { Reader, Transaction } from '../db/engine.js';
 
 export type AuditAction =
-  | 'merchant.created'
-  | 'merchant.updated'
-  | 'webhook.set'
-  | 'webhook.removed'
-  | 'webhook.disabled'
-  | 'webhook.secret_rotated'
-  | 'key.created'
-  | 'key.revoked'
-  | 'wallet_address.created'
-  | 'wallet_address.made_primary'
-  | 'deposit_key.set'
-  | 'deposit_key.withdrawn'
-  | 'deposit_key.took_effect'
-  | 'deposit_key.skipped'
-  | 'balance.suspended'
-  | 'balance.resumed'
-  | 'balance.reconciled'
-  | 'transfer.created'
-  | 'transfer.settled'
-  | 'transfer.failed'
-  | 'transfer.exported'
-  | 'transfer.released'
+  | `merchant.${'created' | 'updated'}`
+  | `webhook.${'set' | 'removed' | 'disabled' | 'secret_rotated'}`
+  | `key.${'created' | 'revoked'}`
+  | `wallet_address.${'created' | 'made_primary'}`
+  | `deposit_key.${'set' | 'withdrawn' | 'took_effect' | 'skipped'}`
+  | `balance.${'suspended' | 'resumed' | 'reconciled'}`
+  | `transfer.${'created' | 'settled' | 'failed' | 'exported' | 'released' | 'handed' | 'wallet_answered'}`
   | 'sweep.sent'
-  | 'transfer.handed'
-  | 'transfer.wallet_answered'
-  | 'psbt.exported'
-  | 'psbt.bumped'
-  | 'psbt.imported'
-  | 'psbt.discarded'
-  | 'refund.created'
-  | 'refund.approved'
-  | 'refund.cancelled'
-  | 'refund.linked'
-  | 'payout.created'
-  | 'payout.settled'
-  | 'payout.failed'
+  | `psbt.${'exported' | 'bumped' | 'imported' | 'discarded'}`
+  | `refund.${'created' | 'approved' | 'cancelled' | 'linked'}`
+  | `payout.${'created' | 'settled' | 'failed'}`
   | 'restore.confirmed'
-  | 'person.invited'
-  | 'person.link_made'
-  | 'person.role_changed'
-  | 'person.removed'
-  | 'person.signed_out'
-  | 'session.started'
-  | 'session.ended'
-  | 'passkey.added'
-  | 'passkey.removed'
+  | `person.${'invited' | 'link_made' | 'role_changed' | 'removed' | 'signed_out'}`
+  | `session.${'started' | 'ended'}`
+  | `passkey.${'added' | 'removed'}`
   | 'console.change'
   | 'customer.erased'
   | 'sandbox.reset';
@@ -134,8 +103,8 @@ export function createAuditLog(clock: Clock) {
 
 const view = (row: Selectable<AuditLogTable>) => ({
   id: row.id,
-  /** Real time, epoch milliseconds. */
-  time: row.time,
+  /** Real time. */
+  time: isoTime(row.time),
   merchantId: row.merchant_id,
   mode: row.mode,
   actor: row.actor,

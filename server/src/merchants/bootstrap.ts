@@ -2,15 +2,9 @@
 import type { Database } from '../db/database.js';
 import { writeSetting } from '../db/settings.js';
 import type { AuditLog } from './audit-log.js';
-import type { Keys } from './keys.js';
+import type { KeyKind, Keys } from './keys.js';
 import type { Merchant, Merchants } from './merchants.js';
-import type { KeyOwner } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
-
-export interface BootstrapKeys {
-  readonly publicKey: string | undefined;
-  readonly secretKey: string | undefined;
-}
 
 export type Bootstrapped = Awaited<ReturnType<typeof bootstrap>>;
 
@@ -25,7 +19,7 @@ export async function bootstrap(
   merchants: Merchants,
   keys: Keys,
   auditLog: AuditLog,
-  given: BootstrapKeys,
+  given: { readonly publicKey: string | undefined; readonly secretKey: string | undefined },
   isTrial: boolean,
 ) {
   return database.write(async (transaction) => {
@@ -45,29 +39,21 @@ export async function bootstrap(
     const actor = 'server, at its start';
     if (!first) {
       const { id: merchantId, name } = merchant;
-      const change = { action: 'merchant.created', subjectId: merchantId, after: { name } } as const;
-      await auditLog.record(transaction, { merchantId, actor, ...change });
-    }
-    const owner = (kind: KeyOwner['kind']): KeyOwner => ({ merchantId: merchant.id, kind, mode: 'test' });
-
-    async function audit({ kind, mode, merchantId }: KeyOwner, subjectId: string, key: string) {
-      const after = { kind, mode, scope: 'full', last4: key.slice(-4) };
-      const entry = { merchantId, mode, actor, action: 'key.created', subjectId, after } as const;
-      await auditLog.record(transaction, entry);
+      const entry = { merchantId, actor, action: 'merchant.created', subjectId: merchantId } as const;
+      await auditLog.record(transaction, { ...entry, after: { name } });
     }
 
-    async function ensure(kind: KeyOwner['kind'], key: string | undefined): Promise<string | undefined> {
-      if (key === undefined) {
-        if (first) return undefined;
-        const created = await keys.create(transaction, owner(kind));
-        await audit(owner(kind), created.id, created.key);
-        return created.key;
-      }
-      if (!(await keys.exists(transaction, key))) {
-        const { id } = await keys.add(transaction, owner(kind), key);
-        await audit(owner(kind), id, key);
-      }
-      return undefined;
+    /** @returns the key, if it was generated now */
+    async function ensure(kind: KeyKind, givenKey: string | undefined): Promise<string | undefined> {
+      const isThere = givenKey === undefined ? first : await keys.exists(transaction, givenKey);
+      if (isThere) return undefined;
+      const owner = { merchantId: merchant.id, kind, mode: 'test' } as const;
+      const { id, key } = await keys.create(transaction, owner, givenKey);
+      await auditLog.record(transaction, {
+        ...{ merchantId: merchant.id, mode: 'test', actor, action: 'key.created', subjectId: id },
+        after: { kind, mode: 'test', scope: 'full', last4: key.slice(-4) },
+      });
+      return givenKey === undefined ? key : undefined;
     }
     const publicKey = await ensure('public', given.publicKey);
     const secretKey = await ensure('secret', given.secretKey);

@@ -5,20 +5,20 @@ import { isoTime } from '../shared/clock.js';
 import { Problem } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
 import type { Endpoints } from '../webhooks/endpoints.js';
-import type { createAccountChanges } from './account-changes.js';
+import type { AccountChanges } from './account-changes.js';
 import { actorOf, type AuditLog } from './audit-log.js';
-import type { KeyRecord, Keys } from './keys.js';
+import type { Keys } from './keys.js';
 import type { Merchant, Merchants } from './merchants.js';
 
 type Reader = Parameters<AuditLog['page']>[0];
 
 interface AccountHandlersDeps {
   readonly reader: Reader;
-  readonly keys: Pick<Keys, 'page'>;
-  readonly merchants: Pick<Merchants, 'retrieve'>;
-  readonly auditLog: Pick<AuditLog, 'page'>;
-  readonly accountChanges: ReturnType<typeof createAccountChanges>;
-  readonly endpoints: Pick<Endpoints, 'find'>;
+  readonly keys: Keys;
+  readonly merchants: Merchants;
+  readonly auditLog: AuditLog;
+  readonly accountChanges: AccountChanges;
+  readonly endpoints: Endpoints;
 }
 
 export function createAccountHandlers(deps: AccountHandlersDeps): Handlers<SettingsApi> {
@@ -50,10 +50,7 @@ export function createAccountHandlers(deps: AccountHandlersDeps): Handlers<Setti
     },
 
     apiKeys: {
-      async list({ query }, { caller }) {
-        const { rows, total } = await keys.page(caller, query);
-        return replyWithPage(query, Promise.resolve({ rows: rows.map(viewKey), total }));
-      },
+      list: ({ query }, { caller }) => replyWithPage(query, keys.page(caller, query)),
 
       create: ({ body }, { caller, change }) =>
         change((transaction) => {
@@ -84,11 +81,7 @@ export function createAccountHandlers(deps: AccountHandlersDeps): Handlers<Setti
     },
 
     auditLog: {
-      async list({ query }, { caller }) {
-        const { rows, total } = await auditLog.page(reader, caller, query);
-        const entries = rows.map((entry) => ({ ...entry, time: isoTime(entry.time) }));
-        return replyWithPage(query, Promise.resolve({ rows: entries, total }));
-      },
+      list: ({ query }, { caller }) => replyWithPage(query, auditLog.page(reader, caller, query)),
     },
   };
 }
@@ -98,19 +91,6 @@ function liveKey(merchantId: string): Problem {
     'invalid_state',
     `Live keys are made on the server's command line: keys create --merchant ${merchantId} --kind secret --mode live`,
   );
-}
-
-function viewKey(record: KeyRecord) {
-  const { kind, scope, createdAt, lastUsedAt, expiresAt, revokedAt } = record;
-  const time = (value: number | null) => (value === null ? null : isoTime(value));
-  return {
-    ...record,
-    scope: kind === 'public' ? null : scope,
-    createdAt: isoTime(createdAt),
-    lastUsedAt: time(lastUsedAt),
-    expiresAt: time(expiresAt),
-    revokedAt: time(revokedAt),
-  };
 }
 
 const viewShop = (merchant: Merchant) => ({ ...merchant, redirectOrigins: merchant.redirectOrigins ?? [] });

@@ -1,13 +1,13 @@
 /** Creates, authenticates and revokes API keys. */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Clock } from '../shared/clock.js';
+import { isoTime, type Clock } from '../shared/clock.js';
 import type { Database } from '../db/database.js';
 import type { NewId } from '../shared/ids.js';
 import { orNotFound } from '../shared/problem.js';
 import * as store from './key-store.js';
 import type { ApiKeyTable } from '../db/schema.js';
 import { afterCommit } from '../db/transaction-context.js';
-import type { Page, PageRequest } from '../shared/pagination.js';
+import type { PageRequest } from '../shared/pagination.js';
 import type { Caller, KeyOwner, KeyScope, Mode, Scope } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
 import { remember } from '../shared/remember.js';
@@ -93,30 +93,7 @@ export function createKeys(database: Database, clock: Clock, newId: NewId) {
     return clock.real() < known.expiresAt ? known : undefined;
   }
 
-  /** Adds a key that was generated elsewhere. */
-  async function add(transaction: Transaction, owner: NewKey, key: string): Promise<{ id: string }> {
-    const id = newId();
-    await store.insertKey(transaction, {
-      id,
-      merchant_id: owner.merchantId,
-      kind: owner.kind,
-      mode: owner.mode,
-      digest: digestOf(key),
-      public_key: owner.kind === 'public' ? key : null,
-      last4: key.slice(-4),
-      scope: owner.scope ?? 'full',
-      label: owner.label ?? '',
-      expires_at: owner.expiresAt ?? null,
-      created_at: clock.real(),
-      last_used_at: null,
-      revoked_at: null,
-    });
-    return { id };
-  }
-
   return {
-    add,
-
     /**
      * The caller that a key belongs to; undefined if the key is unknown, revoked or expired. A key that another process revoked
      * can still be accepted for up to 5 s.
@@ -139,10 +116,28 @@ export function createKeys(database: Database, clock: Clock, newId: NewId) {
       await database.write((transaction) => store.writeUses(transaction, written));
     },
 
-    /** Creates a key. A secret key can be shown only now, because only its digest is stored. */
-    async create(transaction: Transaction, owner: NewKey): Promise<{ id: string; key: string }> {
-      const key = newKey(owner.kind, owner.mode);
-      return { ...(await add(transaction, owner, key)), key };
+    /**
+     * Creates a key. A secret key can be shown only now, because only its digest is stored.
+     * @param key one that was generated elsewhere
+     */
+    async create(transaction: Transaction, owner: NewKey, key = newKey(owner.kind, owner.mode)) {
+      const id = newId();
+      await store.insertKey(transaction, {
+        id,
+        merchant_id: owner.merchantId,
+        kind: owner.kind,
+        mode: owner.mode,
+        digest: digestOf(key),
+        public_key: owner.kind === 'public' ? key : null,
+        last4: key.slice(-4),
+        scope: owner.scope ?? 'full',
+        label: owner.label ?? '',
+        expires_at: owner.expiresAt ?? null,
+        created_at: clock.real(),
+        last_used_at: null,
+        revoked_at: null,
+      });
+      return { id, key };
     },
 
     /** Whether a key is in the database, revoked or not. */
@@ -155,9 +150,9 @@ export function createKeys(database: Database, clock: Clock, newId: NewId) {
     },
 
     /** A merchant's keys of a mode, newest first. */
-    async page(scope: Scope, request: PageRequest): Promise<Page<KeyRecord>> {
+    async page(scope: Scope, request: PageRequest) {
       const { rows, total } = await store.pageOfKeys(database.reader, scope, request);
-      return { rows: rows.map(view), total };
+      return { rows: rows.map(viewInConsole), total };
     },
 
     /**
@@ -165,10 +160,10 @@ export function createKeys(database: Database, clock: Clock, newId: NewId) {
      * @param owner whose it must be; anybody's if undefined
      * @returns the key as it was before
      */
-    async revoke(transaction: Transaction, id: string, owner?: Scope): Promise<KeyRecord> {
+    async revoke(transaction: Transaction, id: string, owner?: Scope): Promise<ApiKeyTable> {
       const row = orNotFound(await store.revokeKey(transaction, id, clock.real(), owner), 'key');
       afterCommit(transaction, () => cache.clear());
-      return view(row);
+      return row;
     },
 
     /** The merchant's newest public key, for its pages; undefined if it has none. */
@@ -196,7 +191,8 @@ function view(row: ApiKeyTable) {
     mode: row.mode,
     /** Public keys in full, secret keys as their prefix and last 4 characters. */
     key: row.public_key ?? `sk_${row.mode}_…${row.last4}`,
-    scope: row.scope,
+    /** Null for public keys, whose list of endpoints is fixed. */
+    scope: row.kind === 'public' ? null : row.scope,
     /** What it is for; empty if that was not said. */
     label: row.label,
     /** Null if it never expires. */
@@ -205,6 +201,17 @@ function view(row: ApiKeyTable) {
     /** Within a few minutes; null if it was never used. */
     lastUsedAt: row.last_used_at,
     revokedAt: row.revoked_at,
+  };
+}
+
+function viewInConsole(row: ApiKeyTable) {
+  const time = (value: number | null) => (value === null ? null : isoTime(value));
+  return {
+    ...view(row),
+    createdAt: isoTime(row.created_at),
+    lastUsedAt: time(row.last_used_at),
+    expiresAt: time(row.expires_at),
+    revokedAt: time(row.revoked_at),
   };
 }
 

@@ -4,7 +4,7 @@ import { currencies } from '../money/currency-list.js';
 import type { Clock } from '../shared/clock.js';
 import type { NewId } from '../shared/ids.js';
 import { afterCommit } from '../db/transaction-context.js';
-import { invalidField, notFound, orNotFound } from '../shared/problem.js';
+import { invalidField, orNotFound } from '../shared/problem.js';
 import * as store from './store.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { MerchantTable } from '../db/schema.js';
@@ -41,6 +41,32 @@ export function createMerchants(clock: Clock, newId: NewId) {
     return orNotFound(await store.findMerchant(reader, id), 'merchant');
   }
 
+  async function write(
+    transaction: Transaction,
+    { id, daily_limits, daily_refunds, auto_refund }: MerchantTable,
+    change: MerchantChange,
+    now: number,
+  ): Promise<Merchant> {
+    check(change);
+    const { redirectOrigins: origins, dailyLimits, dailyRefunds, autoRefund } = change;
+    await store.updateMerchant(transaction, id, {
+      name: change.name,
+      business_name: change.businessName,
+      logo: change.logo,
+      fee_basis_points: change.feeBasisPoints,
+      support_url: change.supportUrl,
+      redirect_origins: origins && JSON.stringify(origins),
+      transfers: change.transfers,
+      daily_limits: dailyLimits && changedLimits(daily_limits, dailyLimits),
+      daily_refunds: dailyRefunds && changedLimits(daily_refunds, dailyRefunds),
+      auto_refund: autoRefund && changedLimits(auto_refund, autoRefund),
+      updated_at: now,
+    });
+    cache.delete(id);
+    afterCommit(transaction, () => cache.delete(id));
+    return view(await row(transaction, id));
+  }
+
   return {
     /**
      * A merchant's settings, from memory. A change by this process takes effect at once, one by another within 5 s.
@@ -56,48 +82,29 @@ export function createMerchants(clock: Clock, newId: NewId) {
 
     /** Problem: `validation_error`. */
     async create(transaction: Transaction, input: NewMerchant): Promise<Merchant> {
-      check(input);
       const now = clock.real();
       const created: MerchantTable = {
         id: newId(),
         name: input.name,
-        business_name: input.businessName ?? input.name,
-        logo: input.logo ?? '',
-        fee_basis_points: input.feeBasisPoints ?? 100,
-        support_url: input.supportUrl ?? '',
-        redirect_origins: originsJson(input.redirectOrigins) ?? null,
-        transfers: input.transfers ?? 'any',
-        daily_limits: changedLimits('{}', input.dailyLimits ?? {}),
-        daily_refunds: changedLimits('{}', input.dailyRefunds ?? {}),
-        auto_refund: changedLimits('{}', input.autoRefund ?? {}),
+        business_name: input.name,
+        logo: '',
+        fee_basis_points: 100,
+        support_url: '',
+        redirect_origins: null,
+        transfers: 'any',
+        daily_limits: '{}',
+        daily_refunds: '{}',
+        auto_refund: '{}',
         created_at: now,
         updated_at: now,
       };
       await store.insertMerchant(transaction, created);
-      return view(created);
+      return write(transaction, created, input, now);
     },
 
     /** Changes only the given fields. Problems: `validation_error`, `not_found`. */
     async update(transaction: Transaction, id: string, change: MerchantChange): Promise<Merchant> {
-      check(change);
-      const { daily_limits, daily_refunds, auto_refund } = await row(transaction, id);
-      const updated = await store.updateMerchant(transaction, id, {
-        name: change.name,
-        business_name: change.businessName,
-        logo: change.logo,
-        fee_basis_points: change.feeBasisPoints,
-        support_url: change.supportUrl,
-        redirect_origins: originsJson(change.redirectOrigins),
-        transfers: change.transfers,
-        daily_limits: change.dailyLimits && changedLimits(daily_limits, change.dailyLimits),
-        daily_refunds: change.dailyRefunds && changedLimits(daily_refunds, change.dailyRefunds),
-        auto_refund: change.autoRefund && changedLimits(auto_refund, change.autoRefund),
-        updated_at: clock.real(),
-      });
-      if (!updated) throw notFound('merchant');
-      cache.delete(id);
-      afterCommit(transaction, () => cache.delete(id));
-      return view(updated);
+      return write(transaction, await row(transaction, id), change, clock.real());
     },
 
     /** Oldest first. */
@@ -164,10 +171,6 @@ function changedLimits(json: string, changes: Limits): string {
 
 function readLimits(json: string): Record<string, string> {
   return JSON.parse(json) as Record<string, string>;
-}
-
-function originsJson(origins: MerchantChange['redirectOrigins']): string | null | undefined {
-  return origins && JSON.stringify(origins);
 }
 
 function checkName(field: string, value: string): void {

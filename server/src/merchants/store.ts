@@ -1,9 +1,8 @@
 /** Reads and writes merchant accounts. */
-import type { UpdateObject } from 'kysely';
 import { prepared } from '../db/prepared.js';
-import { insertRow } from '../db/rows.js';
-import type { MerchantTable, Schema } from '../db/schema.js';
-import type { Transaction, Reader } from '../db/engine.js';
+import { insertRow, updateRow } from '../db/rows.js';
+import type { MerchantTable } from '../db/schema.js';
+import type { Reader } from '../db/engine.js';
 
 const findById = prepared((reader, { id }: { readonly id: string }) =>
   reader.selectFrom('merchants').selectAll().where('id', '=', id),
@@ -21,16 +20,4 @@ export function listMerchants(reader: Reader): Promise<MerchantTable[]> {
 
 export const insertMerchant = insertRow('merchants');
 
-/** @param change what is undefined stays as it is */
-export function updateMerchant(
-  transaction: Transaction,
-  id: string,
-  change: UpdateObject<Schema, 'merchants'>,
-): Promise<MerchantTable | undefined> {
-  return transaction
-    .updateTable('merchants')
-    .set(change)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst();
-}
+export const updateMerchant = updateRow('merchants');

@@ -5,7 +5,8 @@ import type { PersonTable } from '../db/schema.js';
 import { personActor } from '../merchants/audit-log.js';
 import { isoTime } from '../shared/clock.js';
 import { invalidState, orNotFound, Problem } from '../shared/problem.js';
-import type { Mode, PersonCaller } from '../shared/scope.js';
+import { permissionsOf } from '../shared/permissions.js';
+import type { PersonCaller } from '../shared/scope.js';
 import { newToken, tokenDigest } from '../shared/token.js';
 import { createPasskeys, type PasskeysDeps } from './passkeys.js';
 import { createSessions, proofMs, type SignedIn, type Visitor } from './sessions.js';
@@ -16,12 +17,6 @@ const linkMs = 30 * 60_000;
 const firstOwner = 'owner@shop.example';
 /** Of one merchant. */
 const maxPeople = 100;
-
-export interface PeopleDeps extends PasskeysDeps {
-  readonly modes: readonly Mode[];
-  /** The names of what a role may call. */
-  permissionsOf(role: Role): readonly string[];
-}
 
 export interface NewPerson {
   readonly merchantId: string;
@@ -39,8 +34,9 @@ export interface Begun {
 
 export type People = ReturnType<typeof createPeople>;
 
-export function createPeople(deps: PeopleDeps) {
-  const { database, clock, newId, auditLog, merchants, consoleUrl, modes, permissionsOf } = deps;
+export function createPeople(deps: PasskeysDeps) {
+  const { database, clock, newId, currencies, auditLog, merchants, consoleUrl } = deps;
+  const modes = (['test', 'live'] as const).filter((mode) => currencies.networks(mode).length > 0);
   const sessions = createSessions(deps);
   const passkeys = createPasskeys(deps);
 
@@ -91,9 +87,9 @@ export function createPeople(deps: PeopleDeps) {
       id: sessionId,
       person: { id, email },
       role,
-      permissions: [...permissionsOf(role)],
+      permissions: permissionsOf(role),
       merchant: { id: merchantId, name },
-      modes: [...modes],
+      modes,
       provedUntil: isoTime(provedAt + proofMs),
       expiresAt: isoTime(expiresAt),
       passkeys: (await store.listPasskeys(reader, id)).length,

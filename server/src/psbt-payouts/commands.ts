@@ -19,9 +19,8 @@ const output = option.newFile('writes the PSBT into this new file, instead of pr
 export const psbtCommands: Group = {
   name: 'transfers psbt',
   summary: "Transfers on Bitcoin and Litecoin, paid with transactions that the merchant's own wallet signs.",
-  commands: [
-    command({
-      name: 'export',
+  commands: {
+    export: command({
       summary:
         "Makes one PSBT of the merchant's transfers that wait on a network of Bitcoin or Litecoin, for their own wallet to sign.",
       details:
@@ -56,8 +55,7 @@ export const psbtCommands: Group = {
           return showExport(context, exported, write);
         }),
     }),
-    command({
-      name: 'bump',
+    bump: command({
       summary:
         'Makes another version of a PSBT that is not confirmed yet, with a higher fee, to be signed and imported in its place.',
       details:
@@ -71,8 +69,7 @@ export const psbtCommands: Group = {
           return showExport(context, { psbt, skipped: [] }, write);
         }),
     }),
-    command({
-      name: 'import',
+    import: command({
       summary:
         'Takes what the wallet signed: a PSBT (binary, base64 or hexadecimal), or the final transaction in hexadecimal digits.',
       details:
@@ -101,8 +98,7 @@ export const psbtCommands: Group = {
         };
       },
     }),
-    command({
-      name: 'list',
+    list: command({
       summary:
         'Lists the PSBTs, newest first, at most 1000: open (exported), sent (signed and broadcast), settled, conflicted (their coins were spent by another transaction) and discarded, and what needs attention.',
       options: { merchant: option.merchant('only those of this merchant') },
@@ -115,8 +111,7 @@ export const psbtCommands: Group = {
         );
       },
     }),
-    command({
-      name: 'show',
+    show: command({
       summary:
         'Shows a PSBT with its transfers, coins and versions, and writes its newest version once more, for a wallet that has lost it.',
       args: { id },
@@ -129,8 +124,7 @@ export const psbtCommands: Group = {
           return { json: viewPsbt(psbt, currencies), text: [...describe(psbt), ...shown].join('\n') };
         }),
     }),
-    command({
-      name: 'discard',
+    discard: command({
       summary: 'Gives up a PSBT that was not broadcast, or whose coins were spent by another transaction.',
       details:
         'Its transfers wait again, and its coins can be spent. A signed copy of it stays valid: the next PSBT with one of its transfers therefore spends one of the same coins, so that the network takes only one of the two. Delete signed copies before you pay or fail the transfers in another way. Repeating it changes nothing.',
@@ -144,7 +138,7 @@ Delete every copy that the wallet may have signed: it could still be broadcast`,
         };
       },
     }),
-  ],
+  },
 };
 
 async function showExport(

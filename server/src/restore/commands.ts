@@ -9,9 +9,8 @@ import { payouts, type Suspicion } from './restore-store.js';
 export const restoreCommands: Group = {
   name: 'restore',
   summary: 'After the database was restored from a backup: what is known, and how work goes on.',
-  commands: [
-    command({
-      name: 'status',
+  commands: {
+    status: command({
       summary: 'Says whether the database may be older than what was done with it, and by which evidence.',
       details: 'Exits with 1 if it may. Then no address is given out and nothing is paid in live mode.',
       options: {},
@@ -26,8 +25,7 @@ export const restoreCommands: Group = {
         };
       },
     }),
-    command({
-      name: 'confirm',
+    confirm: command({
       summary:
         'Lets work go on after a restore, without what may have been given out or paid since the backup.',
       details: `Without --yes it only says what was found and what it will do. It leaves out the addresses that may have been given out, gives treasuries new contracts for their addresses, and holds the transfers that may have been paid: "transfers exported" lists them. Settle each with "transfers settle", or let it go with "transfers release". Raise the gap limit of wallets by as many addresses as it says.`,
@@ -50,7 +48,7 @@ export const restoreCommands: Group = {
         };
       },
     }),
-  ],
+  },
 };
 
 export function evidenceLines({ since, marker, addresses, transfers, coins }: Suspicion): string[] {

@@ -14,7 +14,7 @@ export class StartError extends Error {
  * Runs one step of the start, and turns any error into a StartError.
  * @param what names the environment variable and what failed
  */
-export async function orStartError<T>(what: string, step: () => Promise<T>): Promise<T> {
+export async function orStartError<T>(what: string, step: () => T | Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (error) {

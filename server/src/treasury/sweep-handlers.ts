@@ -3,7 +3,6 @@ import { fromUnits, type SweepsApi } from 'crypto-checkout/contract';
 import type { Handlers } from '../api/handler.js';
 import { actorOf } from '../merchants/audit-log.js';
 import type { Currencies } from '../money/currencies.js';
-import { isoTime } from '../shared/clock.js';
 import type { EvmConnected } from './context.js';
 import { groupItems, type SweepItem } from './plan.js';
 import { baseCurrency, coinCodeOf, type Sweeps } from './sweeps.js';
@@ -25,9 +24,8 @@ export function createSweepHandlers(
   return {
     sweeps: {
       async list(_input, { caller }) {
-        const sent = (await sweeps.sent(caller)).map(({ time, actor, ...one }) => ({
-          ...one,
-          sentAt: isoTime(time),
+        const sent = (await sweeps.sent(caller)).map(({ time: sentAt, actor, ...one }) => ({
+          ...{ ...one, sentAt },
           // Then come the role, the address and the request, which the audit log has.
           sentBy: actor.split(', ')[0] ?? '',
         }));

@@ -32,7 +32,6 @@ const network = option.code('the network').required();
 
 /** Makes the key that pays the gas of sweeps. */
 const newGasKey = command({
-  name: 'new-key',
   summary: 'Makes a gas key, and writes it encrypted (keystore V3).',
   details:
     "Send its address some of the network's own coin, and set GAS_KEY_FILE and GAS_KEY_PASSWORD_FILE. Whoever steals it gains the gas in it and nothing else.",
@@ -67,9 +66,8 @@ const newGasKey = command({
 export const sweepCommands: Group = {
   name: 'sweeps',
   summary: 'Sweeps of the money at the addresses of treasuries, on EVM networks.',
-  commands: [
-    command({
-      name: 'plan',
+  commands: {
+    plan: command({
       summary:
         'Shows what the addresses of treasuries hold, what it costs to fetch it with the gas of now, and what is left: too small to be worth its gas, of a payment that still waits for money, or refused by the treasury or the token.',
       details: 'Changes nothing.',
@@ -83,8 +81,7 @@ export const sweepCommands: Group = {
         return { json: plans.map(planJson), text: plans.map(describePlan).join('\n\n') };
       },
     }),
-    command({
-      name: 'export',
+    export: command({
       summary: 'Prints the transactions that sweep what "sweeps plan" shows.',
       details:
         'Any account can send them: whoever does pays the gas, and the money goes to the treasuries whatever account it is. Treasuries of different merchants get transactions of their own.',
@@ -120,8 +117,7 @@ export const sweepCommands: Group = {
         return { json: format === 'safe' ? safe : json, text: output };
       },
     }),
-    command({
-      name: 'list',
+    list: command({
       summary:
         'Lists the last 100 transactions of the gas key, newest first: network, nonce, hash, state and cost.',
       details: 'Those with the same nonce replace each other: one of them gets into a block.',
@@ -135,8 +131,7 @@ export const sweepCommands: Group = {
         return listRecords(rows, transactionJson, transactionLine, 'The gas key has made no transactions');
       },
     }),
-    command({
-      name: 'deploy',
+    deploy: command({
       summary:
         'Prints the transaction that deploys the forwarder factory on a network, if it is not there yet.',
       details:
@@ -170,8 +165,8 @@ data   ${transaction.data}`,
         };
       },
     }),
-    newGasKey,
-  ],
+    'new-key': newGasKey,
+  },
 };
 
 function chosenNetworks({ connected }: CommandContext, code: string | undefined): EvmConnected[] {

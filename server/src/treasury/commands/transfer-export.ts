@@ -10,9 +10,8 @@ import { chosenNetwork } from './sweeps.js';
 
 export const transferExportCommands: Group = {
   ...transferCommands,
-  commands: [
-    command({
-      name: 'export',
+  commands: {
+    export: command({
       summary:
         'Writes the pending transfers on an EVM network for the wallet that pays them, and reserves them.',
       details:
@@ -71,8 +70,7 @@ export const transferExportCommands: Group = {
         return { json: format === 'safe' ? safe : exported, text: output };
       },
     }),
-    command({
-      name: 'exported',
+    exported: command({
       summary: 'Lists the transfers that were exported and wait for their payment, oldest export first.',
       async run({ treasury }) {
         const rows = await treasury.payoutExports.list({});
@@ -89,8 +87,7 @@ export const transferExportCommands: Group = {
         );
       },
     }),
-    command({
-      name: 'release',
+    release: command({
       summary:
         'Lets transfers go that were exported and will not be paid: they can be exported again, or fail.',
       details:
@@ -119,7 +116,7 @@ export const transferExportCommands: Group = {
         };
       },
     }),
-  ],
+  },
 };
 
 const whatToCheck = `If these are sent after all, they are paid twice. Before you run the command again with --yes, check that
