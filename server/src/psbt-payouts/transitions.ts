@@ -168,7 +168,7 @@ async function settleTransfer(
       await settlement.succeed(transaction, row, sent);
       return undefined;
     case 'failed':
-      await settlement.succeed(transaction, await settlement.reopen(transaction, row), sent);
+      await settlement.succeed(transaction, row, sent);
       return `It has paid ${row.id} although it had failed, so it is success now`;
     case 'success': {
       if (row.tx_hash === sent.txHash) return undefined;
