@@ -289,7 +289,7 @@ export async function createApp(options: AppOptions) {
   });
 
   const shared = { ...base, ledger, depositKeys, connected, auditLog, guard };
-  const psbtPayouts = createPsbtPayouts({ ...shared, payouts, settlement });
+  const psbtPayouts = createPsbtPayouts({ ...shared, settlement });
   const { isCrossChecked } = depths;
   const treasury = createTreasury({ ...shared, rates, transfers, isCrossChecked, gasKey: config.gasKey });
   const transfersByHand = createTransfersByHand({

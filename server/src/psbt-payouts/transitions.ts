@@ -101,7 +101,8 @@ export function adoptReplacement(deps: PsbtDeps, id: string, changeAmount: bigin
       number: last.number + 1,
       // Nobody will sign it any more, so that it needs no transactions of its inputs. Only its hash matters.
       psbt: '',
-      fee: feeOf(psbt, changeAmount).toString(),
+      // It pays the same transfers: what the change has not, the fee has.
+      fee: (BigInt(last.fee) + BigInt(last.change_amount) - changeAmount).toString(),
       virtual_size: raw === undefined ? last.virtual_size : sizeOf(raw),
       change_amount: changeAmount.toString(),
       signed_transaction: raw ?? null,
@@ -186,29 +187,6 @@ async function settleTransfer(
   }
 }
 
-/** A transaction that spends one of a discarded PSBT's coins is final: that PSBT can never be confirmed. */
-export function markImpossible(deps: PsbtDeps, id: string) {
-  return deps.database.write(async (transaction) => {
-    const psbt = await store.lockPsbt(transaction, id);
-    if (psbt.state === 'discarded' && psbt.confirmed_at === null) {
-      await store.updatePsbt(transaction, id, { confirmed_at: deps.clock.real() });
-    }
-  });
-}
-
-/**
- * The chain has dropped the transaction of a settled PSBT, whose transfers stay ended: it is followed again. Or it has dropped
- * the one that made a discarded PSBT impossible.
- */
-export function markUnconfirmed(deps: PsbtDeps, id: string) {
-  return deps.database.write(async (transaction) => {
-    const psbt = await store.lockPsbt(transaction, id);
-    if (psbt.confirmed_at !== null) {
-      await store.updatePsbt(transaction, id, { confirmed_at: null });
-    }
-  });
-}
-
 /**
  * Its coins went elsewhere for good. What it had settled was not paid, and is given back, unless the transaction that spent them is
  * another PSBT's and pays it too: that one is about to settle it.
@@ -255,21 +233,12 @@ export async function discard(deps: PsbtDeps, transaction: Transaction, psbt: St
   });
 }
 
-export function noteHeight({ database }: PsbtDeps, id: string, height: number): Promise<void> {
-  return database.write((transaction) => store.updatePsbt(transaction, id, { from_height: height }));
-}
-
 /** Equal parts of a fee; the first one has what cannot be divided. */
 export function sharesOf(fee: bigint, parts: number): bigint[] {
   if (parts === 0) return [];
   const share = fee / BigInt(parts);
   const rest = fee - share * BigInt(parts);
   return Array.from({ length: parts }, (_, index) => (index === 0 ? share + rest : share));
-}
-
-function feeOf({ inputs, transfers }: StoredPsbt, change: bigint): bigint {
-  const spent = inputs.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
-  return transfers.reduce((left, { amount }) => left - BigInt(amount), spent) - change;
 }
 
 function sizeOf(raw: string): number {
