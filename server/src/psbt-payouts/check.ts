@@ -17,7 +17,8 @@ import {
   type PayoutInput,
   type PayoutTransaction,
 } from './build.js';
-import { nameOf } from './outpoints.js';
+import { errorMessage } from '../shared/error-message.js';
+import { nameOf, sumOf } from './outpoints.js';
 
 /** What came back differs from what was exported, or lacks a signature. The message is a sentence for the operator. */
 export class Refused extends Error {
@@ -48,10 +49,9 @@ export function readReturned(file: Uint8Array): Transaction {
   try {
     return isPsbt ? Transaction.fromPSBT(bytes, lenient) : Transaction.fromRaw(bytes, lenient);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
     throw new Refused(
       isPsbt
-        ? `The PSBT cannot be read: ${reason}`
+        ? `The PSBT cannot be read: ${errorMessage(error)}`
         : 'This is neither a PSBT nor a signed transaction. Give the file that the wallet saved, or its text in base64 or hexadecimal digits',
     );
   }
@@ -95,16 +95,13 @@ function findInputDifference(
   returned: readonly Outpoint[],
   expected: readonly Outpoint[],
 ): string | undefined {
-  const isSame = (one: Outpoint) => (other: Outpoint) => nameOf(one) === nameOf(other);
-  const added = returned.find((one) => !expected.some(isSame(one)));
-  if (added) return `It spends ${nameOf(added)}, which is not one of the inputs that were exported`;
-  const missing = expected.find((one) => !returned.some(isSame(one)));
-  if (missing) return `It does not spend ${nameOf(missing)}, which was exported`;
-  if (returned.length > expected.length) return 'It spends an input twice';
-  const moved = expected.findIndex((one, index) => {
-    const other = returned[index];
-    return other === undefined || !isSame(one)(other);
-  });
+  const [theirs, ours] = [returned.map(nameOf), expected.map(nameOf)];
+  const added = theirs.find((name) => !ours.includes(name));
+  if (added !== undefined) return `It spends ${added}, which is not one of the inputs that were exported`;
+  const missing = ours.find((name) => !theirs.includes(name));
+  if (missing !== undefined) return `It does not spend ${missing}, which was exported`;
+  if (theirs.length > ours.length) return 'It spends an input twice';
+  const moved = ours.findIndex((name, index) => name !== theirs[index]);
   return moved < 0
     ? undefined
     : `Input ${moved + 1} is another one than in the export: the order was changed`;
@@ -130,11 +127,8 @@ function findOutputDifference(
       return `${name} goes to ${receiver(other.script)} instead of ${receiver(script)}`;
     }
     if (other.amount === amount) continue;
-    const spent = inputs.reduce((sum, input) => sum + input.amount, 0n);
-    const fees = [found, outputs].map((all) => spent - all.reduce((sum, one) => sum + one.amount, 0n));
-    const fee = isChange
-      ? `, so that the fee is ${format(fees[0] ?? 0n)} instead of ${format(fees[1] ?? 0n)}`
-      : '';
+    const feeOf = (paid: readonly { readonly amount: bigint }[]) => format(sumOf(inputs) - sumOf(paid));
+    const fee = isChange ? `, so that the fee is ${feeOf(found)} instead of ${feeOf(outputs)}` : '';
     return `${name} to ${receiver(script)} is ${format(other.amount)} instead of ${format(amount)}${fee}`;
   }
   const extra = found[outputs.length];
@@ -291,23 +285,11 @@ function unsignedTransaction({ account, inputs, outputs }: PayoutTransaction): T
 
 /** An ECDSA signature as 64 bytes instead of DER; undefined if it is not one (BIP-66). */
 function compactOf(der: Uint8Array): Uint8Array | undefined {
-  if (der[0] !== 0x30 || der[1] !== der.length - 2) return undefined;
-  const r = readInteger(der, 2);
-  if (!r) return undefined;
-  const s = readInteger(der, r.end);
-  if (s?.end !== der.length) return undefined;
-  return Uint8Array.of(...r.bytes, ...s.bytes);
-}
-
-function readInteger(der: Uint8Array, start: number): { bytes: Uint8Array; end: number } | undefined {
-  const length = der[start + 1];
-  if (der[start] !== 0x02 || length === undefined || length < 1 || length > 33) return undefined;
-  const end = start + 2 + length;
-  if (end > der.length) return undefined;
-  const digits = der.subarray(start + 2, end);
-  const value = digits[0] === 0 ? digits.subarray(1) : digits;
-  if (value.length > 32) return undefined;
-  const bytes = new Uint8Array(32);
-  bytes.set(value, 32 - value.length);
-  return { bytes, end };
+  const length = der[3] ?? 0;
+  const integers = [der.subarray(4, 4 + length), der.subarray(6 + length)];
+  const body = integers.flatMap((integer) => [0x02, integer.length, ...integer]);
+  if (Buffer.compare(der, Uint8Array.of(0x30, body.length, ...body)) !== 0) return undefined;
+  const digits = integers.map((integer) => (integer[0] === 0 ? integer.subarray(1) : integer));
+  if (digits.some((integer) => integer.length > 32)) return undefined;
+  return Buffer.concat(digits.flatMap((integer) => [Buffer.alloc(32 - integer.length), integer]));
 }

@@ -4,8 +4,8 @@ import { changeScript, scriptsOf, type PayoutOutput, type SpentCoin } from './bu
 import { dustLimit, feeOf, largestTransaction, transactionWeight, virtualSize } from './sizes.js';
 import { chunksOf } from '../db/chunks.js';
 import { invalidState } from '../shared/problem.js';
-import { amountIn, sumOf, type Wallet } from './context.js';
-import { nameOf } from './outpoints.js';
+import { amountIn, type Wallet } from './context.js';
+import { nameOf, sumOf } from './outpoints.js';
 
 /** The fee of a transaction, and what it leaves as change. */
 export interface FeePlan {
@@ -30,9 +30,8 @@ interface CoinRequest {
   readonly known: readonly SpentCoin[];
   /** Coins that must be spent, by `hash:index`. */
   readonly forced: ReadonlySet<string>;
-  readonly outputs: readonly PayoutOutput[];
-  /** Whether the fee may be taken out of each: not out of a refund whose fee the merchant bears. */
-  readonly mayBear: readonly boolean[];
+  /** With whether the fee may be taken out of each. */
+  readonly outputs: readonly (PayoutOutput & { readonly mayBearFee: boolean })[];
   /** In satoshis, all that the books have on the network, in whatever state; undefined if the chain has taken some of it back. */
   readonly custody: bigint | undefined;
   /** Satoshis per 1000 virtual bytes. */
@@ -134,7 +133,7 @@ export async function chooseCoins(
   const amount = amountIn(wallet.currency);
   const fee = feeOf(weightOf(wallet, Math.max(1, coins.length), outputs), rate);
   throw invalidState(
-    `The coins are not enough: ${amount(total)} can be spent on ${wallet.network.name}, and this takes ${amount(sumOf(outputs))} and a fee of about ${amount(fee)}. Only confirmed coins of the key that are in no other PSBT count. Pay fewer transfers with --transfer ID, or wait for deposits or for the change of another PSBT${request.mayBear.includes(true) ? '' : '. Refunds whose network fee the merchant bears are never made smaller'}`,
+    `The coins are not enough: ${amount(total)} can be spent on ${wallet.network.name}, and this takes ${amount(sumOf(outputs))} and a fee of about ${amount(fee)}. Only confirmed coins of the key that are in no other PSBT count. Pay fewer transfers with --transfer ID, or wait for deposits or for the change of another PSBT${outputs.some(({ mayBearFee }) => mayBearFee) ? '' : '. Refunds whose network fee the merchant bears are never made smaller'}`,
   );
 }
 
@@ -144,7 +143,7 @@ export async function chooseCoins(
  */
 function emptyWallet(
   wallet: Wallet,
-  { forced, outputs, mayBear, custody, rate }: CoinRequest,
+  { forced, outputs, custody, rate }: CoinRequest,
   coins: readonly UnspentCoin[],
   total: bigint,
 ): CoinChoice | undefined {
@@ -154,8 +153,8 @@ function emptyWallet(
   const worth = coins.filter((coin) => forced.has(nameOf(coin)) || coin.amount > cost);
   const spent = { count: worth.length, sum: sumOf(worth) };
   const bearer = outputs.reduce(
-    (most, { amount }, index) =>
-      mayBear[index] === true && amount > (outputs[most]?.amount ?? 0n) ? index : most,
+    (most, { amount, mayBearFee }, index) =>
+      mayBearFee && amount > (outputs[most]?.amount ?? 0n) ? index : most,
     -1,
   );
   const plan = planEmptying(wallet, spent, outputs, bearer, rate);

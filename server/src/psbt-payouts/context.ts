@@ -24,7 +24,7 @@ import { invalidState } from '../shared/problem.js';
 import type { Mode } from '../shared/scope.js';
 import type { RoomDeps } from '../db/room-deps.js';
 import type { Settlement } from '../withdrawals/settlement.js';
-import { outpointOf } from './outpoints.js';
+import { outpointOf, sumOf } from './outpoints.js';
 import type { StoredPsbt } from './psbt-store.js';
 
 export interface PsbtDeps extends RoomDeps {
@@ -102,10 +102,6 @@ export async function walletOf(deps: PsbtDeps, psbt: PsbtTable): Promise<Wallet>
     path: psbt.account_path ?? undefined,
   });
 }
-
-/** The sum of coins, transfers or outputs, in satoshis. */
-export const sumOf = (parts: readonly { readonly amount: bigint | string }[]): bigint =>
-  parts.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
 
 /** What a transfer asks for. @throws if its address is not one of the network */
 export const outputTo = (

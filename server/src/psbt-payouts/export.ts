@@ -2,18 +2,16 @@
 import { takeIndexes } from '../addresses/address-pool.js';
 import type { DepositKeyRecord } from '../addresses/deposit-keys.js';
 import type { Reader, Transaction } from '../db/engine.js';
-import { isUniqueViolation } from '../db/errors.js';
 import type { PsbtTable, TransferTable } from '../db/schema.js';
 import { readCursor } from '../scanning/cursors.js';
 import { invalidState } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
 import { lockTransfers } from '../withdrawals/waiting-transfers.js';
 import { chooseCoins, type CoinChoice } from './coins.js';
-import { nameOf } from './outpoints.js';
+import { nameOf, sumOf } from './outpoints.js';
 import {
   networkOf,
   outputTo,
-  sumOf,
   walletOfKey,
   type AccountNames,
   type PsbtDeps,
@@ -69,28 +67,18 @@ export async function exportWaiting(
   await refuseUnread(reader, to, height);
   const rate = chooseFeeRate(request.feeRate, await to.node.feeRates(signal));
   const { debt, coins } = await deps.ledger.holdings(reader, scope, of.currency, of.network);
-  const ids = payable.map(({ id }) => id);
-  const frozen = await store.frozenTransfers(reader, ids);
-  const choice = await chooseCoins(
-    wallet,
-    {
-      ...{ known, forced, rate },
-      outputs: payable.map((row) => outputTo(row, wallet)),
-      mayBear: ids.map((id) => !frozen.has(id)),
-      custody: debt === 0n ? coins : undefined,
-    },
-    signal,
-  );
+  // The amount of a refund whose fee the merchant bears must arrive whole.
+  const outputs = payable.map((row) => ({
+    ...outputTo(row, wallet),
+    mayBearFee: row.fee_bearer !== 'merchant',
+  }));
+  const custody = debt === 0n ? coins : undefined;
+  const choice = await chooseCoins(wallet, { known, forced, outputs, custody, rate }, signal);
   refuseHighFee(choice.fee, sumOf(payable), to);
   const previous = await previousTransactions(reader, wallet, choice.coins, signal);
   const chosen = { wallet, key, payable, discarded, choice, previous, height };
-  try {
-    const psbt = await deps.database.write((transaction) => insert(deps, transaction, request, chosen));
-    return { psbt, skipped };
-  } catch (error) {
-    if (!isUniqueViolation(error)) throw error;
-    throw invalidState('Another export has just taken these coins. Run the export again');
-  }
+  const psbt = await deps.database.write((transaction) => insert(deps, transaction, request, chosen));
+  return { psbt, skipped };
 }
 
 /**
@@ -146,44 +134,18 @@ async function insert(
   request: ExportRequest,
   chosen: Chosen,
 ): Promise<StoredPsbt> {
-  const { scope, actor } = request;
-  const { wallet, payable, choice, previous } = chosen;
+  const { scope, actor, fingerprint, path } = request;
+  const { wallet, key, payable, choice, previous, height } = chosen;
   const { merchantId, mode } = scope;
   await deps.guard.startPayout(transaction, mode);
   // Two exports of one merchant wait for each other.
   await deps.ledger.balance(transaction, mode, wallet.currency.code, { kind: 'available', merchantId });
   await ensureStillFree(transaction, chosen);
-  const stored = await newPsbt(deps, transaction, request, chosen);
-  await store.insertPsbt(transaction, stored);
-  const version = newVersion(deps, stored, choice, wallet, previous);
-  await store.insertVersion(transaction, version);
-  await deps.auditLog.record(transaction, {
-    ...scope,
-    actor,
-    action: 'psbt.exported',
-    subjectId: stored.id,
-    after: {
-      network: stored.network,
-      transfers: payable.map((row) => row.id),
-      feeUnits: version.fee,
-    },
-  });
-  return { ...stored, versions: [version] };
-}
-
-async function newPsbt(
-  deps: PsbtDeps,
-  transaction: Transaction,
-  { scope: { merchantId, mode }, fingerprint, path }: ExportRequest,
-  { wallet, key, payable, choice, height }: Chosen,
-): Promise<StoredPsbt> {
-  const id = deps.newId();
-  const { code: network } = wallet.network;
   const psbt: PsbtTable = {
-    id,
+    id: deps.newId(),
     merchant_id: merchantId,
     mode,
-    network,
+    network: wallet.network.code,
     currency: wallet.currency.code,
     state: 'open',
     key_id: key.id,
@@ -199,24 +161,15 @@ async function newPsbt(
     created_at: deps.clock.real(),
     updated_at: deps.clock.real(),
   };
-  const inputs = choice.coins.map((coin, position) => ({
-    psbt_id: id,
-    position,
-    mode,
-    network,
-    tx_hash: coin.txHash,
-    output_index: coin.outputIndex,
-    amount: coin.amount.toString(),
-    branch: coin.branch,
-    derivation_index: coin.index,
-    is_held: 1 as const,
-  }));
-  const transfers = payable.map((row, position) => ({
-    ...row,
-    is_held: 1 as const,
-    bears_fee: position === choice.bearer ? (1 as const) : (0 as const),
-  }));
-  return { ...psbt, inputs, transfers, versions: [] };
+  await store.insertPsbt(transaction, psbt, payable, choice);
+  const stored = await store.lockPsbt(transaction, psbt.id);
+  const version = newVersion(deps, stored, choice, wallet, previous);
+  await store.insertVersion(transaction, version);
+  await deps.auditLog.record(transaction, {
+    ...{ ...scope, actor, action: 'psbt.exported', subjectId: psbt.id },
+    after: { network: psbt.network, transfers: payable.map((row) => row.id), feeUnits: version.fee },
+  });
+  return { ...stored, versions: [version] };
 }
 
 /** The network was asked outside of the transaction. Meanwhile, another export may have taken some of it. */

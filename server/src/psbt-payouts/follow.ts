@@ -9,7 +9,7 @@ import { NodesUnavailable } from '../rpc/node-error.js';
 import { createFailures } from '../shared/failures.js';
 import type { Mode } from '../shared/scope.js';
 import type { PsbtTable, PsbtVersionTable } from '../db/schema.js';
-import { walletOf, type PsbtDeps, type PsbtNetwork, type Wallet } from './context.js';
+import { networkOf, walletOf, type PsbtDeps, type PsbtNetwork } from './context.js';
 import * as store from './psbt-store.js';
 import type { StoredPsbt } from './psbt-store.js';
 import * as transitions from './transitions.js';
@@ -69,16 +69,17 @@ export function createFollow(deps: PsbtDeps) {
 interface Look {
   readonly deps: PsbtDeps;
   readonly psbt: StoredPsbt;
-  readonly wallet: Wallet;
+  readonly to: PsbtNetwork;
   readonly signal: AbortSignal;
 }
 
 /** Looks at one PSBT on the network, and changes what follows. Problem: `invalid_state` if the network is not configured any more. */
 export async function look(deps: PsbtDeps, id: string, signal: AbortSignal): Promise<Location> {
   const psbt = await store.requirePsbt(deps.database.reader, id);
-  const wallet = await walletOf(deps, psbt);
-  const found = await findLocation(psbt, wallet, signal);
-  await apply({ deps, psbt, wallet, signal }, found);
+  const to = networkOf(deps, psbt.mode, psbt.network);
+  const readAccount = async () => (await walletOf(deps, psbt)).account;
+  const found = await findLocation(psbt, to.node, readAccount, signal);
+  await apply({ deps, psbt, to, signal }, found);
   return found;
 }
 
@@ -103,16 +104,16 @@ async function report(at: Look, problem: string | null): Promise<void> {
 const namesOf = ({ psbt: { id, mode, network } }: Look) => ({ psbt: id, mode, network });
 
 /** @returns why the network refuses it; undefined if it took it, or there is nothing to broadcast */
-async function broadcast({ psbt, wallet, signal }: Look): Promise<string | undefined> {
+async function broadcast({ psbt, to, signal }: Look): Promise<string | undefined> {
   const raw = newestSigned(psbt)?.signed_transaction;
-  return raw ? wallet.node.send(raw, signal) : undefined;
+  return raw ? to.node.send(raw, signal) : undefined;
 }
 
 /** What one look at the network changes. */
 async function apply(at: Look, found: Location): Promise<void> {
-  const { deps, psbt, wallet, signal } = at;
+  const { deps, psbt, to, signal } = at;
   const { id, state } = psbt;
-  const isAtEnd = (found.kind === 'block' || found.kind === 'conflict') && isFinal(found, wallet);
+  const isAtEnd = (found.kind === 'block' || found.kind === 'conflict') && isFinal(found, to);
   // The chain has dropped its transaction, or the one that made it impossible. What it had settled stays ended.
   if (psbt.confirmed_at !== null && !isAtEnd) await note(at, { confirmed_at: null });
   switch (found.kind) {
@@ -128,7 +129,7 @@ async function apply(at: Look, found: Location): Promise<void> {
       return applyBlock(at, found);
     case 'replaced': {
       const { txHash, height } = found.spender;
-      const transaction = await wallet.node.rawTransaction(txHash, height, signal);
+      const transaction = await to.node.rawTransaction(txHash, height, signal);
       return transitions.adoptReplacement(deps, id, found.changeAmount, { txHash, transaction });
     }
     case 'contested': {
@@ -190,11 +191,10 @@ async function adopt(
   { version, txHash }: Found<'waiting' | 'block'>,
   height: number | undefined,
 ): Promise<void> {
-  const { deps, psbt, wallet, signal } = at;
+  const { deps, psbt, to, signal } = at;
   const { state } = psbt;
   if (version.imported_at !== null && (state === 'sent' || state === 'settled')) return;
-  const transaction =
-    version.signed_transaction ?? (await wallet.node.rawTransaction(txHash, height, signal));
+  const transaction = version.signed_transaction ?? (await to.node.rawTransaction(txHash, height, signal));
   if (state === 'discarded') {
     deps.log.warn(
       { ...namesOf(at), txHash },
@@ -206,14 +206,14 @@ async function adopt(
 
 /** One of its versions is in a block. */
 async function applyBlock(at: Look, found: Found<'block'>): Promise<void> {
-  const { deps, psbt, wallet } = at;
+  const { deps, psbt, to } = at;
   const { version, txHash, blockHash, height } = found;
   await adopt(at, found, height);
   if (version.block_hash !== blockHash) {
     const place = { block_hash: blockHash, block_height: height };
     await deps.database.write((transaction) => store.updateVersion(transaction, version, place));
   }
-  if (!isFinal(found, wallet)) return;
+  if (!isFinal(found, to)) return;
   const { id, state, settled_version: settled } = psbt;
   if (state === 'settled' && settled === version.number && psbt.confirmed_at !== null) return;
   const problem = await transitions.settle(deps, id, version.number);
@@ -224,17 +224,16 @@ async function applyBlock(at: Look, found: Found<'block'>): Promise<void> {
 /** A transaction in a block, which is none of ours, has spent its coins. */
 async function applyConflict(at: Look, found: Found<'conflict'>): Promise<void> {
   const { spender } = found;
-  const { deps, psbt, wallet } = at;
+  const { deps, psbt, to } = at;
   const { id, state } = psbt;
   await note(at, { from_height: Math.max(psbt.from_height, spender.height - rereadBlocks) });
   const problem = `Its coins were spent by another transaction, ${spender.txHash}, in block ${spender.height}. If that has paid some of the transfers, run transfers settle ID --tx-hash ${spender.txHash} --block ${spender.height} for each; then discard the PSBT`;
   if (state === 'discarded') {
     // It can never be confirmed.
-    if (isFinal(found, wallet) && psbt.confirmed_at === null)
-      await note(at, { confirmed_at: deps.clock.real() });
+    if (isFinal(found, to) && psbt.confirmed_at === null) await note(at, { confirmed_at: deps.clock.real() });
     return report(at, null);
   }
-  if (!isFinal(found, wallet)) return report(at, problem);
+  if (!isFinal(found, to)) return report(at, problem);
   if (state === 'conflicted') return;
   deps.log.warn({ ...namesOf(at), problem }, 'A PSBT needs attention');
   await transitions.conflict(deps, id, spender.txHash, problem);

@@ -4,7 +4,7 @@ import type { SpendingAccount } from './account.js';
 import type { Outpoint, Spender, UtxoNode } from '../chains/bitcoin/utxo-node.js';
 import type { PsbtVersionTable } from '../db/schema.js';
 import { changeScript } from './build.js';
-import { expectedOf, type Wallet } from './context.js';
+import { expectedOf } from './context.js';
 import { outpointOf } from './outpoints.js';
 import type { StoredPsbt } from './psbt-store.js';
 
@@ -30,16 +30,19 @@ export type Location =
   /** Its coins are gone, and no block from `from_height` on says where: their own transactions may have left the chain. */
   | { readonly kind: 'gone' };
 
+/** @param readAccount is called only if none of the versions is found by its hash */
 export async function findLocation(
   psbt: StoredPsbt,
-  { node, account }: Wallet,
+  node: UtxoNode,
+  readAccount: () => Promise<SpendingAccount>,
   signal: AbortSignal,
 ): Promise<Location> {
   const known = await findInKnownBlock(psbt, node, signal);
   if (known) return known;
   const now = await node.unspent(psbt.inputs.map(outpointOf), true, signal);
   if (now.every((output) => output !== undefined)) return { kind: 'absent' };
-  return (await locateVersions(psbt, node, signal)) ?? (await findWhoSpent(psbt, node, account, signal));
+  const place = await locateVersions(psbt, node, signal);
+  return place ?? findWhoSpent(psbt, node, await readAccount(), signal);
 }
 
 async function findInKnownBlock(

@@ -1,5 +1,4 @@
 /** Which of the transfers that wait one PSBT can pay, and which coins it must spend for that. */
-import type { TransferTable } from '../db/schema.js';
 import { invalidState } from '../shared/problem.js';
 import type { SpentCoin } from './build.js';
 import { amountIn, outputTo, type PsbtDeps, type Wallet } from './context.js';
@@ -7,7 +6,7 @@ import { usableCoins } from './coins.js';
 import { nameOf, nameOfRow } from './outpoints.js';
 import { isFinal, look } from './follow.js';
 import * as store from './psbt-store.js';
-import type { StoredPsbt } from './psbt-store.js';
+import type { PayableTransfer, StoredPsbt } from './psbt-store.js';
 import { dustLimit } from './sizes.js';
 
 /** A transfer that an export left out, and why. */
@@ -32,7 +31,7 @@ export async function pickTransfers(
   of: store.Holder,
   transferIds: readonly string[] | undefined,
   wallet: Wallet,
-): Promise<{ payable: TransferTable[]; skipped: SkippedTransfer[] }> {
+): Promise<{ payable: PayableTransfer[]; skipped: SkippedTransfer[] }> {
   const waiting = await store.payableTransfers(deps.database.reader, of);
   const unknown = transferIds?.find((id) => !waiting.some((row) => row.id === id));
   if (unknown !== undefined) {
@@ -68,7 +67,7 @@ export async function pickTransfers(
  */
 export async function forcedCoins(
   deps: PsbtDeps,
-  picked: readonly TransferTable[],
+  picked: readonly PayableTransfer[],
   from: CoinSource,
   signal: AbortSignal,
 ) {

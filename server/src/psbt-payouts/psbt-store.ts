@@ -17,6 +17,7 @@ import type { ExportedTransfers } from '../shared/export-figures.js';
 import type { Scope, Within } from '../shared/scope.js';
 import { unheldTransfers } from '../withdrawals/waiting-transfers.js';
 import type { SpentCoin } from './build.js';
+import type { CoinChoice } from './coins.js';
 import { nameOf, nameOfRow, outpointOf } from './outpoints.js';
 
 /** A PSBT with all that belongs to it. Versions are sorted by number, inputs and transfers by position. */
@@ -108,21 +109,28 @@ export async function followedPsbts(reader: Reader, since: number): Promise<Foll
     .execute();
 }
 
-/** Stores it without its versions. */
+/** Stores it without its versions, and holds its coins and transfers. */
 export async function insertPsbt(
   transaction: Transaction,
-  { inputs, transfers, versions: _versions, ...psbt }: StoredPsbt,
+  psbt: PsbtTable,
+  paid: readonly Pick<TransferTable, 'id'>[],
+  { coins, bearer }: Pick<CoinChoice, 'coins' | 'bearer'>,
 ): Promise<void> {
+  const { id: psbt_id, mode, network } = psbt;
   await transaction.insertInto('psbts').values(psbt).execute();
-  for (const chunk of chunksOf(inputs)) await transaction.insertInto('psbt_inputs').values(chunk).execute();
-  const rows = transfers.map(({ id, is_held, bears_fee }, position) => ({
-    psbt_id: psbt.id,
-    position,
-    transfer_id: id,
-    is_held,
-    bears_fee,
+  const inputs = coins.map((coin, position) => ({
+    ...{ psbt_id, position, mode, network },
+    ...{ tx_hash: coin.txHash, output_index: coin.outputIndex, amount: coin.amount.toString() },
+    ...{ branch: coin.branch, derivation_index: coin.index, is_held: 1 as const },
   }));
-  for (const chunk of chunksOf(rows)) await transaction.insertInto('psbt_transfers').values(chunk).execute();
+  for (const chunk of chunksOf(inputs)) await transaction.insertInto('psbt_inputs').values(chunk).execute();
+  const transfers = paid.map(({ id: transfer_id }, position) => ({
+    ...{ psbt_id, position, transfer_id, is_held: 1 as const },
+    bears_fee: position === bearer ? (1 as const) : (0 as const),
+  }));
+  for (const chunk of chunksOf(transfers)) {
+    await transaction.insertInto('psbt_transfers').values(chunk).execute();
+  }
 }
 
 export const insertVersion = insertRow('psbt_versions');
@@ -208,25 +216,26 @@ export async function setHeld(transaction: Transaction, id: string, is_held: 0 |
   await transaction.updateTable('psbt_transfers').set({ is_held }).where('psbt_id', '=', id).execute();
 }
 
-/** Those of the transfers that pay refunds of which the merchant bears the network's fee: their amounts must arrive whole. */
-export async function frozenTransfers(reader: Reader, ids: readonly string[]): Promise<Set<string>> {
-  const rows = await reader
-    .selectFrom('transfers')
-    .innerJoin('refunds', 'refunds.id', 'transfers.refund_id')
-    .select('transfers.id')
-    .where('transfers.id', 'in', [...ids])
-    .where('refunds.network_fee', '=', 'merchant')
-    .execute();
-  return new Set(rows.map(({ id }) => id));
+/** A transfer that waits for a PSBT. */
+export interface PayableTransfer extends TransferTable {
+  /** Who bears the network's fee of the refund that it pays; null for a withdrawal. */
+  readonly fee_bearer: 'merchant' | 'payer' | null;
 }
 
 /** What a merchant's wallet has to send, oldest first, without what is held already. */
 export const payableTransfers = (
   reader: Reader,
   { scope, network, currency }: Holder,
-): Promise<TransferTable[]> =>
+): Promise<PayableTransfer[]> =>
   unheldTransfers(reader, scope)
     .selectAll()
+    .select((e) =>
+      e
+        .selectFrom('refunds')
+        .whereRef('refunds.id', '=', 'transfers.refund_id')
+        .select('refunds.network_fee')
+        .as('fee_bearer'),
+    )
     .where((e) => e.and({ network, currency }))
     .orderBy('created_at')
     .orderBy('id')

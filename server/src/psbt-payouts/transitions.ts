@@ -129,11 +129,10 @@ export function settle(deps: PsbtDeps, id: string, number: number) {
     const rows = await lockPaid(transaction, psbt);
     const shares = sharesOf(BigInt(version.fee), rows.length);
     const amounts = paidAmounts(psbt, version);
-    const paid = new Map(psbt.transfers.map((row, position) => [row.id, amounts[position]]));
     const exclusive = await store.exclusiveHashes(transaction, psbt);
     const warnings: string[] = [];
     for (const [position, row] of rows.entries()) {
-      const sent = { txHash, networkFee: shares[position] ?? 0n, paid: paid.get(row.id) };
+      const sent = { txHash, networkFee: shares[position] ?? 0n, paid: amounts[position] };
       const warning = await settleTransfer(deps, transaction, psbt, row, sent, exclusive);
       if (warning !== undefined) warnings.push(warning);
     }
