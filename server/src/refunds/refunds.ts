@@ -57,7 +57,7 @@ export function createRefunds(deps: RefundsDeps) {
     const coins = chooseCoins(payment, await payments.creditedCoins(transaction, payment), request);
     const { network } = currencies.option(payment.mode, coins.currency, coins.network);
     const currency = currencies.known(coins.currency);
-    const of = { paymentId: payment.id, currency: currency.code, network: network.code };
+    const of = { payment_id: payment.id, currency: currency.code, network: network.code };
     const rows = await store.listOfPayment(transaction, of);
     const facts = {
       ...{ credited: coins.amount, fee: coins.fee, excess: excessOf(payment, coins) },
