@@ -17,7 +17,6 @@ import type { ExportedTransfers } from '../shared/export-figures.js';
 import type { Scope, Within } from '../shared/scope.js';
 import { unheldTransfers } from '../withdrawals/waiting-transfers.js';
 import type { SpentCoin } from './build.js';
-import type { CoinChoice } from './coins.js';
 import { nameOf, nameOfRow, outpointOf } from './outpoints.js';
 
 /** A PSBT with all that belongs to it. Versions are sorted by number, inputs and transfers by position. */
@@ -109,12 +108,12 @@ export async function followedPsbts(reader: Reader, since: number): Promise<Foll
     .execute();
 }
 
-/** Stores it without its versions, and holds its coins and transfers. */
+/** Stores it without its versions, and holds its coins and transfers. `bearer`: which transfer the fee is taken out of, if any. */
 export async function insertPsbt(
   transaction: Transaction,
   psbt: PsbtTable,
   paid: readonly Pick<TransferTable, 'id'>[],
-  { coins, bearer }: Pick<CoinChoice, 'coins' | 'bearer'>,
+  { coins, bearer }: { readonly coins: readonly SpentCoin[]; readonly bearer: number | undefined },
 ): Promise<void> {
   const { id: psbt_id, mode, network } = psbt;
   await transaction.insertInto('psbts').values(psbt).execute();
