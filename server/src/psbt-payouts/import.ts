@@ -25,7 +25,6 @@ export async function importSigned(
     refuseEnded(current);
     const same = current.versions.find(({ number }) => number === version.number);
     if (!same) throw new Error(`The PSBT ${psbt.id} has lost a version`);
-    await transitions.lockBooks(deps, transaction, current);
     const isNew = same.signed_transaction === null;
     await transitions.markSent(deps, transaction, current, same, signed);
     if (isNew) {

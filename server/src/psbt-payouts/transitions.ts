@@ -21,11 +21,7 @@ export interface Signed {
 }
 
 /** Locks everything that the end of its transfers posts to, in the ledger's own order. */
-export async function lockBooks(
-  { ledger }: PsbtDeps,
-  transaction: Transaction,
-  psbt: PsbtTable,
-): Promise<void> {
+async function lockBooks({ ledger }: PsbtDeps, transaction: Transaction, psbt: PsbtTable): Promise<void> {
   const { merchant_id: merchantId, mode, network, currency } = psbt;
   const accounts: AccountName[] = [
     { kind: 'available', merchantId },
@@ -57,6 +53,7 @@ export async function markSent(
   { txHash, transaction: raw }: Signed,
 ): Promise<void> {
   const { clock, settlement } = deps;
+  await lockBooks(deps, transaction, psbt);
   await store.updateVersion(transaction, version, {
     tx_hash: txHash,
     signed_transaction: raw ?? version.signed_transaction,
@@ -83,7 +80,6 @@ export function adopt(deps: PsbtDeps, id: string, number: number, signed: Signed
     const version = psbt.versions.find((one) => one.number === number);
     if (!version || (version.imported_at !== null && (psbt.state === 'sent' || psbt.state === 'settled')))
       return;
-    await lockBooks(deps, transaction, psbt);
     await markSent(deps, transaction, psbt, version, signed);
   });
 }
@@ -113,7 +109,6 @@ export function adoptReplacement(deps: PsbtDeps, id: string, changeAmount: bigin
       created_at: deps.clock.real(),
     };
     await store.insertVersion(transaction, version);
-    await lockBooks(deps, transaction, psbt);
     await markSent(deps, transaction, psbt, version, signed);
   });
 }
@@ -165,11 +160,11 @@ async function settleTransfer(
   switch (row.status) {
     case 'pending':
     case 'processing':
-      await settlement.succeed(transaction, row, sent);
-      return undefined;
     case 'failed':
       await settlement.succeed(transaction, row, sent);
-      return `It has paid ${row.id} although it had failed, so it is success now`;
+      return row.status === 'failed'
+        ? `It has paid ${row.id} although it had failed, so it is success now`
+        : undefined;
     case 'success': {
       if (row.tx_hash === sent.txHash) return undefined;
       if (row.tx_hash !== null && exclusive.has(row.tx_hash)) {
