@@ -286,7 +286,7 @@ export async function createApp(options: AppOptions) {
   });
 
   const shared = { ...base, depositKeys, connected, guard };
-  const psbtPayouts = createPsbtPayouts({ ...shared, payouts, settlement });
+  const psbtPayouts = createPsbtPayouts({ ...shared, settlement });
   const { isCrossChecked } = depths;
   const treasury = createTreasury({ ...shared, transfers, isCrossChecked, gasKey: config.gasKey });
   const transfersByHand = createTransfersByHand({

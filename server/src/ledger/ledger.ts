@@ -87,11 +87,10 @@ export function createLedger(newId: NewId) {
   /**
    * Posts once per key, with few statements, in the order given. Accounts are locked in a fixed order, so that parallel
    * postings wait but never deadlock.
-   * @returns how many postings were new
    */
-  async function postAll(transaction: Transaction, given: readonly Posting[], now: number): Promise<number> {
+  async function postAll(transaction: Transaction, given: readonly Posting[], now: number): Promise<void> {
     const postings = given.map(balanced).filter(({ entries }) => entries.length > 0);
-    if (postings.length === 0) return 0;
+    if (postings.length === 0) return;
     const rows = postings.map(({ key, mode, currency, paymentId = null }) => ({
       id: newId(),
       key,
@@ -105,7 +104,7 @@ export function createLedger(newId: NewId) {
       const id = rows[index]?.id;
       return id !== undefined && inserted.has(id) ? [{ id, posting }] : [];
     });
-    if (added.length === 0) return 0;
+    if (added.length === 0) return;
 
     const accounts = await lockAccounts(
       transaction,
@@ -123,15 +122,14 @@ export function createLedger(newId: NewId) {
       written.map(({ account_id: account }) => account),
       accounts,
     );
-    return added.length;
   }
 
   return {
     postAll,
 
-    /** @returns false if the key was posted before, or if there is nothing to post */
-    post: async (transaction: Transaction, posting: Posting, now: number) =>
-      (await postAll(transaction, [posting], now)) === 1,
+    /** Nothing, if the key was posted before. */
+    post: (transaction: Transaction, posting: Posting, now: number): Promise<void> =>
+      postAll(transaction, [posting], now),
 
     /**
      * Locks accounts until the transaction ends. A transaction with several postings must lock the accounts of all of

@@ -1,14 +1,8 @@
 /** The keys of a merchant's account, as payouts need them: receiving and change keys, and where a wallet finds them. */
 import type { HDKey } from '@scure/bip32';
 import type { AddressNet } from '../chains/networks.js';
-import {
-  addressOfKey,
-  addressPrefixes,
-  type BitcoinFamily,
-  type ScriptType,
-} from '../addresses/bitcoin-scripts.js';
+import { addressPrefixes, type BitcoinFamily, type ScriptType } from '../addresses/bitcoin-scripts.js';
 import { readAccountKey } from '../addresses/extended-keys.js';
-import { remember } from '../shared/remember.js';
 
 /** 0: receiving, 1: change. */
 export type Branch = 0 | 1;
@@ -42,7 +36,8 @@ const purposes: Readonly<Record<ScriptType, number>> = {
 
 /** @throws Error with a sentence about `--fingerprint` or `--path`, if they do not fit the key */
 export function readSpendingAccount(extendedPublicKey: string, use: AccountUse) {
-  const { script, account, branches } = accountKey(extendedPublicKey, use);
+  const { script, account } = readAccountKey(extendedPublicKey, use);
+  const branches = { 0: account.deriveChild(0), 1: account.deriveChild(1) };
   const prefixes = addressPrefixes[use.family][use.net];
   const root = rootOf(account, script, use);
 
@@ -57,32 +52,12 @@ export function readSpendingAccount(extendedPublicKey: string, use: AccountUse) 
     script,
     prefixes,
     publicKey,
-    address: (branch: Branch, index: number) => addressOfKey(publicKey(branch, index), script, prefixes),
     /** How a wallet finds the key of an address (BIP-174). */
     origin: (branch: Branch, index: number): KeyOrigin => ({
-      ...{ fingerprint: root.fingerprint, path: [...root.path, branch, index] },
+      fingerprint: root.fingerprint,
+      path: [...root.path, branch, index],
     }),
   };
-}
-
-interface AccountKey {
-  readonly script: ScriptType;
-  readonly account: HDKey;
-  readonly branches: Readonly<Record<Branch, HDKey>>;
-}
-
-/** Each step of a PSBT asks for its account, and to derive it takes milliseconds. The oldest go first. */
-const accountKeys = new Map<string, AccountKey>();
-const mostAccountKeys = 100;
-
-function accountKey(extendedPublicKey: string, { family, net, script: given }: AccountUse): AccountKey {
-  const name = [extendedPublicKey, family, net, given].join('/');
-  const known = accountKeys.get(name);
-  if (known) return known;
-  const { script, account } = readAccountKey(extendedPublicKey, { family, net, script: given });
-  const key = { script, account, branches: { 0: account.deriveChild(0), 1: account.deriveChild(1) } };
-  remember(accountKeys, name, key, mostAccountKeys);
-  return key;
 }
 
 /**

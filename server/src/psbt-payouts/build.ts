@@ -14,6 +14,8 @@ export interface SpentCoin extends Outpoint {
 
 /** The transaction of a payout as it is exported, and must come back. */
 export interface PayoutTransaction {
+  /** Its keys sign all inputs. */
+  readonly account: SpendingAccount;
   readonly inputs: readonly PayoutInput[];
   readonly outputs: readonly PayoutOutput[];
 }
@@ -41,8 +43,7 @@ export const transactionVersion = 2;
  * @throws if a legacy input has none
  */
 export function buildPsbt(
-  { inputs, outputs }: PayoutTransaction,
-  account: SpendingAccount,
+  { account, inputs, outputs }: PayoutTransaction,
   rawTransactions: ReadonlyMap<string, string>,
 ): Uint8Array {
   const transaction = new Transaction({ version: transactionVersion, lockTime: 0 });
@@ -126,6 +127,11 @@ export function scriptsOf(
     default:
       return type satisfies never;
   }
+}
+
+/** All change addresses of an account have scripts of one length. */
+export function changeScript({ publicKey, script }: SpendingAccount, index: number): Uint8Array {
+  return scriptsOf(publicKey(1, index), script).script;
 }
 
 /** @throws if the text is not an address of the network */

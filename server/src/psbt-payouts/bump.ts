@@ -1,14 +1,13 @@
 /** Makes a version of a PSBT with a higher fee, to be signed in its place (BIP-125). */
-import type { SpendingAccount } from './account.js';
-import { scriptOfAddress, scriptsOf } from './build.js';
-import { feeOf, transactionWeight } from './sizes.js';
+import { changeScript } from './build.js';
+import { feeOf } from './sizes.js';
 import { invalidState } from '../shared/problem.js';
-import { planEmptying, planFee } from './coins.js';
-import { accountOfPsbt, amountIn, networkOf, rateText, type PsbtDeps, type PsbtNetwork } from './context.js';
+import { planEmptying, planFee, weightOf } from './coins.js';
+import { amountIn, outputTo, rateText, walletOf, type PsbtDeps, type Wallet } from './context.js';
 import { chooseFeeRate, parseFeeRate, refuseHighFee } from './fee-rate.js';
 import { look } from './follow.js';
 import { newVersion, previousTransactions } from './new-version.js';
-import { outpointOf } from './outpoints.js';
+import { outpointOf, sumOf } from './outpoints.js';
 import * as store from './psbt-store.js';
 import type { StoredPsbt } from './psbt-store.js';
 import { scopeOf } from '../shared/scope.js';
@@ -27,31 +26,29 @@ export async function bump(
   if (psbt.state !== 'open' && psbt.state !== 'sent') {
     throw invalidState(`The PSBT is ${psbt.state}: only one that is not confirmed yet can be bumped`);
   }
-  if (found?.kind === 'block') {
+  if (found.kind === 'block') {
     throw invalidState('Its transaction is in a block already: there is nothing to bump');
   }
-  if (found?.kind !== 'absent' && found?.kind !== 'waiting') {
+  if (found.kind !== 'absent' && found.kind !== 'waiting') {
     throw invalidState(psbt.problem ?? 'Its coins are not there: see transfers psbt list');
   }
-  const to = networkOf(deps, psbt.mode, psbt.network);
-  const account = await accountOfPsbt(deps, psbt, to);
-  const rates = await to.node.feeRates(signal);
+  const wallet = await walletOf(deps, psbt);
+  const rates = await wallet.node.feeRates(signal);
   const rate = chooseFeeRate(feeRate, rates);
-  const plan = planBump(psbt, account, to, rate, rates.increment);
-  const sum = psbt.transfers.reduce((total, { amount }) => total + BigInt(amount), 0n);
-  refuseHighFee(plan.fee, sum, to);
+  const plan = planBump(psbt, wallet, rate, rates.increment);
+  refuseHighFee(plan.fee, sumOf(psbt.transfers), wallet);
   const outpoints = psbt.inputs.map(outpointOf);
   // What waits in the mempool spends them, and must not hide their blocks.
-  const unspent = await to.node.unspent(outpoints, false, signal);
+  const unspent = await wallet.node.unspent(outpoints, false, signal);
   const coins = outpoints.map((coin, position) => ({ ...coin, height: unspent[position]?.height }));
-  const previous = await previousTransactions(database.reader, to, account, coins, signal);
+  const previous = await previousTransactions(database.reader, wallet, coins, signal);
   return database.write(async (transaction) => {
     await deps.guard.startPayout(transaction, psbt.mode);
     const current = await store.lockPsbt(transaction, id);
     if (current.state !== psbt.state || current.versions.length !== psbt.versions.length) {
       throw invalidState('The PSBT has changed meanwhile. Look at it, and run the command again');
     }
-    const version = newVersion(deps, current, plan, account, previous);
+    const version = newVersion(deps, current, plan, wallet, previous);
     await store.insertVersion(transaction, version);
     await auditLog.record(transaction, {
       ...scopeOf(psbt),
@@ -66,40 +63,30 @@ export async function bump(
 }
 
 /** The same coins and transfers with a higher fee, which the change pays. Problem: `invalid_state`. */
-function planBump(
-  psbt: StoredPsbt,
-  account: SpendingAccount,
-  to: PsbtNetwork,
-  rate: bigint,
-  increment: bigint,
-) {
-  const amount = amountIn(to.currency);
-  const spent = psbt.inputs.reduce((sum, input) => sum + BigInt(input.amount), 0n);
-  const scripts = psbt.transfers.map(({ address }) => scriptOfAddress(address, account.prefixes));
-  const sum = psbt.transfers.reduce((total, transfer) => total + BigInt(transfer.amount), 0n);
+function planBump(psbt: StoredPsbt, wallet: Wallet, rate: bigint, increment: bigint) {
+  const amount = amountIn(wallet.currency);
+  const outputs = psbt.transfers.map((transfer) => outputTo(transfer, wallet));
+  const spent = { count: psbt.inputs.length, sum: sumOf(psbt.inputs) };
+  const beside = spent.sum - sumOf(outputs);
   const highest = psbt.versions.reduce((most, { fee }) => (BigInt(fee) > most ? BigInt(fee) : most), 0n);
-  const inputs = { count: psbt.inputs.length, sum: spent };
   const bearer = psbt.transfers.findIndex(({ bears_fee }) => bears_fee === 1);
-  const amounts = psbt.transfers.map((transfer) => BigInt(transfer.amount));
   const plan =
-    bearer < 0
-      ? planFee(account, to.family, inputs, { scripts, sum }, rate)
-      : planEmptying(account, to.family, inputs, { scripts, amounts }, bearer, rate);
+    bearer < 0 ? planFee(wallet, spent, outputs, rate) : planEmptying(wallet, spent, outputs, bearer, rate);
   if (!plan || (plan.change > 0n && psbt.change_index === null)) {
     throw invalidState(
-      `The coins of this PSBT cannot pay that: beside the transfers, they have ${amount(spent - sum)} for the fee. Give a lower --fee-rate`,
+      `The coins of this PSBT cannot pay that: beside the transfers, they have ${amount(beside)} for the fee. Give a lower --fee-rate`,
     );
   }
   // BIP-125, rules 3 and 4: more than what it replaces, by the price of its own size.
   const needed = highest + (BigInt(plan.virtualSize) * increment + 999n) / 1000n;
   if (plan.fee >= needed) return plan;
-  const change = scriptsOf(account.publicKey(1, 0), account.script).script;
-  const weight = transactionWeight(account.script, psbt.inputs.length, [...scripts, change]);
+  const change = { script: changeScript(wallet.account, 0) };
+  const weight = weightOf(wallet, spent.count, [...outputs, change]);
   let least = (needed * 1000n) / BigInt(plan.virtualSize);
   while (feeOf(weight, least) < needed) least += 1n;
   throw invalidState(
-    spent - sum < needed
-      ? `The fee cannot be raised: nodes want at least ${amount(needed)} for a replacement, and beside the transfers the coins have ${amount(spent - sum)}`
+    beside < needed
+      ? `The fee cannot be raised: nodes want at least ${amount(needed)} for a replacement, and beside the transfers the coins have ${amount(beside)}`
       : `--fee-rate ${rateText(rate)} is too low: the fee is ${amount(highest)} now, and nodes take a replacement from ${amount(needed)} on. Give at least ${rateText(least)}`,
   );
 }

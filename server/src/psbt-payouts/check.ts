@@ -5,29 +5,20 @@
  * against exactly that transaction, so no field of the returned file can change where the money goes.
  */
 import { base64, hex } from '@scure/base';
-import { OutScript, RawTx, Script, Transaction } from '@scure/btc-signer';
+import { OutScript, Script, Transaction } from '@scure/btc-signer';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { verify, verifySchnorr } from 'tiny-secp256k1';
-import {
-  addressOfScript,
-  hash160,
-  type AddressPrefixes,
-  type ScriptType,
-} from '../addresses/bitcoin-scripts.js';
+import { addressOfScript, hash160, type ScriptType } from '../addresses/bitcoin-scripts.js';
 import type { Outpoint } from '../chains/bitcoin/utxo-node.js';
 import {
   replaceableSequence,
+  scriptsOf,
   transactionVersion,
   type PayoutInput,
   type PayoutTransaction,
 } from './build.js';
-import { nameOf } from './outpoints.js';
-
-/** What was exported. */
-export interface ExpectedTransaction extends PayoutTransaction {
-  readonly type: ScriptType;
-  readonly prefixes: AddressPrefixes;
-}
+import { errorMessage } from '../shared/error-message.js';
+import { nameOf, sumOf } from './outpoints.js';
 
 /** What came back differs from what was exported, or lacks a signature. The message is a sentence for the operator. */
 export class Refused extends Error {
@@ -58,10 +49,9 @@ export function readReturned(file: Uint8Array): Transaction {
   try {
     return isPsbt ? Transaction.fromPSBT(bytes, lenient) : Transaction.fromRaw(bytes, lenient);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
     throw new Refused(
       isPsbt
-        ? `The PSBT cannot be read: ${reason}`
+        ? `The PSBT cannot be read: ${errorMessage(error)}`
         : 'This is neither a PSBT nor a signed transaction. Give the file that the wallet saved, or its text in base64 or hexadecimal digits',
     );
   }
@@ -91,7 +81,7 @@ export function outpointsOf(returned: Transaction): Outpoint[] {
 /** The first difference between what came back and what was exported, in a sentence; undefined if there is none. */
 export function findDifference(
   returned: Transaction,
-  expected: ExpectedTransaction,
+  expected: PayoutTransaction,
   format: (satoshis: bigint) => string,
 ): string | undefined {
   return (
@@ -105,16 +95,13 @@ function findInputDifference(
   returned: readonly Outpoint[],
   expected: readonly Outpoint[],
 ): string | undefined {
-  const isSame = (one: Outpoint) => (other: Outpoint) => nameOf(one) === nameOf(other);
-  const added = returned.find((one) => !expected.some(isSame(one)));
-  if (added) return `It spends ${nameOf(added)}, which is not one of the inputs that were exported`;
-  const missing = expected.find((one) => !returned.some(isSame(one)));
-  if (missing) return `It does not spend ${nameOf(missing)}, which was exported`;
-  if (returned.length > expected.length) return 'It spends an input twice';
-  const moved = expected.findIndex((one, index) => {
-    const other = returned[index];
-    return other === undefined || !isSame(one)(other);
-  });
+  const [theirs, ours] = [returned.map(nameOf), expected.map(nameOf)];
+  const added = theirs.find((name) => !ours.includes(name));
+  if (added !== undefined) return `It spends ${added}, which is not one of the inputs that were exported`;
+  const missing = ours.find((name) => !theirs.includes(name));
+  if (missing !== undefined) return `It does not spend ${missing}, which was exported`;
+  if (theirs.length > ours.length) return 'It spends an input twice';
+  const moved = ours.findIndex((name, index) => name !== theirs[index]);
   return moved < 0
     ? undefined
     : `Input ${moved + 1} is another one than in the export: the order was changed`;
@@ -122,7 +109,7 @@ function findInputDifference(
 
 function findOutputDifference(
   returned: Transaction,
-  { inputs, outputs, prefixes }: ExpectedTransaction,
+  { account, inputs, outputs }: PayoutTransaction,
   format: (satoshis: bigint) => string,
 ): string | undefined {
   const found = Array.from({ length: returned.outputsLength }, (_, index) => {
@@ -130,7 +117,7 @@ function findOutputDifference(
     return { script, amount };
   });
   const receiver = (script: Uint8Array) =>
-    addressOfScript(hex.encode(script), prefixes) ?? `the script ${hex.encode(script).slice(0, 80)}`;
+    addressOfScript(hex.encode(script), account.prefixes) ?? `the script ${hex.encode(script).slice(0, 80)}`;
   for (const [index, { script, amount, changeIndex }] of outputs.entries()) {
     const isChange = changeIndex !== undefined;
     const other = found[index];
@@ -140,11 +127,8 @@ function findOutputDifference(
       return `${name} goes to ${receiver(other.script)} instead of ${receiver(script)}`;
     }
     if (other.amount === amount) continue;
-    const spent = inputs.reduce((sum, input) => sum + input.amount, 0n);
-    const fees = [found, outputs].map((all) => spent - all.reduce((sum, one) => sum + one.amount, 0n));
-    const fee = isChange
-      ? `, so that the fee is ${format(fees[0] ?? 0n)} instead of ${format(fees[1] ?? 0n)}`
-      : '';
+    const feeOf = (paid: readonly { readonly amount: bigint }[]) => format(sumOf(inputs) - sumOf(paid));
+    const fee = isChange ? `, so that the fee is ${feeOf(found)} instead of ${feeOf(outputs)}` : '';
     return `${name} to ${receiver(script)} is ${format(other.amount)} instead of ${format(amount)}${fee}`;
   }
   const extra = found[outputs.length];
@@ -174,46 +158,49 @@ function findFrameDifference(returned: Transaction): string | undefined {
  */
 export function finalize(
   returned: Transaction,
-  expected: ExpectedTransaction,
+  expected: PayoutTransaction,
 ): { transaction: string; txHash: string } {
-  const { type, inputs } = expected;
-  const signed = inputs.map((input, index) => {
+  const { inputs } = expected;
+  const { script: type } = expected.account;
+  const transaction = unsignedTransaction(expected);
+  const missing: number[] = [];
+  for (const [index, input] of inputs.entries()) {
     const signature = findSignature(returned, index, input, type);
-    if (!signature) return undefined;
+    if (!signature) {
+      missing.push(index + 1);
+      continue;
+    }
     checkSighash(signature, index, type);
-    if (!isValid(signature, index, expected)) {
+    if (!isValid(signature, index, expected, transaction)) {
       throw new Refused(
         `The signature of input ${index + 1} is not valid for the transaction that was exported. Sign that PSBT again`,
       );
     }
-    return signature;
-  });
-  const signatures = signed.filter((signature) => signature !== undefined);
-  if (signatures.length < inputs.length) {
-    const missing = signed.indexOf(undefined) + 1;
+    const field =
+      type === 'p2tr'
+        ? { tapKeySig: signature }
+        : { partialSig: [[input.publicKey, signature] as [Uint8Array, Uint8Array]] };
+    transaction.updateInput(index, field, true);
+  }
+  if (missing.length > 0) {
     throw new Refused(
-      `Only ${signatures.length} of ${inputs.length} inputs are signed: the signature of input ${missing} is missing`,
+      `Only ${inputs.length - missing.length} of ${inputs.length} inputs are signed: the signature of input ${missing[0] ?? ''} is missing`,
     );
   }
-  const bytes = encode(
-    expected,
-    (input, index) => scriptSigOf(signatures[index] ?? none, input, type),
-    type === 'p2pkh'
-      ? undefined
-      : inputs.map(({ publicKey }, index) => [
-          signatures[index] ?? none,
-          ...(type === 'p2tr' ? [] : [publicKey]),
-        ]),
-  );
-  return { transaction: hex.encode(bytes), txHash: Transaction.fromRaw(bytes, lenient).id };
+  transaction.finalize();
+  return { transaction: transaction.hex, txHash: transaction.id };
 }
 
 /** The hash that the transaction has once it is signed; undefined for p2pkh, where the signatures change it. */
-export function signedHash(expected: ExpectedTransaction): string | undefined {
-  const { type } = expected;
+export function signedHash(expected: PayoutTransaction): string | undefined {
+  const { script: type } = expected.account;
   if (type === 'p2pkh') return undefined;
-  const bytes = encode(expected, (input) => scriptSigOf(none, input, type));
-  return Transaction.fromRaw(bytes, lenient).id;
+  const transaction = unsignedTransaction(expected);
+  for (const [index, { publicKey }] of expected.inputs.entries()) {
+    const { redeemScript } = scriptsOf(publicKey, type);
+    if (redeemScript) transaction.updateInput(index, { finalScriptSig: Script.encode([redeemScript]) }, true);
+  }
+  return transaction.id;
 }
 
 /** The signature of an input with its sighash type, wherever the wallet put it; undefined if there is none. */
@@ -248,12 +235,16 @@ function checkSighash(signature: Uint8Array, index: number, type: ScriptType): v
   );
 }
 
-function isValid(signature: Uint8Array, index: number, expected: ExpectedTransaction): boolean {
-  const { type, inputs } = expected;
+function isValid(
+  signature: Uint8Array,
+  index: number,
+  expected: PayoutTransaction,
+  transaction: Transaction,
+): boolean {
+  const { account, inputs } = expected;
   const input = inputs[index];
   if (!input) return false;
-  const transaction = unsignedTransaction(expected);
-  if (type === 'p2tr') {
+  if (account.script === 'p2tr') {
     const digest = transaction.preimageWitnessV1(
       index,
       inputs.map(({ script }) => script),
@@ -268,73 +259,37 @@ function isValid(signature: Uint8Array, index: number, expected: ExpectedTransac
   if (!compact) return false;
   const scriptCode = OutScript.encode({ type: 'pkh', hash: hash160(input.publicKey) });
   const digest =
-    type === 'p2pkh'
+    account.script === 'p2pkh'
       ? legacyDigest(expected, index, scriptCode)
       : transaction.preimageWitnessV0(index, scriptCode, sighashAll, input.amount);
   // Strict: nodes do not relay a signature whose s is in the upper half.
   return verify(digest, input.publicKey, compact, true);
 }
 
-function legacyDigest(expected: ExpectedTransaction, signed: number, scriptCode: Uint8Array): Uint8Array {
-  const preimage = encode(expected, (_, index) => (index === signed ? scriptCode : none));
-  return sha256(sha256(Uint8Array.of(...preimage, sighashAll, 0, 0, 0)));
+function legacyDigest(expected: PayoutTransaction, signed: number, scriptCode: Uint8Array): Uint8Array {
+  const transaction = unsignedTransaction(expected);
+  transaction.updateInput(signed, { finalScriptSig: scriptCode }, true);
+  return sha256(sha256(Uint8Array.of(...transaction.toBytes(true), sighashAll, 0, 0, 0)));
 }
 
-const none = new Uint8Array();
-
-/** The transaction with what unlocks its inputs. @param witnesses of each input; undefined for one without segwit */
-function encode(
-  { inputs, outputs }: ExpectedTransaction,
-  scriptSig: (input: PayoutInput, index: number) => Uint8Array,
-  witnesses?: Uint8Array[][],
-): Uint8Array {
-  return RawTx.encode({
-    version: transactionVersion,
-    segwitFlag: witnesses !== undefined,
-    inputs: inputs.map((input, index) => ({
-      ...{ txid: hex.decode(input.txHash), index: input.outputIndex, sequence: replaceableSequence },
-      finalScriptSig: scriptSig(input, index),
-    })),
-    outputs: outputs.map(({ amount, script }) => ({ amount, script })),
-    witnesses,
-    lockTime: 0,
-  });
-}
-
-function unsignedTransaction({ inputs, outputs }: ExpectedTransaction): Transaction {
+function unsignedTransaction({ account, inputs, outputs }: PayoutTransaction): Transaction {
   const transaction = new Transaction({ ...lenient, version: transactionVersion, lockTime: 0 });
-  for (const { txHash, outputIndex: index } of inputs) {
-    transaction.addInput({ txid: hex.decode(txHash), index, sequence: replaceableSequence });
+  for (const { txHash: txid, outputIndex: index, script, amount, publicKey } of inputs) {
+    const { redeemScript } = scriptsOf(publicKey, account.script);
+    const locked = { witnessUtxo: { script, amount }, ...(redeemScript && { redeemScript }) };
+    transaction.addInput({ txid, index, sequence: replaceableSequence, ...locked });
   }
   for (const { amount, script } of outputs) transaction.addOutput({ amount, script });
   return transaction;
 }
 
-function scriptSigOf(signature: Uint8Array, { publicKey }: PayoutInput, type: ScriptType): Uint8Array {
-  if (type === 'p2pkh') return Script.encode([signature, publicKey]);
-  if (type !== 'p2sh-p2wpkh') return none;
-  return Script.encode([OutScript.encode({ type: 'wpkh', hash: hash160(publicKey) })]);
-}
-
 /** An ECDSA signature as 64 bytes instead of DER; undefined if it is not one (BIP-66). */
 function compactOf(der: Uint8Array): Uint8Array | undefined {
-  if (der[0] !== 0x30 || der[1] !== der.length - 2) return undefined;
-  const r = readInteger(der, 2);
-  if (!r) return undefined;
-  const s = readInteger(der, r.end);
-  if (s?.end !== der.length) return undefined;
-  return Uint8Array.of(...r.bytes, ...s.bytes);
-}
-
-function readInteger(der: Uint8Array, start: number): { bytes: Uint8Array; end: number } | undefined {
-  const length = der[start + 1];
-  if (der[start] !== 0x02 || length === undefined || length < 1 || length > 33) return undefined;
-  const end = start + 2 + length;
-  if (end > der.length) return undefined;
-  const digits = der.subarray(start + 2, end);
-  const value = digits[0] === 0 ? digits.subarray(1) : digits;
-  if (value.length > 32) return undefined;
-  const bytes = new Uint8Array(32);
-  bytes.set(value, 32 - value.length);
-  return { bytes, end };
+  const length = der[3] ?? 0;
+  const integers = [der.subarray(4, 4 + length), der.subarray(6 + length)];
+  const body = integers.flatMap((integer) => [0x02, integer.length, ...integer]);
+  if (Buffer.compare(der, Uint8Array.of(0x30, body.length, ...body)) !== 0) return undefined;
+  const digits = integers.map((integer) => (integer[0] === 0 ? integer.subarray(1) : integer));
+  if (digits.some((integer) => integer.length > 32)) return undefined;
+  return Buffer.concat(digits.flatMap((integer) => [Buffer.alloc(32 - integer.length), integer]));
 }

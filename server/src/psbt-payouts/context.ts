@@ -6,10 +6,15 @@ import { isBitcoinLike } from '../addresses/bitcoin-scripts.js';
 import type { RestoreGuard } from '../restore/guard.js';
 import type { DepositKeyRecord, DepositKeys } from '../addresses/deposit-keys.js';
 import { readSpendingAccount, type AccountUse, type SpendingAccount } from './account.js';
-import { scriptOfAddress, scriptsOf } from './build.js';
-import type { ExpectedTransaction } from './check.js';
+import {
+  changeScript,
+  scriptOfAddress,
+  scriptsOf,
+  type PayoutOutput,
+  type PayoutTransaction,
+} from './build.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
-import type { PsbtTable, PsbtVersionTable } from '../db/schema.js';
+import type { PsbtTable, PsbtVersionTable, TransferTable } from '../db/schema.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { AuditLog } from '../merchants/audit-log.js';
 import type { Currencies } from '../money/currencies.js';
@@ -18,15 +23,13 @@ import { errorMessage } from '../shared/error-message.js';
 import { invalidState } from '../shared/problem.js';
 import type { Mode } from '../shared/scope.js';
 import type { RoomDeps } from '../db/room-deps.js';
-import type { Payouts } from '../withdrawals/payouts.js';
 import type { Settlement } from '../withdrawals/settlement.js';
-import { outpointOf } from './outpoints.js';
+import { outpointOf, sumOf } from './outpoints.js';
 import type { StoredPsbt } from './psbt-store.js';
 
 export interface PsbtDeps extends RoomDeps {
   readonly currencies: Currencies;
   readonly ledger: Ledger;
-  readonly payouts: Payouts;
   readonly settlement: Settlement;
   readonly auditLog: AuditLog;
   readonly depositKeys: Pick<DepositKeys, 'list'>;
@@ -37,6 +40,11 @@ export interface PsbtDeps extends RoomDeps {
 }
 
 export type PsbtNetwork = ReturnType<typeof networkOf>;
+
+/** The network of a payout, and the merchant's account there, whose keys sign it. */
+export interface Wallet extends PsbtNetwork {
+  readonly account: SpendingAccount;
+}
 
 /** How the keys of an account are named in a PSBT. */
 export type AccountNames = Pick<AccountUse, 'fingerprint' | 'path'>;
@@ -67,44 +75,47 @@ export function networkOf(
 }
 
 /** Problem: `invalid_state` if the fingerprint or the path cannot be right. */
-export function accountOf(key: DepositKeyRecord, to: PsbtNetwork, names: AccountNames): SpendingAccount {
-  const { extendedPublicKey } = key;
+export function walletOfKey(key: DepositKeyRecord, to: PsbtNetwork, names: AccountNames): Wallet {
+  const { extendedPublicKey, script } = key;
   // Treasuries are of EVM networks alone.
   if (extendedPublicKey === undefined) throw new Error(`The deposit key ${key.id} is a treasury`);
+  const { family, net } = to;
+  const { fingerprint, path } = names;
   try {
-    const { family, net } = to;
-    return readSpendingAccount(extendedPublicKey, { family, net, script: key.script, ...names });
+    return {
+      ...to,
+      account: readSpendingAccount(extendedPublicKey, { family, net, script, fingerprint, path }),
+    };
   } catch (error) {
     throw invalidState(errorMessage(error));
   }
 }
 
-/** The account that signs a PSBT. */
-export async function accountOfPsbt(
-  { database, depositKeys }: Pick<PsbtDeps, 'database' | 'depositKeys'>,
-  psbt: PsbtTable,
-  to: PsbtNetwork,
-): Promise<SpendingAccount> {
-  const keys = await depositKeys.list(database.reader, psbt.merchant_id);
+/** The wallet that signs a PSBT. Problem: `invalid_state` if its network is not configured any more. */
+export async function walletOf(deps: PsbtDeps, psbt: PsbtTable): Promise<Wallet> {
+  const to = networkOf(deps, psbt.mode, psbt.network);
+  const keys = await deps.depositKeys.list(deps.database.reader, psbt.merchant_id);
   const key = keys.find(({ id }) => id === psbt.key_id);
   if (!key) throw new Error(`The deposit key of the PSBT ${psbt.id} is gone`);
-  return accountOf(key, to, {
+  return walletOfKey(key, to, {
     fingerprint: psbt.fingerprint ?? undefined,
     path: psbt.account_path ?? undefined,
   });
 }
+
+/** What a transfer asks for. @throws if its address is not one of the network */
+export const outputTo = (
+  { address, amount }: Pick<TransferTable, 'address' | 'amount'>,
+  { account }: Pick<Wallet, 'account'>,
+): PayoutOutput => ({ script: scriptOfAddress(address, account.prefixes), amount: BigInt(amount) });
 
 /** What a version pays to each of its transfers. */
 export function paidAmounts(
   { inputs, transfers }: Pick<StoredPsbt, 'inputs' | 'transfers'>,
   { fee, change_amount }: Pick<PsbtVersionTable, 'fee' | 'change_amount'>,
 ): bigint[] {
-  const spent = inputs.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
-  const asked = transfers.map(({ amount }) => BigInt(amount));
-  return transfers.map(({ bears_fee }, position) => {
-    const others = asked.reduce((sum, units, index) => (index === position ? sum : sum + units), 0n);
-    return bears_fee === 1 ? spent - others - BigInt(change_amount) - BigInt(fee) : (asked[position] ?? 0n);
-  });
+  const left = sumOf(inputs) - sumOf(transfers) - BigInt(change_amount) - BigInt(fee);
+  return transfers.map(({ amount, bears_fee }) => BigInt(amount) + (bears_fee === 1 ? left : 0n));
 }
 
 /** The transaction of a version, as it was exported. */
@@ -112,28 +123,25 @@ export function expectedOf(
   psbt: StoredPsbt,
   version: Pick<PsbtVersionTable, 'fee' | 'change_amount'>,
   account: SpendingAccount,
-): ExpectedTransaction {
-  const { script: type, prefixes } = account;
-  const scriptOf = (publicKey: Uint8Array) => scriptsOf(publicKey, type).script;
+): PayoutTransaction {
   const change = BigInt(version.change_amount);
   const paid = paidAmounts(psbt, version);
   const { change_index: changeIndex } = psbt;
   return {
-    type,
-    prefixes,
+    account,
     inputs: psbt.inputs.map((input) => {
       const { branch, derivation_index: index } = input;
       const publicKey = account.publicKey(branch, index);
       const coin = { ...outpointOf(input), amount: BigInt(input.amount), branch, index };
-      return { ...coin, script: scriptOf(publicKey), publicKey };
+      return { ...coin, script: scriptsOf(publicKey, account.script).script, publicKey };
     }),
     outputs: [
-      ...psbt.transfers.map(({ address }, position) => ({
-        script: scriptOfAddress(address, prefixes),
+      ...psbt.transfers.map((transfer, position) => ({
+        ...outputTo(transfer, { account }),
         amount: paid[position] ?? 0n,
       })),
       ...(change > 0n && changeIndex !== null
-        ? [{ script: scriptOf(account.publicKey(1, changeIndex)), amount: change, changeIndex }]
+        ? [{ script: changeScript(account, changeIndex), amount: change, changeIndex }]
         : []),
     ],
   };

@@ -1,18 +1,23 @@
 /** Makes one PSBT of the transfers that wait, and reserves them and the coins. */
-import type { SpendingAccount } from './account.js';
-import { scriptOfAddress } from './build.js';
 import { takeIndexes } from '../addresses/address-pool.js';
 import type { DepositKeyRecord } from '../addresses/deposit-keys.js';
-import type { Transaction } from '../db/engine.js';
-import { isUniqueViolation } from '../db/errors.js';
+import type { Reader, Transaction } from '../db/engine.js';
 import type { PsbtTable, TransferTable } from '../db/schema.js';
 import { readCursor } from '../scanning/cursors.js';
 import { invalidState } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
 import { lockTransfers } from '../withdrawals/waiting-transfers.js';
-import { chooseCoins, type CoinChoice, type UnspentCoin } from './coins.js';
-import { nameOf } from './outpoints.js';
-import { accountOf, networkOf, type AccountNames, type PsbtDeps, type PsbtNetwork } from './context.js';
+import { chooseCoins, type CoinChoice } from './coins.js';
+import { nameOf, sumOf } from './outpoints.js';
+import {
+  networkOf,
+  outputTo,
+  walletOfKey,
+  type AccountNames,
+  type PsbtDeps,
+  type PsbtNetwork,
+  type Wallet,
+} from './context.js';
 import { chooseFeeRate, parseFeeRate, refuseHighFee } from './fee-rate.js';
 import { newVersion, previousTransactions } from './new-version.js';
 import { forcedCoins, pickTransfers, type SkippedTransfer } from './payable-transfers.js';
@@ -48,46 +53,32 @@ export async function exportWaiting(
   await deps.guard.ensureTrusted(deps.database.reader, scope.mode);
   const to = networkOf(deps, scope.mode, request.network);
   const key = await findKey(deps, scope, to, request.keyId);
-  const account = accountOf(key, to, request);
+  const wallet = walletOfKey(key, to, request);
   if (request.feeRate !== undefined) parseFeeRate(request.feeRate);
-  const { payable: picked, skipped } = await pickTransfers(deps, request, to, account);
+  const { reader } = deps.database;
   const of = { scope, network: to.network.code, currency: to.currency.code };
-  const known = await store.knownCoins(deps.database.reader, of, key.sourceId);
-  const source = { to, account, known, sourceId: key.sourceId };
+  const { payable: picked, skipped } = await pickTransfers(deps, of, request.transferIds, wallet);
+  const known = await store.knownCoins(reader, of, key.sourceId);
+  const source = { wallet, known, sourceId: key.sourceId };
   const { payable, forced, unsafe, discarded } = await forcedCoins(deps, picked, source, signal);
   skipped.push(...unsafe);
   if (payable.length === 0) return { psbt: undefined, skipped };
   const height = await to.node.height(signal);
-  await refuseUnread(deps, to, height);
+  await refuseUnread(reader, to, height);
   const rate = chooseFeeRate(request.feeRate, await to.node.feeRates(signal));
-  const amounts = payable.map(({ amount }) => BigInt(amount));
-  const holdings = await deps.ledger.holdings(deps.database.reader, scope, of.currency, of.network);
-  const scripts = payable.map(({ address }) => scriptOfAddress(address, account.prefixes));
-  const custody = holdings.debt === 0n ? holdings.coins : undefined;
-  const frozen = await store.frozenTransfers(
-    deps.database.reader,
-    payable.map(({ id }) => id),
-  );
-  const mayBear = payable.map(({ id }) => !frozen.has(id));
-  const choice = await chooseCoins(
-    { to, account, known, forced, scripts, amounts, mayBear, custody, rate },
-    signal,
-  );
-  refuseHighFee(
-    choice.fee,
-    amounts.reduce((sum, units) => sum + units, 0n),
-    to,
-  );
-  const previous = await previousTransactions(deps.database.reader, to, account, choice.coins, signal);
-  try {
-    const psbt = await deps.database.write((transaction) =>
-      insert(deps, transaction, request, { to, key, account, payable, discarded, choice, previous, height }),
-    );
-    return { psbt, skipped };
-  } catch (error) {
-    if (!isUniqueViolation(error)) throw error;
-    throw invalidState('Another export has just taken these coins. Run the export again');
-  }
+  const { debt, coins } = await deps.ledger.holdings(reader, scope, of.currency, of.network);
+  // The amount of a refund whose fee the merchant bears must arrive whole.
+  const outputs = payable.map((row) => ({
+    ...outputTo(row, wallet),
+    mayBearFee: row.fee_bearer !== 'merchant',
+  }));
+  const custody = debt === 0n ? coins : undefined;
+  const choice = await chooseCoins(wallet, { known, forced, outputs, custody, rate }, signal);
+  refuseHighFee(choice.fee, sumOf(payable), to);
+  const previous = await previousTransactions(reader, wallet, choice.coins, signal);
+  const chosen = { wallet, key, payable, discarded, choice, previous, height };
+  const psbt = await deps.database.write((transaction) => insert(deps, transaction, request, chosen));
+  return { psbt, skipped };
 }
 
 /**
@@ -95,11 +86,11 @@ export async function exportWaiting(
  * the transaction that moves the cursor.
  */
 async function refuseUnread(
-  { database }: PsbtDeps,
+  reader: Reader,
   { network: { mode, code, name } }: PsbtNetwork,
   height: number,
 ): Promise<void> {
-  const scan = await readCursor(database.reader, { mode, network: code });
+  const scan = await readCursor(reader, { mode, network: code });
   if (scan && scan.height >= height) return;
   throw invalidState(
     scan
@@ -128,9 +119,8 @@ async function findKey(
 
 /** What a PSBT is made of. */
 interface Chosen {
-  readonly to: PsbtNetwork;
+  readonly wallet: Wallet;
   readonly key: DepositKeyRecord;
-  readonly account: SpendingAccount;
   readonly payable: readonly TransferTable[];
   readonly discarded: ReadonlySet<string>;
   readonly choice: CoinChoice;
@@ -144,47 +134,19 @@ async function insert(
   request: ExportRequest,
   chosen: Chosen,
 ): Promise<StoredPsbt> {
-  const { scope, actor } = request;
-  const { to, account, payable, discarded, choice, previous } = chosen;
-  await deps.guard.startPayout(transaction, scope.mode);
+  const { scope, actor, fingerprint, path } = request;
+  const { wallet, key, payable, choice, previous, height } = chosen;
+  const { merchantId, mode } = scope;
+  await deps.guard.startPayout(transaction, mode);
   // Two exports of one merchant wait for each other.
-  await deps.ledger.balance(transaction, scope.mode, to.currency.code, {
-    kind: 'available',
-    merchantId: scope.merchantId,
-  });
-  await ensureStillFree(transaction, payable, discarded, choice.coins, to);
-  const stored = await newPsbt(deps, transaction, request, chosen);
-  await store.insertPsbt(transaction, stored);
-  const version = newVersion(deps, stored, choice, account, previous);
-  await store.insertVersion(transaction, version);
-  await deps.auditLog.record(transaction, {
-    ...scope,
-    actor,
-    action: 'psbt.exported',
-    subjectId: stored.id,
-    after: {
-      network: stored.network,
-      transfers: payable.map((row) => row.id),
-      feeUnits: version.fee,
-    },
-  });
-  return { ...stored, versions: [version] };
-}
-
-async function newPsbt(
-  deps: PsbtDeps,
-  transaction: Transaction,
-  { scope: { merchantId, mode }, fingerprint, path }: ExportRequest,
-  { to, key, payable, choice, height }: Chosen,
-): Promise<StoredPsbt> {
-  const id = deps.newId();
-  const { code: network } = to.network;
+  await deps.ledger.balance(transaction, mode, wallet.currency.code, { kind: 'available', merchantId });
+  await ensureStillFree(transaction, chosen);
   const psbt: PsbtTable = {
-    id,
+    id: deps.newId(),
     merchant_id: merchantId,
     mode,
-    network,
-    currency: to.currency.code,
+    network: wallet.network.code,
+    currency: wallet.currency.code,
     state: 'open',
     key_id: key.id,
     source_id: key.sourceId,
@@ -199,33 +161,21 @@ async function newPsbt(
     created_at: deps.clock.real(),
     updated_at: deps.clock.real(),
   };
-  const inputs = choice.coins.map((coin, position) => ({
-    psbt_id: id,
-    position,
-    mode,
-    network,
-    tx_hash: coin.txHash,
-    output_index: coin.outputIndex,
-    amount: coin.amount.toString(),
-    branch: coin.branch,
-    derivation_index: coin.index,
-    is_held: 1 as const,
-  }));
-  const transfers = payable.map((row, position) => ({
-    ...row,
-    is_held: 1 as const,
-    bears_fee: position === choice.bearer ? (1 as const) : (0 as const),
-  }));
-  return { ...psbt, inputs, transfers, versions: [] };
+  await store.insertPsbt(transaction, psbt, payable, choice);
+  const stored = await store.lockPsbt(transaction, psbt.id);
+  const version = newVersion(deps, stored, choice, wallet, previous);
+  await store.insertVersion(transaction, version);
+  await deps.auditLog.record(transaction, {
+    ...{ ...scope, actor, action: 'psbt.exported', subjectId: psbt.id },
+    after: { network: psbt.network, transfers: payable.map((row) => row.id), feeUnits: version.fee },
+  });
+  return { ...stored, versions: [version] };
 }
 
 /** The network was asked outside of the transaction. Meanwhile, another export may have taken some of it. */
 async function ensureStillFree(
   transaction: Transaction,
-  payable: readonly TransferTable[],
-  discarded: ReadonlySet<string>,
-  coins: readonly UnspentCoin[],
-  { network: { mode, code: network } }: PsbtNetwork,
+  { wallet: { network }, payable, discarded, choice }: Chosen,
 ): Promise<void> {
   const changed = invalidState(
     'Another command has taken some of these transfers or coins meanwhile. Run the export again',
@@ -237,6 +187,6 @@ async function ensureStillFree(
   }
   const discardedNow = await store.discardedWith(transaction, ids);
   if (discardedNow.some((id) => !discarded.has(id))) throw changed;
-  const held = await store.heldOutpoints(transaction, { mode, network });
-  if (coins.some((coin) => held.has(nameOf(coin)))) throw changed;
+  const held = await store.heldOutpoints(transaction, { mode: network.mode, network: network.code });
+  if (choice.coins.some((coin) => held.has(nameOf(coin)))) throw changed;
 }

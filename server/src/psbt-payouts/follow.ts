@@ -7,9 +7,9 @@
  */
 import { NodesUnavailable } from '../rpc/node-error.js';
 import { createFailures } from '../shared/failures.js';
-import type { PsbtVersionTable } from '../db/schema.js';
-import { accountOfPsbt, networkOf, type PsbtDeps, type PsbtNetwork } from './context.js';
-import { outpointOf } from './outpoints.js';
+import type { Mode } from '../shared/scope.js';
+import type { PsbtTable, PsbtVersionTable } from '../db/schema.js';
+import { networkOf, walletOf, type PsbtDeps, type PsbtNetwork } from './context.js';
 import * as store from './psbt-store.js';
 import type { StoredPsbt } from './psbt-store.js';
 import * as transitions from './transitions.js';
@@ -43,14 +43,14 @@ export function createFollow(deps: PsbtDeps) {
       if (down.has(name)) continue;
       await failures.collect(async () => {
         try {
-          const height = heights.get(name) ?? (await nodeOf(deps, { mode, network })?.height(signal));
+          const height = heights.get(name) ?? (await nodeOf(deps, mode, network)?.height(signal));
           heights.set(name, height);
           if (height === undefined || readUpTo.get(id) === height) return;
           const found = await look(deps, id, signal);
           // Both took whole blocks to find out, and last until the next block at least. And what was discarded may lie unspent
           // for ever: its coins are asked for once a block.
-          const isAtRest = state === 'discarded' && found?.kind === 'absent';
-          if (found?.kind === 'conflict' || found?.kind === 'gone' || isAtRest) readUpTo.set(id, height);
+          const isAtRest = state === 'discarded' && found.kind === 'absent';
+          if (found.kind === 'conflict' || found.kind === 'gone' || isAtRest) readUpTo.set(id, height);
           else readUpTo.delete(id);
         } catch (error) {
           if (!(error instanceof NodesUnavailable)) throw error;
@@ -73,30 +73,35 @@ interface Look {
   readonly signal: AbortSignal;
 }
 
-/** Looks at one PSBT on the network, and changes what follows. @returns undefined if its network is not configured */
-export async function look(deps: PsbtDeps, id: string, signal: AbortSignal): Promise<Location | undefined> {
-  const psbt = await store.readPsbt(deps.database.reader, id);
-  if (!psbt || !nodeOf(deps, psbt)) return undefined;
+/** Looks at one PSBT on the network, and changes what follows. Problem: `invalid_state` if the network is not configured any more. */
+export async function look(deps: PsbtDeps, id: string, signal: AbortSignal): Promise<Location> {
+  const psbt = await store.requirePsbt(deps.database.reader, id);
   const to = networkOf(deps, psbt.mode, psbt.network);
-  const account = await accountOfPsbt(deps, psbt, to);
-  const found = await findLocation(psbt, to.node, account, signal);
+  const readAccount = async () => (await walletOf(deps, psbt)).account;
+  const found = await findLocation(psbt, to.node, readAccount, signal);
   await apply({ deps, psbt, to, signal }, found);
   return found;
 }
 
 /** Undefined if the network is not configured any more. */
-function nodeOf({ connected }: PsbtDeps, { mode, network: code }: Pick<StoredPsbt, 'mode' | 'network'>) {
+function nodeOf({ connected }: PsbtDeps, mode: Mode, code: string) {
   return connected.find(({ network }) => network.mode === mode && network.code === code)?.utxoNode;
 }
 
+/** Changes what is only noted of it, and decides nothing. */
+const note = ({ deps, psbt }: Look, changes: Partial<PsbtTable>): Promise<void> =>
+  deps.database.write((transaction) => store.updatePsbt(transaction, psbt.id, changes));
+
 /** Sets what the operator should know. Said in the log once, when it changes. */
-async function report({ deps, psbt }: Look, problem: string | null): Promise<void> {
-  if (psbt.problem === problem) return;
-  await deps.database.write((transaction) => store.updatePsbt(transaction, psbt.id, { problem }));
-  const fields = { psbt: psbt.id, mode: psbt.mode, network: psbt.network };
-  if (problem === null) deps.log.info(fields, 'A PSBT is in order again');
-  else deps.log.warn({ ...fields, problem }, 'A PSBT needs attention');
+async function report(at: Look, problem: string | null): Promise<void> {
+  if (at.psbt.problem === problem) return;
+  await note(at, { problem });
+  if (problem === null) at.deps.log.info(namesOf(at), 'A PSBT is in order again');
+  else at.deps.log.warn({ ...namesOf(at), problem }, 'A PSBT needs attention');
 }
+
+/** For the log. */
+const namesOf = ({ psbt: { id, mode, network } }: Look) => ({ psbt: id, mode, network });
 
 /** @returns why the network refuses it; undefined if it took it, or there is nothing to broadcast */
 async function broadcast({ psbt, to, signal }: Look): Promise<string | undefined> {
@@ -109,7 +114,8 @@ async function apply(at: Look, found: Location): Promise<void> {
   const { deps, psbt, to, signal } = at;
   const { id, state } = psbt;
   const isAtEnd = (found.kind === 'block' || found.kind === 'conflict') && isFinal(found, to);
-  if (psbt.confirmed_at !== null && !isAtEnd) await transitions.markUnconfirmed(deps, id);
+  // The chain has dropped its transaction, or the one that made it impossible. What it had settled stays ended.
+  if (psbt.confirmed_at !== null && !isAtEnd) await note(at, { confirmed_at: null });
   switch (found.kind) {
     case 'absent': {
       if (state !== 'sent' && state !== 'settled') return report(at, null);
@@ -118,13 +124,13 @@ async function apply(at: Look, found: Location): Promise<void> {
       return report(at, state === 'settled' ? lost(psbt) : null);
     }
     case 'waiting':
-      return applyWaiting(at, found.version);
+      return applyWaiting(at, found);
     case 'block':
       return applyBlock(at, found);
     case 'replaced': {
-      const { spender, changeAmount } = found;
-      const transaction = await to.node.rawTransaction(spender.txHash, spender.height, signal);
-      return transitions.adoptReplacement(deps, id, changeAmount, { txHash: spender.txHash, transaction });
+      const { txHash, height } = found.spender;
+      const transaction = await to.node.rawTransaction(txHash, height, signal);
+      return transitions.adoptReplacement(deps, id, found.changeAmount, { txHash, transaction });
     }
     case 'contested': {
       if (state === 'discarded' || state === 'conflicted') return;
@@ -152,14 +158,10 @@ async function apply(at: Look, found: Location): Promise<void> {
 }
 
 /** One of its versions waits in the mempool. */
-async function applyWaiting(at: Look, version: PsbtVersionTable): Promise<void> {
-  const { psbt, to, signal } = at;
-  const txHash = version.tx_hash ?? '';
-  if (version.imported_at === null || !['sent', 'settled'].includes(psbt.state)) {
-    const transaction =
-      version.signed_transaction ?? (await to.node.rawTransaction(txHash, undefined, signal));
-    await adopt(at, version, { txHash, transaction });
-  }
+async function applyWaiting(at: Look, found: Found<'waiting'>): Promise<void> {
+  const { psbt } = at;
+  const { version } = found;
+  await adopt(at, found, undefined);
   if (psbt.state === 'settled') return report(at, lost(psbt));
   // An older version waits: the newer one was stored, but the server died before it broadcast it.
   const newest = newestSigned(psbt);
@@ -181,67 +183,59 @@ export function isFinal(
   return confirmations >= network.confirmations;
 }
 
+type Found<Kind extends Location['kind']> = Extract<Location, { readonly kind: Kind }>;
+
+/** Notes that a version is on the network, if it was not imported, or given up. @param height of its block, if it is in one */
 async function adopt(
-  { deps, psbt }: Look,
-  version: PsbtVersionTable,
-  signed: transitions.Signed,
+  at: Look,
+  { version, txHash }: Found<'waiting' | 'block'>,
+  height: number | undefined,
 ): Promise<void> {
-  const { id, mode, network, state } = psbt;
+  const { deps, psbt, to, signal } = at;
+  const { state } = psbt;
+  if (version.imported_at !== null && (state === 'sent' || state === 'settled')) return;
+  const transaction = version.signed_transaction ?? (await to.node.rawTransaction(txHash, height, signal));
   if (state === 'discarded') {
-    const { txHash } = signed;
     deps.log.warn(
-      { psbt: id, mode, network, txHash },
+      { ...namesOf(at), txHash },
       'A discarded PSBT was broadcast after all, and pays its transfers',
     );
   }
-  await transitions.adopt(deps, id, version.number, signed);
+  await transitions.adopt(deps, psbt.id, version.number, { txHash, transaction });
 }
-
-type Found<Kind extends Location['kind']> = Extract<Location, { readonly kind: Kind }>;
 
 /** One of its versions is in a block. */
 async function applyBlock(at: Look, found: Found<'block'>): Promise<void> {
-  const { deps, psbt, to, signal } = at;
-  const { id, state } = psbt;
-  const { version, blockHash, height } = found;
-  let { tx_hash: txHash } = version;
-  if (txHash === null || version.imported_at === null || !['sent', 'settled'].includes(state)) {
-    txHash ??= await spenderOf(at);
-    if (txHash === null) return;
-    const transaction = version.signed_transaction ?? (await to.node.rawTransaction(txHash, height, signal));
-    await adopt(at, version, { txHash, transaction });
-  }
+  const { deps, psbt, to } = at;
+  const { version, txHash, blockHash, height } = found;
+  await adopt(at, found, height);
   if (version.block_hash !== blockHash) {
     const place = { block_hash: blockHash, block_height: height };
     await deps.database.write((transaction) => store.updateVersion(transaction, version, place));
   }
   if (!isFinal(found, to)) return;
-  if (state === 'settled' && psbt.settled_version === version.number && psbt.confirmed_at !== null) return;
+  const { id, state, settled_version: settled } = psbt;
+  if (state === 'settled' && settled === version.number && psbt.confirmed_at !== null) return;
   const problem = await transitions.settle(deps, id, version.number);
-  deps.log.info({ psbt: id, mode: psbt.mode, network: psbt.network, txHash }, 'A PSBT is settled');
+  deps.log.info({ ...namesOf(at), txHash }, 'A PSBT is settled');
   if (problem !== undefined) deps.log.warn({ psbt: id, problem }, 'A PSBT needs attention');
-}
-
-async function spenderOf({ psbt, to, signal }: Look): Promise<string | null> {
-  const [first] = psbt.inputs;
-  if (!first) return null;
-  return (await to.node.findSpender(outpointOf(first), psbt.from_height, signal))?.txHash ?? null;
 }
 
 /** A transaction in a block, which is none of ours, has spent its coins. */
 async function applyConflict(at: Look, found: Found<'conflict'>): Promise<void> {
   const { spender } = found;
   const { deps, psbt, to } = at;
-  const { id, state, mode, network } = psbt;
-  await transitions.noteHeight(deps, id, Math.max(psbt.from_height, spender.height - rereadBlocks));
+  const { id, state } = psbt;
+  await note(at, { from_height: Math.max(psbt.from_height, spender.height - rereadBlocks) });
   const problem = `Its coins were spent by another transaction, ${spender.txHash}, in block ${spender.height}. If that has paid some of the transfers, run transfers settle ID --tx-hash ${spender.txHash} --block ${spender.height} for each; then discard the PSBT`;
   if (state === 'discarded') {
-    if (isFinal(found, to)) await transitions.markImpossible(deps, id);
+    // It can never be confirmed.
+    if (isFinal(found, to) && psbt.confirmed_at === null) await note(at, { confirmed_at: deps.clock.real() });
     return report(at, null);
   }
   if (!isFinal(found, to)) return report(at, problem);
   if (state === 'conflicted') return;
-  deps.log.warn({ psbt: id, mode, network, problem }, 'A PSBT needs attention');
+  deps.log.warn({ ...namesOf(at), problem }, 'A PSBT needs attention');
   await transitions.conflict(deps, id, spender.txHash, problem);
 }
 

@@ -3,7 +3,7 @@ import { finalize, findDifference, outpointsOf, readReturned, Refused } from './
 import type { PsbtTable } from '../db/schema.js';
 import { errorMessage } from '../shared/error-message.js';
 import { invalidState } from '../shared/problem.js';
-import { accountOfPsbt, amountIn, expectedOf, networkOf, type PsbtDeps } from './context.js';
+import { amountIn, expectedOf, walletOf, type PsbtDeps } from './context.js';
 import * as store from './psbt-store.js';
 import * as transitions from './transitions.js';
 import { isWithin, scopeOf, type Within } from '../shared/scope.js';
@@ -16,7 +16,7 @@ export async function importSigned(
   signal: AbortSignal,
 ) {
   const { database, auditLog } = deps;
-  const { psbt, version, signed, to } = await checkReturned(deps, file, within).catch((error: unknown) => {
+  const { psbt, version, signed, node } = await checkReturned(deps, file, within).catch((error: unknown) => {
     throw error instanceof Refused ? invalidState(error.message) : error;
   });
   const stored = await database.write(async (transaction) => {
@@ -25,7 +25,6 @@ export async function importSigned(
     refuseEnded(current);
     const same = current.versions.find(({ number }) => number === version.number);
     if (!same) throw new Error(`The PSBT ${psbt.id} has lost a version`);
-    await transitions.lockBooks(deps, transaction, current);
     const isNew = same.signed_transaction === null;
     await transitions.markSent(deps, transaction, current, same, signed);
     if (isNew) {
@@ -39,9 +38,7 @@ export async function importSigned(
     }
     return same;
   });
-  const problem = await to.node
-    .send(signed.transaction, signal)
-    .catch((error: unknown) => errorMessage(error));
+  const problem = await node.send(signed.transaction, signal).catch(errorMessage);
   return {
     psbt: await store.requirePsbt(database.reader, psbt.id),
     version: { ...stored, tx_hash: signed.txHash },
@@ -59,12 +56,10 @@ async function checkReturned(deps: PsbtDeps, file: Uint8Array, within: Within) {
   for (const id of ids) {
     const psbt = await store.requirePsbt(deps.database.reader, id);
     if (!isWithin(psbt, within)) continue;
-    const to = networkOf(deps, psbt.mode, psbt.network);
-    const account = await accountOfPsbt(deps, psbt, to);
-    const format = amountIn(to.currency);
+    const { node, currency, account } = await walletOf(deps, psbt);
     for (const version of [...psbt.versions].reverse()) {
       const expected = expectedOf(psbt, version, account);
-      const difference = findDifference(returned, expected, format);
+      const difference = findDifference(returned, expected, amountIn(currency));
       if (difference !== undefined) {
         refusal ??= new Refused(
           `This is not the transaction that was exported as ${id}. ${difference}. Nothing was stored or sent`,
@@ -72,7 +67,7 @@ async function checkReturned(deps: PsbtDeps, file: Uint8Array, within: Within) {
         continue;
       }
       refuseEnded(psbt);
-      return { psbt, version, to, signed: finalize(returned, expected) };
+      return { psbt, version, node, signed: finalize(returned, expected) };
     }
   }
   throw refusal ?? new Refused('It spends no coin of a PSBT that was exported here');

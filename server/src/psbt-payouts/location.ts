@@ -3,6 +3,7 @@ import { hex } from '@scure/base';
 import type { SpendingAccount } from './account.js';
 import type { Outpoint, Spender, UtxoNode } from '../chains/bitcoin/utxo-node.js';
 import type { PsbtVersionTable } from '../db/schema.js';
+import { changeScript } from './build.js';
 import { expectedOf } from './context.js';
 import { outpointOf } from './outpoints.js';
 import type { StoredPsbt } from './psbt-store.js';
@@ -11,10 +12,11 @@ export type Location =
   /** Its coins are all unspent: nothing of it is on the network. */
   | { readonly kind: 'absent' }
   /** Waits in the mempool. */
-  | { readonly kind: 'waiting'; readonly version: PsbtVersionTable }
+  | { readonly kind: 'waiting'; readonly version: PsbtVersionTable; readonly txHash: string }
   | {
       readonly kind: 'block';
       readonly version: PsbtVersionTable;
+      readonly txHash: string;
       readonly blockHash: string;
       readonly height: number;
       readonly confirmations: number;
@@ -28,18 +30,19 @@ export type Location =
   /** Its coins are gone, and no block from `from_height` on says where: their own transactions may have left the chain. */
   | { readonly kind: 'gone' };
 
+/** @param readAccount is called only if none of the versions is found by its hash */
 export async function findLocation(
   psbt: StoredPsbt,
   node: UtxoNode,
-  account: SpendingAccount,
+  readAccount: () => Promise<SpendingAccount>,
   signal: AbortSignal,
 ): Promise<Location> {
   const known = await findInKnownBlock(psbt, node, signal);
   if (known) return known;
-  const outpoints = psbt.inputs.map(outpointOf);
-  const now = await node.unspent(outpoints, true, signal);
+  const now = await node.unspent(psbt.inputs.map(outpointOf), true, signal);
   if (now.every((output) => output !== undefined)) return { kind: 'absent' };
-  return (await locateVersions(psbt, node, signal)) ?? (await findWhoSpent(psbt, node, account, signal));
+  const place = await locateVersions(psbt, node, signal);
+  return place ?? findWhoSpent(psbt, node, await readAccount(), signal);
 }
 
 async function findInKnownBlock(
@@ -48,10 +51,10 @@ async function findInKnownBlock(
   signal: AbortSignal,
 ): Promise<Location | undefined> {
   for (const version of versions) {
-    const { block_hash: blockHash, block_height: height } = version;
-    if (blockHash === null || height === null) continue;
+    const { tx_hash: txHash, block_hash: blockHash, block_height: height } = version;
+    if (txHash === null || blockHash === null || height === null) continue;
     const confirmations = await node.confirmations(blockHash, signal);
-    if (confirmations > 0) return { kind: 'block', version, blockHash, height, confirmations };
+    if (confirmations > 0) return { kind: 'block', version, txHash, blockHash, height, confirmations };
   }
   return undefined;
 }
@@ -65,7 +68,7 @@ async function locateVersions(
     if (version.tx_hash === null) continue;
     const outputs = transfers.length + (version.change_amount === '0' ? 0 : 1);
     const place = await node.locate(version.tx_hash, outputs, signal);
-    if (place) return { ...place, version };
+    if (place) return { ...place, version, txHash: version.tx_hash };
   }
   return undefined;
 }
@@ -83,14 +86,14 @@ async function findWhoSpent(
   if (!spent) return { kind: 'contested' };
   const spender = await node.findSpender(spent, psbt.from_height, signal);
   if (!spender) return { kind: 'gone' };
-  const { blockHash, height } = spender;
+  const { txHash, blockHash, height } = spender;
   const confirmations = await node.confirmations(blockHash, signal);
   const changeAmount = changeOf(spender, psbt, account);
   const version = psbt.versions.find(
     ({ tx_hash: hash, change_amount: change }) =>
-      hash === spender.txHash || (hash === null && changeAmount === BigInt(change)),
+      hash === txHash || (hash === null && changeAmount === BigInt(change)),
   );
-  if (version) return { kind: 'block', version, blockHash, height, confirmations };
+  if (version) return { kind: 'block', version, txHash, blockHash, height, confirmations };
   if (changeAmount !== undefined) return { kind: 'replaced', spender, changeAmount };
   return { kind: 'conflict', spender, confirmations };
 }
@@ -101,13 +104,9 @@ function changeOf(spender: Spender, psbt: StoredPsbt, account: SpendingAccount):
   const isOurs = ({ txHash, outputIndex }: Outpoint) =>
     inputs.some((input) => input.txHash === txHash && input.outputIndex === outputIndex);
   if (spender.inputs.length !== inputs.length || !spender.inputs.every(isOurs)) return undefined;
-  // With a change of 1, to learn its script.
-  const { outputs } = expectedOf(
-    psbt,
-    { fee: psbt.versions.at(-1)?.fee ?? '0', change_amount: '1' },
-    account,
-  );
-  const paid = outputs.filter(({ changeIndex }) => changeIndex === undefined);
+  const newest = psbt.versions.at(-1);
+  if (!newest) return undefined;
+  const paid = expectedOf(psbt, newest, account).outputs.slice(0, psbt.transfers.length);
   const isPaid = paid.every(({ script, amount }, position) => {
     const output = spender.outputs[position];
     return output?.script === hex.encode(script) && output.amount === amount;
@@ -115,7 +114,7 @@ function changeOf(spender: Spender, psbt: StoredPsbt, account: SpendingAccount):
   if (!isPaid) return undefined;
   const [change, ...others] = spender.outputs.slice(paid.length);
   if (!change) return 0n;
-  const changeScript = outputs.find(({ changeIndex }) => changeIndex !== undefined)?.script;
-  const isChange = changeScript !== undefined && change.script === hex.encode(changeScript);
+  const { change_index: index } = psbt;
+  const isChange = index !== null && change.script === hex.encode(changeScript(account, index));
   return isChange && others.length === 0 && change.amount > 0n ? change.amount : undefined;
 }

@@ -1,12 +1,11 @@
 /** Writes the versions of a PSBT: the same coins and transfers each, with another fee; and finds the transactions they spend. */
-import type { SpendingAccount } from './account.js';
 import { buildPsbt } from './build.js';
 import { signedHash } from './check.js';
 import type { Outpoint } from '../chains/bitcoin/utxo-node.js';
 import type { Reader } from '../db/engine.js';
 import type { PsbtVersionTable } from '../db/schema.js';
 import type { FeePlan } from './coins.js';
-import { expectedOf, type PsbtDeps, type PsbtNetwork } from './context.js';
+import { expectedOf, type PsbtDeps, type Wallet } from './context.js';
 import * as store from './psbt-store.js';
 import type { StoredPsbt } from './psbt-store.js';
 
@@ -14,7 +13,7 @@ export function newVersion(
   { clock }: Pick<PsbtDeps, 'clock'>,
   psbt: StoredPsbt,
   plan: FeePlan,
-  account: SpendingAccount,
+  { account }: Wallet,
   rawTransactions: ReadonlyMap<string, string>,
 ): PsbtVersionTable {
   const amounts = { fee: plan.fee.toString(), change_amount: plan.change.toString() };
@@ -22,7 +21,7 @@ export function newVersion(
   return {
     psbt_id: psbt.id,
     number: psbt.versions.length + 1,
-    psbt: Buffer.from(buildPsbt(payout, account, rawTransactions)).toString('base64'),
+    psbt: Buffer.from(buildPsbt(payout, rawTransactions)).toString('base64'),
     ...amounts,
     virtual_size: plan.virtualSize,
     signed_transaction: null,
@@ -37,8 +36,7 @@ export function newVersion(
 /** Hardware wallets check amounts by the transactions that the coins came from. */
 export async function previousTransactions(
   reader: Reader,
-  to: PsbtNetwork,
-  account: SpendingAccount,
+  { account, node }: Wallet,
   coins: readonly (Outpoint & { readonly height: number | undefined })[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
@@ -47,7 +45,7 @@ export async function previousTransactions(
   const found = new Map(await store.ownTransactions(reader, [...heights.keys()]));
   for (const [txHash, height] of heights) {
     if (found.has(txHash)) continue;
-    const raw = await to.node.rawTransaction(txHash, height, signal);
+    const raw = await node.rawTransaction(txHash, height, signal);
     if (raw !== undefined) found.set(txHash, raw);
   }
   return found;

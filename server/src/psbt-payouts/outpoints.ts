@@ -1,4 +1,4 @@
-/** Coins by the outputs that they are: as nodes are asked for them, and as `hash:index`. */
+/** Coins by the outputs that they are, as nodes are asked for them and as `hash:index`; and what several of them have. */
 import type { Outpoint } from '../chains/bitcoin/utxo-node.js';
 import type { PsbtInputTable } from '../db/schema.js';
 
@@ -11,3 +11,7 @@ export const outpointOf = (row: OutpointRow): Outpoint => ({
 
 export const nameOf = ({ txHash, outputIndex }: Outpoint): string => `${txHash}:${outputIndex}`;
 export const nameOfRow = (row: OutpointRow): string => nameOf(outpointOf(row));
+
+/** The sum of coins, transfers or outputs, in satoshis. */
+export const sumOf = (parts: readonly { readonly amount: bigint | string }[]): bigint =>
+  parts.reduce((sum, { amount }) => sum + BigInt(amount), 0n);

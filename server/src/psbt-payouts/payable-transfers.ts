@@ -1,15 +1,12 @@
 /** Which of the transfers that wait one PSBT can pay, and which coins it must spend for that. */
-import type { TransferTable } from '../db/schema.js';
 import { invalidState } from '../shared/problem.js';
-import type { Scope } from '../shared/scope.js';
-import type { SpendingAccount } from './account.js';
-import { scriptOfAddress } from './build.js';
-import { amountIn, type PsbtDeps, type PsbtNetwork } from './context.js';
-import { usableCoins, type CoinRequest } from './coins.js';
+import type { SpentCoin } from './build.js';
+import { amountIn, outputTo, type PsbtDeps, type Wallet } from './context.js';
+import { usableCoins } from './coins.js';
 import { nameOf, nameOfRow } from './outpoints.js';
 import { isFinal, look } from './follow.js';
 import * as store from './psbt-store.js';
-import type { StoredPsbt } from './psbt-store.js';
+import type { PayableTransfer, StoredPsbt } from './psbt-store.js';
 import { dustLimit } from './sizes.js';
 
 /** A transfer that an export left out, and why. */
@@ -18,8 +15,10 @@ export interface SkippedTransfer {
   readonly reason: string;
 }
 
-/** The coins that an export can choose from, and the address source that they belong to. */
-export interface CoinSource extends Pick<CoinRequest, 'to' | 'account' | 'known'> {
+/** What an export spends from: the coins of one address source that no PSBT holds. */
+export interface CoinSource {
+  readonly wallet: Wallet;
+  readonly known: readonly SpentCoin[];
   readonly sourceId: string;
 }
 
@@ -29,27 +28,27 @@ const mostTransfers = 500;
 /** What is to be paid now, and what is left out. */
 export async function pickTransfers(
   deps: PsbtDeps,
-  { scope, transferIds }: { readonly scope: Scope; readonly transferIds: readonly string[] | undefined },
-  to: PsbtNetwork,
-  account: SpendingAccount,
-): Promise<{ payable: TransferTable[]; skipped: SkippedTransfer[] }> {
-  const of = { scope, network: to.network.code, currency: to.currency.code };
+  of: store.Holder,
+  transferIds: readonly string[] | undefined,
+  wallet: Wallet,
+): Promise<{ payable: PayableTransfer[]; skipped: SkippedTransfer[] }> {
   const waiting = await store.payableTransfers(deps.database.reader, of);
   const unknown = transferIds?.find((id) => !waiting.some((row) => row.id === id));
   if (unknown !== undefined) {
     throw invalidState(
-      `The transfer ${unknown} does not wait to be sent on ${to.network.name}: see transfers list and transfers psbt list`,
+      `The transfer ${unknown} does not wait to be sent on ${wallet.network.name}: see transfers list and transfers psbt list`,
     );
   }
   const chosen = transferIds ? waiting.filter(({ id }) => transferIds.includes(id)) : waiting;
-  const amount = amountIn(to.currency);
+  const amount = amountIn(wallet.currency);
   const skipped: SkippedTransfer[] = [];
   const payable = chosen.filter((row) => {
-    const smallest = dustLimit(scriptOfAddress(row.address, account.prefixes), to.family);
-    if (BigInt(row.amount) >= smallest) return true;
+    const { script, amount: asked } = outputTo(row, wallet);
+    const smallest = dustLimit(script, wallet.family);
+    if (asked >= smallest) return true;
     skipped.push({
       id: row.id,
-      reason: `${amount(BigInt(row.amount))} is too little: nodes relay no output below ${amount(smallest)} to this address. Fail it with transfers fail`,
+      reason: `${amount(asked)} is too little: nodes relay no output below ${amount(smallest)} to this address. Fail it with transfers fail`,
     });
     return false;
   });
@@ -68,7 +67,7 @@ export async function pickTransfers(
  */
 export async function forcedCoins(
   deps: PsbtDeps,
-  picked: readonly TransferTable[],
+  picked: readonly PayableTransfer[],
   from: CoinSource,
   signal: AbortSignal,
 ) {
@@ -82,9 +81,9 @@ export async function forcedCoins(
   for (const id of ids) {
     const found = await look(deps, id, signal);
     const psbt = await store.requirePsbt(deps.database.reader, id);
-    if (psbt.state === 'discarded' && found?.kind === 'conflict' && isFinal(found, from.to)) continue;
+    if (psbt.state === 'discarded' && found.kind === 'conflict' && isFinal(found, from.wallet)) continue;
     const reason =
-      whyUnsafe(psbt, found?.kind === 'absent', from.sourceId) ??
+      whyUnsafe(psbt, found.kind === 'absent', from.sourceId) ??
       (await forceCoin(psbt, from, forced, signal));
     if (reason === undefined) continue;
     const paid = new Set(psbt.transfers.map((transfer) => transfer.id));
@@ -108,16 +107,16 @@ function whyUnsafe({ id, state, source_id, key_id }: StoredPsbt, isAbsent: boole
 /** Adds a free and certain coin of the PSBT, unless one is forced already. @returns why there is none */
 async function forceCoin(
   { id, inputs }: StoredPsbt,
-  { to, account, known }: CoinSource,
+  { wallet, known }: CoinSource,
   forced: Set<string>,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const names = new Set(inputs.map(nameOfRow));
   if ([...forced].some((name) => names.has(name))) return undefined;
-  const free = known.filter((coin) => names.has(nameOfRow(coin)));
-  const [coin] = await usableCoins(free, to, account, signal);
+  const free = known.filter((coin) => names.has(nameOf(coin)));
+  const [coin] = await usableCoins(free, wallet, signal);
   if (!coin) {
-    return `It is in the discarded PSBT ${id}, which can still be broadcast, and none of its coins is free and confirmed ${to.network.confirmations} times now. Settle the PSBTs that spend them, or wait for the confirmations`;
+    return `It is in the discarded PSBT ${id}, which can still be broadcast, and none of its coins is free and confirmed ${wallet.network.confirmations} times now. Settle the PSBTs that spend them, or wait for the confirmations`;
   }
   forced.add(nameOf(coin));
   return undefined;

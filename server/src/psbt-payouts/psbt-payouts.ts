@@ -9,11 +9,10 @@ import type { TransferTable } from '../db/schema.js';
 import { exportFigures } from '../shared/export-figures.js';
 import { invalidState } from '../shared/problem.js';
 import { bump } from './bump.js';
-import { networkOf, type PsbtDeps } from './context.js';
+import type { PsbtDeps } from './context.js';
 import { exportWaiting, type ExportRequest } from './export.js';
 import { createFollow, followed, look } from './follow.js';
 import { importSigned } from './import.js';
-import { outpointOf } from './outpoints.js';
 import * as store from './psbt-store.js';
 import type { FollowedPsbt, Holder, StoredPsbt } from './psbt-store.js';
 import * as transitions from './transitions.js';
@@ -50,9 +49,8 @@ export function createPsbtPayouts(deps: PsbtDeps) {
     if (psbt.state === 'open') {
       // The operator's wallet may have broadcast it by itself.
       const found = await look(deps, id, signal);
-      if (found === undefined) networkOf(deps, psbt.mode, psbt.network);
       psbt = await retrieve(id);
-      if (psbt.state === 'open' && found?.kind !== 'absent') {
+      if (psbt.state === 'open' && found.kind !== 'absent') {
         throw invalidState(
           'Its coins are being spent, so it may have been broadcast. Import what the wallet signed, or wait until the spending transaction is confirmed',
         );
@@ -119,7 +117,7 @@ export function createPsbtPayouts(deps: PsbtDeps) {
     async sumUnspent(node: UtxoNode, of: Holder, signal: AbortSignal): Promise<bigint> {
       let total = 0n;
       for (const chunk of chunksOf(await store.coinsEver(database.reader, of), coinsAtOnce)) {
-        const found = await node.unspent(chunk.map(outpointOf), false, signal);
+        const found = await node.unspent(chunk, false, signal);
         for (const coin of found) total += coin?.amount ?? 0n;
       }
       return total;

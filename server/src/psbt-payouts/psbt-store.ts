@@ -14,9 +14,10 @@ import type { PsbtState } from '../db/tables/psbts.js';
 import type { Outpoint } from '../chains/bitcoin/utxo-node.js';
 import { orNotFound } from '../shared/problem.js';
 import type { ExportedTransfers } from '../shared/export-figures.js';
-import { isWithin, type Scope, type Within } from '../shared/scope.js';
+import type { Scope, Within } from '../shared/scope.js';
 import { unheldTransfers } from '../withdrawals/waiting-transfers.js';
-import { nameOfRow, outpointOf } from './outpoints.js';
+import type { SpentCoin } from './build.js';
+import { nameOf, nameOfRow, outpointOf } from './outpoints.js';
 
 /** A PSBT with all that belongs to it. Versions are sorted by number, inputs and transfers by position. */
 export interface StoredPsbt extends PsbtTable {
@@ -26,12 +27,6 @@ export interface StoredPsbt extends PsbtTable {
 }
 
 export type FollowedPsbt = Pick<PsbtTable, 'id' | 'mode' | 'network' | 'state' | 'problem' | 'warning'>;
-
-/** A coin of the merchant, as the books know it. Nobody has looked yet whether it is unspent. */
-export type KnownCoin = Pick<
-  PsbtInputTable,
-  'tx_hash' | 'output_index' | 'amount' | 'branch' | 'derivation_index'
->;
 
 /** Whose coins or transfers, in one currency on one network. */
 export interface Holder {
@@ -47,15 +42,10 @@ export async function lockPsbt(transaction: Transaction, id: string): Promise<St
   return { ...psbt, ...(await readParts(transaction, id)) };
 }
 
-export async function readPsbt(reader: Reader, id: string): Promise<StoredPsbt | undefined> {
-  const psbt = await rowById(reader, 'psbts', id).executeTakeFirst();
-  return psbt && { ...psbt, ...(await readParts(reader, id)) };
-}
-
 /** Problem: `not_found`. */
-export async function requirePsbt(reader: Reader, id: string, within: Within = {}): Promise<StoredPsbt> {
-  const psbt = await readPsbt(reader, id);
-  return orNotFound(psbt && isWithin(psbt, within) ? psbt : undefined, 'PSBT');
+export async function requirePsbt(reader: Reader, id: string, of: Within = {}): Promise<StoredPsbt> {
+  const psbt = orNotFound(await rowById(reader, 'psbts', id).$call(within(of)).executeTakeFirst(), 'PSBT');
+  return { ...psbt, ...(await readParts(reader, id)) };
 }
 
 async function readParts(reader: Reader, id: string): Promise<Omit<StoredPsbt, keyof PsbtTable>> {
@@ -118,21 +108,28 @@ export async function followedPsbts(reader: Reader, since: number): Promise<Foll
     .execute();
 }
 
-/** Stores it without its versions. */
+/** Stores it without its versions, and holds its coins and transfers. `bearer`: which transfer the fee is taken out of, if any. */
 export async function insertPsbt(
   transaction: Transaction,
-  { inputs, transfers, versions: _versions, ...psbt }: StoredPsbt,
+  psbt: PsbtTable,
+  paid: readonly Pick<TransferTable, 'id'>[],
+  { coins, bearer }: { readonly coins: readonly SpentCoin[]; readonly bearer: number | undefined },
 ): Promise<void> {
+  const { id: psbt_id, mode, network } = psbt;
   await transaction.insertInto('psbts').values(psbt).execute();
-  for (const chunk of chunksOf(inputs)) await transaction.insertInto('psbt_inputs').values(chunk).execute();
-  const rows = transfers.map(({ id, is_held, bears_fee }, position) => ({
-    psbt_id: psbt.id,
-    position,
-    transfer_id: id,
-    is_held,
-    bears_fee,
+  const inputs = coins.map((coin, position) => ({
+    ...{ psbt_id, position, mode, network },
+    ...{ tx_hash: coin.txHash, output_index: coin.outputIndex, amount: coin.amount.toString() },
+    ...{ branch: coin.branch, derivation_index: coin.index, is_held: 1 as const },
   }));
-  for (const chunk of chunksOf(rows)) await transaction.insertInto('psbt_transfers').values(chunk).execute();
+  for (const chunk of chunksOf(inputs)) await transaction.insertInto('psbt_inputs').values(chunk).execute();
+  const transfers = paid.map(({ id: transfer_id }, position) => ({
+    ...{ psbt_id, position, transfer_id, is_held: 1 as const },
+    bears_fee: position === bearer ? (1 as const) : (0 as const),
+  }));
+  for (const chunk of chunksOf(transfers)) {
+    await transaction.insertInto('psbt_transfers').values(chunk).execute();
+  }
 }
 
 export const insertVersion = insertRow('psbt_versions');
@@ -218,25 +215,26 @@ export async function setHeld(transaction: Transaction, id: string, is_held: 0 |
   await transaction.updateTable('psbt_transfers').set({ is_held }).where('psbt_id', '=', id).execute();
 }
 
-/** Those of the transfers that pay refunds of which the merchant bears the network's fee: their amounts must arrive whole. */
-export async function frozenTransfers(reader: Reader, ids: readonly string[]): Promise<Set<string>> {
-  const rows = await reader
-    .selectFrom('transfers')
-    .innerJoin('refunds', 'refunds.id', 'transfers.refund_id')
-    .select('transfers.id')
-    .where('transfers.id', 'in', [...ids])
-    .where('refunds.network_fee', '=', 'merchant')
-    .execute();
-  return new Set(rows.map(({ id }) => id));
+/** A transfer that waits for a PSBT. */
+export interface PayableTransfer extends TransferTable {
+  /** Who bears the network's fee of the refund that it pays; null for a withdrawal. */
+  readonly fee_bearer: 'merchant' | 'payer' | null;
 }
 
 /** What a merchant's wallet has to send, oldest first, without what is held already. */
 export const payableTransfers = (
   reader: Reader,
   { scope, network, currency }: Holder,
-): Promise<TransferTable[]> =>
+): Promise<PayableTransfer[]> =>
   unheldTransfers(reader, scope)
     .selectAll()
+    .select((e) =>
+      e
+        .selectFrom('refunds')
+        .whereRef('refunds.id', '=', 'transfers.refund_id')
+        .select('refunds.network_fee')
+        .as('fee_bearer'),
+    )
     .where((e) => e.and({ network, currency }))
     .orderBy('created_at')
     .orderBy('id')
@@ -304,25 +302,25 @@ export async function psbtsSpending(reader: Reader, outpoints: readonly Outpoint
 }
 
 /** The coins on the addresses of one key that no PSBT holds: confirmed deposits, and the change of settled PSBTs. */
-export async function knownCoins(reader: Reader, of: Holder, sourceId: string): Promise<KnownCoin[]> {
+export async function knownCoins(reader: Reader, of: Holder, sourceId: string): Promise<SpentCoin[]> {
   const coins = await coinsEver(reader, of, sourceId);
   const taken = await heldOutpoints(reader, { mode: of.scope.mode, network: of.network });
-  return coins.filter((coin) => !taken.has(nameOfRow(coin)));
+  return coins.filter((coin) => !taken.has(nameOf(coin)));
 }
 
 /** The coins on the merchant's addresses that are in no PSBT of any state, as `hash:index`. */
 export async function untouchedCoins(reader: Reader, of: Holder): Promise<string[]> {
   const coins = await coinsEver(reader, of);
   const touched = await outpointsIn(reader, { mode: of.scope.mode, network: of.network });
-  return coins.map(nameOfRow).filter((coin) => !touched.has(coin));
+  return coins.map(nameOf).filter((coin) => !touched.has(coin));
 }
 
-/** All coins that were ever on the merchant's addresses, spent or not. @param sourceId of one key; undefined for all */
+/** All coins that were ever on the merchant's addresses, as the books know them, spent or not. @param sourceId of one key; undefined for all */
 export async function coinsEver(
   reader: Reader,
   { scope: { merchantId, mode }, network, currency }: Holder,
   sourceId?: string,
-): Promise<KnownCoin[]> {
+): Promise<SpentCoin[]> {
   const deposits = await reader
     .selectFrom('receipts')
     .innerJoin('addresses', (join) =>
@@ -355,11 +353,17 @@ export async function coinsEver(
     .where('psbt_versions.change_amount', '<>', '0')
     .execute();
   return [
-    ...deposits.map((row): KnownCoin => ({ ...row, branch: 0 })),
-    ...changes.flatMap(({ tx_hash, change_index: derivation_index, change_amount: amount, outputs }) =>
-      tx_hash === null || derivation_index === null
+    ...deposits.map((row) => ({
+      ...{ ...outpointOf(row), amount: BigInt(row.amount) },
+      ...{ branch: 0 as const, index: row.derivation_index },
+    })),
+    ...changes.flatMap(({ tx_hash: txHash, change_index: index, change_amount: amount, outputs }) =>
+      txHash === null || index === null
         ? []
-        : { tx_hash, output_index: Number(outputs), amount, branch: 1 as const, derivation_index },
+        : {
+            ...{ txHash, outputIndex: Number(outputs), amount: BigInt(amount) },
+            ...{ branch: 1 as const, index },
+          },
     ),
   ];
 }

@@ -18,8 +18,8 @@ const dustRates: Readonly<Record<BitcoinFamily, bigint>> = { bitcoin: 3n, liteco
 const witnessSpendSize = 67;
 const legacySpendSize = 148;
 
-/** Nodes relay no transaction that is heavier. */
-export const heaviestTransaction = 400_000;
+/** In virtual bytes. Nodes relay no transaction that is larger. */
+export const largestTransaction = 100_000;
 
 /** @param scripts of the outputs */
 export function transactionWeight(

@@ -21,11 +21,7 @@ export interface Signed {
 }
 
 /** Locks everything that the end of its transfers posts to, in the ledger's own order. */
-export async function lockBooks(
-  { ledger }: PsbtDeps,
-  transaction: Transaction,
-  psbt: PsbtTable,
-): Promise<void> {
+async function lockBooks({ ledger }: PsbtDeps, transaction: Transaction, psbt: PsbtTable): Promise<void> {
   const { merchant_id: merchantId, mode, network, currency } = psbt;
   const accounts: AccountName[] = [
     { kind: 'available', merchantId },
@@ -57,6 +53,7 @@ export async function markSent(
   { txHash, transaction: raw }: Signed,
 ): Promise<void> {
   const { clock, settlement } = deps;
+  await lockBooks(deps, transaction, psbt);
   await store.updateVersion(transaction, version, {
     tx_hash: txHash,
     signed_transaction: raw ?? version.signed_transaction,
@@ -83,7 +80,6 @@ export function adopt(deps: PsbtDeps, id: string, number: number, signed: Signed
     const version = psbt.versions.find((one) => one.number === number);
     if (!version || (version.imported_at !== null && (psbt.state === 'sent' || psbt.state === 'settled')))
       return;
-    await lockBooks(deps, transaction, psbt);
     await markSent(deps, transaction, psbt, version, signed);
   });
 }
@@ -101,7 +97,8 @@ export function adoptReplacement(deps: PsbtDeps, id: string, changeAmount: bigin
       number: last.number + 1,
       // Nobody will sign it any more, so that it needs no transactions of its inputs. Only its hash matters.
       psbt: '',
-      fee: feeOf(psbt, changeAmount).toString(),
+      // It pays the same transfers: what the change has not, the fee has.
+      fee: (BigInt(last.fee) + BigInt(last.change_amount) - changeAmount).toString(),
       virtual_size: raw === undefined ? last.virtual_size : sizeOf(raw),
       change_amount: changeAmount.toString(),
       signed_transaction: raw ?? null,
@@ -112,7 +109,6 @@ export function adoptReplacement(deps: PsbtDeps, id: string, changeAmount: bigin
       created_at: deps.clock.real(),
     };
     await store.insertVersion(transaction, version);
-    await lockBooks(deps, transaction, psbt);
     await markSent(deps, transaction, psbt, version, signed);
   });
 }
@@ -128,11 +124,10 @@ export function settle(deps: PsbtDeps, id: string, number: number) {
     const rows = await lockPaid(transaction, psbt);
     const shares = sharesOf(BigInt(version.fee), rows.length);
     const amounts = paidAmounts(psbt, version);
-    const paid = new Map(psbt.transfers.map((row, position) => [row.id, amounts[position]]));
     const exclusive = await store.exclusiveHashes(transaction, psbt);
     const warnings: string[] = [];
     for (const [position, row] of rows.entries()) {
-      const sent = { txHash, networkFee: shares[position] ?? 0n, paid: paid.get(row.id) };
+      const sent = { txHash, networkFee: shares[position] ?? 0n, paid: amounts[position] };
       const warning = await settleTransfer(deps, transaction, psbt, row, sent, exclusive);
       if (warning !== undefined) warnings.push(warning);
     }
@@ -165,11 +160,11 @@ async function settleTransfer(
   switch (row.status) {
     case 'pending':
     case 'processing':
-      await settlement.succeed(transaction, row, sent);
-      return undefined;
     case 'failed':
-      await settlement.succeed(transaction, await settlement.reopen(transaction, row), sent);
-      return `It has paid ${row.id} although it had failed, so it is success now`;
+      await settlement.succeed(transaction, row, sent);
+      return row.status === 'failed'
+        ? `It has paid ${row.id} although it had failed, so it is success now`
+        : undefined;
     case 'success': {
       if (row.tx_hash === sent.txHash) return undefined;
       if (row.tx_hash !== null && exclusive.has(row.tx_hash)) {
@@ -184,29 +179,6 @@ async function settleTransfer(
     default:
       return row.status satisfies never;
   }
-}
-
-/** A transaction that spends one of a discarded PSBT's coins is final: that PSBT can never be confirmed. */
-export function markImpossible(deps: PsbtDeps, id: string) {
-  return deps.database.write(async (transaction) => {
-    const psbt = await store.lockPsbt(transaction, id);
-    if (psbt.state === 'discarded' && psbt.confirmed_at === null) {
-      await store.updatePsbt(transaction, id, { confirmed_at: deps.clock.real() });
-    }
-  });
-}
-
-/**
- * The chain has dropped the transaction of a settled PSBT, whose transfers stay ended: it is followed again. Or it has dropped
- * the one that made a discarded PSBT impossible.
- */
-export function markUnconfirmed(deps: PsbtDeps, id: string) {
-  return deps.database.write(async (transaction) => {
-    const psbt = await store.lockPsbt(transaction, id);
-    if (psbt.confirmed_at !== null) {
-      await store.updatePsbt(transaction, id, { confirmed_at: null });
-    }
-  });
 }
 
 /**
@@ -255,21 +227,12 @@ export async function discard(deps: PsbtDeps, transaction: Transaction, psbt: St
   });
 }
 
-export function noteHeight({ database }: PsbtDeps, id: string, height: number): Promise<void> {
-  return database.write((transaction) => store.updatePsbt(transaction, id, { from_height: height }));
-}
-
 /** Equal parts of a fee; the first one has what cannot be divided. */
 export function sharesOf(fee: bigint, parts: number): bigint[] {
   if (parts === 0) return [];
   const share = fee / BigInt(parts);
   const rest = fee - share * BigInt(parts);
   return Array.from({ length: parts }, (_, index) => (index === 0 ? share + rest : share));
-}
-
-function feeOf({ inputs, transfers }: StoredPsbt, change: bigint): bigint {
-  const spent = inputs.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
-  return transfers.reduce((left, { amount }) => left - BigInt(amount), spent) - change;
 }
 
 function sizeOf(raw: string): number {

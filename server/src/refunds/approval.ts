@@ -23,8 +23,8 @@ export function createApproval(deps: RefundsDeps, changes: RefundChanges) {
 
   /** The chain can have taken back, since the refund began, what it gives back. Problem: `invalid_state`. */
   async function ensureStillCredited(transaction: Transaction, { row, payment }: LockedRefund) {
-    const { payment_id: paymentId, currency, network } = row;
-    const { live } = liveSums(await store.listOfPayment(transaction, { paymentId, currency, network }));
+    const { payment_id, currency, network } = row;
+    const { live } = liveSums(await store.listOfPayment(transaction, { payment_id, currency, network }));
     const coins = (await payments.creditedCoins(transaction, payment)).find(
       (one) => one.currency === currency && one.network === network,
     );

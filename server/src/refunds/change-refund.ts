@@ -108,7 +108,8 @@ export function createRefundChanges({ clock, currencies, ledger, outbox, payment
       changes: Changes = {},
     ): Promise<LockedRefund> {
       const status = nextStatus(row.status, event);
-      if (status === undefined) throw invalidState(`${refusals[event]}: it is ${row.status}`);
+      if (status === undefined)
+        throw invalidState(`${refusals[event] ?? 'This refund cannot change so'}: it is ${row.status}`);
       const changed = { ...row, ...changes, status, updated_at: clock.now(scopeOf(row)) };
       await store.updateRefund(transaction, changed);
       // The chain can confirm another version of a transaction than the one that was reported.
@@ -136,13 +137,8 @@ const logEntries: Readonly<
   expire: { code: 'refund_ended', text: 'Refund expired' },
 };
 
-const refusals: Readonly<Record<RefundEvent, string>> = {
+/** What a caller may try in a state that does not allow it. */
+const refusals: Readonly<Partial<Record<RefundEvent, string>>> = {
   address: 'The address can no longer be changed',
   cancel: 'This refund can no longer be cancelled',
-  approve: 'This refund cannot be approved',
-  expire: 'This refund does not expire',
-  wait: 'This refund does not wait for a transfer',
-  send: 'This refund cannot be sent',
-  pay: 'This refund cannot be paid',
-  fail: 'This refund cannot fail',
 };

@@ -39,10 +39,6 @@ export function createRefunds(deps: RefundsDeps) {
   const linkOf = (token: string) => `${deps.publicUrl}/refund#${token}`;
   const view = (row: RefundTable, { tx_ref: txRef }: PaymentTable) => viewRefund(row, txRef, currencies);
 
-  async function viewOf(row: RefundTable): Promise<Refund> {
-    return (await viewAll([row]))[0] ?? Promise.reject(notFound('refund'));
-  }
-
   async function viewAll(rows: readonly RefundTable[]): Promise<Refund[]> {
     const references = await payments.references(
       database.reader,
@@ -57,7 +53,7 @@ export function createRefunds(deps: RefundsDeps) {
     const coins = chooseCoins(payment, await payments.creditedCoins(transaction, payment), request);
     const { network } = currencies.option(payment.mode, coins.currency, coins.network);
     const currency = currencies.known(coins.currency);
-    const of = { paymentId: payment.id, currency: currency.code, network: network.code };
+    const of = { payment_id: payment.id, currency: currency.code, network: network.code };
     const rows = await store.listOfPayment(transaction, of);
     const facts = {
       ...{ credited: coins.amount, fee: coins.fee, excess: excessOf(payment, coins) },
@@ -132,8 +128,12 @@ export function createRefunds(deps: RefundsDeps) {
     },
 
     /** Problem: `not_found`. */
-    retrieve: async (scope: Scope, id: string): Promise<Refund> =>
-      viewOf(orNotFound(await store.findRefund(database.reader, scope, id), 'refund')),
+    async retrieve(scope: Scope, id: string): Promise<Refund> {
+      const [refund] = await viewAll([
+        orNotFound(await store.findRefund(database.reader, scope, id), 'refund'),
+      ]);
+      return orNotFound(refund, 'refund');
+    },
 
     async list(scope: Scope, filter: PageRequest & RefundFilter): Promise<Page<Refund>> {
       const { rows, total } = await store.listRefunds(database.reader, scope, filter);

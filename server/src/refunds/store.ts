@@ -21,18 +21,9 @@ export async function insertRefund(transaction: Transaction, row: RefundTable): 
   await send(transaction, transaction.insertInto('refunds').values(row));
 }
 
-/** Writes the columns of a refund that can change. */
+/** Writes a locked refund anew. */
 export async function updateRefund(transaction: Transaction, row: RefundTable): Promise<void> {
-  const { status, address, same_wallet, token_digest, transfer_id, tx_hash, expires_at, updated_at } = row;
-  const { amount, fee, base_amount } = row;
-  await send(
-    transaction,
-    transaction
-      .updateTable('refunds')
-      .set({ status, address, same_wallet, token_digest, transfer_id, tx_hash, expires_at, updated_at })
-      .set({ amount, fee, base_amount })
-      .where('id', '=', row.id),
-  );
+  await send(transaction, transaction.updateTable('refunds').set(row).where('id', '=', row.id));
 }
 
 export function findRefund(reader: Reader, scope: Scope, id: string): Promise<RefundTable | undefined> {
@@ -56,14 +47,12 @@ export function lockRefund(transaction: Transaction, id: string): Promise<Refund
 /** All refunds of a coin of a payment. */
 export function listOfPayment(
   reader: Reader,
-  { paymentId, currency, network }: Required<Pick<RefundFilter, 'paymentId' | 'currency' | 'network'>>,
+  of: Pick<RefundTable, 'payment_id' | 'currency' | 'network'>,
 ): Promise<RefundTable[]> {
   return reader
     .selectFrom('refunds')
     .selectAll()
-    .where('payment_id', '=', paymentId ?? '')
-    .where('currency', '=', currency ?? '')
-    .where('network', '=', network ?? '')
+    .where((e) => e.and(of))
     .execute();
 }
 

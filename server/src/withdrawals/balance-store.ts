@@ -3,17 +3,13 @@ import { inScope } from '../db/rows.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 
-const suspensionsOf = (reader: Reader, scope: Scope) =>
-  reader.selectFrom('balance_suspensions').select('currency').$call(inScope(scope));
-
 export async function readSuspended(reader: Reader, scope: Scope): Promise<ReadonlySet<string>> {
-  const rows = await suspensionsOf(reader, scope).execute();
+  const rows = await reader
+    .selectFrom('balance_suspensions')
+    .select('currency')
+    .$call(inScope(scope))
+    .execute();
   return new Set(rows.map(({ currency }) => currency));
-}
-
-export async function isSuspended(reader: Reader, scope: Scope, currency: string): Promise<boolean> {
-  const row = await suspensionsOf(reader, scope).where('currency', '=', currency).executeTakeFirst();
-  return row !== undefined;
 }
 
 /** Does nothing if the balance is already suspended. */

@@ -30,7 +30,7 @@ export function createBalances({ database, clock, currencies, ledger }: Withdraw
     units: bigint,
   ): Promise<void> {
     const available = await lockAvailable(transaction, scope, currency);
-    if (await store.isSuspended(transaction, scope, currency.code)) {
+    if ((await store.readSuspended(transaction, scope)).has(currency.code)) {
       throw new Problem(
         'balance_suspended',
         `The ${currency.code} balance is suspended until an operator resumes it`,

@@ -1,6 +1,6 @@
 /** Reads and writes payouts. */
 import type { Input, Api } from 'crypto-checkout/contract';
-import type { ExpressionBuilder, SelectQueryBuilder } from 'kysely';
+import type { SelectQueryBuilder } from 'kysely';
 import { forUpdate } from '../db/locks.js';
 import { isListed } from '../db/pages.js';
 import type { PayoutTable, Schema } from '../db/schema.js';
@@ -10,8 +10,7 @@ import type { Scope } from '../shared/scope.js';
 import { sortableDecimal } from './sortable-amount.js';
 import type { OperatorFilter } from './transfer-store.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import { send } from '../db/send.js';
-import { inScope, rowById, within } from '../db/rows.js';
+import { countRows, having, inScope, rowById, updateRow } from '../db/rows.js';
 
 export type PayoutQuery = Input<Api['payouts']['list']>['query'];
 
@@ -25,25 +24,13 @@ export async function insertPayout(transaction: Transaction, row: PayoutTable): 
   return result.numInsertedOrUpdatedRows === 1n;
 }
 
-type Change = Pick<PayoutTable, 'status' | 'tx_hash' | 'failure_reason' | 'updated_at'>;
-type Amounts = Pick<PayoutTable, 'amount' | 'amount_order' | 'fee' | 'fee_order'>;
-
-export async function updatePayout(transaction: Transaction, row: PayoutTable): Promise<void> {
-  const { status, tx_hash, failure_reason, updated_at }: Change = row;
-  await send(
-    transaction,
-    transaction
-      .updateTable('payouts')
-      .set({ status, tx_hash, failure_reason, updated_at })
-      .where('id', '=', row.id),
-  );
-}
+export const updatePayout = updateRow('payouts');
 
 /** @returns false if the transfer has no payout yet */
 export async function updatePayoutOfTransfer(
   transaction: Transaction,
   transferId: string,
-  change: Change & Amounts,
+  change: Partial<PayoutTable>,
 ): Promise<boolean> {
   const { numUpdatedRows } = await transaction
     .updateTable('payouts')
@@ -53,19 +40,18 @@ export async function updatePayoutOfTransfer(
   return numUpdatedRows === 1n;
 }
 
-const payoutsOf = (reader: Reader, scope: Scope) =>
-  reader.selectFrom('payouts').selectAll().$call(inScope(scope));
-
-export function findPayout(reader: Reader, scope: Scope, id: string): Promise<PayoutTable | undefined> {
-  return payoutsOf(reader, scope).where('id', '=', id).executeTakeFirst();
-}
-
-export function findPayoutByReference(
+/** A payout of a merchant, by its id or by the reference on the bank statement. */
+export function findPayout(
   reader: Reader,
   scope: Scope,
-  reference: string,
+  by: { readonly id: string } | { readonly reference: string },
 ): Promise<PayoutTable | undefined> {
-  return payoutsOf(reader, scope).where('reference', '=', reference).executeTakeFirst();
+  return reader
+    .selectFrom('payouts')
+    .selectAll()
+    .$call(inScope(scope))
+    .where((e) => e.and(by))
+    .executeTakeFirst();
 }
 
 /** A payout of any merchant. */
@@ -78,11 +64,19 @@ export function lockPayout(transaction: Transaction, id: string): Promise<Payout
   return rowById(transaction, 'payouts', id).$call(forUpdate(transaction)).executeTakeFirst();
 }
 
-export function listBankPayouts(reader: Reader, { status, ...of }: OperatorFilter): Promise<PayoutTable[]> {
-  const ofMerchant = reader.selectFrom('payouts').selectAll().$call(within(of));
-  const toBanks = ofMerchant.where('transfer_id', 'is', null);
-  const query = status === undefined ? toBanks : toBanks.where('status', '=', status);
-  return query.orderBy('created_at').orderBy('id').limit(1000).execute();
+export function listBankPayouts(
+  reader: Reader,
+  { merchantId, status }: OperatorFilter,
+): Promise<PayoutTable[]> {
+  return reader
+    .selectFrom('payouts')
+    .selectAll()
+    .$call(having({ merchant_id: merchantId, status }))
+    .where('transfer_id', 'is', null)
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(1000)
+    .execute();
 }
 
 /** Each column has an index that starts with merchant and mode, and ends with created_at and id. */
@@ -101,13 +95,26 @@ export async function listPayouts(
   scope: Scope,
   query: PayoutQuery,
 ): Promise<Page<PayoutTable>> {
+  const { minAmount, maxAmount } = query;
   const matching = reader
     .selectFrom('payouts')
     .where(isListed('payouts', scope, query))
-    .where((e) => e.and(filters(e, query)));
-  const { total } = await matching
-    .select((e) => e.fn.countAll<number | string>().as('total'))
-    .executeTakeFirstOrThrow();
+    .$call(
+      having({
+        currency: query.currency?.toUpperCase(),
+        // The filter takes any text. One that is not a status matches nothing.
+        status: query.status as TransferStatus | undefined,
+        bank_account_id: query.bankAccount,
+        wallet_address_id: query.address,
+      }),
+    )
+    .$if(minAmount !== undefined, (all) =>
+      all.where('amount_order', '>=', sortableDecimal(minAmount ?? '', 'up')),
+    )
+    .$if(maxAmount !== undefined, (all) =>
+      all.where('amount_order', '<=', sortableDecimal(maxAmount ?? '', 'down')),
+    );
+  const total = await countRows(matching);
   const column = sortColumns[query.sort];
   const direction = query.isAscending ? 'asc' : 'desc';
   const inOrder = <O>(rows: SelectQueryBuilder<Schema, 'payouts', O>) => {
@@ -122,18 +129,5 @@ export async function listPayouts(
     .limit(query.skip)
     .offset((query.page - 1) * query.skip);
   const rows = await inOrder(reader.selectFrom('payouts').selectAll().where('id', 'in', ids)).execute();
-  return { rows, total: Number(total) };
-}
-
-function filters(e: ExpressionBuilder<Schema, 'payouts'>, query: PayoutQuery) {
-  const { currency, status, minAmount, maxAmount, bankAccount, address } = query;
-  return [
-    ...(currency === undefined ? [] : [e('currency', '=', currency.toUpperCase())]),
-    // The filter takes any text. One that is not a status matches nothing.
-    ...(status === undefined ? [] : [e('status', '=', status as TransferStatus)]),
-    ...(minAmount === undefined ? [] : [e('amount_order', '>=', sortableDecimal(minAmount, 'up'))]),
-    ...(maxAmount === undefined ? [] : [e('amount_order', '<=', sortableDecimal(maxAmount, 'down'))]),
-    ...(bankAccount === undefined ? [] : [e('bank_account_id', '=', bankAccount)]),
-    ...(address === undefined ? [] : [e('wallet_address_id', '=', address)]),
-  ];
+  return { rows, total };
 }

@@ -13,7 +13,7 @@ import * as store from './payout-store.js';
 import type { PayoutQuery } from './payout-store.js';
 import { isoTime } from '../shared/clock.js';
 import type { OperatorFilter } from './transfer-store.js';
-import type { Transaction } from '../db/engine.js';
+import type { Reader, Transaction } from '../db/engine.js';
 import { scopeOf, type Scope } from '../shared/scope.js';
 import type { Page } from '../shared/pagination.js';
 
@@ -48,19 +48,32 @@ export function createPayouts(deps: WithdrawalsDeps, balances: Balances) {
     await ledger.post(transaction, { key: `${kind}:${id}`, mode, currency, entries }, now);
   }
 
-  async function lockBankPayout(transaction: Transaction, id: string): Promise<PayoutTable> {
+  /** For operators. Repeating it changes nothing. */
+  async function end(
+    transaction: Transaction,
+    id: string,
+    status: 'success' | 'failed',
+    failure_reason: string | null,
+  ): Promise<PayoutTable> {
     const row = orNotFound(await store.lockPayout(transaction, id), 'payout');
     if (row.transfer_id !== null) {
       throw invalidState(
         `This payout carries out the transfer ${row.transfer_id}: settle or fail the transfer instead`,
       );
     }
-    return row;
+    if (row.status === status) return row;
+    if (row.status === 'failed') throw invalidState('The payout has already failed');
+    if (row.status === 'success') throw invalidState('The payout is already settled');
+    const changes = { status, failure_reason, updated_at: clock.now(scopeOf(row)) };
+    await store.updatePayout(transaction, id, changes);
+    const ended = { ...row, ...changes };
+    if (status === 'failed') await post(transaction, ended, 'bank-return');
+    return ended;
   }
 
   return {
     async retrieve(scope: Scope, id: string): Promise<Payout> {
-      const row = orNotFound(await store.findPayout(database.reader, scope, id), 'payout');
+      const row = orNotFound(await store.findPayout(database.reader, scope, { id }), 'payout');
       return viewPayout(row, currencies);
     },
 
@@ -134,7 +147,7 @@ export function createPayouts(deps: WithdrawalsDeps, balances: Balances) {
         updated_at: now,
       };
       if (!(await store.insertPayout(transaction, row))) {
-        const existing = await store.findPayoutByReference(transaction, scope, reference);
+        const existing = await store.findPayout(transaction, scope, { reference });
         const isSame =
           existing?.amount === row.amount &&
           existing.currency === row.currency &&
@@ -147,44 +160,20 @@ export function createPayouts(deps: WithdrawalsDeps, balances: Balances) {
       return row;
     },
 
-    /**
-     * For operators: marks a bank payout as arrived. Repeating it changes nothing. Problems: `not_found`,
-     * `invalid_state`.
-     */
-    async settle(transaction: Transaction, id: string): Promise<PayoutTable> {
-      const row = await lockBankPayout(transaction, id);
-      if (row.status === 'success') return row;
-      if (row.status === 'failed') throw invalidState('The payout has already failed');
-      const settled = { ...row, status: 'success', updated_at: clock.now(scopeOf(row)) } as const;
-      await store.updatePayout(transaction, settled);
-      return settled;
-    },
+    /** Marks a bank payout as arrived. Problems: `not_found`, `invalid_state`. */
+    settle: (transaction: Transaction, id: string): Promise<PayoutTable> =>
+      end(transaction, id, 'success', null),
 
-    /**
-     * For operators: marks a bank payout as failed and gives the money back. Repeating it changes nothing. Problems:
-     * `validation_error`, `not_found`, `invalid_state`.
-     */
-    async fail(transaction: Transaction, id: string, given: string): Promise<PayoutTable> {
-      const reason = parseFailureReason(given);
-      const row = await lockBankPayout(transaction, id);
-      if (row.status === 'failed') return row;
-      if (row.status === 'success') throw invalidState('The payout is already settled');
-      const failed = {
-        ...row,
-        status: 'failed',
-        failure_reason: reason,
-        updated_at: clock.now(scopeOf(row)),
-      } as const;
-      await store.updatePayout(transaction, failed);
-      await post(transaction, failed, 'bank-return');
-      return failed;
-    },
+    /** Marks a bank payout as failed and gives the money back. Problems: `validation_error`, `not_found`, `invalid_state`. */
+    fail: async (transaction: Transaction, id: string, reason: string): Promise<PayoutTable> =>
+      end(transaction, id, 'failed', parseFailureReason(reason)),
 
     /** For operators: a payout of any merchant; undefined if there is none. */
     findAny: store.findAnyPayout,
 
     /** The bank payout with this reference; undefined if there is none. */
-    findByReference: store.findPayoutByReference,
+    findByReference: (reader: Reader, scope: Scope, reference: string) =>
+      store.findPayout(reader, scope, { reference }),
 
     /** For operators: payouts to banks of all merchants, oldest first, at most 1000. */
     listBankPayouts: (filter: OperatorFilter): Promise<PayoutTable[]> =>

@@ -96,9 +96,11 @@ export async function proveSettlement(
   }
   await ensureDeep(reader, network, height, block?.hash);
   const sum = inCurrency.reduce((total, { amount }) => total + amount, inside);
+  /** @returns what other transfers bear of the network's fee */
   const ensureLeft = async (now: Reader) => {
-    const used = await store.sumSettledBy(now, row, hash);
+    const { amount: used, networkFee } = await store.sumSettledBy(now, row, hash);
     if (sum - used < BigInt(row.amount)) throw invalidField('tx-hash', tooLittle(row, sum, used, currencies));
+    return networkFee;
   };
   await ensureLeft(reader);
   return {
@@ -112,10 +114,9 @@ export async function proveSettlement(
      */
     async claim(transaction: Transaction): Promise<bigint | undefined> {
       await store.lockTransfersOf(transaction, row, hash);
-      await ensureLeft(transaction);
+      const borne = await ensureLeft(transaction);
       if (row.currency !== coin?.currency) return 0n;
       if (!cost) return undefined;
-      const borne = await store.sumFeesOf(transaction, row, hash);
       return cost.fee > borne ? cost.fee - borne : 0n;
     },
   };

@@ -1,6 +1,6 @@
 /** Ends transfers: pays out or gives back what was held, once, and notifies the merchant. */
 import type { TransferTable } from '../db/schema.js';
-import { moved, type AccountName, type LedgerEntry } from '../ledger/ledger.js';
+import type { LedgerEntry } from '../ledger/ledger.js';
 import type { WithdrawalsDeps } from './deps.js';
 import type { Payouts } from './payouts.js';
 import * as store from './transfer-store.js';
@@ -20,46 +20,42 @@ export interface Sent {
 export type Settlement = ReturnType<typeof createSettlement>;
 
 /**
- * Changes a transfer that the transaction has locked, and its payout with it. What ends it must find it not ended yet, except for
- * `lose`, and returns the ended one.
+ * Changes a transfer that the transaction has locked, and its payout with it. Each change returns the transfer as it is then. What
+ * its end posts to the ledger follows from where the books have the money before and after it.
  */
 export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
   const { clock, newId, currencies, ledger, outbox, onTransfer } = deps;
 
-  /** Stores a changed transfer. Before `post`, nothing of the ledger may be locked. */
-  async function write(
+  /** @param key of the posting; undefined for a step on the way, which leaves the money where it is */
+  async function change(
     transaction: Transaction,
-    row: TransferTable,
-    post?: () => Promise<unknown>,
-  ): Promise<void> {
-    await onTransfer(transaction, row);
-    await post?.();
-    await store.updateTransfer(transaction, row);
-    await payouts.syncWithTransfer(transaction, row);
-  }
-
-  async function end(
-    transaction: Transaction,
-    row: TransferTable,
-    kind: 'post' | 'void' | 'lost',
-    entries: readonly LedgerEntry[],
+    former: TransferTable,
+    changes: Partial<TransferTable>,
+    key?: string,
   ): Promise<TransferTable> {
-    const { id, mode, merchant_id: merchantId, currency } = row;
-    const now = clock.now({ merchantId, mode });
-    const ended = { ...row, updated_at: now };
-    await write(transaction, ended, async () => {
+    const scope = scopeOf(former);
+    const now = clock.now(scope);
+    const row = { ...former, ...changes, updated_at: now };
+    // Before anything of the ledger is locked: it may lock a payment.
+    await onTransfer(transaction, row);
+    if (key !== undefined) {
+      const { mode, currency, merchant_id: merchantId } = row;
+      const entries = [...booked(former).map(reversed), ...booked(row)];
       // Whoever decides about the merchant's coins holds this lock, and must not see half of this change.
       await ledger.balance(transaction, mode, currency, { kind: 'available', merchantId });
-      await ledger.post(transaction, { key: keyOf(kind, row), mode, currency, entries }, now);
-    });
-    await outbox.add(transaction, {
-      merchantId,
-      mode,
-      type: kind === 'post' ? 'transfer.success' : 'transfer.failed',
-      subjectId: id,
-      data: viewTransfer(ended, currencies),
-    });
-    return ended;
+      await ledger.post(transaction, { key, mode, currency, entries }, now);
+    }
+    await store.updateTransfer(transaction, row);
+    await payouts.syncWithTransfer(transaction, row);
+    if (row.status !== former.status && (row.status === 'success' || row.status === 'failed')) {
+      await outbox.add(transaction, {
+        ...scope,
+        type: `transfer.${row.status}`,
+        subjectId: row.id,
+        data: viewTransfer(row, currencies),
+      });
+    }
+    return row;
   }
 
   /** Reserves what was paid already. What the merchant no longer has is owed. */
@@ -72,72 +68,52 @@ export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
     const entries = [
       { account, debit: taken },
       { account: { kind: 'unallocated', merchantId, isDebt: true }, debit: held - taken },
-      { account: reservedOf(row), credit: held },
+      ...booked({ ...row, status: 'processing' }),
     ] as const;
     await ledger.post(transaction, { key, mode, currency, entries }, clock.now(scopeOf(row)));
   }
 
   /**
-   * Its transaction is final. Reserved is debited with the amount and the merchant's fee, custody is credited with the amount and
-   * the network's fee. The merchant's fee is income and the network's fee is a cost, even if they are equal.
+   * It has failed, perhaps because a transaction was lost, and was paid all the same: what was given back is reserved again.
+   * What the merchant has withdrawn meanwhile becomes a debt that later credits repay.
    */
-  function succeed(transaction: Transaction, row: TransferTable, sent: Sent): Promise<TransferTable> {
-    const { txHash, networkFee, paid, paidFrom = null } = sent;
-    const { amount, fee } = splitOf(row, paid);
-    const ended = {
+  async function reopen(transaction: Transaction, row: TransferTable): Promise<TransferTable> {
+    const wasSent = row.settled_at !== null;
+    const reopened = {
       ...row,
-      status: 'success',
-      amount: amount.toString(),
-      fee: fee.toString(),
-      tx_hash: txHash,
-      network_fee: networkFee.toString(),
-      paid_from: paidFrom,
+      ...({ status: 'processing', failure_reason: null, settled_at: null } as const),
+      reversals: row.reversals + (wasSent ? 1 : 0),
+    };
+    await onTransfer(transaction, reopened);
+    await reservePaid(transaction, row, keyOf(wasSent ? 'back' : 'undo', row));
+    return reopened;
+  }
+
+  /** Its transaction is final. The merchant's fee is income and the network's fee is a cost, even if they are equal. */
+  async function succeed(transaction: Transaction, row: TransferTable, sent: Sent): Promise<TransferTable> {
+    const open = row.status === 'failed' ? await reopen(transaction, row) : row;
+    const ended = {
+      ...paidBy(open, sent),
+      status: 'success' as const,
+      paid_from: sent.paidFrom ?? null,
       settled_at: clock.now(scopeOf(row)),
-    } as const;
-    return end(transaction, ended, 'post', [
-      { account: reservedOf(row), debit: amount + fee },
-      { account: { kind: 'network_fee' }, debit: networkFee },
-      { account: custodyOf(ended), credit: amount + networkFee },
-      { account: { kind: 'fee_income' }, credit: fee },
-    ]);
+    };
+    return change(transaction, open, ended, keyOf('post', open));
   }
 
   return {
-    /** Locks a transfer and reads it anew; undefined if there is none. */
-    lock: store.lockTransfer,
-
     /** It waits again, or is on its way, perhaps in another transaction than before. */
     move: (
       transaction: Transaction,
       row: TransferTable,
-      change: Pick<TransferTable, 'status' | 'tx_hash'>,
-    ): Promise<void> => write(transaction, { ...row, ...change, updated_at: clock.now(scopeOf(row)) }),
+      to: Pick<TransferTable, 'status' | 'tx_hash'>,
+    ): Promise<TransferTable> => change(transaction, row, to),
 
     succeed,
 
     /** It was not sent, and never will be. */
-    fail(transaction: Transaction, row: TransferTable, reason: string): Promise<TransferTable> {
-      const held = BigInt(row.amount) + BigInt(row.fee);
-      const failed = { ...row, status: 'failed', failure_reason: reason } as const;
-      const available = { kind: 'available', merchantId: row.merchant_id } as const;
-      return end(transaction, failed, 'void', moved(reservedOf(row), available, held));
-    },
-
-    /**
-     * It has failed, perhaps because a transaction was lost, and was paid all the same: what was given back is reserved again.
-     * What the merchant has withdrawn meanwhile becomes a debt that later credits repay. `succeed` has to follow.
-     */
-    async reopen(transaction: Transaction, row: TransferTable): Promise<TransferTable> {
-      const wasSent = row.settled_at !== null;
-      const reopened = {
-        ...row,
-        ...({ status: 'processing', failure_reason: null, settled_at: null } as const),
-        reversals: row.reversals + (wasSent ? 1 : 0),
-      };
-      await onTransfer(transaction, reopened);
-      await reservePaid(transaction, row, keyOf(wasSent ? 'back' : 'undo', row));
-      return reopened;
-    },
+    fail: (transaction: Transaction, row: TransferTable, reason: string): Promise<TransferTable> =>
+      change(transaction, row, { status: 'failed', failure_reason: reason }, keyOf('void', row)),
 
     /**
      * It has succeeded with another transaction, and this one has paid it once more: the second payment becomes a transfer of its
@@ -149,7 +125,7 @@ export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
         ...row,
         ...({ id: newId(), status: 'processing', refund_id: null, reversals: 0 } as const),
         ...{ amount: (sent.paid ?? BigInt(row.amount)).toString(), fee: '0' },
-        ...{ tx_hash: null, network_fee: null, paid_from: null, settled_at: null },
+        ...unsent,
         ...{ created_at: now, updated_at: now },
       };
       await reservePaid(transaction, second, `hold:${second.id}`);
@@ -157,98 +133,73 @@ export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
       return succeed(transaction, second, sent);
     },
 
-    /**
-     * It has succeeded, but the network has dropped its transaction, and confirmed another one that pays it. The difference
-     * of the network's fee is posted. Returns the transfer.
-     */
-    async correct(transaction: Transaction, row: TransferTable, sent: Sent): Promise<TransferTable> {
-      const { id, mode, currency } = row;
-      const { txHash, networkFee } = sent;
-      const now = clock.now(scopeOf(row));
-      const more = networkFee - BigInt(row.network_fee ?? '0');
-      const { amount, fee } = splitOf(row, sent.paid);
-      const income = fee - BigInt(row.fee);
-      const corrected = {
-        ...row,
-        ...{ amount: amount.toString(), fee: fee.toString() },
-        ...{ tx_hash: txHash, network_fee: networkFee.toString(), updated_at: now },
-      };
-      const entries = [
-        grown({ kind: 'network_fee' }, more),
-        grown(custodyOf(row), income - more),
-        grown({ kind: 'fee_income' }, -income),
-      ];
+    /** It has succeeded, but the network has dropped its transaction, and confirmed another one that pays it. */
+    correct(transaction: Transaction, row: TransferTable, sent: Sent): Promise<TransferTable> {
       // A reorganisation can go back and forth between two transactions: each change is posted.
-      const key = `network-fee:${id}:${txHash}:${clock.real()}`;
-      await write(transaction, corrected, () =>
-        ledger.post(transaction, { key, mode, currency, entries }, now),
-      );
-      return corrected;
+      const key = `network-fee:${row.id}:${sent.txHash}:${clock.real()}`;
+      return change(transaction, row, paidBy(row, sent), key);
     },
 
     /**
      * It has succeeded, but the network has dropped its transaction, and may have it in a block again: it waits, and is reserved.
      * Merchants are told when it succeeds again: until then, nothing is lost.
      */
-    async unsettle(transaction: Transaction, row: TransferTable): Promise<TransferTable> {
-      const { mode, currency, merchant_id: merchantId } = row;
-      const now = clock.now(scopeOf(row));
-      const waiting = {
-        ...row,
-        status: 'pending',
-        ...{ tx_hash: null, network_fee: null, paid_from: null, settled_at: null },
-        ...{ reversals: row.reversals + 1, updated_at: now },
-      } as const;
-      const posting = { key: keyOf('back', row), mode, currency, entries: undone(row, reservedOf(row)) };
-      await write(transaction, waiting, async () => {
-        await ledger.balance(transaction, mode, currency, { kind: 'available', merchantId });
-        await ledger.post(transaction, posting, now);
-      });
-      return waiting;
+    unsettle(transaction: Transaction, row: TransferTable): Promise<TransferTable> {
+      const waiting = { ...unsent, status: 'pending', reversals: row.reversals + 1 } as const;
+      return change(transaction, row, waiting, keyOf('back', row));
     },
 
     /**
      * It has succeeded, but the network has dropped its transaction and will never accept it again: undoes what `succeed` posted,
      * and gives back the amount and the merchant's fee.
      */
-    lose(transaction: Transaction, row: TransferTable, reason: string): Promise<TransferTable> {
-      const failed = { ...row, status: 'failed', failure_reason: reason } as const;
-      const available = { kind: 'available', merchantId: row.merchant_id } as const;
-      return end(transaction, failed, 'lost', undone(row, available));
-    },
+    lose: (transaction: Transaction, row: TransferTable, reason: string): Promise<TransferTable> =>
+      change(transaction, row, { status: 'failed', failure_reason: reason }, keyOf('lost', row)),
   };
 }
 
-/** What reaches the receiver, and the rest of what is reserved. */
-function splitOf(row: TransferTable, paid = BigInt(row.amount)): { amount: bigint; fee: bigint } {
-  return { amount: paid, fee: BigInt(row.fee) + BigInt(row.amount) - paid };
+const unsent = { tx_hash: null, network_fee: null, paid_from: null, settled_at: null };
+
+/** What a transaction changes in a transfer: what does not reach the receiver of the amount is a part of the fee. */
+function paidBy(row: TransferTable, { txHash, networkFee, paid = BigInt(row.amount) }: Sent) {
+  return {
+    amount: paid.toString(),
+    fee: (BigInt(row.fee) + BigInt(row.amount) - paid).toString(),
+    ...{ tx_hash: txHash, network_fee: networkFee.toString() },
+  };
 }
 
-/** What takes the end of a transfer back that has succeeded. @param held gets the amount and the merchant's fee */
-function undone(row: TransferTable, held: AccountName): LedgerEntry[] {
+/** Where the books have what a transfer took from the merchant's available balance. */
+function booked(row: TransferTable): LedgerEntry[] {
+  const { network, merchant_id: merchantId, paid_from: place } = row;
   const [amount, fee] = [BigInt(row.amount), BigInt(row.fee)];
   const networkFee = BigInt(row.network_fee ?? '0');
-  return [
-    { account: custodyOf(row), debit: amount + networkFee },
-    { account: { kind: 'fee_income' }, debit: fee },
-    { account: { kind: 'network_fee' }, credit: networkFee },
-    { account: held, credit: amount + fee },
-  ];
+  switch (row.status) {
+    case 'pending':
+    case 'processing':
+      return [{ account: { kind: 'reserved', network, merchantId }, credit: amount + fee }];
+    case 'success':
+      return [
+        {
+          account: { kind: 'custody', network, merchantId, ...(place && { place }) },
+          credit: amount + networkFee,
+        },
+        { account: { kind: 'network_fee' }, debit: networkFee },
+        { account: { kind: 'fee_income' }, credit: fee },
+      ];
+    case 'failed':
+      return [{ account: { kind: 'available', merchantId }, credit: amount + fee }];
+    default:
+      return row.status satisfies never;
+  }
 }
 
-/** A debit, or a credit of what is below 0. */
-function grown(account: AccountName, units: bigint): LedgerEntry {
-  return units < 0n ? { account, credit: -units } : { account, debit: units };
-}
+const reversed = ({ account, debit = 0n, credit = 0n }: LedgerEntry): LedgerEntry => ({
+  account,
+  debit: credit,
+  credit: debit,
+});
 
 /** Of a transfer that waited again after it had succeeded, each end is posted. */
 const keyOf = (kind: string, { id, reversals }: TransferTable): string =>
   reversals === 0 ? `${kind}:${id}` : `${kind}:${id}:${reversals}`;
-
-function reservedOf({ network, merchant_id: merchantId }: TransferTable): AccountName {
-  return { kind: 'reserved', network, merchantId };
-}
-
-function custodyOf({ network, merchant_id: merchantId, paid_from: place }: TransferTable): AccountName {
-  return { kind: 'custody', network, merchantId, ...(place && { place }) };
-}

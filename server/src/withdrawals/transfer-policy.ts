@@ -12,12 +12,6 @@ import * as store from './transfer-store.js';
 
 const dayMs = 86_400_000;
 
-interface Limited extends Pick<Destination, 'currency' | 'amount'> {
-  /** By currency code, as decimals. */
-  readonly limits: Readonly<Record<string, string>>;
-  readonly of: 'Transfers' | 'Refunds';
-}
-
 /**
  * A stolen secret key cannot send money to a new address at once: the merchant has a day to notice the address. Nor can
  * it send more than the daily limit. The caller must hold the lock of the balance, so that two transfers at once do not both fit
@@ -32,7 +26,7 @@ export async function ensureAllowed(
   // Not from memory: a merchant who locks down the account is locked down at once.
   const { transfers, dailyLimits } = await deps.merchants.retrieve(transaction, scope.merchantId);
   if (transfers === 'saved') checkSaved(to, deps.clock.now(scope));
-  await ensureWithin(deps, transaction, scope, { ...to, limits: dailyLimits, of: 'Transfers' });
+  await ensureWithin(deps, transaction, scope, to, dailyLimits, 'Transfers');
 }
 
 /** The same for a refund, which has a limit of its own. Problem: `validation_error`. */
@@ -43,14 +37,17 @@ export async function ensureRefundAllowed(
   refund: Pick<Destination, 'currency' | 'amount'>,
 ): Promise<void> {
   const { dailyRefunds } = await deps.merchants.retrieve(transaction, scope.merchantId);
-  await ensureWithin(deps, transaction, scope, { ...refund, limits: dailyRefunds, of: 'Refunds' });
+  await ensureWithin(deps, transaction, scope, refund, dailyRefunds, 'Refunds');
 }
 
+/** @param limits by currency code, as decimals */
 async function ensureWithin(
   { clock }: WithdrawalsDeps,
   transaction: Transaction,
   scope: Scope,
-  { currency, amount, limits, of }: Limited,
+  { currency, amount }: Pick<Destination, 'currency' | 'amount'>,
+  limits: Readonly<Record<string, string>>,
+  of: 'Transfers' | 'Refunds',
 ): Promise<void> {
   const limit = parseDecimal(limits[currency.code] ?? '');
   if (limit === undefined) return;

@@ -1,4 +1,5 @@
 /** Reads and writes transfers. */
+import { sql } from 'kysely';
 import { forUpdate, forUpdateSkipLocked } from '../db/locks.js';
 import { sumUnits } from '../db/units.js';
 import { everyPage, isListed, readCheckpointedPage } from '../db/pages.js';
@@ -8,21 +9,15 @@ import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
 import { send } from '../db/send.js';
-import { inScope, rowById, within } from '../db/rows.js';
+import { having, inScope, rowById } from '../db/rows.js';
 
 export async function insertTransfer(transaction: Transaction, row: TransferTable): Promise<void> {
   await send(transaction, transaction.insertInto('transfers').values(row));
 }
 
-/** Writes the columns of a transfer that can change. */
+/** Writes a locked transfer anew. */
 export async function updateTransfer(transaction: Transaction, row: TransferTable): Promise<void> {
-  const { id, status, amount, fee, tx_hash, network_fee, failure_reason } = row;
-  const { paid_from, settled_at, reversals, updated_at } = row;
-  const changes = {
-    ...{ status, amount, fee, tx_hash, network_fee, failure_reason },
-    ...{ paid_from, settled_at, reversals, updated_at },
-  };
-  await send(transaction, transaction.updateTable('transfers').set(changes).where('id', '=', id));
+  await send(transaction, transaction.updateTable('transfers').set(row).where('id', '=', row.id));
 }
 
 export function findTransfer(reader: Reader, scope: Scope, id: string): Promise<TransferTable | undefined> {
@@ -58,7 +53,7 @@ export function listTransfers(
     .selectFrom('transfers')
     .selectAll()
     .where(isListed('transfers', scope, page))
-    .where((e) => e.and({ ...(status !== undefined && { status }) }));
+    .$call(having({ status }));
   return readCheckpointedPage(reader, query, 'transfers', scope, page, { status });
 }
 
@@ -70,11 +65,16 @@ export interface OperatorFilter {
 
 export function listAllTransfers(
   reader: Reader,
-  { status, ...of }: OperatorFilter,
+  { merchantId, status }: OperatorFilter,
 ): Promise<TransferTable[]> {
-  const ofMerchant = reader.selectFrom('transfers').selectAll().$call(within(of));
-  const query = status === undefined ? ofMerchant : ofMerchant.where('status', '=', status);
-  return query.orderBy('created_at').orderBy('id').limit(1000).execute();
+  return reader
+    .selectFrom('transfers')
+    .selectAll()
+    .$call(having({ merchant_id: merchantId, status }))
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(1000)
+    .execute();
 }
 
 /** A transfer of any merchant. */
@@ -129,29 +129,25 @@ export async function sumProcessing(
   return new Map(rows.map(({ network, amounts, fees }) => [network, BigInt(amounts) + BigInt(fees)]));
 }
 
-/** What other transfers were settled with a transaction. @param hash without 0x */
-const settledBy = (reader: Reader, { id, mode, network, currency }: TransferTable, hash: string) =>
-  reader
+/**
+ * What other transfers that were settled with a transaction take of it, in units: of what it paid to the same address, and of
+ * its fee.
+ * @param hash without 0x
+ */
+export async function sumSettledBy(
+  reader: Reader,
+  { id, mode, network, currency, address }: TransferTable,
+  hash: string,
+): Promise<{ amount: bigint; networkFee: bigint }> {
+  const { amount, fee } = await reader
     .selectFrom('transfers')
     .where((e) => e.and({ mode, network, currency, status: 'success' }))
     .where('tx_hash', 'in', [hash, `0x${hash}`])
-    .where('id', '<>', id);
-
-/** What other transfers to the same address were settled with a transaction, in units. @param hash without 0x */
-export async function sumSettledBy(reader: Reader, row: TransferTable, hash: string): Promise<bigint> {
-  const { amounts } = await settledBy(reader, row, hash)
-    .where('address', '=', row.address)
-    .select(sumUnits(reader, 'amount').as('amounts'))
+    .where('id', '<>', id)
+    .select(sumUnits(reader, 'amount', sql<boolean>`address = ${address}`).as('amount'))
+    .select(sumUnits(reader, 'network_fee').as('fee'))
     .executeTakeFirstOrThrow();
-  return BigInt(amounts);
-}
-
-/** What other transfers that a transaction has paid bear of its fee, in units. @param hash without 0x */
-export async function sumFeesOf(reader: Reader, row: TransferTable, hash: string): Promise<bigint> {
-  const { fees } = await settledBy(reader, row, hash)
-    .select(sumUnits(reader, 'network_fee').as('fees'))
-    .executeTakeFirstOrThrow();
-  return BigInt(fees);
+  return { amount: BigInt(amount), networkFee: BigInt(fee) };
 }
 
 /**

@@ -176,7 +176,7 @@ export function createTransfers(deps: WithdrawalsDeps, balances: Balances, settl
 
     /** The chain has dropped the transaction that settled it: it waits again. @returns undefined if something else settled it */
     async unsettle(transaction: Transaction, id: string, txHash: string): Promise<TransferTable | undefined> {
-      const row = await settlement.lock(transaction, id);
+      const row = await store.lockTransfer(transaction, id);
       if (row?.status !== 'success' || row.tx_hash !== parseHash(txHash)) return undefined;
       return settlement.unsettle(transaction, row);
     },

@@ -1,0 +1,55 @@
+/** What a PSBT becomes when the wallet broadcasts it by itself: found by what it pays, where its hash cannot be known. */
+import { hex } from '@scure/base';
+import { HDKey } from '@scure/bip32';
+import { expect, it } from 'vitest';
+import { addressOfKey } from '../../src/addresses/bitcoin-scripts.js';
+import type { UtxoNode } from '../../src/chains/bitcoin/utxo-node.js';
+import { readSpendingAccount } from '../../src/psbt-payouts/account.js';
+import { expectedOf } from '../../src/psbt-payouts/context.js';
+import { findLocation } from '../../src/psbt-payouts/location.js';
+import type { StoredPsbt } from '../../src/psbt-payouts/psbt-store.js';
+
+const { signal } = new AbortController();
+const account = readSpendingAccount(HDKey.fromMasterSeed(new Uint8Array(32).fill(7)).publicExtendedKey, {
+  ...({ family: 'bitcoin', net: 'main', script: 'p2pkh' } as const),
+  ...{ fingerprint: undefined, path: undefined },
+});
+const receiver = addressOfKey(account.publicKey(0, 9), 'p2pkh', account.prefixes);
+const coin = { txHash: 'ab'.repeat(32), outputIndex: 1 };
+
+/** A wallet that is emptied: nobody knows the hash of what it signs, and the fee is taken out of the only transfer. */
+const version = { number: 1, tx_hash: null, fee: '300', change_amount: '0', block_hash: null };
+const psbt = {
+  ...{ from_height: 100, change_index: null, versions: [version] },
+  inputs: [
+    { tx_hash: coin.txHash, output_index: coin.outputIndex, amount: '10000', branch: 0, derivation_index: 3 },
+  ],
+  transfers: [{ address: receiver, amount: '10000', bears_fee: 1 }],
+} as unknown as StoredPsbt;
+
+const nodeOf = (amount: bigint) => {
+  const [output] = expectedOf(psbt, version, account).outputs;
+  const outputs = [{ script: hex.encode(output?.script ?? new Uint8Array()), amount }];
+  const spender = {
+    txHash: 'cd'.repeat(32),
+    blockHash: 'ef'.repeat(32),
+    height: 120,
+    inputs: [coin],
+    outputs,
+  };
+  return {
+    unspent: () => Promise.resolve([undefined]),
+    findSpender: () => Promise.resolve(spender),
+    confirmations: () => Promise.resolve(6),
+  } as unknown as UtxoNode;
+};
+const find = (node: UtxoNode) => findLocation(psbt, node, () => Promise.resolve(account), signal);
+
+it('A payout that empties a p2pkh wallet is known by what it pays, although its transfer bears the fee', async () => {
+  const place = { txHash: 'cd'.repeat(32), blockHash: 'ef'.repeat(32), height: 120, confirmations: 6 };
+  expect(await find(nodeOf(9_700n))).toEqual({ kind: 'block', version, ...place });
+});
+
+it('and is not taken for one that pays another amount', async () => {
+  expect(await find(nodeOf(9_699n))).toMatchObject({ kind: 'conflict' });
+});
