@@ -6,7 +6,8 @@ import type { TransferTable, TreasuryPaymentTable } from '../db/schema.js';
 import { lockTransfers, waitingTransfers } from '../withdrawals/waiting-transfers.js';
 import { placeOf, type EvmConnected, type TreasuryContext } from './context.js';
 import type { TreasuryOwners } from './owners.js';
-import { bookGas, paymentRow } from './treasury-books.js';
+import { groupsOf } from './seen-payments.js';
+import { bookGas } from './treasury-books.js';
 import { createTreasuryReader, watchedFor } from './watch-reads.js';
 import * as store from './watch-store.js';
 
@@ -44,7 +45,7 @@ export function createPaymentSettler(deps: TreasuryContext) {
       // Whoever settles a transfer by hand holds this lock too.
       await lockTransfers(transaction, [transfer.id]);
       if (await assignManual(transaction, payment)) return;
-      if (!(await store.assignPayment(transaction, payment, transfer.id))) return;
+      if (!(await store.updatePayment(transaction, payment, { transfer_id: transfer.id }))) return;
       await transfers.settle(transaction, transfer.id, payment.tx_hash, 0n, 'treasury');
       await bookGas(deps, transaction, on, payment.tx_hash, transfer.merchant_id, BigInt(payment.gas));
     });
@@ -114,27 +115,11 @@ export function createPaymentSettler(deps: TreasuryContext) {
   };
 }
 
-/** The payments and the transfers that are alike. Those of merchants who share a treasury are, too: nothing tells them apart. */
-export function groupsOf(
-  payments: readonly TreasuryPaymentTable[],
-  transfers: readonly TransferTable[],
-  owners: TreasuryOwners,
-) {
-  const nameOf = (row: TransferTable | TreasuryPaymentTable) => {
-    const [merchant = ''] = 'treasury' in row ? owners.ownersOf(row.treasury) : [row.merchant_id];
-    return [owners.groupOf(merchant), row.currency, row.address, row.amount].join('/');
-  };
-  return [...new Set(payments.map(nameOf))].map((name) => ({
-    paid: payments.filter((row) => nameOf(row) === name),
-    waiting: transfers.filter((row) => nameOf(row) === name),
-  }));
-}
-
 /** A payment with which the operator has settled a transfer settles no other one. @returns whether it is such a payment */
 async function assignManual(transaction: Transaction, payment: TreasuryPaymentTable): Promise<boolean> {
   const transferId = await store.findSettledByHand(transaction, payment);
   if (transferId === undefined) return false;
-  await store.assignPayment(transaction, payment, transferId);
+  await store.updatePayment(transaction, payment, { transfer_id: transferId });
   return true;
 }
 
@@ -146,21 +131,18 @@ async function isToldByTwo(
   payment: TreasuryPaymentTable,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { block_height: height, tx_hash: txHash, output_index: outputIndex } = payment;
+  const range = { from: payment.block_height, to: payment.block_height, tip: payment.block_height };
   const watched = watchedFor(on, owners, pending);
   const reader = createTreasuryReader();
-  const isSame = (row: TreasuryPaymentTable | undefined) =>
-    row?.tx_hash === txHash &&
-    row.output_index === outputIndex &&
-    row.treasury === payment.treasury &&
-    row.currency === payment.currency &&
-    row.address === payment.address &&
-    row.amount === payment.amount;
+  const isSame = (row: TreasuryPaymentTable) =>
+    (['tx_hash', 'output_index', 'treasury', 'currency', 'address', 'amount'] as const).every(
+      (name) => row[name] === payment[name],
+    );
   try {
-    const told = await on.evm.each(async (node) => {
-      const { payments } = await reader.read(node, { from: height, to: height, tip: height }, watched);
-      return payments.some((one) => isSame(paymentRow(on, one, undefined)));
-    }, signal);
+    const told = await on.evm.each(
+      async (node) => (await reader.read(node, range, watched)).payments.some(isSame),
+      signal,
+    );
     return told.length >= 2 && told.every((isThere) => isThere);
   } catch (error) {
     // It waits, as a receipt does.

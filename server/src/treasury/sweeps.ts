@@ -5,6 +5,7 @@ import type { AuditFields } from '../merchants/audit-log.js';
 import { invalidField } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
 import type { EvmConnected, TreasuryContext } from './context.js';
+import { listTreasuries } from './owners.js';
 import { mostBalances, planSweeps, writeSweep } from './plan.js';
 import { readBookedSweeps } from './sweep-store.js';
 
@@ -17,13 +18,12 @@ const action = 'sweep.sent';
 const listedMs = 7 * 86_400_000;
 
 export function createSweeps(deps: TreasuryContext) {
-  const { database, clock, auditLog, depositKeys } = deps;
+  const { database, clock, auditLog } = deps;
 
   /** Those where the shop has a treasury. */
   async function networksOf({ merchantId, mode }: Scope): Promise<EvmConnected[]> {
-    const keys = await depositKeys.list(database.reader, merchantId);
-    const hasTreasury = keys.some((key) => key.mode === mode && key.treasury !== undefined);
-    return hasTreasury ? deps.networks.filter(({ network }) => network.mode === mode) : [];
+    const treasuries = await listTreasuries(deps, database.reader, mode, merchantId);
+    return treasuries.length === 0 ? [] : deps.networks.filter(({ network }) => network.mode === mode);
   }
 
   async function networkOf(scope: Scope, code: string): Promise<EvmConnected> {

@@ -270,14 +270,10 @@ function describePlan(planned: SweepPlan): string {
     `${network.code} (${network.mode}): gas ${gwei(gasPrice.baseFee + gasPrice.priorityFee)} gwei`,
   ];
   if (planned.items.length === 0) return `${lines.join('')}\n  The addresses of treasuries hold nothing`;
-  for (const { merchantId, treasury, currency, skipped, items } of groupItems(planned)) {
-    const sum = (code: string, of: (item: SweepItem) => bigint | undefined) => {
-      const total = items.reduce((units, item) => units + (of(item) ?? 0n), 0n);
-      return amountText(total, code);
-    };
-    const amount = `${sum(currency, ({ units }) => units)} at ${counted(items.length, 'address', 'addresses')}`;
-    const worth = `worth ${sum(baseCurrency, (item) => item.worth)}`;
-    const cost = `gas ${sum(baseCurrency, (item) => item.cost)}`;
+  for (const { merchantId, treasury, currency, skipped, ...sums } of groupItems(planned)) {
+    const amount = `${amountText(sums.units, currency)} at ${counted(sums.addresses, 'address', 'addresses')}`;
+    const worth = `worth ${amountText(sums.worth ?? 0n, baseCurrency)}`;
+    const cost = `gas ${amountText(sums.cost ?? 0n, baseCurrency)}`;
     lines.push(
       `  ${merchantId}  to ${treasury}`,
       `    ${amount}, ${worth}, ${cost}${skipped ? `: left, ${reasons[skipped]}` : ''}`,
