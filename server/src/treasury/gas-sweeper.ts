@@ -129,11 +129,7 @@ async function findDue(
     logReason('gas costs more than maxGasPriceGwei');
     return undefined;
   }
-  const plan = await planSweeps(
-    deps,
-    { network: connected, merchantId: undefined, baseCurrency: 'USD', minimum: 0n, everything: false },
-    signal,
-  );
+  const plan = await planSweeps(deps, { network: connected }, signal);
   const worthOf = ({ items }: SweepTransaction) => items.reduce((sum, { worth }) => sum + (worth ?? 0n), 0n);
   const byTreasury = transactionsOf(plan, Number.MAX_SAFE_INTEGER).filter(
     (transaction) => worthOf(transaction) >= limits.minValue,

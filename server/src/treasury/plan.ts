@@ -70,22 +70,25 @@ export interface SweepPlan {
   readonly items: readonly SweepItem[];
 }
 
+/** The currency of worth and cost, if nobody asks for another. */
+export const defaultBase = 'USD';
+
 export interface PlanRequest {
   readonly network: EvmConnected;
   /** All merchants if it is undefined. */
-  readonly merchantId: string | undefined;
+  readonly merchantId?: string | undefined;
   /** A currency with a rate. */
-  readonly baseCurrency: string;
+  readonly base?: string;
   /** In units of the base currency: what is worth less stays, whatever its gas costs. */
-  readonly minimum: bigint;
+  readonly minimum?: bigint;
   /** Looks at all addresses that were given out, on whatever network. */
-  readonly everything: boolean;
+  readonly everything?: boolean;
 }
 
 /** @throws NodesUnavailable */
 export async function planSweeps(
   deps: TreasuryContext,
-  { network: on, merchantId, baseCurrency, minimum, everything }: PlanRequest,
+  { network: on, merchantId, base = defaultBase, minimum = 0n, everything = false }: PlanRequest,
   signal: AbortSignal,
 ): Promise<SweepPlan> {
   const { network, evm, chainAssets, chainId } = on;
@@ -135,13 +138,13 @@ export async function planSweeps(
     if (isFirst) paysDeployment.add(item.address);
     const gas = isFirst ? sweepGas.first : sweepGas.later;
     const wei = gas * (gasPrice.baseFee + gasPrice.priorityFee) + dataFee;
-    const cost = coin && worthOf(deps, fromChain(coin, wei), coin.currency, baseCurrency);
-    const worth = worthOf(deps, item.units, item.currency, baseCurrency);
+    const cost = coin && worthOf(deps, fromChain(coin, wei), coin.currency, base);
+    const worth = worthOf(deps, item.units, item.currency, base);
     const isSmall = worth !== undefined && (worth < minimum || worth <= (cost ?? 0n));
     const skipped = isOpen ? 'open' : failing.has(one) ? 'fails' : isSmall ? 'small' : undefined;
     return { ...item, isDeployed, worth, cost, skipped };
   });
-  return { network, chainId, baseCurrency, gasPrice, items };
+  return { network, chainId, baseCurrency: base, gasPrice, items };
 }
 
 function worthOf(

@@ -1,19 +1,19 @@
 /** Handlers of sweeps, which people plan and send in the console. */
 import { fromUnits, type SweepsApi } from 'crypto-checkout/contract';
 import type { Handlers } from '../api/handler.js';
+import { coinOf } from '../chains/assets.js';
 import { actorOf } from '../merchants/audit-log.js';
 import type { Currencies } from '../money/currencies.js';
 import { isoTime } from '../shared/clock.js';
 import type { EvmConnected } from './context.js';
 import { groupItems, sumOf } from './plan.js';
-import { baseCurrency, coinCodeOf, type Sweeps } from './sweeps.js';
+import type { Sweeps } from './sweeps.js';
 
 export function createSweepHandlers(
   sweeps: Sweeps,
   currencies: Pick<Currencies, 'known'>,
 ): Handlers<SweepsApi> {
   const amountOf = (units: bigint, code: string) => fromUnits(units, currencies.known(code).decimals);
-  const dollars = (units: bigint | undefined) => (units === undefined ? null : amountOf(units, baseCurrency));
 
   return {
     sweeps: {
@@ -29,14 +29,17 @@ export function createSweepHandlers(
 
       async plan({ body }, { caller, signal }) {
         const { on, plan, transactions, safe } = await sweeps.plan(caller, body.network, signal);
+        const { baseCurrency } = plan;
+        const worthOf = (units: bigint | undefined) =>
+          units === undefined ? null : amountOf(units, baseCurrency);
         const groups = groupItems(plan);
         const swept = groups.filter(({ skipped }) => skipped === undefined);
         return {
           data: {
             ...{ ...viewNetwork(on), baseCurrency, safe },
-            cost: dollars(sumOf(swept.map(({ cost }) => cost))),
+            cost: worthOf(sumOf(swept.map(({ cost }) => cost))),
             groups: groups.map(({ treasury, currency, addresses, skipped = null, units, worth, cost }) => ({
-              ...{ treasury, currency, addresses, skipped, cost: dollars(cost), worth: dollars(worth) },
+              ...{ treasury, currency, addresses, skipped, cost: worthOf(cost), worth: worthOf(worth) },
               amount: amountOf(units, currency),
             })),
             transactions: transactions.map(({ to, data, items }) => ({
@@ -56,5 +59,5 @@ export function createSweepHandlers(
 
 const viewNetwork = (on: EvmConnected) => ({
   ...{ network: on.network.code, name: on.network.name, chainId: on.chainId },
-  ...{ coin: coinCodeOf(on), rpcUrl: on.network.evm?.rpcUrl ?? null },
+  ...{ coin: coinOf(on.chainAssets)?.currency ?? '', rpcUrl: on.network.evm?.rpcUrl ?? null },
 });

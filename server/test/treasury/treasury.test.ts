@@ -4,7 +4,6 @@ import { commandContext, runWith } from '../support/command-context.js';
 import { engines } from '../support/engines.js';
 import { factory, transact } from '../support/forwarders.js';
 import { startServer } from '../support/server.js';
-import { evmNetworks } from '../../src/treasury/context.js';
 import { openTreasury, treasury, type TreasuryFixture } from './treasury-fixture.js';
 
 const signal = new AbortController().signal;
@@ -67,8 +66,8 @@ describe.each(engines)('a treasury on $name', (engine) => {
     const { treasury, depositKeys } = fixture.server.app;
     const fresh = await import('../../src/treasury/forwarder-checks.js');
     const checks = fresh.createForwarderChecks({
-      networks: evmNetworks(fixture.server.app.connected),
-      forwarders: () => depositKeys.forwarders(),
+      networks: treasury.networks,
+      depositKeys,
       log: { warn: () => {}, info: () => {} },
     });
     await checks.refresh(signal);
@@ -93,7 +92,7 @@ describe.each(engines)('a treasury on $name', (engine) => {
 
   it('is offered only where it exists, if it is a contract on another network', async () => {
     const { findForwarderProblem } = await import('../../src/treasury/forwarder-checks.js');
-    const [here] = evmNetworks(fixture.server.app.connected);
+    const [here] = fixture.server.app.treasury.networks;
     const [forwarders] = fixture.server.app.depositKeys.forwarders();
     if (!here || !forwarders) throw new Error('There is no network or treasury');
     const elsewhere = {

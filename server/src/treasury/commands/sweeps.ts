@@ -3,9 +3,16 @@ import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { fromUnits } from 'crypto-checkout/contract';
 import { forwarderFactory } from '../factory.js';
-import { evmNetworks, type EvmConnected } from '../context.js';
+import type { EvmConnected } from '../context.js';
 import { readFactory } from '../forwarder-checks.js';
-import { groupItems, mostBalances, writeSweep, type SweepItem, type SweepPlan } from '../plan.js';
+import {
+  defaultBase,
+  groupItems,
+  mostBalances,
+  writeSweep,
+  type SweepItem,
+  type SweepPlan,
+} from '../plan.js';
 import { listTransactions } from '../gas-transactions.js';
 import { createKeystore } from '../key-file.js';
 import { parseAmount } from '../../money/amounts.js';
@@ -20,7 +27,7 @@ import { amountOf, amountText, counted, listRecords, recordJson } from '../../co
 
 const planOptions = {
   merchant: option.merchant('only the forwarders of this merchant'),
-  base: option.code('the currency of worth and cost').default('USD'),
+  base: option.code('the currency of worth and cost').default(defaultBase),
   minValue: option
     .decimal(
       'leave what is worth less than this in that currency. What is worth less than its gas is always left',
@@ -174,16 +181,16 @@ data   ${transaction.data}`,
   ],
 };
 
-function chosenNetworks({ connected }: CommandContext, code: string | undefined): EvmConnected[] {
-  if (code !== undefined) return [chosenNetwork({ connected }, code)];
-  const networks = evmNetworks(connected);
+function chosenNetworks(context: CommandContext, code: string | undefined): EvmConnected[] {
+  if (code !== undefined) return [chosenNetwork(context, code)];
+  const { networks } = context.treasury;
   if (networks.length > 0) return networks;
   throw new UsageError('No EVM network is configured: NETWORKS_FILE is not set, or has none');
 }
 
 /** The EVM network that an operator named. */
-export function chosenNetwork({ connected }: Pick<CommandContext, 'connected'>, code: string): EvmConnected {
-  const found = evmNetworks(connected).find(({ network }) => network.code === code);
+export function chosenNetwork({ treasury }: CommandContext, code: string): EvmConnected {
+  const found = treasury.networks.find(({ network }) => network.code === code);
   if (found) return found;
   throw new UsageError(`The network "${code}" is not an EVM network in NETWORKS_FILE`);
 }
@@ -203,10 +210,7 @@ async function plan(context: CommandContext, network: EvmConnected, given: Given
   if (!currency) throw new UsageError(`--base: there is no currency ${base.toUpperCase()}`);
   await worldRates?.refresh(signal);
   const minimum = parseAmount(minValue, currency, '--min-value', currency.decimals);
-  return treasury.planSweeps(
-    { network, merchantId, baseCurrency: currency.code, minimum, everything },
-    signal,
-  );
+  return treasury.planSweeps({ network, merchantId, base: currency.code, minimum, everything }, signal);
 }
 
 function transactionJson(row: GasTransactionTable) {
