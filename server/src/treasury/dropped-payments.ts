@@ -4,11 +4,11 @@
  */
 import { readCursor as readScan, readScannedBlocks } from '../scanning/cursors.js';
 import type { NetworkRef } from '../chains/chain.js';
-import { NodeError } from '../rpc/node-error.js';
 import type { TreasuryPaymentTable } from '../db/schema.js';
 import { placeOf, type EvmConnected, type TreasuryContext } from './context.js';
 import { findExportOf } from './export-store.js';
 import { hold } from './payout-exports.js';
+import { readHead } from './seen-payments.js';
 import { bookGas, takeBackGas } from './treasury-books.js';
 import { gasPaidBy } from './watch-reads.js';
 import * as store from './watch-store.js';
@@ -48,8 +48,7 @@ export async function takeBackDropped(
 /** Where any node that has the newest block has the transaction: it is gone if all say so. @throws NodesUnavailable */
 async function findAgain(on: EvmConnected, txHash: string, height: number, signal: AbortSignal) {
   const answers = await on.evm.each(async (node) => {
-    const head = await node.blockNumber();
-    if (head < height) throw new NodeError('behind', `${node.name} is behind: it is at block ${head}`);
+    await readHead(node, height);
     return (await node.receipts([txHash]))[0];
   }, signal);
   return answers.flatMap((receipt) => (receipt?.isSuccess === true ? receipt : []));

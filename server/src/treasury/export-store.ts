@@ -101,7 +101,7 @@ async function updateHeld(
   transaction: Transaction,
   transferIds: readonly string[],
   changes: Partial<TransferExportTable>,
-  condition: (e: ExpressionBuilder<Schema, 'transfer_exports'>) => Expression<SqlBool>,
+  condition: (e: ExpressionBuilder<Schema, 'transfer_exports'>) => Expression<SqlBool> = (e) => e.lit(true),
 ): Promise<number> {
   let count = 0;
   for (const chunk of chunksOf(transferIds)) {
@@ -118,7 +118,7 @@ async function updateHeld(
 }
 
 export const releaseExports = (transaction: Transaction, transferIds: readonly string[], now: number) =>
-  updateHeld(transaction, transferIds, { released_at: now }, (e) => e.lit(true));
+  updateHeld(transaction, transferIds, { released_at: now });
 
 /** @returns how many were free to be handed over */
 export const handOver = (

@@ -6,6 +6,7 @@
  * one is open, no other is made on the network. Its nonce is in a unique index, so two servers never both take it, and
  * whatever replaces it has the same nonce: of those, a network accepts one. After a crash, the stored one is broadcast again.
  */
+import { addr } from 'micro-eth-signer';
 import { toUnits as parseUnits } from 'crypto-checkout/contract';
 import { coinOf } from '../chains/assets.js';
 import type { GasTransactionTable } from '../db/schema.js';
@@ -15,7 +16,7 @@ import { forwarderFactory } from './factory.js';
 import { abandonNonce, endTransaction, recordTransaction, reopenFrom, spentLastDay } from './gas-books.js';
 import { nextNonce, openTransactions } from './gas-transactions.js';
 import { mostBalances, planSweeps, transactionsOf, type SweepTransaction } from './plan.js';
-import { addressOfPrivateKey, signTransaction, type UnsignedTransaction } from './transaction.js';
+import { signTransaction, type UnsignedTransaction } from './transaction.js';
 
 export type GasSweeper = ReturnType<typeof createGasSweeper>;
 
@@ -28,7 +29,7 @@ export interface SweepTimes {
 
 /** @param privateKey 32 bytes @param times that tests shorten */
 export function createGasSweeper(deps: TreasuryContext, privateKey: Uint8Array, times: SweepTimes = {}) {
-  const sender = addressOfPrivateKey(privateKey);
+  const sender = addr.fromPrivateKey(privateKey);
   const sweepers = deps.networks.flatMap((connected) => {
     const network = openNetwork(deps, connected, sender, privateKey);
     return network ? [createNetworkSweeper(deps, network, times)] : [];

@@ -6,7 +6,7 @@ import type { Input, PayoutsApi } from 'crypto-checkout/contract';
 import type { TransferTable } from '../db/schema.js';
 import { invalidField, invalidState, orNotFound } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
-import { lockTransfers, waitingTransfers } from '../withdrawals/waiting-transfers.js';
+import { lockTransfers } from '../withdrawals/waiting-transfers.js';
 import * as store from './export-store.js';
 import { networkAt, type EvmConnected, type TreasuryContext } from './context.js';
 import { readOwners } from './owners.js';
@@ -26,11 +26,11 @@ export function createHandOver(deps: TreasuryContext) {
     reserved: readonly store.ReservedTransfer[],
     signal: AbortSignal,
   ): Promise<void> {
-    const isIn = (list: readonly TransferTable[]) => (one: TransferTable) =>
-      list.some(({ id }) => id === one.id);
-    const handed = reserved.filter((row) => row.handed_at !== null);
+    const asked = new Set(rows.map(({ id }) => id));
+    const handed = new Set(reserved.flatMap(({ id, handed_at: at }) => (at === null ? [] : id)));
     for (const { waiting, paid } of await readSeenGroups(deps, on, rows, signal)) {
-      if (!waiting.some(isIn(rows)) || paid.length <= waiting.filter(isIn(handed)).length) continue;
+      const alike = waiting.filter(({ id }) => handed.has(id)).length;
+      if (paid.length <= alike || !waiting.some(({ id }) => asked.has(id))) continue;
       const hashes = paid.map((row) => row.tx_hash).join(', ');
       throw invalidState(
         `The treasury seems to have paid one of these already, in ${hashes}. Nothing was sent`,
@@ -66,11 +66,10 @@ export function createHandOver(deps: TreasuryContext) {
       const nonce = await on.evm.run((node) => nextNonce(node, from, 'latest'), signal);
       await database.write(async (transaction) => {
         await deps.guard.startPayout(transaction, mode);
-        await lockTransfers(transaction, transfers);
-        const pending = await waitingTransfers(transaction, { mode, network: first.network }, merchantId);
+        const locked = await lockTransfers(transaction, transfers);
         const marks = { handed_at: clock.real(), handed_nonce: nonce ?? 0 };
         const count = await store.handOver(transaction, exportId, transfers, marks);
-        if (count < rows.length || !rows.every((row) => pending.some(({ id }) => id === row.id))) {
+        if (count < rows.length || rows.some(({ id }) => locked.get(id)?.status !== 'pending')) {
           throw invalidState(
             'A wallet was asked to send some of these transfers before, or they ended meanwhile. Look at its history',
           );

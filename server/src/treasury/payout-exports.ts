@@ -149,7 +149,7 @@ export function createPayoutExports(deps: TreasuryContext) {
       const first = orNotFound(rows[0], 'export with transfers that still wait');
       const on = networkAt(deps, first);
       if (!on) throw invalidState(`NETWORKS_FILE has no ${first.network} any more`);
-      if (expected && expected !== on) {
+      if (expected && networkAt(deps, placeOf(expected)) !== on) {
         throw invalidState(
           `The export is of ${first.network} (${first.mode} mode), not of ${expected.network.code} (${expected.network.mode} mode)`,
         );

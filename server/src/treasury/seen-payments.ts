@@ -66,8 +66,7 @@ export async function readSeenGroups(
   }
   const watched = watchedFor(on, owners, transfers);
   const answers = await on.evm.each(async (node) => {
-    const head = await node.blockNumber();
-    if (head < scan.height) throw new NodeError('behind', `${node.name} is behind: it is at block ${head}`);
+    const head = await readHead(node, scan.height);
     ensureNotBehind(on, cursor, Math.max(head, scan.head_height));
     return [
       ...(await readFrom(node, cursor + 1, head, watched)),
@@ -83,6 +82,13 @@ export async function readSeenGroups(
   const waiting = rows.filter((row) => row.block_height === 0 && !hashes.has(row.tx_hash));
   const seen = [...mined.values(), ...new Map(waiting.map((row) => [row.tx_hash, row])).values()];
   return groupsOf(seen, await waitingTransfers(database.reader, place), owners);
+}
+
+/** The newest block of a node. @throws NodeError if it is older than what was scanned, and so knows too little */
+export async function readHead(node: EvmClient, scanned: number): Promise<number> {
+  const head = await node.blockNumber();
+  if (head >= scanned) return head;
+  throw new NodeError('behind', `${node.name} is behind: it is at block ${head}`);
 }
 
 /** How many final blocks the watcher may not have read yet. */

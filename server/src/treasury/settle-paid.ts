@@ -8,7 +8,7 @@ import { placeOf, type EvmConnected, type TreasuryContext } from './context.js';
 import type { TreasuryOwners } from './owners.js';
 import { groupsOf } from './seen-payments.js';
 import { bookGas } from './treasury-books.js';
-import { createTreasuryReader, watchedFor } from './watch-reads.js';
+import { createTreasuryReader, watchedFor, type Watched } from './watch-reads.js';
 import * as store from './watch-store.js';
 
 /** Clocks of chains and servers differ. */
@@ -51,23 +51,10 @@ export function createPaymentSettler(deps: TreasuryContext) {
     });
   }
 
-  function logAmbiguous(
-    place: NetworkRef,
-    waiting: readonly TransferTable[],
-    paid: readonly TreasuryPaymentTable[],
-  ): void {
-    const txHashes = paid.map(({ tx_hash }) => tx_hash);
-    const transfers = waiting.map(({ id }) => id);
-    const name = [...transfers, ...txHashes].join();
-    if (logged.has(name)) return;
+  function warnOnce(place: NetworkRef, facts: Readonly<Record<string, unknown>>, message: string): void {
+    const name = JSON.stringify([facts, message]);
+    if (!logged.has(name)) log.warn({ ...place, ...facts }, message);
     logged.add(name);
-    const isUntold = paid.some((row) => row.is_certain === 0);
-    log.warn(
-      { ...place, transfers, txHashes },
-      isUntold
-        ? 'The treasury may have paid a transfer, and no node could tell. Look at the transaction: if it did, use "transfers settle"; if not, "transfers release"'
-        : 'It is not clear which transfer the treasury has paid: settle them with "transfers settle"',
-    );
   }
 
   /** Whether as many nodes tell a payment as its amount asks for. */
@@ -78,16 +65,14 @@ export function createPaymentSettler(deps: TreasuryContext) {
     payment: TreasuryPaymentTable,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { currency, amount, mode, network, tx_hash: txHash } = payment;
+    const { currency, amount, tx_hash: txHash } = payment;
     if (!isCrossChecked(on.network, { units: BigInt(amount), currency })) return true;
-    if (await isToldByTwo(on, owners, [transfer], payment, signal)) return true;
-    if (!logged.has(txHash)) {
-      log.warn(
-        { mode, network, transfers: [transfer.id], txHash },
-        'One node says that the treasury has paid a large transfer. It waits until a second one says so, and none differs',
-      );
-    }
-    logged.add(txHash);
+    if (await isToldByTwo(watchedFor(on, owners, [transfer]), payment, signal)) return true;
+    warnOnce(
+      placeOf(on),
+      { transfers: [transfer.id], txHash },
+      'One node says that the treasury has paid a large transfer. It waits until a second one says so, and none differs',
+    );
     return false;
   }
 
@@ -102,8 +87,16 @@ export function createPaymentSettler(deps: TreasuryContext) {
       const { waiting } = group;
       const paid = group.paid.filter((row) => waiting.some((transfer) => isAfter(row, transfer)));
       if (waiting.length === 0 || paid.length === 0) continue;
-      if (waiting.length !== paid.length || paid.some((row) => row.is_certain === 0)) {
-        logAmbiguous(place, waiting, paid);
+      const isUntold = paid.some((row) => row.is_certain === 0);
+      if (waiting.length !== paid.length || isUntold) {
+        const facts = { transfers: waiting.map(({ id }) => id), txHashes: paid.map((row) => row.tx_hash) };
+        warnOnce(
+          place,
+          facts,
+          isUntold
+            ? 'The treasury may have paid a transfer, and no node could tell. Look at the transaction: if it did, use "transfers settle"; if not, "transfers release"'
+            : 'It is not clear which transfer the treasury has paid: settle them with "transfers settle"',
+        );
         continue;
       }
       for (const [index, payment] of paid.entries()) {
@@ -125,21 +118,19 @@ async function assignManual(transaction: Transaction, payment: TreasuryPaymentTa
 
 /** Whether two nodes have the payment in its block, and none that has the block lacks it. */
 async function isToldByTwo(
-  on: EvmConnected,
-  owners: TreasuryOwners,
-  pending: readonly TransferTable[],
+  watched: Watched,
   payment: TreasuryPaymentTable,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const range = { from: payment.block_height, to: payment.block_height, tip: payment.block_height };
-  const watched = watchedFor(on, owners, pending);
+  const height = payment.block_height;
+  const range = { from: height, to: height, tip: height };
   const reader = createTreasuryReader();
   const isSame = (row: TreasuryPaymentTable) =>
     (['tx_hash', 'output_index', 'treasury', 'currency', 'address', 'amount'] as const).every(
       (name) => row[name] === payment[name],
     );
   try {
-    const told = await on.evm.each(
+    const told = await watched.on.evm.each(
       async (node) => (await reader.read(node, range, watched)).payments.some(isSame),
       signal,
     );

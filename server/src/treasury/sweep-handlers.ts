@@ -1,13 +1,12 @@
 /** Handlers of sweeps, which people plan and send in the console. */
 import { fromUnits, type SweepsApi } from 'crypto-checkout/contract';
 import type { Handlers } from '../api/handler.js';
-import { coinOf } from '../chains/assets.js';
 import { actorOf } from '../merchants/audit-log.js';
 import type { Currencies } from '../money/currencies.js';
 import { isoTime } from '../shared/clock.js';
 import type { EvmConnected } from './context.js';
 import { groupItems, sumOf } from './plan.js';
-import type { Sweeps } from './sweeps.js';
+import { coinCodeOf, type Sweeps } from './sweeps.js';
 
 export function createSweepHandlers(
   sweeps: Sweeps,
@@ -59,5 +58,5 @@ export function createSweepHandlers(
 
 const viewNetwork = (on: EvmConnected) => ({
   ...{ network: on.network.code, name: on.network.name, chainId: on.chainId },
-  ...{ coin: coinOf(on.chainAssets)?.currency ?? '', rpcUrl: on.network.evm?.rpcUrl ?? null },
+  ...{ coin: coinCodeOf(on), rpcUrl: on.network.evm?.rpcUrl ?? null },
 });

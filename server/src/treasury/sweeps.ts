@@ -1,5 +1,6 @@
 /** Sweeps as people of a shop plan and send them: each shop sees and sweeps its own addresses alone, also where it shares a treasury. */
 import type { Input, SweepsApi } from 'crypto-checkout/contract';
+import { coinOf } from '../chains/assets.js';
 import type { Reader } from '../db/engine.js';
 import type { AuditEntry, AuditFields } from '../merchants/audit-log.js';
 import { invalidField } from '../shared/problem.js';
@@ -108,3 +109,5 @@ const idOf = (answer: string): string => (isHash.test(answer) ? answer.toLowerCa
 
 /** The id of the batch that an entry tells the outcome of. */
 const batchOf = ({ after }: { readonly after: AuditFields | null }): unknown => after?.['batch'];
+
+export const coinCodeOf = ({ chainAssets }: EvmConnected): string => coinOf(chainAssets)?.currency ?? '';

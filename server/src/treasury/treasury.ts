@@ -37,8 +37,6 @@ export function createTreasury(deps: TreasuryDeps) {
   let sweeper: GasSweeper | undefined;
 
   return {
-    /** The EVM networks. */
-    networks,
     forwarderChecks,
     watcher,
     payoutExports: createPayoutExports(context),

@@ -4,6 +4,7 @@ import { commandContext, runWith } from '../support/command-context.js';
 import { engines } from '../support/engines.js';
 import { factory, transact } from '../support/forwarders.js';
 import { startServer } from '../support/server.js';
+import { evmNetworks } from '../../src/treasury/context.js';
 import { openTreasury, treasury, type TreasuryFixture } from './treasury-fixture.js';
 
 const signal = new AbortController().signal;
@@ -66,7 +67,7 @@ describe.each(engines)('a treasury on $name', (engine) => {
     const { treasury, depositKeys } = fixture.server.app;
     const fresh = await import('../../src/treasury/forwarder-checks.js');
     const checks = fresh.createForwarderChecks({
-      networks: treasury.networks,
+      networks: evmNetworks(fixture.server.app.connected),
       depositKeys,
       log: { warn: () => {}, info: () => {} },
     });
@@ -92,7 +93,7 @@ describe.each(engines)('a treasury on $name', (engine) => {
 
   it('is offered only where it exists, if it is a contract on another network', async () => {
     const { findForwarderProblem } = await import('../../src/treasury/forwarder-checks.js');
-    const [here] = fixture.server.app.treasury.networks;
+    const [here] = evmNetworks(fixture.server.app.connected);
     const [forwarders] = fixture.server.app.depositKeys.forwarders();
     if (!here || !forwarders) throw new Error('There is no network or treasury');
     const elsewhere = {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { fromUnits } from 'crypto-checkout/contract';
 import { forwarderFactory } from '../factory.js';
-import type { EvmConnected } from '../context.js';
+import { evmNetworks, type EvmConnected } from '../context.js';
 import { readFactory } from '../forwarder-checks.js';
 import {
   defaultBase,
@@ -18,7 +18,7 @@ import { createKeystore } from '../key-file.js';
 import { parseAmount } from '../../money/amounts.js';
 import { isoTime } from '../../shared/clock.js';
 import type { GasTransactionTable } from '../../db/schema.js';
-import { command, type Group } from '../../commands/command.js';
+import { command, type Group, type Output } from '../../commands/command.js';
 import type { CommandContext } from '../../commands/context.js';
 import { UsageError } from '../../commands/errors.js';
 import { isMissing, readGivenFile, writeNewFile } from '../../commands/files.js';
@@ -119,12 +119,8 @@ export const sweepCommands: Group = {
             items: items.map(itemJson),
           })),
         };
-        const output = {
-          json: JSON.stringify(json, null, 2),
-          safe: JSON.stringify(safe, null, 2),
-          calldata: transactions.map(({ to, data }) => `${to} ${data}`).join('\n'),
-        }[format];
-        return { json: format === 'safe' ? safe : json, text: output };
+        const lines = transactions.map(({ to, data }) => `${to} ${data}`);
+        return writtenAs(format, json, safe, lines);
       },
     }),
     command({
@@ -183,16 +179,22 @@ data   ${transaction.data}`,
 
 function chosenNetworks(context: CommandContext, code: string | undefined): EvmConnected[] {
   if (code !== undefined) return [chosenNetwork(context, code)];
-  const { networks } = context.treasury;
+  const networks = evmNetworks(context.connected);
   if (networks.length > 0) return networks;
   throw new UsageError('No EVM network is configured: NETWORKS_FILE is not set, or has none');
 }
 
 /** The EVM network that an operator named. */
-export function chosenNetwork({ treasury }: CommandContext, code: string): EvmConnected {
-  const found = treasury.networks.find(({ network }) => network.code === code);
+export function chosenNetwork({ connected }: CommandContext, code: string): EvmConnected {
+  const found = evmNetworks(connected).find(({ network }) => network.code === code);
   if (found) return found;
   throw new UsageError(`The network "${code}" is not an EVM network in NETWORKS_FILE`);
+}
+
+/** For a wallet: as JSON, as a batch for Safe, or, for people and scripts, as one line for each transaction. */
+export function writtenAs(format: string, json: object, safe: object, lines: readonly string[]): Output {
+  if (format === 'safe') return { json: safe, text: JSON.stringify(safe, null, 2) };
+  return { json, text: format === 'json' ? JSON.stringify(json, null, 2) : lines.join('\n') };
 }
 
 interface GivenPlan {
