@@ -7,7 +7,8 @@ import { readBooked, sizeOf } from '../reconciliation/books.js';
 import type { Reader } from '../db/engine.js';
 import type { NetworkRef } from '../chains/chain.js';
 import { placeOf, type EvmConnected, type TreasuryContext } from './context.js';
-import { readPaidForwarders } from './sweep-store.js';
+import { listTreasuries } from './owners.js';
+import { readForwarders } from './sweep-store.js';
 import { readCursor } from './watch-store.js';
 
 export type ChainBalances = NonNullable<Awaited<ReturnType<typeof compareWithChain>>>;
@@ -16,25 +17,15 @@ export type ChainBalances = NonNullable<Awaited<ReturnType<typeof compareWithCha
  * @returns undefined if no merchant has a treasury on the network, or its sweeps were never read
  * @throws NodesUnavailable, also if the node has dropped the state of the height
  */
-export async function compareWithChain(
-  { database: { reader }, depositKeys }: TreasuryContext,
-  network: EvmConnected,
-  signal: AbortSignal,
-) {
+export async function compareWithChain(deps: TreasuryContext, network: EvmConnected, signal: AbortSignal) {
+  const { reader } = deps.database;
   const place = placeOf(network);
-  const { mode } = place;
   const height = await readCursor(reader, place);
-  const keys = (await depositKeys.list(reader)).filter(
-    (key) => key.mode === mode && key.treasury !== undefined,
-  );
+  const keys = await listTreasuries(deps, reader, place.mode);
   if (height === undefined || keys.length === 0) return undefined;
-  const treasuries = [...new Set(keys.flatMap(({ treasury }) => treasury ?? []))];
-  const merchants = [...new Set(keys.map(({ merchantId }) => merchantId))];
-  const forwarders: string[] = [];
-  for (const merchantId of merchants) {
-    const found = await readPaidForwarders(reader, { merchantId, mode }, network.network, true);
-    forwarders.push(...found.map(({ address }) => address));
-  }
+  const treasuries = [...new Set(keys.map(({ treasury }) => treasury))];
+  const found = await readForwarders(reader, keys, network.network, true);
+  const forwarders = found.map(({ address }) => address);
   const booked = await readBooked(reader, place, forwarders, height);
   /** The forwarders whose balance is not what the books say. `units`: what they hold more, in units of the currency. */
   const differences = [];

@@ -1,5 +1,4 @@
 /** What the rules of treasuries share: what the room is given, and the EVM networks that it works on. */
-import type { Logger } from 'pino';
 import type { DepositKeys } from '../addresses/deposit-keys.js';
 import type { NetworkRef } from '../chains/chain.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
@@ -8,13 +7,11 @@ import type { Worth } from '../chains/networks.js';
 import type { RoomDeps } from '../db/room-deps.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { AuditLog } from '../merchants/audit-log.js';
-import type { Currencies } from '../money/currencies.js';
 import type { RateSource } from '../money/rates.js';
 import type { RestoreGuard } from '../restore/guard.js';
 import type { Transfers } from '../withdrawals/transfers.js';
 
 export interface TreasuryDeps extends RoomDeps {
-  readonly currencies: Currencies;
   readonly rates: RateSource;
   readonly ledger: Ledger;
   readonly depositKeys: DepositKeys;
@@ -30,7 +27,6 @@ export interface TreasuryDeps extends RoomDeps {
   readonly connected: readonly ConnectedNetwork[];
   /** The files of the key that pays for sweeps, and of its password. */
   readonly gasKey: { readonly file: string; readonly passwordFile: string } | undefined;
-  readonly log: Logger;
 }
 
 export interface TreasuryContext extends TreasuryDeps {

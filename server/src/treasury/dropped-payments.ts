@@ -4,11 +4,13 @@
  */
 import { readCursor as readScan, readScannedBlocks } from '../scanning/cursors.js';
 import type { NetworkRef } from '../chains/chain.js';
-import { NodeError } from '../rpc/node-error.js';
 import type { TreasuryPaymentTable } from '../db/schema.js';
 import { placeOf, type EvmConnected, type TreasuryContext } from './context.js';
-import { holdAgain } from './payout-exports.js';
-import { bookGas, gasPaidBy, takeBackGas } from './treasury-books.js';
+import { findExportOf } from './export-store.js';
+import { hold } from './payout-exports.js';
+import { readHead } from './seen-payments.js';
+import { bookGas, takeBackGas } from './treasury-books.js';
+import { gasPaidBy } from './watch-reads.js';
 import * as store from './watch-store.js';
 
 /** @param from the first block that is looked at again */
@@ -34,7 +36,7 @@ export async function takeBackDropped(
     const gas = gasPaidBy(on, moved.fee, [payment.treasury.toLowerCase()]);
     await deps.database.write(async (transaction) => {
       const changes = { block_height: moved.height, block_hash: moved.blockHash, gas: gas.toString() };
-      await store.movePayment(transaction, payment, changes);
+      await store.updatePayment(transaction, payment, changes);
       // What it cost depends on the block.
       if (gas.toString() === payment.gas) return;
       const former = await takeBackGas(deps, transaction, place, payment.tx_hash);
@@ -46,8 +48,7 @@ export async function takeBackDropped(
 /** Where any node that has the newest block has the transaction: it is gone if all say so. @throws NodesUnavailable */
 async function findAgain(on: EvmConnected, txHash: string, height: number, signal: AbortSignal) {
   const answers = await on.evm.each(async (node) => {
-    const head = await node.blockNumber();
-    if (head < height) throw new NodeError('behind', `${node.name} is behind: it is at block ${head}`);
+    await readHead(node, height);
     return (await node.receipts([txHash]))[0];
   }, signal);
   return answers.flatMap((receipt) => (receipt?.isSuccess === true ? receipt : []));
@@ -63,7 +64,8 @@ async function takeBack(
     const cursor = await store.lockCursor(transaction, place);
     if (!(await store.deletePayment(transaction, payment))) return undefined;
     const transfer = await deps.transfers.unsettle(transaction, id, txHash);
-    if (transfer) await holdAgain(deps, transaction, transfer, 'treasury watcher');
+    if (transfer && !(await findExportOf(transaction, transfer.id)))
+      await hold(deps, transaction, [transfer], 'treasury watcher');
     await takeBackGas(deps, transaction, place, txHash);
     // The blocks that have come instead are read once more, now that the transfer waits.
     await store.moveCursor(transaction, place, Math.min(cursor, height - 1));

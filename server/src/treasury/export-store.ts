@@ -1,6 +1,7 @@
 /** Stores which transfers were exported for the wallets that pay them. */
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
-import { chunksOf, inChunks } from '../db/chunks.js';
+import type { NetworkRef } from '../chains/chain.js';
+import { chunksOf } from '../db/chunks.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { Schema, TransferExportTable, TransferTable } from '../db/schema.js';
 import { within } from '../db/rows.js';
@@ -34,25 +35,15 @@ export function reservedTransfers(reader: Reader, of: Within) {
     .execute();
 }
 
-/** The ids of those transfers that an export holds. */
-export async function reservedOf(reader: Reader, transferIds: readonly string[]): Promise<Set<string>> {
-  const rows = await inChunks(transferIds, (chunk) =>
-    held(reader).select('transfer_id').where('transfer_id', 'in', chunk).execute(),
-  );
-  return new Set(rows.map((row) => row.transfer_id));
-}
-
 export function findExportOf(reader: Reader, transferId: string): Promise<TransferExportTable | undefined> {
   return held(reader).selectAll().where('transfer_id', '=', transferId).executeTakeFirst();
 }
 
-/** A pending transfer that a treasury may have paid, and no node could tell. */
-export const unclearTransfer = (reader: Reader, id: string, of: Within): Promise<TransferTable | undefined> =>
-  unclearTransfers(reader).where('transfers.id', '=', id).$call(within(of)).executeTakeFirst();
-
-export const unclearTransfers = (reader: Reader) =>
+/** The pending transfers that a treasury may have paid, and no node could tell. */
+export const unclearTransfers = (reader: Reader, of: Within): Promise<TransferTable[]> =>
   reader
     .selectFrom('transfers')
+    .$call(within(of))
     .selectAll()
     .where('status', '=', 'pending')
     .where('executor', '=', 'operator')
@@ -69,16 +60,22 @@ export const unclearTransfers = (reader: Reader) =>
           .where('paid.is_certain', '=', 0)
           .where('paid.transfer_id', 'is', null),
       ),
-    );
-
-/** Transfers of live mode that wait for a wallet, older than a time, and are in no export or PSBT. */
-export const unheldBefore = (reader: Reader, before: number): Promise<TransferTable[]> =>
-  unheldTransfers(reader, { mode: 'live' })
-    .selectAll()
-    .where('created_at', '<', before)
-    .orderBy('created_at')
-    .orderBy('id')
+    )
     .execute();
+
+/** Transfers that wait for a wallet, and are in no export or PSBT, oldest first. */
+const unheld = (reader: Reader, of: Within) =>
+  unheldTransfers(reader, of).selectAll().orderBy('created_at').orderBy('id');
+
+export const unheldOn = (
+  reader: Reader,
+  { mode, network }: NetworkRef,
+  merchantId?: string,
+): Promise<TransferTable[]> => unheld(reader, { merchantId, mode }).where('network', '=', network).execute();
+
+/** Of live mode, and older than a time. */
+export const unheldBefore = (reader: Reader, before: number): Promise<TransferTable[]> =>
+  unheld(reader, { mode: 'live' }).where('created_at', '<', before).execute();
 
 /** How many transfers of a merchant wait for a wallet on each network, and are in no export or PSBT. */
 export const countUnheld = (reader: Reader, scope: Scope) =>
@@ -104,7 +101,7 @@ async function updateHeld(
   transaction: Transaction,
   transferIds: readonly string[],
   changes: Partial<TransferExportTable>,
-  condition: (e: ExpressionBuilder<Schema, 'transfer_exports'>) => Expression<SqlBool>,
+  condition: (e: ExpressionBuilder<Schema, 'transfer_exports'>) => Expression<SqlBool> = (e) => e.lit(true),
 ): Promise<number> {
   let count = 0;
   for (const chunk of chunksOf(transferIds)) {
@@ -121,7 +118,7 @@ async function updateHeld(
 }
 
 export const releaseExports = (transaction: Transaction, transferIds: readonly string[], now: number) =>
-  updateHeld(transaction, transferIds, { released_at: now }, (e) => e.lit(true));
+  updateHeld(transaction, transferIds, { released_at: now });
 
 /** @returns how many were free to be handed over */
 export const handOver = (

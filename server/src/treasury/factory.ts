@@ -27,6 +27,11 @@ export const forwarderFactory = artifact.parse(
   JSON.parse(readFileSync(new URL('../../data/forwarder-factory.json', import.meta.url), 'utf8')),
 );
 
+const { address: factoryAddress, implementation, deployer } = forwarderFactory;
+
+/** What belongs to the forwarders themselves, in lower case: the factory first. */
+export const forwarderContracts = [factoryAddress, implementation, deployer].map((one) => one.toLowerCase());
+
 /** Stands for the network's own coin. */
 export const nativeToken = `0x${'0'.repeat(40)}`;
 

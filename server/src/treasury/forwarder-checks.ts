@@ -10,17 +10,8 @@ import type { CurrentForwarders } from '../addresses/deposit-keys.js';
 import { addressOfWord, decimalsData } from '../chains/evm/abi.js';
 import type { EvmNodes } from '../chains/evm/evm-nodes.js';
 import type { Network } from '../chains/networks.js';
-import type { EvmConnected } from './context.js';
+import { placeOf, type EvmConnected, type TreasuryContext } from './context.js';
 import { forwarderFactory, addressData } from './factory.js';
-
-type EvmNetwork = Pick<EvmConnected, 'network' | 'evm'>;
-
-interface ForwarderChecksDeps {
-  readonly networks: readonly EvmNetwork[];
-  /** Those in use now. */
-  readonly forwarders: () => readonly CurrentForwarders[];
-  readonly log: Pick<Logger, 'warn' | 'info'>;
-}
 
 /** A network that was ready is looked at again, in case of another node or a deep reorganisation. */
 const recheckMs = 600_000;
@@ -28,24 +19,26 @@ const retryMs = 2000;
 
 const notChecked = 'The forwarders have not been checked yet';
 
-export function createForwarderChecks(deps: ForwarderChecksDeps) {
-  const { networks, log } = deps;
+export function createForwarderChecks({
+  networks,
+  depositKeys,
+  log,
+}: Pick<TreasuryContext, 'networks' | 'depositKeys'> & { readonly log: Pick<Logger, 'warn' | 'info'> }) {
   const results = new Map<string, { readonly problem: string | undefined; readonly dueAt: number }>();
   const nameOf = ({ mode, code }: Pick<Network, 'mode' | 'code'>, sourceId: string) =>
     `${mode}/${code}/${sourceId}`;
 
   async function checkOne(
-    evm: EvmNetwork,
+    on: EvmConnected,
     forwarders: CurrentForwarders,
     signal: AbortSignal,
   ): Promise<void> {
-    const { network } = evm;
+    const { network } = on;
     const name = nameOf(network, forwarders.source.id);
     const before = results.get(name);
     let problem: string | undefined;
     try {
-      const others = networks.filter((one) => one !== evm && one.network.mode === network.mode);
-      problem = await findForwarderProblem(evm, forwarders, others, signal);
+      problem = await findForwarderProblem(on, forwarders, networks, signal);
     } catch {
       signal.throwIfAborted();
       // A node that does not answer says nothing about what is on the chain: what was seen before stays true.
@@ -55,7 +48,7 @@ export function createForwarderChecks(deps: ForwarderChecksDeps) {
     }
     results.set(name, { problem, dueAt: performance.now() + (problem === undefined ? recheckMs : retryMs) });
     if (before && before.problem === problem) return;
-    const place = { mode: network.mode, network: network.code };
+    const place = placeOf(on);
     if (problem !== undefined) log.warn(place, `Not offered to merchants with a treasury: ${problem}`);
     else log.info(place, 'The forwarder factory is there: offered to merchants with a treasury');
   }
@@ -73,7 +66,7 @@ export function createForwarderChecks(deps: ForwarderChecksDeps) {
 
     /** Checks what was not checked yet or is due again. Asks no node while no merchant has a treasury. */
     async refresh(signal: AbortSignal): Promise<void> {
-      for (const forwarders of deps.forwarders()) {
+      for (const forwarders of depositKeys.forwarders()) {
         const due = networks.filter(
           ({ network }) =>
             network.mode === forwarders.scope.mode &&
@@ -85,13 +78,13 @@ export function createForwarderChecks(deps: ForwarderChecksDeps) {
 
     /** Why networks are not offered to merchants with a treasury. Names no merchant. */
     problems: () =>
-      deps.forwarders().flatMap(({ scope, source }) =>
+      depositKeys.forwarders().flatMap(({ scope, source }) =>
         networks
           .filter(({ network }) => network.mode === scope.mode)
-          .flatMap(({ network: { mode, code } }) => {
-            const result = results.get(nameOf({ mode, code }, source.id));
+          .flatMap((on) => {
+            const result = results.get(nameOf(on.network, source.id));
             const problem = result ? result.problem : notChecked;
-            return problem === undefined ? [] : [{ mode, network: code, problem }];
+            return problem === undefined ? [] : { ...placeOf(on), problem };
           }),
       ),
   };
@@ -99,15 +92,16 @@ export function createForwarderChecks(deps: ForwarderChecksDeps) {
 
 /**
  * Why a network must not be offered to a merchant with a treasury; undefined if it can be.
- * @param others the other EVM networks of the mode
+ * @param networks all EVM networks: a treasury that is a contract on another one must be one here too
  * @throws NodesUnavailable
  */
 export async function findForwarderProblem(
-  { network, evm }: EvmNetwork,
+  on: EvmConnected,
   { source }: CurrentForwarders,
-  others: readonly EvmNetwork[],
+  networks: readonly EvmConnected[],
   signal: AbortSignal,
 ): Promise<string | undefined> {
+  const { network, evm } = on;
   const { problem } = await readFactory(evm, network.name, signal);
   if (problem !== undefined) return problem;
   const { treasury, salt } = source.forwarder;
@@ -138,9 +132,12 @@ export async function findForwarderProblem(
     return `the treasury ${treasury} is the contract of a token on ${network.name}: coins would be lost. Set a wallet of yours`;
   }
   if (isContractCode(code)) return undefined;
-  for (const other of others) {
+  for (const other of networks) {
+    if (other === on || other.network.mode !== network.mode) continue;
     // A node that does not answer must not take the other networks off.
-    const isThere = await isContract(other.evm, treasury, signal).catch(() => false);
+    const isThere = await other.evm
+      .run((node) => node.code(treasury), signal)
+      .then(isContractCode, () => false);
     signal.throwIfAborted();
     if (isThere) {
       return `the treasury is a contract on ${other.network.name}, but not on ${network.name}: coins that are swept there could be lost. Deploy it on ${network.name} too`;
@@ -170,7 +167,3 @@ export async function readFactory(evm: EvmNodes, name: string, signal: AbortSign
 
 /** Accounts that delegate to a contract (EIP-7702) are still accounts. */
 const isContractCode = (code: string): boolean => code !== '0x' && !code.startsWith('0xef0100');
-
-async function isContract(evm: EvmNodes, address: string, signal: AbortSignal): Promise<boolean> {
-  return isContractCode(await evm.run((node) => node.code(address), signal));
-}

@@ -12,7 +12,7 @@ import { hex } from '@scure/base';
 import type { Scope } from '../shared/scope.js';
 import { networkPresets } from '../chains/config/presets.js';
 import type { AddressSource } from '../addresses/address-sources.js';
-import { forwarderFactory } from './factory.js';
+import { forwarderContracts, forwarderFactory } from './factory.js';
 import { addressFormat, describeInvalid } from '../addresses/formats.js';
 
 const bytesOf = (text: string): Uint8Array => hexToBytes(text.slice(2).toLowerCase());
@@ -89,8 +89,7 @@ function readTreasury(text: string): string {
   const lower = canonical.toLowerCase();
   if (/^0x0{34}/.test(lower) || /^0x(.)\1{39}$/.test(lower) || lower.endsWith('000000000000000000000000dead'))
     throw new Error('Nobody can spend from this address. The treasury must be a wallet of yours');
-  const own = [forwarderFactory.address, forwarderFactory.implementation, forwarderFactory.deployer];
-  if (own.some((address) => address.toLowerCase() === lower)) {
+  if (forwarderContracts.includes(lower)) {
     throw new Error(
       'This is a contract of the forwarders themselves: coins would be lost. The treasury must be a wallet of yours',
     );

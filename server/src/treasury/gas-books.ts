@@ -5,49 +5,36 @@ import type { Transaction } from '../db/engine.js';
 import { moved } from '../ledger/ledger.js';
 import type { TreasuryContext } from './context.js';
 import * as store from './gas-transactions.js';
-import type { SweptNetwork } from './swept-network.js';
-import type { UnsignedTransaction } from './transaction.js';
 
 const dayMs = 86_400_000;
 
-/** Signs a transaction and stores it. @returns undefined if another process has taken the nonce */
+/** What is stored of a transaction when it is signed. */
+type Signed = Omit<
+  GasTransactionTable,
+  'id' | 'status' | 'cost' | 'block_height' | 'created_at' | 'ended_at'
+>;
+
+/** Stores a transaction that was signed. @returns undefined if another process has taken the nonce */
 export async function recordTransaction(
   { database, clock, newId, guard }: TreasuryContext,
-  { account, coin, sign }: SweptNetwork,
-  unsigned: UnsignedTransaction,
-  attempt: number,
-  addresses: number,
+  signed: Signed,
 ): Promise<GasTransactionTable | undefined> {
-  const { txHash, raw } = sign(unsigned);
-  const row: GasTransactionTable = {
-    id: newId(),
-    ...account,
-    nonce: unsigned.nonce,
-    attempt,
-    tx_hash: txHash,
-    raw,
-    call_data: unsigned.data,
-    addresses,
-    currency: coin,
-    gas_limit: unsigned.gasLimit.toString(),
-    max_fee: unsigned.maxFee.toString(),
-    priority_fee: unsigned.maxPriorityFee.toString(),
-    status: 'open',
-    cost: null,
-    block_height: null,
-    created_at: clock.real(),
-    ended_at: null,
-  };
+  const open = { status: 'open', cost: null, block_height: null, ended_at: null } as const;
+  const row = { id: newId(), ...signed, ...open, created_at: clock.real() };
   const isNew = await database.write(async (transaction) => {
-    await guard.startPayout(transaction, account.mode);
+    await guard.startPayout(transaction, row.mode);
     return store.insertTransaction(transaction, row);
   });
   return isNew ? row : undefined;
 }
 
-/** What was spent in the last day, or can still be. In wei. */
-export async function spentLastDay({ database, clock }: TreasuryContext, account: store.GasAccount) {
-  const rows = await store.transactionsSince(database.reader, account, clock.real() - dayMs);
+/** What was spent in the last day, or can still be, with other nonces. In wei. */
+export async function spentLastDay(
+  { database, clock }: TreasuryContext,
+  account: store.GasAccount,
+  except: number,
+): Promise<bigint> {
+  const rows = await store.transactionsSince(database.reader, account, clock.real() - dayMs, except);
   const byNonce = new Map<number, bigint>();
   for (const { nonce, cost, gas_limit: gas, max_fee: fee, status } of rows) {
     const units = cost !== null ? BigInt(cost) : status === 'open' ? BigInt(gas) * BigInt(fee) : 0n;
@@ -65,7 +52,6 @@ export function abandonNonce({ database, clock }: TreasuryContext, row: GasTrans
 /** Books what it cost. The money that it swept is booked by what the chain reports, as that of every sweep. */
 export async function endTransaction(
   deps: TreasuryContext,
-  { account }: SweptNetwork,
   row: GasTransactionTable,
   { fee, height, isSuccess }: EvmReceipt,
 ): Promise<void> {
@@ -73,7 +59,7 @@ export async function endTransaction(
   if (!fee) throw new Error(`The receipt of the sweep ${row.tx_hash} has no fee`);
   const now = clock.real();
   await database.write(async (transaction) => {
-    const locked = await store.lockTransactionsFrom(transaction, account, row.nonce);
+    const locked = await store.lockTransactionsFrom(transaction, row, row.nonce);
     // Another server with the same key was faster.
     if (locked.find(({ id }) => id === row.id)?.status !== 'open') return;
     await store.endNonce(transaction, row, now);
@@ -82,8 +68,8 @@ export async function endTransaction(
     await store.updateTransaction(transaction, row.id, ended);
     await post(deps, transaction, { ...row, ...ended }, 'gas', now);
   });
-  const { mode, network } = account;
-  const facts = { mode, network, txHash: row.tx_hash };
+  const { mode, network, tx_hash: txHash } = row;
+  const facts = { mode, network, txHash };
   if (isSuccess) log.info(facts, 'Sweep confirmed');
   else log.warn(facts, 'A sweep failed on the chain: it cost its gas, and moved nothing');
 }

@@ -1,7 +1,7 @@
 /** Stores the transactions of gas keys. */
 import type { Reader, Transaction } from '../db/engine.js';
 import { forUpdate } from '../db/locks.js';
-import { updateRow } from '../db/rows.js';
+import { hasRows, updateRow } from '../db/rows.js';
 import type { GasTransactionTable } from '../db/schema.js';
 
 /** `sender` is the address of the key. */
@@ -27,10 +27,8 @@ export async function nextNonce(reader: Reader, account: GasAccount): Promise<nu
 }
 
 /** Whether an address is or was that of a gas key, on any network. @param lower in lower case */
-export async function hasSigned(reader: Reader, lower: string): Promise<boolean> {
-  const senders = await reader.selectFrom('gas_transactions').select('sender').distinct().execute();
-  return senders.some(({ sender }) => sender.toLowerCase() === lower);
-}
+export const hasSigned = (reader: Reader, lower: string): Promise<boolean> =>
+  hasRows(reader.selectFrom('gas_transactions').where((e) => e(e.fn('lower', ['sender']), '=', lower)));
 
 /** @returns false if the nonce and attempt were signed already, maybe by another process */
 export async function insertTransaction(
@@ -80,9 +78,11 @@ export async function transactionsSince(
   reader: Reader,
   account: GasAccount,
   since: number,
+  exceptNonce: number,
 ): Promise<Pick<GasTransactionTable, 'nonce' | 'cost' | 'gas_limit' | 'max_fee' | 'status'>[]> {
   return of(reader, account)
     .select(['nonce', 'cost', 'gas_limit', 'max_fee', 'status'])
+    .where('nonce', '!=', exceptNonce)
     .where((e) => e.or([e('created_at', '>', since), e('ended_at', '>', since), e('status', '=', 'open')]))
     .execute();
 }

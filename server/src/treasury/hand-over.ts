@@ -6,19 +6,18 @@ import type { Input, PayoutsApi } from 'crypto-checkout/contract';
 import type { TransferTable } from '../db/schema.js';
 import { invalidField, invalidState, orNotFound } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
-import { lockTransfers, waitingTransfers } from '../withdrawals/waiting-transfers.js';
+import { lockTransfers } from '../withdrawals/waiting-transfers.js';
 import * as store from './export-store.js';
-import { networkAt, placeOf, type EvmConnected, type TreasuryContext } from './context.js';
+import { networkAt, type EvmConnected, type TreasuryContext } from './context.js';
 import { readOwners } from './owners.js';
-import { readSeenPayments } from './seen-payments.js';
-import { groupsOf } from './settle-paid.js';
+import { readSeenGroups } from './seen-payments.js';
 import { isHash, nextNonce } from './used-nonce.js';
 
 type HandOver = Input<PayoutsApi['payoutExports']['handOver']>['body'] & { readonly exportId: string };
 type WalletAnswer = Input<PayoutsApi['payoutExports']['keepAnswer']>['body'] & { readonly exportId: string };
 
 export function createHandOver(deps: TreasuryContext) {
-  const { database, clock, auditLog, depositKeys } = deps;
+  const { database, clock, auditLog } = deps;
 
   /** Refuses what the treasury has paid, unless a wallet was asked for as many transfers alike. */
   async function ensureUnpaid(
@@ -27,15 +26,11 @@ export function createHandOver(deps: TreasuryContext) {
     reserved: readonly store.ReservedTransfer[],
     signal: AbortSignal,
   ): Promise<void> {
-    const { reader } = database;
-    const place = placeOf(on);
-    const owners = await readOwners(depositKeys, reader, place.mode);
-    const seen = await readSeenPayments(deps, on, owners, rows, signal);
-    const isIn = (list: readonly TransferTable[]) => (one: TransferTable) =>
-      list.some(({ id }) => id === one.id);
-    const handed = reserved.filter((row) => row.handed_at !== null);
-    for (const { waiting, paid } of groupsOf(seen, await waitingTransfers(reader, place), owners)) {
-      if (!waiting.some(isIn(rows)) || paid.length <= waiting.filter(isIn(handed)).length) continue;
+    const asked = new Set(rows.map(({ id }) => id));
+    const handed = new Set(reserved.flatMap(({ id, handed_at: at }) => (at === null ? [] : id)));
+    for (const { waiting, paid } of await readSeenGroups(deps, on, rows, signal)) {
+      const alike = waiting.filter(({ id }) => handed.has(id)).length;
+      if (paid.length <= alike || !waiting.some(({ id }) => asked.has(id))) continue;
       const hashes = paid.map((row) => row.tx_hash).join(', ');
       throw invalidState(
         `The treasury seems to have paid one of these already, in ${hashes}. Nothing was sent`,
@@ -63,7 +58,7 @@ export function createHandOver(deps: TreasuryContext) {
       const first = orNotFound(found, 'export with these transfers that still wait');
       const on = networkAt(deps, first);
       if (!on) throw invalidState(`NETWORKS_FILE has no ${first.network} any more`);
-      const { treasuriesOf } = await readOwners(depositKeys, reader, mode);
+      const { treasuriesOf } = await readOwners(deps, reader, mode);
       if (!treasuriesOf(merchantId).includes(from.toLowerCase())) {
         throw invalidField('from', 'Is no treasury of the shop: what another account pays does not settle');
       }
@@ -71,11 +66,10 @@ export function createHandOver(deps: TreasuryContext) {
       const nonce = await on.evm.run((node) => nextNonce(node, from, 'latest'), signal);
       await database.write(async (transaction) => {
         await deps.guard.startPayout(transaction, mode);
-        await lockTransfers(transaction, transfers);
-        const pending = await waitingTransfers(transaction, { mode, network: first.network }, merchantId);
+        const locked = await lockTransfers(transaction, transfers);
         const marks = { handed_at: clock.real(), handed_nonce: nonce ?? 0 };
         const count = await store.handOver(transaction, exportId, transfers, marks);
-        if (count < rows.length || !rows.every((row) => pending.some(({ id }) => id === row.id))) {
+        if (count < rows.length || rows.some(({ id }) => locked.get(id)?.status !== 'pending')) {
           throw invalidState(
             'A wallet was asked to send some of these transfers before, or they ended meanwhile. Look at its history',
           );

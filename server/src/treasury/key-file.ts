@@ -2,51 +2,38 @@
  * Encrypted key files, version 3, as geth, Foundry and most wallets write them.
  * https://ethereum.org/en/developers/docs/data-structures-and-encoding/web3-secret-storage/
  */
-import {
-  createCipheriv,
-  createDecipheriv,
-  pbkdf2,
-  randomBytes,
-  randomUUID,
-  scrypt,
-  timingSafeEqual,
-  type ScryptOptions,
-} from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { promisify } from 'node:util';
-import { keccak_256 } from '@noble/hashes/sha3.js';
-import { concatBytes } from '@noble/hashes/utils.js';
-import { isPrivate } from 'tiny-secp256k1';
+import { addr } from 'micro-eth-signer';
 import * as z from 'zod/mini';
 import { refuseExposedFile } from '../private-file.js';
 import type { TreasuryDeps } from './context.js';
-import { addressOfPrivateKey } from './transaction.js';
+
+/** Loaded when a key is: it brings ciphers and curves that nothing else needs. */
+const loadCrypto = () => import('micro-eth-signer/keystore.js');
 
 const hex = z.string().check(z.regex(/^([0-9a-fA-F]{2})+$/));
-const cost = (most: number) => z.int().check(z.minimum(1), z.maximum(most));
+const count = z.int().check(z.minimum(1));
+const cipher = {
+  cipher: z.literal('aes-128-ctr'),
+  ciphertext: hex.check(z.length(64)),
+  cipherparams: z.object({ iv: hex.check(z.length(32)) }),
+  mac: hex,
+};
+const hash = { dklen: z.literal(32), salt: hex };
 
 const keystore = z.object({
   version: z.literal(3),
-  crypto: z.object({
-    cipher: z.literal('aes-128-ctr'),
-    ciphertext: hex,
-    cipherparams: z.object({ iv: hex }),
-    mac: hex,
-    kdf: z.enum(['scrypt', 'pbkdf2']),
-    kdfparams: z.object({
-      dklen: z.literal(32),
-      salt: hex,
-      n: z.optional(cost(2 ** 22)),
-      r: z.optional(cost(64)),
-      p: z.optional(cost(64)),
-      c: z.optional(cost(2 ** 26)),
-      prf: z.optional(z.literal('hmac-sha256')),
+  crypto: z.discriminatedUnion('kdf', [
+    z.object({
+      ...{ ...cipher, kdf: z.literal('scrypt') },
+      kdfparams: z.object({ ...hash, n: count, r: count, p: count }),
     }),
-  }),
+    z.object({
+      ...{ ...cipher, kdf: z.literal('pbkdf2') },
+      kdfparams: z.object({ ...hash, c: count, prf: z.literal('hmac-sha256') }),
+    }),
+  ]),
 });
-
-type GasKeyFiles = NonNullable<TreasuryDeps['gasKey']>;
-type KdfParams = z.output<typeof keystore>['crypto']['kdfparams'];
 
 /** What geth uses: a quarter of a gigabyte of memory for each guess of the password. */
 const strong = { n: 2 ** 18, r: 8, p: 1 } as const;
@@ -78,26 +65,21 @@ export async function openKeystore(text: string, password: string): Promise<Uint
       'The file is not an encrypted keystore of version 3 (scrypt or pbkdf2, aes-128-ctr)',
     );
   }
-  const { ciphertext, cipherparams, mac, kdf, kdfparams } = parsed.data.crypto;
-  const derived = await derive(kdf, kdfparams, password);
-  const encrypted = Buffer.from(ciphertext, 'hex');
-  const expected = keccak_256(concatBytes(derived.subarray(16, 32), encrypted));
-  const given = Buffer.from(mac, 'hex');
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
-    throw new KeystoreError('The password does not open the keystore');
-  }
-  const cipher = createDecipheriv(
-    'aes-128-ctr',
-    derived.subarray(0, 16),
-    Buffer.from(cipherparams.iv, 'hex'),
-  );
-  const key = Buffer.concat([cipher.update(encrypted), cipher.final()]);
-  if (key.length !== 32 || !isPrivate(key)) throw new KeystoreError('The keystore holds no private key');
-  return key;
+  const { privFromLegacyKeystore } = await loadCrypto();
+  return privFromLegacyKeystore({ ...parsed.data, id: '' }, password).catch((error: unknown) => {
+    throw new KeystoreError(
+      error instanceof RangeError
+        ? 'The keystore asks for a password hash that cannot be computed'
+        : 'The password does not open the keystore',
+    );
+  });
 }
 
 /** @throws if a file cannot be read, FileExposed or KeystoreError. The message holds nothing of either */
-export async function readGasKey({ file, passwordFile }: GasKeyFiles): Promise<Uint8Array> {
+export async function readGasKey({
+  file,
+  passwordFile,
+}: NonNullable<TreasuryDeps['gasKey']>): Promise<Uint8Array> {
   for (const path of [file, passwordFile]) refuseExposedFile(path);
   const [text, password] = await Promise.all([readFile(file, 'utf8'), readFile(passwordFile, 'utf8')]);
   // Editors end a file with a new line.
@@ -109,50 +91,10 @@ export async function createKeystore(
   password: string,
   cost: { readonly n: number; readonly r: number; readonly p: number } = strong,
 ): Promise<{ keystore: string; address: string }> {
-  let key = randomBytes(32);
-  while (!isPrivate(key)) key = randomBytes(32);
-  const salt = randomBytes(32).toString('hex');
-  const iv = randomBytes(16);
-  const kdfparams = { dklen: 32 as const, salt, ...cost };
-  const derived = await derive('scrypt', kdfparams, password);
-  const cipher = createCipheriv('aes-128-ctr', derived.subarray(0, 16), iv);
-  const ciphertext = Buffer.concat([cipher.update(key), cipher.final()]);
-  const address = addressOfPrivateKey(key);
-  const file = {
-    version: 3,
-    id: randomUUID(),
-    address: address.slice(2).toLowerCase(),
-    crypto: {
-      cipher: 'aes-128-ctr',
-      cipherparams: { iv: iv.toString('hex') },
-      ciphertext: ciphertext.toString('hex'),
-      kdf: 'scrypt',
-      kdfparams,
-      mac: Buffer.from(keccak_256(concatBytes(derived.subarray(16, 32), ciphertext))).toString('hex'),
-    },
+  const { privToLegacyKeystore } = await loadCrypto();
+  const { privateKey, address } = addr.random();
+  return {
+    keystore: JSON.stringify(await privToLegacyKeystore(privateKey, password, cost), null, 2),
+    address,
   };
-  return { keystore: JSON.stringify(file, null, 2), address };
-}
-
-async function derive(
-  kdf: 'scrypt' | 'pbkdf2',
-  { salt, dklen, n, r, p, c }: KdfParams,
-  password: string,
-): Promise<Buffer> {
-  const bytes = Buffer.from(salt, 'hex');
-  if (kdf === 'pbkdf2') {
-    if (c === undefined) throw new KeystoreError('The keystore does not say how its password is hashed');
-    return promisify(pbkdf2)(password, bytes, c, dklen, 'sha256');
-  }
-  if (n === undefined || r === undefined || p === undefined) {
-    throw new KeystoreError('The keystore does not say how its password is hashed');
-  }
-  try {
-    const scryptOf = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
-    return await scryptOf(password, bytes, dklen, { N: n, r, p, maxmem: 256 * r * (n + p) });
-  } catch (error) {
-    throw new KeystoreError('The keystore asks for a password hash that cannot be computed', {
-      cause: error,
-    });
-  }
 }

@@ -1,18 +1,30 @@
-/** Whose treasuries are on a network: several merchants can share one, and one merchant can have several in time. */
-import type { DepositKeys, DepositKeyState } from '../addresses/deposit-keys.js';
+/** Whose treasuries there are: several merchants can share one, and one merchant can have several in time. */
+import type { DepositKeyState } from '../addresses/deposit-keys.js';
 import type { Reader } from '../db/engine.js';
 import type { Mode } from '../shared/scope.js';
+import type { TreasuryContext } from './context.js';
 
 export type TreasuryOwners = Awaited<ReturnType<typeof readOwners>>;
+
+/** The treasuries of a mode, former and pending ones too. @param merchantId of all merchants if it is undefined */
+export async function listTreasuries(
+  { depositKeys }: Pick<TreasuryContext, 'depositKeys'>,
+  reader: Reader,
+  mode: Mode,
+  merchantId?: string,
+) {
+  const keys = await depositKeys.list(reader, merchantId);
+  return keys.flatMap((key) => (key.mode === mode && key.treasury !== undefined ? key : []));
+}
 
 /** What is not in use yet may be a thief's. */
 const wasUsed: ReadonlySet<DepositKeyState> = new Set(['in_use', 'replaced']);
 
 /** Addresses are in lower case. */
-export async function readOwners(depositKeys: Pick<DepositKeys, 'list'>, reader: Reader, mode: Mode) {
+export async function readOwners(deps: TreasuryContext, reader: Reader, mode: Mode) {
   const owners = new Map<string, Set<string>>();
-  for (const key of await depositKeys.list(reader)) {
-    if (key.mode !== mode || key.treasury === undefined || !wasUsed.has(key.state)) continue;
+  for (const key of await listTreasuries(deps, reader, mode)) {
+    if (!wasUsed.has(key.state)) continue;
     const treasury = key.treasury.toLowerCase();
     owners.set(treasury, (owners.get(treasury) ?? new Set()).add(key.merchantId));
   }

@@ -3,20 +3,20 @@
  * any time, so it is not exported again and cannot fail, until it is settled or released.
  */
 import type { Reader, Transaction } from '../db/engine.js';
-import type { TransferTable, TreasuryPaymentTable } from '../db/schema.js';
+import type { TransferExportTable, TransferTable } from '../db/schema.js';
 import { isoTime } from '../shared/clock.js';
+import { groupBy } from '../shared/group-by.js';
 import { invalidField, invalidState, orNotFound } from '../shared/problem.js';
 import type { Mode, Scope, Within } from '../shared/scope.js';
-import { lockTransfers, waitingTransfers } from '../withdrawals/waiting-transfers.js';
+import { lockTransfers } from '../withdrawals/waiting-transfers.js';
 import * as store from './export-store.js';
 import type { ReservedTransfer } from './export-store.js';
 import { networkAt, placeOf, type EvmConnected, type TreasuryContext } from './context.js';
 import { readOwners } from './owners.js';
-import { payoutCall, writePayouts, type Payout, type WrittenPayouts } from './payout-file.js';
-import { readSeenPayments } from './seen-payments.js';
-import { groupsOf } from './settle-paid.js';
+import { writePayouts, type WrittenPayouts } from './payout-file.js';
+import { readSeenGroups, readStoredGroups } from './seen-payments.js';
 import { ensureNoncePassed, ensureUnsent } from './used-nonce.js';
-import { deleteUnclear, openPayments } from './watch-store.js';
+import { deleteUnclear } from './watch-store.js';
 
 export interface PayoutExport extends WrittenPayouts {
   /** Undefined if there was nothing to export. */
@@ -30,101 +30,58 @@ type Releasable = TransferTable &
   Partial<Pick<ReservedTransfer, 'export_id' | 'handed_at' | 'handed_nonce' | 'wallet_answer'>>;
 
 /** Reserves transfers that nobody exported, because a wallet may have paid them all the same. */
-async function hold(
+export const hold = (
   { newId, clock }: TreasuryContext,
   transaction: Transaction,
   transfers: readonly TransferTable[],
   actor: string,
-): Promise<void> {
-  await store.insertExports(transaction, { id: newId(), actor, created_at: clock.real() }, transfers);
-}
-
-/** Reserves a transfer that waits again, unless an export still holds it. */
-export async function holdAgain(
-  deps: TreasuryContext,
-  transaction: Transaction,
-  transfer: TransferTable,
-  actor: string,
-): Promise<void> {
-  if (!(await store.findExportOf(transaction, transfer.id))) await hold(deps, transaction, [transfer], actor);
-}
+): Promise<void> =>
+  store.insertExports(transaction, { id: newId(), actor, created_at: clock.real() }, transfers);
 
 export function createPayoutExports(deps: TreasuryContext) {
-  const { database, clock, newId, auditLog, depositKeys, currencies, connected } = deps;
-  const ownersIn = (reader: Reader, on: Pick<TransferTable, 'mode'>) =>
-    readOwners(depositKeys, reader, on.mode);
-  const write = (on: EvmConnected, id: string | undefined, createdAt: number, payouts: readonly Payout[]) =>
-    writePayouts(
-      { name: `Transfers ${id ?? ''}`.trim(), chainId: on.chainId, createdAt },
-      payouts,
-      currencies,
-    );
-
-  /** Locks what is exported. Another command may have taken some of it meanwhile, or the watcher has read its payment. */
-  async function lockFree(
-    transaction: Transaction,
-    on: EvmConnected,
-    transfers: readonly TransferTable[],
-  ): Promise<void> {
-    const place = placeOf(on);
-    const ids = transfers.map(({ id }) => id);
-    await lockTransfers(transaction, ids);
-    const pending = await waitingTransfers(transaction, place);
-    const reserved = await store.reservedOf(transaction, ids);
-    const owners = await ownersIn(transaction, place);
-    const paid = groupsOf(await openPayments(transaction, place), transfers, owners);
-    const isFree =
-      reserved.size === 0 &&
-      transfers.every((row) => pending.some(({ id }) => id === row.id)) &&
-      paid.every(({ waiting }) => waiting.length === 0);
-    if (isFree) return;
-    throw invalidState(
-      'Some of these transfers have been taken by another command or paid meanwhile. Run the export again',
-    );
-  }
+  const { database, clock, newId, auditLog, currencies, connected } = deps;
 
   async function reserve(
     on: EvmConnected,
+    made: Pick<TransferExportTable, 'id' | 'actor' | 'created_at'>,
     transfers: readonly TransferTable[],
-    actor: string,
-  ): Promise<{ id: string; createdAt: number }> {
-    const [id, createdAt] = [newId(), clock.real()];
+  ): Promise<void> {
+    const place = placeOf(on);
+    const { mode, network } = place;
     await database.write(async (transaction) => {
-      await deps.guard.startPayout(transaction, on.network.mode);
-      await lockFree(transaction, on, transfers);
-      await store.insertExports(transaction, { id, actor, created_at: createdAt }, transfers);
-      for (const merchantId of new Set(transfers.map((row) => row.merchant_id))) {
-        const own = transfers.filter((row) => row.merchant_id === merchantId);
+      await deps.guard.startPayout(transaction, mode);
+      const ids = transfers.map(({ id }) => id);
+      await lockTransfers(transaction, ids);
+      // Another command may have taken some of it meanwhile, or the watcher has read its payment.
+      const unheld = new Set((await store.unheldOn(transaction, place)).map(({ id }) => id));
+      const groups = await readStoredGroups(deps, transaction, place);
+      const paid = new Set(groups.flatMap(({ waiting }) => waiting.map(({ id }) => id)));
+      if (ids.some((id) => !unheld.has(id) || paid.has(id))) {
+        throw invalidState(
+          'Some of these transfers have been taken by another command or paid meanwhile. Run the export again',
+        );
+      }
+      await store.insertExports(transaction, made, transfers);
+      for (const [merchantId, own] of groupBy(transfers, (row) => row.merchant_id)) {
         await auditLog.record(transaction, {
-          ...{ merchantId, mode: on.network.mode, actor, action: 'transfer.exported', subjectId: id },
-          after: { network: on.network.code, transfers: own.map((row) => row.id) },
+          ...{ merchantId, mode, actor: made.actor, action: 'transfer.exported', subjectId: made.id },
+          after: { network, transfers: own.map(({ id }) => id) },
         });
       }
     });
-    return { id, createdAt };
   }
 
-  function refusePaid(transfer: TransferTable, paid: readonly TreasuryPaymentTable[]): never {
-    const hashes = paid.map((row) => row.tx_hash).join(', ');
-    const isUnclear = paid.some((row) => row.is_certain === 0);
+  /** @param groups payments that have settled no transfer yet, and the transfers that wait */
+  function refuseIfPaid(transfer: TransferTable, groups: Awaited<ReturnType<typeof readSeenGroups>>): void {
+    const group = groups.find(({ waiting }) => waiting.some(({ id }) => id === transfer.id));
+    // If another transfer alike is left for each payment, it does not matter which of them fails.
+    if (!group || group.paid.length < group.waiting.length) return;
+    const hashes = group.paid.map((row) => row.tx_hash).join(', ');
     throw invalidState(
-      isUnclear
+      group.paid.some((row) => row.is_certain === 0)
         ? `The treasury may have paid this transfer in ${hashes}, and no node could tell. Look there. If it did, use "transfers settle ${transfer.id}"; if not, "transfers release ${transfer.id}"`
         : `The treasury has paid this transfer in ${hashes}. It ends by itself when that is final; if it was for something else, use "transfers settle" for what it paid`,
     );
-  }
-
-  /** @param seen payments that have settled no transfer yet */
-  async function refuseIfPaid(
-    reader: Reader,
-    transfer: TransferTable,
-    seen: readonly TreasuryPaymentTable[],
-  ): Promise<void> {
-    const pending = await waitingTransfers(reader, transfer);
-    const groups = groupsOf(seen, pending, await ownersIn(reader, transfer));
-    const group = groups.find(({ waiting }) => waiting.some(({ id }) => id === transfer.id));
-    // If another transfer alike is left for each payment, it does not matter which of them fails.
-    if (group && group.paid.length > group.waiting.length - 1) refusePaid(transfer, group.paid);
   }
 
   return {
@@ -142,21 +99,23 @@ export function createPayoutExports(deps: TreasuryContext) {
       const { reader } = database;
       await deps.guard.ensureTrusted(reader, on.network.mode);
       const place = placeOf(on);
-      const pending = await waitingTransfers(reader, place, merchantId);
-      const ids = pending.map(({ id }) => id);
-      const reserved = await store.reservedOf(reader, ids);
-      const waiting = pending.filter(({ id }) => !reserved.has(id));
-      const payouts = waiting.map((transfer) => ({ transfer, call: payoutCall(on, transfer) }));
-      const owners = await ownersIn(reader, place);
-      const seen = await readSeenPayments(deps, on, owners, waiting, signal);
-      const leftOut = groupsOf(seen, waiting, owners).flatMap((group) =>
-        group.waiting.map(({ id }) => ({ id, paidBy: group.paid.map((row) => row.tx_hash) })),
+      const waiting = await store.unheldOn(reader, place, merchantId);
+      const paidBy = new Map(
+        (await readSeenGroups(deps, on, waiting, signal)).flatMap((group) =>
+          group.waiting.map(({ id }) => [id, group.paid.map((row) => row.tx_hash)]),
+        ),
       );
-      const free = payouts.filter(({ transfer }) => !leftOut.some(({ id }) => id === transfer.id));
-      const transfers = free.map(({ transfer }) => transfer);
-      const { id, createdAt } =
-        free.length === 0 ? { id: undefined, createdAt: clock.real() } : await reserve(on, transfers, actor);
-      return { id, leftOut, ...write(on, id, createdAt, free) };
+      const leftOut = waiting.flatMap(({ id }) => {
+        const hashes = paidBy.get(id);
+        return hashes ? { id, paidBy: hashes } : [];
+      });
+      const free = waiting.filter(({ id }) => !paidBy.has(id));
+      const id = free.length === 0 ? undefined : newId();
+      const createdAt = clock.real();
+      // Before they are reserved: what no call can pay is refused here.
+      const written = writePayouts(on, { id, createdAt }, free, currencies);
+      if (id !== undefined) await reserve(on, { id, actor, created_at: createdAt }, free);
+      return { id, leftOut, ...written };
     },
 
     /** What a wallet that does not know the network is told of it; null if it is not configured any more. */
@@ -201,8 +160,8 @@ export function createPayoutExports(deps: TreasuryContext) {
           'These transfers were handed to a wallet in the browser, which may send them: a file would pay them twice',
         );
       }
-      const payouts = free.map((transfer) => ({ transfer, call: payoutCall(on, transfer) }));
-      return { id, leftOut: [], on, ...write(on, id, first.exported_at, payouts) };
+      const made = { id, createdAt: first.exported_at };
+      return { id, leftOut: [], on, ...writePayouts(on, made, free, currencies) };
     },
 
     /** Transfers of live mode that wait for a wallet, older than a time, and are in no export or PSBT. */
@@ -216,13 +175,17 @@ export function createPayoutExports(deps: TreasuryContext) {
 
     /** What waits and is not reserved, by network, and how the wallet gets it: by an export of calls, as a PSBT, or by hand. */
     async waiting(scope: Scope) {
+      const { mode } = scope;
       const counts = await store.countUnheld(database.reader, scope);
       return counts.map(({ network, count }) => {
         const hasPsbts = connected.some(
-          (one) => one.network.mode === scope.mode && one.network.code === network && one.utxoNode,
+          (one) => one.network.mode === mode && one.network.code === network && one.utxoNode,
         );
-        const isCalled = networkAt(deps, { mode: scope.mode, network }) !== undefined;
-        const by: 'calls' | 'psbt' | 'hand' = isCalled ? 'calls' : hasPsbts ? 'psbt' : 'hand';
+        const by: 'calls' | 'psbt' | 'hand' = networkAt(deps, { mode, network })
+          ? 'calls'
+          : hasPsbts
+            ? 'psbt'
+            : 'hand';
         return { network, count: Number(count), by };
       });
     },
@@ -235,8 +198,9 @@ export function createPayoutExports(deps: TreasuryContext) {
       const reserved = await store.reservedTransfers(database.reader, scope);
       const exported = reserved.filter((row) => row.export_id === id || row.id === id);
       if (exported.length > 0) return exported;
-      const unclear = await store.unclearTransfer(database.reader, id, scope);
-      return [orNotFound(unclear, 'export with transfers that still wait, and no transfer that one holds')];
+      const unclear = await store.unclearTransfers(database.reader, scope);
+      const found = unclear.find((row) => row.id === id);
+      return [orNotFound(found, 'export with transfers that still wait, and no transfer that one holds')];
     },
 
     /**
@@ -250,14 +214,12 @@ export function createPayoutExports(deps: TreasuryContext) {
       actor: string,
       signal: AbortSignal,
     ): Promise<void> {
-      for (const transfer of transfers)
-        await ensureUnsent(networkAt(deps, transfer), transfer, nonce, signal);
-      if (nonce !== undefined) {
-        for (const transfer of transfers) {
-          const on = networkAt(deps, transfer);
-          const { treasuriesOf } = await ownersIn(database.reader, transfer);
-          await ensureNoncePassed(database.reader, on, treasuriesOf(transfer.merchant_id), nonce, signal);
-        }
+      for (const transfer of transfers) {
+        const on = networkAt(deps, transfer);
+        await ensureUnsent(on, transfer, nonce, signal);
+        if (nonce === undefined) continue;
+        const { treasuriesOf } = await readOwners(deps, database.reader, transfer.mode);
+        await ensureNoncePassed(database.reader, on, treasuriesOf(transfer.merchant_id), nonce, signal);
       }
       await database.write(async (transaction) => {
         await lockTransfers(
@@ -277,7 +239,7 @@ export function createPayoutExports(deps: TreasuryContext) {
             );
           }
           await store.releaseExports(transaction, [transfer.id], clock.real());
-          const { treasuriesOf } = await ownersIn(transaction, transfer);
+          const { treasuriesOf } = await readOwners(deps, transaction, transfer.mode);
           await deleteUnclear(transaction, transfer, treasuriesOf(transfer.merchant_id));
           await auditLog.record(transaction, {
             ...{ merchantId: transfer.merchant_id, mode: transfer.mode, actor },
@@ -297,16 +259,13 @@ export function createPayoutExports(deps: TreasuryContext) {
           `The transfer is in the export ${held.id} of ${isoTime(held.created_at)}, and the wallet can still pay it. If it never will, use "transfers release ${transfer.id}" first`,
         );
       }
-      await refuseIfPaid(reader, transfer, await openPayments(reader, transfer));
+      refuseIfPaid(transfer, await readStoredGroups(deps, reader, transfer));
     },
 
     /** The same, also if only one node shows the payment. @throws NodesUnavailable */
     async ensureUnpaidOnChain(transfer: TransferTable, signal: AbortSignal): Promise<void> {
       const on = networkAt(deps, transfer);
-      if (!on) return;
-      const owners = await ownersIn(database.reader, transfer);
-      const seen = await readSeenPayments(deps, on, owners, [transfer], signal);
-      await refuseIfPaid(database.reader, transfer, seen);
+      if (on) refuseIfPaid(transfer, await readSeenGroups(deps, on, [transfer], signal));
     },
   };
 }

@@ -8,20 +8,20 @@ import { invalidState } from '../shared/problem.js';
 import type { EvmConnected } from './context.js';
 import { safeBatch, type WalletCall } from './safe-batch.js';
 
-export interface Payout {
-  readonly transfer: TransferTable;
-  readonly call: WalletCall;
-}
-
 export type WrittenPayouts = ReturnType<typeof writePayouts>;
 
-/** @param batch what Safe shows of it; `createdAt` in epoch milliseconds */
+/**
+ * Problem: `invalid_state` if an asset is not configured any more, or an amount is too small for the chain.
+ * @param made of the export: what Safe shows of it. The time is in epoch milliseconds
+ */
 export function writePayouts(
-  batch: { readonly name: string; readonly chainId: number; readonly createdAt: number },
-  payouts: readonly Payout[],
+  on: EvmConnected,
+  made: { readonly id: string | undefined; readonly createdAt: number },
+  transfers: readonly TransferTable[],
   currencies: Pick<Currencies, 'known'>,
 ) {
-  const { name, chainId, createdAt } = batch;
+  const payouts = transfers.map((transfer) => ({ transfer, call: payoutCall(on, transfer) }));
+  const calls = payouts.map(({ call }) => call);
   return {
     transfers: payouts.map(({ transfer, call }) => ({
       ...{ id: transfer.id, merchant: transfer.merchant_id },
@@ -29,14 +29,9 @@ export function writePayouts(
       amount: fromUnits(BigInt(transfer.amount), currencies.known(transfer.currency).decimals),
       ...{ currency: transfer.currency, address: transfer.address },
       ...{ to: call.to, value: (call.value ?? 0n).toString(), data: call.data },
-      link: linkOf(transfer.address, call, chainId),
+      link: linkOf(transfer.address, call, on.chainId),
     })),
-    safe: safeBatch(
-      name,
-      chainId,
-      payouts.map(({ call }) => call),
-      createdAt,
-    ),
+    safe: safeBatch(`Transfers ${made.id ?? ''}`.trim(), on.chainId, calls, made.createdAt),
   };
 }
 
@@ -47,8 +42,7 @@ function linkOf(address: string, call: WalletCall, chainId: number): string {
   return `ethereum:${call.to}@${chainId}/transfer?address=${address}&uint256=${amount}`;
 }
 
-/** Problem: `invalid_state` if the asset is not configured any more, or the amount is too small for the chain. */
-export function payoutCall({ chainAssets }: EvmConnected, row: TransferTable): WalletCall {
+function payoutCall({ chainAssets }: EvmConnected, row: TransferTable): WalletCall {
   const asset = chainAssets[row.currency];
   const amount = asset && toChain(asset, BigInt(row.amount));
   if (amount === undefined) {

@@ -11,7 +11,8 @@ import { convert } from '../money/rates.js';
 import { forwarderFactory, nativeToken, sweepData, type SweepBatch } from './factory.js';
 import type { EvmConnected, TreasuryContext } from './context.js';
 import { safeBatch } from './safe-batch.js';
-import { readPaidForwarders } from './sweep-store.js';
+import { listTreasuries } from './owners.js';
+import { readForwarders } from './sweep-store.js';
 import { groupBy } from '../shared/group-by.js';
 
 /** What `npm run bench -- sweeps` measured, rounded up: see docs/treasury.md. */
@@ -69,70 +70,81 @@ export interface SweepPlan {
   readonly items: readonly SweepItem[];
 }
 
+/** The currency of worth and cost, if nobody asks for another. */
+export const defaultBase = 'USD';
+
 export interface PlanRequest {
   readonly network: EvmConnected;
   /** All merchants if it is undefined. */
-  readonly merchantId: string | undefined;
+  readonly merchantId?: string | undefined;
   /** A currency with a rate. */
-  readonly baseCurrency: string;
+  readonly base?: string;
   /** In units of the base currency: what is worth less stays, whatever its gas costs. */
-  readonly minimum: bigint;
+  readonly minimum?: bigint;
   /** Looks at all addresses that were given out, on whatever network. */
-  readonly everything: boolean;
+  readonly everything?: boolean;
 }
 
 /** @throws NodesUnavailable */
 export async function planSweeps(
   deps: TreasuryContext,
-  request: PlanRequest,
+  { network: on, merchantId, base = defaultBase, minimum = 0n, everything = false }: PlanRequest,
   signal: AbortSignal,
 ): Promise<SweepPlan> {
-  const { network, merchantId, baseCurrency, everything } = request;
-  const { evm, chainAssets, chainId } = network;
-  const keys = (await deps.depositKeys.list(deps.database.reader, merchantId)).filter(
-    ({ mode, treasury }) => mode === network.network.mode && treasury !== undefined,
-  );
+  const { network, evm, chainAssets, chainId } = on;
+  const keys = await listTreasuries(deps, deps.database.reader, network.mode, merchantId);
   // A treasury that was set a second time has two records, and one source.
   const sources = new Map(
-    keys.map((key) => [key.sourceId, deps.depositKeys.preview(key, key.family, key, undefined)]),
+    keys.map((key) => [
+      key.sourceId,
+      { merchantId: key.merchantId, ...deps.depositKeys.preview(key, key.family, key, undefined).forwarder },
+    ]),
   );
-  const scopes = new Map(keys.map((key) => [key.merchantId, { merchantId: key.merchantId, mode: key.mode }]));
-  const gasPrice = await evm.run((node) => node.gasPrice(), signal);
-  const found: Omit<SweepItem, 'cost' | 'skipped'>[] = [];
-  const open = new Set<string>();
-  for (const scope of scopes.values()) {
-    const forwarders = await readPaidForwarders(deps.database.reader, scope, network.network, everything);
-    for (const { address, isOpen } of forwarders) if (isOpen) open.add(address);
-    const addresses = forwarders.map(({ address }) => address);
-    if (addresses.length === 0) continue;
-    const codes = await evm.run(
-      (node) => Promise.all(addresses.map((address) => node.code(address))),
-      signal,
-    );
-    for (const asset of Object.values(chainAssets)) {
-      const { currency, contract } = asset;
-      const balances = await evm.run((node) => node.balances(contract, addresses, 'latest'), signal);
-      for (const [position, { address, index, sourceId }] of forwarders.entries()) {
-        const chainAmount = balances[position] ?? 0n;
-        const source = sources.get(sourceId);
-        if (chainAmount === 0n || !source?.forwarder) continue;
-        const units = fromChain(asset, chainAmount);
-        found.push({
-          merchantId: scope.merchantId,
-          address,
-          treasury: source.forwarder.treasury,
-          salt: source.forwarder.salt(index),
-          currency,
-          token: contract ?? nativeToken,
-          units,
-          isDeployed: codes[position] !== '0x',
-          worth: worthOf(deps, units, currency, baseCurrency),
-        });
-      }
-    }
-  }
-  const items = await priced(deps, request, gasPrice, found, open, signal);
-  return { network: network.network, chainId, baseCurrency, gasPrice, items };
+  const forwarders = await readForwarders(deps.database.reader, keys, network, everything);
+  const addresses = forwarders.map(({ address }) => address);
+  const assets = Object.values(chainAssets);
+  const [gasPrice, ...balances] = await evm.run(
+    (node) =>
+      Promise.all([
+        node.gasPrice(),
+        ...assets.map(({ contract }) => node.balances(contract, addresses, 'latest')),
+      ]),
+    signal,
+  );
+  const held = forwarders.flatMap(({ address, index, sourceId, isOpen }, position) => {
+    const { merchantId: owner, treasury, salt } = sources.get(sourceId) ?? {};
+    if (owner === undefined || treasury === undefined || salt === undefined) return [];
+    return assets.flatMap((asset, place) => {
+      const chainAmount = balances[place]?.[position] ?? 0n;
+      if (chainAmount === 0n) return [];
+      const { currency, contract: token = nativeToken } = asset;
+      const units = fromChain(asset, chainAmount);
+      return { merchantId: owner, address, treasury, salt: salt(index), currency, token, units, isOpen };
+    });
+  });
+  const codes = await evm.run((node) => Promise.all(held.map(({ address }) => node.code(address))), signal);
+  const coin = coinOf(chainAssets);
+  const [sample] = held;
+  // What the data of one address costs on layer 2 is the same for each: its salt.
+  const dataFee = sample
+    ? await evm.run((node) => readDataFee(node, sweepData(batchesOf([sample]))), signal)
+    : 0n;
+  const failing = await findFailing(evm, held, signal);
+  const paysDeployment = new Set<string>();
+  const items = held.map((one, position): SweepItem => {
+    const { isOpen, ...item } = one;
+    const isDeployed = codes[position] !== '0x';
+    const isFirst = !isDeployed && !paysDeployment.has(item.address);
+    if (isFirst) paysDeployment.add(item.address);
+    const gas = isFirst ? sweepGas.first : sweepGas.later;
+    const wei = gas * (gasPrice.baseFee + gasPrice.priorityFee) + dataFee;
+    const cost = coin && worthOf(deps, fromChain(coin, wei), coin.currency, base);
+    const worth = worthOf(deps, item.units, item.currency, base);
+    const isSmall = worth !== undefined && (worth < minimum || worth <= (cost ?? 0n));
+    const skipped = isOpen ? 'open' : failing.has(one) ? 'fails' : isSmall ? 'small' : undefined;
+    return { ...item, isDeployed, worth, cost, skipped };
+  });
+  return { network, chainId, baseCurrency: base, gasPrice, items };
 }
 
 function worthOf(
@@ -151,7 +163,7 @@ function worthOf(
   );
 }
 
-/** The items that are alike, in the order of their first ones: to be shown as one. */
+/** The items that are alike, in the order of their first ones, and their sums: to be shown as one. */
 export function groupItems({ items }: SweepPlan) {
   const groups = groupBy(items, ({ merchantId, treasury, currency, skipped = '' }) =>
     [merchantId, treasury, currency, skipped].join(' '),
@@ -160,47 +172,26 @@ export function groupItems({ items }: SweepPlan) {
     const [first] = group;
     if (!first) return [];
     const { merchantId, treasury, currency, skipped } = first;
-    return { merchantId, treasury, currency, skipped, items: group };
+    return {
+      ...{ merchantId, treasury, currency, skipped, addresses: group.length },
+      units: group.reduce((sum, item) => sum + item.units, 0n),
+      worth: sumOf(group.map(({ worth }) => worth)),
+      cost: sumOf(group.map(({ cost }) => cost)),
+    };
   });
 }
 
-/** Adds to each item what it costs, and why it stays where it is. */
-async function priced(
-  deps: TreasuryContext,
-  { network: { evm, chainAssets }, baseCurrency, minimum }: PlanRequest,
-  { baseFee, priorityFee }: GasPrice,
-  found: readonly Omit<SweepItem, 'cost' | 'skipped'>[],
-  open: ReadonlySet<string>,
-  signal: AbortSignal,
-): Promise<SweepItem[]> {
-  const coin = coinOf(chainAssets);
-  const [sample] = found;
-  // What the data of one address costs on layer 2 is the same for each: its salt.
-  const dataFee = sample
-    ? await evm.run((node) => readDataFee(node, sweepData(batchesOf([sample]))), signal)
-    : 0n;
-  const failing = await findFailing(evm, found, signal);
-  const paysDeployment = new Set<string>();
-  return found.map((item): SweepItem => {
-    const isFirst = !item.isDeployed && !paysDeployment.has(item.address);
-    if (isFirst) paysDeployment.add(item.address);
-    const gas = isFirst ? sweepGas.first : sweepGas.later;
-    const wei = gas * (baseFee + priorityFee) + dataFee;
-    const cost = coin && worthOf(deps, fromChain(coin, wei), coin.currency, baseCurrency);
-    const isSmall = item.worth !== undefined && (item.worth < minimum || item.worth <= (cost ?? 0n));
-    const skipped = open.has(item.address)
-      ? 'open'
-      : failing.has(item)
-        ? 'fails'
-        : isSmall
-          ? 'small'
-          : undefined;
-    return { ...item, cost, skipped };
-  });
-}
+/** Undefined if one is unknown. */
+export const sumOf = (values: readonly (bigint | undefined)[]): bigint | undefined =>
+  values.reduce<bigint | undefined>(
+    (sum, value) => (sum === undefined || value === undefined ? undefined : sum + value),
+    0n,
+  );
+
+type SweepCall = Pick<SweepItem, 'treasury' | 'token' | 'salt'>;
 
 /** The calls as the factory takes them: those of one treasury and token together. */
-export function batchesOf(items: readonly Pick<SweepItem, 'treasury' | 'token' | 'salt'>[]): SweepBatch[] {
+function batchesOf(items: readonly SweepCall[]): SweepBatch[] {
   return [...groupBy(items, batchName).values()].flatMap((batch) => {
     const [first] = batch;
     return first
@@ -209,33 +200,29 @@ export function batchesOf(items: readonly Pick<SweepItem, 'treasury' | 'token' |
   });
 }
 
-const batchName = ({ treasury, token }: Pick<SweepItem, 'treasury' | 'token'>) => `${treasury}/${token}`;
+const batchName = ({ treasury, token }: SweepCall) => `${treasury}/${token}`;
 
 const simulatedAtOnce = 50;
 
 /** The items whose sweep would change nothing, because the treasury or the token refuses it. */
-async function findFailing<Item extends Pick<SweepItem, 'treasury' | 'token' | 'salt'>>(
+async function findFailing(
   evm: EvmNodes,
-  items: readonly Item[],
+  items: readonly SweepCall[],
   signal: AbortSignal,
-): Promise<ReadonlySet<Item>> {
-  const failing = new Set<Item>();
+): Promise<ReadonlySet<SweepCall>> {
+  const failing = new Set<SweepCall>();
+  const failures = (parts: readonly (readonly SweepCall[])[]) =>
+    evm.run((node) => Promise.all(parts.map((part) => failuresOf(node, batchesOf(part)))), signal);
   for (const group of groupBy(items, batchName).values()) {
-    for (const part of chunksOf(group, simulatedAtOnce)) await simulate(part);
+    for (const part of chunksOf(group, simulatedAtOnce)) {
+      // One call for many; if it is not all right, one call for each.
+      const [together] = await failures([part]);
+      if (together === 0n) continue;
+      const each = await failures(part.map((item) => [item]));
+      for (const [index, item] of part.entries()) if (each[index] !== 0n) failing.add(item);
+    }
   }
   return failing;
-
-  /** One call for many; if it is not all right, one call for each. */
-  async function simulate(part: readonly Item[]): Promise<void> {
-    const together = await failures([part]);
-    if (together[0] === 0n) return;
-    const each = part.length === 1 ? together : await failures(part.map((item) => [item]));
-    for (const [index, item] of part.entries()) if (each[index] !== 0n) failing.add(item);
-  }
-
-  function failures(parts: readonly (readonly Item[])[]): Promise<(bigint | undefined)[]> {
-    return evm.run((node) => Promise.all(parts.map((part) => failuresOf(node, batchesOf(part)))), signal);
-  }
 }
 
 /** How many addresses a sweep would leave as they are; undefined if the whole sweep would fail. */

@@ -3,39 +3,58 @@
  * is not clear which transfer it was. Whoever exports or fails transfers must know of it, or they are paid twice.
  */
 import { readCursor as readScan } from '../scanning/cursors.js';
+import type { NetworkRef } from '../chains/chain.js';
 import type { EvmClient } from '../chains/evm/client.js';
+import type { Reader } from '../db/engine.js';
 import { NodeError } from '../rpc/node-error.js';
 import type { TransferTable, TreasuryPaymentTable } from '../db/schema.js';
 import { invalidState } from '../shared/problem.js';
+import { waitingTransfers } from '../withdrawals/waiting-transfers.js';
 import { placeOf, type EvmConnected, type TreasuryContext } from './context.js';
-import type { TreasuryOwners } from './owners.js';
-import { paymentRow } from './treasury-books.js';
+import { readOwners, type TreasuryOwners } from './owners.js';
 import { finalHeight } from '../scanning/finality.js';
-import {
-  createTreasuryReader,
-  readPending,
-  watchedFor,
-  type TreasuryPayment,
-  type Watched,
-} from './watch-reads.js';
+import { createTreasuryReader, readPending, watchedFor, type Watched } from './watch-reads.js';
 import { openPayments, readCursor } from './watch-store.js';
 
 /** The watcher may be behind by the blocks of this time, which are then read here. */
 const slackMs = 60_000;
 
+/** The payments and the transfers that are alike. Those of merchants who share a treasury are, too: nothing tells them apart. */
+export function groupsOf(
+  payments: readonly TreasuryPaymentTable[],
+  transfers: readonly TransferTable[],
+  owners: TreasuryOwners,
+) {
+  const nameOf = (row: TransferTable | TreasuryPaymentTable) => {
+    const [merchant = ''] = 'treasury' in row ? owners.ownersOf(row.treasury) : [row.merchant_id];
+    return [owners.groupOf(merchant), row.currency, row.address, row.amount].join('/');
+  };
+  return [...new Set(payments.map(nameOf))].map((name) => ({
+    paid: payments.filter((row) => nameOf(row) === name),
+    waiting: transfers.filter((row) => nameOf(row) === name),
+  }));
+}
+
+/** What has settled no transfer, as far as it is stored, and the transfers that wait. */
+export async function readStoredGroups(deps: TreasuryContext, reader: Reader, place: NetworkRef) {
+  const owners = await readOwners(deps, reader, place.mode);
+  return groupsOf(await openPayments(reader, place), await waitingTransfers(reader, place), owners);
+}
+
 /**
- * Any node's answer counts: what one of them has seen may be true.
+ * The same, with what nodes see now. Any node's answer counts: what one of them has seen may be true.
  * @param transfers that may have been paid
  * @throws NodesUnavailable; Problem `invalid_state` while the watcher of treasuries is behind
  */
-export async function readSeenPayments(
-  { database, clock }: TreasuryContext,
+export async function readSeenGroups(
+  deps: TreasuryContext,
   on: EvmConnected,
-  owners: TreasuryOwners,
   transfers: readonly TransferTable[],
   signal: AbortSignal,
-): Promise<TreasuryPaymentTable[]> {
+) {
+  const { database, clock } = deps;
   const place = placeOf(on);
+  const owners = await readOwners(deps, database.reader, place.mode);
   const treasuries = new Set(transfers.flatMap((row) => owners.treasuriesOf(row.merchant_id)));
   if (treasuries.size === 0) return [];
   const cursor = await readCursor(database.reader, place);
@@ -47,8 +66,7 @@ export async function readSeenPayments(
   }
   const watched = watchedFor(on, owners, transfers);
   const answers = await on.evm.each(async (node) => {
-    const head = await node.blockNumber();
-    if (head < scan.height) throw new NodeError('behind', `${node.name} is behind: it is at block ${head}`);
+    const head = await readHead(node, scan.height);
     ensureNotBehind(on, cursor, Math.max(head, scan.head_height));
     return [
       ...(await readFrom(node, cursor + 1, head, watched)),
@@ -56,13 +74,21 @@ export async function readSeenPayments(
     ];
   }, signal);
   const stored = await openPayments(database.reader, place);
-  const rows = [...stored, ...answers.flat().flatMap((payment) => paymentRow(on, payment, undefined) ?? [])];
+  const rows = [...stored, ...answers.flat()];
   const mined = new Map(
     rows.flatMap((row) => (row.block_height > 0 ? [[`${row.tx_hash}/${row.output_index}`, row]] : [])),
   );
   const hashes = new Set([...mined.values()].map(({ tx_hash: hash }) => hash));
   const waiting = rows.filter((row) => row.block_height === 0 && !hashes.has(row.tx_hash));
-  return [...mined.values(), ...new Map(waiting.map((row) => [row.tx_hash, row])).values()];
+  const seen = [...mined.values(), ...new Map(waiting.map((row) => [row.tx_hash, row])).values()];
+  return groupsOf(seen, await waitingTransfers(database.reader, place), owners);
+}
+
+/** The newest block of a node. @throws NodeError if it is older than what was scanned, and so knows too little */
+export async function readHead(node: EvmClient, scanned: number): Promise<number> {
+  const head = await node.blockNumber();
+  if (head >= scanned) return head;
+  throw new NodeError('behind', `${node.name} is behind: it is at block ${head}`);
 }
 
 /** How many final blocks the watcher may not have read yet. */
@@ -84,9 +110,9 @@ async function readFrom(
   from: number,
   head: number,
   watched: Watched,
-): Promise<TreasuryPayment[]> {
+): Promise<TreasuryPaymentTable[]> {
   const reader = createTreasuryReader();
-  const payments: TreasuryPayment[] = [];
+  const payments: TreasuryPaymentTable[] = [];
   for (let next = from; next <= head;) {
     const read = await reader.read(node, { from: next, to: head, tip: head }, watched);
     payments.push(...read.payments);

@@ -6,8 +6,9 @@ import type { TransferTable, TreasuryPaymentTable } from '../db/schema.js';
 import { lockTransfers, waitingTransfers } from '../withdrawals/waiting-transfers.js';
 import { placeOf, type EvmConnected, type TreasuryContext } from './context.js';
 import type { TreasuryOwners } from './owners.js';
-import { bookGas, paymentRow } from './treasury-books.js';
-import { createTreasuryReader, watchedFor } from './watch-reads.js';
+import { groupsOf } from './seen-payments.js';
+import { bookGas } from './treasury-books.js';
+import { createTreasuryReader, watchedFor, type Watched } from './watch-reads.js';
 import * as store from './watch-store.js';
 
 /** Clocks of chains and servers differ. */
@@ -44,29 +45,16 @@ export function createPaymentSettler(deps: TreasuryContext) {
       // Whoever settles a transfer by hand holds this lock too.
       await lockTransfers(transaction, [transfer.id]);
       if (await assignManual(transaction, payment)) return;
-      if (!(await store.assignPayment(transaction, payment, transfer.id))) return;
+      if (!(await store.updatePayment(transaction, payment, { transfer_id: transfer.id }))) return;
       await transfers.settle(transaction, transfer.id, payment.tx_hash, 0n, 'treasury');
       await bookGas(deps, transaction, on, payment.tx_hash, transfer.merchant_id, BigInt(payment.gas));
     });
   }
 
-  function logAmbiguous(
-    place: NetworkRef,
-    waiting: readonly TransferTable[],
-    paid: readonly TreasuryPaymentTable[],
-  ): void {
-    const txHashes = paid.map(({ tx_hash }) => tx_hash);
-    const transfers = waiting.map(({ id }) => id);
-    const name = [...transfers, ...txHashes].join();
-    if (logged.has(name)) return;
+  function warnOnce(place: NetworkRef, facts: Readonly<Record<string, unknown>>, message: string): void {
+    const name = JSON.stringify([facts, message]);
+    if (!logged.has(name)) log.warn({ ...place, ...facts }, message);
     logged.add(name);
-    const isUntold = paid.some((row) => row.is_certain === 0);
-    log.warn(
-      { ...place, transfers, txHashes },
-      isUntold
-        ? 'The treasury may have paid a transfer, and no node could tell. Look at the transaction: if it did, use "transfers settle"; if not, "transfers release"'
-        : 'It is not clear which transfer the treasury has paid: settle them with "transfers settle"',
-    );
   }
 
   /** Whether as many nodes tell a payment as its amount asks for. */
@@ -77,16 +65,14 @@ export function createPaymentSettler(deps: TreasuryContext) {
     payment: TreasuryPaymentTable,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { currency, amount, mode, network, tx_hash: txHash } = payment;
+    const { currency, amount, tx_hash: txHash } = payment;
     if (!isCrossChecked(on.network, { units: BigInt(amount), currency })) return true;
-    if (await isToldByTwo(on, owners, [transfer], payment, signal)) return true;
-    if (!logged.has(txHash)) {
-      log.warn(
-        { mode, network, transfers: [transfer.id], txHash },
-        'One node says that the treasury has paid a large transfer. It waits until a second one says so, and none differs',
-      );
-    }
-    logged.add(txHash);
+    if (await isToldByTwo(watchedFor(on, owners, [transfer]), payment, signal)) return true;
+    warnOnce(
+      placeOf(on),
+      { transfers: [transfer.id], txHash },
+      'One node says that the treasury has paid a large transfer. It waits until a second one says so, and none differs',
+    );
     return false;
   }
 
@@ -101,8 +87,16 @@ export function createPaymentSettler(deps: TreasuryContext) {
       const { waiting } = group;
       const paid = group.paid.filter((row) => waiting.some((transfer) => isAfter(row, transfer)));
       if (waiting.length === 0 || paid.length === 0) continue;
-      if (waiting.length !== paid.length || paid.some((row) => row.is_certain === 0)) {
-        logAmbiguous(place, waiting, paid);
+      const isUntold = paid.some((row) => row.is_certain === 0);
+      if (waiting.length !== paid.length || isUntold) {
+        const facts = { transfers: waiting.map(({ id }) => id), txHashes: paid.map((row) => row.tx_hash) };
+        warnOnce(
+          place,
+          facts,
+          isUntold
+            ? 'The treasury may have paid a transfer, and no node could tell. Look at the transaction: if it did, use "transfers settle"; if not, "transfers release"'
+            : 'It is not clear which transfer the treasury has paid: settle them with "transfers settle"',
+        );
         continue;
       }
       for (const [index, payment] of paid.entries()) {
@@ -114,53 +108,32 @@ export function createPaymentSettler(deps: TreasuryContext) {
   };
 }
 
-/** The payments and the transfers that are alike. Those of merchants who share a treasury are, too: nothing tells them apart. */
-export function groupsOf(
-  payments: readonly TreasuryPaymentTable[],
-  transfers: readonly TransferTable[],
-  owners: TreasuryOwners,
-) {
-  const nameOf = (row: TransferTable | TreasuryPaymentTable) => {
-    const [merchant = ''] = 'treasury' in row ? owners.ownersOf(row.treasury) : [row.merchant_id];
-    return [owners.groupOf(merchant), row.currency, row.address, row.amount].join('/');
-  };
-  return [...new Set(payments.map(nameOf))].map((name) => ({
-    paid: payments.filter((row) => nameOf(row) === name),
-    waiting: transfers.filter((row) => nameOf(row) === name),
-  }));
-}
-
 /** A payment with which the operator has settled a transfer settles no other one. @returns whether it is such a payment */
 async function assignManual(transaction: Transaction, payment: TreasuryPaymentTable): Promise<boolean> {
   const transferId = await store.findSettledByHand(transaction, payment);
   if (transferId === undefined) return false;
-  await store.assignPayment(transaction, payment, transferId);
+  await store.updatePayment(transaction, payment, { transfer_id: transferId });
   return true;
 }
 
 /** Whether two nodes have the payment in its block, and none that has the block lacks it. */
 async function isToldByTwo(
-  on: EvmConnected,
-  owners: TreasuryOwners,
-  pending: readonly TransferTable[],
+  watched: Watched,
   payment: TreasuryPaymentTable,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { block_height: height, tx_hash: txHash, output_index: outputIndex } = payment;
-  const watched = watchedFor(on, owners, pending);
+  const height = payment.block_height;
+  const range = { from: height, to: height, tip: height };
   const reader = createTreasuryReader();
-  const isSame = (row: TreasuryPaymentTable | undefined) =>
-    row?.tx_hash === txHash &&
-    row.output_index === outputIndex &&
-    row.treasury === payment.treasury &&
-    row.currency === payment.currency &&
-    row.address === payment.address &&
-    row.amount === payment.amount;
+  const isSame = (row: TreasuryPaymentTable) =>
+    (['tx_hash', 'output_index', 'treasury', 'currency', 'address', 'amount'] as const).every(
+      (name) => row[name] === payment[name],
+    );
   try {
-    const told = await on.evm.each(async (node) => {
-      const { payments } = await reader.read(node, { from: height, to: height, tip: height }, watched);
-      return payments.some((one) => isSame(paymentRow(on, one, undefined)));
-    }, signal);
+    const told = await watched.on.evm.each(
+      async (node) => (await reader.read(node, range, watched)).payments.some(isSame),
+      signal,
+    );
     return told.length >= 2 && told.every((isThere) => isThere);
   } catch (error) {
     // It waits, as a receipt does.

@@ -7,7 +7,7 @@ import type { TransactionCost } from '../chains/chain.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { TransferTable } from '../db/schema.js';
 import { networkAt, type TreasuryContext } from './context.js';
-import { readOwners } from './owners.js';
+import { listTreasuries, readOwners } from './owners.js';
 import { bookGas } from './treasury-books.js';
 import { balanceChanges, readIncome } from './watch-reads.js';
 
@@ -16,7 +16,7 @@ const executionSuccess = hexOf(keccak_256(utf8ToBytes('ExecutionSuccess(bytes32,
 
 export function createSettledByHand(deps: TreasuryContext) {
   const treasuriesOf = async (reader: Reader, { mode, merchant_id: merchantId }: TransferTable) =>
-    (await readOwners(deps.depositKeys, reader, mode)).treasuriesOf(merchantId);
+    (await readOwners(deps, reader, mode)).treasuriesOf(merchantId);
 
   return {
     /**
@@ -55,11 +55,8 @@ export function createSettledByHand(deps: TreasuryContext) {
     /** A merchant with a treasury pays from there. Without one, the coins leave the addresses that payers paid to. */
     async placeOf(reader: Reader, transfer: TransferTable): Promise<'treasury' | undefined> {
       if (!networkAt(deps, transfer)) return undefined;
-      const keys = await deps.depositKeys.list(reader, transfer.merchant_id);
-      const hasTreasury = keys.some(
-        (key) => key.mode === transfer.mode && key.state === 'in_use' && key.treasury !== undefined,
-      );
-      return hasTreasury ? 'treasury' : undefined;
+      const treasuries = await listTreasuries(deps, reader, transfer.mode, transfer.merchant_id);
+      return treasuries.some(({ state }) => state === 'in_use') ? 'treasury' : undefined;
     },
 
     /** Books the gas of the transaction, if a treasury of the merchant has paid it, and it is not in the books. */

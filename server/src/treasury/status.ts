@@ -14,16 +14,16 @@ import { readCursor } from './watch-store.js';
 export type TreasuryStatus = Awaited<ReturnType<typeof readTreasuryStatus>>[number];
 
 /** The networks on which a merchant has a treasury, or an export holds something. Asks no node. */
-export async function readTreasuryStatus({ networks, depositKeys }: TreasuryContext, reader: Reader) {
+export async function readTreasuryStatus(deps: TreasuryContext, reader: Reader) {
   const reserved = await reservedTransfers(reader, {});
-  const unclear = await unclearTransfers(reader).execute();
+  const unclear = await unclearTransfers(reader, {});
   const found = [];
-  for (const on of networks) {
+  for (const on of deps.networks) {
     const place = placeOf(on);
     const { mode, network } = place;
     const isHere = (row: NetworkRef) => row.mode === mode && row.network === network;
     const exported = reserved.filter(isHere);
-    const { treasuries } = await readOwners(depositKeys, reader, mode);
+    const { treasuries } = await readOwners(deps, reader, mode);
     if (treasuries.length === 0 && exported.length === 0) continue;
     const cursor = await readCursor(reader, place);
     const scan = await readScan(reader, place);

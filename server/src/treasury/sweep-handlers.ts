@@ -4,22 +4,14 @@ import type { Handlers } from '../api/handler.js';
 import { actorOf } from '../merchants/audit-log.js';
 import type { Currencies } from '../money/currencies.js';
 import type { EvmConnected } from './context.js';
-import { groupItems, type SweepItem } from './plan.js';
-import { baseCurrency, coinCodeOf, type Sweeps } from './sweeps.js';
+import { groupItems, sumOf } from './plan.js';
+import { coinCodeOf, type Sweeps } from './sweeps.js';
 
 export function createSweepHandlers(
   sweeps: Sweeps,
   currencies: Pick<Currencies, 'known'>,
 ): Handlers<SweepsApi> {
   const amountOf = (units: bigint, code: string) => fromUnits(units, currencies.known(code).decimals);
-
-  /** Null if one is unknown. */
-  function sum(items: readonly SweepItem[], of: (item: SweepItem) => bigint | undefined, code: string) {
-    const known = items.flatMap((item) => of(item) ?? []);
-    const total = known.reduce((units, more) => units + more, 0n);
-    return known.length < items.length ? null : amountOf(total, code);
-  }
-  const costOf = (items: readonly SweepItem[]) => sum(items, ({ cost }) => cost, baseCurrency);
 
   return {
     sweeps: {
@@ -34,14 +26,18 @@ export function createSweepHandlers(
 
       async plan({ body }, { caller, signal }) {
         const { on, plan, transactions, safe } = await sweeps.plan(caller, body.network, signal);
+        const { baseCurrency } = plan;
+        const worthOf = (units: bigint | undefined) =>
+          units === undefined ? null : amountOf(units, baseCurrency);
+        const groups = groupItems(plan);
+        const swept = groups.filter(({ skipped }) => skipped === undefined);
         return {
           data: {
             ...{ ...viewNetwork(on), baseCurrency, safe },
-            cost: costOf(plan.items.filter(({ skipped }) => skipped === undefined)),
-            groups: groupItems(plan).map(({ treasury, currency, skipped = null, items }) => ({
-              ...{ treasury, currency, addresses: items.length, skipped, cost: costOf(items) },
-              amount: sum(items, ({ units }) => units, currency) ?? '0',
-              worth: sum(items, ({ worth }) => worth, baseCurrency),
+            cost: worthOf(sumOf(swept.map(({ cost }) => cost))),
+            groups: groups.map(({ treasury, currency, addresses, skipped = null, units, worth, cost }) => ({
+              ...{ treasury, currency, addresses, skipped, cost: worthOf(cost), worth: worthOf(worth) },
+              amount: amountOf(units, currency),
             })),
             transactions: transactions.map(({ to, data, items }) => ({
               ...{ to, value: '0', data, balances: items.length },

@@ -1,5 +1,6 @@
-/** What the books say about the forwarders of a merchant. */
+/** What the books say about forwarders. */
 import { statusOf } from 'crypto-checkout/contract';
+import type { DepositKeyRecord } from '../addresses/deposit-keys.js';
 import { forwarderSources } from '../addresses/owners.js';
 import { sumUnits } from '../db/units.js';
 import { inChunks } from '../db/chunks.js';
@@ -8,41 +9,73 @@ import type { Network } from '../chains/networks.js';
 import type { Scope } from '../shared/scope.js';
 
 /**
- * The forwarders of a merchant on which money of this network should lie by the books: more was received than was swept.
- * With `everything`, all that were given out, on any network: coins can be sent on the wrong one.
+ * The forwarders of treasuries on which money of this network should lie by the books: more was received than was swept.
+ * @param everything all that were given out, on any network: coins can be sent on the wrong one
  */
-export async function readPaidForwarders(
+export async function readForwarders(
   reader: Reader,
-  scope: Scope,
-  network: Pick<Network, 'code'>,
+  treasuries: readonly Pick<DepositKeyRecord, 'sourceId' | 'merchantId'>[],
+  network: Pick<Network, 'mode' | 'code'>,
   everything: boolean,
 ) {
-  const addresses = everything
-    ? await allForwarders(reader, scope)
-    : await filledForwarders(reader, scope, network);
-  const rows = await inChunks(addresses, (chunk) =>
+  const forwarders = reader
+    .selectFrom('addresses')
+    .leftJoin('payments', 'payments.id', 'addresses.payment_id')
+    .select([
+      'addresses.address',
+      'addresses.derivation_index as index',
+      'addresses.source_id as sourceId',
+      'payments.state',
+      'payments.address as current',
+    ])
+    .where('addresses.mode', '=', network.mode)
+    .where('addresses.source_id', 'like', forwarderSources)
+    .orderBy('addresses.source_id')
+    .orderBy('addresses.derivation_index');
+  const sources = [...new Set(treasuries.map(({ sourceId }) => sourceId))];
+  const merchants = [...new Set(treasuries.map(({ merchantId }) => merchantId))];
+  const rows = everything
+    ? await inChunks(sources, (chunk) => forwarders.where('addresses.source_id', 'in', chunk).execute())
+    : await inChunks(await readFilled(reader, merchants, network), (chunk) =>
+        forwarders.where('addresses.address', 'in', chunk).execute(),
+      );
+  return rows.map(({ state, current, ...row }) => ({
+    ...row,
+    /** Whether its payment can still get money: then nothing is deployed there yet, so that every wallet can pay it. */
+    isOpen: current === row.address && state !== null && statusOf(state) === 'in progress',
+  }));
+}
+
+/** The addresses of merchants that have received more of some currency than was swept. */
+async function readFilled(
+  reader: Reader,
+  merchants: readonly string[],
+  { mode, code: network }: Pick<Network, 'mode' | 'code'>,
+): Promise<string[]> {
+  const received = await inChunks(merchants, (chunk) =>
     reader
-      .selectFrom('addresses')
-      .leftJoin('payments', 'payments.id', 'addresses.payment_id')
-      .select([
-        'addresses.address',
-        'addresses.derivation_index as index',
-        'addresses.source_id as sourceId',
-        'payments.state',
-        'payments.address as current',
-      ])
-      .where('addresses.mode', '=', scope.mode)
-      .where('addresses.address', 'in', chunk)
-      .where('addresses.source_id', 'like', forwarderSources)
+      .selectFrom('receipts')
+      .where((e) => e.and({ mode, network }))
+      .where('merchant_id', 'in', chunk)
+      .where('status', 'in', ['seen', 'confirmed'])
+      .groupBy(['address', 'currency'])
+      .select(['address', 'currency', sumUnits(reader, 'amount').as('units')])
       .execute(),
   );
-  return rows.map(({ address, index, sourceId, state, current }) => ({
-    address,
-    index,
-    sourceId,
-    /** Whether its payment can still get money: then nothing is deployed there yet, so that every wallet can pay it. */
-    isOpen: current === address && state !== null && statusOf(state) === 'in progress',
-  }));
+  const swept = await inChunks(merchants, (chunk) =>
+    reader
+      .selectFrom('sweeps')
+      .where((e) => e.and({ mode, network, is_reversed: 0 }))
+      .where('merchant_id', 'in', chunk)
+      .groupBy(['address', 'currency'])
+      .select(['address', 'currency', sumUnits(reader, 'amount').as('units')])
+      .execute(),
+  );
+  const left = new Map(swept.map((row) => [`${row.address}/${row.currency}`, BigInt(row.units)]));
+  const filled = received.filter(
+    ({ address, currency, units }) => BigInt(units) > (left.get(`${address}/${currency}`) ?? 0n),
+  );
+  return [...new Set(filled.map(({ address }) => address))];
 }
 
 /** Which of these transactions the books have as sweeps of a merchant. */
@@ -60,52 +93,4 @@ export async function readBookedSweeps(
       .execute(),
   );
   return new Set(rows.map((row) => row.tx_hash));
-}
-
-async function filledForwarders(
-  reader: Reader,
-  { merchantId, mode }: Scope,
-  { code }: Pick<Network, 'code'>,
-): Promise<string[]> {
-  const received = await reader
-    .selectFrom('receipts')
-    .where((e) => e.and({ merchant_id: merchantId, mode, network: code }))
-    .where('status', 'in', ['seen', 'confirmed'])
-    .groupBy(['address', 'currency'])
-    .select(['address', 'currency', sumUnits(reader, 'amount').as('units')])
-    .execute();
-  const swept = await reader
-    .selectFrom('sweeps')
-    .where((e) => e.and({ merchant_id: merchantId, mode, network: code, is_reversed: 0 }))
-    .groupBy(['address', 'currency'])
-    .select(['address', 'currency', sumUnits(reader, 'amount').as('units')])
-    .execute();
-  const left = new Map(
-    swept.map(({ address, currency, units }) => [`${address}/${currency}`, BigInt(units)]),
-  );
-  return [
-    ...new Set(
-      received
-        .filter(({ address, currency, units }) => BigInt(units) > (left.get(`${address}/${currency}`) ?? 0n))
-        .map(({ address }) => address),
-    ),
-  ];
-}
-
-async function allForwarders(reader: Reader, { merchantId, mode }: Scope): Promise<string[]> {
-  const ofPayments = await reader
-    .selectFrom('addresses')
-    .innerJoin('payments', 'payments.id', 'addresses.payment_id')
-    .where((e) => e.and({ 'payments.merchant_id': merchantId, 'payments.mode': mode }))
-    .where('addresses.source_id', 'like', forwarderSources)
-    .select('addresses.address')
-    .execute();
-  const ofWallets = await reader
-    .selectFrom('addresses')
-    .innerJoin('wallets', 'wallets.id', 'addresses.wallet_id')
-    .where((e) => e.and({ 'wallets.merchant_id': merchantId, 'wallets.mode': mode }))
-    .where('addresses.source_id', 'like', forwarderSources)
-    .select('addresses.address')
-    .execute();
-  return [...ofPayments, ...ofWallets].map(({ address }) => address);
 }

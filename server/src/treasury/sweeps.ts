@@ -1,29 +1,28 @@
 /** Sweeps as people of a shop plan and send them: each shop sees and sweeps its own addresses alone, also where it shares a treasury. */
 import type { Input, SweepsApi } from 'crypto-checkout/contract';
 import { coinOf } from '../chains/assets.js';
-import type { AuditFields } from '../merchants/audit-log.js';
+import type { Reader } from '../db/engine.js';
+import type { AuditEntry, AuditFields } from '../merchants/audit-log.js';
 import { invalidField } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
 import type { EvmConnected, TreasuryContext } from './context.js';
+import { listTreasuries } from './owners.js';
 import { mostBalances, planSweeps, writeSweep } from './plan.js';
 import { readBookedSweeps } from './sweep-store.js';
 
 export type Sweeps = ReturnType<typeof createSweeps>;
-
-export const baseCurrency = 'USD';
 
 const isHash = /^0x[0-9a-f]{64}$/i;
 const action = 'sweep.sent';
 const listedMs = 7 * 86_400_000;
 
 export function createSweeps(deps: TreasuryContext) {
-  const { database, clock, auditLog, depositKeys } = deps;
+  const { database, clock, auditLog } = deps;
 
   /** Those where the shop has a treasury. */
   async function networksOf({ merchantId, mode }: Scope): Promise<EvmConnected[]> {
-    const keys = await depositKeys.list(database.reader, merchantId);
-    const hasTreasury = keys.some((key) => key.mode === mode && key.treasury !== undefined);
-    return hasTreasury ? deps.networks.filter(({ network }) => network.mode === mode) : [];
+    const treasuries = await listTreasuries(deps, database.reader, mode, merchantId);
+    return treasuries.length === 0 ? [] : deps.networks.filter(({ network }) => network.mode === mode);
   }
 
   async function networkOf(scope: Scope, code: string): Promise<EvmConnected> {
@@ -32,25 +31,26 @@ export function createSweeps(deps: TreasuryContext) {
     return on;
   }
 
+  /** What browsers have sent in the last week. */
+  async function recent(reader: Reader, { merchantId, mode }: Scope): Promise<AuditEntry[]> {
+    const entries = await auditLog.list(reader, { merchantId, action, from: clock.real() - listedMs });
+    return entries.filter((entry) => entry.mode === mode);
+  }
+
   return {
     networksOf,
 
     /** Problem: `validation_error` for a network without a treasury. @throws NodesUnavailable */
     async plan(scope: Scope, code: string, signal: AbortSignal) {
       const on = await networkOf(scope, code);
-      const { merchantId } = scope;
-      const request = { network: on, merchantId, baseCurrency, minimum: 0n, everything: false };
-      const plan = await planSweeps(deps, request, signal);
+      const plan = await planSweeps(deps, { network: on, merchantId: scope.merchantId }, signal);
       return { on, plan, ...writeSweep(plan, mostBalances, clock.real()) };
     },
 
     /** What browsers have sent in the last week, newest first. Asks no node. */
     async sent(scope: Scope) {
       const { reader } = database;
-      const { merchantId, mode } = scope;
-      const from = clock.real() - listedMs;
-      const entries = await auditLog.list(reader, { merchantId, action, from });
-      const ofMode = entries.filter((entry) => entry.mode === mode);
+      const ofMode = await recent(reader, scope);
       const ended = new Set(ofMode.map(batchOf));
       const listed = ofMode.filter(
         (entry) =>
@@ -82,19 +82,17 @@ export function createSweeps(deps: TreasuryContext) {
       const { network } = given;
       await networkOf(scope, network);
       const { merchantId, mode } = scope;
+      const { hashes } = given;
       const batch = idOf(given.answer);
-      const kept =
-        given.hashes?.length === 0
-          ? [{ subjectId: batch, after: { network, batch, isSent: false } }]
-          : (given.hashes?.map((hash) => ({ subjectId: idOf(hash), after: { network, batch } })) ?? [
-              { subjectId: batch, after: { network } },
-            ]);
+      const kept: readonly { subjectId: string; after: AuditFields }[] =
+        hashes === undefined
+          ? [{ subjectId: batch, after: { network } }]
+          : hashes.length === 0
+            ? [{ subjectId: batch, after: { network, batch, isSent: false } }]
+            : hashes.map((hash) => ({ subjectId: idOf(hash), after: { network, batch } }));
       await database.write(async (transaction) => {
         // Two tabs can be told the same.
-        const from = clock.real() - listedMs;
-        const known = (await auditLog.list(transaction, { merchantId, action, from })).filter(
-          (entry) => entry.mode === mode,
-        );
+        const known = await recent(transaction, scope);
         for (const one of kept) {
           const isKnown = known.some(
             (entry) => entry.subjectId === one.subjectId && batchOf(entry) === batchOf(one),

@@ -1,5 +1,5 @@
 /** Signs transactions of EVM networks. */
-import { addr, Transaction } from 'micro-eth-signer';
+import { Transaction } from 'micro-eth-signer';
 
 /** Amounts in wei. */
 export interface UnsignedTransaction {
@@ -33,6 +33,3 @@ export function signTransaction(
   const signed = Transaction.prepare(fields, false).signBy(privateKey, false);
   return { txHash: signed.hash, raw: signed.toHex() };
 }
-
-/** The address of a private key, with its checksum. @throws if it is none */
-export const addressOfPrivateKey = (privateKey: Uint8Array): string => addr.fromPrivateKey(privateKey);

@@ -1,7 +1,6 @@
 /** Books what happened at treasuries in blocks that were read: sweeps, payments that may settle transfers, and gas. */
-import { addressFormat } from '../addresses/formats.js';
 import { forwarderMerchants } from '../addresses/owners.js';
-import { assetAt, coinOf, fromChain, toChain } from '../chains/assets.js';
+import { assetAt, coinOf, fromChain } from '../chains/assets.js';
 import type { NetworkRef } from '../chains/chain.js';
 import type { Transaction } from '../db/engine.js';
 import type { SweepTable, TransferTable, TreasuryFeeTable, TreasuryPaymentTable } from '../db/schema.js';
@@ -9,26 +8,18 @@ import { moved, type AccountName } from '../ledger/ledger.js';
 import { placeOf, type EvmConnected, type TreasuryContext } from './context.js';
 import { nativeToken, type SweptLog } from './factory.js';
 import type { TreasuryOwners } from './owners.js';
-import type { TransactionFee, TreasuryPayment } from './watch-reads.js';
+import { canonical, gasPaidBy, type TreasuryReading } from './watch-reads.js';
 import * as store from './watch-store.js';
 
 /** What was read of some blocks. */
-export interface TreasuryBlocks {
+export interface TreasuryBlocks extends TreasuryReading {
   /** The last block that was read before. */
   readonly cursor: number;
   readonly from: number;
-  readonly to: number;
-  readonly swept: readonly SweptLog[];
-  readonly payments: readonly TreasuryPayment[];
-  /** By the hash of the transaction. */
-  readonly fees: ReadonlyMap<string, TransactionFee>;
   readonly owners: TreasuryOwners;
   /** The transfers that waited for a payment. */
   readonly pending: readonly TransferTable[];
 }
-
-const format = addressFormat('live', 'evm');
-const canonical = (address: string): string => format.read(address) ?? address;
 
 /** Books the blocks and moves the cursor, unless another replica was faster. */
 export async function bookTreasuryBlocks(
@@ -38,10 +29,12 @@ export async function bookTreasuryBlocks(
 ): Promise<void> {
   const place = placeOf(watched);
   await deps.database.write(async (transaction) => {
-    await store.createCursor(transaction, place, read.cursor);
     if ((await store.lockCursor(transaction, place)) !== read.cursor) return;
     await bookSweeps(deps, transaction, watched, read);
-    await storePayments(transaction, watched, read);
+    for (const payment of read.payments) {
+      if (read.pending.some((transfer) => mayPay(read.owners, payment, transfer)))
+        await store.insertPayment(transaction, payment);
+    }
     await store.moveCursor(transaction, place, read.to);
   });
 }
@@ -140,19 +133,6 @@ async function post(
   await ledger.post(transaction, posting, clock.now({ merchantId, mode }));
 }
 
-/** Stores the payments that pay a transfer's exact amount to its address. */
-async function storePayments(
-  transaction: Transaction,
-  watched: EvmConnected,
-  { payments, owners, pending, fees }: TreasuryBlocks,
-): Promise<void> {
-  for (const payment of payments) {
-    const row = paymentRow(watched, payment, fees.get(payment.txHash));
-    if (row && pending.some((transfer) => mayPay(owners, row, transfer)))
-      await store.insertPayment(transaction, row);
-  }
-}
-
 /** Whether a payment is one as a transfer wants it, by a treasury of its merchant. */
 function mayPay(owners: TreasuryOwners, payment: TreasuryPaymentTable, transfer: TransferTable): boolean {
   return (
@@ -161,42 +141,6 @@ function mayPay(owners: TreasuryOwners, payment: TreasuryPaymentTable, transfer:
     transfer.amount === payment.amount &&
     owners.ownersOf(payment.treasury).has(transfer.merchant_id)
   );
-}
-
-/** @returns undefined for what no transfer can be paid with */
-export function paymentRow(
-  { network, chainAssets }: EvmConnected,
-  { txHash, outputIndex, treasury, contract, address, amount, ...payment }: TreasuryPayment,
-  fee: TransactionFee | undefined,
-): TreasuryPaymentTable | undefined {
-  const asset = assetAt(chainAssets, contract);
-  if (!asset) return undefined;
-  const units = fromChain(asset, amount);
-  // What is too small for the books would make it another amount.
-  if (toChain(asset, units) !== amount) return undefined;
-  return {
-    ...{ mode: network.mode, network: network.code, tx_hash: txHash, output_index: outputIndex },
-    treasury: canonical(treasury),
-    currency: asset.currency,
-    address: canonical(address),
-    amount: units.toString(),
-    gas: gasPaidBy({ chainAssets }, fee, [treasury]).toString(),
-    is_certain: payment.isCertain ? 1 : 0,
-    block_height: payment.height ?? 0,
-    block_hash: payment.blockHash ?? '',
-    paid_at: payment.time,
-    transfer_id: null,
-  };
-}
-
-/** In units of the coin, what a transaction cost one of these treasuries; 0 if somebody else paid. */
-export function gasPaidBy(
-  { chainAssets }: Pick<EvmConnected, 'chainAssets'>,
-  fee: TransactionFee | undefined,
-  treasuries: readonly string[],
-): bigint {
-  const coin = coinOf(chainAssets);
-  return coin && fee && treasuries.includes(fee.payer) ? fromChain(coin, fee.amount) : 0n;
 }
 
 /**

@@ -40,7 +40,7 @@ export function createTreasuryWatcher(deps: TreasuryContext) {
     signal: AbortSignal,
   ): Promise<void> {
     const place = placeOf(watched);
-    const owners = await readOwners(deps.depositKeys, database.reader, place.mode);
+    const owners = await readOwners(deps, database.reader, place.mode);
     if (owners.treasuries.length === 0) return;
     for (;;) {
       const scan = await readScan(database.reader, place);

@@ -1,15 +1,13 @@
 /** Treasuries: forwarders that payers pay to, sweeps to the merchant's own account, and the books of both. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { AddressSources } from '../addresses/address-sources.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
-import type { Network } from '../chains/networks.js';
 import type { Job } from '../shared/feature.js';
 import type { Reader } from '../db/engine.js';
 import { orStartError, StartError } from '../shared/start-error.js';
 import { compareWithChain } from './chain-balances.js';
 import { evmNetworks, networkAt, placeOf, type TreasuryContext, type TreasuryDeps } from './context.js';
 import { createForwarderChecks, findForwarderProblem } from './forwarder-checks.js';
-import { forwarderFactory } from './factory.js';
+import { forwarderContracts } from './factory.js';
 import { createHandOver } from './hand-over.js';
 import { hasSigned } from './gas-transactions.js';
 import { createGasSweeper, type GasSweeper, type SweepTimes } from './gas-sweeper.js';
@@ -33,11 +31,7 @@ export function createTreasury(deps: TreasuryDeps) {
   const { database, depositKeys, connected, gasKey, log } = deps;
   const networks = evmNetworks(connected);
   const context: TreasuryContext = { ...deps, networks };
-  const forwarderChecks = createForwarderChecks({
-    networks,
-    forwarders: () => depositKeys.forwarders(),
-    log,
-  });
+  const forwarderChecks = createForwarderChecks(context);
   const watcher = createTreasuryWatcher(context);
   const status = () => database.snapshot((reader) => readTreasuryStatus(context, reader));
   let sweeper: GasSweeper | undefined;
@@ -56,16 +50,15 @@ export function createTreasury(deps: TreasuryDeps) {
     /** Refuses what cannot be a treasury. Problem: `validation_error`. */
     ensureUsable: (treasury: string) => ensureUsableTreasury(context, treasury),
     /** The sources, without forwarders on a network that is not ready for them. */
-    offered: (network: Network, sources: AddressSources) => forwarderChecks.offered(network, sources),
+    offered: forwarderChecks.offered,
     /** @param times that tests shorten */
     createGasSweeper: (key: Uint8Array, times?: SweepTimes) => createGasSweeper(context, key, times),
 
     /** Whether an address is a treasury, a factory or a gas key. Asks no node. */
     async isOwnAccount(reader: Reader, address: string): Promise<boolean> {
       const lower = address.toLowerCase();
-      const { address: factory, implementation, deployer } = forwarderFactory;
       const treasuries = (await depositKeys.list(reader)).map((key) => key.treasury);
-      const own = [factory, implementation, deployer, sweeper?.address, ...treasuries];
+      const own = [...forwarderContracts, sweeper?.address, ...treasuries];
       return own.some((one) => one?.toLowerCase() === lower) || hasSigned(reader, lower);
     },
 
@@ -123,14 +116,12 @@ export function createTreasury(deps: TreasuryDeps) {
      * @throws NodesUnavailable
      */
     async check(on: ConnectedNetwork, merchantId: string | undefined, signal: AbortSignal) {
-      const { mode } = on.network;
       const here = networkAt(context, placeOf(on));
       const forwarders = depositKeys
         .forwarders()
-        .find(({ scope }) => scope.merchantId === merchantId && scope.mode === mode);
+        .find(({ scope }) => scope.merchantId === merchantId && scope.mode === on.network.mode);
       if (!here || !forwarders) return undefined;
-      const others = networks.filter((one) => one !== here && one.network.mode === mode);
-      return { problem: await findForwarderProblem(here, forwarders, others, signal) };
+      return { problem: await findForwarderProblem(here, forwarders, networks, signal) };
     },
 
     /**

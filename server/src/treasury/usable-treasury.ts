@@ -1,10 +1,10 @@
 /** Refuses an address as a treasury, if coins would be lost there or go round, or if its key lies on the server. */
+import { addr } from 'micro-eth-signer';
 import type { DepositKeyRecord, DepositKeys } from '../addresses/deposit-keys.js';
 import { invalidField } from '../shared/problem.js';
 import type { TreasuryContext } from './context.js';
 import { readGasKey } from './key-file.js';
 import { hasSigned } from './gas-transactions.js';
-import { addressOfPrivateKey } from './transaction.js';
 
 /** How many addresses before and after the next one of each key are looked at. All that were given out are known anyway. */
 const nearby = 100;
@@ -21,7 +21,7 @@ export async function ensureUsableTreasury(deps: TreasuryContext, treasury: stri
       throw refused(`This is the contract of ${token.currency} on ${network.name}: coins would be lost`);
     }
   }
-  const gasAddress = gasKey && addressOfPrivateKey(await readGasKey(gasKey));
+  const gasAddress = gasKey && addr.fromPrivateKey(await readGasKey(gasKey));
   if (gasAddress?.toLowerCase() === lower || (await hasSigned(database.reader, lower))) {
     throw refused(
       'This is the gas key, which lies on the server: whoever takes the server would have the money',

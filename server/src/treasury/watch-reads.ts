@@ -1,5 +1,6 @@
 /** Reads from blocks what left forwarders, and what treasuries paid to the destinations of pending transfers. */
-import { coinOf, isCoin, toChain } from '../chains/assets.js';
+import { addressFormat } from '../addresses/formats.js';
+import { assetAt, coinOf, fromChain, isCoin, toChain } from '../chains/assets.js';
 import { topicOf } from '../chains/evm/abi.js';
 import { unlessRefused, type EvmClient } from '../chains/evm/client.js';
 import { createRangeReader, type BlockRange } from '../chains/evm/read-blocks.js';
@@ -8,29 +9,24 @@ import { readTransferCall, readTransferLog, transferTopic } from '../chains/evm/
 import { NodeError } from '../rpc/node-error.js';
 import { coinIndex, inconsistent, logIndex, readReceipts, type WithLogs } from '../chains/evm/transfers.js';
 import type { WantedLogs } from '../chains/evm/wanted-logs.js';
-import type { TransferTable } from '../db/schema.js';
+import type { TransferTable, TreasuryPaymentTable } from '../db/schema.js';
 import { forwarderFactory, nativeToken, readSwept, sweptTopic, type SweptLog } from './factory.js';
-import type { EvmConnected } from './context.js';
+import { placeOf, type EvmConnected } from './context.js';
 import type { TreasuryOwners } from './owners.js';
 import { groupBy } from '../shared/group-by.js';
 
-/** A payment of a treasury, in units of the chain. Addresses are in lower case. */
-export interface TreasuryPayment {
+/** A payment as the chain tells it. Addresses are in lower case. */
+interface ChainPayment {
   readonly txHash: string;
   /** As in the scan: `coinIndex`, or by the place of its log; negative if a contract sent the coin, which leaves no log. */
   readonly outputIndex: number;
   readonly treasury: string;
   /** Undefined for the coin. */
-  readonly contract: string | undefined;
+  readonly contract?: string | undefined;
   readonly address: string;
   readonly amount: bigint;
   /** False if all that is known is that this call of the treasury may have made it. */
-  readonly isCertain: boolean;
-  /** Undefined while it is in no block. */
-  readonly height: number | undefined;
-  readonly blockHash: string | undefined;
-  /** Epoch milliseconds. */
-  readonly time: number;
+  readonly isCertain?: boolean;
 }
 
 /** Who paid for a transaction, in lower case, and what, in wei. */
@@ -38,6 +34,7 @@ export type TransactionFee = NonNullable<EvmReceipt['fee']>;
 
 /** What is looked for. Addresses are in lower case. */
 export interface Watched {
+  readonly on: EvmConnected;
   readonly treasuries: readonly string[];
   /** The tokens of pending transfers. */
   readonly contracts: readonly string[];
@@ -47,6 +44,8 @@ export interface Watched {
   readonly coinTransfers: ReadonlyMap<string, readonly CoinTransfer[]>;
 }
 
+type CoinMove = Pick<EvmTransaction, 'hash' | 'to' | 'value'>;
+
 interface CoinTransfer {
   readonly address: string;
   /** In wei. */
@@ -55,7 +54,8 @@ interface CoinTransfer {
 
 export interface TreasuryReading {
   readonly swept: readonly SweptLog[];
-  readonly payments: readonly TreasuryPayment[];
+  /** As they are stored. */
+  readonly payments: readonly TreasuryPaymentTable[];
   /** By the hash of the transaction. */
   readonly fees: ReadonlyMap<string, TransactionFee>;
   /** The last block that was read. */
@@ -63,10 +63,11 @@ export interface TreasuryReading {
 }
 
 export function watchedFor(
-  { chainAssets }: Pick<EvmConnected, 'chainAssets'>,
+  on: EvmConnected,
   owners: TreasuryOwners,
   pending: readonly TransferTable[],
 ): Watched {
+  const { chainAssets } = on;
   const wanted = Object.values(chainAssets).filter(({ currency }) =>
     pending.some((row) => row.currency === currency),
   );
@@ -81,6 +82,7 @@ export function watchedFor(
     }
   }
   return {
+    on,
     treasuries: owners.treasuries,
     contracts: wanted.flatMap((asset) => (isCoin(asset) ? [] : (asset.contract?.toLowerCase() ?? []))),
     destinations: new Set(pending.map(({ address }) => address.toLowerCase())),
@@ -139,82 +141,123 @@ async function findIn(
   read: readonly WithLogs<EvmHeader | EvmBlock>[],
   watched: Watched,
 ): Promise<Omit<TreasuryReading, 'to'>> {
-  const logs = read.flatMap((one) => one.logs);
-  const swept = logs.flatMap((log) => readSwept(log) ?? []);
-  const paid = read.flatMap(({ block, logs: own }) =>
-    own.flatMap((log) => {
-      const transfer = log.topics[0] === transferTopic ? readTransferLog(log) : undefined;
-      return transfer && watched.destinations.has(transfer.to) ? [{ block, log, transfer }] : [];
+  const found = read.map(({ block, logs }) => ({
+    block,
+    swept: logs.flatMap((log) => readSwept(log) ?? []),
+    tokens: logs.flatMap((log) => {
+      const transfer = readTransferLog(log);
+      return transfer && watched.destinations.has(transfer.to) ? [{ log, transfer }] : [];
     }),
+    ...coinMovesIn(block, watched),
+  }));
+  const receipts = await readReceipts(
+    evm,
+    found.flatMap(({ swept, tokens, direct, calls }) => [
+      ...swept.map(({ txHash }) => txHash),
+      ...tokens.map(({ log }) => log.transactionHash),
+      ...[...direct, ...calls].map(({ hash }) => hash),
+    ]),
   );
-  const whole = read.flatMap(({ block }) => ('transactions' in block ? [block] : []));
-  const sent = whole.map((block) => ({ block, ...transactionsIn(block, watched) }));
-  const hashes = [
-    ...swept.map(({ txHash }) => txHash),
-    ...paid.map(({ log }) => log.transactionHash),
-    ...sent.flatMap(({ direct, calls }) => [...direct, ...calls].map(({ hash }) => hash)),
-  ];
-  const receipts = await readReceipts(evm, hashes);
   const blocks = new Set(read.map(({ block }) => block.hash));
-  const foreign = [...receipts.values()].find(({ blockHash }) => !blocks.has(blockHash));
-  if (foreign) throw inconsistent(evm, foreign.height);
-  const succeeded = (hash: string) => receipts.get(hash)?.isSuccess === true;
-  const inTokens = paid.map(({ block, log, transfer }): TreasuryPayment => {
-    const receipt = receipts.get(log.transactionHash);
-    if (!receipt) throw inconsistent(evm, block.height);
-    const outputIndex = logIndex(evm, block, receipt, log);
-    return {
-      ...{ txHash: log.transactionHash, outputIndex, treasury: transfer.from },
-      ...{ contract: log.address, address: transfer.to, amount: transfer.amount, isCertain: true },
-      ...{ height: block.height, blockHash: block.hash, time: block.time },
-    };
-  });
-  const inCoin: TreasuryPayment[] = [];
-  for (const { block, direct, calls } of sent) {
+  const fees = new Map<string, TransactionFee>();
+  for (const [hash, { blockHash, height, fee }] of receipts) {
+    if (!blocks.has(blockHash)) throw inconsistent(evm, height);
+    if (!fee) throw new NodeError('garbage', `${evm.name} answered with a receipt without a fee`);
+    fees.set(hash, fee);
+  }
+  const hasSucceeded = ({ hash }: { readonly hash: string }) => receipts.get(hash)?.isSuccess === true;
+  const payments: TreasuryPaymentTable[] = [];
+  for (const { block, swept, tokens, ...moves } of found) {
+    const paid = tokens.map(({ log, transfer }): ChainPayment => {
+      const receipt = receipts.get(log.transactionHash);
+      if (!receipt) throw inconsistent(evm, block.height);
+      const outputIndex = logIndex(evm, block, receipt, log);
+      const { from: treasury, to: address, amount } = transfer;
+      return { txHash: log.transactionHash, outputIndex, treasury, contract: log.address, address, amount };
+    });
+    const direct = moves.direct.filter(hasSucceeded);
     for (const { hash, from, to, value } of direct) {
-      if (!succeeded(hash) || from === null || to === null) continue;
-      inCoin.push({
-        ...{ txHash: hash, outputIndex: coinIndex, treasury: from, contract: undefined, address: to },
-        ...{ amount: value, isCertain: true, height: block.height, blockHash: block.hash, time: block.time },
-      });
+      paid.push({ txHash: hash, outputIndex: coinIndex, treasury: from, address: to, amount: value });
     }
     for (const [treasury, expected] of watched.coinTransfers) {
       const seen = {
-        treasury,
-        calls: calls.filter(({ hash, to }) => to === treasury && succeeded(hash)),
-        sent: direct.filter(({ hash, from }) => from === treasury && succeeded(hash)),
-        swept: swept.filter(({ height }) => height === block.height),
+        ...{
+          treasury,
+          swept,
+          calls: moves.calls.filter((call) => call.to === treasury && hasSucceeded(call)),
+        },
+        sent: direct.filter(({ from }) => from === treasury),
       };
-      inCoin.push(...(await findContractPayments(evm, block, seen, expected)));
+      paid.push(...(await findContractPayments(evm, block.height, seen, expected)));
     }
+    payments.push(...paid.flatMap((one) => paymentRow(watched.on, block, one, fees.get(one.txHash)) ?? []));
   }
-  const fees = [...receipts].map(([hash, { fee }]) => {
-    if (fee) return [hash, fee] as const;
-    throw new NodeError('garbage', `${evm.name} answered with a receipt without a fee`);
-  });
-  return { swept, payments: [...inTokens, ...inCoin], fees: new Map(fees) };
+  return { swept: found.flatMap(({ swept }) => swept), payments, fees };
 }
 
-/** The transactions in which treasuries may have paid in the coin: as an account, and as a contract that was called. */
-function transactionsIn({ transactions }: EvmBlock, { coinTransfers }: Watched) {
+/** What treasuries that are accounts sent to destinations, and the calls with which contracts may have paid. */
+function coinMovesIn(block: EvmHeader | EvmBlock, { coinTransfers }: Watched) {
+  const transactions = ('transactions' in block ? block.transactions : []).flatMap(
+    ({ hash, from, to, value }) => (to === null ? [] : { hash, from, to, value }),
+  );
   return {
-    direct: transactions.filter(
-      ({ from, to, value }) =>
-        value > 0n &&
-        from !== null &&
-        coinTransfers.get(from)?.some(({ address }) => address === to) === true,
+    direct: transactions.flatMap(({ from, to, ...sent }) =>
+      from !== null && sent.value > 0n && coinTransfers.get(from)?.some(({ address }) => address === to)
+        ? { ...sent, from, to }
+        : [],
     ),
-    calls: transactions.filter(({ from, to }) => to !== null && from !== to && coinTransfers.has(to)),
+    calls: transactions.filter(({ from, to }) => from !== to && coinTransfers.has(to)),
   };
+}
+
+/** @returns undefined for what no transfer can be paid with */
+function paymentRow(
+  on: EvmConnected,
+  block: Pick<EvmHeader, 'height' | 'hash' | 'time'>,
+  { txHash, outputIndex, treasury, contract, address, amount, isCertain = true }: ChainPayment,
+  fee: TransactionFee | undefined,
+): TreasuryPaymentTable | undefined {
+  const asset = assetAt(on.chainAssets, contract);
+  if (!asset) return undefined;
+  const units = fromChain(asset, amount);
+  // What is too small for the books would make it another amount.
+  if (toChain(asset, units) !== amount) return undefined;
+  return {
+    ...{ ...placeOf(on), tx_hash: txHash, output_index: outputIndex },
+    treasury: canonical(treasury),
+    currency: asset.currency,
+    address: canonical(address),
+    amount: units.toString(),
+    gas: gasPaidBy(on, fee, [treasury]).toString(),
+    is_certain: isCertain ? 1 : 0,
+    block_height: block.height,
+    block_hash: block.hash,
+    paid_at: block.time,
+    transfer_id: null,
+  };
+}
+
+const format = addressFormat('live', 'evm');
+/** With its checksum, as it is stored. */
+export const canonical = (address: string): string => format.read(address) ?? address;
+
+/** In units of the coin, what a transaction cost one of these treasuries; 0 if somebody else paid. */
+export function gasPaidBy(
+  { chainAssets }: EvmConnected,
+  fee: TransactionFee | undefined,
+  treasuries: readonly string[],
+): bigint {
+  const coin = coinOf(chainAssets);
+  return coin && fee && treasuries.includes(fee.payer) ? fromChain(coin, fee.amount) : 0n;
 }
 
 /** What a block shows of a treasury's coin. */
 interface SeenMoves {
   readonly treasury: string;
   /** Transactions to it that succeeded. */
-  readonly calls: readonly EvmTransaction[];
+  readonly calls: readonly CoinMove[];
   /** What it has sent itself, as an account. */
-  readonly sent: readonly EvmTransaction[];
+  readonly sent: readonly CoinMove[];
   readonly swept: readonly SweptLog[];
 }
 
@@ -233,18 +276,15 @@ export function incomeOf({ treasury, calls, swept }: Omit<SeenMoves, 'sent'>): b
  */
 async function findContractPayments(
   evm: EvmClient,
-  { height, hash: blockHash, time }: EvmBlock,
+  height: number,
   seen: SeenMoves,
   expected: readonly CoinTransfer[],
-): Promise<TreasuryPayment[]> {
+): Promise<ChainPayment[]> {
   const { treasury, calls, sent } = seen;
   const [first] = calls;
   if (first === undefined) return [];
   const paid = (list: readonly CoinTransfer[], isCertain: boolean) =>
-    list.map((one, index): TreasuryPayment => ({
-      ...{ txHash: first.hash, outputIndex: -1 - index, treasury, contract: undefined, ...one },
-      ...{ isCertain, height, blockHash, time },
-    }));
+    list.map((one, index) => ({ txHash: first.hash, outputIndex: -1 - index, treasury, isCertain, ...one }));
   const destinations = [...new Set(expected.map(({ address }) => address))];
   const changes = await balanceChanges(evm, [treasury, ...destinations], height);
   if (!changes) return paid(expected, false);
@@ -313,17 +353,27 @@ export async function balanceChanges(
   return before && after && addresses.map((_, index) => (after[index] ?? 0n) - (before[index] ?? 0n));
 }
 
-/** What treasuries that are accounts have sent, and no block has yet, as far as the node tells. */
-export async function readPending(evm: EvmClient, watched: Watched, now: number): Promise<TreasuryPayment[]> {
+/** What treasuries that are accounts have sent, and no block has yet, as far as the node tells. Their height is 0. */
+export async function readPending(
+  evm: EvmClient,
+  watched: Watched,
+  now: number,
+): Promise<TreasuryPaymentTable[]> {
   const { transactions = [] } = (await evm.pendingBlock()) ?? {};
-  const tokens = new Set(watched.contracts);
-  return transactions.flatMap(({ hash, from, to, value, input }): TreasuryPayment[] => {
-    if (from === null || to === null || !watched.treasuries.includes(from)) return [];
-    const call = tokens.has(to) ? readTransferCall(input) : { to, amount: value };
+  const block = { height: 0, hash: '', time: now };
+  return transactions.flatMap(({ hash: txHash, from: treasury, to, value, input }) => {
+    if (treasury === null || to === null || !watched.treasuries.includes(treasury)) return [];
+    const contract = watched.contracts.includes(to) ? to : undefined;
+    const call = contract ? readTransferCall(input) : { to, amount: value };
     if (!call || !watched.destinations.has(call.to)) return [];
-    const contract = tokens.has(to) ? to : undefined;
-    const payment = { treasury: from, contract, address: call.to, amount: call.amount, isCertain: true };
-    const place = { outputIndex: coinIndex, height: undefined, blockHash: undefined };
-    return [{ txHash: hash, ...payment, ...place, time: now }];
+    const payment = {
+      txHash,
+      outputIndex: coinIndex,
+      treasury,
+      contract,
+      address: call.to,
+      amount: call.amount,
+    };
+    return paymentRow(watched.on, block, payment, undefined) ?? [];
   });
 }

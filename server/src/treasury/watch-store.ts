@@ -172,18 +172,18 @@ export function settledPayments(
     .execute();
 }
 
-/** Its transaction is in another block now. */
-export async function movePayment(
+/** @returns false if another process has made it settle a transfer, or taken that back */
+export async function updatePayment(
   transaction: Transaction,
-  payment: TreasuryPaymentTable,
-  changes: Pick<TreasuryPaymentTable, 'block_height' | 'block_hash' | 'gas'>,
-): Promise<void> {
-  const { mode, network, tx_hash, output_index } = payment;
-  await transaction
+  { mode, network, tx_hash, output_index, transfer_id }: TreasuryPaymentTable,
+  changes: Partial<TreasuryPaymentTable>,
+): Promise<boolean> {
+  const { numUpdatedRows } = await transaction
     .updateTable('treasury_payments')
     .set(changes)
-    .where((e) => e.and({ mode, network, tx_hash, output_index }))
-    .execute();
+    .where((e) => e.and({ mode, network, tx_hash, output_index, transfer_id }))
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }
 
 /** @returns false if another process has done it, or moved it */
@@ -220,38 +220,13 @@ export async function findSettledByHand(
         ),
       ),
     )
-    .where(({ not, exists, or, eb, selectFrom }) =>
-      or([
-        eb('amount', '=', amount),
-        not(
-          exists(
-            selectFrom('treasury_payments as open')
-              .select('open.tx_hash')
-              .where('open.mode', '=', mode)
-              .where('open.network', '=', network)
-              .where('open.tx_hash', '=', tx_hash)
-              .where('open.currency', '=', currency)
-              .where('open.address', '=', address)
-              .where('open.transfer_id', 'is', null)
-              .whereRef('open.amount', '=', 'transfers.amount'),
-          ),
-        ),
-      ]),
-    )
     .execute();
-  return (rows.find((row) => row.amount === amount) ?? rows[0])?.id;
-}
-
-/** @returns false if another process has used it */
-export async function assignPayment(
-  transaction: Transaction,
-  { mode, network, tx_hash, output_index }: TreasuryPaymentTable,
-  transferId: string,
-): Promise<boolean> {
-  const { numUpdatedRows } = await transaction
-    .updateTable('treasury_payments')
-    .set({ transfer_id: transferId })
-    .where((e) => e.and({ mode, network, tx_hash, output_index, transfer_id: null }))
-    .executeTakeFirst();
-  return numUpdatedRows > 0n;
+  if (rows.length === 0) return undefined;
+  const open = await reader
+    .selectFrom('treasury_payments')
+    .select('amount')
+    .where((e) => e.and({ mode, network, tx_hash, currency, address, transfer_id: null }))
+    .execute();
+  const isFree = (row: { readonly amount: string }) => !open.some((one) => one.amount === row.amount);
+  return (rows.find((row) => row.amount === amount) ?? rows.find(isFree))?.id;
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../../src/commands/run.js';
 import { readGasKey } from '../../src/treasury/key-file.js';
-import { addressOfPrivateKey } from '../../src/treasury/transaction.js';
+import { addr } from 'micro-eth-signer';
 
 let directory: string;
 beforeAll(async () => {
@@ -22,7 +22,7 @@ describe('a gas key', () => {
     await writeFile(passwordFile, 'correct horse battery staple\n');
     const args = ['sweeps', 'new-key', '--file', file, '--password-file', passwordFile];
     const { address } = JSON.parse((await run(...args, '--json')).stdout) as { address: string };
-    expect(addressOfPrivateKey(await readGasKey({ file, passwordFile }))).toBe(address);
+    expect(addr.fromPrivateKey(await readGasKey({ file, passwordFile }))).toBe(address);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     const before = await readFile(file, 'utf8');
     expect(await run(...args)).toMatchObject({
@@ -39,7 +39,7 @@ describe('a gas key', () => {
     const args = ['sweeps', 'new-key', '--file', file, '--password-file', passwordFile];
     const { stdout, stderr } = await run(...args);
     expect(stderr).toBe('');
-    expect(stdout).toContain(addressOfPrivateKey(await readGasKey({ file, passwordFile })));
+    expect(stdout).toContain(addr.fromPrivateKey(await readGasKey({ file, passwordFile })));
     expect((await stat(passwordFile)).mode & 0o777).toBe(0o600);
     // A keystore that is in the way keeps its password, and nothing is left behind.
     const unused = join(directory, 'unused');

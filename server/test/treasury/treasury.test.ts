@@ -68,7 +68,7 @@ describe.each(engines)('a treasury on $name', (engine) => {
     const fresh = await import('../../src/treasury/forwarder-checks.js');
     const checks = fresh.createForwarderChecks({
       networks: evmNetworks(fixture.server.app.connected),
-      forwarders: () => depositKeys.forwarders(),
+      depositKeys,
       log: { warn: () => {}, info: () => {} },
     });
     await checks.refresh(signal);

@@ -162,7 +162,6 @@ const networkSettings = z.strictObject({
 });
 
 type NetworkSettings = z.output<typeof networkSettings>;
-export type SweepSettings = NonNullable<NetworkSettings['sweeps']>;
 
 const networksFile = z.strictObject({
   networks: z.record(z.string(), networkSettings, { error: 'is required: an object, by network code' }),

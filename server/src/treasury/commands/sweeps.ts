@@ -5,13 +5,20 @@ import { fromUnits } from 'crypto-checkout/contract';
 import { forwarderFactory } from '../factory.js';
 import { evmNetworks, type EvmConnected } from '../context.js';
 import { readFactory } from '../forwarder-checks.js';
-import { groupItems, mostBalances, writeSweep, type SweepItem, type SweepPlan } from '../plan.js';
+import {
+  defaultBase,
+  groupItems,
+  mostBalances,
+  writeSweep,
+  type SweepItem,
+  type SweepPlan,
+} from '../plan.js';
 import { listTransactions } from '../gas-transactions.js';
 import { createKeystore } from '../key-file.js';
 import { parseAmount } from '../../money/amounts.js';
 import { isoTime } from '../../shared/clock.js';
 import type { GasTransactionTable } from '../../db/schema.js';
-import { command, type Group } from '../../commands/command.js';
+import { command, type Group, type Output } from '../../commands/command.js';
 import type { CommandContext } from '../../commands/context.js';
 import { UsageError } from '../../commands/errors.js';
 import { isMissing, readGivenFile, writeNewFile } from '../../commands/files.js';
@@ -20,7 +27,7 @@ import { amountOf, amountText, counted, listRecords, recordJson } from '../../co
 
 const planOptions = {
   merchant: option.merchant('only the forwarders of this merchant'),
-  base: option.code('the currency of worth and cost').default('USD'),
+  base: option.code('the currency of worth and cost').default(defaultBase),
   minValue: option
     .decimal(
       'leave what is worth less than this in that currency. What is worth less than its gas is always left',
@@ -109,12 +116,8 @@ export const sweepCommands: Group = {
             items: items.map(itemJson),
           })),
         };
-        const output = {
-          json: JSON.stringify(json, null, 2),
-          safe: JSON.stringify(safe, null, 2),
-          calldata: transactions.map(({ to, data }) => `${to} ${data}`).join('\n'),
-        }[format];
-        return { json: format === 'safe' ? safe : json, text: output };
+        const lines = transactions.map(({ to, data }) => `${to} ${data}`);
+        return writtenAs(format, json, safe, lines);
       },
     }),
     list: command({
@@ -169,18 +172,24 @@ data   ${transaction.data}`,
   },
 };
 
-function chosenNetworks({ connected }: CommandContext, code: string | undefined): EvmConnected[] {
-  if (code !== undefined) return [chosenNetwork({ connected }, code)];
-  const networks = evmNetworks(connected);
+function chosenNetworks(context: CommandContext, code: string | undefined): EvmConnected[] {
+  if (code !== undefined) return [chosenNetwork(context, code)];
+  const networks = evmNetworks(context.connected);
   if (networks.length > 0) return networks;
   throw new UsageError('No EVM network is configured: NETWORKS_FILE is not set, or has none');
 }
 
 /** The EVM network that an operator named. */
-export function chosenNetwork({ connected }: Pick<CommandContext, 'connected'>, code: string): EvmConnected {
+export function chosenNetwork({ connected }: CommandContext, code: string): EvmConnected {
   const found = evmNetworks(connected).find(({ network }) => network.code === code);
   if (found) return found;
   throw new UsageError(`The network "${code}" is not an EVM network in NETWORKS_FILE`);
+}
+
+/** For a wallet: as JSON, as a batch for Safe, or, for people and scripts, as one line for each transaction. */
+export function writtenAs(format: string, json: object, safe: object, lines: readonly string[]): Output {
+  if (format === 'safe') return { json: safe, text: JSON.stringify(safe, null, 2) };
+  return { json, text: format === 'json' ? JSON.stringify(json, null, 2) : lines.join('\n') };
 }
 
 interface GivenPlan {
@@ -198,10 +207,7 @@ async function plan(context: CommandContext, network: EvmConnected, given: Given
   if (!currency) throw new UsageError(`--base: there is no currency ${base.toUpperCase()}`);
   await worldRates?.refresh(signal);
   const minimum = parseAmount(minValue, currency, '--min-value', currency.decimals);
-  return treasury.planSweeps(
-    { network, merchantId, baseCurrency: currency.code, minimum, everything },
-    signal,
-  );
+  return treasury.planSweeps({ network, merchantId, base: currency.code, minimum, everything }, signal);
 }
 
 function transactionJson(row: GasTransactionTable) {
@@ -265,14 +271,10 @@ function describePlan(planned: SweepPlan): string {
     `${network.code} (${network.mode}): gas ${gwei(gasPrice.baseFee + gasPrice.priorityFee)} gwei`,
   ];
   if (planned.items.length === 0) return `${lines.join('')}\n  The addresses of treasuries hold nothing`;
-  for (const { merchantId, treasury, currency, skipped, items } of groupItems(planned)) {
-    const sum = (code: string, of: (item: SweepItem) => bigint | undefined) => {
-      const total = items.reduce((units, item) => units + (of(item) ?? 0n), 0n);
-      return amountText(total, code);
-    };
-    const amount = `${sum(currency, ({ units }) => units)} at ${counted(items.length, 'address', 'addresses')}`;
-    const worth = `worth ${sum(baseCurrency, (item) => item.worth)}`;
-    const cost = `gas ${sum(baseCurrency, (item) => item.cost)}`;
+  for (const { merchantId, treasury, currency, skipped, ...sums } of groupItems(planned)) {
+    const amount = `${amountText(sums.units, currency)} at ${counted(sums.addresses, 'address', 'addresses')}`;
+    const worth = `worth ${amountText(sums.worth ?? 0n, baseCurrency)}`;
+    const cost = `gas ${amountText(sums.cost ?? 0n, baseCurrency)}`;
     lines.push(
       `  ${merchantId}  to ${treasury}`,
       `    ${amount}, ${worth}, ${cost}${skipped ? `: left, ${reasons[skipped]}` : ''}`,

@@ -6,7 +6,7 @@ import { UsageError } from '../../commands/errors.js';
 import * as option from '../../commands/options.js';
 import { amountOf, amountText, counted, listRecords, recordJson } from '../../commands/records.js';
 import { transferCommands } from '../../commands/transfers.js';
-import { chosenNetwork } from './sweeps.js';
+import { chosenNetwork, writtenAs } from './sweeps.js';
 
 export const transferExportCommands: Group = {
   ...transferCommands,
@@ -62,12 +62,8 @@ export const transferExportCommands: Group = {
           progress(`Left out: ${transfer}, which the treasury seems to have paid in ${paidBy.join(', ')}`);
         }
         const exported = { export: id ?? null, transfers: made.transfers, leftOut };
-        const output = {
-          json: JSON.stringify(exported, null, 2),
-          safe: JSON.stringify(safe, null, 2),
-          links: made.transfers.map(({ link }) => link).join('\n'),
-        }[format];
-        return { json: format === 'safe' ? safe : exported, text: output };
+        const links = made.transfers.map(({ link }) => link);
+        return writtenAs(format, exported, safe, links);
       },
     }),
     exported: command({
