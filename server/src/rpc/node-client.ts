@@ -18,6 +18,8 @@ export interface NodeClientOptions {
   readonly url: string;
   /** Sent with each request, such as a provider's key. Never shown. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Adds to the URL what a node is logged in to with, before each request: it can change when the node is started. @throws NodeError */
+  readonly logIn?: ((url: URL, name: string) => URL) | undefined;
   /** How long one request may take, 15 seconds by default. */
   readonly timeoutMs?: number | undefined;
   /** The most calls in one request, 50 by default. Fewer are sent to nodes that refuse as many. */
@@ -38,8 +40,8 @@ const defaultPauseMs = 1000;
 const longestPauseMs = 10 * 60_000;
 
 export function createNodeClient(options: NodeClientOptions) {
-  const { name, timeoutMs = 15_000, maxBatch = usualBatch, now = Date.now, budget } = options;
-  const target = readNodeUrl(options.url, options.headers);
+  const { name, timeoutMs = 15_000, maxBatch = usualBatch, now = Date.now, budget, logIn } = options;
+  let target = readNodeUrl(options.url, options.headers);
   const used = {
     /** HTTP requests. */
     requests: 0,
@@ -59,6 +61,11 @@ export function createNodeClient(options: NodeClientOptions) {
 
   const fail = (fault: NodeError['fault'], what: string, retryAfterMs?: number) =>
     new NodeError(fault, `${name} ${target.redact(what)}`, retryAfterMs);
+
+  function currentTarget(): NodeTarget {
+    if (logIn) target = readNodeUrl(logIn(new URL(options.url), name).href, options.headers);
+    return target;
+  }
 
   function pause(header: string | null): NodeError {
     refusals += 1;
@@ -120,7 +127,7 @@ export function createNodeClient(options: NodeClientOptions) {
   async function sendCall(call: RpcCall, signal: AbortSignal): Promise<unknown> {
     const id = nextId++;
     used.calls += 1;
-    const answer = await send(target, { jsonrpc: '2.0', id, ...call }, signal);
+    const answer = await send(currentTarget(), { jsonrpc: '2.0', id, ...call }, signal);
     // An answer that is an error can lack the id: the node could not read it.
     if (!isObject(answer) || (answer['id'] !== id && !isObject(answer['error']))) {
       throw fail('garbage', 'did not answer the call');
@@ -133,7 +140,7 @@ export function createNodeClient(options: NodeClientOptions) {
   async function sendBatch(calls: readonly RpcCall[], signal: AbortSignal): Promise<unknown[]> {
     const requests = calls.map((call) => ({ jsonrpc: '2.0', id: nextId++, ...call }));
     used.calls += calls.length;
-    const answers = await send(target, requests, signal);
+    const answers = await send(currentTarget(), requests, signal);
     if (!Array.isArray(answers)) {
       const failure = isObject(answers) && isObject(answers['error']) ? readAnswer(answers) : undefined;
       if (failure instanceof NodeError) throw failure;

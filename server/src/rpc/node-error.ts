@@ -37,6 +37,16 @@ export class RpcFailure extends Error {
   }
 }
 
+/** What a call returns; undefined if the node refuses it, for what not every node offers or knows. @param code of that refusal alone */
+export async function unlessRefused<T>(answer: Promise<T>, code?: number): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof RpcFailure && (code === undefined || error.code === code)) return undefined;
+    throw error;
+  }
+}
+
 /** Whether an error is about a node, so that another one may be tried. */
 export function isNodeFailure(error: unknown): error is NodeError | RpcFailure {
   return error instanceof NodeError || error instanceof RpcFailure;

@@ -9,7 +9,7 @@ export type NodePool = ReturnType<typeof createNodePool>;
 
 export interface NodePoolOptions extends Pick<
   NodeClientOptions,
-  'headers' | 'timeoutMs' | 'maxBatch' | 'now'
+  'headers' | 'logIn' | 'timeoutMs' | 'maxBatch' | 'now'
 > {
   /** The network's code, for messages. */
   readonly network: string;

@@ -1,8 +1,8 @@
 /** Reads what addresses hold from the nodes of an EVM network: at a block where they keep its state, otherwise now. */
 import type { ChainAsset } from '../assets.js';
 import type { ChainHead } from '../chain.js';
-import { NodeError } from '../../rpc/node-error.js';
-import { unlessRefused, type BlockRef, type EvmClient } from './client.js';
+import { NodeError, unlessRefused } from '../../rpc/node-error.js';
+import type { BlockRef, EvmClient } from './client.js';
 import type { Dialect } from './dialect.js';
 import type { EvmNodes } from './evm-nodes.js';
 import { groupBy } from '../../shared/group-by.js';

@@ -2,8 +2,9 @@
 import { checkNodes, ok, problem, warning, type Finding } from '../check-nodes.js';
 import type { NetworkFinding } from '../connect.js';
 import { usualBatch, type NodeClient } from '../../rpc/node-client.js';
+import { unlessRefused } from '../../rpc/node-error.js';
 import { checkContracts, readAssets, type Assets } from './assets.js';
-import { createEvmClient, unlessRefused, type EvmClient } from './client.js';
+import { createEvmClient, type EvmClient } from './client.js';
 import { evmDialect, type Dialect } from './dialect.js';
 import { createEvmNodes, type EvmConfig } from './evm-nodes.js';
 import type { EvmHeader } from './replies.js';

@@ -7,7 +7,7 @@ import { balanceData } from './abi.js';
 import { balancesCalls, readBalances } from './balance-reader.js';
 import type { BlockId } from '../chain.js';
 import type { NodeClient } from '../../rpc/node-client.js';
-import { NodeError, RpcFailure } from '../../rpc/node-error.js';
+import { NodeError, RpcFailure, unlessRefused } from '../../rpc/node-error.js';
 import {
   hexDataOf,
   isInBlock,
@@ -223,16 +223,6 @@ export function createEvmClient(node: NodeClient, signal: AbortSignal, span: Log
     /** Posts JSON to another API of the node's host, such as Tron's. */
     post: (url: string, body: unknown) => node.post(url, body, signal),
   };
-}
-
-/** What a call returns; undefined if the node refuses it, for what not every node offers. */
-export async function unlessRefused<T>(answer: Promise<T>): Promise<T | undefined> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof RpcFailure) return undefined;
-    throw error;
-  }
 }
 
 interface Waiting {

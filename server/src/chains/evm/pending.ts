@@ -1,6 +1,7 @@
 /** Follows the transfers to deposit addresses that are not in a block yet. */
 import type { ChainHead, ChainTransfer } from '../chain.js';
-import { unlessRefused, type EvmClient } from './client.js';
+import type { EvmClient } from './client.js';
+import { unlessRefused } from '../../rpc/node-error.js';
 import type { ChainDeps } from '../config/nodes.js';
 import type { EvmTransaction } from './replies.js';
 import { readTransferCall } from './token.js';
