@@ -104,7 +104,7 @@ export interface Asset {
   readonly minAmount: string;
   /** What a merchant pays for a withdrawal. */
   readonly withdrawalFee: string;
-  readonly contract?: string;
+  readonly contract?: string | undefined;
   /** Decimals of the amounts on the chain. Real networks have it; the books can have other ones. */
   readonly decimals?: number;
 }

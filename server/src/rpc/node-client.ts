@@ -200,12 +200,13 @@ export function createNodeClient(options: NodeClientOptions) {
       return results;
     },
 
-    /**
-     * Posts JSON to another path of the node's host, such as Tron's HTTP API.
-     * @throws NodeError
-     */
-    post: async (url: string, body: unknown, signal: AbortSignal) =>
-      send(readNodeUrl(url, options.headers), body, signal),
+    /** Posts JSON to a path beside the node's own, such as one of Tron's HTTP API. @throws NodeError */
+    async post(path: string, body: unknown, signal: AbortSignal): Promise<unknown> {
+      const url = new URL(path, options.url);
+      url.search = new URL(options.url).search;
+      return send(readNodeUrl(url.href, options.headers), body, signal);
+    },
+
     /** What was asked of it since the start, for the metrics. */
     usage: () => ({ ...used }),
     /** The most calls that are sent in one request now. */

@@ -58,10 +58,11 @@ async function* checkNode(
   await Promise.all(Array.from({ length: usualBatch }, () => evm.chainId()));
   yield ok(`Accepts ${node.batchSize()} calls in one request`);
   const problems = await checkContracts(evm, config.network, assets);
-  for (const { currency, problem: text } of problems) yield { ...problem(text), currency };
   for (const { currency, contract } of assets.tokens.values()) {
-    if (problems.some((asset) => asset.currency === currency)) continue;
-    yield ok(`${currency}: the contract ${contract ?? ''} is there, with the right decimals`);
+    const text = problems.get(currency);
+    yield text === undefined
+      ? ok(`${currency}: the contract ${contract ?? ''} is there, with the right decimals`)
+      : { ...problem(text), currency };
   }
 }
 

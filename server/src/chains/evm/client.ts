@@ -220,8 +220,8 @@ export function createEvmClient(node: NodeClient, signal: AbortSignal, span: Log
       }
     },
 
-    /** Posts JSON to another API of the node's host, such as Tron's. */
-    post: (url: string, body: unknown) => node.post(url, body, signal),
+    /** Posts JSON to another API of the node, such as Tron's, at a path beside that of JSON-RPC. */
+    post: (path: string, body: unknown) => node.post(path, body, signal),
   };
 }
 

@@ -2,10 +2,9 @@
 import type { NetworkFinding } from '../connect.js';
 import { checkEvmNetwork } from '../evm/check.js';
 import type { ChainDeps } from '../config/nodes.js';
-import type { Dialect } from '../evm/dialect.js';
 import { createEvmChain, type EvmChain } from '../evm/evm-chain.js';
 import type { EvmConfig } from '../evm/evm-nodes.js';
-import { createTronDialect } from './tron-dialect.js';
+import { tronDialect } from './tron-dialect.js';
 
 /**
  * Creates the chain of Tron. Addresses and contracts are T…, transaction and block hashes are without 0x, and TRX has 6
@@ -14,32 +13,21 @@ import { createTronDialect } from './tron-dialect.js';
  *   `/wallet`. The chain id is the last 4 bytes of the genesis block's hash: 728126428 for the main network, 3448148188 for Nile
  */
 export function createTronChain(config: EvmConfig, deps: ChainDeps): EvmChain {
-  return createEvmChain(withJsonRpc(config), deps, dialectOf(config));
+  return createEvmChain(withJsonRpc(config), deps, tronDialect);
 }
 
 /** Yields what the nodes are and can do; see `checkEvmNetwork`. */
 export function checkTronNetwork(config: EvmConfig, signal: AbortSignal): AsyncIterable<NetworkFinding> {
-  return checkEvmNetwork(withJsonRpc(config), signal, dialectOf(config));
+  return checkEvmNetwork(withJsonRpc(config), signal, tronDialect);
 }
 
-function dialectOf({ nodes }: EvmConfig): Dialect {
-  return createTronDialect((name, path) => {
-    const base = nodes[Number(name.replace('node ', '')) - 1] ?? '';
-    return extend(base.replace(/\/jsonrpc\/?$/, ''), path);
-  });
-}
-
-/** The same network with the URLs of its JSON-RPC as nodes. */
-export function withJsonRpc(config: EvmConfig): EvmConfig {
-  return {
-    ...config,
-    nodes: config.nodes.map((node) => (/\/jsonrpc\/?$/.test(node) ? node : extend(node, '/jsonrpc'))),
+/** The same network with the URLs of its JSON-RPC as nodes. What is no URL is refused where nodes are connected to. */
+function withJsonRpc(config: EvmConfig): EvmConfig {
+  const jsonRpcOf = (node: string) => {
+    if (!URL.canParse(node)) return node;
+    const url = new URL(node);
+    url.pathname = url.pathname.replace(/(\/jsonrpc)?\/?$/, '/jsonrpc');
+    return url.href;
   };
-}
-
-function extend(base: string, path: string): string {
-  if (!URL.canParse(base)) return base;
-  const url = new URL(base);
-  url.pathname = url.pathname.replace(/\/$/, '') + path;
-  return url.href;
+  return { ...config, nodes: config.nodes.map(jsonRpcOf) };
 }
