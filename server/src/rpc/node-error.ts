@@ -37,15 +37,25 @@ export class RpcFailure extends Error {
   }
 }
 
-/** What a call returns; undefined if the node refuses it, for what not every node offers or knows. @param code of that refusal alone */
-export async function unlessRefused<T>(answer: Promise<T>, code?: number): Promise<T | undefined> {
+/** What a call returns, or what the error says that the node answers it with. @param handle throws what says nothing */
+export async function ifRefused<T, R>(
+  answer: Promise<T>,
+  handle: (failure: RpcFailure) => R,
+): Promise<T | R> {
   try {
     return await answer;
   } catch (error) {
-    if (error instanceof RpcFailure && (code === undefined || error.code === code)) return undefined;
+    if (error instanceof RpcFailure) return handle(error);
     throw error;
   }
 }
+
+/** What a call returns; undefined if the node refuses it, for what not every node offers or knows. @param code of that refusal alone */
+export const unlessRefused = <T>(answer: Promise<T>, code?: number): Promise<T | undefined> =>
+  ifRefused(answer, (failure) => {
+    if (code === undefined || failure.code === code) return undefined;
+    throw failure;
+  });
 
 /** Whether an error is about a node, so that another one may be tried. */
 export function isNodeFailure(error: unknown): error is NodeError | RpcFailure {

@@ -1,7 +1,7 @@
 /** Typed calls of one Bitcoin Core or Litecoin Core node: the only place that knows its methods and what their errors mean. */
 import * as z from 'zod/mini';
 import type { NodeClient, RpcCall } from '../../rpc/node-client.js';
-import { NodeError, RpcFailure, unlessRefused } from '../../rpc/node-error.js';
+import { ifRefused, NodeError, RpcFailure, unlessRefused } from '../../rpc/node-error.js';
 import { isHash, readSatoshis, type Outpoint } from './transactions.js';
 
 export interface UnspentOutput {
@@ -137,19 +137,17 @@ export function createBitcoinClient(node: NodeClient, signal: AbortSignal) {
 
     /** A block with its transactions. @throws RpcFailure with the way out if the node has dropped it */
     async block(blockHash: string, height: number) {
-      try {
-        const found = read(block, `block ${height}`, await call('getblock', blockHash, 2));
-        if (found.hash !== blockHash || found.height !== height) throw unknownForm(`block ${height}`);
-        return found;
-      } catch (error) {
+      const answer = await ifRefused(call('getblock', blockHash, 2), (failure) => {
         // "Block not available (pruned data)".
-        const isPruned = error instanceof RpcFailure && error.code === codes.misc;
-        if (!isPruned || !error.message.includes('pruned')) throw error;
+        if (failure.code !== codes.misc || !failure.message.includes('pruned')) throw failure;
         throw new RpcFailure(
           codes.misc,
           `${name} no longer has block ${height}: it was pruned. Add a node that has it, or set a higher prune= and start the node with -reindex`,
         );
-      }
+      });
+      const found = read(block, `block ${height}`, answer);
+      if (found.hash !== blockHash || found.height !== height) throw unknownForm(`block ${height}`);
+      return found;
     },
 
     /** The hashes of the waiting transactions. */
@@ -249,17 +247,15 @@ export function createBitcoinClient(node: NodeClient, signal: AbortSignal) {
     },
 
     /** @returns why the node refuses the transaction; undefined if it took it, or has it already */
-    async send(transaction: string): Promise<string | undefined> {
-      try {
+    send: (transaction: string): Promise<string | undefined> =>
+      ifRefused(
         // 0: the limit is the one that the transaction was checked with, not the node's own.
-        await call('sendrawtransaction', transaction, 0);
-        return undefined;
-      } catch (error) {
-        if (!(error instanceof RpcFailure)) throw error;
-        if (error.code === codes.alreadyInChain) return undefined;
-        if (refusals.has(error.code)) return error.message;
-        throw error;
-      }
-    },
+        call('sendrawtransaction', transaction, 0).then(() => undefined),
+        (failure) => {
+          if (failure.code === codes.alreadyInChain) return undefined;
+          if (refusals.has(failure.code)) return failure.message;
+          throw failure;
+        },
+      ),
   };
 }

@@ -6,7 +6,7 @@ import { createCheckedAssets } from './checked-assets.js';
 import type { EvmClient } from './client.js';
 import type { ChainDeps } from '../config/nodes.js';
 import type { ConnectionStatus } from '../connect.js';
-import { evmDialect, type Dialect } from './dialect.js';
+import { evmDialect } from './dialect.js';
 import { createEvmNodes, type EvmConfig } from './evm-nodes.js';
 import { createHeadReader } from './head.js';
 import { createPendingReader } from './pending.js';
@@ -25,11 +25,10 @@ export type EvmChain = ReturnType<typeof createEvmChain>;
  * `status().assetProblems`.
  *
  * Calls throw NodesUnavailable if no node can be used. Its message has a sentence per node, without URLs.
- * @param dialect of networks that answer like an EVM network, and write addresses and hashes in another way
  * @throws if the configuration has no node, a URL that is none, or a contract that is no address
  */
-export function createEvmChain(config: EvmConfig, deps: ChainDeps, dialect: Dialect = evmDialect) {
-  const { network, mode, blockTimeMs } = config;
+export function createEvmChain(config: EvmConfig, deps: ChainDeps) {
+  const { network, mode, blockTimeMs, dialect = evmDialect } = config;
   const { now = Date.now, warn = () => {}, hasOpen = () => Promise.resolve(true) } = deps;
   const checked = createCheckedAssets(config, dialect, now, warn);
   const context: TransferContext = {

@@ -3,6 +3,7 @@ import type { NodeClient } from '../../rpc/node-client.js';
 import { NodeError } from '../../rpc/node-error.js';
 import { createNodePool } from '../../rpc/node-pool.js';
 import { createEvmClient, type EvmClient, type LogSpan } from './client.js';
+import { evmDialect, type Dialect } from './dialect.js';
 import type { ChainDeps, NodesConfig } from '../config/nodes.js';
 import type { ChainAsset } from '../assets.js';
 
@@ -10,6 +11,8 @@ import type { ChainAsset } from '../assets.js';
 export interface EvmConfig extends NodesConfig {
   readonly chainId: number;
   readonly assets: readonly ChainAsset[];
+  /** Of networks that answer like an EVM network, and write addresses and hashes in another way. */
+  readonly dialect?: Dialect;
 }
 
 export type EvmNodes = ReturnType<typeof createEvmNodes>;
@@ -20,11 +23,11 @@ export function createEvmNodes(
   { now, warn }: Pick<ChainDeps, 'now' | 'warn'> = {},
   verifyMore?: (evm: EvmClient) => Promise<void>,
 ) {
-  const { network, chainId } = config;
+  const { network, chainId, dialect = evmDialect } = config;
   const spans = new Map<string, LogSpan>();
   const pool = createNodePool({
     ...config,
-    ...{ now, warn },
+    ...{ nodes: config.nodes.map((node) => dialect.jsonRpcUrl(node)), now, warn },
     async verify(node, signal) {
       const evm = createEvmClient(node, signal);
       const actual = await evm.chainId();

@@ -32,7 +32,18 @@ export function toEvmAddress(text: string): string | undefined {
   }
 }
 
+/**
+ * Addresses and contracts are T…, transaction and block hashes are without 0x, and TRX has 6 decimals. Nodes are base URLs, such
+ * as https://api.trongrid.io: JSON-RPC is at `/jsonrpc` below, the HTTP API at `/wallet`. The chain id is the last 4 bytes of the
+ * genesis block's hash: 728126428 for the main network, 3448148188 for Nile.
+ */
 export const tronDialect: Dialect = {
+  jsonRpcUrl(node) {
+    if (!URL.canParse(node)) return node;
+    const url = new URL(node);
+    url.pathname = url.pathname.replace(/(\/jsonrpc)?\/?$/, '/jsonrpc');
+    return url.href;
+  },
   writeAddress: toTronAddress,
   askedAddress: toTronAddress,
   readAddress: toEvmAddress,
