@@ -28,6 +28,7 @@ export class NodeError extends Error {
 /** The node understood the call, and answered with a JSON-RPC error. */
 export class RpcFailure extends Error {
   override readonly name = 'RpcFailure';
+  readonly fault = 'failure';
   /** The JSON-RPC error code, such as -32000. */
   readonly code: number;
 
@@ -75,6 +76,6 @@ export class NodesUnavailable extends Error {
 
   /** Whether a node failed in this way. */
   isAny(fault: NodeFault): boolean {
-    return this.errors.some((error) => error instanceof NodeError && error.fault === fault);
+    return this.errors.some((error) => error.fault === fault);
   }
 }

@@ -38,19 +38,12 @@ export function createBitcoinNodes(
       throw new Error(`The URL of node ${index + 1} has both a password and a cookie file. Use one of them`);
     }
   }
-  const pool = createNodePool({
+  return createNodePool({
     ...config,
     ...{ timeoutMs: config.timeoutMs ?? defaultTimeoutMs, maxBatch, now, warn },
-    logIn: readCookie,
-    verify: (node, signal) => verifyNetwork(createBitcoinClient(node, signal), config),
+    ...{ logIn: readCookie, open: createBitcoinClient },
+    verify: (node) => verifyNetwork(node, config),
   });
-  return {
-    ...pool,
-    run: <T>(work: (node: BitcoinClient) => Promise<T>, signal: AbortSignal): Promise<T> =>
-      pool.run((node) => work(createBitcoinClient(node, signal)), signal),
-    each: <T>(work: (node: BitcoinClient) => Promise<T>, signal: AbortSignal): Promise<T[]> =>
-      pool.each((node) => work(createBitcoinClient(node, signal)), signal),
-  };
 }
 
 /**

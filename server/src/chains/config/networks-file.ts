@@ -226,23 +226,20 @@ function configure(
   report: Report,
 ) {
   const { mode, family, addressNet } = preset;
-  const inclusionHours = settings.inclusionHours ?? preset.inclusionHours;
   const explorer = settings.explorer === false ? undefined : (settings.explorer ?? preset.explorer);
   if (settings.sweeps && family !== 'evm') report('sweeps', 'is only for EVM networks');
   const { assets, chainAssets } = configureAssets(preset, settings.assets ?? {}, report);
   const identity = configureIdentity(preset, settings, report);
-  const evm = configureEvm(preset, settings, identity);
   const blockSeconds = settings.blockSeconds ?? preset.blockSeconds;
   const network: Network = {
     ...{ mode, code, name: settings.name ?? preset.name, family, addressNet },
     ...configureDepths(preset, settings, report),
     ...configureCrossCheck(preset, settings, report),
-    ...(inclusionHours !== undefined && { inclusionHours }),
-    ...(explorer && { explorer: explorer.tx }),
-    ...(evm && { evm }),
-    ...(mode === 'live' && { blockSeconds }),
-    ...(mode === 'live' && preset.networkFee && { networkFee: preset.networkFee }),
-    ...(explorer?.block !== undefined && { blockExplorer: explorer.block }),
+    inclusionHours: settings.inclusionHours ?? preset.inclusionHours,
+    explorer: explorer?.tx,
+    blockExplorer: explorer?.block,
+    evm: configureEvm(preset, settings, identity),
+    ...(mode === 'live' && { blockSeconds, networkFee: preset.networkFee }),
     assets,
   };
   return {
@@ -285,12 +282,11 @@ function configureDepths(
     ? configureRules(preset, given, report)
     : (given ?? preset.confirmations);
   if (typeof known === 'number') return { confirmations: known };
-  const { finalitySeconds } = preset;
   return {
     // What the server itself does, such as sweeps, waits for as many as the smallest amounts.
     confirmations: known.find(({ confirmations }) => confirmations !== null)?.confirmations ?? 12,
     depths: known,
-    ...(finalitySeconds !== undefined && { finalitySeconds }),
+    finalitySeconds: preset.finalitySeconds,
   };
 }
 
@@ -360,7 +356,7 @@ function configureEvm(
   // Another chain under the preset's name is not at the preset's URL.
   const known = chainId === undefined ? preset.walletRpcUrl : undefined;
   const rpcUrl = walletRpcUrl === false ? undefined : (walletRpcUrl ?? known);
-  return { chainId: identity.chainId, coin, ...(rpcUrl !== undefined && { rpcUrl }) };
+  return { chainId: identity.chainId, coin, rpcUrl };
 }
 
 function configureAssets(

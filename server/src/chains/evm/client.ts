@@ -26,7 +26,7 @@ import type { WantedLogs } from './wanted-logs.js';
 /** A height, the newest block, or a block by its hash. */
 export type BlockRef = number | 'latest' | { readonly blockHash: string };
 
-interface EvmCall {
+export interface EvmCall {
   readonly from?: string;
   readonly to: string;
   readonly data: string;

@@ -109,10 +109,10 @@ export function createEvmChain(config: EvmConfig, deps: ChainDeps) {
       }, signal),
 
     blocks: (from, to, signal) =>
-      nodes.run(async (evm, beside) => {
+      nodes.run(async (evm) => {
         const tip = head.latest()?.height ?? to;
         const read = await ranges.read(evm, { from, to, tip }, wanted());
-        ranges.prefetch(beside, { from: from + read.length, tip }, wanted());
+        ranges.prefetch(evm.beside(), { from: from + read.length, tip }, wanted());
         return toBlocks(evm, read);
       }, signal),
 

@@ -1,5 +1,4 @@
 /** The nodes of an EVM network, each checked for its chain id before it is used. */
-import type { NodeClient } from '../../rpc/node-client.js';
 import { NodeError } from '../../rpc/node-error.js';
 import { createNodePool } from '../../rpc/node-pool.js';
 import { createEvmClient, type EvmClient, type LogSpan } from './client.js';
@@ -25,35 +24,25 @@ export function createEvmNodes(
 ) {
   const { network, chainId, dialect = evmDialect } = config;
   const spans = new Map<string, LogSpan>();
-  const pool = createNodePool({
+  return createNodePool({
     ...config,
     ...{ nodes: config.nodes.map((node) => dialect.jsonRpcUrl(node)), now, warn },
-    async verify(node, signal) {
-      const evm = createEvmClient(node, signal);
+    open(node, signal) {
+      const span = spans.get(node.name) ?? { blocks: Infinity };
+      spans.set(node.name, span);
+      const client = () => createEvmClient(node, signal, span);
+      /** `beside` opens another client of the same node: calls of the two never share a request. */
+      return { ...client(), beside: client };
+    },
+    async verify(evm) {
       const actual = await evm.chainId();
       if (actual !== chainId) {
         throw new NodeError(
           'wrong-network',
-          `${node.name} is on another network: ${network} has the chain id ${chainId}, the node has ${actual}. Correct its URL`,
+          `${evm.name} is on another network: ${network} has the chain id ${chainId}, the node has ${actual}. Correct its URL`,
         );
       }
       await verifyMore?.(evm);
     },
   });
-  const clientOf = (node: NodeClient, signal: AbortSignal) => {
-    const span = spans.get(node.name) ?? { blocks: Infinity };
-    spans.set(node.name, span);
-    return createEvmClient(node, signal, span);
-  };
-  return {
-    ...pool,
-    /** @param work gets another client of the same node too, for work beside its own: their calls never share a request */
-    run: <T>(
-      work: (evm: EvmClient, beside: EvmClient) => Promise<T>,
-      signal: AbortSignal,
-      except?: string,
-    ): Promise<T> => pool.run((node) => work(clientOf(node, signal), clientOf(node, signal)), signal, except),
-    each: <T>(work: (evm: EvmClient) => Promise<T>, signal: AbortSignal): Promise<T[]> =>
-      pool.each((node) => work(clientOf(node, signal)), signal),
-  };
 }
