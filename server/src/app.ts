@@ -240,7 +240,7 @@ export async function createApp(options: AppOptions) {
   const payments = createPayments({
     ...{ ...base, depths, outbox, customers },
     addresses: depositAddresses,
-    isReadable: createAvailability(() => scanner.status(), connected, clock.real),
+    isReadable: createAvailability((network) => scanner.statusOf(network), connected),
     findTransfers: createFindTransfers(connected, (ref, txHash) =>
       simulatedChains.findTransfers(ref, txHash),
     ),

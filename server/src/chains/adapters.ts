@@ -9,28 +9,40 @@ import type { ConfiguredNetwork } from './config/networks-file.js';
 import type { ChainDeps, NodesConfig } from './config/nodes.js';
 import type { Adapter, Adapters, ConnectDeps } from './connect.js';
 import { checkEvmNetwork } from './evm/check.js';
+import { evmDialect, type Dialect } from './evm/dialect.js';
 import { createEvmChain } from './evm/evm-chain.js';
 import type { EvmConfig } from './evm/evm-nodes.js';
-import { checkTronNetwork, createTronChain } from './tron/tron-chain.js';
+import { tronDialect } from './tron/tron-dialect.js';
 
 /** Networks that answer like an EVM network. Only EVM networks have forwarders, sweeps and gas. */
 const evmLike =
-  (create: typeof createEvmChain, check: typeof checkEvmNetwork): Adapter =>
+  (dialect: Dialect): Adapter =>
   (configured, deps) => {
-    const config = evmConfig(configured);
-    const chain = create(config, chainDeps(configured, deps));
+    const { network, identity, chainAssets } = configured;
+    if (!('chainId' in identity)) throw new Error(`networks.${network.code}: has no chain id`);
+    const { chainId } = identity;
+    const assets = Object.values(chainAssets);
+    const config: EvmConfig = { ...nodesConfig(configured), chainId, assets, dialect };
+    const chain = createEvmChain(config, chainDeps(configured, deps));
     const { status, locate, balances, nodes } = chain;
     return {
       ...{ chain, status, locate, balances },
       unreadable: () => new Set(status().assetProblems.map(({ currency }) => currency)),
       cost: (txHash, _height, signal) => chain.cost(txHash, signal),
-      check: (signal) => check(config, signal),
-      ...(configured.network.family === 'evm' && { evm: nodes }),
+      check: (signal) => checkEvmNetwork(config, signal),
+      ...(network.family === 'evm' && { evm: nodes }),
     };
   };
 
 const bitcoin: Adapter = (configured, deps) => {
-  const config = bitcoinConfig(configured);
+  const { network, identity, chainAssets } = configured;
+  const { family, addressNet } = network;
+  const coin = coinOf(chainAssets);
+  if (!('genesisHash' in identity) || !coin || !isBitcoinLike(family)) {
+    throw new Error(`networks.${network.code}: has no genesis hash`);
+  }
+  const { currency } = coin;
+  const config: BitcoinConfig = { ...nodesConfig(configured), ...identity, family, addressNet, currency };
   const chain = createBitcoinChain(config, chainDeps(configured, deps));
   return {
     chain,
@@ -47,8 +59,8 @@ const bitcoin: Adapter = (configured, deps) => {
 };
 
 export const adapters: Adapters = {
-  evm: evmLike(createEvmChain, checkEvmNetwork),
-  tron: evmLike(createTronChain, checkTronNetwork),
+  evm: evmLike(evmDialect),
+  tron: evmLike(tronDialect),
   bitcoin,
   litecoin: bitcoin,
 };
@@ -59,13 +71,6 @@ const nodesConfig = (configured: ConfiguredNetwork): NodesConfig => {
   return { mode: network.mode, network: network.code, nodes, headers, requestsPerMinute, blockTimeMs };
 };
 
-function evmConfig(configured: ConfiguredNetwork): EvmConfig {
-  const { network, identity, chainAssets } = configured;
-  if (!('chainId' in identity)) throw new Error(`networks.${network.code}: has no chain id`);
-  const { chainId } = identity;
-  return { ...nodesConfig(configured), chainId, assets: Object.values(chainAssets) };
-}
-
 function chainDeps({ network: { mode, code } }: ConfiguredNetwork, deps: ConnectDeps): ChainDeps {
   return {
     watched: (addresses) => deps.watched(mode, addresses),
@@ -74,14 +79,4 @@ function chainDeps({ network: { mode, code } }: ConfiguredNetwork, deps: Connect
     warn: (message) => deps.log.warn({ mode, network: code }, message),
     now: deps.now,
   };
-}
-
-function bitcoinConfig(configured: ConfiguredNetwork): BitcoinConfig {
-  const { network, identity, chainAssets } = configured;
-  const { family, addressNet } = network;
-  const coin = coinOf(chainAssets);
-  if (!('genesisHash' in identity) || !coin || !isBitcoinLike(family)) {
-    throw new Error(`networks.${network.code}: has no genesis hash`);
-  }
-  return { ...nodesConfig(configured), ...identity, family, addressNet, currency: coin.currency };
 }

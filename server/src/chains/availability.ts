@@ -3,7 +3,7 @@ import type { NetworkRef } from './chain.js';
 import type { ConnectedNetwork } from './connect.js';
 import type { Network } from './networks.js';
 
-export interface ScannedNetworkStatus extends NetworkRef {
+interface ScannedNetworkStatus {
   /** How far the scan is behind; undefined before the first scan. */
   readonly lagMs: number | undefined;
   readonly isWrongChain: boolean;
@@ -18,44 +18,25 @@ const graceMs = 60_000;
 export const lagLimitMs = (blockSeconds: number): number => 3000 * blockSeconds + graceMs;
 
 /** Whether a network is read up to now, from the right chain. */
-export function isReadUpToNow(
-  { lagMs, isWrongChain }: Pick<ScannedNetworkStatus, 'lagMs' | 'isWrongChain'>,
-  blockSeconds: number,
-): boolean {
+export function isReadUpToNow({ lagMs, isWrongChain }: ScannedNetworkStatus, blockSeconds: number): boolean {
   return !isWrongChain && lagMs !== undefined && lagMs <= lagLimitMs(blockSeconds);
 }
 
-/** Asking about every option of every payment in a list must cost nothing. */
-const rememberedMs = 250;
-
 /**
+ * Asked about every option of every payment in a list.
+ * @param statusOf how a network's scan is; undefined if it is not scanned
  * @param networks networks that are not among them, such as the simulated ones, are always read
- * @param realNow milliseconds of the clock that the lags are measured with. It may be set
  */
 export function createAvailability(
-  status: () => readonly ScannedNetworkStatus[],
+  statusOf: (network: NetworkRef) => ScannedNetworkStatus | undefined,
   networks: readonly Pick<ConnectedNetwork, 'network' | 'blockSeconds' | 'unreadable'>[],
-  realNow: () => number,
 ): IsReadable {
-  const byKey = new Map(networks.map((one) => [keyOf(one.network.mode, one.network.code), one]));
-  let scanned = new Map<string, ScannedNetworkStatus>();
-  let checked = { monotonic: Number.NEGATIVE_INFINITY, real: 0 };
-
   return ({ mode, code }, currency) => {
-    const key = keyOf(mode, code);
-    const real = byKey.get(key);
+    const real = networks.find(({ network }) => network.mode === mode && network.code === code);
     if (!real) return true;
-    const now = { monotonic: performance.now(), real: realNow() };
-    const isSet = Math.abs(now.real - checked.real) > rememberedMs;
-    if (isSet || now.monotonic - checked.monotonic > rememberedMs) {
-      scanned = new Map(status().map((one) => [keyOf(one.mode, one.network), one]));
-      checked = now;
-    }
-    const found = scanned.get(key);
-    return found !== undefined && isReadUpToNow(found, real.blockSeconds) && !real.unreadable().has(currency);
+    const scanned = statusOf({ mode, network: code });
+    return (
+      scanned !== undefined && isReadUpToNow(scanned, real.blockSeconds) && !real.unreadable().has(currency)
+    );
   };
-}
-
-function keyOf(mode: Network['mode'], code: string): string {
-  return `${mode}/${code}`;
 }

@@ -26,7 +26,7 @@ export async function* checkNodes(
     } catch (error) {
       signal.throwIfAborted();
       if (!isNodeFailure(error)) throw error;
-      yield { subject, ...problem(error.message.replace(subject, 'It')) };
+      yield { subject, ...problem(error.message.replace(new RegExp(`^${subject}`), 'It')) };
     }
   }
 }

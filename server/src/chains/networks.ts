@@ -18,19 +18,19 @@ export interface Network {
   /** How many confirmations a receipt needs to count, if it is of a small amount. */
   readonly confirmations: number;
   /** By value; `confirmations` holds for all amounts if it is absent. See `payments/depth.ts`. */
-  readonly depths?: readonly DepthRule[];
+  readonly depths?: readonly DepthRule[] | undefined;
   /** How long it usually takes until a block is final, for networks where large amounts wait for that. */
-  readonly finalitySeconds?: number;
+  readonly finalitySeconds?: number | undefined;
   /** Receipts worth more than this count only when two nodes have confirmed them. No receipt needs it if it is absent. */
   readonly crossCheckAbove?: Worth;
   /** See `inclusionHoursOf`. */
-  readonly inclusionHours?: number;
+  readonly inclusionHours?: number | undefined;
   /** The page of a transaction in a block explorer, with `{txHash}` for its hash; none if absent. */
-  readonly explorer?: string;
+  readonly explorer?: string | undefined;
   /** What wallets in the payer's browser need. Only EVM networks with real nodes have it. */
-  readonly evm?: EvmNetwork;
+  readonly evm?: EvmNetwork | undefined;
   /** The page of a block in a block explorer, with `{height}`; none if absent. */
-  readonly blockExplorer?: string;
+  readonly blockExplorer?: string | undefined;
   /** The usual time between two blocks, which payers are told. Absent on test networks, where nothing is usual. */
   readonly blockSeconds?: number;
   /** What sending usually costs the payer; unknown if absent. */
@@ -95,7 +95,7 @@ export interface EvmNetwork {
   /** Code of the network's own coin, in which its fees are paid. */
   readonly coin: string;
   /** A JSON-RPC URL that everybody may use, for wallets that do not know the network. */
-  readonly rpcUrl?: string;
+  readonly rpcUrl?: string | undefined;
 }
 
 /** A currency on a network. Amounts are plain decimals in that currency. */
@@ -104,7 +104,7 @@ export interface Asset {
   readonly minAmount: string;
   /** What a merchant pays for a withdrawal. */
   readonly withdrawalFee: string;
-  readonly contract?: string;
+  readonly contract?: string | undefined;
   /** Decimals of the amounts on the chain. Real networks have it; the books can have other ones. */
   readonly decimals?: number;
 }

@@ -18,6 +18,8 @@ export interface NodeClientOptions {
   readonly url: string;
   /** Sent with each request, such as a provider's key. Never shown. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Adds to the URL what a node is logged in to with, before each request: it can change when the node is started. @throws NodeError */
+  readonly logIn?: ((url: URL, name: string) => URL) | undefined;
   /** How long one request may take, 15 seconds by default. */
   readonly timeoutMs?: number | undefined;
   /** The most calls in one request, 50 by default. Fewer are sent to nodes that refuse as many. */
@@ -38,8 +40,8 @@ const defaultPauseMs = 1000;
 const longestPauseMs = 10 * 60_000;
 
 export function createNodeClient(options: NodeClientOptions) {
-  const { name, timeoutMs = 15_000, maxBatch = usualBatch, now = Date.now, budget } = options;
-  const target = readNodeUrl(options.url, options.headers);
+  const { name, timeoutMs = 15_000, maxBatch = usualBatch, now = Date.now, budget, logIn } = options;
+  let target = readNodeUrl(options.url, options.headers);
   const used = {
     /** HTTP requests. */
     requests: 0,
@@ -60,6 +62,11 @@ export function createNodeClient(options: NodeClientOptions) {
   const fail = (fault: NodeError['fault'], what: string, retryAfterMs?: number) =>
     new NodeError(fault, `${name} ${target.redact(what)}`, retryAfterMs);
 
+  function currentTarget(): NodeTarget {
+    if (logIn) target = readNodeUrl(logIn(new URL(options.url), name).href, options.headers);
+    return target;
+  }
+
   function pause(header: string | null): NodeError {
     refusals += 1;
     used.limited += 1;
@@ -67,6 +74,39 @@ export function createNodeClient(options: NodeClientOptions) {
     const pauseMs = Math.min(asked ?? defaultPauseMs * 2 ** Math.min(refusals - 1, 6), longestPauseMs);
     pausedUntil = Math.max(pausedUntil, now() + pauseMs);
     return fail('limited', `takes no more requests for ${seconds(pauseMs)}`, pauseMs);
+  }
+
+  async function exchange({ url, headers }: NodeTarget, body: unknown, signal: AbortSignal) {
+    // Not AbortSignal.any: on a signal that lives as long as the scanner, Node 20 keeps every signal made from it.
+    const controller = new AbortController();
+    const abort = () => controller.abort();
+    signal.addEventListener('abort', abort);
+    const isLate = () => controller.abort(fail('timeout', `did not answer within ${seconds(timeoutMs)}`));
+    const timer = setTimeout(isLate, timeoutMs);
+    try {
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
+        body: JSON.stringify(body),
+        // A redirect would send the credentials to another address than the configured one.
+        redirect: 'error',
+        signal: controller.signal,
+      });
+      const chunks: Uint8Array[] = [];
+      let length = 0;
+      for await (const chunk of response.body ?? []) {
+        const bytes = chunk as Uint8Array;
+        length += bytes.length;
+        if (length > longestAnswerBytes) throw fail('too-large', 'answered with too much');
+        chunks.push(bytes);
+      }
+      const retryAfter = response.headers.get('retry-after');
+      return { status: response.status, retryAfter, text: Buffer.concat(chunks).toString('utf8') };
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', abort);
+      controller.abort();
+    }
   }
 
   async function send(to: NodeTarget, body: unknown, signal: AbortSignal): Promise<unknown> {
@@ -79,7 +119,7 @@ export function createNodeClient(options: NodeClientOptions) {
     used.requests += 1;
     const startedAt = performance.now();
     try {
-      const answer = await exchange(to, body, timeoutMs, signal);
+      const answer = await exchange(to, body, signal);
       if (answer.status === 429 || (answer.status === 503 && answer.retryAfter !== null)) {
         throw pause(answer.retryAfter);
       }
@@ -96,156 +136,104 @@ export function createNodeClient(options: NodeClientOptions) {
       signal.throwIfAborted();
       used.failures += 1;
       if (error instanceof NodeError) throw error;
-      if (error instanceof TooLong) throw fail('too-large', 'answered with too much');
-      if (error instanceof TimedOut) throw fail('timeout', `did not answer within ${seconds(timeoutMs)}`);
       throw fail('unreachable', `cannot be reached: ${to.redact(describe(error))}`);
     } finally {
       used.durationMs += performance.now() - startedAt;
     }
   }
 
-  /** The result of one answer, or the error in it. */
+  /** The result of one answer, or the error that the node answers the call with. @throws NodeError for all other errors */
   function readAnswer(answer: Readonly<Record<string, unknown>>): unknown {
     const { error } = answer;
     if (isObject(error)) {
       const code = typeof error['code'] === 'number' ? error['code'] : 0;
       const text = typeof error['message'] === 'string' ? error['message'] : 'without a message';
-      if (isRateLimit(code, text)) return pause(null);
+      if (isRateLimit(code, text)) throw pause(null);
       return new RpcFailure(code, `${name} answered: ${target.redact(text).slice(0, 300)} (${code})`);
     }
-    if (!('result' in answer)) return fail('garbage', 'answered without a result');
+    if (!('result' in answer)) throw fail('garbage', 'answered without a result');
     return answer['result'];
   }
 
   async function sendCall(call: RpcCall, signal: AbortSignal): Promise<unknown> {
     const id = nextId++;
-    used.calls += 1;
-    const answer = await send(target, { jsonrpc: '2.0', id, ...call }, signal);
+    const answer = await send(currentTarget(), { jsonrpc: '2.0', id, ...call }, signal);
     // An answer that is an error can lack the id: the node could not read it.
     if (!isObject(answer) || (answer['id'] !== id && !isObject(answer['error']))) {
       throw fail('garbage', 'did not answer the call');
     }
-    const result = readAnswer(answer);
-    if (result instanceof NodeError) throw result;
-    return result;
+    return readAnswer(answer);
   }
 
   async function sendBatch(calls: readonly RpcCall[], signal: AbortSignal): Promise<unknown[]> {
     const requests = calls.map((call) => ({ jsonrpc: '2.0', id: nextId++, ...call }));
-    used.calls += calls.length;
-    const answers = await send(target, requests, signal);
+    const answers = await send(currentTarget(), requests, signal);
     if (!Array.isArray(answers)) {
-      const failure = isObject(answers) && isObject(answers['error']) ? readAnswer(answers) : undefined;
-      if (failure instanceof NodeError) throw failure;
+      // It may be too many requests, and not too many calls in one.
+      if (isObject(answers) && isObject(answers['error'])) readAnswer(answers);
       throw fail('too-large', 'refused a batch of calls');
     }
     const byId = new Map(answers.filter(isObject).map((answer) => [answer['id'], answer]));
     return requests.map(({ id }) => {
       const answer = byId.get(id);
       if (!answer) throw fail('garbage', 'left calls of a batch unanswered');
-      const result = readAnswer(answer);
-      if (result instanceof NodeError) throw result;
-      return result;
+      return readAnswer(answer);
     });
+  }
+
+  /**
+   * Makes several calls in as few requests as the node bears. Answers in the order of the calls; a call that the node
+   * answers with an error has an RpcFailure as its answer.
+   * @throws NodeError
+   */
+  async function batch(calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly unknown[]> {
+    const results: unknown[] = [];
+    while (results.length < calls.length) {
+      const part = calls.slice(results.length, results.length + size);
+      const [only] = part;
+      if (!only) break;
+      used.calls += part.length;
+      try {
+        // Alone, a call is not sent as a batch: some nodes refuse those.
+        results.push(...(part.length === 1 ? [await sendCall(only, signal)] : await sendBatch(part, signal)));
+      } catch (error) {
+        const isTooLarge =
+          error instanceof NodeError && (error.fault === 'too-large' || error.fault === 'refused');
+        if (!isTooLarge || part.length === 1) throw error;
+        size = Math.max(1, Math.floor(part.length / 2));
+        continue;
+      }
+      refusals = 0;
+      if (part.length === size && size < maxBatch) size += 1;
+    }
+    return results;
   }
 
   return {
     /** `node 1` for the first of the configuration. */
     name,
 
-    /**
-     * Makes one call.
-     * @throws NodeError, or RpcFailure if the node answers with an error
-     */
+    batch,
+
+    /** Makes one call. @throws NodeError, or RpcFailure if the node answers with an error */
     async call(method: string, params: readonly unknown[], signal: AbortSignal): Promise<unknown> {
-      const result = await sendCall({ method, params }, signal);
-      refusals = 0;
+      const [result] = await batch([{ method, params }], signal);
       if (result instanceof RpcFailure) throw result;
       return result;
     },
 
-    /**
-     * Makes several calls in as few requests as the node bears. Answers in the order of the calls; a call that the node
-     * answers with an error has an RpcFailure as its answer.
-     * @throws NodeError
-     */
-    async batch(calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly unknown[]> {
-      const results: unknown[] = [];
-      while (results.length < calls.length) {
-        const part = calls.slice(results.length, results.length + size);
-        const [only] = part;
-        if (!only) break;
-        try {
-          // Alone, a call is not sent as a batch: some nodes refuse those.
-          results.push(
-            ...(part.length === 1 ? [await sendCall(only, signal)] : await sendBatch(part, signal)),
-          );
-        } catch (error) {
-          const isTooLarge =
-            error instanceof NodeError && (error.fault === 'too-large' || error.fault === 'refused');
-          if (!isTooLarge || part.length === 1) throw error;
-          size = Math.max(1, Math.floor(part.length / 2));
-          continue;
-        }
-        refusals = 0;
-        if (part.length === size && size < maxBatch) size += 1;
-      }
-      return results;
+    /** Posts JSON to a path beside the node's own, such as one of Tron's HTTP API. @throws NodeError */
+    async post(path: string, body: unknown, signal: AbortSignal): Promise<unknown> {
+      const url = new URL(path, options.url);
+      url.search = new URL(options.url).search;
+      return send(readNodeUrl(url.href, options.headers), body, signal);
     },
 
-    /**
-     * Posts JSON to another path of the node's host, such as Tron's HTTP API.
-     * @throws NodeError
-     */
-    post: async (url: string, body: unknown, signal: AbortSignal) =>
-      send(readNodeUrl(url, options.headers), body, signal),
     /** What was asked of it since the start, for the metrics. */
     usage: () => ({ ...used }),
     /** The most calls that are sent in one request now. */
     batchSize: () => size,
   };
-}
-
-class TimedOut extends Error {}
-class TooLong extends Error {}
-
-async function exchange({ url, headers }: NodeTarget, body: unknown, timeoutMs: number, signal: AbortSignal) {
-  // Not AbortSignal.any: on a signal that lives as long as the scanner, Node 20 keeps every signal made from it.
-  const controller = new AbortController();
-  const abort = () => controller.abort();
-  signal.addEventListener('abort', abort);
-  const timer = setTimeout(() => controller.abort(new TimedOut()), timeoutMs);
-  try {
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
-      body: JSON.stringify(body),
-      // A redirect would send the credentials to another address than the configured one.
-      redirect: 'error',
-      signal: controller.signal,
-    });
-    return {
-      status: response.status,
-      retryAfter: response.headers.get('retry-after'),
-      text: await readText(response),
-    };
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', abort);
-    controller.abort();
-  }
-}
-
-async function readText(response: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of response.body ?? []) {
-    const bytes = chunk as Uint8Array;
-    length += bytes.length;
-    if (length > longestAnswerBytes) throw new TooLong();
-    chunks.push(bytes);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 function parseJson(text: string): unknown {

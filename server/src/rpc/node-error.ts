@@ -28,6 +28,7 @@ export class NodeError extends Error {
 /** The node understood the call, and answered with a JSON-RPC error. */
 export class RpcFailure extends Error {
   override readonly name = 'RpcFailure';
+  readonly fault = 'failure';
   /** The JSON-RPC error code, such as -32000. */
   readonly code: number;
 
@@ -36,6 +37,26 @@ export class RpcFailure extends Error {
     this.code = code;
   }
 }
+
+/** What a call returns, or what the error says that the node answers it with. @param handle throws what says nothing */
+export async function ifRefused<T, R>(
+  answer: Promise<T>,
+  handle: (failure: RpcFailure) => R,
+): Promise<T | R> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof RpcFailure) return handle(error);
+    throw error;
+  }
+}
+
+/** What a call returns; undefined if the node refuses it, for what not every node offers or knows. @param code of that refusal alone */
+export const unlessRefused = <T>(answer: Promise<T>, code?: number): Promise<T | undefined> =>
+  ifRefused(answer, (failure) => {
+    if (code === undefined || failure.code === code) return undefined;
+    throw failure;
+  });
 
 /** Whether an error is about a node, so that another one may be tried. */
 export function isNodeFailure(error: unknown): error is NodeError | RpcFailure {
@@ -55,6 +76,6 @@ export class NodesUnavailable extends Error {
 
   /** Whether a node failed in this way. */
   isAny(fault: NodeFault): boolean {
-    return this.errors.some((error) => error instanceof NodeError && error.fault === fault);
+    return this.errors.some((error) => error.fault === fault);
   }
 }

@@ -1,15 +1,14 @@
 /** The nodes of one network: which of them are healthy, and which one is asked. */
 import { createNodeClient, type NodeClient, type NodeClientOptions } from './node-client.js';
-import { isNodeFailure, NodeError, NodesUnavailable, type RpcFailure } from './node-error.js';
+import { isNodeFailure, NodeError, NodesUnavailable, type NodeFault, type RpcFailure } from './node-error.js';
 import { createRequestBudget } from './request-budget.js';
 
-export type NodeStatus = ReturnType<NodePool['status']>[number];
+export type NodeStatus = ReturnType<ReturnType<typeof createNodePool>['status']>[number];
 
-export type NodePool = ReturnType<typeof createNodePool>;
-
-export interface NodePoolOptions extends Pick<
+/** `C`: a client with typed calls, which works with one node. */
+export interface NodePoolOptions<C> extends Pick<
   NodeClientOptions,
-  'headers' | 'timeoutMs' | 'maxBatch' | 'now'
+  'headers' | 'logIn' | 'timeoutMs' | 'maxBatch' | 'now'
 > {
   /** The network's code, for messages. */
   readonly network: string;
@@ -17,11 +16,13 @@ export interface NodePoolOptions extends Pick<
   readonly nodes: readonly string[];
   /** What all nodes together may be asked in a minute, each call of a batch counted; no limit by default. */
   readonly requestsPerMinute?: number | undefined;
+  /** The client for one piece of work. */
+  open(node: NodeClient, signal: AbortSignal): C;
   /**
    * Called before a node is used for the first time, and again after each failure to reach it.
    * @throws NodeError with the fault `wrong-network` if the node is on another chain
    */
-  verify(node: NodeClient, signal: AbortSignal): Promise<void>;
+  verify(node: C): Promise<void>;
   /** Called with what an operator should know: a node stops or starts to be used. Never contains a URL. */
   warn?: ((message: string) => void) | undefined;
 }
@@ -39,12 +40,23 @@ interface Member {
 }
 
 const longestRestMs = 60_000;
-/** A wrong chain is a mistake in the configuration. Nothing but a change there or at the provider will heal it. */
-const wrongNetworkRestMs = 30_000;
-const behindRestMs = 2000;
+/** How long a node rests after what does not heal by asking it less often. */
+const restMs: Partial<Record<NodeFault | 'failure', number>> = {
+  behind: 2000,
+  inconsistent: 2000,
+  // A mistake in the configuration: nothing but a change there or at the provider will heal it.
+  'wrong-network': 30_000,
+};
+/** Whoever answers next behind the same URL may be another server. */
+const interruptions: ReadonlySet<NodeFault | 'failure'> = new Set([
+  'unreachable',
+  'timeout',
+  'refused',
+  'garbage',
+]);
 
-export function createNodePool(options: NodePoolOptions) {
-  const { network, verify, warn, now = Date.now } = options;
+export function createNodePool<C>(options: NodePoolOptions<C>) {
+  const { network, open, verify, warn, now = Date.now } = options;
   if (options.nodes.length === 0) throw new Error(`The network ${network} has no node: name at least one`);
   const { requestsPerMinute } = options;
   const budget = requestsPerMinute === undefined ? undefined : createRequestBudget(requestsPerMinute, now);
@@ -75,27 +87,21 @@ export function createNodePool(options: NodePoolOptions) {
   }
 
   function fail(member: Member, error: NodeError | RpcFailure): void {
+    const { fault } = error;
     member.failures += 1;
-    const fault = faultOf(error);
     const backOffMs = Math.min(1000 * 2 ** Math.min(member.failures - 1, 10), longestRestMs);
+    const askedMs = error instanceof NodeError ? error.retryAfterMs : undefined;
+    member.restsUntil = now() + (askedMs ?? restMs[fault] ?? backOffMs);
     member.isBarred = fault === 'limited' || fault === 'wrong-network';
-    let restMs = backOffMs;
-    if (fault === 'behind' || fault === 'inconsistent') restMs = behindRestMs;
-    if (fault === 'wrong-network') restMs = wrongNetworkRestMs;
-    if (error instanceof NodeError && error.retryAfterMs !== undefined) restMs = error.retryAfterMs;
-    member.restsUntil = now() + restMs;
-    // Whoever answers next behind the same URL may be another server.
-    if (fault === 'unreachable' || fault === 'timeout' || fault === 'refused' || fault === 'garbage') {
-      member.isVerified = false;
-    }
-    const isNew = member.problem === undefined || faultOf(member.problem) !== faultOf(error);
+    if (interruptions.has(fault)) member.isVerified = false;
+    const isNew = member.problem?.fault !== fault;
     member.problem = error;
     if (isNew) warn?.(`${network}: ${error.message}`);
   }
 
   /** Yields what each node makes of the work, best first; those that fail are left out. @throws NodesUnavailable if all do */
   async function* attempts<T>(
-    work: (node: NodeClient) => Promise<T>,
+    work: (node: C) => Promise<T>,
     signal: AbortSignal,
     except?: string,
   ): AsyncGenerator<{ readonly member: Member; readonly result: T }> {
@@ -104,9 +110,9 @@ export function createNodePool(options: NodePoolOptions) {
     for (const member of candidates().filter(isAsked)) {
       signal.throwIfAborted();
       try {
-        if (!member.isVerified) await verify(member.client, signal);
+        if (!member.isVerified) await verify(open(member.client, signal));
         member.isVerified = true;
-        const result = await work(member.client);
+        const result = await work(open(member.client, signal));
         succeed(member);
         isAnswered = true;
         yield { member, result };
@@ -134,7 +140,7 @@ export function createNodePool(options: NodePoolOptions) {
      * @param except the node not to ask, if there is another: a second one is to confirm what it said
      * @throws NodesUnavailable if no node could do it
      */
-    async run<T>(work: (node: NodeClient) => Promise<T>, signal: AbortSignal, except?: string): Promise<T> {
+    async run<T>(work: (node: C) => Promise<T>, signal: AbortSignal, except?: string): Promise<T> {
       for await (const { member, result } of attempts(work, signal, except)) {
         inUse = member;
         return result;
@@ -147,7 +153,7 @@ export function createNodePool(options: NodePoolOptions) {
      * @returns their results, at least one
      * @throws NodesUnavailable if no node could do it
      */
-    async each<T>(work: (node: NodeClient) => Promise<T>, signal: AbortSignal): Promise<T[]> {
+    async each<T>(work: (node: C) => Promise<T>, signal: AbortSignal): Promise<T[]> {
       const results: T[] = [];
       for await (const { result } of attempts(work, signal)) results.push(result);
       return results;
@@ -160,7 +166,7 @@ export function createNodePool(options: NodePoolOptions) {
         /** Why the node is not used now; undefined if it is healthy. */
         problem: member.problem?.message,
         /** What kind of problem it is: it may be told to anybody. */
-        fault: member.problem && faultOf(member.problem),
+        fault: member.problem?.fault,
         /** Whether it did the last piece of work. */
         isInUse: member === inUse,
         ...member.client.usage(),
@@ -169,8 +175,4 @@ export function createNodePool(options: NodePoolOptions) {
     /** How many requests the budget leaves now; undefined without one. */
     requestsLeft: () => budget?.left(),
   };
-}
-
-function faultOf(error: NodeError | RpcFailure): NodeError['fault'] | 'failure' {
-  return error instanceof NodeError ? error.fault : 'failure';
 }

@@ -208,6 +208,7 @@ export function createScanner({ networks, newId, ...deps }: ScannerOptions) {
       await Promise.all([...loops.values()].map((loop) => loop.stop()));
     },
     status: () => [...loops.values()].map((loop) => loop.status()),
+    statusOf: (network: NetworkRef) => loops.get(keyOf(network))?.status(),
   };
 }
 

@@ -2,11 +2,11 @@
 import { addressFormat } from '../addresses/formats.js';
 import { assetAt, coinOf, fromChain, isCoin, toChain } from '../chains/assets.js';
 import { topicOf } from '../chains/evm/abi.js';
-import { unlessRefused, type EvmClient } from '../chains/evm/client.js';
+import type { EvmClient } from '../chains/evm/client.js';
 import { createRangeReader, type BlockRange } from '../chains/evm/read-blocks.js';
 import type { EvmBlock, EvmHeader, EvmReceipt, EvmTransaction } from '../chains/evm/replies.js';
 import { readTransferCall, readTransferLog, transferTopic } from '../chains/evm/token.js';
-import { NodeError } from '../rpc/node-error.js';
+import { NodeError, unlessRefused } from '../rpc/node-error.js';
 import { coinIndex, inconsistent, logIndex, readReceipts, type WithLogs } from '../chains/evm/transfers.js';
 import type { WantedLogs } from '../chains/evm/wanted-logs.js';
 import type { TransferTable, TreasuryPaymentTable } from '../db/schema.js';

@@ -4,21 +4,12 @@ import { defaultNet } from '../../addresses/formats.js';
 import type { Chain, ChainBlock, ChainHead } from '../chain.js';
 import type { ConnectionStatus } from '../connect.js';
 import { ChainBehind } from '../read-chain.js';
-import { isObject, type NodeClient } from '../../rpc/node-client.js';
 import { NodeError, NodesUnavailable } from '../../rpc/node-error.js';
-import {
-  createBitcoinNodes,
-  isCatchingUp,
-  readBlockchainInfo,
-  readFullBlock,
-  rpcCodes,
-  unknownForm,
-  unlessError,
-  type BitcoinConfig,
-} from './bitcoin-nodes.js';
+import { createBitcoinNodes, isCatchingUp, type BitcoinConfig } from './bitcoin-nodes.js';
+import type { BitcoinClient } from './client.js';
 import type { ChainDeps } from '../config/nodes.js';
 import { createMempoolReader, type FindTransfers } from './mempool.js';
-import { isHash, isHeight, readTransaction, spentOf, transfersOf } from './transactions.js';
+import { readTransaction, spentOf, transfersOf } from './transactions.js';
 
 export type BitcoinChain = ReturnType<typeof createBitcoinChain>;
 
@@ -37,15 +28,16 @@ const noParent = '0'.repeat(64);
  * before, it is the cause of a ChainBehind.
  * @throws if the configuration has no node, or a URL that is none
  */
-export function createBitcoinChain(config: BitcoinConfig, { watched, soughtCoins, warn, now }: ChainDeps) {
+export function createBitcoinChain(config: BitcoinConfig, deps: ChainDeps) {
+  const { watched, soughtCoins, now } = deps;
   const { mode, network, family, currency } = config;
   const prefixes = addressPrefixes[family][config.addressNet ?? defaultNet(mode)];
-  const nodes = createBitcoinNodes(config, { now, warn });
+  const nodes = createBitcoinNodes(config, deps);
 
   const findTransfers: FindTransfers = async (answers, what, node) => {
     const transactions = answers.map((answer) => {
       const transaction = readTransaction(answer, prefixes);
-      if (!transaction) throw unknownForm(node, what);
+      if (!transaction) throw node.unknownForm(what);
       return transaction;
     });
     const addresses = new Set(transactions.flatMap(({ outputs }) => outputs.map(({ address }) => address)));
@@ -64,20 +56,19 @@ export function createBitcoinChain(config: BitcoinConfig, { watched, soughtCoins
 
   /** @param refused gets a head that is lower than the last one */
   async function readHead(
-    node: NodeClient,
+    node: BitcoinClient,
     former: string | undefined,
     refused: ChainHead[],
-    signal: AbortSignal,
   ): Promise<ChainHead> {
-    const info = await readBlockchainInfo(node, signal);
-    const { height, hash } = info;
+    const info = await node.info();
+    const { blocks: height, bestblockhash: hash, mediantime } = info;
     if (isCatchingUp(info)) {
       throw new NodeError(
         'behind',
         `${node.name} is still catching up: it has ${height} of ${info.headers} blocks`,
       );
     }
-    if (latest && height < latest.height && !(await isReplaced(node, latest, signal))) {
+    if (latest && height < latest.height && !(await isReplaced(node, latest))) {
       refused.push({ height, hash });
       throw new NodeError(
         'behind',
@@ -87,25 +78,15 @@ export function createBitcoinChain(config: BitcoinConfig, { watched, soughtCoins
     if (hash === former)
       throw new NodeError('behind', `${node.name} is behind: another node has left block ${height}`);
     latestNode = node.name;
-    medianTime = info.medianTime ?? medianTime;
+    if (mediantime !== undefined) medianTime = mediantime * 1000;
     return { height, hash };
   }
 
-  async function readBlock(
-    node: NodeClient,
-    height: number,
-    signal: AbortSignal,
-  ): Promise<ChainBlock | undefined> {
-    const hash = await unlessError(node.call('getblockhash', [height], signal), rpcCodes.invalidParameter);
+  async function readBlock(node: BitcoinClient, height: number): Promise<ChainBlock | undefined> {
+    const hash = await node.blockHash(height);
     if (hash === undefined) return undefined;
-    if (!isHash(hash)) throw unknownForm(node, 'getblockhash');
-    const block = await readFullBlock(node, hash, height, signal);
-    const what = `block ${height}`;
-    if (!isObject(block) || block['hash'] !== hash || block['height'] !== height)
-      throw unknownForm(node, what);
-    const { previousblockhash: parentHash = noParent, time, tx } = block;
-    if (!isHash(parentHash) || !isHeight(time) || !Array.isArray(tx)) throw unknownForm(node, what);
-    const transfers = await findTransfers(tx, what, node);
+    const { previousblockhash: parentHash = noParent, time, tx } = await node.block(hash, height);
+    const transfers = await findTransfers(tx, `block ${height}`, node);
     const sought = (await soughtCoins?.()) ?? new Set();
     const spent = sought.size === 0 ? [] : spentOf(tx, sought);
     return { height, hash, parentHash, time: time * 1000, transfers, ...(spent.length > 0 && { spent }) };
@@ -117,7 +98,7 @@ export function createBitcoinChain(config: BitcoinConfig, { watched, soughtCoins
    * Reads the mempool of a node that has the same head as the one that was read last. If that changes meanwhile, the
    * scanner must notice: what has just gone into a block is not in the mempool any more, and must not count as dropped.
    */
-  async function readPending(node: NodeClient, signal: AbortSignal) {
+  async function readPending(node: BitcoinClient, signal: AbortSignal) {
     const { transfers, head } = await readMempool(node, signal);
     if (latest && head !== latest.hash) {
       if (node.name !== latestNode) {
@@ -143,7 +124,7 @@ export function createBitcoinChain(config: BitcoinConfig, { watched, soughtCoins
       outdated = undefined;
       const refused: ChainHead[] = [];
       try {
-        latest = await nodes.run((node) => readHead(node, former, refused, signal), signal);
+        latest = await nodes.run((node) => readHead(node, former, refused), signal);
       } catch (error) {
         const [lower] = refused.sort((a, b) => b.height - a.height);
         if (!(error instanceof NodesUnavailable) || !lower || !latest) throw error;
@@ -162,16 +143,16 @@ export function createBitcoinChain(config: BitcoinConfig, { watched, soughtCoins
       latest = undefined;
     },
 
-    block: (height, signal) => nodes.run((node) => readBlock(node, height, signal), signal),
+    block: (height, signal) => nodes.run((node) => readBlock(node, height), signal),
 
     blockOfEach: (height, signal) =>
-      nodes.each(async (node) => ({ node: node.name, block: await readBlock(node, height, signal) }), signal),
+      nodes.each(async (node) => ({ node: node.name, block: await readBlock(node, height) }), signal),
 
     blocks: (from, to, signal) =>
       nodes.run(async (node) => {
         const end = Math.min(to, from + blocksAtOnce - 1);
         const heights = Array.from({ length: end - from + 1 }, (_, index) => from + index);
-        const blocks = await Promise.all(heights.map((height) => readBlock(node, height, signal)));
+        const blocks = await Promise.all(heights.map((height) => readBlock(node, height)));
         const missing = blocks.indexOf(undefined);
         return blocks.slice(0, missing < 0 ? undefined : missing).filter((block) => block !== undefined);
       }, signal),
@@ -185,7 +166,6 @@ export function createBitcoinChain(config: BitcoinConfig, { watched, soughtCoins
 }
 
 /** Whether a node knows a block, and knows that it is not on the best chain. */
-async function isReplaced(node: NodeClient, { hash }: ChainHead, signal: AbortSignal): Promise<boolean> {
-  const header = await unlessError(node.call('getblockheader', [hash], signal), rpcCodes.unknown);
-  return isObject(header) && header['confirmations'] === -1;
+async function isReplaced(node: BitcoinClient, { hash }: ChainHead): Promise<boolean> {
+  return (await node.header(hash))?.confirmations === -1;
 }

@@ -1,16 +1,15 @@
 /** The transactions to our addresses that wait for a block. Reads each transaction once, however long it waits. */
 import type { ChainTransfer } from '../chain.js';
-import { isObject, type NodeClient } from '../../rpc/node-client.js';
+import { isObject } from '../../rpc/node-client.js';
 import { NodeError } from '../../rpc/node-error.js';
-import { callAll, rpcCodes, unknownForm } from './bitcoin-nodes.js';
-import { isHash } from './transactions.js';
+import type { BitcoinClient } from './client.js';
 import { groupBy } from '../../shared/group-by.js';
 
 /** Finds the transfers to our addresses in transactions as a node answers them. */
 export type FindTransfers = (
   transactions: readonly unknown[],
   what: string,
-  node: NodeClient,
+  node: BitcoinClient,
 ) => Promise<readonly ChainTransfer[]>;
 
 /** How many transactions are read before what they pay us is kept. */
@@ -22,15 +21,14 @@ export function createMempoolReader(findTransfers: FindTransfers) {
   let known = new Set<string>();
   const ours = new Map<string, readonly ChainTransfer[]>();
 
-  async function learn(node: NodeClient, txids: readonly string[], signal: AbortSignal): Promise<void> {
-    const calls = txids.map((txid) => ({ method: 'getrawtransaction', params: [txid, 1] }));
-    const answers = await callAll(node, calls, signal, rpcCodes.unknown);
+  async function learn(node: BitcoinClient, txids: readonly string[]): Promise<void> {
+    const answers = await node.transactions(txids);
     const waiting = new Map<string, unknown>();
     for (const [index, txid] of txids.entries()) {
       const answer = answers[index];
       // It left the mempool after the list was read. If it went into a block, the next scan finds it there.
       if (answer === undefined) continue;
-      if (!isObject(answer) || answer['txid'] !== txid) throw unknownForm(node, `getrawtransaction ${txid}`);
+      if (!isObject(answer) || answer['txid'] !== txid) throw node.unknownForm(`getrawtransaction ${txid}`);
       // A node with an index of transactions also finds those that have just gone into a block.
       if (typeof answer['blockhash'] !== 'string') waiting.set(txid, answer);
     }
@@ -47,26 +45,16 @@ export function createMempoolReader(findTransfers: FindTransfers) {
     known = new Set(listed.filter((txid) => known.has(txid)));
   }
 
-  return async (node: NodeClient, signal: AbortSignal) => {
-    const methods = ['getbestblockhash', 'getmempoolinfo', 'getrawmempool', 'getbestblockhash'];
-    const calls = methods.map((method) => ({ method, params: [] }));
-    const [head, info, listed, headAfter] = await callAll(node, calls, signal);
-    if (!isObject(info) || !Array.isArray(listed) || !listed.every(isHash)) {
-      throw unknownForm(node, 'getrawmempool');
-    }
-    // Until the node has read its file, transactions are missing that were never dropped.
-    if (info['loaded'] === false) throw new NodeError('behind', `${node.name} is still loading its mempool`);
-    const fresh = listed.filter((txid) => !known.has(txid));
+  return async (node: BitcoinClient, signal: AbortSignal) => {
+    const { isLoaded, txids, head } = await node.mempool();
+    if (!isLoaded) throw new NodeError('behind', `${node.name} is still loading its mempool`);
+    const fresh = txids.filter((txid) => !known.has(txid));
     for (let start = 0; start < fresh.length; start += stepSize) {
       signal.throwIfAborted();
-      await learn(node, fresh.slice(start, start + stepSize), signal);
+      await learn(node, fresh.slice(start, start + stepSize));
     }
-    forget(listed);
-    return {
-      /** To our addresses. What was replaced, or conflicts with a block, is not among them. */
-      transfers: [...ours.values()].flat(),
-      /** The hash of the node's head when the mempool was listed; undefined if it changed just then. */
-      head: head === headAfter ? head : undefined,
-    };
+    forget(txids);
+    /** To our addresses. What was replaced, or conflicts with a block, is not among them. */
+    return { transfers: [...ours.values()].flat(), head };
   };
 }

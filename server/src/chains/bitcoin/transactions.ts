@@ -9,6 +9,12 @@ import type { ChainTransfer, SpentCoin } from '../chain.js';
 import { isObject } from '../../rpc/node-client.js';
 import { NodeError } from '../../rpc/node-error.js';
 
+/** An output of a transaction, which a later one can spend. */
+export interface Outpoint {
+  readonly txHash: string;
+  readonly outputIndex: number;
+}
+
 /**
  * Reads the outputs of a transaction that have an address. Others do not matter: data (OP_RETURN), bare multisig, and
  * those in Litecoin's MWEB, which have neither an address nor an amount that a node could show.
@@ -59,14 +65,34 @@ export function transfersOf(
 /** Which of the coins, as `hash:index`, these transactions spend. */
 export function spentOf(transactions: readonly unknown[], coins: ReadonlySet<string>): SpentCoin[] {
   return transactions.flatMap((transaction) => {
-    if (!isObject(transaction) || !Array.isArray(transaction['vin'])) return [];
-    const { txid, vin } = transaction;
-    if (!isHash(txid)) return [];
-    return vin.flatMap((input: unknown) => {
-      if (!isObject(input)) return [];
-      const coin = `${String(input['txid'])}:${String(input['vout'])}`;
-      return coins.has(coin) ? [{ coin, txHash: txid }] : [];
-    });
+    const txHash = isObject(transaction) ? transaction['txid'] : undefined;
+    if (!isHash(txHash)) return [];
+    const spent = inputsOf(transaction).map((input) => `${input.txHash}:${input.outputIndex}`);
+    return spent.filter((coin) => coins.has(coin)).map((coin) => ({ coin, txHash }));
+  });
+}
+
+/** The outputs that a transaction spends. */
+export function inputsOf(transaction: unknown): Outpoint[] {
+  const inputs: unknown = isObject(transaction) ? transaction['vin'] : undefined;
+  if (!Array.isArray(inputs)) return [];
+  return inputs.flatMap((input: unknown): Outpoint[] => {
+    const { txid, vout } = isObject(input) ? input : {};
+    return isHash(txid) && isHeight(vout) ? [{ txHash: txid, outputIndex: vout }] : [];
+  });
+}
+
+/**
+ * All outputs of a transaction: amounts in satoshis, scripts in hexadecimal digits. An output that cannot be read, such as one in
+ * Litecoin's MWEB, has a negative amount: it equals none of ours.
+ */
+export function outputsOf(transaction: unknown): { amount: bigint; script: string }[] {
+  const outputs: unknown = isObject(transaction) ? transaction['vout'] : undefined;
+  if (!Array.isArray(outputs)) return [];
+  return outputs.map((output: unknown) => {
+    const { value, scriptPubKey } = isObject(output) ? output : {};
+    const script = isObject(scriptPubKey) ? scriptPubKey['hex'] : undefined;
+    return { amount: readSatoshis(value) ?? -1n, script: typeof script === 'string' ? script : '' };
   });
 }
 

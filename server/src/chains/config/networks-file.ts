@@ -20,12 +20,15 @@ export class NetworksFileError extends Error {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-const decimalText = (error: string) =>
+const decimalText = (error: string, most = Infinity) =>
   z.pipe(
     z.union([z.string(), z.number()], { error }),
     z.pipe(
       z.transform((value: string | number) => parseDecimal(value) ?? ''),
-      z.string().check(z.minLength(1, { error })),
+      z.string().check(
+        z.minLength(1, { error }),
+        z.refine((text) => countDecimals(text) <= most, { error: `must have at most ${most} decimals` }),
+      ),
     ),
   );
 
@@ -69,21 +72,23 @@ const asset = z.union(
 );
 
 const worthForm = 'an amount and a currency, such as "1000 USD"';
-const worth = z
-  .string({ error: `must be ${worthForm}` })
-  .check(z.refine((text) => parseWorth(text) !== undefined, { error: `must be ${worthForm}` }));
+/** An amount of a currency that has a rate. */
+const worth = z.pipe(
+  z.string({ error: `must be ${worthForm}` }),
+  z.transform((text: string, { issues }): Worth => {
+    const [, number = '', code] = /^(\S+) ([A-Z]+)$/.exec(text) ?? [];
+    const currency = currencies.find((one) => one.code === code);
+    const amount = parseDecimal(number);
+    if (currency && amount !== undefined && countDecimals(amount) <= currency.decimals) {
+      return { amount, currency: currency.code };
+    }
+    issues.push({ code: 'custom', input: text, message: `must be ${worthForm}`, continue: true });
+    return z.NEVER;
+  }),
+);
 
 const depthForms =
   'must be an integer from 1 to 10000, or a list such as [{"upTo":"1000 USD","confirmations":12},{"require":"finalized"}]';
-
-/** Undefined if it is not an amount of a currency that has a rate. */
-function parseWorth(text: string): Worth | undefined {
-  const [, amount = '', code] = /^(\S+) ([A-Z]+)$/.exec(text) ?? [];
-  const currency = currencies.find((one) => one.code === code);
-  const decimal = parseDecimal(amount);
-  if (!currency || decimal === undefined || countDecimals(decimal) > currency.decimals) return undefined;
-  return { amount: decimal, currency: currency.code };
-}
 
 const networkSettings = z.strictObject({
   nodes: z
@@ -149,11 +154,11 @@ const networkSettings = z.strictObject({
     z.strictObject(
       {
         /** A treasury's forwarders are swept when they hold more than this. */
-        minValue: decimalText('must be a decimal, in US dollars'),
+        minValue: decimalText('must be a decimal, in US dollars', 2),
         /** Above this price of gas, nothing is swept. */
-        maxGasPriceGwei: decimalText('must be a decimal, in gwei'),
+        maxGasPriceGwei: decimalText('must be a decimal, in gwei', 9),
         /** The most that may be spent in 24 hours. */
-        dailyBudget: decimalText("must be a decimal, in the network's own coin"),
+        dailyBudget: decimalText("must be a decimal, in the network's own coin", 18),
       },
       { error: 'must be an object with minValue, maxGasPriceGwei and dailyBudget' },
     ),
@@ -220,32 +225,20 @@ function configure(
   report: Report,
 ) {
   const { mode, family, addressNet } = preset;
-  const inclusionHours = settings.inclusionHours ?? preset.inclusionHours;
   const explorer = settings.explorer === false ? undefined : (settings.explorer ?? preset.explorer);
   if (settings.sweeps && family !== 'evm') report('sweeps', 'is only for EVM networks');
-  for (const [key, most] of [
-    ['minValue', 2],
-    ['maxGasPriceGwei', 9],
-    ['dailyBudget', 18],
-  ] as const) {
-    if (settings.sweeps && countDecimals(settings.sweeps[key]) > most) {
-      report(`sweeps.${key}`, `must have at most ${most} decimals`);
-    }
-  }
   const { assets, chainAssets } = configureAssets(preset, settings.assets ?? {}, report);
   const identity = configureIdentity(preset, settings, report);
-  const evm = configureEvm(preset, settings, identity);
   const blockSeconds = settings.blockSeconds ?? preset.blockSeconds;
   const network: Network = {
     ...{ mode, code, name: settings.name ?? preset.name, family, addressNet },
     ...configureDepths(preset, settings, report),
     ...configureCrossCheck(preset, settings, report),
-    ...(inclusionHours !== undefined && { inclusionHours }),
-    ...(explorer && { explorer: explorer.tx }),
-    ...(evm && { evm }),
-    ...(mode === 'live' && { blockSeconds }),
-    ...(mode === 'live' && preset.networkFee && { networkFee: preset.networkFee }),
-    ...(explorer?.block !== undefined && { blockExplorer: explorer.block }),
+    inclusionHours: settings.inclusionHours ?? preset.inclusionHours,
+    explorer: explorer?.tx,
+    blockExplorer: explorer?.block,
+    evm: configureEvm(preset, settings, identity),
+    ...(mode === 'live' && { blockSeconds, networkFee: preset.networkFee }),
     assets,
   };
   return {
@@ -255,7 +248,6 @@ function configure(
     blockSeconds,
     /** Blocks are made on demand alone, so that an old one says nothing about the node. */
     isOnDemand: settings.blockSeconds === undefined && preset.isOnDemand === true,
-    explorer,
     /** URLs in order of preference. They can hold credentials: never log or show them. */
     nodes: settings.nodes.map((url, position) => {
       const filled = fill(url, `nodes[${position}]`, environment, report);
@@ -280,68 +272,55 @@ function configure(
   };
 }
 
-type DepthSettings = NonNullable<NetworkSettings['confirmations']>;
-
 function configureDepths(
   preset: Preset,
-  settings: NetworkSettings,
+  { confirmations: given }: NetworkSettings,
   report: Report,
 ): Pick<Network, 'confirmations' | 'depths' | 'finalitySeconds'> {
-  const given = settings.confirmations;
-  const rules =
-    given === undefined || typeof given === 'number' ? undefined : parseDepths(preset, given, report);
-  const known = rules ?? (typeof given === 'number' ? given : preset.confirmations);
+  const known = Array.isArray(given)
+    ? configureRules(preset, given, report)
+    : (given ?? preset.confirmations);
   if (typeof known === 'number') return { confirmations: known };
-  const { finalitySeconds } = preset;
   return {
     // What the server itself does, such as sweeps, waits for as many as the smallest amounts.
     confirmations: known.find(({ confirmations }) => confirmations !== null)?.confirmations ?? 12,
     depths: known,
-    ...(finalitySeconds !== undefined && { finalitySeconds }),
+    finalitySeconds: preset.finalitySeconds,
   };
 }
 
-function parseDepths(
+function configureRules(
   { family }: Preset,
-  list: Exclude<DepthSettings, number>,
+  list: Exclude<NetworkSettings['confirmations'], number | undefined>,
   report: Report,
 ): readonly DepthRule[] {
-  return list.map(({ upTo, confirmations, require }, index) => {
+  return list.map(({ upTo, confirmations = null, require }, index) => {
     const key = `confirmations[${index}]`;
-    if ((confirmations === undefined) === (require === undefined)) {
+    const isLast = index === list.length - 1;
+    if ((confirmations === null) === (require === undefined)) {
       report(key, 'must have either confirmations, or "require":"finalized"');
     }
-    if ((upTo === undefined) !== (index === list.length - 1)) {
-      report(
-        key,
-        upTo === undefined
-          ? 'must have upTo: it is not the last one'
-          : 'must not have upTo: it is the last one',
-      );
-    }
-    if (require && isBitcoinLike(family)) {
-      report(key, 'cannot require finality: this network has none');
-    }
-    const limit = upTo === undefined ? undefined : parseWorth(upTo);
-    return { ...(limit && { upTo: limit }), confirmations: confirmations ?? null };
+    if (!upTo && !isLast) report(key, 'must have upTo: it is not the last one');
+    if (upTo && isLast) report(key, 'must not have upTo: it is the last one');
+    if (require && isBitcoinLike(family)) report(key, 'cannot require finality: this network has none');
+    return { upTo, confirmations };
   });
 }
 
 const defaultCrossCheck: Worth = { amount: '1000', currency: 'USD' };
 
-/** One node cannot be compared with another. */
 function configureCrossCheck(
   { mode }: Preset,
   { crossCheckAbove, nodes }: NetworkSettings,
   report: Report,
 ): Pick<Network, 'crossCheckAbove'> {
-  if (typeof crossCheckAbove === 'string' && nodes.length < 2) {
-    report('crossCheckAbove', 'needs two nodes or more, of different providers');
+  // One node cannot be compared with another.
+  if (nodes.length < 2) {
+    if (crossCheckAbove) report('crossCheckAbove', 'needs two nodes or more, of different providers');
+    return {};
   }
-  if (crossCheckAbove === false || nodes.length < 2) return {};
-  const limit = crossCheckAbove === undefined ? undefined : parseWorth(crossCheckAbove);
-  if (limit) return { crossCheckAbove: limit };
-  return mode === 'live' ? { crossCheckAbove: defaultCrossCheck } : {};
+  if (crossCheckAbove) return { crossCheckAbove };
+  return mode === 'live' && crossCheckAbove !== false ? { crossCheckAbove: defaultCrossCheck } : {};
 }
 
 /** Replaces each `{env:NAME}`. */
@@ -376,7 +355,7 @@ function configureEvm(
   // Another chain under the preset's name is not at the preset's URL.
   const known = chainId === undefined ? preset.walletRpcUrl : undefined;
   const rpcUrl = walletRpcUrl === false ? undefined : (walletRpcUrl ?? known);
-  return { chainId: identity.chainId, coin, ...(rpcUrl !== undefined && { rpcUrl }) };
+  return { chainId: identity.chainId, coin, rpcUrl };
 }
 
 function configureAssets(
@@ -386,28 +365,22 @@ function configureAssets(
 ): { assets: Record<string, Asset>; chainAssets: Record<string, ChainAsset> } {
   const assets: Record<string, Asset> = {};
   const chainAssets: Record<string, ChainAsset> = {};
+  const coins = currencies.filter(({ type }) => type === 'crypto');
   for (const code of new Set([...Object.keys(preset.assets), ...Object.keys(settings)])) {
-    const given = settings[code];
+    const given = settings[code] ?? {};
     if (given === false) continue;
-    const known = currencies.find((currency) => currency.code === code && currency.type === 'crypto');
+    const known = coins.find((coin) => coin.code === code);
     if (!known) {
-      const codes = currencies.filter(({ type }) => type === 'crypto').map((currency) => currency.code);
-      report(`assets.${code}`, `is not a coin of this server (${codes.join(', ')})`);
+      report(`assets.${code}`, `is not a coin of this server (${coins.map((coin) => coin.code).join(', ')})`);
       continue;
     }
-    const chainAsset = configureAsset(preset, preset.assets[code], given ?? {}, (key, problem) =>
-      report(`assets.${code}${key}`, problem),
-    );
-    if (!chainAsset) continue;
-    const minAmount = given?.minAmount ?? preset.assets[code]?.minAmount ?? defaultMinimum;
-    chainAssets[code] = { currency: code, unitDecimals: known.decimals, ...chainAsset };
+    const usual = preset.assets[code];
+    const found = configureToken(preset, usual, given, (key, text) => report(`assets.${code}${key}`, text));
+    if (!found) continue;
+    chainAssets[code] = { currency: code, unitDecimals: known.decimals, ...found };
     // The merchant's own wallet pays for withdrawals, so the server adds no fee of its own.
-    assets[code] = {
-      minAmount,
-      withdrawalFee: given?.withdrawalFee ?? '0',
-      decimals: chainAsset.decimals,
-      ...(chainAsset.contract !== undefined && { contract: chainAsset.contract }),
-    };
+    const { minAmount = usual?.minAmount ?? defaultMinimum, withdrawalFee = '0' } = given;
+    assets[code] = { minAmount, withdrawalFee, ...found };
   }
   if (Object.keys(assets).length === 0) report('assets', 'must leave at least one asset');
   return { assets, chainAssets };
@@ -416,26 +389,24 @@ function configureAssets(
 /** Of a token that the configuration adds without saying more. */
 const defaultMinimum = '0.01';
 
-function configureAsset(
-  { mode, family, addressNet }: Preset,
-  preset: PresetAsset | undefined,
+function configureToken(
+  preset: Preset,
+  usual: PresetAsset | undefined,
   given: { readonly contract?: string | undefined; readonly decimals?: number | undefined },
   report: Report,
 ): Pick<ChainAsset, 'contract' | 'decimals'> | undefined {
-  if (preset && preset.contract === undefined) {
-    if (given.contract === undefined && given.decimals === undefined) return { decimals: preset.decimals };
+  if (usual && usual.contract === undefined) {
+    if (given.contract === undefined && given.decimals === undefined) return { decimals: usual.decimals };
     report('', "is the network's own coin: it has no contract, and its decimals are fixed");
     return undefined;
   }
-  if (!preset && isBitcoinLike(family)) {
+  if (!usual && isBitcoinLike(preset.family)) {
     report('', 'cannot be added: this network has no tokens');
     return undefined;
   }
-  const isOther = given.contract !== undefined && given.contract !== preset?.contract;
-  const decimals = given.decimals ?? (isOther ? undefined : preset?.decimals);
-  const place = { mode, family, addressNet };
-  const text = given.contract ?? preset?.contract ?? '';
-  const contract = parseAddress(place, text);
+  const { contract: text = usual?.contract ?? '' } = given;
+  const decimals = given.decimals ?? (text === usual?.contract ? usual.decimals : undefined);
+  const contract = parseAddress(preset, text);
   if (contract === undefined)
     report('.contract', describeInvalid(text, 'must be the address of the token on this network'));
   // Wrong decimals would be off by a power of ten, so they are never guessed.

@@ -4,7 +4,9 @@ import type { NetworkRef } from '../chain.js';
 
 /** How the nodes of a network are asked. URLs and headers hold credentials: they are never shown. */
 export interface NodesConfig
-  extends NetworkRef, Pick<NodePoolOptions, 'nodes' | 'headers' | 'timeoutMs' | 'requestsPerMinute'> {
+  extends
+    NetworkRef,
+    Pick<NodePoolOptions<unknown>, 'nodes' | 'headers' | 'timeoutMs' | 'requestsPerMinute'> {
   /** The usual time between blocks; undefined for chains that make blocks only on demand. */
   readonly blockTimeMs?: number | undefined;
 }

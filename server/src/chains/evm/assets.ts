@@ -36,35 +36,33 @@ export function readAssets(code: string, list: readonly ChainAsset[], dialect: D
   return { coin, tokens };
 }
 
-/** Asks the contracts for their decimals: with wrong ones, amounts would be wrong by powers of ten. */
+/**
+ * Asks the contracts for their decimals: with wrong ones, amounts would be wrong by powers of ten.
+ * @returns by currency, for all tokens, one sentence that says what to change; undefined if nothing is to be
+ */
 export async function checkContracts(
   evm: EvmClient,
   code: string,
   { tokens }: Assets,
-): Promise<readonly AssetProblem[]> {
-  const problems = await Promise.all(
-    [...tokens].map(async ([contract, asset]) =>
-      problemOf(asset, code, await evm.call({ to: contract, data: decimalsData })),
-    ),
+): Promise<ReadonlyMap<string, string | undefined>> {
+  const found = await Promise.all(
+    [...tokens].map(async ([contract, asset]) => {
+      const answer = await evm.call({ to: contract, data: decimalsData });
+      return [asset.currency, problemOf(asset, code, answer)] as const;
+    }),
   );
-  return problems.flatMap((problem) => problem ?? []);
+  return new Map(found);
 }
 
 function problemOf(
   { currency, contract = '', decimals }: ChainAsset,
   code: string,
   answer: string | undefined,
-): AssetProblem | undefined {
+): string | undefined {
   const what = `${currency} on ${code} is off:`;
   if (answer?.length !== 66) {
-    return {
-      currency,
-      problem: `${what} there is no ERC-20 token at ${contract}. Correct the contract in NETWORKS_FILE.`,
-    };
+    return `${what} there is no ERC-20 token at ${contract}. Correct the contract in NETWORKS_FILE.`;
   }
   if (BigInt(answer) === BigInt(decimals)) return undefined;
-  return {
-    currency,
-    problem: `${what} the contract ${contract} has ${BigInt(answer)} decimals, not ${decimals}. Correct the decimals or the contract in NETWORKS_FILE.`,
-  };
+  return `${what} the contract ${contract} has ${BigInt(answer)} decimals, not ${decimals}. Correct the decimals or the contract in NETWORKS_FILE.`;
 }

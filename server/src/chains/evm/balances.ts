@@ -1,8 +1,8 @@
 /** Reads what addresses hold from the nodes of an EVM network: at a block where they keep its state, otherwise now. */
 import type { ChainAsset } from '../assets.js';
-import type { ChainHead } from '../chain.js';
-import { NodeError } from '../../rpc/node-error.js';
-import { unlessRefused, type BlockRef, type EvmClient } from './client.js';
+import type { BlockId } from '../chain.js';
+import { NodeError, unlessRefused } from '../../rpc/node-error.js';
+import type { BlockRef, EvmClient } from './client.js';
 import type { Dialect } from './dialect.js';
 import type { EvmNodes } from './evm-nodes.js';
 import { groupBy } from '../../shared/group-by.js';
@@ -72,6 +72,17 @@ export function createBalanceSource(nodes: EvmNodes, dialect: Dialect) {
 
   const rawHash = (hash: string) => (hash.startsWith('0x') ? hash : `0x${hash}`);
 
+  /** Undefined if the node does not tell older balances. */
+  async function readAt(
+    evm: EvmClient,
+    asked: readonly AskedBalance[],
+    { height, hash }: BlockId,
+  ): Promise<BalanceReading | undefined> {
+    if (!dialect.hasBalancesAtBlock) return undefined;
+    const amounts = await unlessRefused(readAll(evm, asked, { blockHash: rawHash(hash) }));
+    return amounts && { node: evm.name, height, hash: dialect.writeHash(rawHash(hash)), amounts };
+  }
+
   return {
     /** How many nodes are configured. */
     nodes: nodes.clients.length,
@@ -83,23 +94,8 @@ export function createBalanceSource(nodes: EvmNodes, dialect: Dialect) {
      * @param except the node not to ask, if there is another
      * @throws NodesUnavailable, like all that follow
      */
-    read: (
-      asked: readonly AskedBalance[],
-      { height, hash }: ChainHead,
-      except: string | undefined,
-      signal: AbortSignal,
-    ) =>
-      nodes.run(
-        async (evm): Promise<BalanceReading> => {
-          if (dialect.hasBalancesAtBlock) {
-            const amounts = await unlessRefused(readAll(evm, asked, { blockHash: rawHash(hash) }));
-            if (amounts) return { node: evm.name, height, hash, amounts };
-          }
-          return readNewest(evm, asked);
-        },
-        signal,
-        except,
-      ),
+    read: (asked: readonly AskedBalance[], block: BlockId, except: string | undefined, signal: AbortSignal) =>
+      nodes.run(async (evm) => (await readAt(evm, asked, block)) ?? readNewest(evm, asked), signal, except),
 
     /** The same after a block by its height, which may be old; undefined if no node has its state. */
     readOld: (
@@ -109,10 +105,9 @@ export function createBalanceSource(nodes: EvmNodes, dialect: Dialect) {
       signal: AbortSignal,
     ) =>
       nodes.run(
-        async (evm): Promise<BalanceReading | undefined> => {
+        async (evm) => {
           const header = dialect.hasBalancesAtBlock ? await evm.header(height) : undefined;
-          const amounts = header && (await unlessRefused(readAll(evm, asked, { blockHash: header.hash })));
-          return amounts && { node: evm.name, height, hash: dialect.writeHash(header.hash), amounts };
+          return header && readAt(evm, asked, header);
         },
         signal,
         except,

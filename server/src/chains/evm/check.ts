@@ -2,9 +2,10 @@
 import { checkNodes, ok, problem, warning, type Finding } from '../check-nodes.js';
 import type { NetworkFinding } from '../connect.js';
 import { usualBatch, type NodeClient } from '../../rpc/node-client.js';
+import { unlessRefused } from '../../rpc/node-error.js';
 import { checkContracts, readAssets, type Assets } from './assets.js';
-import { createEvmClient, unlessRefused, type EvmClient } from './client.js';
-import { evmDialect, type Dialect } from './dialect.js';
+import { createEvmClient, type EvmClient } from './client.js';
+import { evmDialect } from './dialect.js';
 import { createEvmNodes, type EvmConfig } from './evm-nodes.js';
 import type { EvmHeader } from './replies.js';
 import { transferTopic } from './token.js';
@@ -15,11 +16,10 @@ const zeroAddress = `0x${'0'.repeat(40)}`;
 export async function* checkEvmNetwork(
   config: EvmConfig,
   signal: AbortSignal,
-  dialect: Dialect = evmDialect,
 ): AsyncIterable<NetworkFinding> {
   const heights = new Map<string, number>();
   const { clients } = createEvmNodes(config);
-  yield* checkNodes(clients, (node) => checkNode(node, config, dialect, heights, signal), signal);
+  yield* checkNodes(clients, (node) => checkNode(node, config, heights, signal), signal);
   const best = Math.max(...heights.values());
   for (const [subject, height] of heights) {
     if (best - height > 3)
@@ -30,10 +30,10 @@ export async function* checkEvmNetwork(
 async function* checkNode(
   node: NodeClient,
   config: EvmConfig,
-  dialect: Dialect,
   heights: Map<string, number>,
   signal: AbortSignal,
 ): AsyncIterable<Finding> {
+  const { dialect = evmDialect } = config;
   const evm = createEvmClient(node, signal);
   const chainId = await evm.chainId();
   if (chainId !== config.chainId) {
@@ -57,10 +57,11 @@ async function* checkNode(
   await Promise.all(Array.from({ length: usualBatch }, () => evm.chainId()));
   yield ok(`Accepts ${node.batchSize()} calls in one request`);
   const problems = await checkContracts(evm, config.network, assets);
-  for (const { currency, problem: text } of problems) yield { ...problem(text), currency };
   for (const { currency, contract } of assets.tokens.values()) {
-    if (problems.some((asset) => asset.currency === currency)) continue;
-    yield ok(`${currency}: the contract ${contract ?? ''} is there, with the right decimals`);
+    const text = problems.get(currency);
+    yield text === undefined
+      ? ok(`${currency}: the contract ${contract ?? ''} is there, with the right decimals`)
+      : { ...problem(text), currency };
   }
 }
 

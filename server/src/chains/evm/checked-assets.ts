@@ -34,11 +34,7 @@ export function createCheckedAssets(
   const disputes = new Map<string, { readonly count: number; readonly at: number }>();
   let checkedAt = 0;
 
-  async function ask(evm: EvmClient): Promise<Findings> {
-    const problems = await checkContracts(evm, network, configured);
-    const found = new Map(problems.map(({ currency, problem }) => [currency, problem]));
-    return new Map([...configured.tokens.values()].map(({ currency }) => [currency, found.get(currency)]));
-  }
+  const ask = (evm: EvmClient): Promise<Findings> => checkContracts(evm, network, configured);
 
   /** Asks again if something would change. */
   async function askUntilSure(evm: EvmClient): Promise<Findings> {
@@ -86,9 +82,8 @@ export function createCheckedAssets(
     }
     believed = found;
     disputes.clear();
-    const isRight = ([, { currency }]: readonly [string, { currency: string }]) =>
-      found.get(currency) === undefined;
-    assets = { ...configured, tokens: new Map([...configured.tokens].filter(isRight)) };
+    const right = [...configured.tokens].filter(([, { currency }]) => found.get(currency) === undefined);
+    assets = { ...configured, tokens: new Map(right) };
     checkedAt = now();
   }
 

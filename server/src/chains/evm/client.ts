@@ -7,7 +7,7 @@ import { balanceData } from './abi.js';
 import { balancesCalls, readBalances } from './balance-reader.js';
 import type { BlockId } from '../chain.js';
 import type { NodeClient } from '../../rpc/node-client.js';
-import { NodeError, RpcFailure } from '../../rpc/node-error.js';
+import { ifRefused, NodeError, RpcFailure, unlessRefused } from '../../rpc/node-error.js';
 import {
   hexDataOf,
   isInBlock,
@@ -26,7 +26,7 @@ import type { WantedLogs } from './wanted-logs.js';
 /** A height, the newest block, or a block by its hash. */
 export type BlockRef = number | 'latest' | { readonly blockHash: string };
 
-interface EvmCall {
+export interface EvmCall {
   readonly from?: string;
   readonly to: string;
   readonly data: string;
@@ -117,14 +117,11 @@ export function createEvmClient(node: NodeClient, signal: AbortSignal, span: Log
     logs,
 
     /** The logs of one block; undefined if the node does not have the block, or not on its chain. */
-    async blockLogs(blockHash: string, filter: WantedLogs) {
-      try {
-        return parseLogs(await ask('eth_getLogs', { blockHash, ...filter }));
-      } catch (error) {
-        if (error instanceof RpcFailure && !isUnsupported(error)) return undefined;
-        throw error;
-      }
-    },
+    blockLogs: (blockHash: string, filter: WantedLogs) =>
+      ifRefused(ask('eth_getLogs', { blockHash, ...filter }).then(parseLogs), (failure) => {
+        if (isUnsupported(failure)) throw failure;
+        return undefined;
+      }),
 
     /** In the order of the hashes; undefined for transactions that are in no block. */
     receipts: (txHashes: readonly string[]) =>
@@ -145,32 +142,24 @@ export function createEvmClient(node: NodeClient, signal: AbortSignal, span: Log
     code: async (address: string) => hexDataOf(await ask('eth_getCode', address, 'latest')),
 
     /** What a contract returns, after the newest block by default; undefined if it reverts. */
-    async call(call: EvmCall, at?: number) {
-      try {
-        return hexDataOf(await ask('eth_call', call, tagOf(at ?? 'latest')));
-      } catch (error) {
+    call: (call: EvmCall, at: number | 'latest' = 'latest') =>
+      ifRefused(ask('eth_call', call, tagOf(at)).then(hexDataOf), (failure) => {
         // Only what the contract itself answers says something about it.
-        if (error instanceof RpcFailure && isRevert(error)) return undefined;
-        throw error;
-      }
-    },
+        if (!isRevert(failure)) throw failure;
+        return undefined;
+      }),
 
     /**
      * Balances as the chain counts them, in the order of the addresses.
      * @param token a contract; undefined for the network's own coin
      */
     async balances(token: string | undefined, addresses: readonly string[], at: BlockRef) {
-      const calls = balancesCalls(token, addresses);
-      try {
-        const answers = await Promise.all(calls.map((data) => ask('eth_call', { data }, refOf(at))));
-        return readBalances(answers.map(hexDataOf), addresses.length);
-      } catch (error) {
+      const calls = balancesCalls(token, addresses).map((data) => ask('eth_call', { data }, refOf(at)));
+      const answers = await ifRefused(Promise.all(calls), (failure) => {
         // Another node may have the block, or the same one later.
-        if (error instanceof RpcFailure && isUnknownBlock(error)) {
-          throw new NodeError('inconsistent', error.message);
-        }
-        throw error;
-      }
+        throw isUnknownBlock(failure) ? new NodeError('inconsistent', failure.message) : failure;
+      });
+      return readBalances(answers.map(hexDataOf), addresses.length);
     },
 
     /** One balance after the newest block, for nodes that run no code which is not deployed. */
@@ -187,14 +176,8 @@ export function createEvmClient(node: NodeClient, signal: AbortSignal, span: Log
       numberOf(await ask('eth_getTransactionCount', address, tagOf(at))),
 
     /** The gas that a transaction needs, or why it would fail. */
-    async estimateGas(call: EvmCall) {
-      try {
-        return quantityOf(await ask('eth_estimateGas', call));
-      } catch (error) {
-        if (error instanceof RpcFailure) return { refused: error.message };
-        throw error;
-      }
-    },
+    estimateGas: (call: EvmCall) =>
+      ifRefused(ask('eth_estimateGas', call).then(quantityOf), ({ message }) => ({ refused: message })),
 
     /** In wei per gas. */
     async gasPrice() {
@@ -208,31 +191,15 @@ export function createEvmClient(node: NodeClient, signal: AbortSignal, span: Log
     },
 
     /** @returns why the node refuses a signed transaction; undefined if it took it, or has it already */
-    async send(transaction: string) {
-      try {
-        await ask('eth_sendRawTransaction', transaction);
-        return undefined;
-      } catch (error) {
-        if (!(error instanceof RpcFailure)) throw error;
-        return /already known|already imported|known transaction/i.test(error.message)
-          ? undefined
-          : error.message;
-      }
-    },
+    send: (transaction: string): Promise<string | undefined> =>
+      ifRefused(
+        ask('eth_sendRawTransaction', transaction).then(() => undefined),
+        ({ message }) => (isKnown.test(message) ? undefined : message),
+      ),
 
-    /** Posts JSON to another API of the node's host, such as Tron's. */
-    post: (url: string, body: unknown) => node.post(url, body, signal),
+    /** Posts JSON to another API of the node, such as Tron's, at a path beside that of JSON-RPC. */
+    post: (path: string, body: unknown) => node.post(path, body, signal),
   };
-}
-
-/** What a call returns; undefined if the node refuses it, for what not every node offers. */
-export async function unlessRefused<T>(answer: Promise<T>): Promise<T | undefined> {
-  try {
-    return await answer;
-  } catch (error) {
-    if (error instanceof RpcFailure) return undefined;
-    throw error;
-  }
 }
 
 interface Waiting {
@@ -284,6 +251,8 @@ function isTooMuch(error: unknown): boolean {
 function isUnsupported({ code }: RpcFailure): boolean {
   return code === -32601 || code === -32602;
 }
+
+const isKnown = /already known|already imported|known transaction/i;
 
 /** Whether a call failed in the contract, and not in the node. */
 function isRevert({ code, message }: RpcFailure): boolean {

@@ -15,6 +15,8 @@ export interface ContractMove {
 }
 
 export interface Dialect {
+  /** The URL of a node's JSON-RPC, from the one in the configuration. What is no URL is refused where it is connected to. */
+  jsonRpcUrl(node: string): string;
   /** The address as payers see it, from 0x and 40 lower-case digits. */
   writeAddress(hex: string): string;
   /**
@@ -46,6 +48,7 @@ export interface Dialect {
 const format = addressFormat('live', 'evm');
 
 export const evmDialect: Dialect = {
+  jsonRpcUrl: (node) => node,
   writeAddress: (hex) => format.read(hex) ?? hex,
   askedAddress: (hex) => hex,
   readAddress: (text) => format.read(text)?.toLowerCase(),

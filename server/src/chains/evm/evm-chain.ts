@@ -6,11 +6,12 @@ import { createCheckedAssets } from './checked-assets.js';
 import type { EvmClient } from './client.js';
 import type { ChainDeps } from '../config/nodes.js';
 import type { ConnectionStatus } from '../connect.js';
-import { evmDialect, type Dialect } from './dialect.js';
+import { evmDialect } from './dialect.js';
 import { createEvmNodes, type EvmConfig } from './evm-nodes.js';
 import { createHeadReader } from './head.js';
 import { createPendingReader } from './pending.js';
 import { createRangeReader, readBlock } from './read-blocks.js';
+import type { EvmHeader } from './replies.js';
 import { transferLogs } from './token.js';
 import { findContractMoves, findTransfers, type ReadBlock, type TransferContext } from './transfers.js';
 
@@ -24,12 +25,11 @@ export type EvmChain = ReturnType<typeof createEvmChain>;
  * `status().assetProblems`.
  *
  * Calls throw NodesUnavailable if no node can be used. Its message has a sentence per node, without URLs.
- * @param dialect of networks that answer like an EVM network, and write addresses and hashes in another way
  * @throws if the configuration has no node, a URL that is none, or a contract that is no address
  */
-export function createEvmChain(config: EvmConfig, deps: ChainDeps, dialect: Dialect = evmDialect) {
-  const { network, mode, blockTimeMs } = config;
-  const { now = Date.now, warn = () => {} } = deps;
+export function createEvmChain(config: EvmConfig, deps: ChainDeps) {
+  const { network, mode, blockTimeMs, dialect = evmDialect } = config;
+  const { now = Date.now, warn = () => {}, hasOpen = () => Promise.resolve(true) } = deps;
   const checked = createCheckedAssets(config, dialect, now, warn);
   const context: TransferContext = {
     get assets() {
@@ -41,12 +41,12 @@ export function createEvmChain(config: EvmConfig, deps: ChainDeps, dialect: Dial
   const nodes = createEvmNodes(config, deps, checked.check);
   const head = createHeadReader(nodes, blockTimeMs, now, (message) => warn(`${network}: ${message}`));
   const ranges = createRangeReader((evm, height) => evm.block(height));
-  const readPending = createPendingReader(context, deps.hasOpen, now);
+  const readPending = createPendingReader(context, hasOpen, now);
   const wanted = () => transferLogs([...context.assets.tokens.keys()]);
 
   /** What contracts sent, by block. Only while somebody may be paying: it is much to read. */
   async function movesIn(evm: EvmClient, blocks: readonly ReadBlock[]): Promise<ChainTransfer[][]> {
-    if (!dialect.contractMoves || (deps.hasOpen && !(await deps.hasOpen()))) return [];
+    if (!dialect.contractMoves || !(await hasOpen())) return [];
     const moves: ChainTransfer[][] = [];
     for (const block of blocks) moves.push(await findContractMoves(evm, block, context));
     return moves;
@@ -56,15 +56,19 @@ export function createEvmChain(config: EvmConfig, deps: ChainDeps, dialect: Dial
     const without = checked.problems().map(({ currency }) => currency);
     const found = await findTransfers(evm, blocks, context);
     const inContracts = await movesIn(evm, blocks);
-    return blocks.map(({ block: { height, hash, parentHash, time } }, index) => ({
-      height,
-      hash: dialect.writeHash(hash),
-      parentHash: dialect.writeHash(parentHash),
-      time,
-      transfers: [...(found[index] ?? []), ...(inContracts[index] ?? [])],
+    return blocks.map(({ block }, index) => ({
+      ...toBlock(block, [...(found[index] ?? []), ...(inContracts[index] ?? [])]),
       ...(without.length > 0 && { without }),
     }));
   }
+
+  const toBlock = (block: EvmHeader, transfers: readonly ChainTransfer[]): ChainBlock => ({
+    height: block.height,
+    hash: dialect.writeHash(block.hash),
+    parentHash: dialect.writeHash(block.parentHash),
+    time: block.time,
+    transfers,
+  });
 
   return {
     mode,
@@ -100,21 +104,15 @@ export function createEvmChain(config: EvmConfig, deps: ChainDeps, dialect: Dial
       nodes.each(async (evm) => {
         const [read, finalized] = await Promise.all([readBlock(evm, height, wanted()), evm.finalized()]);
         if (!read) return { node: evm.name, block: undefined };
-        const { hash, parentHash, time } = read.block;
         const [transfers = []] = await findTransfers(evm, [read], context);
-        const hashes = { hash: dialect.writeHash(hash), parentHash: dialect.writeHash(parentHash) };
-        return {
-          node: evm.name,
-          block: { height, ...hashes, time, transfers },
-          finalHeight: finalized?.height,
-        };
+        return { node: evm.name, block: toBlock(read.block, transfers), finalHeight: finalized?.height };
       }, signal),
 
     blocks: (from, to, signal) =>
-      nodes.run(async (evm, beside) => {
+      nodes.run(async (evm) => {
         const tip = head.latest()?.height ?? to;
         const read = await ranges.read(evm, { from, to, tip }, wanted());
-        ranges.prefetch(beside, { from: from + read.length, tip }, wanted());
+        ranges.prefetch(evm.beside(), { from: from + read.length, tip }, wanted());
         return toBlocks(evm, read);
       }, signal),
 

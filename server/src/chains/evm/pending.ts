@@ -1,10 +1,17 @@
 /** Follows the transfers to deposit addresses that are not in a block yet. */
 import type { ChainHead, ChainTransfer } from '../chain.js';
-import { unlessRefused, type EvmClient } from './client.js';
-import type { ChainDeps } from '../config/nodes.js';
+import type { EvmClient } from './client.js';
+import { unlessRefused } from '../../rpc/node-error.js';
 import type { EvmTransaction } from './replies.js';
 import { readTransferCall } from './token.js';
-import { coinIndex, firstLogIndex, toTransfer, type Move, type TransferContext } from './transfers.js';
+import {
+  coinIndex,
+  firstLogIndex,
+  oursAmong,
+  toTransfer,
+  type Move,
+  type TransferContext,
+} from './transfers.js';
 
 /** A node that does not report pending transactions is asked again after this time: it may have been updated. */
 const retryMs = 600_000;
@@ -12,7 +19,7 @@ const retryMs = 600_000;
 /** @returns what reads them, up to the head that blocks were read up to, with its hash as the node writes it */
 export function createPendingReader(
   context: TransferContext,
-  hasOpen: ChainDeps['hasOpen'],
+  hasOpen: () => Promise<boolean>,
   now: () => number,
 ) {
   /** By the transaction's hash as the node writes it. */
@@ -22,7 +29,7 @@ export function createPendingReader(
 
   async function readBlock(evm: EvmClient, head: ChainHead) {
     if ((notBefore.get(evm.name) ?? 0) > now()) return {};
-    if (hasOpen && !(await hasOpen())) return {};
+    if (!(await hasOpen())) return {};
     const [block, latest] = await Promise.all([evm.pendingBlock(), unlessRefused(evm.head())]);
     if (!block) {
       notBefore.set(evm.name, now() + retryMs);
@@ -33,26 +40,13 @@ export function createPendingReader(
     return { latest, transactions: isNext ? block.transactions : undefined };
   }
 
-  async function find(
-    transactions: readonly EvmTransaction[],
-  ): Promise<Map<string, readonly ChainTransfer[]>> {
-    const { dialect } = context;
-    const expected = transactions.flatMap((transaction) => {
-      const found = expectedMove(transaction, context);
-      return found ? { ...found, asked: dialect.askedAddress(found.move.to) } : [];
-    });
-    if (expected.length === 0) return new Map();
-    const ours = await context.watched([...new Set(expected.map(({ asked }) => asked))]);
-    return new Map(
-      expected
-        .filter(({ asked }) => ours.has(asked))
-        .map(({ move, outputIndex }) => [move.txHash, [toTransfer(move, outputIndex, dialect)]]),
-    );
-  }
-
   return async (evm: EvmClient, head: ChainHead) => {
     const { latest, transactions = [] } = await readBlock(evm, head);
-    const found = await find(transactions);
+    const moves = transactions.flatMap((transaction) => expectedMove(transaction, context) ?? []);
+    const ours = await oursAmong(moves, context);
+    const found = new Map(
+      ours.map((move) => [move.txHash, [toTransfer(move, move.outputIndex, context.dialect)]]),
+    );
     // A node leaves transactions out of its next block that it still knows, for example if it is full.
     const missing = [...known.keys()].filter((hash) => !found.has(hash));
     const arePending = await Promise.all(missing.map((hash) => evm.isPending(hash)));
@@ -67,13 +61,13 @@ export function createPendingReader(
 function expectedMove(
   { hash: txHash, from, to, value: amount, input }: EvmTransaction,
   { assets: { coin, tokens } }: TransferContext,
-): { readonly move: Move; readonly outputIndex: number } | undefined {
+): (Move & { readonly outputIndex: number }) | undefined {
   if (to === null || from === to) return undefined;
   const token = tokens.get(to);
   const call = token && readTransferCall(input);
   if (token && call && call.amount > 0n && call.to !== from) {
-    return { move: { asset: token, txHash, from, ...call }, outputIndex: firstLogIndex };
+    return { asset: token, txHash, from, ...call, outputIndex: firstLogIndex };
   }
   if (!coin || amount === 0n) return undefined;
-  return { move: { asset: coin, txHash, from, to, amount }, outputIndex: coinIndex };
+  return { asset: coin, txHash, from, to, amount, outputIndex: coinIndex };
 }

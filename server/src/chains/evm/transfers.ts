@@ -5,7 +5,7 @@ import { NodeError } from '../../rpc/node-error.js';
 import type { Assets } from './assets.js';
 import type { EvmClient } from './client.js';
 import type { Dialect } from './dialect.js';
-import type { EvmBlock, EvmHeader, EvmLog, EvmReceipt } from './replies.js';
+import type { EvmBlock, EvmHeader, EvmLog, EvmReceipt, EvmTransaction } from './replies.js';
 import { readTransferLog } from './token.js';
 
 /** A block, or only its header, and the wanted logs in it. */
@@ -41,8 +41,22 @@ export interface Move {
 }
 
 interface FoundMove extends Move {
-  /** Undefined if the transaction itself sends the coin. */
-  readonly log: EvmLog | undefined;
+  readonly block: EvmHeader;
+  /** Of a token; undefined if the transaction itself sends the coin. */
+  readonly log?: EvmLog;
+  /** Undefined for a token. */
+  readonly transaction?: EvmTransaction;
+}
+
+/** The moves to deposit addresses among these. */
+export async function oursAmong<M extends Pick<Move, 'to'>>(
+  moves: readonly M[],
+  { dialect, watched }: TransferContext,
+): Promise<M[]> {
+  if (moves.length === 0) return [];
+  const asked = new Map(moves.map(({ to }) => [to, dialect.askedAddress(to)]));
+  const ours = await watched([...asked.values()]);
+  return moves.filter(({ to }) => ours.has(asked.get(to) ?? to));
 }
 
 /** The transfers of each block, in the order of the blocks. @throws NodeError `inconsistent` if receipts and blocks differ */
@@ -52,42 +66,42 @@ export async function findTransfers(
   context: TransferContext,
 ): Promise<ChainTransfer[][]> {
   const { assets, dialect } = context;
-  const moves = blocks.map((read) => movesOf(read, assets));
-  const asked = new Map(moves.flat().map(({ to }) => [to, dialect.askedAddress(to)]));
-  const ours = asked.size === 0 ? new Set<string>() : await context.watched([...asked.values()]);
-  const hits = moves.map((list) => list.filter(({ to }) => ours.has(asked.get(to) ?? to)));
-  if (hits.every((list) => list.length === 0)) return hits.map(() => []);
-
+  const moves = blocks.flatMap((read) => movesOf(read, assets));
+  const hits = await oursAmong(moves, context);
   const receipts = await readReceipts(
     evm,
-    hits.flat().map(({ txHash }) => txHash),
+    hits.map(({ txHash }) => txHash),
   );
-  const confirmed = await confirmNative(evm, blocks, hits, dialect);
-  return blocks.map(({ block }, index) => {
-    return (hits[index] ?? []).flatMap((move) => {
-      const receipt = receipts.get(move.txHash);
-      if (receipt?.blockHash !== block.hash) throw inconsistent(evm, block.height);
-      if (!receipt.isSuccess) return [];
-      if (!move.log && confirmed && !confirmed.has(move.txHash)) return [];
-      const outputIndex = move.log ? logIndex(evm, block, receipt, move.log) : coinIndex;
-      return toTransfer(move, outputIndex, dialect);
-    });
-  });
+  const transactions = hits.flatMap(({ transaction }) => transaction ?? []);
+  const confirmed = await dialect.confirmNative?.(evm, transactions);
+  return blocks.map(({ block }) =>
+    hits
+      .filter((hit) => hit.block === block)
+      .flatMap((move) => {
+        const receipt = receipts.get(move.txHash);
+        if (receipt?.blockHash !== block.hash) throw inconsistent(evm, block.height);
+        if (!receipt.isSuccess) return [];
+        if (!move.log && confirmed && !confirmed.has(move.txHash)) return [];
+        const outputIndex = move.log ? logIndex(evm, block, receipt, move.log) : coinIndex;
+        return toTransfer(move, outputIndex, dialect);
+      }),
+  );
 }
 
 function movesOf({ block, logs }: ReadBlock, { coin, tokens }: Assets): FoundMove[] {
   const moves: FoundMove[] = [];
-  for (const { hash: txHash, from, to, value: amount } of coin ? block.transactions : []) {
+  for (const transaction of coin ? block.transactions : []) {
+    const { hash: txHash, from, to, value: amount } = transaction;
     // Who sends to themselves receives nothing.
     if (coin && to !== null && amount > 0n && from !== to) {
-      moves.push({ asset: coin, txHash, from, to, amount, log: undefined });
+      moves.push({ asset: coin, txHash, from, to, amount, block, transaction });
     }
   }
   for (const log of logs) {
     const asset = tokens.get(log.address);
     const transfer = readTransferLog(log);
     if (!asset || !transfer || transfer.amount === 0n || transfer.from === transfer.to) continue;
-    moves.push({ asset, txHash: log.transactionHash, log, ...transfer });
+    moves.push({ asset, txHash: log.transactionHash, ...transfer, block, log });
   }
   return moves;
 }
@@ -105,26 +119,6 @@ export async function readReceipts(
       throw new NodeError('inconsistent', `${evm.name} has a transaction, but not its receipt`);
     }),
   );
-}
-
-async function confirmNative(
-  evm: EvmClient,
-  blocks: readonly ReadBlock[],
-  hits: readonly (readonly FoundMove[])[],
-  dialect: Dialect,
-): Promise<ReadonlySet<string> | undefined> {
-  if (!dialect.confirmNative) return undefined;
-  const hashes = new Set(
-    hits
-      .flat()
-      .filter(({ log }) => !log)
-      .map(({ txHash }) => txHash),
-  );
-  if (hashes.size === 0) return new Set();
-  const transactions = blocks.flatMap(({ block }) =>
-    block.transactions.filter(({ hash }) => hashes.has(hash)),
-  );
-  return dialect.confirmNative(evm, transactions);
 }
 
 /** The `outputIndex` of a log. @throws NodeError if the receipt of its transaction does not have it */
@@ -145,14 +139,13 @@ export function logIndex(evm: EvmClient, block: EvmHeader, receipt: EvmReceipt, 
 export async function findContractMoves(
   evm: EvmClient,
   { block }: ReadBlock,
-  { assets: { coin }, dialect, watched }: TransferContext,
+  context: TransferContext,
 ): Promise<ChainTransfer[]> {
-  const moves = (coin && (await dialect.contractMoves?.(evm, block))) ?? [];
-  if (!coin || moves.length === 0) return [];
-  const ours = await watched([...new Set(moves.map(({ to }) => dialect.askedAddress(to)))]);
-  return moves
-    .filter(({ to }) => ours.has(dialect.askedAddress(to)))
-    .map((move) => toTransfer({ ...move, asset: coin }, firstContractIndex + move.place, dialect));
+  const { dialect } = context;
+  const { coin } = context.assets;
+  if (!coin) return [];
+  const moves = await oursAmong((await dialect.contractMoves?.(evm, block)) ?? [], context);
+  return moves.map((move) => toTransfer({ ...move, asset: coin }, firstContractIndex + move.place, dialect));
 }
 
 /** The move as the scan reports it. */

@@ -4,11 +4,6 @@ import type { Network } from '../networks.js';
 
 /** Most used first. */
 export const simulatedNetworks: readonly Network[] = Object.entries(networkPresets).flatMap(
-  ([code, { name, family, inclusionHours, networkFee, simulated: assets }]) => {
-    const usual = {
-      ...(inclusionHours !== undefined && { inclusionHours }),
-      ...(networkFee && { networkFee }),
-    };
-    return assets ? { code, name, mode: 'test', confirmations: 2, family, assets, ...usual } : [];
-  },
+  ([code, { name, family, inclusionHours, networkFee, simulated: assets }]) =>
+    assets ? { mode: 'test', code, name, family, confirmations: 2, inclusionHours, networkFee, assets } : [],
 );

@@ -1,6 +1,6 @@
 /** Test mode's chains: they live in the database, behind the same interface as real ones. */
 import { createHash, randomBytes } from 'node:crypto';
-import type { ExpressionBuilder, SelectQueryBuilder } from 'kysely';
+import type { ExpressionBuilder } from 'kysely';
 import type { Clock } from '../../shared/clock.js';
 import type { Database } from '../../db/database.js';
 import { chunksOf, inChunks } from '../../db/chunks.js';
@@ -333,7 +333,7 @@ function simulatedChain(
   family: Family,
 ): Chain {
   let headTime: number | undefined;
-  let lastPending: PendingRead | undefined;
+  let lastPending = noPending('');
   const transfers = () => reader.selectFrom('simulated_transfers').selectAll().where('network', '=', network);
 
   function overdueMs(): number {
@@ -381,53 +381,44 @@ function simulatedChain(
 
     async pending() {
       const { hash } = await lastBlock(reader, network);
-      const known = lastPending?.headHash === hash ? lastPending : undefined;
-      const all = transfers().where('block_height', 'is', null).orderBy('sent_at');
-      const newer = known && (await addNewer(known, all, await countPending(reader, network)));
-      lastPending = newer ?? readPending(hash, await all.execute());
-      return lastPending.transfers;
+      const count = await countPending(reader, network);
+      // As long as a block is the last, no transfer gets into a block or out of one: only newer ones are read.
+      if (lastPending.headHash !== hash) lastPending = noPending(hash);
+      lastPending = await addNewer(lastPending);
+      // One was committed late, or a merchant's test data was wiped.
+      if (lastPending.transfers.size !== count) lastPending = await addNewer(noPending(hash));
+      return lastPending.list;
     },
   };
+
+  async function addNewer(known: PendingRead): Promise<PendingRead> {
+    // More may have followed in the same millisecond.
+    const rows = await transfers()
+      .where((e) => e.and([e('block_height', 'is', null), e('sent_at', '>=', known.newest)]))
+      .orderBy('sent_at')
+      .execute();
+    const added = rows.filter((row) => !known.transfers.has(row.tx_hash));
+    if (added.length === 0) return known;
+    for (const row of added) known.transfers.set(row.tx_hash, toTransfer(row));
+    const newest = rows.at(-1)?.sent_at ?? known.newest;
+    return { ...known, list: [...known.transfers.values()], newest };
+  }
 }
 
-/** What the last read of the pending transfers found. It spares reading a flood of them again with every scan. */
-type PendingRead = ReturnType<typeof readPending>;
-
-/**
- * @param headHash of the chain's last block then. As long as it is the last, no transfer gets into a block or out of one
- * @param rows oldest first
- */
-function readPending(headHash: string, rows: readonly SimulatedTransferTable[]) {
-  return { headHash, transfers: rows.map(toTransfer), ...newestOf(rows) };
+/** The pending transfers as they were read last: a flood of them is not read anew with every scan. */
+interface PendingRead {
+  /** Of the chain's last block then. */
+  readonly headHash: string;
+  /** By hash. */
+  readonly transfers: Map<string, ChainTransfer>;
+  readonly list: readonly ChainTransfer[];
+  /** When the newest was sent. */
+  readonly newest: number;
 }
 
-/**
- * Adds the transfers that were sent since. Undefined if that does not give as many as there are: one was committed late,
- * or a merchant's test data was wiped.
- */
-async function addNewer(
-  known: PendingRead,
-  pending: SelectQueryBuilder<Schema, 'simulated_transfers', SimulatedTransferTable>,
-  count: number,
-): Promise<PendingRead | undefined> {
-  const rows = await pending.where('sent_at', '>=', known.newest).execute();
-  const added = rows.filter((row) => !known.newestHashes.has(row.tx_hash));
-  if (known.transfers.length + added.length !== count) return undefined;
-  if (added.length === 0) return known;
-  return {
-    headHash: known.headHash,
-    transfers: [...known.transfers, ...added.map(toTransfer)],
-    // The rows begin with those of the newest time before.
-    ...newestOf(rows),
-  };
-}
-
-/** When the newest was sent, and those that were sent then: more may follow in the same millisecond. */
-function newestOf(rows: readonly SimulatedTransferTable[]) {
-  const newest = rows.at(-1)?.sent_at ?? 0;
-  const atOnce = rows.filter((row) => row.sent_at === newest);
-  return { newest, newestHashes: new Set(atOnce.map((row) => row.tx_hash)) };
-}
+const noPending = (headHash: string): PendingRead => ({
+  ...{ headHash, transfers: new Map(), list: [], newest: 0 },
+});
 
 async function countPending(reader: Reader, network: string): Promise<number> {
   const { count } = await reader

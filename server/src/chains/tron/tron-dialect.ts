@@ -5,6 +5,7 @@
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { createBase58check, hex } from '@scure/base';
+import * as z from 'zod/mini';
 import type { EvmClient } from '../evm/client.js';
 import type { ContractMove, Dialect } from '../evm/dialect.js';
 import type { EvmTransaction } from '../evm/replies.js';
@@ -31,68 +32,72 @@ export function toEvmAddress(text: string): string | undefined {
   }
 }
 
-/** @param httpUrlOf the URL of a path of the HTTP API of a node, by the node's name */
-export function createTronDialect(httpUrlOf: (node: string, path: string) => string): Dialect {
-  return {
-    writeAddress: toTronAddress,
-    askedAddress: toTronAddress,
-    readAddress: toEvmAddress,
-    writeHash: (hash) => hash.slice(2),
-    hasPending: false,
-    // Balances and calls are answered for the newest block only.
-    hasBalancesAtBlock: false,
+/**
+ * Addresses and contracts are T…, transaction and block hashes are without 0x, and TRX has 6 decimals. Nodes are base URLs, such
+ * as https://api.trongrid.io: JSON-RPC is at `/jsonrpc` below, the HTTP API at `/wallet`. The chain id is the last 4 bytes of the
+ * genesis block's hash: 728126428 for the main network, 3448148188 for Nile.
+ */
+export const tronDialect: Dialect = {
+  jsonRpcUrl(node) {
+    if (!URL.canParse(node)) return node;
+    const url = new URL(node);
+    url.pathname = url.pathname.replace(/(\/jsonrpc)?\/?$/, '/jsonrpc');
+    return url.href;
+  },
+  writeAddress: toTronAddress,
+  askedAddress: toTronAddress,
+  readAddress: toEvmAddress,
+  writeHash: (hash) => hash.slice(2),
+  hasPending: false,
+  // Balances and calls are answered for the newest block only.
+  hasBalancesAtBlock: false,
 
-    /**
-     * JSON-RPC shows the amount of a TRC-10 transfer, the votes of a vote and more as `value`, as if it were TRX. What a
-     * transaction is stands in the HTTP API alone.
-     */
-    async confirmNative(evm, transactions) {
-      const confirmed = new Set<string>();
-      for (const transaction of transactions) {
-        const url = httpUrlOf(evm.name, '/wallet/gettransactionbyid');
-        if (await isTrxTransfer(evm, url, transaction)) confirmed.add(transaction.hash);
+  /**
+   * JSON-RPC shows the amount of a TRC-10 transfer, the votes of a vote and more as `value`, as if it were TRX. What a
+   * transaction is stands in the HTTP API alone.
+   */
+  async confirmNative(evm, transactions) {
+    const confirmed = new Set<string>();
+    for (const transaction of transactions) {
+      if (await isTrxTransfer(evm, transaction)) confirmed.add(transaction.hash);
+    }
+    return confirmed;
+  },
+
+  /** Its receipt in JSON-RPC has the price of all energy, as if nothing of it was staked, and no bandwidth. */
+  async cost(evm, txHash) {
+    const id = txHash.slice(2);
+    const info = await evm.post('wallet/gettransactioninfobyid', { value: id });
+    if (!isObject(info) || info['id'] !== id || hasFailed(info)) return undefined;
+    // Left out if it was free.
+    const fee = info['fee'] ?? 0;
+    return Number.isSafeInteger(fee) ? { fee: BigInt(Number(fee)), payer: undefined } : undefined;
+  },
+
+  async contractMoves(evm, { height, transactions }) {
+    let answer: unknown;
+    try {
+      answer = await evm.post('wallet/gettransactioninfobyblocknum', { num: height });
+    } catch (error) {
+      // Some providers do not offer it.
+      if (error instanceof NodeError && error.fault === 'refused') return undefined;
+      throw error;
+    }
+    if (!Array.isArray(answer)) return undefined;
+    const hashes = new Set(transactions.map(({ hash }) => hash));
+    return answer.filter(isObject).flatMap((info) => {
+      const txHash = `0x${String(info['id'])}`;
+      // It is asked for by height. In another block at this height, there are other transactions.
+      if (!hashes.has(txHash)) {
+        throw new NodeError(
+          'inconsistent',
+          `${evm.name} has other transactions of block ${height} in its HTTP API`,
+        );
       }
-      return confirmed;
-    },
-
-    /** Its receipt in JSON-RPC has the price of all energy, as if nothing of it was staked, and no bandwidth. */
-    async cost(evm, txHash) {
-      const url = httpUrlOf(evm.name, '/wallet/gettransactioninfobyid');
-      const info = await evm.post(url, { value: txHash.slice(2) });
-      if (!isObject(info) || info['id'] !== txHash.slice(2) || hasFailed(info)) return undefined;
-      // Left out if it was free.
-      const fee = info['fee'] ?? 0;
-      return typeof fee === 'number' && Number.isSafeInteger(fee)
-        ? { fee: BigInt(fee), payer: undefined }
-        : undefined;
-    },
-
-    async contractMoves(evm, { height, transactions }) {
-      const url = httpUrlOf(evm.name, '/wallet/gettransactioninfobyblocknum');
-      let answer: unknown;
-      try {
-        answer = await evm.post(url, { num: height });
-      } catch (error) {
-        // Some providers do not offer it.
-        if (error instanceof NodeError && error.fault === 'refused') return undefined;
-        throw error;
-      }
-      if (!Array.isArray(answer)) return undefined;
-      const hashes = new Set(transactions.map(({ hash }) => hash));
-      return answer.filter(isObject).flatMap((info) => {
-        const txHash = `0x${String(info['id'])}`;
-        // It is asked for by height. In another block at this height, there are other transactions.
-        if (!hashes.has(txHash)) {
-          throw new NodeError(
-            'inconsistent',
-            `${evm.name} has other transactions of block ${height} in its HTTP API`,
-          );
-        }
-        return hasFailed(info) ? [] : movesOf(txHash, info['internal_transactions']);
-      });
-    },
-  };
-}
+      return hasFailed(info) ? [] : movesOf(txHash, info['internal_transactions']);
+    });
+  },
+};
 
 function hasFailed(info: Readonly<Record<string, unknown>>): boolean {
   const receipt = isObject(info['receipt']) ? info['receipt'] : {};
@@ -117,30 +122,32 @@ function movesOf(txHash: string, list: unknown): ContractMove[] {
   });
 }
 
-async function isTrxTransfer(
-  evm: EvmClient,
-  url: string,
-  { hash, from, to, value }: EvmTransaction,
-): Promise<boolean> {
+const anyTransaction = z.object({
+  raw_data: z.object({
+    contract: z.array(z.object({ type: z.string(), parameter: z.object({ value: z.unknown() }) })),
+  }),
+  ret: z.optional(z.array(z.object({ contractRet: z.optional(z.string()) }))),
+});
+const trxTransfer = z.object({ amount: z.int(), to_address: z.string(), owner_address: z.string() });
+
+async function isTrxTransfer(evm: EvmClient, { hash, from, to, value }: EvmTransaction): Promise<boolean> {
   const id = hash.slice(2);
-  const answer = await evm.post(url, { value: id });
+  const answer = await evm.post('wallet/gettransactionbyid', { value: id });
   if (!isObject(answer) || answer['txID'] !== id) {
     throw new NodeError('inconsistent', `${evm.name} has a transaction in JSON-RPC, but not in its HTTP API`);
   }
-  const { raw_data: raw, ret } = answer;
-  const contract: unknown = isObject(raw) && Array.isArray(raw['contract']) ? raw['contract'][0] : undefined;
-  if (!isObject(contract))
+  const { raw_data: raw, ret } = anyTransaction.safeParse(answer).data ?? {};
+  const contract = raw?.contract[0];
+  if (!contract) {
     throw new NodeError('garbage', `${evm.name} answered with a transaction without a contract`);
-  if (contract['type'] !== 'TransferContract') return false;
-  const result: unknown = Array.isArray(ret) ? ret[0] : undefined;
-  const parameter = isObject(contract['parameter']) ? contract['parameter']['value'] : undefined;
+  }
+  if (contract.type !== 'TransferContract') return false;
+  const transfer = trxTransfer.safeParse(contract.parameter.value);
   return (
-    isObject(result) &&
-    result['contractRet'] === 'SUCCESS' &&
-    isObject(parameter) &&
-    typeof parameter['amount'] === 'number' &&
-    BigInt(parameter['amount']) === value &&
-    toEvmAddress(String(parameter['to_address'])) === to &&
-    toEvmAddress(String(parameter['owner_address'])) === from
+    transfer.success &&
+    ret?.[0]?.contractRet === 'SUCCESS' &&
+    BigInt(transfer.data.amount) === value &&
+    toEvmAddress(transfer.data.to_address) === to &&
+    toEvmAddress(transfer.data.owner_address) === from
   );
 }

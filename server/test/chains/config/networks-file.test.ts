@@ -212,8 +212,8 @@ describe('Overrides', () => {
   });
 
   it('No explorer is a choice too', () => {
-    const { network, explorer } = only({ polygon: { nodes, explorer: false } });
-    expect([network.explorer, explorer]).toEqual([undefined, undefined]);
+    const { network } = only({ polygon: { nodes, explorer: false } });
+    expect([network.explorer, network.blockExplorer]).toEqual([undefined, undefined]);
   });
 });
 

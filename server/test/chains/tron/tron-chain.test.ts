@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Hex } from 'viem';
 import type { EvmConfig } from '../../../src/chains/evm/evm-nodes.js';
-import { createTronChain, checkTronNetwork } from '../../../src/chains/tron/tron-chain.js';
-import { toEvmAddress, toTronAddress } from '../../../src/chains/tron/tron-dialect.js';
-import type { EvmChain } from '../../../src/chains/evm/evm-chain.js';
+import { checkEvmNetwork } from '../../../src/chains/evm/check.js';
+import { toEvmAddress, toTronAddress, tronDialect } from '../../../src/chains/tron/tron-dialect.js';
+import { createEvmChain, type EvmChain } from '../../../src/chains/evm/evm-chain.js';
 import { anvilChainId, startAnvil, type Anvil } from '../../support/anvil.js';
 import { testAddress } from '../fixture.js';
 import { follow } from '../evm/follower.js';
@@ -84,8 +84,9 @@ function open(
   isAnyoneExpected = false,
   now = Date.now,
 ): EvmChain {
-  return createTronChain(
+  return createEvmChain(
     {
+      dialect: tronDialect,
       mode: 'test',
       network: 'tron',
       chainId: 728126428,
@@ -192,8 +193,9 @@ describe('Recorded replies', () => {
       chainId: 728126428,
       nodes: [node.url],
       assets,
+      dialect: tronDialect,
     };
-    for await (const finding of checkTronNetwork(config, signal)) findings.push(finding);
+    for await (const finding of checkEvmNetwork(config, signal)) findings.push(finding);
     expect(findings.map(({ kind }) => kind)).not.toContain('problem');
     expect(findings.map(({ text }) => text)).toContain('Chain id 728126428');
   });
