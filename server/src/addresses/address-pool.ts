@@ -1,9 +1,9 @@
 /**
- * A pool of deposit addresses: reserves indexes in blocks, and derives their addresses between requests.
+ * A pool of deposit addresses: reserves indexes in blocks.
  *
- * Without it, every payment that gets an address would wait for the one row that counts a source's indexes, and for
- * the derivation. Blocks start at one index and double while they are used up quickly, so that a quiet shop leaves no
- * unused indexes, which its wallet would have to scan past.
+ * Without it, every payment that gets an address would wait for the one row that counts a source's indexes. Blocks start at
+ * one index and double while they are used up quickly, so that a quiet shop leaves no unused indexes, which its wallet would
+ * have to scan past.
  */
 import { prepared } from '../db/prepared.js';
 import type { DerivationTable } from '../db/schema.js';
@@ -60,81 +60,54 @@ export function createAddressPool(
 ) {
   /** Reserved by committed transactions and not given out yet, lowest first. */
   const reserved: number[] = [];
-  const derived = new Map<number, string>();
   let blockSize = 1;
   let reservedAt = Number.NEGATIVE_INFINITY;
   /** Whether a transaction that has not committed yet is reserving a block. */
   let isReserving = false;
-  let isDeriving = false;
-  /** How many were taken one by one since, because the block was too small for those that came at once. */
-  let singles = 0;
 
-  /** Derives one address per turn of the event loop, so that no request waits for the whole block. */
-  function deriveNext(): void {
-    const index = reserved.find((candidate) => !derived.has(candidate));
-    isDeriving = index !== undefined;
-    if (index === undefined) return;
-    try {
-      derived.set(index, source.derive(index));
-    } catch {
-      // `take` will derive this index again, and throw the error to its caller.
-      isDeriving = false;
-      return;
-    }
-    setImmediate(deriveNext);
-  }
-
-  function addressOf(index: number): string {
-    const address = derived.get(index) ?? source.derive(index);
-    derived.delete(index);
-    return address;
+  async function takeNew(transaction: Transaction, count: number): Promise<number> {
+    const first = await takeIndexes(transaction, source.id, count);
+    onReserve(first, first + count);
+    return first;
   }
 
   /**
    * Reserves a block, whose indexes can be taken once the transaction has committed.
-   * @param takesFirst keeps the first index, which is returned, for the transaction itself
+   * @param kept how many of them, the first, the transaction itself takes
    */
-  async function reserveBlock(transaction: Transaction, takesFirst: boolean): Promise<number> {
-    blockSize = isBusy() ? Math.min(largestBlock, (blockSize + singles) * 2) : 1;
-    singles = 0;
-    const size = blockSize;
+  async function reserveBlock(transaction: Transaction, kept: 0 | 1): Promise<number> {
+    blockSize = isBusy() ? Math.min(largestBlock, blockSize * 2) : 1;
     reservedAt = now();
     isReserving = true;
-    const first = await takeIndexes(transaction, source.id, size);
-    onReserve(first, first + size);
+    const size = blockSize;
+    const first = await takeNew(transaction, size);
     afterCommit(() => {
       isReserving = false;
-      for (let index = takesFirst ? first + 1 : first; index < first + size; index += 1) reserved.push(index);
-      if (isDeriving) return;
-      isDeriving = true;
-      setImmediate(deriveNext);
+      for (let index = first + kept; index < first + size; index += 1) reserved.push(index);
     });
     return first;
-  }
-
-  /** While another transaction is reserving a block, it is better to take a single index than to wait for the block. */
-  async function reserveOne(transaction: Transaction): Promise<number> {
-    singles += 1;
-    const index = await takeIndexes(transaction, source.id, 1);
-    onReserve(index, index + 1);
-    return index;
   }
 
   const isBusy = () => now() - reservedAt < shortBlockMs;
   const canReserve = () => !isReserving || now() - reservedAt > longestReservationMs;
 
+  async function takeIndex(transaction: Transaction): Promise<number> {
+    const ready = reserved.shift();
+    if (ready === undefined) {
+      // While another transaction is reserving a block, it is better to take a single index than to wait for the block.
+      return canReserve() ? reserveBlock(transaction, 1) : takeNew(transaction, 1);
+    }
+    const isLow = reserved.length < lowReserve && blockSize > lowReserve && isBusy();
+    // There are some left, so nobody waits for this transaction to end.
+    if (isLow && canReserve()) await reserveBlock(transaction, 0);
+    return ready;
+  }
+
   return {
     /** Takes an address that was never given out before and never will be again. */
     async take(transaction: Transaction): Promise<{ readonly index: number; readonly address: string }> {
-      const ready = reserved.shift();
-      if (ready === undefined) {
-        const index = await (canReserve() ? reserveBlock(transaction, true) : reserveOne(transaction));
-        return { index, address: addressOf(index) };
-      }
-      const isLow = reserved.length < lowReserve && blockSize > lowReserve && isBusy();
-      // There are some left, so nobody waits for this transaction to end.
-      if (isLow && canReserve()) await reserveBlock(transaction, false);
-      return { index: ready, address: addressOf(ready) };
+      const index = await takeIndex(transaction);
+      return { index, address: source.derive(index) };
     },
   };
 }

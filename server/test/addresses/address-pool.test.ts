@@ -1,5 +1,4 @@
-/** The address pool reserves indexes in blocks, gives out each one once, and derives addresses in advance. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
+/** The address pool reserves indexes in blocks, and gives out each one once. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createAddressPool } from '../../src/addresses/address-pool.js';
 import { type Database } from '../../src/db/database.js';
@@ -38,15 +37,10 @@ describe.each(engines)('The address pool on $name', (engine) => {
     const row = await database.reader.selectFrom('derivations').select('next_index').executeTakeFirst();
     return row?.next_index;
   };
-  async function idle() {
-    for (let before = -1; before !== derived.length; await nextTurn()) before = derived.length;
-  }
-
   it('gives out each index once, in order, with its own address', async () => {
     const pool = open();
     for (let index = 0; index < 100; index += 1) {
       expect(await take(pool)).toEqual({ index, address: `source ${index}` });
-      if (index % 10 === 0) await idle();
     }
     expect(new Set(derived).size).toBe(derived.length);
   });
@@ -136,23 +130,12 @@ describe.each(engines)('The address pool on $name', (engine) => {
     expect(Math.min(...taken.map(({ index }) => index))).toBeGreaterThanOrEqual(1);
   });
 
-  it('derives the reserved addresses before they are taken', async () => {
-    const pool = open();
-    await take(pool);
-    await take(pool);
-    await idle();
-    const ready = derived.length;
-    await take(pool);
-    expect(derived).toHaveLength(ready);
-  });
-
   it('fails only when an index that has no address is taken', async () => {
     await database.write((transaction) =>
       transaction.insertInto('derivations').values({ source_id: 'source', next_index: 999 }).execute(),
     );
     const pool = open();
     expect((await take(pool)).index).toBe(999);
-    await idle();
     await expect(take(pool)).rejects.toThrow('There is no such child');
   });
 });
