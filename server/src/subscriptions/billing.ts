@@ -30,7 +30,6 @@ export function createBilling({ database, clock, log }: RoomDeps, charges: Charg
 
   async function chargeAll(signal: AbortSignal): Promise<void> {
     for (const mode of ['test', 'live'] satisfies Mode[]) {
-      if (!(await store.isAnyDue(database.reader, mode, clock.real()))) continue;
       while (!signal.aborted && (await chargeNext(mode)));
     }
   }
