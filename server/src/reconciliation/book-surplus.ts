@@ -8,23 +8,21 @@ import type { AskedBalance } from '../chains/evm/balances.js';
 import type { ChainBlock, NetworkRef } from '../chains/chain.js';
 import { applyOldBlocks, lockCursor, rescan } from '../scanning/rescan.js';
 import { readBooked, sweptBlocks, type Place } from './books.js';
-import type { ReconcileDeps, Reconciled } from './reconcile-deps.js';
+import { refOf, type Pass, type ReconcileDeps, type Reconciled } from './reconcile-deps.js';
 
 /** So many blocks are read again for the transfer itself: a node may have left it out. */
 const mostRead = 50;
 
 /** @returns whether nothing of it is left */
 export async function bookSurplus(
-  deps: ReconcileDeps,
-  network: Reconciled,
+  { deps, network, signal }: Pass,
   asset: ChainAsset,
   row: BalanceDifferenceTable,
   agreed: bigint,
-  signal: AbortSignal,
 ): Promise<boolean> {
   const { database, sink, log } = deps;
   const { balances, chain } = network;
-  const ref = { mode: network.network.mode, network: network.network.code };
+  const ref = refOf(network);
   const place = { address: row.address, currency: row.currency };
   const first = await balances.blockAt(row.height, signal);
   // The block of the first look is gone: what it showed may be gone with it.
