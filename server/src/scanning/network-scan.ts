@@ -232,7 +232,7 @@ export function createNetworkScan(
      */
     async release(failure?: cursors.ScanFailure): Promise<void> {
       await cursors.releaseLease(database, ref, holder, failure);
-      if (known && failure) known = { ...known, is_wrong_chain: failure.isWrongChain ? 1 : 0 };
+      if (known) known = { ...known, ...failure };
     },
     /** The cursor as this process last saw it. */
     cursor: (): ChainCursorTable | undefined => known,
