@@ -46,8 +46,7 @@ export async function compare(
     const place = { address, currency: asset.currency };
     const row = known.get(placeKey(place));
     const balance = reading.amounts[index] ?? 0n;
-    const { received, left } = booked.at(place);
-    const difference = balance + left + BigInt(row?.spent ?? 0) - received;
+    const difference = booked.difference(place, balance, row?.spent);
     if (sizeOf(asset, difference, undefined) === 'nothing' && (!row || row.state === 'spent')) return [];
     return {
       ...{ place, asset, balance, difference, reading },
@@ -113,8 +112,7 @@ async function lookAgain(pass: Pass, look: Look, row: BalanceDifferenceTable): P
   if (reading.height <= row.height || look.scanned < row.height || !isAnother) return outcomeSoFar(row);
   // The books have moved on since the first look, which may have been ahead of them.
   const books = await readBooked(deps.database.reader, refOf(network), [place.address], row.height);
-  const { received, left } = books.at(place);
-  const former = BigInt(row.balance) + left + BigInt(row.spent) - received;
+  const former = books.difference(place, row.balance, row.spent);
   const counted = await countSpending(pass, look, { ...row, difference: former.toString() });
   if (counted) return counted;
   const wasMoved = former > 0n && difference < former && (await movedSince(pass, look, row));
