@@ -134,7 +134,7 @@ export function pickRound(
 export async function lastSequence({ reader }: Database): Promise<number> {
   const { last } = await reader
     .selectFrom('addresses')
-    .select((e) => e.fn.max('sequence').as('last'))
+    .select((e) => e.fn.max<number | null>('sequence').as('last'))
     .executeTakeFirstOrThrow();
   return last ?? 0;
 }

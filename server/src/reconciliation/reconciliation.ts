@@ -7,6 +7,7 @@ import { sql } from 'kysely';
 import { everyPage } from '../db/pages.js';
 import type { ChainCursorTable, ReconciliationTable } from '../db/schema.js';
 import { readCursor } from '../scanning/cursors.js';
+import { requireCursor } from '../scanning/rescan.js';
 import type { NetworkRef } from '../chains/chain.js';
 import { isNodeFailure, NodesUnavailable } from '../rpc/node-error.js';
 import { placeKey, type Place } from './books.js';
@@ -152,10 +153,8 @@ export function createReconciliation(deps: ReconcileDeps) {
      * @throws NodesUnavailable
      */
     async check(network: Reconciled, address: string | undefined, apply: boolean, signal: AbortSignal) {
-      const { mode, code } = network.network;
       const ref = refOf(network);
-      const at = await readCursor(database.reader, ref);
-      if (!at) throw new Error(`${code} (${mode}) was never scanned; start the server first`);
+      const at = await requireCursor(database.reader, ref);
       const state = await readState(ref, at.height);
       const pass = { deps, network, signal, above: state?.former_height ?? 0, withDust: true };
       const findings: Finding[] = [];
@@ -164,7 +163,7 @@ export function createReconciliation(deps: ReconcileDeps) {
       const pages =
         address === undefined
           ? everyPage<GivenAddress>(pageSize, (last) =>
-              pickRound(database, mode, familyOf(network), last?.sequence ?? 0, pageSize),
+              pickRound(database, ref.mode, familyOf(network), last?.sequence ?? 0, pageSize),
             )
           : [[{ address }]];
       let checked = 0;

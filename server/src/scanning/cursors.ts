@@ -84,17 +84,21 @@ export function createCursor(
  * Takes or renews a lease.
  * @param now real time; another holder's lease that ended before this can be taken
  * @param force takes the lease from another holder, whose next write then throws `LeaseLost`
- * @returns whether this holder has the lease
+ * @returns the cursor, which only the holder of the lease moves; undefined if another holder has it
  */
-export function takeLease(database: Database, lease: Lease, now: number, force: boolean): Promise<boolean> {
+export function takeLease(
+  database: Database,
+  lease: Lease,
+  now: number,
+  force: boolean,
+): Promise<ChainCursorTable | undefined> {
   const { holder, until } = lease;
   return database.write(async (transaction) => {
     const take = updateCursor(transaction, lease).set({ lease_holder: holder, lease_until: until });
     const free = take.where((e) =>
       e.or([e('lease_holder', 'is', null), e('lease_holder', '=', holder), e('lease_until', '<', now)]),
     );
-    const { numUpdatedRows } = await (force ? take : free).executeTakeFirstOrThrow();
-    return numUpdatedRows === 1n;
+    return (force ? take : free).returningAll().executeTakeFirst();
   });
 }
 

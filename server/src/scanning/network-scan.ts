@@ -80,10 +80,9 @@ export function createNetworkScan(
       appliedPending = undefined;
       if (!force && known.lease_holder !== null && known.lease_until >= realNow()) return undefined;
     }
-    if (!(await cursors.takeLease(database, lease(), realNow(), force))) return undefined;
-    // Read again under the lease: only its holder moves the cursor.
-    known = await cursors.readCursor(database.reader, ref);
-    return known;
+    const taken = await cursors.takeLease(database, lease(), realNow(), force);
+    known = taken ?? known;
+    return taken;
   }
 
   /** Keeps the lease during reads that take longer than it lasts. Returns when it ends. */

@@ -152,7 +152,8 @@ async function skipUnchanged(
   return Math.max(from, (received[unchanged]?.height ?? 0) + 1);
 }
 
-async function requireCursor(reader: Reader, chain: NetworkRef): Promise<ChainCursorTable> {
+/** @throws if the network was never scanned */
+export async function requireCursor(reader: Reader, chain: NetworkRef): Promise<ChainCursorTable> {
   const cursor = await readCursor(reader, chain);
   if (cursor) return cursor;
   throw new Error(`${chain.network} (${chain.mode}) was never scanned; start the server first`);
