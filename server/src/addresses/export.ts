@@ -1,12 +1,12 @@
 /** Lists the deposit addresses of a merchant, with the keys that they come from and what each received. */
 import type { Reader } from '../db/engine.js';
 import { inScope } from '../db/rows.js';
-import type { AddressTable } from '../db/schema.js';
 import { sumUnits } from '../db/units.js';
 import { groupBy } from '../shared/group-by.js';
 import type { Scope } from '../shared/scope.js';
 import type { Family } from '../chains/networks.js';
 import type { DepositKeys } from './deposit-keys.js';
+import { withOwners } from './owners.js';
 
 type Exported = Awaited<ReturnType<typeof exportAddresses>>;
 export type ExportedKey = Exported['keys'][number];
@@ -33,7 +33,11 @@ export async function exportAddresses({ reader, depositKeys, scope, family }: Ex
     ]),
   );
   const received = groupBy(await receivedBy(reader, scope), ({ address }) => address);
-  const rows = await ownedAddresses(reader, scope);
+  const { merchantId } = scope;
+  const rows = await withOwners(reader, scope.mode)
+    .selectAll('addresses')
+    .where((e) => e.or({ 'payments.merchant_id': merchantId, 'wallets.merchant_id': merchantId }))
+    .execute();
   const addresses = rows.flatMap((row) => {
     const found = keyBySource.get(row.source_id);
     if (!found) return [];
@@ -69,18 +73,6 @@ export async function exportAddresses({ reader, depositKeys, scope, family }: Ex
     })),
     addresses,
   };
-}
-
-/** The addresses of the merchant's payments and wallets. */
-function ownedAddresses(reader: Reader, { merchantId, mode }: Scope): Promise<AddressTable[]> {
-  return reader
-    .selectFrom('addresses')
-    .leftJoin('payments', 'payments.id', 'addresses.payment_id')
-    .leftJoin('wallets', 'wallets.id', 'addresses.wallet_id')
-    .selectAll('addresses')
-    .where('addresses.mode', '=', mode)
-    .where((e) => e.or({ 'payments.merchant_id': merchantId, 'wallets.merchant_id': merchantId }))
-    .execute();
 }
 
 /** The confirmed receipts by address and currency. */
