@@ -33,25 +33,18 @@ export interface AddressSources {
   find(scope: Scope, family: Family, net?: AddressNet): AddressSource | undefined;
 }
 
-export interface AddressSourceOptions {
-  /** By default that of the key's prefix. */
-  readonly script?: ScriptType | undefined;
-  /** By default main in live mode, and test in test mode. */
-  readonly net?: AddressNet | undefined;
-}
-
-/** @throws if the text is not an extended public key of an account, or not for these networks */
+/**
+ * @param given the script type, by default that of the key's prefix; the net, by default main in live mode and test in test mode
+ * @throws if the text is not an extended public key of an account, or not for these networks
+ */
 export function createAddressSource(
   mode: Mode,
   family: Family,
   extendedPublicKey: string,
-  { script: chosen, net = defaultNet(mode) }: AddressSourceOptions = {},
+  given: { readonly script?: ScriptType | undefined; readonly net?: AddressNet | undefined } = {},
 ): AddressSource {
-  const { id, script, derive, descriptor } = readAccountKey(extendedPublicKey, {
-    family,
-    net,
-    script: chosen,
-  });
+  const net = given.net ?? defaultNet(mode);
+  const { id, script, derive, descriptor } = readAccountKey(extendedPublicKey, { ...given, family, net });
   const format = addressFormat(mode, family, net);
   return { id, descriptor, derive: (index) => format.ofKey(derive(index, format.isCompressed), script) };
 }
@@ -67,40 +60,24 @@ const testPaths: Readonly<Record<Family, string>> = {
   tron: "m/44'/195'/0'",
 };
 
-/** How extended keys of native segwit are written on test networks (SLIP-132): `vpub`. */
-const segwitTestVersions = { public: 0x045f1cf6, private: 0x045f18bc };
+/** How extended keys of test networks are written (BIP-32): `tpub`. */
+const testVersions = { public: 0x043587cf, private: 0x04358394 };
 
 /** The sources of the simulated networks, the same for every merchant: accounts of the server's own test seed. */
 export function createTestAddressSources(seed: Uint8Array): AddressSources {
+  const root = HDKey.fromMasterSeed(seed, testVersions);
   const known = new Map<string, AddressSource>();
   return {
     find({ mode }, family, net = 'test') {
       if (mode !== 'test' || net === 'main') return undefined;
       const name = `${family}/${net}`;
-      const source = known.get(name) ?? createTestSource(seed, family, net);
+      const found = known.get(name);
+      if (found) return found;
+      const { publicExtendedKey } = root.derive(testPaths[family]);
+      const script = isBitcoinLike(family) ? 'p2wpkh' : undefined;
+      const source = createAddressSource('test', family, publicExtendedKey, { net, script });
       known.set(name, source);
       return source;
     },
-  };
-}
-
-/** Derives its account when an address is first needed: what can be paid with is asked for all families, and most are never used. */
-function createTestSource(seed: Uint8Array, family: Family, net: AddressNet): AddressSource {
-  let derived: AddressSource | undefined;
-  function source() {
-    if (derived) return derived;
-    const root = HDKey.fromMasterSeed(seed, isBitcoinLike(family) ? segwitTestVersions : undefined);
-    const { publicExtendedKey } = root.derive(testPaths[family]);
-    derived = createAddressSource('test', family, publicExtendedKey, { net });
-    return derived;
-  }
-  return {
-    get id() {
-      return source().id;
-    },
-    get descriptor() {
-      return source().descriptor;
-    },
-    derive: (index) => source().derive(index),
   };
 }

@@ -1,9 +1,7 @@
 /** Bitcoin's and Litecoin's standard scripts: the address of a key in each, and of an output that a node shows. */
-import { createHash } from 'node:crypto';
-import { ripemd160 } from '@noble/hashes/legacy.js';
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bech32, bech32m, createBase58check } from '@scure/base';
-import { xOnlyPointAddTweak } from 'tiny-secp256k1';
+import { hex } from '@scure/base';
+import { Address, NETWORK } from '@scure/btc-signer';
+import { hash160, taprootTweakPubkey } from '@scure/btc-signer/utils.js';
 import type { AddressNet, Family } from '../chains/networks.js';
 
 /** How a wallet locks an account's coins: BIP-44, BIP-49, BIP-84 and BIP-86. */
@@ -47,39 +45,37 @@ export const addressPrefixes: Readonly<Record<BitcoinFamily, Readonly<Record<Add
     },
   };
 
-const base58check = createBase58check(sha256);
-
-/** RIPEMD-160 of SHA-256: the 20 bytes by which scripts name a key or another script. */
-export const hash160 = (bytes: Uint8Array): Uint8Array => ripemd160(sha256(bytes));
+const codecOf = (prefixes: AddressPrefixes) => Address({ ...NETWORK, ...prefixes });
 
 /**
  * The address that only the holder of a key can spend from.
  * @param publicKey 33 bytes, compressed
  */
 export function addressOfKey(publicKey: Uint8Array, script: ScriptType, prefixes: AddressPrefixes): string {
+  const { encode } = codecOf(prefixes);
   switch (script) {
     case 'p2pkh':
-      return base58(prefixes.pubKeyHash, hash160(publicKey));
+      return encode({ type: 'pkh', hash: hash160(publicKey) });
     case 'p2sh-p2wpkh':
-      return base58(prefixes.scriptHash, hash160(Uint8Array.of(0x00, 0x14, ...hash160(publicKey))));
+      return encode({ type: 'sh', hash: hash160(Uint8Array.of(0x00, 0x14, ...hash160(publicKey))) });
     case 'p2wpkh':
-      return segwit(prefixes, 0, hash160(publicKey));
+      return encode({ type: 'wpkh', hash: hash160(publicKey) });
     case 'p2tr':
-      return segwit(prefixes, 1, taprootOutputKey(publicKey.subarray(1)));
+      // BIP-341: the output key commits to no script, which BIP-86 requires of single keys.
+      return encode({ type: 'tr', pubkey: taprootTweakPubkey(publicKey.subarray(1), new Uint8Array())[0] });
     default:
       return script satisfies never;
   }
 }
 
-const standardScripts: readonly {
-  readonly pattern: RegExp;
-  readonly write: (hash: Uint8Array, prefixes: AddressPrefixes) => string;
-}[] = [
-  { pattern: /^0014([0-9a-f]{40})$/, write: (hash, prefixes) => segwit(prefixes, 0, hash) },
-  { pattern: /^5120([0-9a-f]{64})$/, write: (key, prefixes) => segwit(prefixes, 1, key) },
-  { pattern: /^a914([0-9a-f]{40})87$/, write: (hash, { scriptHash }) => base58(scriptHash, hash) },
-  { pattern: /^76a914([0-9a-f]{40})88ac$/, write: (hash, { pubKeyHash }) => base58(pubKeyHash, hash) },
-  { pattern: /^0020([0-9a-f]{64})$/, write: (hash, prefixes) => segwit(prefixes, 0, hash) },
+type AddressValue = Parameters<ReturnType<typeof Address>['encode']>[0];
+
+const standardScripts: readonly (readonly [RegExp, (hash: Uint8Array) => AddressValue])[] = [
+  [/^0014([0-9a-f]{40})$/, (hash) => ({ type: 'wpkh', hash })],
+  [/^5120([0-9a-f]{64})$/, (pubkey) => ({ type: 'tr', pubkey })],
+  [/^a914([0-9a-f]{40})87$/, (hash) => ({ type: 'sh', hash })],
+  [/^76a914([0-9a-f]{40})88ac$/, (hash) => ({ type: 'pkh', hash })],
+  [/^0020([0-9a-f]{64})$/, (hash) => ({ type: 'wsh', hash })],
 ];
 
 /**
@@ -88,27 +84,9 @@ const standardScripts: readonly {
  * @param script in lower-case hexadecimal digits
  */
 export function addressOfScript(script: string, prefixes: AddressPrefixes): string | undefined {
-  for (const { pattern, write } of standardScripts) {
+  for (const [pattern, valueOf] of standardScripts) {
     const hash = pattern.exec(script)?.[1];
-    if (hash !== undefined) return write(Buffer.from(hash, 'hex'), prefixes);
+    if (hash !== undefined) return codecOf(prefixes).encode(valueOf(hex.decode(hash)));
   }
   return undefined;
-}
-
-function base58(version: number, hash: Uint8Array): string {
-  return base58check.encode(Uint8Array.of(version, ...hash));
-}
-
-function segwit({ bech32: prefix }: AddressPrefixes, version: 0 | 1, program: Uint8Array): string {
-  const encoding = version === 0 ? bech32 : bech32m;
-  return encoding.encode(prefix, [version, ...encoding.toWords(program)]);
-}
-
-/** BIP-341: the output key commits to no script, which BIP-86 requires of single keys. */
-function taprootOutputKey(internalKey: Uint8Array): Uint8Array {
-  const tag = createHash('sha256').update('TapTweak').digest();
-  const tweak = createHash('sha256').update(tag).update(tag).update(internalKey).digest();
-  const tweaked = xOnlyPointAddTweak(internalKey, tweak);
-  if (!tweaked) throw new RangeError('This key has no taproot address');
-  return tweaked.xOnlyPubkey;
 }

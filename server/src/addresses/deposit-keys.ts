@@ -67,13 +67,6 @@ export interface CurrentForwarders {
 
 export type DepositKeys = Awaited<ReturnType<typeof createDepositKeys>>;
 
-interface OpenKey {
-  readonly scope: Scope;
-  readonly family: Family;
-  readonly key: GivenKey;
-  readonly row: DepositKeyTable;
-}
-
 /**
  * @param now real time, epoch milliseconds
  * @param forwarderSource makes the source of a treasury's addresses; throws an Error for the operator if it cannot be used
@@ -88,7 +81,7 @@ export async function createDepositKeys(
   /** That of the newest treasury of all. */
   let newestEpoch = 0;
   /** In use or pending. Which of them is in use is asked of the clock each time, so that all servers change together. */
-  let open: ReadonlyMap<string, readonly OpenKey[]> = new Map();
+  let open: ReadonlyMap<string, readonly DepositKeyTable[]> = new Map();
   /** Derived when first needed: reading an extended key takes a millisecond. */
   const sources = new Map<string, AddressSource>();
 
@@ -116,21 +109,20 @@ export async function createDepositKeys(
     const read = await store.readVersion(database.reader);
     if (read === version) return;
     const rows = await store.openKeys(database.reader, now()).execute();
-    const keys = rows.map((row) => ({ scope: scopeOf(row), family: row.family, key: keyOfRow(row), row }));
-    open = groupBy(keys, ({ scope, family }) => keyOf(scope, family));
+    open = groupBy(rows, (row) => keyOf(scopeOf(row), row.family));
     newestEpoch = Math.max(0, ...rows.map(({ epoch }) => epoch));
     version = read;
   }
 
   function find(scope: Scope, family: Family, net?: AddressNet): AddressSource | undefined {
     const time = now();
-    const inUse = open.get(keyOf(scope, family))?.find(({ row }) => stateAt(row, time) === 'in_use');
+    const inUse = open.get(keyOf(scope, family))?.find((row) => stateAt(row, time) === 'in_use');
     return inUse && sourceOf(inUse, net);
   }
 
-  function sourceOf({ scope, family, key, row }: OpenKey, net?: AddressNet): AddressSource {
-    const name = [scope.mode, family, net ?? '', row.source_id, key.script ?? ''].join('/');
-    const source = sources.get(name) ?? preview(scope, family, key, net);
+  function sourceOf(row: DepositKeyTable, net?: AddressNet): AddressSource {
+    const name = [row.mode, row.family, net ?? '', row.source_id, row.script ?? ''].join('/');
+    const source = sources.get(name) ?? preview(scopeOf(row), row.family, keyOfRow(row), net);
     sources.set(name, source);
     return source;
   }
@@ -185,11 +177,10 @@ export async function createDepositKeys(
 
     /** Of the treasuries in use, and then of pending ones, as this process last read them. */
     forwarders: (): readonly CurrentForwarders[] =>
-      [...open.values()].flat().flatMap((key) => {
-        const source = key.key.treasury === undefined ? undefined : sourceOf(key);
-        return source?.forwarder
-          ? [{ scope: key.scope, source: { ...source, forwarder: source.forwarder } }]
-          : [];
+      [...open.values()].flat().flatMap((row) => {
+        const source = row.treasury === null ? undefined : sourceOf(row);
+        if (!source?.forwarder) return [];
+        return { scope: scopeOf(row), source: { ...source, forwarder: source.forwarder } };
       }),
 
     preview,
@@ -250,7 +241,7 @@ export async function createDepositKeys(
       const time = now();
       return [...open.values()]
         .flat()
-        .some(({ row }) => row.reported_at === null && stateAt(row, time) === 'in_use');
+        .some((row) => row.reported_at === null && stateAt(row, time) === 'in_use');
     },
 
     /** The ids of the keys that have taken effect since the last call, in any process. */

@@ -1,12 +1,12 @@
 /** Lists the deposit addresses of a merchant, with the keys that they come from and what each received. */
-import { inChunks } from '../db/chunks.js';
 import type { Reader } from '../db/engine.js';
-import { everyPage } from '../db/pages.js';
 import { inScope } from '../db/rows.js';
-import type { AddressTable, PaymentTable } from '../db/schema.js';
+import { sumUnits } from '../db/units.js';
+import { groupBy } from '../shared/group-by.js';
 import type { Scope } from '../shared/scope.js';
 import type { Family } from '../chains/networks.js';
 import type { DepositKeys } from './deposit-keys.js';
+import { withOwners } from './owners.js';
 
 type Exported = Awaited<ReturnType<typeof exportAddresses>>;
 export type ExportedKey = Exported['keys'][number];
@@ -20,8 +20,6 @@ interface ExportOptions {
   readonly family: Family | undefined;
 }
 
-const rowsAtOnce = 1000;
-
 /** Sorted by key, then by index. */
 export async function exportAddresses({ reader, depositKeys, scope, family }: ExportOptions) {
   const keys = (await depositKeys.list(reader, scope.merchantId)).filter(
@@ -34,26 +32,12 @@ export async function exportAddresses({ reader, depositKeys, scope, family }: Ex
       { key, source: depositKeys.preview(scope, key.family, key, undefined) },
     ]),
   );
-  const rows: AddressTable[] = [];
-  const received = createSums();
-  for await (const page of paymentPages(reader, scope)) {
-    const ids = page.map(({ id }) => id);
-    rows.push(
-      ...(await inChunks(ids, (chunk) =>
-        reader.selectFrom('addresses').selectAll().where('payment_id', 'in', chunk).execute(),
-      )),
-    );
-    const receipts = await inChunks(ids, (chunk) =>
-      reader
-        .selectFrom('receipts')
-        .select(['address', 'currency', 'amount'])
-        .where('payment_id', 'in', chunk)
-        .where('status', '=', 'confirmed')
-        .execute(),
-    );
-    for (const receipt of receipts) received.add(receipt);
-  }
-  rows.push(...(await walletAddresses(reader, scope)));
+  const received = groupBy(await receivedBy(reader, scope), ({ address }) => address);
+  const { merchantId } = scope;
+  const rows = await withOwners(reader, scope.mode)
+    .selectAll('addresses')
+    .where((e) => e.or({ 'payments.merchant_id': merchantId, 'wallets.merchant_id': merchantId }))
+    .execute();
   const addresses = rows.flatMap((row) => {
     const found = keyBySource.get(row.source_id);
     if (!found) return [];
@@ -71,7 +55,10 @@ export async function exportAddresses({ reader, depositKeys, scope, family }: Ex
       paymentId: row.payment_id,
       walletId: row.wallet_id,
       /** Confirmed, in the smallest unit of each currency. */
-      received: received.at(row.address),
+      received: (received.get(row.address) ?? []).map(({ currency, amount }) => ({
+        currency,
+        amount: BigInt(amount),
+      })),
       createdAt: row.created_at,
     };
   });
@@ -88,42 +75,14 @@ export async function exportAddresses({ reader, depositKeys, scope, family }: Ex
   };
 }
 
-/** The merchant's payments, deposits to wallets included. */
-function paymentPages(reader: Reader, scope: Scope) {
-  return everyPage<Pick<PaymentTable, 'id' | 'created_at'>>(rowsAtOnce, (last) =>
-    reader
-      .selectFrom('payments')
-      .select(['id', 'created_at'])
-      .$call(inScope(scope))
-      .where((e) =>
-        last ? e(e.refTuple('created_at', 'id'), '>', e.tuple(last.created_at, last.id)) : e.lit(true),
-      )
-      .orderBy('created_at')
-      .orderBy('id')
-      .limit(rowsAtOnce)
-      .execute(),
-  );
-}
-
-function walletAddresses(reader: Reader, { merchantId, mode }: Scope): Promise<AddressTable[]> {
+/** The confirmed receipts by address and currency. */
+function receivedBy(reader: Reader, scope: Scope) {
   return reader
-    .selectFrom('addresses')
-    .innerJoin('wallets', 'wallets.id', 'addresses.wallet_id')
-    .selectAll('addresses')
-    .where((e) => e.and({ 'wallets.merchant_id': merchantId, 'wallets.mode': mode }))
+    .selectFrom('receipts')
+    .select(['address', 'currency', sumUnits(reader, 'amount').as('amount')])
+    .$call(inScope(scope))
+    .where('status', '=', 'confirmed')
+    .groupBy(['address', 'currency'])
+    .orderBy('currency')
     .execute();
-}
-
-/** Adds up receipts by address and currency. */
-function createSums() {
-  const sums = new Map<string, Map<string, bigint>>();
-  return {
-    add({ address, currency, amount }: { address: string; currency: string; amount: string }): void {
-      const sum = sums.get(address) ?? new Map<string, bigint>();
-      sum.set(currency, (sum.get(currency) ?? 0n) + BigInt(amount));
-      sums.set(address, sum);
-    },
-    at: (address: string) =>
-      [...(sums.get(address) ?? [])].map(([currency, amount]) => ({ currency, amount })),
-  };
 }

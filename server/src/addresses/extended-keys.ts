@@ -46,6 +46,13 @@ const versions: ReadonlyMap<number, Version> = new Map<number, Version>([
 /** Ypub, Zpub, Upub and Vpub: one of the keys of a wallet that several people sign for. */
 const multisigVersions: ReadonlySet<number> = new Set([0x0295b43f, 0x02aa7ed3, 0x024289ef, 0x02575483]);
 
+const descriptorOf: Readonly<Record<ScriptType, (keys: string) => string>> = {
+  p2pkh: (keys) => `pkh(${keys})`,
+  'p2sh-p2wpkh': (keys) => `sh(wpkh(${keys}))`,
+  p2wpkh: (keys) => `wpkh(${keys})`,
+  p2tr: (keys) => `tr(${keys})`,
+};
+
 const prefixList = 'xpub, ypub, zpub, tpub, upub, vpub, Ltub, Mtub or ttub';
 const base58check = createBase58check(sha256);
 const xpubVersion = 0x0488b21e;
@@ -85,6 +92,7 @@ export function readAccountKey(text: string, use: KeyUse) {
   view.setUint32(0, version.isTest ? tpubVersion : xpubVersion);
   const plain = base58check.encode(bytes);
   const account = HDKey.fromExtendedKey(plain, { public: view.getUint32(0), private: 0 });
+  const descriptor = descriptorOf[script](`${plain}/0/*`);
   return {
     /** Identifies the key and the script type, however they were written: zpub…, or xpub… with p2wpkh. */
     // The chain code and the public key: what comes before them does not change the addresses.
@@ -94,7 +102,7 @@ export function readAccountKey(text: string, use: KeyUse) {
     /** The receiving keys: child `0/index`. */
     derive: childKeys(account.deriveChild(0)),
     /** What a Bitcoin or Litecoin wallet imports to watch the receiving addresses (BIP-380); undefined for EVM and Tron. */
-    descriptor: isBitcoinLike(use.family) ? withChecksum(descriptorOf(script, `${plain}/0/*`)) : undefined,
+    descriptor: isBitcoinLike(use.family) ? `${descriptor}#${descriptorChecksum(descriptor)}` : undefined,
   };
 }
 
@@ -141,25 +149,6 @@ function childKeys({ publicKey, chainCode }: HDKey): DerivePublicKey {
     if (!child) throw new RangeError(`There is no child key with the index ${index}`);
     return child;
   };
-}
-
-function descriptorOf(script: ScriptType, keys: string): string {
-  switch (script) {
-    case 'p2pkh':
-      return `pkh(${keys})`;
-    case 'p2sh-p2wpkh':
-      return `sh(wpkh(${keys}))`;
-    case 'p2wpkh':
-      return `wpkh(${keys})`;
-    case 'p2tr':
-      return `tr(${keys})`;
-    default:
-      return script satisfies never;
-  }
-}
-
-function withChecksum(descriptor: string): string {
-  return `${descriptor}#${descriptorChecksum(descriptor)}`;
 }
 
 function decode(text: string): Uint8Array | undefined {

@@ -6,16 +6,20 @@ import type { Mode } from '../shared/scope.js';
 /** The ids of the sources of treasuries' addresses, for `like`. */
 export const forwarderSources = 'forwarder:%';
 
-const given = (reader: Reader, mode: Mode, addresses: readonly string[]) =>
+/** The addresses of a mode, each beside the payment or the wallet that it was given to. */
+export const withOwners = (reader: Reader, mode: Mode) =>
   reader
     .selectFrom('addresses')
     .leftJoin('payments', 'payments.id', 'addresses.payment_id')
     .leftJoin('wallets', 'wallets.id', 'addresses.wallet_id')
+    .where('addresses.mode', '=', mode);
+
+const given = (reader: Reader, mode: Mode, addresses: readonly string[]) =>
+  withOwners(reader, mode)
     .select((e) => [
       'addresses.address',
       e.fn.coalesce('payments.merchant_id', 'wallets.merchant_id').as('merchant'),
     ])
-    .where('addresses.mode', '=', mode)
     .where('addresses.address', 'in', addresses);
 
 /** The merchant that an address of a mode was given to; undefined if it is nobody's. */

@@ -27,8 +27,6 @@ export function createWatchedAddresses(
   let last = 0;
   /** Numbers that had no address when later ones had, and when that was noticed. */
   const gaps = new Map<number, number>();
-  let isLoaded = false;
-  let loading: Promise<void> | undefined;
   let queue: Promise<void> = Promise.resolve();
   let lookups = 0;
 
@@ -50,7 +48,7 @@ export function createWatchedAddresses(
     }
   }
 
-  /** Adds what was committed since the last time. */
+  /** Adds what was committed since the last time; all at first, which takes seconds for millions. */
   async function refresh(): Promise<void> {
     if (gaps.size > 0) {
       add(await inChunks([...gaps.keys()], (chunk) => select().where('sequence', 'in', chunk).execute()));
@@ -69,22 +67,6 @@ export function createWatchedAddresses(
     return next;
   }
 
-  async function lookUp(mode: Mode, addresses: readonly string[]): Promise<ReadonlySet<string>> {
-    lookups += addresses.length;
-    const asked = new Map(
-      addresses.flatMap((address) => canonicalForms(mode, address).map((form) => [form, address])),
-    );
-    const rows = await inChunks([...asked.keys()], (chunk) =>
-      reader
-        .selectFrom('addresses')
-        .select('address')
-        .where('address', 'in', chunk)
-        .where('mode', '=', mode)
-        .execute(),
-    );
-    return new Set(rows.flatMap(({ address }) => asked.get(address) ?? []));
-  }
-
   return {
     /** How many addresses the database was asked about, for benchmarks and tests. */
     lookups: (): number => lookups,
@@ -94,37 +76,35 @@ export function createWatchedAddresses(
      * lower case. Everything that any process has committed before the call counts. Must not be called inside a transaction.
      */
     async find(mode: Mode, addresses: readonly string[]): Promise<ReadonlySet<string>> {
-      if (!isLoaded) {
-        // Until all are loaded, which takes seconds for millions of addresses, the database is asked about each.
-        loading ??= refreshed().then(
-          () => {
-            isLoaded = true;
-          },
-          () => {
-            loading = undefined;
-          },
-        );
-        return lookUp(mode, addresses);
-      }
       await refreshed();
-      return lookUp(
-        mode,
-        addresses.filter((address) => filter.mayHave(address.toLowerCase())),
+      const possible = addresses.filter((address) => filter.mayHave(address.toLowerCase()));
+      lookups += possible.length;
+      const asked = new Map(
+        possible.flatMap((address) => canonicalForms(mode, address).map((form) => [form, address])),
       );
+      const rows = await inChunks([...asked.keys()], (chunk) =>
+        reader
+          .selectFrom('addresses')
+          .select('address')
+          .where('address', 'in', chunk)
+          .where('mode', '=', mode)
+          .execute(),
+      );
+      return new Set(rows.flatMap(({ address }) => asked.get(address) ?? []));
     },
   };
 }
 
 /** 4 MB: with a million addresses, it says yes wrongly once in 30,000 times, and with ten million once in three times. */
 const bits = 2 ** 25;
-const hashes = 6;
+const hashes = [0, 1, 2, 3, 4, 5];
 
 /** A Bloom filter of addresses, of a fixed size: it never says no wrongly, and says yes wrongly the more often the fuller it is. */
 function createAddressFilter() {
   const words = new Uint32Array(bits / 32);
 
-  /** Calls `visit` with each place of an address, until it returns false. Returns whether it never did. */
-  function everyPlace(address: string, visit: (word: number, mask: number) => boolean): boolean {
+  /** The places of an address among the bits. */
+  function placesOf(address: string): number[] {
     // FNV-1a with two bases. The hashes are combined as by Kirsch and Mitzenmacher.
     let a = 0x811c9dc5;
     let b = 0x01000193;
@@ -133,23 +113,17 @@ function createAddressFilter() {
       a = Math.imul(a ^ character, 0x01000193);
       b = Math.imul(b ^ character, 0x85ebca6b) ^ (b >>> 13);
     }
-    for (let index = 0; index < hashes; index += 1) {
-      const bit = (a + Math.imul(index, b | 1)) & (bits - 1);
-      if (!visit(bit >>> 5, 1 << (bit & 31))) return false;
-    }
-    return true;
+    return hashes.map((index) => (a + Math.imul(index, b | 1)) & (bits - 1));
   }
 
   return {
     add(address: string): void {
-      everyPlace(address, (word, mask) => {
-        words[word] = (words[word] ?? 0) | mask;
-        return true;
-      });
+      for (const place of placesOf(address))
+        words[place >>> 5] = (words[place >>> 5] ?? 0) | (1 << (place & 31));
     },
     /** Whether the address may have been added. */
     mayHave: (address: string): boolean =>
-      everyPlace(address, (word, mask) => ((words[word] ?? 0) & mask) !== 0),
+      placesOf(address).every((place) => ((words[place >>> 5] ?? 0) & (1 << (place & 31))) !== 0),
   };
 }
 

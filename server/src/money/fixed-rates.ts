@@ -1,18 +1,21 @@
 /** Exchange rates from a file, for test mode and for merchants who set their own. They are always current. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { countDecimals, parseDecimal, toUnits } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
 import type { Clock } from '../shared/clock.js';
-import { inverse, type Fraction } from './fractions.js';
-import type { Rate, RateSource } from './rates.js';
+import { inverse, parsePositive } from './fractions.js';
+import type { RateSource } from './rates.js';
 
 /** The file that comes with the package. */
 export const shippedRatesFile = fileURLToPath(new URL('../../data/rates.json', import.meta.url));
 
-const price = z.string().check(
-  z.refine((value) => (parseDecimal(value) ?? '0') !== '0', {
-    error: 'Must be a decimal above 0, as a string',
+const price = z.pipe(
+  z.string(),
+  z.transform((text, { issues }) => {
+    const parsed = parsePositive(text);
+    if (!parsed)
+      issues.push({ code: 'custom', message: 'Must be a decimal above 0, as a string', input: text });
+    return parsed ?? z.NEVER;
   }),
 );
 
@@ -34,23 +37,15 @@ export function readFixedRates(path: string, clock: Clock): RateSource {
     );
     throw new Error(sentences.join('; '));
   }
-  const file = parsed.data;
-  const rates = new Map<string, Omit<Rate, 'at'>>();
-  for (const [code, value] of Object.entries(file.unitsPerDollar)) {
-    rates.set(code, { ...inverse(fraction(value)), source: file.source });
-  }
-  for (const [code, value] of Object.entries(file.dollarsPerUnit)) {
-    rates.set(code, { ...fraction(value), source: file.source });
-  }
+  const { source, unitsPerDollar, dollarsPerUnit } = parsed.data;
+  const rates = new Map([
+    ...Object.entries(unitsPerDollar).map(([code, units]) => [code, inverse(units)] as const),
+    ...Object.entries(dollarsPerUnit),
+  ]);
   return {
     latest(currency) {
       const rate = rates.get(currency);
-      return rate && { ...rate, at: clock.real() };
+      return rate && { ...rate, source, at: clock.real() };
     },
   };
-}
-
-function fraction(value: string): Fraction {
-  const decimals = countDecimals(value);
-  return { numerator: toUnits(value, decimals), denominator: 10n ** BigInt(decimals) };
 }

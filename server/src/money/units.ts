@@ -5,20 +5,21 @@ import type { Currency } from './currency-list.js';
 /** The most decimals of an amount in a reply, and of one that a merchant sends: what arrived may have more than a payer is asked for. */
 export const replyDecimals = ({ decimals }: Currency): number => Math.min(decimals, 8);
 
-/**
- * Rounds down to the decimals of a reply and to 15 significant digits, which survive as a JSON number. Negative amounts
- * are rounded away from 0. What a payer owes is rounded further when it is stored, so it does not change.
- */
+/** Rounds down to as many decimals, and to 15 significant digits, which survive as a JSON number. Negative amounts go away from 0. */
+function roundDown(units: bigint, decimals: number, kept: number): bigint {
+  const digits = (units < 0n ? -units : units).toString().length;
+  const step = 10n ** BigInt(Math.max(decimals - kept, digits - 15));
+  return units - (((units % step) + step) % step);
+}
+
+/** An amount with the decimals of a reply. What a payer owes is rounded further when it is stored, so it does not change. */
 export function unitsToNumber(units: bigint, currency: Currency): number {
   return Number(formatUnits(units, currency));
 }
 
 /** The same as a plain decimal string. */
 export function formatUnits(units: bigint, currency: Currency): string {
-  const digits = (units < 0n ? -units : units).toString().length;
-  const step = 10n ** BigInt(Math.max(currency.decimals - replyDecimals(currency), digits - 15));
-  const rest = ((units % step) + step) % step;
-  return fromUnits(units - rest, currency.decimals);
+  return fromUnits(roundDown(units, currency.decimals, replyDecimals(currency)), currency.decimals);
 }
 
 /** Rounds up to what a payer can be asked for: the payable decimals, and 15 significant digits. */
@@ -29,10 +30,7 @@ export function roundUpToPayable(units: bigint, { decimals, payableDecimals }: C
 
 /** Keeps every unit that 15 significant digits can hold, for what was charged and credited. Rounds the rest down. */
 export function exactNumber(units: bigint, decimals: number): number {
-  const digits = (units < 0n ? -units : units).toString().length;
-  const step = 10n ** BigInt(Math.max(0, digits - 15));
-  const rest = ((units % step) + step) % step;
-  return Number(fromUnits(units - rest, decimals));
+  return Number(fromUnits(roundDown(units, decimals, decimals), decimals));
 }
 
 /** Naira and dollar values are stored in hundredths. Rounds down to 15 significant digits, as above. */

@@ -86,23 +86,14 @@ export function createWorldRates(options: WorldRatesOptions) {
   }
 
   /** @param dollarsPerUsdt leaves out prices in USDT if it is undefined */
-  function pricesOf(
-    code: string,
-    dollarsPerUsdt: Pick<SourcePrice, 'price' | 'at'> | undefined,
-  ): SourcePrice[] {
-    return states.flatMap(({ adapter, quotes }) => {
+  function pricesOf(code: string, dollarsPerUsdt: Rate | undefined): SourcePrice[] {
+    return states.flatMap(({ adapter: { name: source }, quotes }) => {
       const quote = quotes.get(code);
       if (!quote) return [];
-      const { price, at } = quote;
-      if (quote.quotedIn === 'USD') return [{ source: adapter.name, price, at }];
+      const { price, at, quotedIn } = quote;
+      if (quotedIn === 'USD') return [{ source, price, at }];
       if (!dollarsPerUsdt) return [];
-      return [
-        {
-          source: adapter.name,
-          price: multiply(price, dollarsPerUsdt.price),
-          at: Math.min(at, dollarsPerUsdt.at),
-        },
-      ];
+      return [{ source, price: multiply(price, dollarsPerUsdt), at: Math.min(at, dollarsPerUsdt.at) }];
     });
   }
 
@@ -141,10 +132,7 @@ export function createWorldRates(options: WorldRatesOptions) {
   }
 
   /** The dollar price of USDT, from the sources that have a market in dollars. */
-  function dollarsPerUsdt(): { readonly price: Rate; readonly at: number } | undefined {
-    const price = agree({ code: 'USDT', type: 'crypto' }, pricesOf('USDT', undefined));
-    return price && { price, at: price.at };
-  }
+  const dollarsPerUsdt = () => agree({ code: 'USDT', type: 'crypto' }, pricesOf('USDT', undefined));
 
   function agreeOnAll(): void {
     const usdt = dollarsPerUsdt();

@@ -6,9 +6,10 @@
  */
 import { base64, hex } from '@scure/base';
 import { OutScript, Script, Transaction } from '@scure/btc-signer';
+import { hash160 } from '@scure/btc-signer/utils.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { verify, verifySchnorr } from 'tiny-secp256k1';
-import { addressOfScript, hash160, type ScriptType } from '../addresses/bitcoin-scripts.js';
+import { addressOfScript, type ScriptType } from '../addresses/bitcoin-scripts.js';
 import type { Outpoint } from '../chains/bitcoin/utxo-node.js';
 import {
   replaceableSequence,

@@ -4,81 +4,81 @@ import { utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { BalanceDifferenceTable } from '../db/schema.js';
 import { amountsOf, type ChainAsset } from '../chains/assets.js';
-import type { AskedBalance } from '../chains/evm/balances.js';
 import type { ChainBlock, NetworkRef } from '../chains/chain.js';
 import { applyOldBlocks, lockCursor, rescan } from '../scanning/rescan.js';
-import { readBooked, sweptBlocks, type Place } from './books.js';
-import type { ReconcileDeps, Reconciled } from './reconcile-deps.js';
+import { readBooked, sweptBlocks } from './books.js';
+import { refOf, type Pass } from './reconcile-deps.js';
 
 /** So many blocks are read again for the transfer itself: a node may have left it out. */
 const mostRead = 50;
 
+/** A surplus: it was not there after the block `above`, as far as is known, and was there after `upTo`. */
+interface Surplus {
+  /** In units of the chain. */
+  readonly amount: bigint;
+  readonly above: number;
+  readonly upTo: number;
+}
+
 /** @returns whether nothing of it is left */
 export async function bookSurplus(
-  deps: ReconcileDeps,
-  network: Reconciled,
+  pass: Pass,
   asset: ChainAsset,
   row: BalanceDifferenceTable,
   agreed: bigint,
-  signal: AbortSignal,
 ): Promise<boolean> {
+  const { deps, network, signal } = pass;
   const { database, sink, log } = deps;
   const { balances, chain } = network;
-  const ref = { mode: network.network.mode, network: network.network.code };
-  const place = { address: row.address, currency: row.currency };
+  const ref = refOf(network);
+  const { address, currency } = row;
   const first = await balances.blockAt(row.height, signal);
   // The block of the first look is gone: what it showed may be gone with it.
   if (first?.hash !== row.hash) return false;
   // A sweep whose block is gone moved nothing: until its posting is taken back, its amount would pass for new money.
-  for (const swept of await sweptBlocks(database.reader, ref, place, row.height)) {
+  for (const swept of await sweptBlocks(database.reader, ref, row, row.height)) {
     if ((await balances.blockAt(swept.height, signal))?.hash !== swept.hash) return false;
   }
-  const found = await locate(
-    database.reader,
-    ref,
-    network,
-    {
-      asked: { address: row.address, asset },
-      ...{ place, amount: agreed, spent: BigInt(row.spent), above: row.above, upTo: row.height },
-    },
-    signal,
-  );
-  if (found.upTo - found.above <= mostRead) {
-    await rescan({ database, chain, sink, from: found.above + 1, to: found.upTo, signal });
-    const { received, left } = (await readBooked(database.reader, ref, [row.address], row.height)).at(place);
+  const found = await locate(pass, asset, row, agreed);
+  const { amount, above, upTo } = found;
+  if (upTo - above <= mostRead) {
+    await rescan({ database, chain, sink, from: above + 1, to: upTo, signal });
     // A transfer explains it, or a part of it: the rest shows at the next look.
-    const rest = BigInt(row.balance) + left + BigInt(row.spent) - received;
+    const rest = await restOf(database.reader, ref, row);
     if (rest < agreed) return rest <= 0n;
   }
-  const block = found.upTo === row.height ? first : await balances.blockAt(found.upTo, signal);
+  const block = upTo === row.height ? first : await balances.blockAt(upTo, signal);
   if (!block) return false;
   const isAdded = await database.write((transaction) =>
-    addReceipt(transaction, deps, ref, asset, row, found, block),
+    addReceipt(transaction, pass, asset, row, found, block),
   );
   if (!isAdded) return false;
-  const { above, upTo } = found;
   log.warn(
-    { ...ref, ...place, amount: found.amount.toString(), above, upTo },
+    { ...ref, address, currency, amount: amount.toString(), above, upTo },
     'Coins that no block showed were found by the balance of their address, and are credited',
   );
-  return found.amount === agreed;
+  return amount === agreed;
+}
+
+/** How the balance of the first look differs from the books now. */
+async function restOf(reader: Reader, ref: NetworkRef, row: BalanceDifferenceTable): Promise<bigint> {
+  const booked = await readBooked(reader, ref, [row.address], row.height);
+  return booked.difference(row, row.balance, row.spent);
 }
 
 async function addReceipt(
   transaction: Transaction,
-  { sink }: ReconcileDeps,
-  ref: NetworkRef,
+  { deps: { sink }, network }: Pass,
   asset: ChainAsset,
   row: BalanceDifferenceTable,
-  { place, amount, spent, above, upTo }: Surplus,
+  { amount, above, upTo }: Surplus,
   { hash, parentHash, time }: Pick<ChainBlock, 'hash' | 'parentHash' | 'time'>,
 ): Promise<boolean> {
-  const { currency } = asset;
-  const { address } = place;
+  const ref = refOf(network);
+  const { address, currency } = row;
   // The lock of the cursor lets one server add it. Another that was as fast sees the receipt now.
   await lockCursor(transaction, ref);
-  const { received, left } = (await readBooked(transaction, ref, [address], row.height)).at(place);
-  if (BigInt(row.balance) + left + spent - received < amount) return false;
+  if ((await restOf(transaction, ref, row)) < amount) return false;
   const transfer = {
     ...{ txHash: hash, outputIndex: await freeIndex(transaction, ref, hash, address, amount) },
     ...{ currency, senders: [], address, ...amountsOf(asset, amount), foundAbove: above },
@@ -115,40 +115,27 @@ async function freeIndex(
   }
 }
 
-interface Surplus {
-  readonly asked: AskedBalance;
-  readonly place: Place;
-  /** In units of the chain. */
-  readonly amount: bigint;
-  /** What the address's wallet has moved by itself. */
-  readonly spent: bigint;
-  /** It was not there after this block, as far as is known, and was there after the other. */
-  readonly above: number;
-  readonly upTo: number;
-}
-
 /**
  * Finds the block in which a surplus came, as far as nodes keep old balances.
- * @returns the same surplus, or the part of it that came last, in as few blocks as could be found
+ * @returns the whole surplus, or the part of it that came last, in as few blocks as could be found
  */
 async function locate(
-  reader: Reader,
-  ref: NetworkRef,
-  { balances }: Reconciled,
-  surplus: Surplus,
-  signal: AbortSignal,
+  { deps: { database }, network, signal }: Pass,
+  asset: ChainAsset,
+  row: BalanceDifferenceTable,
+  agreed: bigint,
 ): Promise<Surplus> {
-  const { asked, place, spent } = surplus;
+  const { address } = row;
 
   async function surplusAt(height: number): Promise<bigint | undefined> {
-    const reading = await balances.readOld([asked], height, undefined, signal);
+    const reading = await network.balances.readOld([{ address, asset }], height, undefined, signal);
     const [balance] = reading?.amounts ?? [];
     if (balance === undefined) return undefined;
-    const { received, left } = (await readBooked(reader, ref, [place.address], height)).at(place);
-    return balance + left + spent - received;
+    const booked = await readBooked(database.reader, refOf(network), [address], height);
+    return booked.difference(row, balance, row.spent);
   }
 
-  let { above, upTo } = surplus;
+  let { above, height: upTo } = row;
   /** The surplus after `above`. */
   let before = 0n;
   // Backwards in growing steps, since it is new in most cases, and then by halves.
@@ -156,7 +143,7 @@ async function locate(
     const height = isFound ? above + Math.floor((upTo - above) / 2) : Math.max(above + 1, upTo - step);
     const found = await surplusAt(height);
     if (found === undefined) break;
-    if (found >= surplus.amount) upTo = height;
+    if (found >= agreed) upTo = height;
     else {
       above = height;
       before = found > 0n ? found : 0n;
@@ -164,5 +151,5 @@ async function locate(
     }
     step *= 2;
   }
-  return { ...surplus, above, upTo, amount: surplus.amount - before };
+  return { above, upTo, amount: agreed - before };
 }

@@ -14,17 +14,9 @@ export interface Place {
   readonly currency: string;
 }
 
-interface Booked {
-  readonly received: bigint;
-  /** What sweeps have moved. */
-  readonly left: bigint;
-}
-
 export const placeKey = ({ address, currency }: Place): string => `${address}/${currency}`;
 
-const nothing: Booked = { received: 0n, left: 0n };
-
-/** What the addresses received and what left them, in all currencies. */
+/** What the addresses received and what left them up to a block, in all currencies. */
 export async function readBooked(
   reader: Reader,
   { mode, network }: NetworkRef,
@@ -52,13 +44,17 @@ export async function readBooked(
       .groupBy(['address', 'currency'])
       .execute(),
   );
-  const booked = new Map<string, Booked>();
-  for (const row of received) booked.set(placeKey(row), { received: BigInt(row.units), left: 0n });
-  for (const row of left) {
-    const key = placeKey(row);
-    booked.set(key, { ...(booked.get(key) ?? nothing), left: BigInt(row.units) });
-  }
-  return { at: (place: Place): Booked => booked.get(placeKey(place)) ?? nothing };
+  /** What the addresses should hold, but for what their wallets have moved by themselves. */
+  const held = new Map(received.map((row) => [placeKey(row), BigInt(row.units)]));
+  for (const row of left) held.set(placeKey(row), (held.get(placeKey(row)) ?? 0n) - BigInt(row.units));
+  return {
+    /**
+     * How a balance differs from the books: above 0 if it is more.
+     * @param spent what the address's wallet has moved by itself
+     */
+    difference: (place: Place, balance: string | bigint, spent: string | bigint = 0n): bigint =>
+      BigInt(balance) + BigInt(spent) - (held.get(placeKey(place)) ?? 0n),
+  };
 }
 
 /** The blocks in which the sweeps lie that the books count, up to a height. */

@@ -107,8 +107,10 @@ export function createOpenPicker({ reader }: Database, mode: Mode, network: stri
   };
 }
 
+export type GivenAddress = Awaited<ReturnType<typeof pickRound>>[number];
+
 /**
- * The next addresses of the round, and what each is to receive, of all networks that write addresses alike: coins can be sent on
+ * The next addresses of the round, of all networks that write addresses alike: coins can be sent on
  * the wrong one.
  */
 export function pickRound(
@@ -120,7 +122,7 @@ export function pickRound(
 ) {
   return reader
     .selectFrom('addresses')
-    .select(['sequence', 'address', 'currency'])
+    .select(['sequence', 'address'])
     .where('sequence', '>', after)
     .where('mode', '=', mode)
     .where('network', 'in', networks)
@@ -130,11 +132,9 @@ export function pickRound(
 }
 
 export async function lastSequence({ reader }: Database): Promise<number> {
-  const row = await reader
+  const { last } = await reader
     .selectFrom('addresses')
-    .select('sequence')
-    .orderBy('sequence', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.sequence ?? 0;
+    .select((e) => e.fn.max<number | null>('sequence').as('last'))
+    .executeTakeFirstOrThrow();
+  return last ?? 0;
 }

@@ -1,6 +1,7 @@
-/** What reconciliation uses, and the networks that it can work on. */
+/** What reconciliation uses, the networks that it can work on, and how it does. */
 import type { Logger } from 'pino';
 import type { Database } from '../db/database.js';
+import type { NetworkRef } from '../chains/chain.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
 import type { ScanSink } from '../scanning/scan.js';
 import type { BalanceSource } from '../chains/evm/balances.js';
@@ -15,3 +16,18 @@ export interface ReconcileDeps {
 }
 
 export type Reconciled = ConnectedNetwork & { readonly balances: BalanceSource };
+
+export const refOf = ({ chain: { mode, network } }: Reconciled): NetworkRef => ({ mode, network });
+
+/** How the balances of a network are compared, and what is done about differences. */
+export interface Pass {
+  readonly deps: ReconcileDeps;
+  readonly network: Reconciled;
+  readonly signal: AbortSignal;
+  /** The node not to ask, if there is another. */
+  readonly except?: string | undefined;
+  /** Up to this block, the balances were what the books say, as far as is known. */
+  readonly above: number;
+  /** Whether dust becomes a receipt too. */
+  readonly withDust?: boolean;
+}

@@ -7,21 +7,12 @@ import { isForwarder } from '../addresses/owners.js';
 import type { Database } from '../db/database.js';
 import type { BalanceDifferenceTable } from '../db/schema.js';
 import { isCoin } from '../chains/assets.js';
-import type { ChainHead, NetworkRef } from '../chains/chain.js';
+import type { ChainHead } from '../chains/chain.js';
 import type { AskedBalance } from '../chains/evm/balances.js';
 import { bookSurplus } from './book-surplus.js';
 import { placeKey, readBooked, sizeOf, type Place } from './books.js';
-import type { ReconcileDeps, Reconciled } from './reconcile-deps.js';
+import { refOf, type Pass } from './reconcile-deps.js';
 import * as store from './store.js';
-
-export interface Options {
-  /** The node not to ask, if there is another. */
-  readonly except?: string | undefined;
-  /** Up to this block, the balances were what the books say, as far as is known. */
-  readonly above: number;
-  /** Whether dust becomes a receipt too. */
-  readonly withDust?: boolean;
-}
 
 /** What came of a difference: `seen` waits for a second look. */
 export type Outcome = Exclude<BalanceDifferenceTable['state'], 'spent'> | 'credited' | 'none';
@@ -34,13 +25,11 @@ export interface Finding extends Place {
 
 /** Reads the balances of some places after a block that was scanned. @returns those that differ from the books, or did before */
 export async function compare(
-  { database: { reader } }: ReconcileDeps,
-  network: Reconciled,
+  { deps: { database }, network, except, signal }: Pass,
   places: readonly Place[],
   at: ChainHead,
-  except: string | undefined,
-  signal: AbortSignal,
 ) {
+  const { reader } = database;
   const asked = places.flatMap(({ address, currency }): readonly AskedBalance[] => {
     const asset = network.chainAssets[currency];
     return asset && !network.unreadable().has(currency) ? [{ address, asset }] : [];
@@ -57,8 +46,7 @@ export async function compare(
     const place = { address, currency: asset.currency };
     const row = known.get(placeKey(place));
     const balance = reading.amounts[index] ?? 0n;
-    const { received, left } = booked.at(place);
-    const difference = balance + left + BigInt(row?.spent ?? 0) - received;
+    const difference = booked.difference(place, balance, row?.spent);
     if (sizeOf(asset, difference, undefined) === 'nothing' && (!row || row.state === 'spent')) return [];
     return {
       ...{ place, asset, balance, difference, reading },
@@ -71,42 +59,28 @@ export async function compare(
 }
 
 /** Acts on what differs: notes it, or concludes what two looks agree on. */
-export async function reconcile(
-  deps: ReconcileDeps,
-  network: Reconciled,
-  places: readonly Place[],
-  at: ChainHead,
-  options: Options,
-  signal: AbortSignal,
-): Promise<Finding[]> {
-  const pass = { deps, network, options, signal };
+export async function reconcile(pass: Pass, places: readonly Place[], at: ChainHead): Promise<Finding[]> {
   const findings: Finding[] = [];
-  for (const look of await compare(deps, network, places, at, options.except, signal)) {
+  for (const look of await compare(pass, places, at)) {
     const { place, difference, row } = look;
-    const isOpen = row?.state === 'seen' || (options.withDust === true && row?.state === 'dust');
+    const isOpen = row?.state === 'seen' || (pass.withDust === true && row?.state === 'dust');
     let outcome: Outcome;
     if (isOpen) outcome = await lookAgain(pass, look, row);
-    else if (row?.difference === difference.toString()) outcome = row.state === 'spent' ? 'none' : row.state;
+    else if (row?.difference === difference.toString()) outcome = outcomeSoFar(row);
     else outcome = await noteFirst(pass, look, row);
     findings.push({ ...place, difference, outcome });
   }
   return findings;
 }
 
-/** What acts on the differences of one network. */
-interface Pass {
-  readonly deps: ReconcileDeps;
-  readonly network: Reconciled;
-  readonly options: Options;
-  readonly signal: AbortSignal;
-}
+/** What came of a difference before. */
+export const outcomeSoFar = (row: BalanceDifferenceTable | undefined): Outcome =>
+  row === undefined || row.state === 'spent' ? 'none' : row.state;
 
 export type Look = Awaited<ReturnType<typeof compare>>[number];
 
-const refOf = ({ network: { mode, code } }: Reconciled): NetworkRef => ({ mode, network: code });
-
 async function noteFirst(
-  { deps: { database, now }, network, options: { above } }: Pass,
+  { deps: { database, now }, network, above }: Pass,
   { place, asset, balance, difference, reading }: Look,
   former: BalanceDifferenceTable | undefined,
 ): Promise<Outcome> {
@@ -127,20 +101,18 @@ async function noteFirst(
 
 /** There is no difference any more. What a wallet has moved stays known. */
 async function quiet(database: Database, row: BalanceDifferenceTable): Promise<void> {
-  if (row.spent === '0') await database.write((transaction) => store.deleteDifference(transaction, row));
+  if (row.spent === '0') await store.deleteDifference(database, row);
   else await store.writeDifference(database, { ...row, state: 'spent', difference: '0' });
 }
 
 async function lookAgain(pass: Pass, look: Look, row: BalanceDifferenceTable): Promise<Outcome> {
-  const { deps, network, options, signal } = pass;
+  const { deps, network, withDust } = pass;
   const { difference, reading, place, asset } = look;
   const isAnother = network.balances.nodes === 1 || reading.node !== row.node;
-  if (reading.height <= row.height || look.scanned < row.height || !isAnother)
-    return row.state === 'spent' ? 'none' : row.state;
+  if (reading.height <= row.height || look.scanned < row.height || !isAnother) return outcomeSoFar(row);
   // The books have moved on since the first look, which may have been ahead of them.
   const books = await readBooked(deps.database.reader, refOf(network), [place.address], row.height);
-  const { received, left } = books.at(place);
-  const former = BigInt(row.balance) + left + BigInt(row.spent) - received;
+  const former = books.difference(place, row.balance, row.spent);
   const counted = await countSpending(pass, look, { ...row, difference: former.toString() });
   if (counted) return counted;
   const wasMoved = former > 0n && difference < former && (await movedSince(pass, look, row));
@@ -150,11 +122,11 @@ async function lookAgain(pass: Pass, look: Look, row: BalanceDifferenceTable): P
   if (size === 'nothing') return noteFirst(pass, look, row);
   const found = { ...row, difference: agreed.toString() };
   if (size === 'shortage') return concludeShortage(pass, found, reading.height);
-  if (!options.withDust && size === 'dust') {
+  if (!withDust && size === 'dust') {
     await store.writeDifference(deps.database, { ...found, state: 'dust' });
     return 'dust';
   }
-  const isBooked = await bookSurplus(deps, network, asset, found, agreed, signal);
+  const isBooked = await bookSurplus(pass, asset, found, agreed);
   if (!isBooked) return noteFirst(pass, look, row);
   await quiet(deps.database, row);
   return 'credited';

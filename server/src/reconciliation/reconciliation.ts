@@ -3,14 +3,17 @@
  * ever given out in a round that ends within a day. What is done is in the database, so that several servers share it.
  */
 import type { Scope } from '../shared/scope.js';
+import { sql } from 'kysely';
+import { everyPage } from '../db/pages.js';
 import type { ChainCursorTable, ReconciliationTable } from '../db/schema.js';
 import { readCursor } from '../scanning/cursors.js';
+import { requireCursor } from '../scanning/rescan.js';
 import type { NetworkRef } from '../chains/chain.js';
 import { isNodeFailure, NodesUnavailable } from '../rpc/node-error.js';
 import { placeKey, type Place } from './books.js';
-import { createOpenPicker, lastSequence, pickRound } from './pick.js';
-import { compare, reconcile, type Finding, type Look, type Options } from './reconcile.js';
-import type { ReconcileDeps, Reconciled } from './reconcile-deps.js';
+import { createOpenPicker, lastSequence, pickRound, type GivenAddress } from './pick.js';
+import { compare, outcomeSoFar, reconcile, type Finding, type Look } from './reconcile.js';
+import { refOf, type ReconcileDeps, type Reconciled } from './reconcile-deps.js';
 import * as store from './store.js';
 import { groupBy } from '../shared/group-by.js';
 
@@ -41,8 +44,11 @@ export function createReconciliation(deps: ReconcileDeps) {
       .filter(({ network }) => network.mode === mode && network.family === family)
       .map(({ network }) => network.code);
 
-  const everyAsset = ({ chainAssets }: Reconciled, addresses: readonly string[]): Place[] =>
-    addresses.flatMap((address) => Object.keys(chainAssets).map((currency) => ({ address, currency })));
+  const everyAsset = (
+    { chainAssets }: Reconciled,
+    given: readonly Pick<GivenAddress, 'address'>[],
+  ): Place[] =>
+    given.flatMap(({ address }) => Object.keys(chainAssets).map((currency) => ({ address, currency })));
 
   async function readState(ref: NetworkRef, height: number): Promise<ReconciliationTable | undefined> {
     const state = await store.readReconciliation(database.reader, ref);
@@ -58,17 +64,16 @@ export function createReconciliation(deps: ReconcileDeps) {
   async function lookAgain(
     network: Reconciled,
     at: ChainCursorTable,
-    given: Pick<Options, 'withDust'> & { readonly address?: string | undefined },
+    given: { readonly withDust: boolean; readonly address?: string | undefined },
     signal: AbortSignal,
   ): Promise<Finding[]> {
-    const { mode, code } = network.network;
-    const states = given.withDust ? (['seen', 'dust'] as const) : (['seen'] as const);
-    const ref = { mode, network: code };
-    const rows = await store.seenBefore(database.reader, ref, at.height, states, mostSeen);
+    const { withDust } = given;
+    const states = withDust ? (['seen', 'dust'] as const) : (['seen'] as const);
+    const rows = await store.seenBefore(database.reader, network.chain, at.height, states, mostSeen);
     const wanted = rows.filter(({ address }) => (given.address ?? address) === address);
     const findings: Finding[] = [];
     for (const [except, list] of groupBy(wanted, ({ node }) => node)) {
-      findings.push(...(await reconcile(deps, network, list, at, { ...given, except, above: 0 }, signal)));
+      findings.push(...(await reconcile({ deps, network, signal, withDust, except, above: 0 }, list, at)));
     }
     return findings;
   }
@@ -86,39 +91,37 @@ export function createReconciliation(deps: ReconcileDeps) {
       if (elapsed < betweenRoundsMs) return;
       const begun = { position: 0, last_position: await lastSequence(database), started_at: now() };
       const heights = { former_height: state.round_height, round_height: at.height };
-      await database.write((transaction) => store.moveRound(transaction, state, { ...begun, ...heights }));
+      await store.change(database, state, { position }, { ...begun, ...heights });
       return;
     }
     const { pageSize } = network.balances;
     const durationMs = Math.min(roundMs, Math.ceil(last / pageSize) * pageMs);
     if (position / last > elapsed / durationMs) return;
     const picked = await pickRound(database, network.network.mode, familyOf(network), position, pageSize);
-    const places = everyAsset(
-      network,
-      picked.map(({ address }) => address),
-    );
-    await reconcile(deps, network, places, at, { above }, signal);
+    await reconcile({ deps, network, signal, above }, everyAsset(network, picked), at);
     const next = picked.length < pageSize ? last : Math.min(last, picked.at(-1)?.sequence ?? last);
     const changes = { position: next, ...(next >= last && { finished_at: now() }) };
-    await database.write((transaction) => store.moveRound(transaction, state, changes));
+    await store.change(database, state, { position }, changes);
   }
 
   async function work(network: Reconciled, signal: AbortSignal): Promise<void> {
-    const ref = { mode: network.network.mode, network: network.network.code };
+    const ref = refOf(network);
     const at = await readCursor(database.reader, ref);
     if (!at || at.head_height - at.height > mostBehind) return;
     const state = await readState(ref, at.height);
     if (!state || state.height === at.height) return;
-    if (!(await store.takeBlock(database, ref, state.height, at.height))) return;
+    const { height } = at;
+    // Of several servers, the one that gets here first works on the block.
+    if (!(await store.change(database, ref, { height: state.height }, { height }))) return;
     try {
-      await lookAgain(network, at, {}, signal);
+      await lookAgain(network, at, { withDust: false }, signal);
       const open = (await pickers.get(network)?.next(network.balances.pageSize)) ?? [];
-      await reconcile(deps, network, open, at, { above: state.former_height }, signal);
+      await reconcile({ deps, network, signal, above: state.former_height }, open, at);
       await advanceRound(network, at, state, signal);
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof NodesUnavailable) && !isNodeFailure(error)) throw error;
-      await store.noteUnread(database, ref);
+      await store.change(database, ref, {}, { unread: sql`unread + 1` });
       log.warn({ ...ref, err: error }, 'No node told the balances after a block; the next block is tried');
     }
   }
@@ -150,31 +153,27 @@ export function createReconciliation(deps: ReconcileDeps) {
      * @throws NodesUnavailable
      */
     async check(network: Reconciled, address: string | undefined, apply: boolean, signal: AbortSignal) {
-      const { mode, code } = network.network;
-      const ref = { mode, network: code };
-      const at = await readCursor(database.reader, ref);
-      if (!at) throw new Error(`${code} (${mode}) was never scanned; start the server first`);
+      const ref = refOf(network);
+      const at = await requireCursor(database.reader, ref);
       const state = await readState(ref, at.height);
-      const above = state?.former_height ?? 0;
+      const pass = { deps, network, signal, above: state?.former_height ?? 0, withDust: true };
       const findings: Finding[] = [];
       if (apply) findings.push(...(await lookAgain(network, at, { address, withDust: true }, signal)));
+      const { pageSize } = network.balances;
+      const pages =
+        address === undefined
+          ? everyPage<GivenAddress>(pageSize, (last) =>
+              pickRound(database, ref.mode, familyOf(network), last?.sequence ?? 0, pageSize),
+            )
+          : [[{ address }]];
       let checked = 0;
-      for (let after = 0; ;) {
-        const { pageSize } = network.balances;
-        const page =
-          address === undefined
-            ? await pickRound(database, mode, familyOf(network), after, pageSize)
-            : [{ address, sequence: 0 }];
-        const addresses = page.map((one) => one.address);
-        const places = everyAsset(network, addresses);
-        if (apply)
-          findings.push(...(await reconcile(deps, network, places, at, { above, withDust: true }, signal)));
-        else findings.push(...(await compare(deps, network, places, at, undefined, signal)).map(findingOf));
+      for await (const page of pages) {
+        const places = everyAsset(network, page);
+        if (apply) findings.push(...(await reconcile(pass, places, at)));
+        else findings.push(...(await compare(pass, places, at)).map(findingOf));
         checked += page.length;
-        after = page.at(-1)?.sequence ?? after;
-        if (address === undefined && page.length === pageSize) continue;
-        return { checked, height: at.height, findings: lastOfEach(findings) };
       }
+      return { checked, height: at.height, findings: lastOfEach(findings) };
     },
 
     jobs: () => (networks.length === 0 ? [] : [{ name: 'reconciliation', intervalMs: 1000, run: advance }]),
@@ -184,7 +183,7 @@ export function createReconciliation(deps: ReconcileDeps) {
 const findingOf = ({ place, difference, row }: Look): Finding => ({
   ...place,
   difference,
-  outcome: row === undefined || row.state === 'spent' ? 'none' : row.state,
+  outcome: outcomeSoFar(row),
 });
 
 /** What was credited stays so, although nothing differs afterwards. */

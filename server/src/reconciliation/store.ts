@@ -1,26 +1,22 @@
 /** Stores how far a network's balances were compared with the books, and where they differ. */
-import { sql } from 'kysely';
+import type { UpdateObject } from 'kysely';
 import type { Database } from '../db/database.js';
-import type { Reader, Transaction } from '../db/engine.js';
-import type { BalanceDifferenceTable, ReconciliationTable } from '../db/schema.js';
+import type { Reader } from '../db/engine.js';
+import type { BalanceDifferenceTable, ReconciliationTable, Schema } from '../db/schema.js';
 import { inChunks } from '../db/chunks.js';
 import { countRows } from '../db/rows.js';
 import type { Scope } from '../shared/scope.js';
 import type { NetworkRef } from '../chains/chain.js';
 
-type DifferenceState = BalanceDifferenceTable['state'];
-
-const ofNetwork = (reader: Reader, { mode, network }: NetworkRef) =>
-  reader
-    .selectFrom('reconciliations')
-    .selectAll()
-    .where((e) => e.and({ mode, network }));
-
 export function readReconciliation(
   reader: Reader,
-  network: NetworkRef,
+  { mode, network }: NetworkRef,
 ): Promise<ReconciliationTable | undefined> {
-  return ofNetwork(reader, network).executeTakeFirst();
+  return reader
+    .selectFrom('reconciliations')
+    .selectAll()
+    .where((e) => e.and({ mode, network }))
+    .executeTakeFirst();
 }
 
 /** How far the balances of each network were compared, and how many differ. */
@@ -51,46 +47,24 @@ export async function begin(database: Database, row: ReconciliationTable): Promi
 }
 
 /**
- * Takes the turn to work on a block, so that of several servers one does.
- * @returns false if another has it
+ * Changes what is stored of a network.
+ * @param was what must still be so: of several servers that change it, one does
+ * @returns false if another server has changed it
  */
-export async function takeBlock(
+export async function change(
   database: Database,
   { mode, network }: NetworkRef,
-  former: number,
-  height: number,
+  was: Partial<ReconciliationTable>,
+  changes: UpdateObject<Schema, 'reconciliations'>,
 ): Promise<boolean> {
-  return database.write(async (transaction) => {
-    const { numUpdatedRows } = await transaction
-      .updateTable('reconciliations')
-      .set({ height })
-      .where((e) => e.and({ mode, network, height: former }))
-      .executeTakeFirstOrThrow();
-    return numUpdatedRows === 1n;
-  });
-}
-
-export async function noteUnread(database: Database, { mode, network }: NetworkRef): Promise<void> {
-  await database.write((transaction) =>
+  const { numUpdatedRows } = await database.write((transaction) =>
     transaction
       .updateTable('reconciliations')
-      .set({ unread: sql`unread + 1` })
-      .where((e) => e.and({ mode, network }))
-      .execute(),
+      .set(changes)
+      .where((e) => e.and({ mode, network, ...was }))
+      .executeTakeFirstOrThrow(),
   );
-}
-
-/** Moves the round on, unless another server has. */
-export async function moveRound(
-  transaction: Transaction,
-  { mode, network, position }: ReconciliationTable,
-  changes: Partial<ReconciliationTable>,
-): Promise<void> {
-  await transaction
-    .updateTable('reconciliations')
-    .set(changes)
-    .where((e) => e.and({ mode, network, position }))
-    .execute();
+  return numUpdatedRows === 1n;
 }
 
 const differencesOf = (reader: Reader, { mode, network }: NetworkRef) =>
@@ -114,7 +88,7 @@ export function seenBefore(
   reader: Reader,
   network: NetworkRef,
   height: number,
-  states: readonly DifferenceState[],
+  states: readonly BalanceDifferenceTable['state'][],
   most: number,
 ): Promise<BalanceDifferenceTable[]> {
   return differencesOf(reader, network)
@@ -171,11 +145,13 @@ export async function writeDifference(database: Database, row: BalanceDifference
 }
 
 export async function deleteDifference(
-  transaction: Transaction,
+  database: Database,
   { mode, network, address, currency }: BalanceDifferenceTable,
 ): Promise<void> {
-  await transaction
-    .deleteFrom('balance_differences')
-    .where((e) => e.and({ mode, network, address, currency }))
-    .execute();
+  await database.write((transaction) =>
+    transaction
+      .deleteFrom('balance_differences')
+      .where((e) => e.and({ mode, network, address, currency }))
+      .execute(),
+  );
 }

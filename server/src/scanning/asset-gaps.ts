@@ -16,13 +16,8 @@ export interface AssetGap {
 
 export const readGaps = (gaps: string): readonly AssetGap[] => JSON.parse(gaps) as AssetGap[];
 
-/**
- * The gaps after more blocks.
- * @param given as they are stored
- * @returns the same text if nothing has changed
- */
+/** The gaps after more blocks. @param given as they are stored */
 export function withBlocks(given: string, blocks: readonly ChainBlock[], now: number): string {
-  if (given === '[]' && blocks.every(({ without }) => without === undefined)) return given;
   let gaps = readGaps(given);
   for (const { height, without = [] } of blocks) {
     gaps = gaps.map((gap) =>

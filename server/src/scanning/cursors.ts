@@ -2,7 +2,8 @@
 import type { Database } from '../db/database.js';
 import type { ChainCursorTable } from '../db/schema.js';
 import { chunksOf } from '../db/chunks.js';
-import type { BlockId, ChainBlock, NetworkRef } from '../chains/chain.js';
+import { hasRows } from '../db/rows.js';
+import type { BlockId, NetworkRef } from '../chains/chain.js';
 import type { Transaction, Reader } from '../db/engine.js';
 
 /** Who may scan a network, and until when (real time, epoch milliseconds). */
@@ -20,6 +21,10 @@ export const cursorAt = (reader: Reader, { mode, network }: NetworkRef) =>
 export const readCursor = (reader: Reader, at: NetworkRef): Promise<ChainCursorTable | undefined> =>
   cursorAt(reader, at).executeTakeFirst();
 
+/** Changes a cursor, whoever holds its lease, unless more conditions are added. */
+export const updateCursor = (transaction: Transaction, { mode, network }: NetworkRef) =>
+  transaction.updateTable('chain_cursors').where((e) => e.and({ mode, network }));
+
 /** How far a scan, or the chain itself, is behind real time, whichever process scans. */
 export function lagOf(
   cursor: Pick<ChainCursorTable, 'synced_at' | 'read_until' | 'overdue_since'>,
@@ -30,25 +35,14 @@ export function lagOf(
   return now - Math.min(readAt, cursor.overdue_since ?? readAt);
 }
 
-const progress = [
-  ...(['mode', 'network', 'height', 'head_height', 'synced_at', 'read_until'] as const),
-  ...(['overdue_since', 'gaps', 'disagreement', 'problem'] as const),
-];
-
 /** How far each network was scanned. */
-export const listCursors = (reader: Reader): Promise<Pick<ChainCursorTable, (typeof progress)[number]>[]> =>
-  reader.selectFrom('chain_cursors').select(progress).orderBy('mode').orderBy('network').execute();
+export const listCursors = (reader: Reader): Promise<ChainCursorTable[]> =>
+  reader.selectFrom('chain_cursors').selectAll().orderBy('mode').orderBy('network').execute();
 
 /** Whether a server scans a network. One that was killed still seems to, until its lease ends. @param now real time */
-export async function isScanned(reader: Reader, now: number): Promise<boolean> {
-  const held = await reader
-    .selectFrom('chain_cursors')
-    .select('network')
-    .where('lease_holder', 'is not', null)
-    .where('lease_until', '>', now)
-    .limit(1)
-    .execute();
-  return held.length > 0;
+export function isScanned(reader: Reader, now: number): Promise<boolean> {
+  const cursors = reader.selectFrom('chain_cursors');
+  return hasRows(cursors.where('lease_holder', 'is not', null).where('lease_until', '>', now));
 }
 
 /** Starts a network at a block. Does nothing if it already has a cursor. */
@@ -82,11 +76,7 @@ export function createCursor(
       })
       .onConflict((conflict) => conflict.doNothing())
       .executeTakeFirstOrThrow();
-    if (inserted !== 1n) return;
-    await transaction
-      .insertInto('scanned_blocks')
-      .values({ mode, network, height: head.height, hash: head.hash })
-      .execute();
+    if (inserted === 1n) await writeScannedBlocks(transaction, lease, undefined, [head], -1);
   });
 }
 
@@ -94,47 +84,40 @@ export function createCursor(
  * Takes or renews a lease.
  * @param now real time; another holder's lease that ended before this can be taken
  * @param force takes the lease from another holder, whose next write then throws `LeaseLost`
- * @returns whether this holder has the lease
+ * @returns the cursor, which only the holder of the lease moves; undefined if another holder has it
  */
-export function takeLease(database: Database, lease: Lease, now: number, force: boolean): Promise<boolean> {
-  const { mode, network, holder, until } = lease;
+export function takeLease(
+  database: Database,
+  lease: Lease,
+  now: number,
+  force: boolean,
+): Promise<ChainCursorTable | undefined> {
+  const { holder, until } = lease;
   return database.write(async (transaction) => {
-    const take = transaction
-      .updateTable('chain_cursors')
-      .set({ lease_holder: holder, lease_until: until })
-      .where((e) => e.and({ mode, network }));
+    const take = updateCursor(transaction, lease).set({ lease_holder: holder, lease_until: until });
     const free = take.where((e) =>
       e.or([e('lease_holder', 'is', null), e('lease_holder', '=', holder), e('lease_until', '<', now)]),
     );
-    const { numUpdatedRows } = await (force ? take : free).executeTakeFirstOrThrow();
-    return numUpdatedRows === 1n;
+    return (force ? take : free).returningAll().executeTakeFirst();
   });
 }
 
-/** Why a scan failed. */
-export interface ScanFailure {
-  readonly problem: string;
-  /** A node is on another chain, and no other one can be used. */
-  readonly isWrongChain: boolean;
-}
+/** Why a scan failed, and whether a node is on another chain, and no other one can be used. */
+export type ScanFailure = Pick<ChainCursorTable, 'problem' | 'is_wrong_chain'>;
 
 /** @param failure undefined if the holder's scan did not fail */
-export function releaseLease(
+export async function releaseLease(
   database: Database,
-  { mode, network }: NetworkRef,
+  network: NetworkRef,
   holder: string,
   failure?: ScanFailure,
 ): Promise<void> {
-  return database.write(async (transaction) => {
-    await transaction
-      .updateTable('chain_cursors')
-      .set({
-        lease_until: 0,
-        ...(failure && { problem: failure.problem, is_wrong_chain: failure.isWrongChain ? 1 : 0 }),
-      })
-      .where((e) => e.and({ mode, network, lease_holder: holder }))
-      .execute();
-  });
+  await database.write((transaction) =>
+    updateCursor(transaction, network)
+      .set({ lease_until: 0, ...failure })
+      .where('lease_holder', '=', holder)
+      .execute(),
+  );
 }
 
 /** Another process scans the network now. What this one has read must not be written. */
@@ -156,17 +139,12 @@ export type CursorMove = Omit<
  * Moves a network's cursor and renews its lease.
  * @throws LeaseLost if another holder has taken the lease since, and may have moved the cursor
  */
-export async function moveCursor(
-  transaction: Transaction,
-  { mode, network, holder, until }: Lease,
-  move: CursorMove,
-): Promise<void> {
-  const { numUpdatedRows } = await transaction
-    .updateTable('chain_cursors')
-    .set({ ...move, problem: null, is_wrong_chain: 0, lease_until: until })
-    .where((e) => e.and({ mode, network, lease_holder: holder }))
+export async function moveCursor(transaction: Transaction, lease: Lease, move: CursorMove): Promise<void> {
+  const { numUpdatedRows } = await updateCursor(transaction, lease)
+    .set({ ...move, problem: null, is_wrong_chain: 0, lease_until: lease.until })
+    .where('lease_holder', '=', lease.holder)
     .executeTakeFirstOrThrow();
-  if (numUpdatedRows !== 1n) throw new LeaseLost({ mode, network });
+  if (numUpdatedRows !== 1n) throw new LeaseLost(lease);
 }
 
 /** The hash of a stored block; undefined if it is not stored. */
@@ -198,7 +176,7 @@ export async function writeScannedBlocks(
   transaction: Transaction,
   { mode, network }: NetworkRef,
   orphanedAbove: number | undefined,
-  blocks: readonly ChainBlock[],
+  blocks: readonly BlockId[],
   forgetUpTo: number,
 ): Promise<void> {
   const ofNetwork = transaction.deleteFrom('scanned_blocks').where((e) => e.and({ mode, network }));

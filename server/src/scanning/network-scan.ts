@@ -80,10 +80,9 @@ export function createNetworkScan(
       appliedPending = undefined;
       if (!force && known.lease_holder !== null && known.lease_until >= realNow()) return undefined;
     }
-    if (!(await cursors.takeLease(database, lease(), realNow(), force))) return undefined;
-    // Read again under the lease: only its holder moves the cursor.
-    known = await cursors.readCursor(database.reader, ref);
-    return known;
+    const taken = await cursors.takeLease(database, lease(), realNow(), force);
+    known = taken ?? known;
+    return taken;
   }
 
   /** Keeps the lease during reads that take longer than it lasts. Returns when it ends. */
@@ -232,7 +231,7 @@ export function createNetworkScan(
      */
     async release(failure?: cursors.ScanFailure): Promise<void> {
       await cursors.releaseLease(database, ref, holder, failure);
-      if (known && failure) known = { ...known, is_wrong_chain: failure.isWrongChain ? 1 : 0 };
+      if (known) known = { ...known, ...failure };
     },
     /** The cursor as this process last saw it. */
     cursor: (): ChainCursorTable | undefined => known,

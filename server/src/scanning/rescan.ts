@@ -5,7 +5,7 @@ import type { ChainCursorTable } from '../db/schema.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { Chain, ChainBlock, NetworkRef } from '../chains/chain.js';
 import { withoutRead } from './asset-gaps.js';
-import { cursorAt, readCursor, readScannedBlocks } from './cursors.js';
+import { cursorAt, readCursor, readScannedBlocks, updateCursor, writeScannedBlocks } from './cursors.js';
 import type { ScanSink } from './scan.js';
 
 export interface RescanOptions {
@@ -39,7 +39,7 @@ export async function rescan(options: RescanOptions): Promise<number | undefined
         const first_height = Math.min(cursor.first_height, start);
         const gaps = withoutRead(cursor.gaps, blocks);
         if (first_height === cursor.first_height && gaps === cursor.gaps) return;
-        await setCursor(transaction, chain, { first_height, gaps });
+        await updateCursor(transaction, chain).set({ first_height, gaps }).execute();
       }),
     );
     read = blocks.at(-1)?.height ?? read;
@@ -107,13 +107,10 @@ export async function acceptReorg(options: RescanOptions): Promise<{ before: num
         // A scan that is running now must not write what it has read: it no longer has the lease.
         const lease = { lease_holder: 'rescan', lease_until: 0, final_height: null };
         const first_height = Math.min(cursor.first_height, head.height);
-        await setCursor(transaction, chain, { ...head, ...lease, first_height, problem: null });
-        const ofNetwork = transaction.deleteFrom('scanned_blocks').where('mode', '=', mode);
-        await ofNetwork.where('network', '=', network).execute();
-        await transaction
-          .insertInto('scanned_blocks')
-          .values({ mode, network, ...head })
+        await updateCursor(transaction, chain)
+          .set({ ...head, ...lease, first_height, problem: null })
           .execute();
+        await writeScannedBlocks(transaction, chain, -1, [head], -1);
       }
       return sink.apply(transaction, {
         ...{ mode, network, orphanedAbove: isFirst ? head.height : undefined, blocks: [], checked: [] },
@@ -155,7 +152,8 @@ async function skipUnchanged(
   return Math.max(from, (received[unchanged]?.height ?? 0) + 1);
 }
 
-async function requireCursor(reader: Reader, chain: NetworkRef): Promise<ChainCursorTable> {
+/** @throws if the network was never scanned */
+export async function requireCursor(reader: Reader, chain: NetworkRef): Promise<ChainCursorTable> {
   const cursor = await readCursor(reader, chain);
   if (cursor) return cursor;
   throw new Error(`${chain.network} (${chain.mode}) was never scanned; start the server first`);
@@ -164,18 +162,6 @@ async function requireCursor(reader: Reader, chain: NetworkRef): Promise<ChainCu
 /** Locks the cursor, so that neither the scanner nor another server changes receipts until the transaction ends. */
 export function lockCursor(transaction: Transaction, chain: NetworkRef): Promise<ChainCursorTable> {
   return cursorAt(transaction, chain).$call(forUpdate(transaction)).executeTakeFirstOrThrow();
-}
-
-async function setCursor(
-  transaction: Transaction,
-  { mode, network }: NetworkRef,
-  changes: Partial<ChainCursorTable>,
-): Promise<void> {
-  await transaction
-    .updateTable('chain_cursors')
-    .set(changes)
-    .where((e) => e.and({ mode, network }))
-    .execute();
 }
 
 async function readBlocks(

@@ -50,10 +50,7 @@ export interface UncheckedReceipt extends Pick<
 }
 
 /** A receipt that two nodes have confirmed in a block. */
-export interface CheckedReceipt {
-  readonly id: string;
-  readonly blockHash: string;
-}
+export type CheckedReceipt = Pick<UncheckedReceipt, 'id' | 'blockHash'>;
 
 /** The difference between the previous scan and a network's best chain now. */
 export interface ScanBatch extends NetworkRef {

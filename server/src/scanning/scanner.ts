@@ -86,7 +86,7 @@ export function createScanner({ networks, newId, ...deps }: ScannerOptions) {
         await scan
           .release({
             problem: (problem ?? errorMessage(error)).slice(0, 1000),
-            isWrongChain: error instanceof NodesUnavailable && error.isAny('wrong-network'),
+            is_wrong_chain: error instanceof NodesUnavailable && error.isAny('wrong-network') ? 1 : 0,
           })
           .catch(() => {});
         throw error;

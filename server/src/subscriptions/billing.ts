@@ -30,6 +30,7 @@ export function createBilling({ database, clock, log }: RoomDeps, charges: Charg
 
   async function chargeAll(signal: AbortSignal): Promise<void> {
     for (const mode of ['test', 'live'] satisfies Mode[]) {
+      // A write would wait for a command that writes to SQLite at the time, and the whole process with it.
       if (!(await store.isAnyDue(database.reader, mode, clock.real()))) continue;
       while (!signal.aborted && (await chargeNext(mode)));
     }

@@ -130,7 +130,4 @@ export function createPaymentPlans({ database, clock, newId, currencies }: RoomD
   };
 }
 
-function readCodes(json: string): string[] {
-  const codes: unknown = JSON.parse(json);
-  return Array.isArray(codes) ? codes.filter((code) => typeof code === 'string') : [];
-}
+const readCodes = (json: string) => JSON.parse(json) as string[];

@@ -6,9 +6,8 @@ import type { PaymentTable, SubscriberCycleTable, SubscriberTable } from '../db/
 import type { Scope, Mode } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { PageRequest } from '../shared/pagination.js';
-import { send } from '../db/send.js';
 import { referenceOf, type NamedCycle } from './cycle-reference.js';
-import { inScope, rowById } from '../db/rows.js';
+import { hasRows, inScope, insertRow, rowById, updateRow } from '../db/rows.js';
 
 export interface SubscriberQuery extends PageRequest {
   readonly customerId?: string | undefined;
@@ -45,13 +44,7 @@ export function lockSubscriberOfCycle(transaction: Transaction, cycle: Subscribe
     .executeTakeFirstOrThrow();
 }
 
-export async function updateSubscriber(
-  transaction: Transaction,
-  id: string,
-  changes: Partial<SubscriberTable>,
-): Promise<void> {
-  await send(transaction, transaction.updateTable('subscribers').set(changes).where('id', '=', id));
-}
+export const updateSubscriber = updateRow('subscribers');
 
 /** Newest first. */
 export function listSubscribers(reader: Reader, scope: Scope, query: SubscriberQuery) {
@@ -74,15 +67,11 @@ export function listSubscribers(reader: Reader, scope: Scope, query: SubscriberQ
 
 /** Whether any subscriber of the mode is due on its merchant's clock. */
 export async function isAnyDue(reader: Reader, mode: Mode, realNow: number): Promise<boolean> {
-  const due = await reader
+  const late = reader
     .selectFrom('subscribers')
-    .select('id')
-    .where('mode', '=', mode)
-    .where('charge_at', '<=', realNow)
-    .limit(1)
-    .executeTakeFirst();
-  if (due || mode === 'live') return due !== undefined;
-  return (await dueOnMovedClocks(reader, realNow).executeTakeFirst()) !== undefined;
+    .where((e) => e.and([e('mode', '=', mode), e('charge_at', '<=', realNow)]));
+  if (await hasRows(late)) return true;
+  return mode === 'test' && hasRows(dueOnMovedClocks(reader, realNow));
 }
 
 /** Subscribers that are due because their merchant has moved its test clock. Reads an index range per such merchant. */
@@ -90,27 +79,20 @@ function dueOnMovedClocks(reader: Reader, realNow: number) {
   return reader
     .selectFrom('test_clocks')
     .crossJoin('subscribers')
-    .selectAll('subscribers')
-    .select('test_clocks.offset_ms')
     .whereRef('subscribers.merchant_id', '=', 'test_clocks.merchant_id')
     .where('subscribers.mode', '=', sql.lit('test'))
     .where('subscribers.charge_at', '>', realNow)
-    .where('subscribers.charge_at', '<=', sql<number>`test_clocks.offset_ms + cast(${realNow} as bigint)`)
-    .limit(1);
+    .where('subscribers.charge_at', '<=', sql<number>`test_clocks.offset_ms + cast(${realNow} as bigint)`);
 }
 
-export interface DueSubscriber {
-  readonly row: SubscriberTable;
-  /** The time of the merchant's clock. */
-  readonly now: number;
-}
+export type DueSubscriber = NonNullable<Awaited<ReturnType<typeof claimDue>>>;
 
 /**
  * Locks a subscriber that is due and that no other transaction has locked: the one that has been due for longest in real
  * time, and then those whose merchants moved their clocks.
  */
 export async function claimDue(transaction: Transaction, mode: Mode, realNow: number) {
-  const row = await transaction
+  const late = await transaction
     .selectFrom('subscribers')
     .leftJoin('test_clocks', (join) =>
       join
@@ -125,19 +107,20 @@ export async function claimDue(transaction: Transaction, mode: Mode, realNow: nu
     .limit(1)
     .$call(forUpdateSkipLocked(transaction, 'subscribers'))
     .executeTakeFirst();
-  if (row) return dueAt(row, realNow);
-  if (mode === 'live') return undefined;
-  const moved = await dueOnMovedClocks(transaction, realNow)
-    .$call(forUpdateSkipLocked(transaction, 'subscribers'))
-    .executeTakeFirst();
-  return moved && dueAt(moved, realNow);
+  const due = late ?? (mode === 'test' ? await claimOnMovedClock(transaction, realNow) : undefined);
+  if (!due) return undefined;
+  const { offset_ms: offsetMs, ...row } = due;
+  /** `now` is the time of the merchant's clock. */
+  return { row, now: realNow + (offsetMs ?? 0) };
 }
 
-function dueAt(
-  { offset_ms: offsetMs, ...row }: SubscriberTable & { offset_ms: number | null },
-  realNow: number,
-): DueSubscriber {
-  return { row, now: realNow + (offsetMs ?? 0) };
+function claimOnMovedClock(transaction: Transaction, realNow: number) {
+  return dueOnMovedClocks(transaction, realNow)
+    .selectAll('subscribers')
+    .select('test_clocks.offset_ms')
+    .limit(1)
+    .$call(forUpdateSkipLocked(transaction, 'subscribers'))
+    .executeTakeFirst();
 }
 
 export async function postponeCharge(transaction: Transaction, id: string, until: number): Promise<void> {
@@ -149,9 +132,7 @@ export async function postponeCharge(transaction: Transaction, id: string, until
     .execute();
 }
 
-export async function insertCycle(transaction: Transaction, row: SubscriberCycleTable): Promise<void> {
-  await send(transaction, transaction.insertInto('subscriber_cycles').values(row));
-}
+export const insertCycle = insertRow('subscriber_cycles');
 
 /** The cycle that a payment counts for; undefined for other payments. */
 export function findCycle(transaction: Transaction, paymentId: string) {
@@ -205,25 +186,19 @@ export async function updateCycle(
   { subscriber_id: subscriberId, cycle }: SubscriberCycleTable,
   changes: Pick<SubscriberCycleTable, 'payment_id' | 'outcome'>,
 ): Promise<void> {
-  await send(
-    transaction,
-    transaction
-      .updateTable('subscriber_cycles')
-      .set(changes)
-      .where('subscriber_id', '=', subscriberId)
-      .where('cycle', '=', cycle),
-  );
+  await transaction
+    .updateTable('subscriber_cycles')
+    .set(changes)
+    .where((e) => e.and({ subscriber_id: subscriberId, cycle }))
+    .execute();
 }
 
-export async function isAnyOpen(transaction: Transaction, subscriberId: string): Promise<boolean> {
-  const open = await transaction
-    .selectFrom('subscriber_cycles')
-    .select('cycle')
-    .where((e) => e.and({ subscriber_id: subscriberId, outcome: 'open' }))
-    .limit(1)
-    .executeTakeFirst();
-  return open !== undefined;
-}
+export const isAnyOpen = (transaction: Transaction, subscriberId: string): Promise<boolean> =>
+  hasRows(
+    transaction
+      .selectFrom('subscriber_cycles')
+      .where((e) => e.and({ subscriber_id: subscriberId, outcome: 'open' })),
+  );
 
 /** The outcomes of the newest cycle that is no longer open, and of the cycles charged before it, newest first. */
 export async function newestOutcomes(transaction: Transaction, subscriberId: string, limit: number) {

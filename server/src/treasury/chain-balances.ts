@@ -37,8 +37,7 @@ export async function compareWithChain(deps: TreasuryContext, network: EvmConnec
       network.evm.run((node) => node.balances(contract, addresses, height), signal);
     const balances = await read(forwarders);
     for (const [index, address] of forwarders.entries()) {
-      const { received, left } = booked.at({ address, currency });
-      const difference = (balances[index] ?? 0n) + left - received;
+      const difference = booked.difference({ address, currency }, balances[index] ?? 0n);
       const size = sizeOf(asset, difference, network.network.assets[currency]?.minAmount);
       if (size !== 'nothing')
         differences.push({ address, currency, size, units: fromChain(asset, difference) });

@@ -1,10 +1,6 @@
 /** Reads the transactions in a node's answers: what they pay to which address, and who sent it. */
-import {
-  addressOfScript,
-  hash160,
-  addressOfKey,
-  type AddressPrefixes,
-} from '../../addresses/bitcoin-scripts.js';
+import { hash160 } from '@scure/btc-signer/utils.js';
+import { addressOfScript, addressOfKey, type AddressPrefixes } from '../../addresses/bitcoin-scripts.js';
 import type { ChainTransfer, SpentCoin } from '../chain.js';
 import { isObject } from '../../rpc/node-client.js';
 import { NodeError } from '../../rpc/node-error.js';
