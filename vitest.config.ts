@@ -23,7 +23,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts', 'server/test/**/*.test.ts'],
           exclude: ['**/*.browser.test.ts', 'test/e2e/**', '**/node_modules/**'],
           globalSetup: ['test/postgres.setup.ts', 'test/litecoind.setup.ts'],
-          setupFiles: ['test/guard.setup.ts'],
+          setupFiles: ['server/test/guard.setup.ts'],
           // Long enough for a machine on which other work is running.
           testTimeout: 60_000,
           hookTimeout: 60_000,

@@ -386,7 +386,8 @@ export async function createApp(options: AppOptions) {
 
   return {
     ...{ clock, serverTime, auditLog, keys, accountChanges, merchants, people, customers, personalData },
-    ...{ payments, paymentExport, receipts, billing, erasure, wallets, webhooks, endpoints, webhookTest },
+    ...{ payments, paymentExport, receipts, paymentPlans, billing, erasure, wallets, walletAddresses },
+    ...{ webhooks, endpoints, webhookTest },
     ...{ balances, transfers, transfersByHand, payouts, refunds, testPayer },
     ...{ psbtPayouts, treasury, reconciliation, restore, features, dispatcher, changes, networks, scanner },
     ...{ depositAddresses, depositKeys, depositKeyChanges, currencies, rates, chains, connected },

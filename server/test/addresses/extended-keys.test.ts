@@ -2,7 +2,7 @@
 import { pbkdf2Sync } from 'node:crypto';
 import { HDKey } from '@scure/bip32';
 import { describe, expect, it } from 'vitest';
-import { createAddressSource, type AddressSourceOptions } from '../../src/addresses/address-sources.js';
+import { createAddressSource } from '../../src/addresses/address-sources.js';
 import { descriptorChecksum } from '../../src/addresses/descriptor-checksum.js';
 import { readAccountKey } from '../../src/addresses/extended-keys.js';
 import { parseAddress } from '../../src/addresses/formats.js';
@@ -47,7 +47,7 @@ interface Vector {
   readonly family: Family;
   readonly mode: Mode;
   readonly key: string;
-  readonly options?: AddressSourceOptions;
+  readonly options?: Parameters<typeof createAddressSource>[3];
   readonly addresses: readonly string[];
 }
 
@@ -175,7 +175,7 @@ describe('The prefix decides', () => {
   });
 
   it('One key has one id, however it is written, so that no two merchants get one address', () => {
-    const idOf = (prefix: Prefix, script?: AddressSourceOptions['script'], at = path) =>
+    const idOf = (prefix: Prefix, script?: Parameters<typeof createAddressSource>[3]['script'], at = path) =>
       createAddressSource('live', 'bitcoin', keyAt(at, prefix), { script }).id;
     expect(idOf('xpub', 'p2wpkh')).toBe(idOf('zpub'));
     expect(idOf('xpub', 'p2sh-p2wpkh')).toBe(idOf('ypub'));

@@ -191,7 +191,7 @@ describe.each(engines)('transactions, on $name', (engine) => {
 });
 
 /** The transactions below run no statements. */
-const noTransaction = {} as Transaction;
+const noTransaction = {} as unknown as Transaction;
 
 describe('a group of transactions', () => {
   it('that cannot commit fails completely, and the next group works', async () => {

@@ -6,7 +6,6 @@ import type { BitcoinNodes } from './bitcoin-nodes.js';
 import type { BitcoinClient } from './client.js';
 import { inputsOf, isHash, outputsOf, readSatoshis, type Outpoint } from './transactions.js';
 
-export type { UnspentOutput } from './client.js';
 export type { Outpoint } from './transactions.js';
 
 export type FeeRates = Awaited<ReturnType<UtxoNode['feeRates']>>;
