@@ -47,7 +47,7 @@ interface Vector {
   readonly family: Family;
   readonly mode: Mode;
   readonly key: string;
-  readonly options?: Parameters<typeof createAddressSource>[3];
+  readonly options?: NonNullable<Parameters<typeof createAddressSource>[3]>;
   readonly addresses: readonly string[];
 }
 
@@ -175,8 +175,11 @@ describe('The prefix decides', () => {
   });
 
   it('One key has one id, however it is written, so that no two merchants get one address', () => {
-    const idOf = (prefix: Prefix, script?: Parameters<typeof createAddressSource>[3]['script'], at = path) =>
-      createAddressSource('live', 'bitcoin', keyAt(at, prefix), { script }).id;
+    const idOf = (
+      prefix: Prefix,
+      script?: NonNullable<Parameters<typeof createAddressSource>[3]>['script'],
+      at = path,
+    ) => createAddressSource('live', 'bitcoin', keyAt(at, prefix), { script }).id;
     expect(idOf('xpub', 'p2wpkh')).toBe(idOf('zpub'));
     expect(idOf('xpub', 'p2sh-p2wpkh')).toBe(idOf('ypub'));
     // Other addresses are counted on their own.
