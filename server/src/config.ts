@@ -354,5 +354,9 @@ const proxyNames = ['loopback', 'linklocal', 'uniquelocal'];
 
 /** Whether Express accepts the list as `trust proxy`. */
 function isProxyList(text: string): boolean {
-  return splitList(text).every((part) => proxyNames.includes(part) || isIP(part) !== 0 || isSubnet(part));
+  // Express takes no shortened address before the length of a subnet, and what it takes for one in octal is another one.
+  const isWhole = (part: string) => isIP(part.split('/')[0] ?? '') !== 0;
+  return splitList(text).every(
+    (part) => proxyNames.includes(part) || (isWhole(part) && (isIP(part) !== 0 || isSubnet(part))),
+  );
 }

@@ -105,6 +105,9 @@ it.each([
   ['RATE_LIMIT_PUBLIC_PER_SECOND', '0'],
   ['TRUST_PROXY', 'true'],
   ['TRUST_PROXY', '10.0.0.0/33'],
+  ['TRUST_PROXY', '10/8'],
+  ['TRUST_PROXY', '127.1/8'],
+  ['TRUST_PROXY', '010.0.0.0/8'],
   ['LOG_LEVEL', 'loud'],
 ])('%s=%s is refused with one line that says what is allowed', (name, value) => {
   const message = refusal({ [name]: value });

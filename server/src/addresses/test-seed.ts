@@ -11,6 +11,8 @@ const setting = 'test-seed';
 
 /** Makes the seed if there is none. If several servers start at once, they agree on one. */
 export async function ensureTestSeed(database: Database): Promise<Uint8Array> {
+  const found = await readTestSeed(database.reader);
+  if (found) return found;
   const made = randomBytes(32).toString('hex');
   const seed = await database.write((transaction) => ensureSetting(transaction, setting, made));
   return Buffer.from(seed, 'hex');

@@ -51,7 +51,7 @@ const growth = rowsPerCheckpoint + trailingRows;
 const beforeAll: Place = { created_at: -1, id: '' };
 
 /**
- * Counts the rows of a list and locates a page of it. The cost hardly grows with the list.
+ * Counts the rows of a list, `from` not after `to`, and locates a page of it. The cost hardly grows with the list.
  * @returns where its rows are: skip `offset` rows from `start`, newest first, then take `limit`
  */
 export async function locatePage<Name extends LongListName>(

@@ -22,8 +22,8 @@ export async function insertRefund(transaction: Transaction, row: RefundTable): 
 }
 
 /** Writes a locked refund anew. */
-export async function updateRefund(transaction: Transaction, row: RefundTable): Promise<void> {
-  await send(transaction, transaction.updateTable('refunds').set(row).where('id', '=', row.id));
+export async function updateRefund(transaction: Transaction, { id, ...row }: RefundTable): Promise<void> {
+  await send(transaction, transaction.updateTable('refunds').set(row).where('id', '=', id));
 }
 
 export function findRefund(reader: Reader, scope: Scope, id: string): Promise<RefundTable | undefined> {

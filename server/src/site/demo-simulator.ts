@@ -57,14 +57,23 @@ const reorgDepth = 100;
  * Runs a simulation for a payment.
  * @throws Refused
  */
-export function simulate(name: SimulationName, payment: Payment, access: Access): Promise<Simulated> {
-  return run(name, payment, access).catch((error: unknown) => {
+export async function simulate(name: SimulationName, payment: Payment, access: Access): Promise<Simulated> {
+  const merchant = createMerchantClient(access);
+  const { data: currencies } = await merchant.currencies.list();
+  return run(name, payment, currencies, merchant, access).catch((error: unknown) => {
     throw error instanceof ApiError ? new Refused(error.message) : error;
   });
 }
 
-async function run(name: SimulationName, payment: Payment, access: Access): Promise<Simulated> {
-  const merchant = createMerchantClient(access);
+type ShopCurrency = Awaited<ReturnType<MerchantClient['currencies']['list']>>['data'][number];
+
+async function run(
+  name: SimulationName,
+  payment: Payment,
+  currencies: readonly ShopCurrency[],
+  merchant: MerchantClient,
+  access: Access,
+): Promise<Simulated> {
   const { currency = '', currencyNetwork: network = '', networkName = network } = payment;
   const address = payment.addressInformation?.address;
   if (address === undefined) throw new Refused('The payment has no address yet.');
@@ -73,7 +82,6 @@ async function run(name: SimulationName, payment: Payment, access: Access): Prom
     const { txHash } = await call(sandbox.transfer, { network, currency: coin, address, amount });
     return { done: `Sent ${amount} ${coin} on ${networkName} (transaction ${txHash.slice(0, 12)}…).` };
   };
-  const { data: currencies } = await merchant.currencies.list();
   const decimals = currencies.find(({ code }) => code === currency)?.payableDecimals ?? 6;
   const unitsOf = (amount = 0) => toUnits(decimalOf(amount), decimals);
   const due = unitsOf(payment.amountDue);

@@ -30,7 +30,7 @@ const keystore = z.object({
     }),
     z.object({
       ...{ ...cipher, kdf: z.literal('pbkdf2') },
-      kdfparams: z.object({ ...hash, c: count, prf: z.literal('hmac-sha256') }),
+      kdfparams: z.object({ ...hash, c: count, prf: z._default(z.literal('hmac-sha256'), 'hmac-sha256') }),
     }),
   ]),
 });

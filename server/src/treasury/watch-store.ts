@@ -208,6 +208,12 @@ export async function findSettledByHand(
   { mode, network, tx_hash, currency, address, amount }: TreasuryPaymentTable,
 ): Promise<string | undefined> {
   const hash = tx_hash.replace(/^0x/, '');
+  // Before the transfers: what another server assigns in between is then missing among them, or is open here.
+  const open = await reader
+    .selectFrom('treasury_payments')
+    .select('amount')
+    .where((e) => e.and({ mode, network, tx_hash, currency, address, transfer_id: null }))
+    .execute();
   const rows = await reader
     .selectFrom('transfers')
     .select(['id', 'amount'])
@@ -222,11 +228,6 @@ export async function findSettledByHand(
     )
     .execute();
   if (rows.length === 0) return undefined;
-  const open = await reader
-    .selectFrom('treasury_payments')
-    .select('amount')
-    .where((e) => e.and({ mode, network, tx_hash, currency, address, transfer_id: null }))
-    .execute();
   const isFree = (row: { readonly amount: string }) => !open.some((one) => one.amount === row.amount);
   return (rows.find((row) => row.amount === amount) ?? rows.find(isFree))?.id;
 }

@@ -15,9 +15,9 @@ export async function insertTransfer(transaction: Transaction, row: TransferTabl
   await send(transaction, transaction.insertInto('transfers').values(row));
 }
 
-/** Writes a locked transfer anew. */
-export async function updateTransfer(transaction: Transaction, row: TransferTable): Promise<void> {
-  await send(transaction, transaction.updateTable('transfers').set(row).where('id', '=', row.id));
+/** Writes a locked transfer anew, but for its id: SQLite would look for what refers to it in every table that may. */
+export async function updateTransfer(transaction: Transaction, { id, ...row }: TransferTable): Promise<void> {
+  await send(transaction, transaction.updateTable('transfers').set(row).where('id', '=', id));
 }
 
 export function findTransfer(reader: Reader, scope: Scope, id: string): Promise<TransferTable | undefined> {

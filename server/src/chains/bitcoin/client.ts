@@ -48,13 +48,14 @@ const blockchainInfo = z.object({
   /** The height of the best header that the node knows. */
   headers: count,
   bestblockhash: hash,
+  // The rest only informs: a provider that answers for a node may leave it out.
   /** Such as main, test or regtest. */
-  chain: z.string(),
+  chain: z.catch(z.string(), ''),
   /** Of the last eleven blocks, in epoch seconds. */
-  mediantime: z.optional(count),
-  initialblockdownload: z.optional(z.boolean()),
+  mediantime: z.catch(z.optional(count), undefined),
+  initialblockdownload: z.catch(z.optional(z.boolean()), undefined),
   /** The lowest block that a pruned node still has; absent if it has all. */
-  pruneheight: z.optional(count),
+  pruneheight: z.catch(z.optional(count), undefined),
 });
 const networkInfo = z.object({
   subversion: z.catch(z.string(), ''),

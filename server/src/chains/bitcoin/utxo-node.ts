@@ -142,8 +142,9 @@ async function findSpender(node: BitcoinClient, { txHash, outputIndex }: Outpoin
     for (const transaction of (await node.block(blockHash, height)).tx) {
       const inputs = inputsOf(transaction);
       if (!inputs.some((input) => input.txHash === txHash && input.outputIndex === outputIndex)) continue;
-      const txid = isObject(transaction) ? transaction['txid'] : undefined;
-      if (!isHash(txid)) throw node.unknownForm(`block ${height}`);
+      const { txid, vout } = isObject(transaction) ? transaction : {};
+      // Without its outputs, it would look as if it had paid somebody else.
+      if (!isHash(txid) || !Array.isArray(vout)) throw node.unknownForm(`block ${height}`);
       return { txHash: txid, inputs, outputs: outputsOf(transaction), blockHash, height };
     }
   }

@@ -122,13 +122,22 @@ function movesOf(txHash: string, list: unknown): ContractMove[] {
   });
 }
 
+/** Contracts of other types have parameters of their own, and some nodes show none for a type that they do not know. */
 const anyTransaction = z.object({
-  raw_data: z.object({
-    contract: z.array(z.object({ type: z.string(), parameter: z.object({ value: z.unknown() }) })),
-  }),
-  ret: z.optional(z.array(z.object({ contractRet: z.optional(z.string()) }))),
+  raw_data: z.object({ contract: z.array(z.object({ type: z.string() })) }),
 });
-const trxTransfer = z.object({ amount: z.int(), to_address: z.string(), owner_address: z.string() });
+const trxTransfer = z.object({
+  raw_data: z.object({
+    contract: z.array(
+      z.object({
+        parameter: z.object({
+          value: z.object({ amount: z.int(), to_address: z.string(), owner_address: z.string() }),
+        }),
+      }),
+    ),
+  }),
+  ret: z.array(z.object({ contractRet: z.string() })),
+});
 
 async function isTrxTransfer(evm: EvmClient, { hash, from, to, value }: EvmTransaction): Promise<boolean> {
   const id = hash.slice(2);
@@ -136,18 +145,18 @@ async function isTrxTransfer(evm: EvmClient, { hash, from, to, value }: EvmTrans
   if (!isObject(answer) || answer['txID'] !== id) {
     throw new NodeError('inconsistent', `${evm.name} has a transaction in JSON-RPC, but not in its HTTP API`);
   }
-  const { raw_data: raw, ret } = anyTransaction.safeParse(answer).data ?? {};
-  const contract = raw?.contract[0];
-  if (!contract) {
+  const type = anyTransaction.safeParse(answer).data?.raw_data.contract[0]?.type;
+  if (type === undefined) {
     throw new NodeError('garbage', `${evm.name} answered with a transaction without a contract`);
   }
-  if (contract.type !== 'TransferContract') return false;
-  const transfer = trxTransfer.safeParse(contract.parameter.value);
+  const { raw_data: raw, ret } =
+    (type === 'TransferContract' ? trxTransfer.safeParse(answer).data : undefined) ?? {};
+  const transfer = raw?.contract[0]?.parameter.value;
   return (
-    transfer.success &&
+    transfer !== undefined &&
     ret?.[0]?.contractRet === 'SUCCESS' &&
-    BigInt(transfer.data.amount) === value &&
-    toEvmAddress(transfer.data.to_address) === to &&
-    toEvmAddress(transfer.data.owner_address) === from
+    BigInt(transfer.amount) === value &&
+    toEvmAddress(transfer.to_address) === to &&
+    toEvmAddress(transfer.owner_address) === from
   );
 }

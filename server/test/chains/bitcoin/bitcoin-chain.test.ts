@@ -708,6 +708,11 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
 
     it.each([
       ['getblockchaininfo', { headers: 10_000 }, 'problem: Is still catching up'],
+      [
+        'getblockchaininfo',
+        { mediantime: null, pruneheight: null, initialblockdownload: 0 },
+        'ok: Has all blocks',
+      ],
       ['getblockchaininfo', { pruned: true, pruneheight: 7 }, 'ok: Pruned: has the blocks from 7 on'],
       [
         'getblockchaininfo',

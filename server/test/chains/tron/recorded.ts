@@ -216,11 +216,14 @@ function answerHttp(path: string, { value }: Question): unknown {
       contract: [
         {
           parameter: {
-            value: {
-              amount: found.amount,
-              owner_address: `41${sender.slice(2)}`,
-              to_address: found.to && `41${found.to.slice(2)}`,
-            },
+            // Not every node knows the parameters of every type.
+            ...(found.amount !== undefined && {
+              value: {
+                amount: found.amount,
+                owner_address: `41${sender.slice(2)}`,
+                to_address: found.to && `41${found.to.slice(2)}`,
+              },
+            }),
             type_url: `type.googleapis.com/protocol.${found.type}`,
           },
           type: found.type,
