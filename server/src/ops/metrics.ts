@@ -36,13 +36,21 @@ export interface MetricSources {
   readonly figures: readonly Figure[];
 }
 
-export type Metrics = ReturnType<typeof createMetrics>;
+export interface Metrics {
+  /** Times requests by the pattern of their path. Must run before every other handler. */
+  readonly watchRequests: RequestHandler;
+  readonly watchRun: WatchRun;
+  /** Counts a payment that reached a status of the API, such as `success` or `error`. */
+  countPayment(status: string): void;
+  /** `GET /metrics`, protected by the token. */
+  readonly router: Router;
+}
 
 /** Node reads more than thirty, and each with a path of its own would be a series. */
 const methods = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** @param token the scraper sends it as `Authorization: Bearer` */
-export function createMetrics(token: string, sources: MetricSources) {
+export function createMetrics(token: string, sources: MetricSources): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -105,32 +113,25 @@ export function createMetrics(token: string, sources: MetricSources) {
     response.type(registry.contentType).send(await registry.metrics());
   });
 
-  /** Times requests by the pattern of their path. Must run before every other handler. */
-  const watchRequests: RequestHandler = (request, response, next) => {
-    const startedAt = performance.now();
-    response.once('close', () => {
-      // A stream lasts as long as somebody looks at a page, which says nothing about the server.
-      if (String(response.getHeader('Content-Type')).startsWith('text/event-stream')) return;
-      const route = labelOf(request, response);
-      const method = methods.has(request.method) ? request.method : 'other';
-      // 499 as in nginx: the client disconnected before the response was complete.
-      const status = response.writableFinished ? response.statusCode : 499;
-      requests.observe({ method, route, status }, (performance.now() - startedAt) / 1000);
-    });
-    next();
-  };
-
-  const watchRun: WatchRun = ({ job, seconds, isFailed }) => {
-    runs.observe({ job, outcome: isFailed ? 'failure' : 'success' }, seconds);
-    if (!isFailed) lastRun.setToCurrentTime({ job });
-  };
-
   return {
-    watchRequests,
-    watchRun,
-    /** Counts a payment that reached a status of the API, such as `success` or `error`. */
-    countPayment: (status: string) => payments.inc({ status }),
-    /** `GET /metrics`, protected by the token. */
+    watchRequests(request, response, next) {
+      const startedAt = performance.now();
+      response.once('close', () => {
+        // A stream lasts as long as somebody looks at a page, which says nothing about the server.
+        if (String(response.getHeader('Content-Type')).startsWith('text/event-stream')) return;
+        const route = labelOf(request, response);
+        const method = methods.has(request.method) ? request.method : 'other';
+        // 499 as in nginx: the client disconnected before the response was complete.
+        const status = response.writableFinished ? response.statusCode : 499;
+        requests.observe({ method, route, status }, (performance.now() - startedAt) / 1000);
+      });
+      next();
+    },
+    watchRun({ job, seconds, isFailed }) {
+      runs.observe({ job, outcome: isFailed ? 'failure' : 'success' }, seconds);
+      if (!isFailed) lastRun.setToCurrentTime({ job });
+    },
+    countPayment: (status) => payments.inc({ status }),
     router,
   };
 }
