@@ -51,9 +51,15 @@ const evm: AddressFormat = {
   isCompressed: false,
   ofKey: (publicKey) => evm.write(accountHash(publicKey)),
   write: (hash) => addr.addChecksum(`0x${hex.encode(hash)}`),
-  // EIP-55: digits in one case have no checksum, digits in mixed case must have the right one.
-  read: (address) =>
-    address.startsWith('0x') && addr.isValid(address) ? addr.addChecksum(address) : undefined,
+  // Not by the library's own check, which would hash a second time: scans read each address of a block.
+  read(address) {
+    const digits = /^0x([0-9a-fA-F]{40})$/.exec(address)?.[1];
+    if (digits === undefined) return undefined;
+    const canonical = addr.addChecksum(`0x${digits.toLowerCase()}`);
+    // EIP-55: digits in one case have no checksum, digits in mixed case must have the right one.
+    const isPlain = digits === digits.toLowerCase() || digits === digits.toUpperCase();
+    return isPlain || address === canonical ? canonical : undefined;
+  },
 };
 
 const tron: AddressFormat = {
