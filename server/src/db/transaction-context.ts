@@ -15,7 +15,7 @@ let inside: AsyncLocalStorage<true> | undefined;
 
 /**
  * Makes `refuseInsideTransaction` throw. For tests: what it finds is a mistake in the code, and it follows every promise of the
- * process, which takes a fifth of a request's processor time on Node.js 20.
+ * process: without it, payments are created 14 % faster on Node.js 20 and SQLite.
  */
 export function guardTransactions(): void {
   inside ??= new AsyncLocalStorage();
