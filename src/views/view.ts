@@ -45,6 +45,8 @@ export interface AfterQrViews {
   readonly endedView: (state: TrackedState, context: ViewContext) => View;
   readonly wrongAssets: (state: TrackedState, context: ViewContext) => TemplateResult[];
   readonly phonePanel: (payment: Payment, context: ViewContext) => TemplateResult | typeof nothing;
+  /** The rate and the fee. */
+  readonly priceFacts: (payment: Payment, context: ViewContext) => TemplateResult;
   /** Where payers ask whether a transfer has arrived, and the time log. */
   readonly help: (state: TrackedState, context: ViewContext) => TemplateResult;
   readonly questionPanel: (question: Question, context: ViewContext) => TemplateResult;
