@@ -2,8 +2,8 @@
 import { html } from 'lit';
 import type { TrackedState } from './checkout/state.js';
 import { resultOfCheck } from './checkout/check.js';
-import { copyText } from './checkout/clipboard.js';
-import { PageTitle, type TitleHost } from './checkout/page-title.js';
+import { PageTitle } from './checkout/page-title.js';
+import { Copying, type CopyHost } from './copying.js';
 import { problemOf } from './messages/problems.js';
 import {
   TransferCheck,
@@ -36,15 +36,17 @@ interface AfterQrTexts extends TransferCheckTexts {
   readonly text: ViewContext['text'];
 }
 
-export function createAfterQr(host: TransferCheckHost & TitleHost, texts: AfterQrTexts) {
+export function createAfterQr(host: TransferCheckHost & CopyHost, texts: AfterQrTexts) {
   const { render } = new TransferCheck(host, texts);
   new PageTitle(host, () => texts.text('paidTitle'));
+  const copying = new Copying(host);
   addStyles(host.shadowRoot, afterQrStyles);
   return {
-    ...(views satisfies Omit<AfterQrViews, 'help'>),
+    ...(views satisfies Omit<AfterQrViews, 'help' | 'copyField'>),
     help: (state: TrackedState, context: ViewContext) =>
       html`${render(state.payment, context)} ${timeLog(state, context)}`,
-    copyText,
+    copying,
+    copyField: copying.render,
     problemOf,
     resultOfCheck,
   };

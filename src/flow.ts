@@ -273,10 +273,8 @@ export class Flow implements ReactiveController {
 
   async #copy(what: Copyable, text: string, notice: string): Promise<void> {
     const afterQr = await this.#afterQr.get().catch(() => undefined);
-    const { shadowRoot, isConnected } = this.#host;
-    if (!isConnected || !shadowRoot) return;
-    const isCopied = await afterQr?.copyText(text, shadowRoot);
-    this.#notify({ what, text: isCopied ? notice : this.#texts.text('copyFailed') });
+    if (afterQr) return afterQr.copying.copy(what, text, () => this.#notify({ what, text: notice }));
+    this.#notify({ text: this.#texts.text('problemNetwork') });
   }
 
   #notify(notice: { readonly what?: Copyable; readonly text: string }): void {

@@ -2,8 +2,7 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import type { CheckoutStatus } from './state.js';
 
-export interface TitleHost extends ReactiveControllerHost {
-  readonly shadowRoot: ShadowRoot | null;
+interface TitleHost extends ReactiveControllerHost {
   readonly isConnected: boolean;
   readonly status: CheckoutStatus;
 }

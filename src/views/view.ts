@@ -49,6 +49,8 @@ export interface AfterQrViews {
   readonly priceFacts: (payment: Payment, context: ViewContext) => TemplateResult;
   /** Where payers ask whether a transfer has arrived, and the time log. */
   readonly help: (state: TrackedState, context: ViewContext) => TemplateResult;
+  /** What could not be copied, to copy by hand. */
+  readonly copyField: (context: ViewContext) => TemplateResult | typeof nothing;
   readonly questionPanel: (question: Question, context: ViewContext) => TemplateResult;
 }
 
