@@ -8,10 +8,14 @@ export interface HeldChunks {
   readonly pageUrl: string;
   /** The names of the chunks that were delivered, in this order. */
   readonly delivered: readonly string[];
+  /** The names of all that were asked for, as often as they were. */
+  readonly asked: readonly string[];
   /** Those that are held back now. */
   readonly held: () => string[];
   /** A new page, of which these chunks do not arrive. */
   show(body: string, ...names: readonly string[]): void;
+  /** From now on, the chunk does not load at all. */
+  refuse(name: string): void;
   /** Resolves when the chunk has arrived. */
   release(name: string): Promise<void>;
   stop(): Promise<void>;
@@ -24,6 +28,8 @@ export async function holdChunks(serverUrl: string): Promise<HeldChunks> {
   let body = '';
   let names = new Set<string>();
   let delivered: string[] = [];
+  let asked: string[] = [];
+  let refused = new Set<string>();
   const waiting = new Map<string, () => void>();
 
   const pass = (incoming: IncomingMessage, outgoing: ServerResponse, name: string | undefined) => {
@@ -49,7 +55,9 @@ export async function holdChunks(serverUrl: string): Promise<HeldChunks> {
       return;
     }
     const [, name] = chunkPattern.exec(url) ?? [];
-    if (name !== undefined && names.has(name)) waiting.set(name, () => pass(incoming, outgoing, name));
+    if (name !== undefined) asked.push(name);
+    if (name !== undefined && refused.has(name)) outgoing.writeHead(503).end();
+    else if (name !== undefined && names.has(name)) waiting.set(name, () => pass(incoming, outgoing, name));
     else pass(incoming, outgoing, name);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -59,11 +67,17 @@ export async function holdChunks(serverUrl: string): Promise<HeldChunks> {
     get delivered() {
       return delivered;
     },
+    get asked() {
+      return asked;
+    },
     held: () => [...waiting.keys()],
+    refuse: (name) => void refused.add(name),
     show(content, ...held) {
       waiting.clear();
       names = new Set(held);
       delivered = [];
+      asked = [];
+      refused = new Set();
       body = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A shop</title>
         <link rel="icon" href="data:,"><script type="module" src="/crypto-checkout.js"></script></head>
         <body><main>${content}</main></body></html>`;

@@ -27,8 +27,8 @@ export async function openWebkit(): Promise<Tab> {
 }
 
 /** Chromium, in the same words. */
-export async function openChromium(stage: Stage): Promise<Tab> {
-  const page = await stage.page();
+export async function openChromium(stage: Stage, expectedErrors?: RegExp): Promise<Tab> {
+  const page = await stage.page({ ...(expectedErrors && { expectedErrors }) });
   return {
     async open(url) {
       await page.goto(url, { timeout: patienceMs });

@@ -41,7 +41,7 @@ export async function openSession(
     async run<Arguments extends readonly unknown[], Result>(
       script: (...args: Arguments) => Result,
       ...args: Arguments
-    ) {
+    ): Promise<Awaited<Result>> {
       const answered = await call('POST', `${session}/execute/async`, { script: wrap(script), args });
       const { value, error } = answered as { value?: unknown; error?: string };
       if (error !== undefined) throw new Error(`In the page: ${error}`);
