@@ -54,7 +54,7 @@ module.exports = {
       'The check of a transfer knows the client, and what the views know.',
       '^src/transfer-check/',
       '^src/(client|contract|money|messages)/',
-      '^src/errors\\.ts$',
+      '^src/(errors|lazy)\\.ts$',
       '^src/views/(view|disclosure)\\.ts$',
       '^src/checkout/order\\.ts$',
       lit,

@@ -21,7 +21,7 @@ export default defineConfig({
           name: 'node',
           retry,
           include: ['test/**/*.test.ts', 'server/test/**/*.test.ts'],
-          exclude: ['**/*.browser.test.ts', 'test/e2e/**', '**/node_modules/**'],
+          exclude: ['**/*.browser.test.ts', '**/*.e2e*.test.ts', 'test/e2e/**', '**/node_modules/**'],
           globalSetup: ['test/postgres.setup.ts', 'test/litecoind.setup.ts'],
           setupFiles: ['server/test/guard.setup.ts'],
           // Long enough for a machine on which other work is running.
@@ -41,8 +41,8 @@ export default defineConfig({
           name: 'e2e',
           retry,
           env: { TMPDIR: disk },
-          include: ['test/e2e/**/*.test.ts'],
-          globalSetup: ['test/litecoind.setup.ts', 'test/browser.setup.ts'],
+          include: ['test/e2e/**/*.test.ts', 'test/field/**/*.e2e*.test.ts'],
+          globalSetup: ['test/litecoind.setup.ts', 'test/webkit.setup.ts', 'test/browser.setup.ts'],
           // Each step has a limit of its own, whose error names what is missing. This one is for many slow steps together.
           testTimeout: 180_000,
           hookTimeout: 120_000,

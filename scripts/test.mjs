@@ -17,10 +17,10 @@ const help = `Builds the project and runs its tests.
 
   test/**, server/test/**        run in Node (vitest), on SQLite and on PostgreSQL
   test/**/*.browser.test.ts      run in Chromium (web-test-runner)
-  test/e2e/**                    run the built server and its pages in Chromium (vitest, playwright-core)
+  test/e2e/**, **/*.e2e*.test.ts run the built server and its pages in Chromium (vitest, playwright-core), and some in WebKit
 
 Those in Chromium run beside those in Node, and their output is printed afterwards.
-The tests find or install a browser, a PostgreSQL and a Litecoin Core. To use your own, set CHROME_PATH, TEST_DATABASE_URL and LITECOIND_PATH.
+The tests find or install a browser, WebKitGTK, a PostgreSQL and a Litecoin Core. To use your own, set CHROME_PATH, TEST_DATABASE_URL and LITECOIND_PATH.
 Without them, their tests are skipped and the reason is printed; with CI=true that is a failure.`;
 
 /**
@@ -63,7 +63,12 @@ const vitest = (/** @type {string} */ project) => ({
 /** @type {Runner[]} */
 const runners = [
   { name: 'browser', takes: (file) => file.endsWith('.browser.test.ts'), needsBrowser: true, ...wtr },
-  { name: 'e2e', takes: (file) => file.startsWith('test/e2e/'), needsBrowser: true, ...vitest('e2e') },
+  {
+    name: 'e2e',
+    takes: (file) => /^test\/e2e\/|\.e2e(\.long)?\.test\.ts$/.test(file),
+    needsBrowser: true,
+    ...vitest('e2e'),
+  },
   { name: 'node', takes: () => true, needsBrowser: false, ...vitest('node') },
 ];
 

@@ -1,19 +1,21 @@
-/** What a payer needs only after the QR code, or on another visit. The element loads it by itself. */
+/** What a payer needs only after the QR code, or on another visit. The element loads it automatically. */
 import { html } from 'lit';
 import type { TrackedState } from './checkout/state.js';
 import { resultOfCheck } from './checkout/check.js';
-import { copyText } from './checkout/clipboard.js';
 import { PageTitle } from './checkout/page-title.js';
+import { Copying, type CopyHost } from './copying.js';
 import { problemOf } from './messages/problems.js';
 import {
   TransferCheck,
   type TransferCheckHost,
   type TransferCheckTexts,
 } from './transfer-check/transfer-check.js';
+import { addStyles } from './views/add-styles.js';
 import { afterQrStyles } from './views/after-qr.styles.js';
 import { confirmingView } from './views/confirming.js';
 import { endedView } from './views/ended.js';
 import { phonePanel } from './views/phone.js';
+import { priceFacts } from './views/price-facts.js';
 import { questionPanel } from './views/question.js';
 import { timeLog } from './views/time-log.js';
 import { timeUpView } from './views/time-up.js';
@@ -24,21 +26,28 @@ const views = {
   confirmingView,
   endedView,
   phonePanel,
+  priceFacts,
   questionPanel,
   timeUpView,
   wrongAssets,
 };
 
-export function createAfterQr(host: TransferCheckHost, texts: TransferCheckTexts) {
+interface AfterQrTexts extends TransferCheckTexts {
+  readonly text: ViewContext['text'];
+}
+
+export function createAfterQr(host: TransferCheckHost & CopyHost, texts: AfterQrTexts) {
   const { render } = new TransferCheck(host, texts);
+  new PageTitle(host, () => texts.text('paidTitle'));
+  const copying = new Copying(host);
+  addStyles(host.shadowRoot, afterQrStyles);
   return {
-    ...(views satisfies Omit<AfterQrViews, 'help'>),
+    ...(views satisfies Omit<AfterQrViews, 'help' | 'copyField'>),
     help: (state: TrackedState, context: ViewContext) =>
       html`${render(state.payment, context)} ${timeLog(state, context)}`,
-    afterQrStyles,
-    copyText,
+    copying,
+    copyField: copying.render,
     problemOf,
     resultOfCheck,
-    title: new PageTitle(),
   };
 }

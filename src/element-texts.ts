@@ -23,6 +23,8 @@ let isIntlReady = false;
 export class ElementTexts {
   readonly #host: TextsHost;
   #waitsForIntl = false;
+  /** Which one was loaded for the page, or could not be: an update does not ask for it again. */
+  #followed: string | undefined;
   /** Undefined until it is loaded. Until then, the texts are English. */
   language: PageLanguage | undefined;
 
@@ -42,7 +44,9 @@ export class ElementTexts {
   /** Follows the page's language. Resolves when there are texts to draw. */
   async follow(): Promise<void> {
     // The pay button's English is here already.
-    if (!this.language && this.#isEnglish) return;
+    const { tag } = this;
+    if (tag === this.#followed || (!this.language && this.#isEnglish)) return;
+    this.#followed = tag;
     const isLoaded = this.load().catch(() => undefined);
     const wait = () => new Promise((resolve) => setTimeout(resolve, languageWaitMs));
     if (!this.#host.hasUpdated) await Promise.race([isLoaded, wait()]);
@@ -58,9 +62,6 @@ export class ElementTexts {
   }
 
   readonly requestUpdate = (): void => this.#host.requestUpdate();
-
-  /** Loads the texts of what comes after the QR code. */
-  readonly loadAfterQr = (): Promise<void> | undefined => this.language?.loadAfterQr();
 
   readonly text: FirstContext['text'] = (key, values = {}) => {
     const { language } = this;

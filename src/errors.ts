@@ -100,10 +100,3 @@ export class ReplyError extends CheckoutError {
     });
   }
 }
-
-/** True if the same request may succeed when it is sent again. */
-export function isTransient(error: unknown): boolean {
-  if (error instanceof NetworkError) return true;
-  if (!(error instanceof ApiError)) return false;
-  return error.status >= 500 || error.status === 429 || error.code === 'idempotency_in_progress';
-}

@@ -6,7 +6,9 @@ import type { Order } from './checkout/order.js';
 import type { CheckResult } from './checkout/check.js';
 import type { CheckoutState, CheckoutStatus, Choice } from './checkout/state.js';
 import type { Payment } from './contract/checkout.js';
+import type { Language } from './messages/load.js';
 import { styles } from './crypto-checkout.styles.js';
+import { lazy, type Lazy } from './lazy.js';
 import { viewKey, type Shown } from './views/frame.js';
 import { flowStyles } from './views/flow.styles.js';
 import type { TransferCheckTexts } from './transfer-check/transfer-check.js';
@@ -15,6 +17,7 @@ import { viewOfState } from './views/view-of-state.js';
 import type { WalletPayments } from './browser-wallets/wallet-payments.js';
 
 type AfterQr = ReturnType<typeof import('./after-qr.js').createAfterQr>;
+type DrawQr = typeof import('./views/qr-code.js').drawQr;
 
 export interface FlowHost extends CheckoutHost {
   readonly shadowRoot: ShadowRoot | null;
@@ -28,10 +31,10 @@ export interface FlowHost extends CheckoutHost {
 export interface Texts extends TransferCheckTexts {
   readonly text: ViewContext['text'];
   readonly locale: ViewContext['locale'];
-  /** Loads the texts of what comes after the QR code. */
-  readonly loadAfterQr: () => Promise<void> | undefined;
 }
 
+/** One function, so that the language loads its texts once. */
+const afterQrTexts = ({ loadAfterQr }: Language) => loadAfterQr();
 const noticeMs = 6_000;
 /** From here on, the card's styles have two columns. */
 const wideWidth = 720;
@@ -41,9 +44,9 @@ export class Flow implements ReactiveController {
   readonly #texts: Texts;
   /** Undefined while the order has no payment. */
   controller: CheckoutController | undefined;
-  #afterQr: AfterQr | 'failed' | undefined;
-  #drawQr: ViewContext['drawQr'];
-  #wallets: WalletPayments | undefined | 'loading';
+  readonly #qr: Lazy<DrawQr>;
+  readonly #afterQr: Lazy<AfterQr>;
+  readonly #wallets: Lazy<WalletPayments>;
   /** What was copied last, and what to say of that or of another tab. */
   #notice: { readonly what?: Copyable; readonly text: string } | undefined;
   #noticeTimer: ReturnType<typeof setTimeout> | undefined;
@@ -65,8 +68,21 @@ export class Flow implements ReactiveController {
   constructor(host: FlowHost, texts: Texts) {
     this.#host = host;
     this.#texts = texts;
+    this.#qr = lazy(host, async () => (await import('./views/qr-code.js')).drawQr);
+    /** Both have their texts in that part of the language. */
+    const withTexts = async <T>(code: Promise<T>) => {
+      const [loaded] = await Promise.all([code, texts.language?.add(afterQrTexts)]);
+      return loaded;
+    };
+    this.#afterQr = lazy(host, async () =>
+      (await withTexts(import('./after-qr.js'))).createAfterQr(host, texts),
+    );
+    this.#wallets = lazy(host, async () => {
+      const { WalletPayments } = await withTexts(import('./browser-wallets/wallet-payments.js'));
+      return new WalletPayments(host, () => this.controller);
+    });
     host.addController(this);
-    this.#adoptStyles();
+    if (host.shadowRoot) adoptStyles(host.shadowRoot, [styles, flowStyles]);
   }
 
   /** Prepares for a payment of the host's order. An element that has left the page needs none. */
@@ -92,16 +108,18 @@ export class Flow implements ReactiveController {
 
   /** Tries again what could not be loaded, and fetches the payment's status. */
   async refresh(): Promise<void> {
-    if (this.#drawQr === 'failed') this.#drawQr = undefined;
-    if (this.#afterQr === 'failed') this.#afterQr = undefined;
+    this.#retry();
     await this.controller?.refresh();
+  }
+
+  #retry(): void {
+    for (const part of [this.#qr, this.#afterQr, this.#wallets]) part.retry();
   }
 
   hostDisconnected(): void {
     this.#observe(null);
     clearTimeout(this.#noticeTimer);
     this.#notice = undefined;
-    if (typeof this.#afterQr === 'object') this.#afterQr.title.show('');
   }
 
   hostUpdate(): void {
@@ -111,26 +129,21 @@ export class Flow implements ReactiveController {
     this.#checkResult = '';
     this.#question = undefined;
     // The server may be back.
-    if (this.#afterQr === 'failed') this.#afterQr = undefined;
+    this.#retry();
   }
 
   hostUpdated(): void {
     const { status, payment, order, isConnected, shadowRoot } = this.#host;
     if (isConnected) this.#observe(shadowRoot?.querySelector<HTMLElement>('.card') ?? null);
-    if (typeof this.#afterQr === 'object') {
-      // An update that was asked for before the element was removed comes after it.
-      this.#afterQr.title.show(isConnected && status === 'success' ? this.#texts.text('paidTitle') : '');
-    }
     const state = this.controller?.state;
-    const hasProblem = state !== undefined && 'problem' in state && state.problem !== undefined;
-    const isAtAddress = status === 'awaiting-funds' || status === 'partially-paid';
+    const isAtAddress = viewKey(status) === 'awaiting-funds';
     const hasPayment = payment ?? order.paymentId;
-    if (hasPayment && !comesAfterQr(status) && this.#drawQr === undefined) void this.#loadQr();
+    if (hasPayment && !comesAfterQr(status)) void this.#qr.start();
+    const isQrSettled = this.#qr.value ?? this.#qr.hasFailed;
     // What comes after the QR code does not compete with it for the line.
-    const isNeeded = hasProblem || comesAfterQr(status) || (isAtAddress && this.#drawQr !== undefined);
-    if (isNeeded && this.#afterQr === undefined) void this.#loadAfterQr();
+    if (problemIn(state) || comesAfterQr(status) || (isAtAddress && isQrSettled)) void this.#afterQr.start();
     // After the QR code, for the same reason.
-    if (payment?.evm && this.#wallets === undefined && this.#drawQr !== undefined) void this.#loadWallets();
+    if (payment?.evm && isQrSettled) void this.#wallets.start();
   }
 
   /** The card, not the host: in a modal, the host is the button that opens it. */
@@ -154,7 +167,7 @@ export class Flow implements ReactiveController {
   show(first: FirstContext): Shown | undefined {
     const { controller } = this;
     if (!controller) return undefined;
-    const wallets = typeof this.#wallets === 'object' ? this.#wallets : undefined;
+    const wallets = this.#wallets.value;
     const state = wallets?.withSent(controller.state, first.text) ?? controller.state;
     const isReconnecting = 'isReconnecting' in state && state.isReconnecting;
     // A check that failed is over with the next one that does not.
@@ -187,10 +200,10 @@ export class Flow implements ReactiveController {
       isCancelling: this.#isCancelling,
       lastChoice: this.#lastChoice,
       canStartAgain: controller.canRestart,
-      drawQr: this.#drawQr,
-      afterQr: typeof this.#afterQr === 'object' ? this.#afterQr : undefined,
-      hasAfterQrFailed: this.#afterQr === 'failed',
-      walletPanel: typeof this.#wallets === 'object' ? this.#wallets.render : undefined,
+      drawQr: this.#qr.hasFailed ? 'failed' : this.#qr.value,
+      afterQr: this.#afterQr.value,
+      hasAfterQrFailed: this.#afterQr.hasFailed,
+      walletPanel: this.#wallets.value?.render,
       isWide: this.#isWide,
       isTouch: matchMedia('(pointer: coarse)').matches,
       isOpen: (panel) =>
@@ -218,55 +231,11 @@ export class Flow implements ReactiveController {
     });
 
   #problem(state: CheckoutState, first: FirstContext): Shown['problem'] {
-    const problem = 'problem' in state ? state.problem : undefined;
+    const problem = problemIn(state);
+    if (!problem) return undefined;
+    if (this.#afterQr.hasFailed) return { text: first.text('problemNetwork') };
     // The moment until the texts of problems are loaded shows none, rather than a wrong one.
-    if (!problem || this.#afterQr === undefined) return undefined;
-    if (this.#afterQr === 'failed') return { text: first.text('problemNetwork') };
-    return this.#afterQr.problemOf(problem, state.payment !== undefined, first);
-  }
-
-  async #loadQr(): Promise<void> {
-    try {
-      this.#drawQr = (await import('./views/qr-code.js')).drawQr;
-    } catch {
-      this.#drawQr = 'failed';
-    }
-    this.#host.requestUpdate();
-  }
-
-  async #loadWallets(): Promise<void> {
-    this.#wallets = 'loading';
-    try {
-      const [{ WalletPayments }] = await Promise.all([
-        import('./browser-wallets/wallet-payments.js'),
-        this.#texts.loadAfterQr(),
-      ]);
-      this.#wallets = new WalletPayments(this.#host, () => ({
-        state: this.controller?.state ?? { name: 'idle' },
-        remainingMs: this.controller?.remainingMs,
-      }));
-    } catch {
-      // Every payment can be paid without them.
-    }
-    this.#host.requestUpdate();
-  }
-
-  async #loadAfterQr(): Promise<void> {
-    try {
-      const [{ createAfterQr }] = await Promise.all([import('./after-qr.js'), this.#texts.loadAfterQr()]);
-      // A view and a check may both have waited for it.
-      if (typeof this.#afterQr !== 'object') this.#afterQr = createAfterQr(this.#host, this.#texts);
-      this.#adoptStyles();
-    } catch {
-      this.#afterQr = 'failed';
-    }
-    this.#host.requestUpdate();
-  }
-
-  #adoptStyles(): void {
-    const { shadowRoot } = this.#host;
-    const afterQr = typeof this.#afterQr === 'object' ? [this.#afterQr.afterQrStyles] : [];
-    if (shadowRoot) adoptStyles(shadowRoot, [styles, flowStyles, ...afterQr]);
+    return this.#afterQr.value?.problemOf(problem, state.payment !== undefined, first);
   }
 
   async #check(controller: CheckoutController): Promise<void> {
@@ -275,9 +244,9 @@ export class Flow implements ReactiveController {
       this.#host.requestUpdate();
     };
     say('checking');
-    if (typeof this.#afterQr !== 'object') await this.#loadAfterQr();
-    if (typeof this.#afterQr !== 'object') return this.refresh().then(() => say());
-    say(await this.#afterQr.resultOfCheck(this.#host, controller));
+    const afterQr = await this.#afterQr.get().catch(() => undefined);
+    if (!afterQr) return this.refresh().then(() => say());
+    say(await afterQr.resultOfCheck(this.#host, controller));
   }
 
   /** The question stays until the server has answered. */
@@ -294,7 +263,7 @@ export class Flow implements ReactiveController {
   #ask(question: Question | undefined): void {
     const asked = this.#question;
     this.#question = question;
-    if (typeof this.#afterQr !== 'object') void this.#loadAfterQr();
+    void this.#afterQr.get();
     this.#host.requestUpdate();
     // The question takes the place of the button that was pressed, so focus goes there and back.
     void this.#host.updateComplete.then(() =>
@@ -303,11 +272,9 @@ export class Flow implements ReactiveController {
   }
 
   async #copy(what: Copyable, text: string, notice: string): Promise<void> {
-    if (typeof this.#afterQr !== 'object') await this.#loadAfterQr();
-    const { shadowRoot, isConnected } = this.#host;
-    if (!isConnected || !shadowRoot) return;
-    const isCopied = typeof this.#afterQr === 'object' && (await this.#afterQr.copyText(text, shadowRoot));
-    this.#notify({ what, text: isCopied ? notice : this.#texts.text('copyFailed') });
+    const afterQr = await this.#afterQr.get().catch(() => undefined);
+    if (afterQr) return afterQr.copying.copy(what, text, () => this.#notify({ what, text: notice }));
+    this.#notify({ text: this.#texts.text('problemNetwork') });
   }
 
   #notify(notice: { readonly what?: Copyable; readonly text: string }): void {
@@ -319,6 +286,10 @@ export class Flow implements ReactiveController {
       this.#host.requestUpdate();
     }, noticeMs);
   }
+}
+
+function problemIn(state: CheckoutState | undefined) {
+  return state && 'problem' in state ? state.problem : undefined;
 }
 
 /** On a touch screen the payer's wallet is on the same device, where nothing can scan the code. */

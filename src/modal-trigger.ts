@@ -8,6 +8,8 @@ export class ModalTrigger {
   readonly #host: ModalHost;
   readonly #onClosed: () => void;
   #modal: Modal | undefined;
+  /** Undefined before the modal is needed, and when a press tries again. */
+  #loading: Promise<Modal> | undefined;
 
   /** @param onClosed called each time the modal was closed, in whatever way */
   constructor(host: ModalHost, onClosed: () => void) {
@@ -21,16 +23,19 @@ export class ModalTrigger {
 
   /** Rejects if the code could not be loaded; the next press tries again. @returns false if the element has left the page */
   async open(): Promise<boolean> {
+    this.#loading = undefined;
     const modal = await this.#load();
     if (!this.#host.isConnected) return false;
     modal.open();
     return true;
   }
 
-  async #load(): Promise<Modal> {
-    const { Modal } = await import('./modal.js');
-    this.#host.requestUpdate();
-    return (this.#modal ??= new Modal(this.#host, this.#onClosed));
+  /** Each update may call this: it loads once. */
+  #load(): Promise<Modal> {
+    return (this.#loading ??= import('./modal.js').then(({ Modal }) => {
+      this.#host.requestUpdate();
+      return (this.#modal ??= new Modal(this.#host, this.#onClosed));
+    }));
   }
 
   close(): void {
@@ -56,7 +61,7 @@ export class ModalTrigger {
     };
     const running = flow?.controller;
     // A payment that was resumed: its trigger says so before the modal is opened.
-    if (running && !this.#modal) load();
+    if (running) load();
     // eslint-disable-next-line lit-a11y/click-events-have-key-events -- buttons and links turn keys into clicks
     return html`<slot name="trigger" @click=${onClick} @pointerenter=${onApproach} @focusin=${onApproach}
         ><button part="trigger" class="action" type="button" aria-haspopup="dialog">

@@ -520,25 +520,115 @@ describe('copying', () => {
     );
   });
 
-  it('falls back without clipboard permission, and says so if that fails too', async () => {
-    setClipboard(() => Promise.reject(new DOMException('Denied', 'NotAllowedError')));
-    const element = await mountPayment(lockedPayment());
-    try {
-      const execCommand = () => {
-        const field = element.shadowRoot?.activeElement;
-        if (field instanceof HTMLTextAreaElement) copied.push(field.value);
-        return copied.length === 1;
-      };
-      Object.defineProperty(document, 'execCommand', { configurable: true, value: execCommand });
+  const refuse = () => Promise.reject(new DOMException('Denied', 'NotAllowedError'));
+  const setExecCommand = (execCommand: () => boolean) =>
+    Object.defineProperty(document, 'execCommand', { configurable: true, value: execCommand });
+  const fieldOf = (element: CryptoCheckout) => {
+    const field = element.shadowRoot?.activeElement;
+    return field instanceof HTMLTextAreaElement ? field : undefined;
+  };
+  const selectedIn = (element: CryptoCheckout) => {
+    const field = fieldOf(element);
+    return field?.value.slice(field.selectionStart, field.selectionEnd);
+  };
+
+  describe('where the browser does not do it', () => {
+    beforeEach(() => {
+      setClipboard(refuse);
+      setExecCommand(() => false);
+    });
+    afterEach(() => Reflect.deleteProperty(document, 'execCommand'));
+
+    it('falls back to a selection', async () => {
+      const element = await mountPayment(lockedPayment());
+      setExecCommand(() => Boolean(copied.push(fieldOf(element)?.value ?? '')));
       press(element, 'copy-address');
       await waitFor(() => textOf(element, 'notice').startsWith('Address copied.'));
       expect(copied).to.deep.equal([lockedPayment().addressInformation?.address]);
-      press(element, 'copy-amount');
-      await waitFor(() => textOf(element, 'notice').startsWith('Copying is blocked'));
-      expect(element.shadowRoot?.querySelectorAll('textarea').length).to.equal(0);
-    } finally {
-      Reflect.deleteProperty(document, 'execCommand');
+      expect(hasPart(element, 'copy-field')).to.equal(false);
+    });
+
+    for (const [part, value] of [
+      ['copy-address', lockedPayment().addressInformation?.address],
+      ['copy-amount', String(lockedPayment().amount)],
+      ['action', lockedPayment().addressInformation?.address],
+    ] as const) {
+      it(`shows the whole value of ${part} in a selected field, and never says that it is copied`, async () => {
+        const element = await mountPayment(lockedPayment());
+        press(element, part);
+        await waitFor(() => hasPart(element, 'copy-field') && Boolean(selectedIn(element)));
+        expect(selectedIn(element)).to.equal(value);
+        expect(fieldOf(element)?.readOnly).to.equal(true);
+        expect(fieldOf(element)?.labels?.[0]?.textContent).to.equal(
+          'Copying is blocked here. Copy the selected text yourself.',
+        );
+        for (const row of ['copy-address', 'copy-amount', 'notice'])
+          expect(textOf(element, row), row).not.to.match(/copied/i);
+      });
     }
+
+    it('shows the field when the clipboard is silent for a second, and takes it away if it answers late', async () => {
+      let answer = () => {};
+      setClipboard(() => new Promise((resolve) => (answer = resolve)));
+      const element = await mountPayment(lockedPayment());
+      press(element, 'copy-address');
+      await waitFor(() => Boolean(selectedIn(element)));
+      expect(selectedIn(element)).to.equal(lockedPayment().addressInformation?.address);
+      answer();
+      await waitFor(() => textOf(element, 'notice').startsWith('Address copied.'));
+      expect(hasPart(element, 'copy-field')).to.equal(false);
+      expect(textOf(element, 'copy-address')).to.include('Copied');
+    });
+
+    it('says that it is copied once the payer has copied all of it from the field', async () => {
+      const element = await mountPayment(lockedPayment());
+      press(element, 'copy-address');
+      await waitFor(() => Boolean(selectedIn(element)));
+      const field = fieldOf(element);
+      field?.setSelectionRange(0, 3);
+      field?.dispatchEvent(new ClipboardEvent('copy'));
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      expect(hasPart(element, 'copy-field'), 'after a part of it').to.equal(true);
+      field?.select();
+      field?.dispatchEvent(new ClipboardEvent('copy'));
+      await waitFor(() => textOf(element, 'notice').startsWith('Address copied.'));
+      expect(hasPart(element, 'copy-field')).to.equal(false);
+    });
+
+    it('shows a log with all of its lines, and closes the field', async () => {
+      const element = await mountPayment(lockedPayment());
+      await waitFor(() => hasPart(element, 'copy-log'));
+      press(element, 'copy-log');
+      await waitFor(() => Boolean(selectedIn(element)));
+      expect(selectedIn(element)?.split('\n')).to.have.length(3);
+      press(element, 'close-copy-field');
+      await waitFor(() => !hasPart(element, 'copy-field'));
+    });
+
+    it('leaves no address or amount in the field that is not to be paid any more', async () => {
+      for (const [part, next] of [
+        ['copy-amount', paymentInState('partially_paid', { amountSeen: 1.5, amountDue: 1.746754 })],
+        ['copy-address', paymentInState('expired')],
+        ['copy-address', lockedPayment({ expiresBy: Date.now() })],
+      ] as const) {
+        const element = await mountPayment(lockedPayment());
+        press(element, part);
+        await waitFor(() => hasPart(element, 'copy-field'));
+        await pollPayment(element, next);
+        await waitFor(() => !hasPart(element, 'copy-field'), `${part} goes`);
+        element.remove();
+      }
+    });
+
+    it('shows the newest of two that were asked for', async () => {
+      setClipboard(() => new Promise(() => {}));
+      const element = await mountPayment(lockedPayment());
+      press(element, 'copy-address');
+      press(element, 'copy-amount');
+      await waitFor(() => Boolean(selectedIn(element)));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      expect(selectedIn(element)).to.equal(String(lockedPayment().amount));
+    });
   });
 });
 
@@ -913,11 +1003,14 @@ describe('accessibility of', () => {
     [
       'awaiting funds, everything open',
       async () => {
+        const writeText = () => Promise.reject(new DOMException('Denied', 'NotAllowedError'));
+        Object.defineProperty(navigator, 'clipboard', { configurable: true, value: { writeText } });
+        Object.defineProperty(document, 'execCommand', { configurable: true, value: () => false });
         const element = await mountPayment(lockedPayment());
         await waitFor(() => hasPart(element, 'qr') && hasPart(element, 'log'));
         element.shadowRoot?.querySelectorAll('details').forEach((details) => (details.open = true));
         press(element, 'copy-amount');
-        await waitFor(() => textOf(element, 'notice') !== '');
+        await waitFor(() => hasPart(element, 'copy-field'));
         return element;
       },
     ],
@@ -963,6 +1056,10 @@ describe('accessibility of', () => {
       },
     ],
   ];
+  afterEach(() => {
+    Reflect.deleteProperty(navigator, 'clipboard');
+    Reflect.deleteProperty(document, 'execCommand');
+  });
   for (const theme of ['light', 'dark'] as const) {
     for (const [name, open] of pages) {
       it(`${name}, ${theme}`, async () => {

@@ -1,6 +1,7 @@
 /** What the typed errors say, and how to find a cause in them. */
 import { describe, expect, it } from 'vitest';
-import { ApiError, CheckoutError, isTransient, NetworkError, ReplyError } from '../src/errors.js';
+import { isTransient } from '../src/client/retry.js';
+import { ApiError, CheckoutError, NetworkError, ReplyError } from '../src/errors.js';
 
 const apiUrl = 'https://pay.example.com/';
 

@@ -28,7 +28,7 @@ export interface Progress {
 
 export class WalletPayments implements ReactiveController {
   readonly #host: WalletHost;
-  readonly #progress: () => Progress;
+  readonly #progress: () => Progress | undefined;
   #connection = new AbortController();
   #wallets: readonly Wallet[] = [];
   #state: PanelState = { name: 'choosing' };
@@ -36,7 +36,8 @@ export class WalletPayments implements ReactiveController {
   /** The payment that the panel is about. */
   #paymentId = '';
 
-  constructor(host: WalletHost, progress: () => Progress) {
+  /** @param progress undefined while there is no payment */
+  constructor(host: WalletHost, progress: () => Progress | undefined) {
     this.#host = host;
     this.#progress = progress;
     host.addController(this);
@@ -155,7 +156,7 @@ export class WalletPayments implements ReactiveController {
     const id = this.#paymentId;
     await this.#host.refresh();
     const progress = this.#progress();
-    if ('isReconnecting' in progress.state && progress.state.isReconnecting) {
+    if (progress && 'isReconnecting' in progress.state && progress.state.isReconnecting) {
       throw new WalletRefusal('problemNetwork');
     }
     const payment = payableOf(progress);
@@ -182,7 +183,8 @@ export class WalletPayments implements ReactiveController {
 }
 
 /** The payment, if it can be paid at this moment. */
-function payableOf(progress: Progress): Payment | undefined {
+function payableOf(progress: Progress | undefined): Payment | undefined {
+  if (!progress) return undefined;
   const { state } = progress;
   const isOpen = state.name === 'awaiting-funds' || state.name === 'partially-paid';
   return isOpen && !isTimeUp(progress) ? state.payment : undefined;

@@ -1,13 +1,26 @@
 /** Copies text to the clipboard. Falls back to a selection where the page may not use the clipboard API. */
 
-/** @returns whether it worked; if not, the payer can still select the text by hand */
-export async function copyText(text: string, root: ShadowRoot): Promise<boolean> {
+/** Permission prompts that nobody sees, and some webviews, never answer. */
+const patienceMs = 1_000;
+
+/**
+ * @param onLate called if the clipboard takes the text after all, later than this waited for
+ * @returns true if it is copied
+ */
+export async function copyText(text: string, root: ShadowRoot, onLate: () => void): Promise<boolean> {
+  let isLate = false;
+  const patience = new Promise<false>((resolve) => setTimeout(resolve, patienceMs, false));
   try {
-    await navigator.clipboard.writeText(text);
-    return true;
+    const writing = navigator.clipboard.writeText(text).then(() => {
+      if (isLate) onLate();
+      return true;
+    });
+    if (await Promise.race([writing, patience])) return true;
   } catch {
-    return copyBySelection(text, root);
+    // Refused. It may still work by a selection.
   }
+  isLate = true;
+  return copyBySelection(text, root);
 }
 
 function copyBySelection(text: string, root: ShadowRoot): boolean {

@@ -2,7 +2,8 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { createCheckoutClient, type CheckoutClient } from '../client/checkout-client.js';
 import type { Payment } from '../contract/checkout.js';
-import { CheckoutError, isTransient } from '../errors.js';
+import { isTransient } from '../client/retry.js';
+import { CheckoutError } from '../errors.js';
 import { hasFunds } from '../money/amount-due.js';
 import { isTrusted, matchesOrder, redirectTarget } from './order-payment.js';
 import { isPayable, type Order } from './order.js';

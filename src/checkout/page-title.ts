@@ -1,12 +1,38 @@
 /** Shows in the browser's tab that a payment is complete. */
+import type { ReactiveController, ReactiveControllerHost } from 'lit';
+import type { CheckoutStatus } from './state.js';
 
-export class PageTitle {
+interface TitleHost extends ReactiveControllerHost {
+  readonly isConnected: boolean;
+  readonly status: CheckoutStatus;
+}
+
+export class PageTitle implements ReactiveController {
+  readonly #host: TitleHost;
+  readonly #paid: () => string;
   /** Stands in the place of the page's own title. */
   #shown: string | undefined;
   #own = '';
 
+  /** @param paid the title of a page whose payment is complete */
+  constructor(host: TitleHost, paid: () => string) {
+    this.#host = host;
+    this.#paid = paid;
+    host.addController(this);
+  }
+
+  hostUpdated(): void {
+    const { isConnected, status } = this.#host;
+    // An update that was asked for before the element was removed comes after it.
+    this.#show(isConnected && status === 'success' ? this.#paid() : '');
+  }
+
+  hostDisconnected(): void {
+    this.#show('');
+  }
+
   /** @param title empty if the page is to have its own title back, or keep the one that it has set since */
-  show(title: string): void {
+  #show(title: string): void {
     if (title === '') {
       if (document.title === this.#shown) document.title = this.#own;
       this.#shown = undefined;

@@ -2,7 +2,7 @@
 import type { CheckoutClient } from '../client/checkout-client.js';
 import type { Reply } from '../client/request.js';
 import type { Payment } from '../contract/checkout.js';
-import { isTransient } from '../errors.js';
+import { isTransient } from '../client/retry.js';
 import { hasFunds } from '../money/amount-due.js';
 import { Poller } from './poller.js';
 import { ServerClock } from './server-clock.js';

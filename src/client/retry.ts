@@ -1,5 +1,5 @@
 /** Retries calls that failed for a passing reason. */
-import { ApiError, isTransient } from '../errors.js';
+import { ApiError, NetworkError } from '../errors.js';
 
 export interface RetryPolicy {
   /** How many times a failed call is retried. */
@@ -34,4 +34,11 @@ export async function retry<T>(
 /** How long the server asked us to wait, in seconds; 0 if it did not. */
 export function retryAfterSecondsOf(error: unknown): number {
   return error instanceof ApiError ? (error.retryAfterSeconds ?? 0) : 0;
+}
+
+/** True if the same request may succeed when it is sent again. */
+export function isTransient(error: unknown): boolean {
+  if (error instanceof NetworkError) return true;
+  if (!(error instanceof ApiError)) return false;
+  return error.status >= 500 || error.status === 429 || error.code === 'idempotency_in_progress';
 }

@@ -70,7 +70,6 @@ export const texts: FirstMessages = {
   copiedShort: 'نُسخ',
   amountCopied: 'نُسخ المبلغ: {amount}',
   addressCopied: 'نُسخ العنوان. أرسل {currency} فقط على {network}.',
-  copyFailed: 'النسخ محظور هنا. حدّد النص بدلًا من ذلك.',
   address: 'العنوان',
   addressWarning: 'أرسل {currency} فقط على {network}. أي شيء آخر قد يضيع.',
   exchange: 'هل تدفع من منصة تداول؟',

@@ -24,6 +24,7 @@ export const enAfterQr = {
   keepPaying: 'No, keep this payment',
 
   copied: 'Copied.',
+  copyFailed: 'Copying is blocked here. Copy the selected text yourself.',
   wrongAsset:
     '{amount} on {network} arrived, but this payment takes {currency} on {asked}. The shop has it: ask for it back.',
 

@@ -54,7 +54,6 @@ export const en = {
   copiedShort: 'Copied',
   amountCopied: 'Amount copied: {amount}',
   addressCopied: 'Address copied. Send only {currency} on {network}.',
-  copyFailed: 'Copying is blocked here. Select the text instead.',
   address: 'Address',
   addressWarning: 'Send only {currency} on {network}. Anything else can be lost.',
   exchange: 'Paying from an exchange?',

@@ -25,6 +25,7 @@ export const texts: AfterQrMessages = {
   keepPaying: 'No, seguir con este pago',
 
   copied: 'Copiado.',
+  copyFailed: 'Aquí no se puede copiar. Copia tú el texto seleccionado.',
   wrongAsset:
     'Llegaron {amount} en {network}, pero este pago espera {currency} en {asked}. Los tiene la tienda: pídele que te los devuelva.',
 

@@ -68,7 +68,6 @@ export const texts: FirstMessages = {
   copiedShort: 'Copiado',
   amountCopied: 'Importe copiado: {amount}',
   addressCopied: 'Dirección copiada. Envía solo {currency} en {network}.',
-  copyFailed: 'Aquí no se puede copiar. Selecciona el texto.',
   address: 'Dirección',
   addressWarning: 'Envía solo {currency} en {network}. Cualquier otra cosa puede perderse.',
   exchange: '¿Pagas desde un exchange?',

@@ -25,6 +25,7 @@ export const texts: AfterQrMessages = {
   keepPaying: 'Non, garder ce paiement',
 
   copied: 'Copié.',
+  copyFailed: 'La copie est bloquée ici. Copiez le texte sélectionné.',
   wrongAsset:
     '{amount} sur {network} sont arrivés, mais ce paiement attend {currency} sur {asked}. La boutique les a reçus\u00a0: demandez-lui leur retour.',
 
@@ -70,8 +71,7 @@ export const texts: AfterQrMessages = {
   reversedPending:
     'Le réseau a repris votre paiement alors qu’il était terminé. Il peut encore arriver\u00a0: n’envoyez pas une seconde fois.',
   timeUpPart: '{seen} sur {amount} détectés à temps. Cela compte.',
-  lateSeen:
-    '{seen} détectés. C’est arrivé après le délai\u00a0; la boutique décide une fois la confirmation obtenue.',
+  lateSeen: '{seen} détectés. C’est arrivé après le délai\u00a0; la boutique décide après confirmation.',
   expiredStatus: 'Rien n’est arrivé à temps. Rien n’a été débité. N’envoyez rien à l’ancienne adresse.',
   expiredPartial:
     '{seen} sur {amount} sont arrivés à temps. La boutique les a\u00a0: demandez leur retour, ou comment payer le reste.',
@@ -94,7 +94,7 @@ export const texts: AfterQrMessages = {
   log_currency_locked: 'Prix fixé\u00a0: {amount} sur {network}',
   log_currency_already_locked: 'Le prix était déjà fixé',
   log_transfer_seen: 'Détecté\u00a0: {amount}',
-  log_other_transfer_seen: 'Détecté, mais différent de ce qui était demandé\u00a0: {amount} sur {network}',
+  log_other_transfer_seen: 'Détecté, mais autre que demandé\u00a0: {amount} sur {network}',
   log_transfer_seen_again: 'Détecté à nouveau\u00a0: {amount}',
   log_transfer_confirmed: 'Confirmé\u00a0: {amount}',
   log_transfer_unconfirmed: 'N’est plus confirmé\u00a0: {amount}',

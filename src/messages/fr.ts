@@ -68,7 +68,6 @@ export const texts: FirstMessages = {
   copiedShort: 'Copié',
   amountCopied: 'Montant copié\u00a0: {amount}',
   addressCopied: 'Adresse copiée. Envoyez uniquement {currency} sur {network}.',
-  copyFailed: 'La copie est bloquée ici. Sélectionnez le texte.',
   address: 'Adresse',
   addressWarning: 'Envoyez uniquement {currency} sur {network}. Tout autre envoi peut être perdu.',
   exchange: 'Vous payez depuis une plateforme\u00a0?',

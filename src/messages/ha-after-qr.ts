@@ -22,6 +22,7 @@ export const texts: AfterQrMessages = {
   keepPaying: 'A’a, bar wannan biyan',
 
   copied: 'An kwafa.',
+  copyFailed: 'An hana kwafi a nan. Kwafi rubutun da aka zaɓa da kanka.',
   wrongAsset:
     '{amount} ya iso a kan {network}, amma wannan biyan yana neman {currency} a kan {asked}. Yana hannun shagon: nemi a dawo maka da shi.',
 

@@ -67,7 +67,6 @@ export const texts: FirstMessages = {
   copiedShort: 'An kwafa',
   amountCopied: 'An kwafi adadin: {amount}',
   addressCopied: 'An kwafi adireshi. Tura {currency} kawai a kan {network}.',
-  copyFailed: 'An hana kwafi a nan. Zaɓi rubutun da kanka.',
   address: 'Adireshi',
   addressWarning: 'Tura {currency} kawai a kan {network}. Duk wani abu dabam zai iya ɓacewa.',
   exchange: 'Kana biya daga exchange?',

@@ -22,6 +22,7 @@ export const texts: AfterQrMessages = {
   keepPaying: 'Mba, debe ịkwụ ụgwọ a',
 
   copied: 'E detuola.',
+  copyFailed: 'A gbochiri idetu ebe a. Detuo ederede ahọpụtara n’onwe gị.',
   wrongAsset:
     '{amount} rutere na {network}, mana ịkwụ ụgwọ a chọrọ {currency} na {asked}. Ọ dị ụlọ ahịa n’aka: rịọ ka ha weghachi ya.',
 

@@ -67,7 +67,6 @@ export const texts: FirstMessages = {
   copiedShort: 'E detuola',
   amountCopied: 'E detuola ego ole: {amount}',
   addressCopied: 'E detuola adreesị. Ziga naanị {currency} na {network}.',
-  copyFailed: 'A gbochiri idetu ebe a. Họrọ ederede ahụ n’onwe gị.',
   address: 'Adreesị',
   addressWarning: 'Ziga naanị {currency} na {network}. Ihe ọ bụla ọzọ nwere ike ifu.',
   exchange: 'Ị na-akwụ site na exchange?',

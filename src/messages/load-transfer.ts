@@ -1,6 +1,6 @@
-/** Loads the texts of the check of a transfer, in the language that the page has already. */
+/** Loads the texts of the check of a transfer, in a language. */
 import type { TransferMessages } from './en.js';
-import type { PageLanguage } from './load.js';
+import type { Language } from './load.js';
 
 type Source = () => Promise<{ readonly texts: TransferMessages }>;
 
@@ -20,16 +20,12 @@ const sources: Readonly<Record<string, Source>> = {
   'ar-xb': async () => ({ texts: (await import('./pseudo.js')).textsTransfer }),
 };
 
-export async function loadTransferTexts(code: string): Promise<TransferMessages> {
-  const load = sources[code] ?? english;
-  return (await load().catch(english)).texts;
-}
-
-/** Rejects if not even English can be loaded. */
-export async function addTransferTexts(language: PageLanguage): Promise<void> {
-  const { code, isRtl } = language;
+/** The part of the texts. Rejects if not even English can be loaded. */
+export async function loadTransferTexts({
+  code,
+  isRtl,
+}: Pick<Language, 'code' | 'isRtl'>): Promise<TransferMessages> {
   // English from right to left is the pseudo-language.
-  const texts = await loadTransferTexts(code === 'en' && isRtl ? 'ar-xb' : code);
-  // Another language may have been asked for in the meantime.
-  if (language.code === code) language.texts = { ...language.texts, ...texts };
+  const load = sources[code === 'en' && isRtl ? 'ar-xb' : code] ?? english;
+  return (await load().catch(english)).texts;
 }

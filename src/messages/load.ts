@@ -7,7 +7,7 @@ import type { TextValues } from './plural.js';
 /** The English line below the pay button comes with the line. */
 type LoadedMessages = Partial<FirstMessages> & Pick<FirstMessages, keyof typeof en>;
 
-interface Language {
+export interface Language {
   /** What the texts are in. */
   readonly code: string;
   readonly isRtl: boolean;
@@ -18,6 +18,9 @@ interface Language {
   readonly texts: LoadedMessages;
   readonly loadAfterQr: () => Promise<AfterQrMessages>;
 }
+
+/** Texts beside the first ones, of a language. */
+type Part = (language: Language) => Promise<Partial<Messages>>;
 
 interface Source {
   readonly first: () => Promise<{
@@ -96,8 +99,8 @@ async function load(source: Source, code: string, tag: string): Promise<Language
 
 function patiently<T>(loading: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error('The language takes too long')), patienceMs);
-    loading.then(resolve, reject).finally(() => clearTimeout(timer));
+    loading.then(resolve, reject);
+    setTimeout(reject, patienceMs, new Error('The language takes too long'));
   });
 }
 
@@ -122,7 +125,7 @@ export class PageLanguage {
   #tag = '';
   #isLoaded: Promise<void> = Promise.resolve();
   #language: Language | undefined;
-  #needsAfterQr = false;
+  readonly #parts = new Set<Part>();
   /** Undefined until the first ones are loaded. */
   texts: Partial<Messages> | undefined;
 
@@ -156,31 +159,31 @@ export class PageLanguage {
     return this.isRtl ? isolate(values) : values;
   }
 
-  /** Loads the texts for what the page asks for, unless they are here. Rejects if not even English can be loaded. */
+  /** Loads and shows the texts for what the page asks for, unless they are here. Rejects if not even English can be loaded. */
   follow(): Promise<void> {
     const { tag } = this.#page;
     if (tag !== this.#tag) {
       this.#tag = tag;
-      this.#isLoaded = this.#load(tag);
+      this.#isLoaded = this.#load(tag).then(this.#page.requestUpdate);
       // The next call tries again.
       this.#isLoaded.catch(() => (this.#tag = ''));
     }
     return this.#isLoaded;
   }
 
-  /** Loads what comes after the QR code, for this language and every next one. */
-  async loadAfterQr(): Promise<void> {
-    this.#needsAfterQr = true;
+  /** Loads a part, for this language and every next one. The caller shows it: an update that began here could ask for it again. */
+  async add(part: Part): Promise<void> {
+    this.#parts.add(part);
+    await this.follow();
     await this.#load(this.#tag);
   }
 
   async #load(tag: string): Promise<void> {
     const language = await loadLanguage(tag);
-    const afterQr = this.#needsAfterQr ? await language.loadAfterQr() : {};
+    const parts = await Promise.all(Array.from(this.#parts, (part) => part(language)));
     // Another language may have been asked for in the meantime.
     if (tag !== this.#tag) return;
     this.#language = language;
-    this.texts = { ...language.texts, ...afterQr };
-    this.#page.requestUpdate();
+    this.texts = Object.assign({}, language.texts, ...parts) as Partial<Messages>;
   }
 }

@@ -25,6 +25,7 @@ export const texts: AfterQrMessages = {
   keepPaying: 'Não, manter este pagamento',
 
   copied: 'Copiado.',
+  copyFailed: 'Não é possível copiar aqui. Copie o texto selecionado.',
   wrongAsset:
     '{amount} em {network} chegaram, mas este pagamento espera {currency} em {asked}. Estão com a loja: peça a devolução.',
 

@@ -68,7 +68,6 @@ export const texts: FirstMessages = {
   copiedShort: 'Copiado',
   amountCopied: 'Valor copiado: {amount}',
   addressCopied: 'Endereço copiado. Envie somente {currency} em {network}.',
-  copyFailed: 'Não é possível copiar aqui. Selecione o texto.',
   address: 'Endereço',
   addressWarning: 'Envie somente {currency} em {network}. Qualquer outra coisa pode se perder.',
   exchange: 'Vai pagar por uma corretora?',

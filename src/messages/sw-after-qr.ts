@@ -22,6 +22,7 @@ export const texts: AfterQrMessages = {
   keepPaying: 'Hapana, endelea na malipo haya',
 
   copied: 'Imenakiliwa.',
+  copyFailed: 'Kunakili kumezuiwa hapa. Nakili mwenyewe maandishi yaliyochaguliwa.',
   wrongAsset:
     '{amount} imefika kwenye {network}, lakini malipo haya yanahitaji {currency} kwenye {asked}. Duka linayo: omba irudishwe.',
 

@@ -67,7 +67,6 @@ export const texts: FirstMessages = {
   copiedShort: 'Imenakiliwa',
   amountCopied: 'Kiasi kimenakiliwa: {amount}',
   addressCopied: 'Anwani imenakiliwa. Tuma {currency} pekee kwenye {network}.',
-  copyFailed: 'Kunakili kumezuiwa hapa. Chagua maandishi badala yake.',
   address: 'Anwani',
   addressWarning: 'Tuma {currency} pekee kwenye {network}. Kitu kingine chochote kinaweza kupotea.',
   exchange: 'Unalipa kutoka soko la crypto?',

@@ -67,7 +67,6 @@ export const texts: FirstMessages = {
   copiedShort: 'A ti dà á kọ',
   amountCopied: 'A ti da iye owó kọ: {amount}',
   addressCopied: 'A ti da àdírẹ́sì kọ. {currency} nìkan ni kí o fi ránṣẹ́ lórí {network}.',
-  copyFailed: 'A kò lè da nǹkan kọ níbí. Fúnra rẹ yan ọ̀rọ̀ náà.',
   address: 'Àdírẹ́sì',
   addressWarning: '{currency} nìkan ni kí o fi ránṣẹ́ lórí {network}. Ohun mìíràn lè sọnù.',
   exchange: 'Ṣé o ń sanwó láti exchange?',

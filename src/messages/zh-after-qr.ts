@@ -22,6 +22,7 @@ export const texts: AfterQrMessages = {
   keepPaying: '否，保留这笔付款',
 
   copied: '已复制。',
+  copyFailed: '此处无法复制，请自行复制选中的文字。',
   wrongAsset:
     '{network} 上收到了 {amount}，但这笔付款需要 {asked} 上的 {currency}。款项在商家处：请向商家申请退回。',
 

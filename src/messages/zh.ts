@@ -65,7 +65,6 @@ export const texts: FirstMessages = {
   copiedShort: '已复制',
   amountCopied: '已复制金额：{amount}',
   addressCopied: '已复制地址。只能通过 {network} 转 {currency}。',
-  copyFailed: '此处无法复制，请手动选择文字。',
   address: '地址',
   addressWarning: '只能通过 {network} 转 {currency}，其他转账可能会丢失。',
   exchange: '从交易所付款？',

@@ -7,7 +7,7 @@ import type { TransferCheck } from '../contract/transfer-check.js';
 import { ApiError, NetworkError } from '../errors.js';
 import type { MessageKey } from '../messages/en.js';
 import type { PageLanguage } from '../messages/load.js';
-import { addTransferTexts } from '../messages/load-transfer.js';
+import { loadTransferTexts } from '../messages/load-transfer.js';
 import type { ViewContext } from '../views/view.js';
 import { transactionHashIn } from './transaction-hash.js';
 
@@ -26,24 +26,18 @@ const answers = {
 
 export class TransferPanel {
   readonly #host: ReactiveControllerHost & { readonly order: Order };
-  readonly #texts: { readonly language: PageLanguage | undefined };
   #pasted = '';
   #result: Result = { name: 'none' };
   #paymentId = '';
   #asking: AbortController | undefined;
 
-  constructor(
-    host: ReactiveControllerHost & { readonly order: Order },
-    texts: { readonly language: PageLanguage | undefined },
-  ) {
+  constructor(host: ReactiveControllerHost & { readonly order: Order }) {
     this.#host = host;
-    this.#texts = texts;
   }
 
   /** Loads the texts in the page's language. */
-  async loadTexts(): Promise<void> {
-    const { language } = this.#texts;
-    if (language) await addTransferTexts(language);
+  loadTexts(language: PageLanguage): Promise<void> {
+    return language.add(loadTransferTexts);
   }
 
   /** Gives up a question that is under way. */
@@ -55,13 +49,6 @@ export class TransferPanel {
   render(payment: Payment, context: ViewContext): TemplateResult {
     const { text } = context;
     if (this.#paymentId !== payment.id) this.#forget(payment.id);
-    // The page has changed its language in the meantime.
-    if (!text('transferField')) {
-      void this.loadTexts().then(
-        () => this.#host.requestUpdate(),
-        () => undefined,
-      );
-    }
     const ask = () => void this.#ask(payment.id);
     const isAsking = this.#result.name === 'asking';
     return html`<div class="transfer">

@@ -8,6 +8,7 @@ import {
 } from 'lit';
 import type { Order } from '../checkout/order.js';
 import type { Payment } from '../contract/checkout.js';
+import { lazy, type Lazy } from '../lazy.js';
 import type { PageLanguage } from '../messages/load.js';
 import { disclosure } from '../views/disclosure.js';
 import type { ViewContext } from '../views/view.js';
@@ -23,50 +24,38 @@ export interface TransferCheckTexts {
 
 export class TransferCheck implements ReactiveController {
   readonly #host: TransferCheckHost;
-  readonly #texts: TransferCheckTexts;
-  #panel: TransferPanel | undefined | 'loading' | 'failed';
+  readonly #panel: Lazy<TransferPanel>;
 
   constructor(host: TransferCheckHost, texts: TransferCheckTexts) {
     this.#host = host;
-    this.#texts = texts;
+    this.#panel = lazy(host, async () => {
+      const panel = new (await import('./panel.js')).TransferPanel(host);
+      if (texts.language) await panel.loadTexts(texts.language);
+      return panel;
+    });
     host.addController(this);
   }
 
   hostDisconnected(): void {
-    if (typeof this.#panel === 'object') this.#panel.stop();
+    this.#panel.value?.stop();
   }
 
   /** Nothing before the lock: there was no address to send to. */
   readonly render = (payment: Payment, context: ViewContext): TemplateResult | typeof nothing => {
     if (!payment.isCurrencyLocked || !payment.addressInformation) return nothing;
     const { text, setOpen } = context;
-    const panel = this.#panel;
     const content =
-      typeof panel === 'object'
-        ? panel.render(payment, context)
-        : html`<p aria-live="polite">${text(panel === 'failed' ? 'problemNetwork' : 'loading')}</p>`;
+      this.#panel.value?.render(payment, context) ??
+      html`<p aria-live="polite">${text(this.#panel.hasFailed ? 'problemNetwork' : 'loading')}</p>`;
     return disclosure('transfer', 'transfer-check', text('transferCheck'), content, {
       ...context,
       setOpen: (name, isOpen) => {
         setOpen(name, isOpen);
-        if (isOpen) void this.#load();
+        if (!isOpen) return;
+        // A failed attempt is repeated when it is opened again.
+        void this.#panel.get();
+        this.#host.requestUpdate();
       },
     });
   };
-
-  /** A failed attempt is repeated when it is opened again. */
-  async #load(): Promise<void> {
-    if (typeof this.#panel === 'object' || this.#panel === 'loading') return;
-    this.#panel = 'loading';
-    this.#host.requestUpdate();
-    try {
-      const { TransferPanel } = await import('./panel.js');
-      const panel = new TransferPanel(this.#host, this.#texts);
-      await panel.loadTexts();
-      this.#panel = panel;
-    } catch {
-      this.#panel = 'failed';
-    }
-    this.#host.requestUpdate();
-  }
 }

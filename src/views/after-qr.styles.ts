@@ -51,6 +51,20 @@ export const afterQrStyles = css`
     color: var(--_text);
     font-size: calc(var(--_rem) * 0.9375);
   }
+  .by-hand {
+    display: grid;
+    gap: 8px;
+    padding: 10px 14px 6px;
+    border-radius: var(--_inner);
+    background: var(--_surface);
+    font-size: calc(var(--_rem) * 0.9375);
+  }
+  .by-hand textarea {
+    min-width: 0;
+    padding-block: 10px;
+    overflow-wrap: anywhere;
+    resize: none;
+  }
   [part='phone'] > .qr {
     margin-inline: auto;
   }

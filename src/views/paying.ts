@@ -33,7 +33,7 @@ export function payingView(state: TrackedState, context: ViewContext): View {
     time: clock(expiresBy),
   };
   const qr = qrPanel(payment, due, context);
-  const facts = priceFacts(payment, context);
+  const facts = afterQr?.priceFacts(payment, context);
   return {
     heading: text(isPartial ? 'partialHeading' : 'awaitingHeading'),
     sentence: isPartial ? `${progress} ${text('partialRest', values)}` : text('awaitingStatus', values),
@@ -151,25 +151,6 @@ function qrPanel(payment: Payment, amount: number, context: ViewContext): Templa
   </figure>`;
   return html`${isWide ? figure : disclosure('qr', 'qr-panel', text('qr'), figure, context)}
   ${afterQr?.phonePanel(payment, context)}`;
-}
-
-/** The rate, until when it is fixed, and the fee. */
-function priceFacts(payment: Payment, { text, money, clock }: ViewContext): TemplateResult {
-  const { currency = '', amount = 0, baseAmount, baseCurrency, expiresBy = 0 } = payment;
-  const price = money(worthOf(1, amount, baseAmount), baseCurrency);
-  const rows = [
-    ['rate', text('rate', { time: clock(expiresBy) }), text('rateValue', { currency, price })],
-    ['fee', text('fee'), text('feeValue')],
-  ] as const;
-  return html`<dl class="facts">
-    ${rows.map(
-      ([part, term, value]) =>
-        html`<div>
-          <dt>${term}</dt>
-          <dd part=${part}>${isolate(value)}</dd>
-        </div>`,
-    )}
-  </dl>`;
 }
 
 function copyIcon(isDone: boolean): TemplateResult {

@@ -10,7 +10,10 @@ import { isTimeUp, type View, type ViewContext } from './view.js';
 
 export function viewOfState(state: CheckoutState, context: ViewContext): View {
   const view = viewOf(state, context);
-  return { ...view, more: html`${view.more} ${minorActions(view, context)}` };
+  return {
+    ...view,
+    more: html`${context.afterQr?.copyField(context)} ${view.more} ${minorActions(view, context)}`,
+  };
 }
 
 function viewOf(state: CheckoutState, context: ViewContext): View {

@@ -45,8 +45,12 @@ export interface AfterQrViews {
   readonly endedView: (state: TrackedState, context: ViewContext) => View;
   readonly wrongAssets: (state: TrackedState, context: ViewContext) => TemplateResult[];
   readonly phonePanel: (payment: Payment, context: ViewContext) => TemplateResult | typeof nothing;
+  /** The rate and the fee. */
+  readonly priceFacts: (payment: Payment, context: ViewContext) => TemplateResult;
   /** Where payers ask whether a transfer has arrived, and the time log. */
   readonly help: (state: TrackedState, context: ViewContext) => TemplateResult;
+  /** What could not be copied, to copy by hand. */
+  readonly copyField: (context: ViewContext) => TemplateResult | typeof nothing;
   readonly questionPanel: (question: Question, context: ViewContext) => TemplateResult;
 }
 

@@ -18,8 +18,8 @@ const keys = Object.keys(english);
 const codes = ['ar', 'es', 'fr', 'ha', 'ig', 'pt', 'sw', 'yo', 'zh'];
 
 async function textsOf(tag: string): Promise<Readonly<Record<string, Text>>> {
-  const { texts, loadAfterQr } = await loadLanguage(tag);
-  return { ...texts, ...(await loadAfterQr()), ...(await loadTransferTexts(tag.toLowerCase())) };
+  const language = await loadLanguage(tag);
+  return { ...language.texts, ...(await language.loadAfterQr()), ...(await loadTransferTexts(language)) };
 }
 
 /** What counts something. Each has a number of its own, so that it is found again in the text. */

@@ -1,0 +1,57 @@
+/** A part of the code that loads when it is first needed, and only once. */
+
+type Loading<T> = 'idle' | 'loading' | 'failed' | { readonly value: T };
+
+export interface Lazy<T> {
+  /** Undefined unless it is loaded. */
+  readonly value: T | undefined;
+  readonly hasFailed: boolean;
+  /** Loads it, unless that was begun already: each update may call this. What has failed stays so until `retry`. */
+  start(): Promise<T>;
+  /** Lets the next `start` try once more what could not be loaded. */
+  retry(): void;
+  /** For a press, which tries once more what could not be loaded. */
+  get(): Promise<T>;
+}
+
+/**
+ * @param host updated each time that the part was loaded, or could not be
+ * @param load may not update the host itself: such an update asks for the part again, and where all but one of its files are here
+ *   already, they follow each other without end. In WebKit nothing else on the page has a turn then, not even the file that is
+ *   missing (web-platform-tests/wpt#35949).
+ */
+export function lazy<T>(host: { requestUpdate(): void }, load: () => Promise<T>): Lazy<T> {
+  let state: Loading<T> = 'idle';
+  let loading: Promise<T>;
+  const settle = (next: Loading<T>) => {
+    state = next;
+    host.requestUpdate();
+  };
+  const part: Lazy<T> = {
+    get value() {
+      return typeof state === 'object' ? state.value : undefined;
+    },
+    get hasFailed() {
+      return state === 'failed';
+    },
+    start() {
+      if (state === 'idle') {
+        state = 'loading';
+        loading = load();
+        loading.then(
+          (value) => settle({ value }),
+          () => settle('failed'),
+        );
+      }
+      return loading;
+    },
+    retry() {
+      if (state === 'failed') state = 'idle';
+    },
+    get() {
+      part.retry();
+      return part.start();
+    },
+  };
+  return part;
+}
