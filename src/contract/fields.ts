@@ -3,7 +3,7 @@
  * the timestamp.
  */
 import * as z from 'zod/mini';
-import { parseDecimal } from './decimal.js';
+import { longestNumber, parseDecimal } from './decimal.js';
 
 /** Adds a description, which `/v1/meta`, OpenAPI and the API reference show. */
 export function described<Field extends z.ZodMiniType>(field: Field, description: string): Field {
@@ -35,7 +35,7 @@ export const email = z.string().check(z.trim(), z.maxLength(254), z.email());
  */
 function numberOrText(error: string, number: object, pattern: string) {
   const union = z.union([z.number(), z.string()], { error });
-  z.globalRegistry.add(union, { anyOf: [number, { type: 'string', pattern }] });
+  z.globalRegistry.add(union, { anyOf: [number, { type: 'string', maxLength: longestNumber, pattern }] });
   return union;
 }
 
@@ -48,7 +48,7 @@ const decimalFrom = (number: object, pattern: string) =>
         context.issues.push({
           code: 'custom',
           input: value,
-          message: 'Must be a number of at most 15 digits, not negative',
+          message: `Must be a number of at most 15 digits and ${longestNumber} characters, not negative`,
         });
         return z.NEVER;
       }
@@ -80,7 +80,9 @@ export const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
   z.pipe(
     numberOrText('Must be an integer', { type: 'integer', minimum, maximum }, integerPattern(minimum)),
     z.transform((value, context) => {
-      const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value.trim()) ? Number(value) : value;
+      const isNumeric =
+        typeof value === 'string' && value.length <= longestNumber && /^-?\d{1,15}$/.test(value.trim());
+      const number = isNumeric ? Number(value) : value;
       if (
         typeof number !== 'number' ||
         !Number.isSafeInteger(number) ||
