@@ -106,7 +106,7 @@ function orderOf(id: string, orderKey: Uint8Array): Order | undefined {
 
 /** A repeated payment of an order has its reference with a counter. */
 function isPaymentOf(order: Order, { txRef }: Payment): boolean {
-  return txRef?.replace(/:\d+$/, '') === order.reference;
+  return txRef?.replace(/:\d{1,9}$/, '') === order.reference;
 }
 
 /** What the page's simulator needs to know of a payment; nothing of the payer. */
