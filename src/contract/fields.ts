@@ -56,10 +56,25 @@ const decimalFrom = (number: object, pattern: string) =>
     }),
   );
 
+/**
+ * Before the schema of a record: counts its keys before any is parsed, since each of thousands of wrong ones would become an
+ * error of its own. Of lists, zod does the same if they have a `maxLength`.
+ */
+export const fewKeys = <Value>() =>
+  z.transform((given: Record<string, Value>, context): Record<string, Value> => {
+    // Not parsed yet, it may be anything.
+    const isObject = typeof given === 'object' && (given as object | null) !== null;
+    if (!isObject || Object.keys(given).length <= 20) return given;
+    context.issues.push({ code: 'custom', input: given, message: 'Must have at most 20 keys' });
+    return z.NEVER;
+  });
+
 /** The merchant's own keys and values. */
-export const metadata = z
-  .record(z.string().check(z.minLength(1), z.maxLength(40)), z.string().check(z.maxLength(500)))
-  .check(z.refine((entries) => Object.keys(entries).length <= 20, { error: 'Must have at most 20 keys' }));
+export const metadata = z.pipe(
+  fewKeys<string>(),
+  z.record(z.string().check(z.minLength(1), z.maxLength(40)), z.string().check(z.maxLength(500))),
+);
+z.globalRegistry.add(metadata, { maxProperties: 20 });
 
 /** A decimal amount ≥ 0, as a JSON number or numeric string. Parsed to a plain decimal string. */
 export const decimal = decimalFrom({ minimum: 0 }, String.raw`^\s*\d+(\.\d+)?\s*$`);
