@@ -6,6 +6,7 @@ import { configs as lit } from 'eslint-plugin-lit';
 import litA11y from 'eslint-plugin-lit-a11y';
 import { configs as wc } from 'eslint-plugin-wc';
 import tseslint from 'typescript-eslint';
+import patterns from './scripts/lint-patterns.mjs';
 
 export default defineConfig(
   // The examples have tools of their own, and the types name frameworks that are installed there alone.
@@ -54,6 +55,12 @@ export default defineConfig(
   {
     files: ['src/**/*.ts', 'server/src/**/*.ts'],
     rules: { 'no-console': 'error' },
+  },
+  {
+    // Texts that come from outside can be long, and some that seem to come from inside do not.
+    files: ['{src,server/src,claim,console,demo}/**/*.{ts,mjs}'],
+    plugins: { patterns },
+    rules: { 'patterns/anchored': 'error' },
   },
   {
     files: ['src/**/*.ts', 'demo/**/*.ts', 'claim/**/*.ts', 'console/**/*.ts'],

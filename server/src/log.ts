@@ -19,9 +19,10 @@ const masks: readonly (readonly [RegExp, string])[] = [
   [/\bwhsec_[\w+/=-]+/g, 'whsec_[redacted]'],
   [/\b(bearer)\s+[^\s"\\]+/gi, '$1 [redacted]'],
   // The credentials and the query of a URL: redirect URLs carry tokens.
-  [/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/"@\\]+@/gi, '$1[redacted]@'],
-  [/\b([a-z][a-z0-9+.-]*:\/\/[^\s"?\\]*)\?[^\s"\\]*/gi, '$1?[redacted]'],
-  [/[^\s"'<>()=\\]+@[\w-]+(?:\.[\w-]+)+/g, '[email]'],
+  [/:\/\/[^\s/"@\\]+@/g, '://[redacted]@'],
+  [/\?(?<=:\/\/[^\s"?\\]*\?)[^\s"\\]*/g, '?[redacted]'],
+  // Sought from the start of a word alone: from each of its letters, a long word would take the square of its length.
+  [/(?<![^\s"'<>()=\\])[^\s"'<>()=\\]+@[\w-]+(?:\.[\w-]+)+/g, '[email]'],
 ];
 
 /** @param stream written to instead of stderr */

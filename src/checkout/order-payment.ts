@@ -28,7 +28,7 @@ export function hasReference({ txRef = '' }: Payment, reference: string): boolea
 export function createPaymentBody(order: Order, attempt: number, previous?: Payment): CreatePaymentBody {
   // Only the page's own payment has the reference without a counter.
   const isFirst = previous?.id === order.paymentId;
-  const txRef = order.txRef ?? (isFirst ? previous?.txRef : previous?.txRef?.replace(/:\d+$/, ''));
+  const txRef = order.txRef ?? (isFirst ? previous?.txRef : previous?.txRef?.replace(/:\d{1,9}$/, ''));
   const { customerEmail: email, customerName: name, customerPhone: phoneNumber } = order;
   const redirectUrl = order.redirectUrl ?? previous?.redirectUrl;
   return {

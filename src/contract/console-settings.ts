@@ -165,8 +165,8 @@ const shop = {
       logo: described(z.optional(text(2048)), 'An https URL, or empty.'),
       supportUrl: described(z.optional(text(2048)), 'An https URL, mailto: and an email, or empty.'),
       redirectOrigins: described(
-        z.optional(z.array(text(2048))),
-        'Where payments that a page made with a public key may send the payer. Empty: nowhere by itself.',
+        z.optional(z.array(text(2048)).check(z.maxLength(20))),
+        'Where payments that a page made with a public key may send the payer: at most 20. Empty: nowhere by itself.',
       ),
     }),
     data: shopSettings,

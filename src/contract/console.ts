@@ -7,7 +7,7 @@ import { payoutsApi } from './console-payouts.js';
 import { settingsApi } from './console-settings.js';
 import { sweepsApi } from './console-sweeps.js';
 import { endpoint } from './endpoint.js';
-import { boolean, described, email, id, mode, requiredText, timestamp } from './fields.js';
+import { boolean, described, email, fewKeys, id, mode, requiredText, timestamp } from './fields.js';
 
 /**
  * `{changesPath}/{mode}`, with `?payment={id}`, or without it of the home page: server-sent events while a page is looked at. `changed`: read
@@ -77,7 +77,7 @@ const passkey = z.object({
 
 /** What the browser's API for passkeys takes and gives, as JSON: https://www.w3.org/TR/webauthn-3/#sctn-parseCreationOptionsFromJSON */
 const browserJson = z.record(z.string(), z.unknown());
-const credential = described(browserJson, 'What the browser gave, as JSON.');
+const credential = described(z.pipe(fewKeys<unknown>(), browserJson), 'What the browser gave, as JSON.');
 
 const samplePersonId = '01J9ZQ8A0B1C2D3E4F5G6H7J8K';
 const sampleSessionId = '01J9ZQ8B0C1D2E3F4G5H6J7K8M';

@@ -3,21 +3,28 @@
  * A decimal is a plain string such as "0.0000007", without exponent, sign or separators.
  */
 
+import { trimEnd } from './trim-end.js';
+
 const plain = /^\d+(\.\d+)?$/;
+
+/** The most characters of a number that arrives as text: enough for 15 digits and the decimals of every coin. */
+export const longestNumber = 40;
 
 /**
  * Parses a JSON number or numeric string into a plain decimal.
  *
- * @returns undefined if it is not a number, not finite, negative, or has more than the 15 significant digits that a
- *   double can hold
+ * @returns undefined if it is not a number, not finite, negative, longer than 40 characters, or has more than the 15
+ *   significant digits that a double can hold
  */
 export function parseDecimal(value: number | string): string | undefined {
-  const text =
-    typeof value === 'number' ? expandExponent(String(value)) : ((value as string | undefined) ?? '').trim();
+  const given =
+    typeof value === 'number' ? expandExponent(String(value)) : ((value as string | undefined) ?? '');
+  if (given.length > longestNumber) return undefined;
+  const text = given.trim();
   if (!plain.test(text)) return undefined;
   const [whole = '', fraction = ''] = text.split('.');
   const integer = whole.replace(/^0+(?=\d)/, '');
-  const decimals = fraction.replace(/0+$/, '');
+  const decimals = trimEnd(fraction, '0');
   if ((integer + decimals).replace(/^0+/, '').length > 15) return undefined;
   return decimals === '' ? integer : `${integer}.${decimals}`;
 }

@@ -3,7 +3,7 @@
  * the timestamp.
  */
 import * as z from 'zod/mini';
-import { parseDecimal } from './decimal.js';
+import { longestNumber, parseDecimal } from './decimal.js';
 
 /** Adds a description, which `/v1/meta`, OpenAPI and the API reference show. */
 export function described<Field extends z.ZodMiniType>(field: Field, description: string): Field {
@@ -35,7 +35,7 @@ export const email = z.string().check(z.trim(), z.maxLength(254), z.email());
  */
 function numberOrText(error: string, number: object, pattern: string) {
   const union = z.union([z.number(), z.string()], { error });
-  z.globalRegistry.add(union, { anyOf: [number, { type: 'string', pattern }] });
+  z.globalRegistry.add(union, { anyOf: [number, { type: 'string', maxLength: longestNumber, pattern }] });
   return union;
 }
 
@@ -48,7 +48,7 @@ const decimalFrom = (number: object, pattern: string) =>
         context.issues.push({
           code: 'custom',
           input: value,
-          message: 'Must be a number of at most 15 digits, not negative',
+          message: `Must be a number of at most 15 digits and ${longestNumber} characters, not negative`,
         });
         return z.NEVER;
       }
@@ -56,10 +56,25 @@ const decimalFrom = (number: object, pattern: string) =>
     }),
   );
 
+/**
+ * Before the schema of a record: counts its keys before any is parsed, since each of thousands of wrong ones would become an
+ * error of its own. Of lists, zod does the same if they have a `maxLength`.
+ */
+export const fewKeys = <Value>() =>
+  z.transform((given: Record<string, Value>, context): Record<string, Value> => {
+    // Not parsed yet, it may be anything.
+    const isObject = typeof given === 'object' && (given as object | null) !== null;
+    if (!isObject || Object.keys(given).length <= 20) return given;
+    context.issues.push({ code: 'custom', input: given, message: 'Must have at most 20 keys' });
+    return z.NEVER;
+  });
+
 /** The merchant's own keys and values. */
-export const metadata = z
-  .record(z.string().check(z.minLength(1), z.maxLength(40)), z.string().check(z.maxLength(500)))
-  .check(z.refine((entries) => Object.keys(entries).length <= 20, { error: 'Must have at most 20 keys' }));
+export const metadata = z.pipe(
+  fewKeys<string>(),
+  z.record(z.string().check(z.minLength(1), z.maxLength(40)), z.string().check(z.maxLength(500))),
+);
+z.globalRegistry.add(metadata, { maxProperties: 20 });
 
 /** A decimal amount ≥ 0, as a JSON number or numeric string. Parsed to a plain decimal string. */
 export const decimal = decimalFrom({ minimum: 0 }, String.raw`^\s*\d+(\.\d+)?\s*$`);
@@ -80,7 +95,9 @@ export const integer = (minimum: number, maximum = Number.MAX_SAFE_INTEGER) =>
   z.pipe(
     numberOrText('Must be an integer', { type: 'integer', minimum, maximum }, integerPattern(minimum)),
     z.transform((value, context) => {
-      const number = typeof value === 'string' && /^-?\d{1,15}$/.test(value.trim()) ? Number(value) : value;
+      const isNumeric =
+        typeof value === 'string' && value.length <= longestNumber && /^-?\d{1,15}$/.test(value.trim());
+      const number = isNumeric ? Number(value) : value;
       if (
         typeof number !== 'number' ||
         !Number.isSafeInteger(number) ||

@@ -68,8 +68,8 @@ export const paymentPlans = {
       amount: described(positiveDecimal, 'Amount of each charge, in `currency`.'),
       currency: described(requiredText(20), 'Base currency: the currency of `amount`.'),
       currencies: described(
-        z.array(requiredText(20)).check(z.minLength(1)),
-        'Currencies that subscribers can pay in: codes from the list of currencies.',
+        z.array(requiredText(20)).check(z.minLength(1), z.maxLength(100)),
+        'Currencies that subscribers can pay in: codes from the list of currencies, at most 100.',
       ),
     }),
     data: paymentPlan,

@@ -53,8 +53,31 @@ describe('parseDecimal', () => {
     '1234567890123456',
     '1.234567890123456',
     '12345678.12345678',
+    1e308,
+    1e-300,
+    5e-324,
   ])('rejects %j', (given) => {
     expect(parseDecimal(given)).toBeUndefined();
+  });
+
+  it('takes text of 40 characters, and none that is longer', () => {
+    expect(parseDecimal(`0.${'0'.repeat(37)}1`)).toBe(`0.${'0'.repeat(37)}1`);
+    expect(parseDecimal(`1.${'0'.repeat(38)}`)).toBe('1');
+    expect(parseDecimal(`1.${'0'.repeat(39)}`)).toBeUndefined();
+    expect(parseDecimal(`${'0'.repeat(40)}1`)).toBeUndefined();
+    expect(parseDecimal(`1${' '.repeat(40)}`)).toBeUndefined();
+  });
+
+  it.each([
+    ['zeros before a one', `0.${'0'.repeat(95_000)}1`],
+    ['zeros', '0'.repeat(95_000)],
+    ['nines', '9'.repeat(95_000)],
+    ['spaces', `1${' '.repeat(95_000)}1`],
+  ])('refuses 95,000 %s before it reads them', (_name, given) => {
+    const before = process.cpuUsage();
+    for (let index = 0; index < 20; index += 1) expect(parseDecimal(given) === undefined).toBe(true);
+    const { user, system } = process.cpuUsage(before);
+    expect((user + system) / 1000).toBeLessThan(60);
   });
 });
 

@@ -77,6 +77,8 @@ const refused: Record<string, readonly Refused[]> = {
     [decimal, '-0.5'],
     [decimal, 1e21],
     [decimal, '1234567890123456'],
+    [decimal, `1${' '.repeat(40)}`],
+    [positiveDecimal, 1e-300],
     [decimal, ''],
     [decimal, 'ten'],
     [decimal, null],

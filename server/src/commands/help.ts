@@ -105,7 +105,7 @@ function list(rows: readonly (readonly string[])[]): string {
  * @param indent of all lines but the first
  */
 function wrap(prefix: string, text: string, indent: number): string {
-  const words = text.match(/\[[^\]]*\]\S*|--[\w-]+ [A-Z|a-z]+(?= |$)|\S+/g) ?? [];
+  const words = text.match(/\[[^[\]]*\]\S*|--[\w-]+ [A-Z|a-z]+(?= |$)|\S+/g) ?? [];
   const lines: string[] = [];
   let line = prefix;
   let isEmpty = true;

@@ -1,9 +1,10 @@
 /** Where browsers reach the console. */
+import { trimEnd } from 'crypto-checkout/contract';
 
 /** On this machine by the name `localhost`, because passkeys need a name. */
 export function consoleUrl(publicUrl: string): string {
   const url = new URL(publicUrl);
   if (url.protocol === 'http:' && /^(127\.|0\.0\.0\.0$|\[::1?\]$)/.test(url.hostname))
     url.hostname = 'localhost';
-  return `${url.href.replace(/\/+$/, '')}/console`;
+  return `${trimEnd(url.href, '/')}/console`;
 }

@@ -41,7 +41,7 @@ export function operation(endpoint: Endpoint, { id, tag, path }: OperationOption
 
 /** The first sentence, without its final period. */
 function summaryOf(description: string): string {
-  return description.replace(/\.( .*)?$/s, '');
+  return description.split(/\.(?: |$)/, 1)[0] ?? '';
 }
 
 /** A parameter of the path or of the query; the body has a schema of its own. */

@@ -6,6 +6,7 @@ import { createHmac } from 'node:crypto';
 import {
   ApiError,
   createMerchantClient,
+  type MerchantClient,
   NetworkError,
   verificationRules,
   verifyPayment,
@@ -52,8 +53,8 @@ const prices: Readonly<Record<string, string>> = {
 /** How long the page's configuration is kept. */
 const configMs = 5000;
 
-/** Among how many of the shop's latest payments an order's is looked for. */
-const latestPayments = 50;
+/** How many payments of one order are looked for, one by one. */
+const mostAttempts = 10;
 
 const orderBody = z.object({
   quantity: z.int().check(z.minimum(1), z.maximum(9)),
@@ -106,7 +107,23 @@ function orderOf(id: string, orderKey: Uint8Array): Order | undefined {
 
 /** A repeated payment of an order has its reference with a counter. */
 function isPaymentOf(order: Order, { txRef }: Payment): boolean {
-  return txRef?.replace(/:\d+$/, '') === order.reference;
+  return txRef?.replace(/:\d{1,9}$/, '') === order.reference;
+}
+
+/** The latest payment of an order that has an address. Each attempt has its own reference, and no other payment is read. */
+async function findPayment(
+  { transactions }: MerchantClient,
+  { reference }: Order,
+): Promise<Payment | undefined> {
+  let latest: Payment | undefined;
+  for (let attempt = 1; attempt <= mostAttempts; attempt += 1) {
+    const txRef = attempt === 1 ? reference : `${reference}:${attempt}`;
+    // One that a page has made, and one that the shop's server has made, at most.
+    const { data } = await transactions.list({ query: { txRef, skip: 2 } });
+    if (data.length === 0) break;
+    latest = data.find((payment) => payment.addressInformation) ?? latest;
+  }
+  return latest;
 }
 
 /** What the page's simulator needs to know of a payment; nothing of the payer. */
@@ -127,6 +144,11 @@ export function demoShop(options: DemoShopOptions): Router {
     if (!order) throw new Refused('The shop has no such order.', 404);
     return order;
   }
+
+  // Each click moves simulated coins, or the clock of all of the shop's payments.
+  const limitSimulations = limitVisitor(60);
+  // Each read asks the API at least twice, with the shop's key, whose limit all visitors share.
+  const limitReads = limitVisitor(120);
 
   const api = Router();
   api.use(express.json({ limit: '10kb' }));
@@ -189,11 +211,11 @@ export function demoShop(options: DemoShopOptions): Router {
     response.json(orderOf(`${content}-${sign(content, orderKey)}`, orderKey));
   });
 
+  if (isLimited) api.use(/^\/orders\/[^/]*(\/verification)?$/, limitReads);
   api.get('/orders/:id', async (request, response) => {
     const order = requireOrder(request.params.id);
-    const { data } = await merchant(request).transactions.list({ query: { skip: latestPayments } });
     // Another page that has the order's tag may have started it: the shop's own page does not see that otherwise.
-    const payment = data.find((one) => isPaymentOf(order, one) && one.addressInformation);
+    const payment = await findPayment(merchant(request), order);
     response.json({ ...order, payment: payment && simulatedPart(payment) });
   });
 
@@ -256,17 +278,18 @@ export function demoShop(options: DemoShopOptions): Router {
   return router;
 }
 
-/** A visitor's clicks. Each moves simulated coins, or the clock of all of the shop's payments. */
-const limitSimulations = rateLimit({
-  windowMs: 60_000,
-  limit: 60,
-  keyGenerator: (request) => ipKeyGenerator(request.ip ?? ''),
-  standardHeaders: false,
-  legacyHeaders: false,
-  handler(_request, response) {
-    response.status(429).set('Retry-After', '60').json({ error: 'Too many clicks. Wait a minute.' });
-  },
-});
+/** Limits how often a visitor may ask in a minute. */
+const limitVisitor = (limit: number) =>
+  rateLimit({
+    windowMs: 60_000,
+    limit,
+    keyGenerator: (request) => ipKeyGenerator(request.ip ?? ''),
+    standardHeaders: false,
+    legacyHeaders: false,
+    handler(_request, response) {
+      response.status(429).set('Retry-After', '60').json({ error: 'Too many clicks. Wait a minute.' });
+    },
+  });
 
 /** Explains failures of the API and bad requests. Other errors are bugs of the shop, and their details stay hidden. */
 const handleError: ErrorRequestHandler = (error: unknown, _request, response, next) => {

@@ -118,7 +118,7 @@ function sample(title: string, text: string, content: Html): Html {
 /** A value as JSON, plain and with its keys, strings and other values highlighted. */
 function formatted(value: unknown): [text: string, content: Html] {
   const text = JSON.stringify(value, null, 2);
-  const tokens = text.split(/("(?:[^"\\]|\\.)*"(?::)?|\b(?:true|false|null)\b|-?\d[\d.e+-]*)/);
+  const tokens = text.split(/("(?:[^"\\]|\\.)*"?:?|\b(?:true|false|null)\b|-?\d[\d.e+-]*)/);
   const highlighted = tokens.map((token, index) => {
     if (index % 2 === 0) return html`${token}`;
     if (token.endsWith('":')) return html`<span class="k">${token.slice(0, -1)}</span>:`;

@@ -1,5 +1,6 @@
 /** What the pages for payers have in common: the document around their content, their headers and their language. */
 import { fileURLToPath } from 'node:url';
+import { trimEnd } from 'crypto-checkout/contract';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { html, type Html } from './html.js';
 import { pickLocale, type PageLocale } from './page-texts.js';
@@ -94,7 +95,7 @@ export function localeOf(request: Request): PageLocale {
 }
 
 export function pathOf(url: string): string {
-  return new URL(url).pathname.replace(/\/+$/, '');
+  return trimEnd(new URL(url).pathname, '/');
 }
 
 /** The sources that a page's Content-Security-Policy allows. What is left out is not allowed at all. */

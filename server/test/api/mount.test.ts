@@ -370,7 +370,7 @@ describe('Validation', () => {
       param: 'label',
       errors: [
         { path: 'label', message: expect.stringMatching(/too small/i) as string },
-        { path: 'amount', message: 'Must be a number of at most 15 digits, not negative' },
+        { path: 'amount', message: 'Must be a number of at most 15 digits and 40 characters, not negative' },
         { path: 'owner.email', message: 'Invalid email address' },
       ],
     });

@@ -474,6 +474,14 @@ describe('the demo shop', () => {
       expect((await shop(`orders/${forged}`)).status).toBe(404);
     });
 
+    it('finds it however many payments of others came later', async () => {
+      const orderId = await newOrder();
+      const id = await lock(referenceOf(orderId));
+      const body = { amount: 20, baseCurrency: 'USD' };
+      for (let index = 0; index < 55; index += 1) await server.api('POST', '/v1/payments/checkout', { body });
+      expect((await shop(`orders/${orderId}`)).json['payment']).toMatchObject({ id });
+    });
+
     it('works for payments of the shop’s own orders only', async () => {
       const before = await transfers();
       const orderId = await newOrder();
@@ -514,6 +522,19 @@ describe('the demo shop', () => {
     await limited.stop();
     expect(statuses.filter((status) => status === 429)).toHaveLength(1);
     expect(statuses.filter((status) => status === 404)).toHaveLength(60);
+  });
+
+  it('limits how often a visitor reads orders, each of which asks the API several times', async () => {
+    const [engine] = engines;
+    if (!engine) throw new Error('No database engine is available');
+    const env = { RATE_LIMIT: 'on', RATE_LIMIT_PAGES_PER_SECOND_PER_IP: '1000' };
+    const limited = await startServer({ engine, env });
+    const statuses = await Promise.all(
+      Array.from({ length: 121 }, async () => (await fetch(`${limited.url}/demo-api/orders/none`)).status),
+    );
+    await limited.stop();
+    expect(statuses.filter((status) => status === 429)).toHaveLength(1);
+    expect(statuses.filter((status) => status === 404)).toHaveLength(120);
   });
 
   describe('a test clock that was moved', () => {

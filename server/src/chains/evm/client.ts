@@ -262,5 +262,5 @@ function isRevert({ code, message }: RpcFailure): boolean {
 /** Geth says "missing trie node … not found" for a state that it has dropped, and "header not found" for an unknown block. */
 function isUnknownBlock({ message }: RpcFailure): boolean {
   if (/trie|state/i.test(message)) return false;
-  return /(header|block)\b.*\bnot found|unknown block|not (currently )?canonical/i.test(message);
+  return /(header|block)\b.{0,200}\bnot found|unknown block|not (currently )?canonical/i.test(message);
 }

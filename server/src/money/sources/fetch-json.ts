@@ -69,5 +69,5 @@ async function readText(response: Response): Promise<string> {
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   const code: unknown = cause instanceof Error ? Reflect.get(cause, 'code') : undefined;
-  return typeof code === 'string' ? code : errorMessage(cause).replace(/\S*:\/\/\S*/g, 'the URL');
+  return typeof code === 'string' ? code : errorMessage(cause).replace(/(?<!\S)\S*:\/\/\S*/g, 'the URL');
 }

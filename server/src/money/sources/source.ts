@@ -37,7 +37,7 @@ export interface RateSourceAdapter {
 }
 
 /** Every number in JSON text, and every string, so that digits in strings are skipped. */
-const tokens = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+const tokens = /"(?:[^"\\]|\\.)*"?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 /** Parses JSON without floats: each number becomes the text that the source wrote. @throws SyntaxError */
 export function parseExactJson(text: string): unknown {

@@ -1,4 +1,5 @@
 /** The built-in sources of exchange rates, and the value of `RATES` that picks from them. */
+import { trimEnd } from 'crypto-checkout/contract';
 import { binance } from './binance.js';
 import { bitstamp } from './bitstamp.js';
 import { coinbase } from './coinbase.js';
@@ -38,5 +39,5 @@ export function plainUrl(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined;
   const { protocol, username, password, search, hash } = new URL(text);
   const isPlain = /^https?:$/.test(protocol) && `${username}${password}${search}${hash}` === '';
-  return isPlain ? text.replace(/\/+$/, '') : undefined;
+  return isPlain ? trimEnd(text, '/') : undefined;
 }
