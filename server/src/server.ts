@@ -1,6 +1,5 @@
 /** The server: listens, serves the API and the pages, runs the jobs, and shuts down gracefully. */
 import { createHmac, randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import { createExpressApp } from './api/express-app.js';
 import { createIdempotency } from './api/idempotency.js';
@@ -129,9 +128,8 @@ async function serve(
     {
       isStopping: () => isStopping,
       outage: () => outage.current(),
-      async pingDatabase() {
-        await sql`select 1`.execute(database.reader);
-      },
+      noteOutage: (error) => outage.note(error),
+      pingDatabase: () => database.ping(),
       clockSkewMs: () => app.serverTime.skewMs(),
       networks,
       webhookLagMs: async () => (await webhooks.backlog(database.reader)).lagMs,
