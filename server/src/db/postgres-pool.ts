@@ -81,7 +81,7 @@ export function createPostgresPool(connectionString: string, types: pg.CustomTyp
     pipeline: true,
     onConnect: tryConnection as (client: pg.ClientBase) => Promise<void>,
   };
-  const pool = new pg.Pool(options as object);
+  const pool = new pg.Pool(options);
   // The next query replaces an idle connection that breaks, and reports the error if it cannot.
   pool.on('error', () => {});
   // The same for a connection that breaks between two queries of a transaction. Without a listener, the process would
