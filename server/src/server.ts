@@ -54,10 +54,10 @@ export async function startServer(
   log: Logger,
   overrides: Overrides = {},
 ): Promise<RunningServer> {
-  const { host, port, databaseUrl } = config;
+  const { host, port, keepAliveSeconds, databaseUrl } = config;
   // First, so that a second server on the same port fails before it changes anything.
   const listener = await orStartError(`HOST, PORT: cannot listen on ${host}:${port}`, () =>
-    listen(host, port),
+    listen(host, port, { keepAliveSeconds }),
   );
   let database: Database | undefined;
   try {
