@@ -82,7 +82,7 @@ async function serve(
   const publicUrl = config.publicUrl ?? listener.url;
   const checkoutUrl = config.checkoutUrl ?? `${publicUrl}/pay`;
   const stopping = new AbortController();
-  const outage = createOutage({ log: wholeLog, probe: () => checkWritable(database) });
+  const outage = createOutage({ log: wholeLog, probe: () => checkWorks(database) });
   const log = withoutOutages(wholeLog, outage);
   let metrics: Metrics | undefined;
   const testSeed = await ensureTestSeed(database);
@@ -236,6 +236,12 @@ async function serve(
   };
 }
 
+/** @throws while an outage of the database goes on */
+async function checkWorks(database: Database): Promise<void> {
+  await database.ping();
+  await checkWritable(database);
+}
+
 /** The jobs beside those of features. */
 function createJobList(
   app: App,
@@ -246,6 +252,8 @@ function createJobList(
   const { clock, worldRates, simulatedChains } = app;
   const jobs: Job[] = [
     { name: 'test clocks', intervalMs: 1000, run: () => clock.refresh() },
+    // Also where nobody asks /readyz: it ends connections whose other end is gone.
+    { name: 'database', intervalMs: 5000, run: () => database.ping() },
     { name: 'server time', intervalMs: 5000, run: () => app.serverTime.measure() },
     { name: 'key uses', intervalMs: 180_000, run: () => app.keys.writeUses() },
     { name: 'session uses', intervalMs: 180_000, run: () => app.people.sessions.writeUses() },

@@ -1,4 +1,5 @@
 /** The connections to PostgreSQL: each is tried when it is opened, and one that broke, or leads to what was the primary, is not used again. */
+import type { Socket } from 'node:net';
 import pg from 'pg';
 import {
   breaksConnection,
@@ -22,6 +23,10 @@ const probeAfterMs = 10_000;
  * hours later.
  */
 const settings = { jit: 'off', idle_in_transaction_session_timeout: '30s' };
+
+/** What `pg` says if there was no answer in time. */
+const unanswered =
+  /^(Query read timeout|timeout exceeded when|Connection terminated due to connection timeout)/;
 
 const canOnlyRead = `pg_is_in_recovery() or current_setting('transaction_read_only')::boolean`;
 
@@ -51,6 +56,7 @@ interface Opened {
 /** pg's types lack what it has had for long. */
 type Client = pg.PoolClient & {
   readonly processID: number | null;
+  readonly connection: { readonly stream: Socket };
   getTransactionStatus(): 'I' | 'T' | 'E' | null;
 };
 type Timed = pg.QueryConfig & { readonly query_timeout?: number };
@@ -59,6 +65,7 @@ export type PostgresPool = ReturnType<typeof createPostgresPool>;
 
 export function createPostgresPool(connectionString: string, types: pg.CustomTypesConfig) {
   const opened = new WeakMap<pg.ClientBase, Opened>();
+  const inUse = new Set<Client>();
   let generation = 0;
 
   async function tryConnection(client: Client): Promise<void> {
@@ -105,7 +112,10 @@ export function createPostgresPool(connectionString: string, types: pg.CustomTyp
         // Of TLS, for example.
         throw new DatabaseUnavailable(error.message, { cause: error });
       });
-      if (opened.get(client)?.generation === generation) return client;
+      if (opened.get(client)?.generation === generation) {
+        inUse.add(client as Client);
+        return client;
+      }
       client.release(true);
     }
   }
@@ -119,6 +129,7 @@ export function createPostgresPool(connectionString: string, types: pg.CustomTyp
 
   /** @param error that the work on it had */
   function release(client: pg.PoolClient, error?: unknown): void {
+    inUse.delete(client as Client);
     const isOld = opened.get(client)?.generation !== generation;
     const isInTransaction = (client as Client).getTransactionStatus() !== 'I';
     client.release(isOld || isInTransaction || (error !== undefined && breaksConnection(error)));
@@ -138,6 +149,35 @@ export function createPostgresPool(connectionString: string, types: pg.CustomTyp
     }
   }
 
+  /** The processes of PostgreSQL, by a connection of its own; undefined if it does not answer. */
+  async function readProcesses(): Promise<ReadonlySet<number> | undefined> {
+    const client = new pg.Client({
+      connectionString,
+      connectionTimeoutMillis: connectMs,
+      query_timeout: connectMs,
+    });
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      const { rows } = await client.query<{ pid: number }>('select pid from pg_stat_activity');
+      return new Set(rows.map(({ pid }) => pid));
+    } catch {
+      return undefined;
+    } finally {
+      void client.end().catch(() => {});
+    }
+  }
+
+  /** Ends connections whose other end is gone without a word. Whoever waits for them would wait for as long as TCP does: minutes. */
+  async function cutDead(): Promise<void> {
+    const suspects = [...inUse];
+    const processes = await readProcesses();
+    for (const client of suspects) {
+      const isAlive = opened.get(client)?.isShared === true || processes?.has(client.processID ?? 0);
+      if (inUse.has(client) && !(processes && isAlive)) client.connection.stream.destroy();
+    }
+  }
+
   return {
     acquire,
     note,
@@ -150,7 +190,10 @@ export function createPostgresPool(connectionString: string, types: pg.CustomTyp
     /** @throws if PostgreSQL does not answer, or takes no writes */
     async ping(): Promise<void> {
       const statement: Timed = { text: `select ${canOnlyRead} as "isReadOnly"`, query_timeout: connectMs };
-      const [row] = await query<{ isReadOnly: boolean }>(statement);
+      const [row] = await query<{ isReadOnly: boolean }>(statement).catch(async (error: unknown) => {
+        if (error instanceof Error && unanswered.test(error.message)) await cutDead();
+        throw error;
+      });
       if (row?.isReadOnly === false) return;
       generation += 1;
       throw new DatabaseReadOnly();

@@ -164,11 +164,59 @@ describe.skipIf(engines.length === 1)('after a failover', () => {
     await ask(old.url, 'alter system set default_transaction_read_only = on');
     await ask(old.url, 'select pg_reload_conf()');
     await expect.poll(async () => (await create()).status, { timeout: 10_000 }).toBe(503);
+    // cloudnative-pg#1254, bitnami/charts#23219: the address leads to the primary now, and to a standby then
     expect((await call(server.url, 'GET', '/readyz')).body.message).toBe(
       'Not ready to serve: the database is out of service: it can only be read, as a standby',
     );
     await next.promote();
     address.move(next.url);
+    await expect.poll(async () => (await create()).status, { timeout: 15_000 }).toBe(200);
+    const replies = new Set<string>();
+    for (let turn = 0; turn < 12; turn += 1) {
+      address.move(turn % 2 === 0 ? old.url : next.url);
+      await ask(
+        next.url,
+        "select pg_terminate_backend(pid) from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()",
+      );
+      for (const { status, headers } of await Promise.all(Array.from({ length: 8 }, create))) {
+        replies.add(
+          status === 200 ? '200' : `${status} ${headers.has('retry-after') ? 'with' : 'without'} Retry-After`,
+        );
+      }
+    }
+    expect([...replies].sort()).toEqual(['200', '503 with Retry-After']);
+    address.move(next.url);
+    await expect
+      .poll(async () => (await call(server.url, 'GET', '/readyz')).status, { timeout: 15_000 })
+      .toBe(200);
+    expect(await server.stop()).toBe(0);
+  }, 120_000);
+
+  // HikariCP#1802, gpustack#6105: the old server is gone, and nobody says so; TCP waits for a quarter of an hour
+  it('requests that wait for a server that is gone get a 503, and the next ones the new server', async () => {
+    const { old, next } = await startPair();
+    const address = await openAddress(old.url);
+    toStop.push(() => address.stop());
+    const server = await startProcess({
+      DATABASE_URL: address.url,
+      BLOCK_INTERVAL_MS: '100',
+      ...bootstrapKeys,
+    });
+    toStop.push(() => server.kill());
+    const create = () =>
+      call(server.url, 'POST', '/v1/payments/checkout', {
+        key: bootstrapKeys.BOOTSTRAP_SECRET_KEY,
+        body: { amount: 10, baseCurrency: 'USD' },
+      });
+    await Promise.all(Array.from({ length: 10 }, create));
+    address.freeze();
+    const waiting = Promise.all(Array.from({ length: 20 }, create));
+    await old.kill();
+    await next.promote();
+    address.move(next.url);
+    for (const { status, headers } of await waiting) {
+      if (status !== 200) expect([status, headers.has('retry-after')]).toEqual([503, true]);
+    }
     await expect.poll(async () => (await create()).status, { timeout: 15_000 }).toBe(200);
     await expect
       .poll(async () => (await call(server.url, 'GET', '/readyz')).status, { timeout: 15_000 })

@@ -11,6 +11,8 @@ export interface Address {
   mend(): Promise<void>;
   /** Leads new connections to another server. Those that are open stay where they are. */
   move(target: string): void;
+  /** Keeps all connections, and passes nothing on, as a network that drops packets. New ones get no answer. */
+  freeze(): void;
   stop(): Promise<void>;
 }
 
@@ -18,7 +20,12 @@ export interface Address {
 export async function openAddress(target: string): Promise<Address> {
   let upstreamOf = new URL(target);
   const sockets = new Set<Socket>();
+  let isFrozen = false;
   const accept = (client: Socket) => {
+    if (isFrozen) {
+      sockets.add(client.on('error', () => undefined));
+      return;
+    }
     const upstream = connect(Number(upstreamOf.port || 5432), upstreamOf.hostname);
     for (const socket of [client, upstream]) {
       sockets.add(socket);
@@ -54,7 +61,12 @@ export async function openAddress(target: string): Promise<Address> {
     url: url.href,
     cut,
     mend,
+    freeze() {
+      isFrozen = true;
+      for (const socket of sockets) socket.pause();
+    },
     move(next) {
+      isFrozen = false;
       upstreamOf = new URL(next);
     },
     stop: cut,
