@@ -1,21 +1,32 @@
 /** Finds a PostgreSQL for the tests and starts it, or installs one. Run it directly to print its URL. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chown, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { chown, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { argv, env } from 'node:process';
 import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
-import { aptInstall, execute, freePort, reasonOf } from './system.mjs';
+import { aptInstall, execute, freePort, reasonOf, unprivilegedUser } from './system.mjs';
+
+/**
+ * What only our own PostgreSQL has, and not the one of TEST_DATABASE_URL, is optional.
+ * @typedef {object} Postgres
+ * @property {string} url
+ * @property {() => Promise<void>} stop ends it, and deletes its data
+ * @property {() => Promise<void>} [crash] kills all its processes and starts it again
+ * @property {() => Promise<Postgres>} [standby] starts a copy that follows it, and that can only be read
+ * @property {() => Promise<void>} [kill] kills all its processes
+ * @property {() => Promise<void>} [promote] makes a standby writable
+ * @property {() => Promise<void>} [returnReadOnly] starts it again after `kill`, as a standby
+ */
 
 /**
  * Starts a PostgreSQL with an empty database `postgres` and its superuser. The caller stops it with `stop`. By default it is as
  * durable as in production: fsync stays on.
  * @param {readonly string[]} [settings] more settings, each as `name=value`
  * @param {string} [parent] the folder that its folder is made in
- * @returns {Promise<{ url: string, stop: () => Promise<void>, crash?: () => Promise<void> } | { reason: string }>}
- *   `crash` kills all its processes and starts it again, if it is our own; `reason`: why there is no PostgreSQL
+ * @returns {Promise<Postgres | { reason: string }>} `reason`: why there is no PostgreSQL
  */
 export async function startPostgres(settings = [], parent = tmpdir()) {
   if (env.TEST_DATABASE_URL) return { url: env.TEST_DATABASE_URL, stop: async () => undefined };
@@ -57,33 +68,32 @@ async function installedBinaries() {
 }
 
 /**
- * The user to run PostgreSQL as. It refuses to run as root, so root has to pick another user.
- * @returns {Promise<{ uid: number, gid: number } | undefined>}
- */
-async function unprivilegedUser() {
-  if (process.getuid?.() !== 0) return undefined;
-  for (const name of ['postgres', 'nobody']) {
-    const ids = ['-u', '-g'].map((option) => execute('id', [option, name], { timeoutSeconds: 10 }));
-    const [uid, gid] = (await Promise.all(ids).catch(() => [])).map(Number);
-    if (uid && gid) return { uid, gid };
-  }
-  throw new Error('PostgreSQL cannot run as root, and neither the user postgres nor nobody exists');
-}
-
-/**
  * @param {string} binaries the folder that contains initdb and postgres
  * @param {readonly string[]} more
  * @param {string} parent
  */
 async function startFrom(binaries, more, parent) {
+  return startIn(binaries, more, parent, async (data, options) => {
+    const initdb = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
+    await execute(join(binaries, 'initdb'), initdb, { timeoutSeconds: 60, ...options });
+  });
+}
+
+/**
+ * @param {string} binaries
+ * @param {readonly string[]} more settings
+ * @param {string} parent
+ * @param {(data: string, options: { cwd: string, env: NodeJS.ProcessEnv, uid?: number, gid?: number }) => Promise<void>} fill makes the folder `data`
+ * @returns {Promise<Postgres>}
+ */
+async function startIn(binaries, more, parent, fill) {
   const user = await unprivilegedUser();
   const directory = await mkdtemp(join(parent, 'crypto-checkout-postgres-'));
   const options = { cwd: directory, env: { ...env, LC_ALL: 'C' }, ...user };
   try {
     if (user) await chown(directory, user.uid, user.gid);
     const data = join(directory, 'data');
-    const initdb = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'];
-    await execute(join(binaries, 'initdb'), initdb, { timeoutSeconds: 60, ...options });
+    await fill(data, options);
     const port = await freePort();
     const settings = [
       'listen_addresses=127.0.0.1',
@@ -105,20 +115,41 @@ async function startFrom(binaries, more, parent) {
     const killOnExit = () => void running.server.kill('SIGQUIT');
     process.once('exit', killOnExit);
     await ready(running.server);
+    // Without a checkpoint and without a word to its clients, so that the next start recovers from the log.
+    const kill = async () => {
+      running.server.kill('SIGQUIT');
+      await running.ended;
+    };
+    const start = async () => {
+      running = run();
+      await ready(running.server);
+    };
+    const address = `postgres://postgres@127.0.0.1:${port}`;
     return {
-      url: `postgres://postgres@127.0.0.1:${port}/postgres`,
+      url: `${address}/postgres`,
       stop: async () => {
         process.removeListener('exit', killOnExit);
         running.server.kill('SIGINT');
         await running.ended;
         await rm(directory, { recursive: true, force: true });
       },
-      // Without a checkpoint and without a word to its clients, so that the next start recovers from the log.
       crash: async () => {
-        running.server.kill('SIGQUIT');
-        await running.ended;
-        running = run();
-        await ready(running.server);
+        await kill();
+        await start();
+      },
+      kill,
+      standby: () =>
+        startIn(binaries, more, parent, async (copy, context) => {
+          const backup = ['-D', copy, '-d', address, '-R', '-X', 'stream', '--checkpoint=fast', '--no-sync'];
+          await execute(join(binaries, 'pg_basebackup'), backup, { timeoutSeconds: 60, ...context });
+        }),
+      promote: async () => {
+        const promote = ['promote', '-D', data, '--wait'];
+        await execute(join(binaries, 'pg_ctl'), promote, { timeoutSeconds: 60, ...options });
+      },
+      returnReadOnly: async () => {
+        await writeFile(join(data, 'standby.signal'), '');
+        await start();
       },
     };
   } catch (error) {
@@ -147,7 +178,7 @@ function ready(server) {
     if (!server.stderr) return reject(new Error('PostgreSQL was started without a pipe for its log'));
     createInterface(server.stderr).on('line', (line) => {
       last = line;
-      if (!line.includes('ready to accept connections')) return;
+      if (!/ready to accept (read-only )?connections/.test(line)) return;
       clearTimeout(late);
       resolve();
     });

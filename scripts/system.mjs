@@ -91,3 +91,17 @@ function isFree(port) {
     server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
   });
 }
+
+/**
+ * The user to run a server as that refuses to run as root; undefined for whoever is not root.
+ * @returns {Promise<{ uid: number, gid: number } | undefined>}
+ */
+export async function unprivilegedUser() {
+  if (process.getuid?.() !== 0) return undefined;
+  for (const name of ['postgres', 'nobody']) {
+    const ids = ['-u', '-g'].map((option) => execute('id', [option, name], { timeoutSeconds: 10 }));
+    const [uid, gid] = (await Promise.all(ids).catch(() => [])).map(Number);
+    if (uid && gid) return { uid, gid };
+  }
+  throw new Error('It cannot run as root, and neither the user postgres nor nobody exists');
+}

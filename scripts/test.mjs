@@ -20,7 +20,8 @@ const help = `Builds the project and runs its tests.
   test/e2e/**, **/*.e2e*.test.ts run the built server and its pages in Chromium (vitest, playwright-core), and some in WebKit
 
 Those in Chromium run beside those in Node, and their output is printed afterwards.
-The tests find or install a browser, WebKitGTK, a PostgreSQL and a Litecoin Core. To use your own, set CHROME_PATH, TEST_DATABASE_URL and LITECOIND_PATH.
+The tests find or install a browser, WebKitGTK, a PostgreSQL, a PgBouncer and a Litecoin Core. To use your own, set CHROME_PATH,
+TEST_DATABASE_URL, PGBOUNCER_PATH and LITECOIND_PATH.
 Without them, their tests are skipped and the reason is printed; with CI=true that is a failure.`;
 
 /**

@@ -98,9 +98,15 @@ const variables = {
     schema: z._default(z.string().check(z.regex(/^[A-Za-z0-9.:_-]+$/)), '127.0.0.1'),
   },
   PORT: integer('Port to listen on; 0 picks a free one', 8080, 0, 65_535),
+  KEEP_ALIVE_SECONDS: integer(
+    'How long a connection stays open without a request. Longer than proxies in front keep theirs, or some requests get no reply',
+    75,
+    1,
+    3600,
+  ),
   DATABASE_URL: {
     help: 'The database. A SQLite file is created if it does not exist',
-    allowed: 'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/NAME',
+    allowed: 'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/NAME, with each part percent-encoded',
     fallback: 'sqlite:./data/checkout.db',
     isSecret: true,
     schema: z._default(
@@ -112,7 +118,7 @@ const variables = {
     'Folder of a small file by which the server notices that the database was restored from an older backup (default: that of the SQLite file, or ./data). Keep it out of the backup',
   ),
   DATABASE_PREPARED_STATEMENTS: onUnlessOff(
-    'Prepared statements on PostgreSQL. Turn them off behind a pooler that does not support them, such as PgBouncer before 1.21',
+    'Prepared statements on PostgreSQL. Turn them off behind a pooler that does not keep track of them, such as PgBouncer before 1.21',
   ),
   PUBLIC_URL: url('URL where clients reach the server (default http://HOST:PORT)'),
   CHECKOUT_URL: url('URL of the hosted payment pages (default PUBLIC_URL/pay)'),
@@ -261,6 +267,7 @@ export function readConfig(environment: Environment) {
   return {
     host: data.HOST,
     port: data.PORT,
+    keepAliveSeconds: data.KEEP_ALIVE_SECONDS,
     databaseUrl: data.DATABASE_URL,
     markerDirectory: data.MARKER_DIRECTORY,
     hasPreparedStatements: data.DATABASE_PREPARED_STATEMENTS,

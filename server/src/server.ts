@@ -1,6 +1,5 @@
 /** The server: listens, serves the API and the pages, runs the jobs, and shuts down gracefully. */
 import { createHmac, randomUUID } from 'node:crypto';
-import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import { createExpressApp } from './api/express-app.js';
 import { createIdempotency } from './api/idempotency.js';
@@ -55,10 +54,10 @@ export async function startServer(
   log: Logger,
   overrides: Overrides = {},
 ): Promise<RunningServer> {
-  const { host, port, databaseUrl } = config;
+  const { host, port, keepAliveSeconds, databaseUrl } = config;
   // First, so that a second server on the same port fails before it changes anything.
   const listener = await orStartError(`HOST, PORT: cannot listen on ${host}:${port}`, () =>
-    listen(host, port),
+    listen(host, port, { keepAliveSeconds }),
   );
   let database: Database | undefined;
   try {
@@ -83,7 +82,7 @@ async function serve(
   const publicUrl = config.publicUrl ?? listener.url;
   const checkoutUrl = config.checkoutUrl ?? `${publicUrl}/pay`;
   const stopping = new AbortController();
-  const outage = createOutage({ log: wholeLog, probe: () => checkWritable(database) });
+  const outage = createOutage({ log: wholeLog, probe: () => checkWorks(database) });
   const log = withoutOutages(wholeLog, outage);
   let metrics: Metrics | undefined;
   const testSeed = await ensureTestSeed(database);
@@ -129,9 +128,8 @@ async function serve(
     {
       isStopping: () => isStopping,
       outage: () => outage.current(),
-      async pingDatabase() {
-        await sql`select 1`.execute(database.reader);
-      },
+      noteOutage: (error) => outage.note(error),
+      pingDatabase: () => database.ping(),
       clockSkewMs: () => app.serverTime.skewMs(),
       networks,
       webhookLagMs: async () => (await webhooks.backlog(database.reader)).lagMs,
@@ -238,6 +236,12 @@ async function serve(
   };
 }
 
+/** @throws while an outage of the database goes on */
+async function checkWorks(database: Database): Promise<void> {
+  await database.ping();
+  await checkWritable(database);
+}
+
 /** The jobs beside those of features. */
 function createJobList(
   app: App,
@@ -248,6 +252,8 @@ function createJobList(
   const { clock, worldRates, simulatedChains } = app;
   const jobs: Job[] = [
     { name: 'test clocks', intervalMs: 1000, run: () => clock.refresh() },
+    // Also where nobody asks /readyz: it ends connections whose other end is gone.
+    { name: 'database', intervalMs: 5000, run: () => database.ping() },
     { name: 'server time', intervalMs: 5000, run: () => app.serverTime.measure() },
     { name: 'key uses', intervalMs: 180_000, run: () => app.keys.writeUses() },
     { name: 'session uses', intervalMs: 180_000, run: () => app.people.sessions.writeUses() },

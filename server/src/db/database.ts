@@ -12,6 +12,8 @@ export interface Database {
   write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
   /** Runs several reads on one snapshot of the database. They see no later commits and block no writes. */
   snapshot<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
+  /** Rejects unless the database answers within seconds, and takes writes. It writes nothing. */
+  ping(): Promise<void>;
   /** The use of this process's connection pool; undefined on SQLite, which has none. */
   connections(): Connections | undefined;
   close(): Promise<void>;

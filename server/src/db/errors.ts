@@ -2,30 +2,58 @@
 import SqliteDatabase from 'better-sqlite3';
 import pg from 'pg';
 
+/** The database cannot be used now, and its driver has no code for why. */
+export class DatabaseUnavailable extends Error {
+  override readonly name = 'DatabaseUnavailable';
+}
+
+/** The server of the database takes no writes: it is a standby, or it was the primary before a failover. */
+export class DatabaseReadOnly extends Error {
+  override readonly name = 'DatabaseReadOnly';
+
+  constructor() {
+    super(
+      'it can only be read: this is a standby, or was the primary before a failover. DATABASE_URL must lead to the primary',
+    );
+  }
+}
+
 /**
- * PostgreSQL error classes: connection exception (08), invalid authorization (28), no such database (3D), insufficient
- * resources (53), shutting down or starting (57P).
+ * Errors of PostgreSQL after which the same statement may succeed: connection exception (08), read-only (25006), aborted or timed
+ * out transaction (25P), invalid authorization (28), no such database (3D), collision (40), insufficient resources (53), lock
+ * timeout (55P03), cancelled, shutting down or starting (57), system error (58). Behind a pooler also a prepared statement that
+ * its connection does not know (26000) or knows already (42P05).
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
-const postgresUnavailable = /^(08|28|3D|53|57P)/;
+const postgresUnavailable = /^(08|25006|25P|26000|28|3D|40001|40003|40P01|42P05|53|55P03|57|58)/;
+/** Those that concern one transaction, and say nothing about the next. */
+const postgresPassing = /^(25P|26000|40|42P05|55P03|57014)/;
+/** Those after which the connection is of no more use. */
+const postgresBroken = /^(08|25006|25P|26000|42P05|57P|58)/;
 /** Errors of `pg` that have only a message, and no code. */
 const connectionLost =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered)/;
+  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Client (has encountered|was closed)|Query read timeout|Received unexpected)/;
 const systemCodes = new Set([
   'ENOSPC',
+  'EROFS',
+  'EIO',
   'ECONNREFUSED',
   'ECONNRESET',
+  'ECONNABORTED',
   'EPIPE',
   'ETIMEDOUT',
+  'EHOSTDOWN',
   'EHOSTUNREACH',
+  'ENETDOWN',
   'ENETUNREACH',
   'ENOTFOUND',
   'EAI_AGAIN',
 ]);
-const sqliteUnavailable = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY)/;
+const sqliteUnavailable = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY|NOMEM|PROTOCOL)/;
 
 /** Whether the database is temporarily unavailable, so that a retry may help. */
 export function isUnavailable(error: unknown): boolean {
+  if (error instanceof DatabaseUnavailable || error instanceof DatabaseReadOnly) return true;
   if (error instanceof pg.DatabaseError) return postgresUnavailable.test(error.code ?? '');
   if (error instanceof SqliteDatabase.SqliteError) return sqliteUnavailable.test(error.code);
   // If all addresses of a host refuse the connection, Node.js throws one AggregateError.
@@ -34,20 +62,36 @@ export function isUnavailable(error: unknown): boolean {
   return ('code' in error && systemCodes.has(String(error.code))) || connectionLost.test(error.message);
 }
 
-/** Another process holds a lock for too long. The next attempt may succeed, so it is no outage. */
-const sqliteLocked = /^SQLITE_(BUSY|LOCKED)/;
-const diskFull = /^(SQLITE_FULL|ENOSPC|53100)/;
+/** Whether PostgreSQL refused to write. After a failover, so do all connections to what was the primary. */
+export function isReadOnly(error: unknown): boolean {
+  if (error instanceof DatabaseReadOnly) return true;
+  return error instanceof pg.DatabaseError && error.code === '25006';
+}
+
+/** Whether the connection to PostgreSQL that had this error must not be used again. */
+export function breaksConnection(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return postgresBroken.test(error.code ?? '');
+  return isUnavailable(error);
+}
+
+/** What happened to a database that is out of service, by the code of the error. */
+const reasons: readonly (readonly [RegExp, string])[] = [
+  [/^(SQLITE_FULL|ENOSPC|53100)/, 'the disk is full'],
+  [/^SQLITE_(BUSY|LOCKED)/, 'another program keeps its file locked'],
+  [/^SQLITE|EROFS|EIO/, 'its file cannot be read or written'],
+  [/^25006/, 'it can only be read, as a standby'],
+  [/^53/, 'it has no connections or memory left'],
+];
 /** A chain of causes can be a circle. */
 const maxCauses = 5;
 
 /** Why the database is out of service, for operators; undefined for any other error. */
 export function outageReason(error: unknown, depth = 0): string | undefined {
   if (!(error instanceof Error) || depth > maxCauses) return undefined;
-  const code = 'code' in error ? String(error.code) : '';
   if (!isUnavailable(error)) return outageReason(error.cause, depth + 1);
-  if (sqliteLocked.test(code)) return undefined;
-  if (diskFull.test(code)) return 'the disk is full';
-  return code.startsWith('SQLITE') ? 'its file cannot be read or written' : 'it cannot be reached';
+  const code = isReadOnly(error) ? '25006' : 'code' in error ? String(error.code) : '';
+  if (error instanceof pg.DatabaseError && postgresPassing.test(code)) return undefined;
+  return reasons.find(([pattern]) => pattern.test(code))?.[1] ?? 'it cannot be reached';
 }
 
 /** Whether PostgreSQL runs, but has no database of this name. */

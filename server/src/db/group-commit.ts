@@ -5,6 +5,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Transaction } from './engine.js';
+import { isUnavailable } from './errors.js';
 import { runInTransaction } from './transaction-context.js';
 
 /** A caller's transaction that waits for its turn. */
@@ -66,8 +67,9 @@ export function createGroupCommit(
         }
       });
     } catch (error) {
-      // Nothing was committed. If the outer transaction could not begin, only the first in the queue fails.
-      const failed = members.length > 0 ? members : queue.splice(0, 1);
+      // Nothing was committed. If the outer transaction could not begin, only the first in the queue fails; if another program holds
+      // the file, all do: each would wait as long for it again, and with it the whole process.
+      const failed = members.length > 0 ? members : queue.splice(0, isUnavailable(error) ? queue.length : 1);
       for (const { reject } of failed) reject(error);
       return;
     }

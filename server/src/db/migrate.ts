@@ -31,7 +31,6 @@ export async function migrate(
   // Read again if need be: another server can have migrated the database between the two reads.
   const other = isMissing ? undefined : otherTable(found) && otherTable(await readTables());
   if (breaking !== undefined || (mustExist && isMissing) || other !== undefined) {
-    await kysely.destroy();
     if (breaking !== undefined) {
       throw new Error(
         `it was migrated by a newer release (${breaking}). Start that release, or restore the backup from before the upgrade`,
@@ -46,10 +45,8 @@ export async function migrate(
   // The migrator would refuse a database of a newer release, even one that this release works on.
   if (!isMissing) return;
   const { error } = await migrator.migrateToLatest();
-  if (error !== undefined) {
-    await kysely.destroy();
-    throw error instanceof Error ? error : new Error('The database could not be migrated', { cause: error });
-  }
+  if (error === undefined) return;
+  throw error instanceof Error ? error : new Error('The database could not be migrated', { cause: error });
 }
 
 export function snapshotsOf(reader: Kysely<Schema>): Database['snapshot'] {

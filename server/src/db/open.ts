@@ -1,9 +1,11 @@
 /** Opens the database that `DATABASE_URL` names. */
 import { resolve } from 'node:path';
+import { errorMessage } from '../shared/error-message.js';
 import type { Database, DatabaseOptions } from './database.js';
 import { isMissingDatabase } from './errors.js';
 import { MissingDatabase } from './migrate.js';
 import { openPostgres } from './postgres.js';
+import { adviceFor, checkPostgresUrl } from './postgres-url.js';
 import { openSqlite } from './sqlite.js';
 
 /**
@@ -15,11 +17,13 @@ import { openSqlite } from './sqlite.js';
 export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
   if (url.startsWith('sqlite:')) return openSqlite(url.slice('sqlite:'.length), options);
   if (/^postgres(ql)?:\/\//.test(url)) {
+    checkPostgresUrl(url);
     try {
       return await openPostgres(url, options);
     } catch (error) {
       if (options.mustExist && isMissingDatabase(error)) throw new MissingDatabase();
-      throw error;
+      const advice = adviceFor(error);
+      throw advice === undefined ? error : new Error(`${errorMessage(error)}. ${advice}`, { cause: error });
     }
   }
   throw new Error('DATABASE_URL must be sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/NAME');

@@ -1,4 +1,4 @@
-/** PostgreSQL: a connection pool with pipelined statements and prepared queries. */
+/** PostgreSQL: transactions with pipelined statements, and prepared queries. */
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
@@ -13,15 +13,16 @@ import {
 import pg from 'pg';
 import type { Database, DatabaseOptions } from './database.js';
 import { isCollision, isStalePlan } from './errors.js';
+import { refuseForgetfulPooler } from './forgetful-pooler.js';
 import type { Transaction } from './engine.js';
 import { migrate, snapshotsOf } from './migrate.js';
+import { createPostgresPool, type PostgresPool } from './postgres-pool.js';
 import { combine, registerDirectRun, type NamedQuery } from './prepared.js';
 import type { SavepointConnection } from './savepoint.js';
 import type { Schema } from './schema.js';
 import type { SendingConnection } from './send.js';
 import { refuseInsideTransaction, runInTransaction } from './transaction-context.js';
 
-const connectionLimit = 10;
 /** The other connections are left for reads, so that transactions waiting for one row cannot block everything. */
 const transactionLimit = 8;
 const maxAttempts = 5;
@@ -34,26 +35,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
     getTypeParser: (oid, format): ((value: string) => unknown) =>
       oid === INT8 ? Number : (pg.types.getTypeParser(oid, format) as (value: string) => unknown),
   };
-  const pool = new pg.Pool({
-    connectionString: url,
-    max: connectionLimit,
-    types,
-    connectionTimeoutMillis: 5000,
-    keepAlive: true,
-    // Sends statements without waiting for earlier results. PostgreSQL answers in order.
-    pipeline: true,
-    // A replica that freezes or loses its network must not keep rows locked until TCP times out, hours later.
-    idle_in_transaction_session_timeout: 30_000,
-  } as pg.PoolConfig);
-  // The next query replaces an idle connection that breaks, and reports the error if it cannot.
-  pool.on('error', () => {});
-  // The same for a connection that breaks between two queries of a transaction. Without a listener, the process would
-  // crash.
-  pool.on('connect', (client) => {
-    client.on('error', () => {});
-    // Compiling a plan takes half a second, and no query here runs that long. PostgreSQL would compile those of deep pages.
-    client.query('set jit = off').catch(() => {});
-  });
+  const pool = createPostgresPool(url, types);
   const names = options.hasPreparedStatements === false ? undefined : { generation: 0 };
   const kysely = new Kysely<Schema>({
     dialect: {
@@ -63,16 +45,21 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
       createQueryCompiler: () => new PostgresQueryCompiler(),
     },
   });
-  await migrate(kysely, 'postgres', options);
+  try {
+    if (names) await refuseForgetfulPooler(pool);
+    await migrate(kysely, 'postgres', options);
+  } catch (error) {
+    await kysely.destroy();
+    throw error;
+  }
   registerDirectRun(kysely, async (text, values, name) => {
     refuseInsideTransaction();
     const read = () => pool.query<object>(statementOf(names, text, values, name));
-    const { rows } = await read().catch((error: unknown) => {
+    return read().catch((error: unknown) => {
       if (!isStalePlan(error)) throw error;
       renew(names);
       return read();
     });
-    return rows;
   });
   const limited = createLimiter(transactionLimit);
 
@@ -100,7 +87,11 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
       }
     },
     snapshot: snapshotsOf(kysely),
-    connections: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
+    async ping() {
+      refuseInsideTransaction();
+      await pool.ping();
+    },
+    connections: pool.connections,
     close: () => kysely.destroy(),
   };
 }
@@ -136,14 +127,14 @@ function renew(names: StatementNames | undefined): void {
   if (names) names.generation += 1;
 }
 
-function pipelinedDriver(pool: pg.Pool, names: StatementNames | undefined): Driver {
+function pipelinedDriver(pool: PostgresPool, names: StatementNames | undefined): Driver {
   const connections = new WeakMap<pg.PoolClient, PipelinedConnection>();
   return {
     init: () => Promise.resolve(),
     async acquireConnection(): Promise<PipelinedConnection> {
       refuseInsideTransaction();
-      const client = await pool.connect();
-      const connection = connections.get(client) ?? new PipelinedConnection(client, names);
+      const client = await pool.acquire();
+      const connection = connections.get(client) ?? new PipelinedConnection(client, pool, names);
       connections.set(client, connection);
       return connection;
     },
@@ -164,6 +155,7 @@ const writeCommands = new Set(['INSERT', 'UPDATE', 'DELETE', 'MERGE']);
 
 class PipelinedConnection implements SendingConnection, SavepointConnection {
   readonly #client: pg.PoolClient;
+  readonly #pool: PostgresPool;
   readonly #names: StatementNames | undefined;
   readonly #stream: Socket;
   #isCorked = false;
@@ -171,11 +163,12 @@ class PipelinedConnection implements SendingConnection, SavepointConnection {
   #sent: Promise<void>[] = [];
   /** The writes that will be sent as one statement; undefined unless `together` runs. */
   #batch: NamedQuery[] | undefined;
-  /** The first error of those statements. */
+  /** The first error of the transaction. */
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(client: pg.PoolClient, names: StatementNames | undefined) {
+  constructor(client: pg.PoolClient, pool: PostgresPool, names: StatementNames | undefined) {
     this.#client = client;
+    this.#pool = pool;
     this.#names = names;
     // pg's types do not declare `connection`.
     this.#stream = (client as unknown as { connection: { stream: Socket } }).connection.stream;
@@ -189,9 +182,8 @@ class PipelinedConnection implements SendingConnection, SavepointConnection {
         ...(writeCommands.has(command) && { numAffectedRows: BigInt(rowCount ?? 0) }),
       };
     } catch (error) {
-      if (isStalePlan(error)) renew(this.#names);
       // After a failed statement, all later ones in the transaction fail too. Only the first error has the cause.
-      throw this.#failure?.error ?? error;
+      throw this.#fail(error);
     }
   }
 
@@ -220,22 +212,22 @@ class PipelinedConnection implements SendingConnection, SavepointConnection {
   }
 
   begin(statement: string): void {
-    this.#sent = [];
-    this.#failure = undefined;
     this.#cork();
-    this.#watch(this.#client.query(statement));
+    this.#watch(this.#client.query(`${statement}${this.#pool.settingsOf(this.#client)}`));
   }
 
   async commit(): Promise<void> {
     this.#cork();
-    const committed = this.#client.query('commit');
     // PostgreSQL answers in order, so the statements sent before have their results by then.
-    await Promise.all([committed, ...this.#sent]);
+    this.#watch(this.#client.query('commit'));
+    await Promise.all(this.#sent);
+    // PostgreSQL rolls back a transaction with a failed statement, and says so without an error.
     if (this.#failure) throw this.#failure.error;
   }
 
+  /** Never rejects: the caller needs the error before it. A connection that could not roll back ends when it is released. */
   async rollback(): Promise<void> {
-    await this.#client.query('rollback');
+    this.#watch(this.#client.query('rollback'));
     await Promise.all(this.#sent);
   }
 
@@ -264,7 +256,10 @@ class PipelinedConnection implements SendingConnection, SavepointConnection {
   }
 
   release(): void {
-    this.#client.release();
+    const failure = this.#failure?.error;
+    this.#sent = [];
+    this.#failure = undefined;
+    this.#pool.release(this.#client, failure);
   }
 
   #query({ sql, parameters, name }: ReturnType<typeof combine>): Promise<pg.QueryResult> {
@@ -288,11 +283,17 @@ class PipelinedConnection implements SendingConnection, SavepointConnection {
       result.then(
         () => undefined,
         (error: unknown) => {
-          if (isStalePlan(error)) renew(this.#names);
-          this.#failure ??= { error };
+          this.#fail(error);
         },
       ),
     );
+  }
+
+  /** @returns the first error of the transaction */
+  #fail(error: unknown): unknown {
+    if (isStalePlan(error)) renew(this.#names);
+    this.#failure ??= { error: this.#pool.note(this.#client, error) };
+    return this.#failure.error;
   }
 }
 

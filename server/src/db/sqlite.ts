@@ -50,7 +50,13 @@ export async function openSqlite(path: string, options: DatabaseOptions = {}): P
     });
   const writing = connect();
   const writer = open(writing);
-  await migrate(writer, 'sqlite', { mustExist });
+  try {
+    await migrate(writer, 'sqlite', { mustExist });
+  } catch (error) {
+    await writer.destroy();
+    serverLock?.close();
+    throw error;
+  }
   // Only now it is certain that the files are the server's own.
   if (isFile) protectDatabaseFiles(path, warn);
   // In WAL mode, reads on another connection run alongside a write transaction. A database in memory has only one
@@ -85,6 +91,11 @@ export async function openSqlite(path: string, options: DatabaseOptions = {}): P
       return write(work);
     },
     snapshot: snapshotsOf(reader),
+    async ping() {
+      refuseInsideTransaction();
+      // It takes the lock for writes, and without a change nothing reaches the disk.
+      await write(() => Promise.resolve());
+    },
     connections: () => undefined,
     async close() {
       preparedReads?.close();

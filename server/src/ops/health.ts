@@ -10,7 +10,9 @@ export interface Condition {
   isStopping(): boolean;
   /** Undefined while the database works. */
   outage(): CurrentOutage | undefined;
-  /** Rejects if the database does not respond. */
+  /** Whether an error of the database is that of an outage, which then begins. */
+  noteOutage(error: unknown): boolean;
+  /** Rejects if the database does not respond, or takes no writes. */
   pingDatabase(): Promise<void>;
   /** How far this machine's clock is ahead of the server's time. */
   clockSkewMs(): number;
@@ -33,16 +35,20 @@ class NotReady extends Error {
   override readonly name = 'NotReady';
 }
 
+function refuseOutage(condition: Condition): void {
+  const outage = condition.outage();
+  if (!outage) return;
+  throw new NotReady(`the database is out of service: ${outage.reason}`, { cause: outage.error });
+}
+
 export function createCheckReady(condition: Condition, limits: ReadyLimits): CheckReady {
   return async () => {
     if (condition.isStopping()) throw new NotReady('the server is shutting down');
-    const outage = condition.outage();
-    if (outage) {
-      throw new NotReady(`the database is out of service: ${outage.reason}`, { cause: outage.error });
-    }
+    refuseOutage(condition);
     try {
       await condition.pingDatabase();
     } catch (error) {
+      if (condition.noteOutage(error)) refuseOutage(condition);
       throw new NotReady('the database is not responding', { cause: error });
     }
     const skewMs = condition.clockSkewMs();

@@ -21,11 +21,19 @@ export interface Listener {
 /** Longer than a phone that changes its network needs, and less than a stranger needs to hold many connections. */
 const longestStopMs = 8000;
 
-/**
- * @param stopMs how long a request may stop before it is complete
- * @throws if the address is in use or not available
- */
-export async function listen(host: string, port: number, stopMs = longestStopMs): Promise<Listener> {
+export interface ListenerOptions {
+  /** How long a connection stays open without a request, 75 s by default. */
+  readonly keepAliveSeconds?: number;
+  /** How long a request may stop before it is complete. */
+  readonly stopMs?: number;
+}
+
+/** @throws if the address is in use or not available */
+export async function listen(
+  host: string,
+  port: number,
+  { keepAliveSeconds = 75, stopMs = longestStopMs }: ListenerOptions = {},
+): Promise<Listener> {
   let handle: RequestListener = (_request, response) => {
     response.writeHead(503, { 'Content-Type': 'application/json; charset=utf-8', 'Retry-After': '1' });
     response.end(
@@ -48,8 +56,11 @@ export async function listen(host: string, port: number, stopMs = longestStopMs)
     request.url = originForm(request.url ?? '/');
     handle(request, response);
   });
-  // Clients that take longer than this to send a request are disconnected.
-  server.requestTimeout = 60_000;
+  // Longer than proxies keep idle connections: a request that arrives while this side closes gets no reply.
+  server.keepAliveTimeout = keepAliveSeconds * 1000;
+  // Clients that take longer than this to send a request are disconnected. A shorter limit would end idle connections too.
+  server.headersTimeout = server.keepAliveTimeout + 5000;
+  server.requestTimeout = server.headersTimeout;
   server.listen(port, host);
   await once(server, 'listening');
   const { port: actualPort } = server.address() as AddressInfo;

@@ -6,6 +6,7 @@ import type { LookupAddress } from 'node:dns';
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
+import { destinationsOf, type Address } from '../shared/embedded-addresses.js';
 import { errorMessage } from '../shared/error-message.js';
 import type { Mode } from '../shared/scope.js';
 
@@ -19,7 +20,6 @@ export class TargetRefused extends Error {
   override readonly name = 'TargetRefused';
 }
 
-type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Subnet = readonly [Address, number];
 
 /** Cloud metadata services, which hand out credentials to any internal caller, and link-local addresses. */
@@ -49,8 +49,7 @@ export function createTargets(options: TargetsOptions) {
   const { isForDevelopment, resolve = resolveBySystem } = options;
   const allowedSubnets = options.allowed.map((subnet) => ipaddr.parseCIDR(subnet));
 
-  function checkAddress(text: string, mode: Mode): void {
-    const address = ipaddr.process(text);
+  function checkDestination(address: Address, text: string, mode: Mode): void {
     const range = address.range();
     const isForbidden = isIn(address, forbiddenSubnets);
     const isPublic = range === 'unicast' && (address.kind() === 'ipv4' || isIn(address, [globalIpv6]));
@@ -58,11 +57,17 @@ export function createTargets(options: TargetsOptions) {
     const isAllowed =
       isPublic || isIn(address, allowedSubnets) || (mode === 'test' && isForDevelopment && isDevelopment);
     if (!isForbidden && isAllowed) return;
+    const place = address.kind() === ipaddr.parse(text).kind() ? undefined : address.toString();
     throw new TargetRefused(
       isForbidden || (mode === 'test' && !isDevelopment)
-        ? `Webhooks are never sent to ${text}: it is a reserved, link-local or cloud metadata address`
-        : `${text} is not a public address. WEBHOOK_ALLOW_PRIVATE can allow its subnet`,
+        ? `Webhooks are never sent to ${text}: it ${place === undefined ? 'is' : `leads to ${place},`} a reserved, link-local or cloud metadata address`
+        : `${text} ${place === undefined ? 'is' : `leads to ${place}, which is`} not a public address. WEBHOOK_ALLOW_PRIVATE can allow its subnet`,
     );
+  }
+
+  /** Judges where a connection ends up, whatever prefix leads there. */
+  function checkAddress(text: string, mode: Mode): void {
+    for (const address of destinationsOf(text)) checkDestination(address, text, mode);
   }
 
   async function resolveChecked(hostname: string, mode: Mode): Promise<readonly LookupAddress[]> {

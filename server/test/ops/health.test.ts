@@ -20,6 +20,7 @@ const limits = { chainLagSeconds: 60, webhookLagSeconds: 30 };
 const healthy: Condition = {
   isStopping: () => false,
   outage: () => undefined,
+  noteOutage: () => false,
   pingDatabase: () => Promise.resolve(),
   clockSkewMs: () => 2000,
   networks: () => [

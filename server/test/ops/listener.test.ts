@@ -113,7 +113,7 @@ it.each([
     'ZZ\r\nx\r\n0\r\n\r\n',
   ],
 ])('cuts a request %s', async (_, headers, body) => {
-  const listener = await listen('127.0.0.1', 0, 100);
+  const listener = await listen('127.0.0.1', 0, { stopMs: 100 });
   listener.serve((request, response) => {
     request.resume().once('end', () => response.end('served'));
   });
@@ -125,7 +125,7 @@ it.each([
 });
 
 it('waits for a reply that takes longer than a request may stop', async () => {
-  const listener = await listen('127.0.0.1', 0, 20);
+  const listener = await listen('127.0.0.1', 0, { stopMs: 20 });
   listener.serve((request, response) => {
     request.resume().once('end', () => setTimeout(() => response.end('served'), 100));
   });

@@ -1,11 +1,10 @@
 /** A disk that is full and a database that stops: honest replies, one line in the log, and recovery without help. */
-import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createLog } from '../../src/log.js';
 import { call } from '../support/call.js';
 import { engines, type TestDatabase } from '../support/engines.js';
+import { openAddress, type Address } from '../support/moving-address.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const token = 'scrape-me-0123456789';
@@ -17,7 +16,7 @@ const messagesOf = (text: string) => lines.filter(({ msg }) => msg === text);
 
 let server: TestServer | undefined;
 let database: TestDatabase | undefined;
-let proxy: Proxy | undefined;
+let proxy: Address | undefined;
 afterEach(async () => {
   lines.length = 0;
   await server?.stop();
@@ -98,58 +97,12 @@ describe.each(engines)('A full disk on $name', (engine) => {
   });
 });
 
-/** A TCP proxy in front of PostgreSQL, which can be cut as if the database had stopped. */
-interface Proxy {
-  readonly url: string;
-  cut(): Promise<void>;
-  mend(): Promise<void>;
-  stop(): Promise<void>;
-}
-
-async function startProxy(target: string): Promise<Proxy> {
-  const { hostname, port } = new URL(target);
-  const sockets = new Set<Socket>();
-  const accept = (client: Socket) => {
-    const upstream = connect(Number(port || 5432), hostname);
-    for (const socket of [client, upstream]) {
-      sockets.add(socket);
-      socket
-        .on('error', () => undefined)
-        .once('close', () => {
-          sockets.delete(socket);
-          client.destroy();
-          upstream.destroy();
-        });
-    }
-    client.pipe(upstream).pipe(client);
-  };
-  let listening: Server | undefined;
-  let at = 0;
-  const mend = async () => {
-    listening = createServer(accept).listen(at, '127.0.0.1');
-    await once(listening, 'listening');
-    at = (listening.address() as AddressInfo).port;
-  };
-  const cut = async () => {
-    const closed = listening && once(listening, 'close');
-    listening?.close();
-    for (const socket of sockets) socket.destroy();
-    await closed;
-    listening = undefined;
-  };
-  await mend();
-  const url = new URL(target);
-  url.hostname = '127.0.0.1';
-  url.port = String(at);
-  return { url: url.href, cut, mend, stop: cut };
-}
-
 describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))(
   'A database that stops: $name',
   (engine) => {
     it('is a 503 and no bug, and the server is back when the database is', async () => {
       database = await engine.create();
-      proxy = await startProxy(database.url);
+      proxy = await openAddress(database.url);
       server = await startServer({
         engine,
         databaseUrl: proxy.url,

@@ -1,0 +1,249 @@
+/** Public reports of errors of databases that reached callers as bugs: they are a 503 that says when to retry, and the connection is clean afterwards. */
+import { setTimeout as delay } from 'node:timers/promises';
+import SqliteDatabase from 'better-sqlite3';
+import { sql } from 'kysely';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Database } from '../../src/db/database.js';
+import { outageReason } from '../../src/db/errors.js';
+import { openDatabase } from '../../src/db/open.js';
+import { call } from '../support/call.js';
+import { engines, sqlite, type TestDatabase } from '../support/engines.js';
+import { startServer, type TestServer } from '../support/server.js';
+
+const [postgres] = engines.filter(({ name }) => name === 'PostgreSQL');
+const create = ({ api }: TestServer) =>
+  api('POST', '/v1/payments/checkout', { body: { amount: 10, baseCurrency: 'USD' } });
+const ready = async ({ url }: TestServer) => call(url, 'GET', '/readyz');
+
+/** By SQLSTATE, with where it comes from. */
+const passing = {
+  '08000': 'connection exception',
+  '08006': 'connection failure',
+  '08P01': 'PgBouncer: query_wait_timeout, no more connections allowed, server login failed',
+  25006: 'read-only (HikariCP#1802, npgsql/efcore.pg#1306, gpustack#6105)',
+  '25P03': 'idle in a transaction for too long',
+  26000: 'a pooler that forgets prepared statements (prisma#11643)',
+  '42P05': 'a pooler that mixes them up (kysely#1076)',
+  40001: 'serialization failure, beyond all attempts',
+  '40P01': 'deadlock, beyond all attempts',
+  53200: 'out of memory',
+  53300: 'too many connections (supabase, RDS)',
+  53400: 'configuration limit exceeded',
+  '55P03': 'lock not available',
+  57014: 'cancelled, or statement_timeout (pg-promise#566)',
+  '57P01': 'the administrator shuts it down',
+  '57P02': 'crash shutdown',
+  '57P03': 'it starts up or recovers',
+  '57P05': 'idle session',
+  58000: 'system error',
+  58030: 'I/O error',
+};
+
+describe.skipIf(!postgres)('PostgreSQL', () => {
+  let made: TestDatabase;
+  let other: Database;
+  let server: TestServer | undefined;
+  beforeEach(async () => {
+    if (!postgres) return;
+    made = await postgres.create();
+    other = await openDatabase(made.url);
+  });
+  afterEach(async () => {
+    await server?.stop();
+    server = undefined;
+    await other.close();
+    await made.dispose();
+  });
+
+  const start = async () => {
+    if (!postgres) throw new Error('There is no PostgreSQL');
+    server = await startServer({ engine: postgres, databaseUrl: made.url });
+    return server;
+  };
+  /** What each insert of a payment does first. */
+  const onInsert = async (statement: string) => {
+    await sql.raw(`drop function if exists act cascade`).execute(other.reader);
+    await sql
+      .raw(
+        `create function act() returns trigger language plpgsql as $$ begin ${statement}; return new; end $$`,
+      )
+      .execute(other.reader);
+    await sql
+      .raw('create trigger act before insert on payments for each row execute function act()')
+      .execute(other.reader);
+  };
+
+  it('answers 503 with Retry-After for every error after which a retry may help, and 500 for a bug', async () => {
+    const running = await start();
+    const replies: Record<string, unknown> = {};
+    for (const code of [...Object.keys(passing), '22012', '23514']) {
+      await onInsert(`raise exception 'as reported' using errcode = '${code}'`);
+      const { status, headers, body } = await create(running);
+      replies[code] = [status, body.data.code, headers.has('retry-after')];
+    }
+    const expected = Object.keys(passing).map((code) => [code, [503, 'service_unavailable', true]] as const);
+    const bug = [500, 'internal_error', false];
+    expect(replies).toEqual({ ...Object.fromEntries(expected), 22012: bug, 23514: bug });
+    await sql.raw('drop function act cascade').execute(other.reader);
+    await expect.poll(async () => (await ready(running)).status, { timeout: 10_000 }).toBe(200);
+    for (let index = 0; index < 20; index += 1) expect((await create(running)).status).toBe(200);
+  });
+
+  // pg-promise#566, brianc/node-postgres#154: the connection came back to the pool in an aborted transaction
+  it('answers 503 to whoever is cancelled, and nobody gets an aborted transaction from the pool', async () => {
+    const running = await start();
+    await onInsert('perform pg_sleep(20)');
+    const cancelled = Promise.all(Array.from({ length: 8 }, () => create(running)));
+    const isOver = { value: false };
+    const cancelling = (async () => {
+      while (!isOver.value) {
+        await sql`select pg_cancel_backend(pid) from pg_stat_activity
+          where datname = current_database() and wait_event = 'PgSleep'`.execute(other.reader);
+        await delay(20);
+      }
+    })();
+    const answers = await cancelled;
+    isOver.value = true;
+    await cancelling;
+    expect([...new Set(answers.map(({ status, body }) => `${status} ${String(body.data.code)}`))]).toEqual([
+      '503 service_unavailable',
+    ]);
+    await sql.raw('drop function act cascade').execute(other.reader);
+    const after = await Promise.all(Array.from({ length: 30 }, () => create(running)));
+    expect([...new Set(after.map(({ status }) => status))]).toEqual([200]);
+  });
+
+  /** Cancels or ends the statement that sleeps. */
+  const stop = async (how: 'pg_cancel_backend' | 'pg_terminate_backend') => {
+    const find = async () => {
+      const { rows } = await sql<{
+        is_done: boolean;
+      }>`select ${sql.raw(how)}(pid) as is_done from pg_stat_activity
+        where datname = current_database() and wait_event = 'PgSleep'`.execute(other.reader);
+      return rows.length;
+    };
+    await expect.poll(find, { timeout: 10_000 }).toBeGreaterThan(0);
+  };
+
+  // "current transaction is aborted, commands ignored until end of transaction block"
+  it('reports the first error of a transaction, not those of the statements behind it', async () => {
+    const database = await openDatabase(made.url);
+    for (const [how, code] of [
+      ['pg_cancel_backend', '57014'],
+      ['pg_terminate_backend', '57P01'],
+    ] as const) {
+      const errors: unknown[] = [];
+      const failing = database.write(async (transaction) => {
+        const statements = ['select pg_sleep(20)', 'select 1', 'select 2'];
+        const results = await Promise.allSettled(
+          statements.map((text) => sql.raw(text).execute(transaction)),
+        );
+        errors.push(...results.map((result) => (result.status === 'rejected' ? result.reason : undefined)));
+        throw errors[2];
+      });
+      await Promise.all([expect(failing).rejects.toMatchObject({ code }), stop(how)]);
+      expect(errors).toMatchObject([{ code }, { code }, { code }]);
+    }
+    await expect(database.ping()).resolves.toBeUndefined();
+    await database.close();
+  });
+
+  it('does not say that a transaction is committed which PostgreSQL has rolled back', async () => {
+    const database = await openDatabase(made.url);
+    const swallowed = database.write(async (transaction) => {
+      await transaction.insertInto('settings').values({ name: 'lost', value: 'x' }).execute();
+      await sql`select 1 / 0`.execute(transaction).catch(() => undefined);
+    });
+    await expect(swallowed).rejects.toMatchObject({ code: '22012' });
+    await database.close();
+  });
+
+  it('says why a connection ended between two statements of a transaction', async () => {
+    const database = await openDatabase(made.url);
+    let goOn: () => void = () => undefined;
+    const isEnded = new Promise<void>((resolve) => (goOn = resolve));
+    let pid: number | undefined;
+    const failing = database.write(async (transaction) => {
+      pid = (await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(transaction)).rows[0]?.pid;
+      await isEnded;
+      await sql`select 1`.execute(transaction);
+    });
+    await expect.poll(() => pid).toBeDefined();
+    await sql`select pg_terminate_backend(${pid}, 5000)`.execute(other.reader);
+    await delay(100);
+    goOn();
+    await expect(failing).rejects.toMatchObject({ code: '57P01' });
+    await expect(database.ping()).resolves.toBeUndefined();
+    await database.close();
+  });
+});
+
+describe('SQLite', () => {
+  // The sibling of a PostgreSQL that takes no writes: somebody holds the file, as a backup program or a shell does.
+  it('answers 503, and /readyz too, while another program keeps its file locked', async () => {
+    const server = await startServer({ engine: sqlite });
+    try {
+      await expect.poll(async () => (await ready(server)).status, { timeout: 10_000 }).toBe(200);
+      const holder = new SqliteDatabase(server.databaseUrl.slice('sqlite:'.length));
+      holder.exec('begin immediate');
+      const { status, headers, body } = await create(server);
+      expect([status, body.data.code, headers.has('retry-after')]).toEqual([
+        503,
+        'service_unavailable',
+        true,
+      ]);
+      const unready = await ready(server);
+      expect([unready.status, unready.body.message]).toEqual([
+        503,
+        'Not ready to serve: the database is out of service: another program keeps its file locked',
+      ]);
+      holder.exec('rollback');
+      holder.close();
+      await expect.poll(async () => (await ready(server)).status, { timeout: 20_000 }).toBe(200);
+      expect((await create(server)).status).toBe(200);
+    } finally {
+      await server.stop();
+    }
+  }, 90_000);
+
+  it('says of a file that can only be read, or that a disk cannot read, what it is', () => {
+    const database = new SqliteDatabase(':memory:');
+    database.exec('create table t (a)');
+    database.pragma('query_only = on');
+    let error: unknown;
+    try {
+      database.exec('insert into t values (1)');
+    } catch (thrown) {
+      error = thrown;
+    }
+    expect(error).toMatchObject({ code: 'SQLITE_READONLY' });
+    expect(outageReason(error)).toBe('its file cannot be read or written');
+    for (const code of ['SQLITE_IOERR_WRITE', 'SQLITE_CANTOPEN']) {
+      expect(outageReason(new SqliteDatabase.SqliteError('', code))).toBe(
+        'its file cannot be read or written',
+      );
+    }
+  });
+
+  // The file system under it turns read-only, as Linux does after an error of the disk.
+  it('answers 503, and /readyz too, while its file can only be read', async () => {
+    const server = await startServer({ engine: sqlite });
+    const readOnly = (isOn: boolean) =>
+      server.database.write((transaction) =>
+        sql.raw(`pragma query_only = ${isOn ? 'on' : 'off'}`).execute(transaction),
+      );
+    try {
+      await readOnly(true);
+      const { status, body } = await create(server);
+      expect([status, body.data.code]).toEqual([503, 'service_unavailable']);
+      expect((await ready(server)).body.message).toBe(
+        'Not ready to serve: the database is out of service: its file cannot be read or written',
+      );
+      await readOnly(false);
+      await expect.poll(async () => (await ready(server)).status, { timeout: 10_000 }).toBe(200);
+      expect((await create(server)).status).toBe(200);
+    } finally {
+      await server.stop();
+    }
+  });
+});
