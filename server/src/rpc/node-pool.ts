@@ -62,7 +62,10 @@ export function createNodePool<C>(options: NodePoolOptions<C>) {
   const budget = requestsPerMinute === undefined ? undefined : createRequestBudget(requestsPerMinute, now);
   let inUse: Member | undefined;
   const members = options.nodes.map((url, index): Member => ({
-    client: createNodeClient({ ...options, name: `node ${index + 1}`, url, budget, now }),
+    client: createNodeClient({
+      ...{ ...options, name: `node ${index + 1}`, url, budget, now },
+      onLimit: (message) => warn?.(`${network}: ${message}`),
+    }),
     isVerified: false,
     failures: 0,
     restsUntil: 0,
@@ -167,10 +170,16 @@ export function createNodePool<C>(options: NodePoolOptions<C>) {
         problem: member.problem?.message,
         /** What kind of problem it is: it may be told to anybody. */
         fault: member.problem?.fault,
+        /** Why it is asked fewer calls in one request than usual; undefined if it is not. */
+        limit: member.client.limit(),
         /** Whether it did the last piece of work. */
         isInUse: member === inUse,
         ...member.client.usage(),
       })),
+
+    /** What the nodes do not take, as one sentence each; undefined if there is nothing. */
+    limits: (): string | undefined =>
+      members.flatMap(({ client }) => client.limit() ?? []).join('; ') || undefined,
 
     /** How many requests the budget leaves now; undefined without one. */
     requestsLeft: () => budget?.left(),
