@@ -192,7 +192,8 @@ it.each<[string, () => Promise<unknown>]>([
   ['pending transactions', () => evm.pendingBlock()],
 ])('A node that does not have the method is not asked again for ten minutes: %s', async (_, ask) => {
   fail({ code: -32601, message: 'the method does not exist' });
-  expect([await ask(), await ask()]).toEqual(['unsupported', 'unsupported']);
+  const unsupported = { kind: 'unsupported' };
+  expect([await ask(), await ask()]).toEqual([unsupported, unsupported]);
   expect(proxy.requests).toBe(1);
 });
 
