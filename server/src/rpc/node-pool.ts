@@ -170,8 +170,6 @@ export function createNodePool<C>(options: NodePoolOptions<C>) {
         problem: member.problem?.message,
         /** What kind of problem it is: it may be told to anybody. */
         fault: member.problem?.fault,
-        /** Why it is asked fewer calls in one request than usual; undefined if it is not. */
-        limit: member.client.limit(),
         /** Whether it did the last piece of work. */
         isInUse: member === inUse,
         ...member.client.usage(),

@@ -330,13 +330,16 @@ export async function readIncome(
   const calls = block.transactions.filter(
     ({ to, value }) => value > 0n && to !== null && treasuries.includes(to),
   );
-  const receipts = await evm.receipts(calls.map(({ hash }) => hash));
+  const receipts = await readReceipts(
+    evm,
+    calls.map(({ hash }) => hash),
+  );
   const swept = logs.flatMap((log) => readSwept(log) ?? []);
   return treasuries.map((treasury) =>
     incomeOf({
       treasury,
       swept,
-      calls: calls.filter(({ to }, index) => to === treasury && receipts[index]?.isSuccess === true),
+      calls: calls.filter(({ to, hash }) => to === treasury && receipts.get(hash)?.isSuccess === true),
     }),
   );
 }

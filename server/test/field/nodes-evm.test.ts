@@ -342,9 +342,9 @@ describe('A token transfer', () => {
   });
 
   it('is found when ranges are refused with HTTP 413 (eigensdk-go PR 169)', async () => {
-    await anvil.mine(20);
+    await anvil.mine(4);
     await pay(address);
-    await anvil.mine(20);
+    await anvil.mine(4);
     proxy.respond = (response, calls) => {
       const call = calls.find(({ method }) => method === 'eth_getLogs');
       if (!call || !isRange(call)) return false;

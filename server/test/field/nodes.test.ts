@@ -231,9 +231,9 @@ describe.each(reports)('$source: $shape', ({ most, reshape, respond, words }) =>
   it('the scan catches up, and finds what was paid', async () => {
     const follower = await follow(openChain());
     const address = testAddress('evm', nextIndex++);
-    await anvil.mine(20);
+    await anvil.mine(12);
     await anvil.send(address, 7n);
-    await anvil.mine(20);
+    await anvil.mine(12);
     await follower.sync();
     expect(follower.received(address)).toEqual([{ currency: 'ETH', amount: 7n }]);
   });
@@ -277,7 +277,7 @@ describe('What was answered is kept', () => {
 
   it('of a batch of which single calls were limited, after the pause that the node asks for (node#36 of conduitxyz)', async () => {
     const limit = errorOf(429, 'Your app has exceeded its compute units per second capacity.');
-    let left = 2;
+    let left = 1;
     proxy.reshape = (requests, answers) =>
       requests.length > 5 && left-- > 0
         ? [...answers.slice(0, 5), ...refusing(requests.slice(5), limit)]

@@ -147,8 +147,9 @@ export function createEvmClient(
       Promise.all(
         txHashes.map(async (txHash) => {
           const answer = await ask('eth_getTransactionReceipt', txHash);
-          // Some nodes have a receipt before they know its block.
-          return isInBlock(answer) === true ? parseReceipt(answer) : undefined;
+          if (answer === null || answer === undefined) return undefined;
+          if (isInBlock(answer) === true) return parseReceipt(answer);
+          throw new NodeError('inconsistent', `${node.name} has a receipt, but not its block`);
         }),
       ),
 

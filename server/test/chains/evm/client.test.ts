@@ -242,13 +242,13 @@ describe('Nonsense is a fault of the node, whatever was asked', () => {
   });
 });
 
-it('A receipt of no block is none yet', async () => {
-  for (const nonsense of ['0xzz', {}, { blockHash: null, blockNumber: null, logs: [] }]) {
-    proxy.change = () => nonsense;
-    expect(await evm.receipts([`0x${'12'.repeat(32)}`])).toEqual([undefined]);
-  }
-  proxy.change = () => ({ blockHash: 'x' });
-  await expect(evm.receipts([`0x${'12'.repeat(32)}`])).rejects.toMatchObject({ fault: 'garbage' });
+it.each<[string, unknown]>([
+  ['garbage', { blockHash: 'x' }],
+  ['inconsistent', { blockHash: null, blockNumber: null, logs: [] }],
+  ['inconsistent', '0xzz'],
+])('A receipt that is none, or of no block, is a fault of the node: %s', async (fault, answer) => {
+  proxy.change = () => answer;
+  await expect(evm.receipts([`0x${'12'.repeat(32)}`])).rejects.toMatchObject({ fault });
 });
 
 it('Stops when it is told to', async () => {
