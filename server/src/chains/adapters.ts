@@ -68,7 +68,8 @@ export const adapters: Adapters = {
 const nodesConfig = (configured: ConfiguredNetwork): NodesConfig => {
   const { network, nodes, headers, requestsPerMinute, isOnDemand, blockSeconds } = configured;
   const blockTimeMs = isOnDemand ? undefined : blockSeconds * 1000;
-  return { mode: network.mode, network: network.code, nodes, headers, requestsPerMinute, blockTimeMs };
+  const asked = { nodes, headers, requestsPerMinute, maxBatch: configured.batchSize };
+  return { mode: network.mode, network: network.code, ...asked, blockTimeMs };
 };
 
 function chainDeps({ network: { mode, code } }: ConfiguredNetwork, deps: ConnectDeps): ChainDeps {

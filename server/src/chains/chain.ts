@@ -104,6 +104,8 @@ export interface Chain extends NetworkRef {
    * @returns blocks from `from` on, in order, without gaps; not after `to`, and maybe fewer than that
    */
   blocks?(from: number, to: number, signal: AbortSignal): Promise<readonly ChainBlock[]>;
+  /** What its nodes do not take, in their own words, although they can be read; undefined if there is nothing. */
+  limits?(): string | undefined;
   /** Lets a lower head follow than was reported before: somebody has accepted that those blocks are gone. */
   forgetHead?(): void;
   /** The block at a height as each node that can be asked tells it. @throws NodesUnavailable if none can */

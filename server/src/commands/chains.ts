@@ -18,7 +18,7 @@ export const chainCommands: Group = {
   commands: {
     status: command({
       summary:
-        'Lists the networks with the last block that was scanned, how many blocks are left to read, why one is not read, and how nodes disagree; networks of NETWORKS_FILE that never worked too, and those that were removed from it.',
+        'Lists the networks with the last block that was scanned, how many blocks are left to read, why one is not read, what its nodes do not take, and how they disagree; networks of NETWORKS_FILE that never worked too, and those that were removed from it.',
       details:
         'Then how far the payments of treasuries were read, what exports hold ("transfers exported"), which transfers may have been paid although no node could tell, which were paid in a block that the network has dropped, and which PSBTs need attention. Then the payments and transfers that a scan had to quarantine, because processing them failed. A network goes on without them, and they are tried again by themselves, at most 10 minutes apart. Then how far the balances of addresses were compared with the books, and which differ. Exits with 1 if a restore is suspected, a network is not read, nodes disagree, the payments of treasuries are read too late for exports, it is not clear whether a transfer was paid, the payment of one was dropped, a PSBT needs attention, anything is quarantined, or an address holds less than the books say.',
       async run(context) {
@@ -133,6 +133,7 @@ function networkJson({ mode, network, cursor, isConfigured, problem }: NetworkSt
     ...(cursor && recordJson(cursor, 'height', 'head_height', 'synced_at')),
     ...(gaps.length > 0 && { gaps }),
     ...(problem !== undefined && { problem }),
+    ...(cursor?.node_limits && { nodeLimits: cursor.node_limits }),
   };
 }
 
@@ -148,6 +149,7 @@ function networkLine({ mode, network, cursor, isConfigured, problem }: NetworkSt
     }
   }
   if (problem !== undefined) parts.push(`fails: ${problem}`);
+  if (cursor?.node_limits) parts.push(`reads slowly: ${cursor.node_limits}`);
   if (!isConfigured) parts.push('not in NETWORKS_FILE any more: what arrives there is not seen');
   return parts.join('  ');
 }

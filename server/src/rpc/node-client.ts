@@ -1,14 +1,23 @@
 /** Talks JSON-RPC to one node over HTTP: timeouts, batches of a size that the node bears, and waiting when it asks for it. */
 import { parseRetryAfter } from 'crypto-checkout/contract';
 import { errorMessage } from '../shared/error-message.js';
+import { groupBy } from '../shared/group-by.js';
+import { createBatching, type RpcCall } from './batching.js';
 import { NodeError, RpcFailure } from './node-error.js';
 import { readNodeUrl, type NodeTarget } from './node-url.js';
+import {
+  isObject,
+  isOfCall,
+  isRateLimit,
+  pauseIn,
+  quote,
+  refusalIn,
+  wordsIn,
+  type Refusal,
+} from './refusals.js';
 import type { RequestBudget } from './request-budget.js';
 
-export interface RpcCall {
-  readonly method: string;
-  readonly params: readonly unknown[];
-}
+export { isObject, type RpcCall };
 
 export type NodeClient = ReturnType<typeof createNodeClient>;
 
@@ -24,6 +33,8 @@ export interface NodeClientOptions {
   readonly timeoutMs?: number | undefined;
   /** The most calls in one request, 50 by default. Fewer are sent to nodes that refuse as many. */
   readonly maxBatch?: number | undefined;
+  /** Called with what the node says when it turns out to take fewer calls in one request. Never contains a URL. */
+  readonly onLimit?: ((message: string) => void) | undefined;
   /** What all nodes of the network may be asked; no limit by default. */
   readonly budget?: RequestBudget | undefined;
   /** Epoch milliseconds; real time by default. */
@@ -56,24 +67,28 @@ export function createNodeClient(options: NodeClientOptions) {
   };
   let pausedUntil = 0;
   let refusals = 0;
-  let size = maxBatch;
   let nextId = 1;
 
-  const fail = (fault: NodeError['fault'], what: string, retryAfterMs?: number) =>
-    new NodeError(fault, `${name} ${target.redact(what)}`, retryAfterMs);
+  const fail = (fault: NodeError['fault'], what: string, more?: ConstructorParameters<typeof NodeError>[2]) =>
+    new NodeError(fault, `${name} ${target.redact(what)}`, more);
+
+  /** As the end of a sentence. Cut after the credentials are hidden, or a part of one would be left. */
+  const says = (words: string): string => (words === '' ? '' : `: ${quote(target.redact(words))}`);
 
   function currentTarget(): NodeTarget {
     if (logIn) target = readNodeUrl(logIn(new URL(options.url), name).href, options.headers);
     return target;
   }
 
-  function pause(header: string | null): NodeError {
+  function pause(header: string | null, words: string): NodeError {
     refusals += 1;
     used.limited += 1;
-    const asked = parseRetryAfter(header, now());
+    const asked = parseRetryAfter(header, now()) ?? pauseIn(words);
     const pauseMs = Math.min(asked ?? defaultPauseMs * 2 ** Math.min(refusals - 1, 6), longestPauseMs);
     pausedUntil = Math.max(pausedUntil, now() + pauseMs);
-    return fail('limited', `takes no more requests for ${seconds(pauseMs)}`, pauseMs);
+    return fail('limited', `takes no more requests for ${seconds(pauseMs)}${says(words)}`, {
+      retryAfterMs: pauseMs,
+    });
   }
 
   async function exchange({ url, headers }: NodeTarget, body: unknown, signal: AbortSignal) {
@@ -81,7 +96,8 @@ export function createNodeClient(options: NodeClientOptions) {
     const controller = new AbortController();
     const abort = () => controller.abort();
     signal.addEventListener('abort', abort);
-    const isLate = () => controller.abort(fail('timeout', `did not answer within ${seconds(timeoutMs)}`));
+    const isLate = () =>
+      controller.abort(fail('timeout', `did not answer within ${seconds(timeoutMs)}`, { fewer: 'later' }));
     const timer = setTimeout(isLate, timeoutMs);
     try {
       const response = await fetch(url, {
@@ -97,7 +113,7 @@ export function createNodeClient(options: NodeClientOptions) {
       for await (const chunk of response.body ?? []) {
         const bytes = chunk as Uint8Array;
         length += bytes.length;
-        if (length > longestAnswerBytes) throw fail('too-large', 'answered with too much');
+        if (length > longestAnswerBytes) throw fail('too-large', 'answered with too much', { fewer: 'now' });
         chunks.push(bytes);
       }
       const retryAfter = response.headers.get('retry-after');
@@ -112,7 +128,9 @@ export function createNodeClient(options: NodeClientOptions) {
   async function send(to: NodeTarget, body: unknown, signal: AbortSignal): Promise<unknown> {
     signal.throwIfAborted();
     const waitMs = pausedUntil - now();
-    if (waitMs > 0) throw fail('limited', `takes no more requests for ${seconds(waitMs)}`, waitMs);
+    if (waitMs > 0) {
+      throw fail('limited', `takes no more requests for ${seconds(waitMs)}`, { retryAfterMs: waitMs });
+    }
     // Providers count each call of a batch.
     if (budget) await budget.take(Array.isArray(body) ? body.length : 1, signal);
     signal.throwIfAborted();
@@ -120,94 +138,126 @@ export function createNodeClient(options: NodeClientOptions) {
     const startedAt = performance.now();
     try {
       const answer = await exchange(to, body, signal);
-      if (answer.status === 429 || (answer.status === 503 && answer.retryAfter !== null)) {
-        throw pause(answer.retryAfter);
-      }
       const value = parseJson(answer.text);
-      if (answer.status >= 200 && answer.status < 300) {
-        if (value === undefined) throw fail('garbage', 'answered with something that is not JSON');
-        return value;
+      const isFine = answer.status >= 200 && answer.status < 300;
+      const words = isFine && value !== undefined ? '' : wordsIn(answer.text, value);
+      const isBusy = answer.status === 429 || (answer.status === 503 && answer.retryAfter !== null);
+      if (isBusy || isRateLimit({ code: 0, text: words })) throw pause(answer.retryAfter, words);
+      if (isFine) {
+        if (value !== undefined) return value;
+        throw fail('garbage', `answered with something that is not JSON${says(words)}`, { fewer: 'later' });
       }
       // Some providers send a JSON-RPC error with a status of its own.
-      if (isObject(value) && isObject(value['error'])) return value;
-      if (answer.status === 413) throw fail('too-large', 'answered HTTP 413: the request is too large');
-      throw fail('refused', describeStatus(answer.status));
+      if (Array.isArray(value) || (isObject(value) && isObject(value['error']))) return value;
+      throw refusalOf(answer.status, words);
     } catch (error) {
       signal.throwIfAborted();
       used.failures += 1;
       if (error instanceof NodeError) throw error;
-      throw fail('unreachable', `cannot be reached: ${to.redact(describe(error))}`);
+      // Some nodes break the connection when a request has too many calls. One that does not run takes none.
+      const fewer = hasConnected(error) ? 'now' : undefined;
+      throw fail('unreachable', `cannot be reached: ${to.redact(describe(error))}`, { fewer });
     } finally {
       used.durationMs += performance.now() - startedAt;
     }
   }
 
-  /** The result of one answer, or the error that the node answers the call with. @throws NodeError for all other errors */
-  function readAnswer(answer: Readonly<Record<string, unknown>>): unknown {
-    const { error } = answer;
-    if (isObject(error)) {
-      const code = typeof error['code'] === 'number' ? error['code'] : 0;
-      const text = typeof error['message'] === 'string' ? error['message'] : 'without a message';
-      if (isRateLimit(code, text)) throw pause(null);
-      return new RpcFailure(code, `${name} answered: ${target.redact(text).slice(0, 300)} (${code})`);
+  function refusalOf(status: number, words: string): NodeError {
+    if (status === 413) {
+      return fail('too-large', `answered HTTP 413: the request is too large${says(words)}`, { fewer: 'now' });
     }
-    if (!('result' in answer)) throw fail('garbage', 'answered without a result');
-    return answer['result'];
+    const fewer = notOfSize.has(status) ? undefined : status === 502 || status === 504 ? 'later' : 'now';
+    return fail('refused', describeStatus(status) + says(words), { fewer });
+  }
+
+  /** What the node answers a call with, for the one who made it, or a pause that it asks for. */
+  function failureOf({ code, text }: Refusal): RpcFailure | NodeError {
+    if (isRateLimit({ code, text })) return pause(null, text);
+    return new RpcFailure(code, `${name} answered: ${quote(target.redact(text))} (${code})`);
+  }
+
+  /** The result of one answer, or what the node refuses the call with. */
+  function readAnswer(answer: Readonly<Record<string, unknown>>): unknown {
+    const refusal = refusalIn(answer);
+    if (refusal) return failureOf(refusal);
+    return 'result' in answer ? answer['result'] : fail('garbage', 'answered without a result');
   }
 
   async function sendCall(call: RpcCall, signal: AbortSignal): Promise<unknown> {
     const id = nextId++;
     const answer = await send(currentTarget(), { jsonrpc: '2.0', id, ...call }, signal);
     // An answer that is an error can lack the id: the node could not read it.
-    if (!isObject(answer) || (answer['id'] !== id && !isObject(answer['error']))) {
+    if (!isObject(answer) || (String(answer['id']) !== String(id) && !refusalIn(answer))) {
       throw fail('garbage', 'did not answer the call');
     }
     return readAnswer(answer);
   }
 
-  async function sendBatch(calls: readonly RpcCall[], signal: AbortSignal): Promise<unknown[]> {
+  async function sendBatch(calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly unknown[]> {
     const requests = calls.map((call) => ({ jsonrpc: '2.0', id: nextId++, ...call }));
     const answers = await send(currentTarget(), requests, signal);
     if (!Array.isArray(answers)) {
-      // It may be too many requests, and not too many calls in one.
-      if (isObject(answers) && isObject(answers['error'])) readAnswer(answers);
-      throw fail('too-large', 'refused a batch of calls');
+      const refusal = isObject(answers) ? refusalIn(answers) : undefined;
+      const error = refusal && failureOf(refusal);
+      if (error instanceof NodeError) throw error;
+      throw new NodeError('too-large', error?.message ?? `${name} refused a batch of calls`, {
+        fewer: 'now',
+      });
     }
-    const byId = new Map(answers.filter(isObject).map((answer) => [answer['id'], answer]));
-    return requests.map(({ id }) => {
-      const answer = byId.get(id);
-      if (!answer) throw fail('garbage', 'left calls of a batch unanswered');
-      return readAnswer(answer);
+    // Some gateways write ids as text. What stands under the id of no call, or of several, says nothing but why.
+    const byId = groupBy(answers.filter(isObject), (answer) => String(answer['id']));
+    const rest = new Set(answers.filter(isObject));
+    const own = requests.map(({ id }) => {
+      const [answer, ...more] = byId.get(String(id)) ?? [];
+      if (!answer || more.length > 0) return undefined;
+      rest.delete(answer);
+      return answer;
     });
+    // Asked for by many calls of a batch, a pause is one.
+    const failures = new Map<string, RpcFailure | NodeError>();
+    const read = (answer: Readonly<Record<string, unknown>>): unknown => {
+      const refusal = refusalIn(answer);
+      if (!refusal) return readAnswer(answer);
+      const failure = failures.get(refusal.text) ?? failureOf(refusal);
+      failures.set(refusal.text, failure);
+      return failure;
+    };
+    const results = own.map((answer) => (answer ? { answer: read(answer) } : undefined));
+    if (!results.includes(undefined)) return results.map((one) => one?.answer);
+    const said = [...[...rest].filter(refusalIn).map(read), ...results.map((one) => one?.answer)];
+    const reason = said.find(
+      (one) => one instanceof NodeError || (one instanceof RpcFailure && !isOfCall(one)),
+    );
+    const unanswered =
+      reason instanceof RpcFailure
+        ? new NodeError('too-large', reason.message, { fewer: 'now' })
+        : (reason ?? fail('garbage', 'left calls of a batch unanswered'));
+    return results.map((one) => (one ? one.answer : unanswered));
   }
+
+  const batching = createBatching(
+    maxBatch,
+    async (calls, signal) => {
+      const [only] = calls;
+      used.calls += calls.length;
+      // Alone, a call is not sent as a batch: some nodes refuse those.
+      const answers =
+        calls.length === 1 && only ? [await sendCall(only, signal)] : await sendBatch(calls, signal);
+      if (answers.some((answer) => !(answer instanceof NodeError))) refusals = 0;
+      return answers;
+    },
+    (size, words) => options.onLimit?.(limitText(size, words)),
+  );
+
+  const limitText = (size: number, words: string) =>
+    `${name} is asked ${size === 1 ? 'single calls' : `no more than ${size} calls`} in one request, because ${words}`;
 
   /**
    * Makes several calls in as few requests as the node bears. Answers in the order of the calls; a call that the node
    * answers with an error has an RpcFailure as its answer.
    * @throws NodeError
    */
-  async function batch(calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly unknown[]> {
-    const results: unknown[] = [];
-    while (results.length < calls.length) {
-      const part = calls.slice(results.length, results.length + size);
-      const [only] = part;
-      if (!only) break;
-      used.calls += part.length;
-      try {
-        // Alone, a call is not sent as a batch: some nodes refuse those.
-        results.push(...(part.length === 1 ? [await sendCall(only, signal)] : await sendBatch(part, signal)));
-      } catch (error) {
-        const isTooLarge =
-          error instanceof NodeError && (error.fault === 'too-large' || error.fault === 'refused');
-        if (!isTooLarge || part.length === 1) throw error;
-        size = Math.max(1, Math.floor(part.length / 2));
-        continue;
-      }
-      refusals = 0;
-      if (part.length === size && size < maxBatch) size += 1;
-    }
-    return results;
-  }
+  const batch = batching.run;
 
   return {
     /** `node 1` for the first of the configuration. */
@@ -226,13 +276,22 @@ export function createNodeClient(options: NodeClientOptions) {
     async post(path: string, body: unknown, signal: AbortSignal): Promise<unknown> {
       const url = new URL(path, options.url);
       url.search = new URL(options.url).search;
-      return send(readNodeUrl(url.href, options.headers), body, signal);
+      const answer = await send(readNodeUrl(url.href, options.headers), body, signal);
+      const refusal = isObject(answer) && 'Error' in answer ? refusalIn(answer) : undefined;
+      if (!refusal) return answer;
+      const error = failureOf(refusal);
+      throw error instanceof NodeError ? error : new NodeError('refused', error.message);
     },
 
     /** What was asked of it since the start, for the metrics. */
     usage: () => ({ ...used }),
     /** The most calls that are sent in one request now. */
-    batchSize: () => size,
+    batchSize: batching.size,
+    /** Why fewer calls are sent in one request than might be, in the node's words; undefined if they are not. */
+    limit() {
+      const words = batching.words();
+      return words === undefined ? undefined : limitText(batching.size(), words);
+    },
   };
 }
 
@@ -244,16 +303,18 @@ function parseJson(text: string): unknown {
   }
 }
 
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+/** Statuses that say nothing about the size of a request. */
+const notOfSize: ReadonlySet<number> = new Set([401, 404, 503]);
 
-/** -32005 also means that a query has too many results, so the text decides. */
-function isRateLimit(code: number, text: string): boolean {
-  if (code === 429) return true;
-  return /rate.?limit|too many requests|requests? per (second|minute)|(capacity|quota|credits?|throughput).{0,20}exceed|exceeded.{0,30}(capacity|quota|credits?|throughput)/i.test(
-    text,
-  );
+const noConnection: ReadonlySet<unknown> = new Set([
+  ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'],
+]);
+
+/** Whether a connection was there, and broke. */
+function hasConnected(error: unknown): boolean {
+  const cause: unknown = error instanceof Error ? error.cause : undefined;
+  const code: unknown = cause instanceof Error ? Reflect.get(cause, 'code') : undefined;
+  return typeof code === 'string' && /^(UND_ERR|E)/.test(code) && !noConnection.has(code);
 }
 
 function describeStatus(status: number): string {

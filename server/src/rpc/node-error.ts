@@ -17,11 +17,18 @@ export class NodeError extends Error {
   readonly fault: NodeFault;
   /** How long the node asked not to be called; undefined if it named no time. */
   readonly retryAfterMs: number | undefined;
+  /** When a request with fewer calls may be answered: at once, or at the next attempt; undefined if their number is no reason. */
+  readonly fewer: 'now' | 'later' | undefined;
 
-  constructor(fault: NodeFault, message: string, retryAfterMs?: number) {
+  constructor(
+    fault: NodeFault,
+    message: string,
+    more: Partial<Pick<NodeError, 'retryAfterMs' | 'fewer'>> = {},
+  ) {
     super(message);
     this.fault = fault;
-    this.retryAfterMs = retryAfterMs;
+    this.retryAfterMs = more.retryAfterMs;
+    this.fewer = more.fewer;
   }
 }
 

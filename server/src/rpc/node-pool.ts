@@ -62,7 +62,10 @@ export function createNodePool<C>(options: NodePoolOptions<C>) {
   const budget = requestsPerMinute === undefined ? undefined : createRequestBudget(requestsPerMinute, now);
   let inUse: Member | undefined;
   const members = options.nodes.map((url, index): Member => ({
-    client: createNodeClient({ ...options, name: `node ${index + 1}`, url, budget, now }),
+    client: createNodeClient({
+      ...{ ...options, name: `node ${index + 1}`, url, budget, now },
+      onLimit: (message) => warn?.(`${network}: ${message}`),
+    }),
     isVerified: false,
     failures: 0,
     restsUntil: 0,
@@ -171,6 +174,10 @@ export function createNodePool<C>(options: NodePoolOptions<C>) {
         isInUse: member === inUse,
         ...member.client.usage(),
       })),
+
+    /** What the nodes do not take, as one sentence each; undefined if there is nothing. */
+    limits: (): string | undefined =>
+      members.flatMap(({ client }) => client.limit() ?? []).join('; ') || undefined,
 
     /** How many requests the budget leaves now; undefined without one. */
     requestsLeft: () => budget?.left(),

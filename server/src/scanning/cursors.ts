@@ -70,6 +70,7 @@ export function createCursor(
         gaps: '[]',
         disagreement: null,
         problem: null,
+        node_limits: null,
         is_wrong_chain: 0,
         lease_holder: lease.holder,
         lease_until: lease.until,

@@ -162,12 +162,14 @@ export function createNetworkScan(
     const checked = found?.checked ?? [];
     const disagreement = found ? (found.disagreement ?? null) : cursor.disagreement;
     const isSyncDue = syncedAt - cursor.synced_at >= (isUrgent ? 1 : syncIntervalMs);
+    const nodeLimits = chain.limits?.()?.slice(0, 1000) ?? null;
     const isChanged =
       hasBacklog ||
       orphanedAbove !== undefined ||
       blocks.length > 0 ||
       checked.length > 0 ||
       disagreement !== cursor.disagreement ||
+      nodeLimits !== cursor.node_limits ||
       (finalHeight ?? null) !== cursor.final_height ||
       (pending !== undefined && pending.appeared.length + (pending.gone?.length ?? 1) > 0) ||
       (isSyncDue && (await sink.hasDue(database.reader, ref)));
@@ -179,7 +181,7 @@ export function createNetworkScan(
     const move: cursors.CursorMove = {
       ...{ height: head.height, hash: head.hash, head_height: tipHeight, gaps },
       ...{ synced_at: syncedAt, read_until: readUntil, final_height: finalHeight ?? null, disagreement },
-      overdue_since: overdueMs > 0 ? realNow() - overdueMs : null,
+      ...{ overdue_since: overdueMs > 0 ? realNow() - overdueMs : null, node_limits: nodeLimits },
     };
     const outcome = await database.write(async (transaction) => {
       await cursors.moveCursor(transaction, kept, move);

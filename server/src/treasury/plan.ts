@@ -37,7 +37,7 @@ const oracle = createContract([
 /** What the data of a call costs beside its gas, in wei; 0 on most networks. */
 async function readDataFee(evm: EvmClient, data: string): Promise<bigint> {
   const call = hexOf(oracle.getL1Fee.encodeInput(hexToBytes(data.slice(2))));
-  const answer = await unlessRefused(evm.call({ to: opStackOracle, data: call }));
+  const answer = await evm.call({ to: opStackOracle, data: call });
   return answer?.length === 66 ? BigInt(answer) : 0n;
 }
 

@@ -6,7 +6,7 @@ import type { EvmClient } from '../chains/evm/client.js';
 import { createRangeReader, type BlockRange } from '../chains/evm/read-blocks.js';
 import type { EvmBlock, EvmHeader, EvmReceipt, EvmTransaction } from '../chains/evm/replies.js';
 import { readTransferCall, readTransferLog, transferTopic } from '../chains/evm/token.js';
-import { NodeError, unlessRefused } from '../rpc/node-error.js';
+import { NodeError } from '../rpc/node-error.js';
 import { coinIndex, inconsistent, logIndex, readReceipts, type WithLogs } from '../chains/evm/transfers.js';
 import type { WantedLogs } from '../chains/evm/wanted-logs.js';
 import type { TransferTable, TreasuryPaymentTable } from '../db/schema.js';
@@ -142,7 +142,7 @@ async function findIn(
   watched: Watched,
 ): Promise<Omit<TreasuryReading, 'to'>> {
   const found = read.map(({ block, logs }) => ({
-    block,
+    ...{ block, logs },
     swept: logs.flatMap((log) => readSwept(log) ?? []),
     tokens: logs.flatMap((log) => {
       const transfer = readTransferLog(log);
@@ -167,11 +167,11 @@ async function findIn(
   }
   const hasSucceeded = ({ hash }: { readonly hash: string }) => receipts.get(hash)?.isSuccess === true;
   const payments: TreasuryPaymentTable[] = [];
-  for (const { block, swept, tokens, ...moves } of found) {
+  for (const { block, logs, swept, tokens, ...moves } of found) {
     const paid = tokens.map(({ log, transfer }): ChainPayment => {
       const receipt = receipts.get(log.transactionHash);
       if (!receipt) throw inconsistent(evm, block.height);
-      const outputIndex = logIndex(evm, block, receipt, log);
+      const outputIndex = logIndex(evm, block, receipt, log, logs);
       const { from: treasury, to: address, amount } = transfer;
       return { txHash: log.transactionHash, outputIndex, treasury, contract: log.address, address, amount };
     });
@@ -330,13 +330,16 @@ export async function readIncome(
   const calls = block.transactions.filter(
     ({ to, value }) => value > 0n && to !== null && treasuries.includes(to),
   );
-  const receipts = await evm.receipts(calls.map(({ hash }) => hash));
+  const receipts = await readReceipts(
+    evm,
+    calls.map(({ hash }) => hash),
+  );
   const swept = logs.flatMap((log) => readSwept(log) ?? []);
   return treasuries.map((treasury) =>
     incomeOf({
       treasury,
       swept,
-      calls: calls.filter(({ to }, index) => to === treasury && receipts[index]?.isSuccess === true),
+      calls: calls.filter(({ to, hash }) => to === treasury && receipts.get(hash)?.isSuccess === true),
     }),
   );
 }
@@ -348,18 +351,27 @@ export async function balanceChanges(
   height: number,
 ): Promise<bigint[] | undefined> {
   const [before, after] = await Promise.all(
-    [height - 1, height].map((at) => unlessRefused(evm.balances(undefined, addresses, at))),
+    [height - 1, height].map((at) => evm.atBlock(() => evm.balances(undefined, addresses, at))),
   );
   return before && after && addresses.map((_, index) => (after[index] ?? 0n) - (before[index] ?? 0n));
 }
 
-/** What treasuries that are accounts have sent, and no block has yet, as far as the node tells. Their height is 0. */
+/**
+ * What treasuries that are accounts have sent, and no block has yet, as far as the node tells. Their height is 0.
+ * @throws NodeError if the node usually tells, and cannot now: what waits would be exported once more
+ */
 export async function readPending(
   evm: EvmClient,
   watched: Watched,
   now: number,
 ): Promise<TreasuryPaymentTable[]> {
-  const { transactions = [] } = (await evm.pendingBlock()) ?? {};
+  const pending = await evm.pendingBlock();
+  if (pending.kind === 'failed') {
+    throw (
+      pending.failure ?? new NodeError('inconsistent', `${evm.name} does not tell now what waits for a block`)
+    );
+  }
+  const transactions = pending.kind === 'value' ? pending.value.transactions : [];
   const block = { height: 0, hash: '', time: now };
   return transactions.flatMap(({ hash: txHash, from: treasury, to, value, input }) => {
     if (treasury === null || to === null || !watched.treasuries.includes(treasury)) return [];

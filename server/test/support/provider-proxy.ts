@@ -7,8 +7,25 @@ export interface ProxiedCall {
   readonly params: readonly unknown[];
 }
 
-interface Request extends ProxiedCall {
+/** A call as it was sent, with its id. */
+export interface ProxiedRequest extends ProxiedCall {
+  readonly id: number;
+}
+
+/** One JSON-RPC answer. */
+export interface ProxiedAnswer {
   readonly id: unknown;
+  readonly result?: unknown;
+  readonly error?: unknown;
+}
+
+/** What a node refuses a call with. */
+export class NodeRefusal extends Error {
+  readonly code: number;
+  constructor(code: number, message: string) {
+    super(message);
+    this.code = code;
+  }
 }
 
 export interface ProviderProxy {
@@ -20,6 +37,8 @@ export interface ProviderProxy {
   requests: number;
   /** Answers whole requests instead of the node. Returns whether it did. */
   respond: ((response: ServerResponse, calls: readonly ProxiedCall[]) => boolean) | undefined;
+  /** Answers whole requests with what it makes of the node's answers; undefined leaves them as they are. */
+  reshape: ((requests: readonly ProxiedRequest[], answers: readonly ProxiedAnswer[]) => unknown) | undefined;
   /** Changes the result of single calls; undefined leaves it as it is. An Error becomes a JSON-RPC error. */
   change: ((call: ProxiedCall, result: unknown) => unknown) | undefined;
   /** Called with each request's headers. */
@@ -42,6 +61,7 @@ export async function startProviderProxy(targetUrl: string): Promise<ProviderPro
     calls: [],
     requests: 0,
     respond: undefined,
+    reshape: undefined,
     change: undefined,
     lastHeaders: {},
     async close() {
@@ -53,29 +73,30 @@ export async function startProviderProxy(targetUrl: string): Promise<ProviderPro
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     proxy.requests += 1;
     proxy.lastHeaders = request.headers;
-    const body = JSON.parse(await readBody(request)) as Request | Request[];
+    const body = JSON.parse(await readBody(request)) as ProxiedRequest | ProxiedRequest[];
     const calls = Array.isArray(body) ? body : [body];
     proxy.calls.push(...calls.map(({ method, params }) => ({ method, params })));
     if (proxy.respond?.(response, calls)) return;
     const answers = await forward(calls);
+    const reshaped = proxy.reshape?.(calls, answers);
     response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify(Array.isArray(body) ? answers : answers[0]));
+    response.end(JSON.stringify(reshaped ?? (Array.isArray(body) ? answers : answers[0])));
   }
 
-  async function forward(calls: readonly Request[]): Promise<unknown[]> {
+  async function forward(calls: readonly ProxiedRequest[]): Promise<ProxiedAnswer[]> {
     const answer = await fetch(targetUrl, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(calls.map((call) => ({ jsonrpc: '2.0', ...call }))),
     });
-    const values = (await answer.json()) as { id: unknown; result?: unknown }[];
+    const values = (await answer.json()) as ProxiedAnswer[];
     return calls.map((call) => {
       const { id } = call;
       const value = values.find((one) => one.id === id);
       const changed = proxy.change?.(call, value?.result);
-      if (changed === undefined) return value;
-      if (changed instanceof Error)
-        return { jsonrpc: '2.0', id, error: { code: -32000, message: changed.message } };
+      if (changed === undefined) return value ?? { id };
+      const code = changed instanceof NodeRefusal ? changed.code : -32000;
+      if (changed instanceof Error) return { jsonrpc: '2.0', id, error: { code, message: changed.message } };
       return { jsonrpc: '2.0', id, result: changed };
     });
   }

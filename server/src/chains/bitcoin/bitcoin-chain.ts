@@ -92,7 +92,7 @@ export function createBitcoinChain(config: BitcoinConfig, deps: ChainDeps) {
     return { height, hash, parentHash, time: time * 1000, transfers, ...(spent.length > 0 && { spent }) };
   }
 
-  const readMempool = createMempoolReader(findTransfers);
+  const readMempool = createMempoolReader(findTransfers, now ?? Date.now);
 
   /**
    * Reads the mempool of a node that has the same head as the one that was read last. If that changes meanwhile, the
@@ -100,7 +100,8 @@ export function createBitcoinChain(config: BitcoinConfig, deps: ChainDeps) {
    */
   async function readPending(node: BitcoinClient, signal: AbortSignal) {
     const { transfers, head } = await readMempool(node, signal);
-    if (latest && head !== latest.hash) {
+    // A node without one has said nothing of its head.
+    if (latest && head !== undefined && head !== latest.hash) {
       if (node.name !== latestNode) {
         throw new NodeError(
           'inconsistent',
@@ -138,6 +139,8 @@ export function createBitcoinChain(config: BitcoinConfig, deps: ChainDeps) {
       if (config.blockTimeMs === undefined || medianTime === undefined) return 0;
       return Math.max(0, (now ?? Date.now)() - medianTime - usualBlocks * config.blockTimeMs);
     },
+
+    limits: nodes.limits,
 
     forgetHead() {
       latest = undefined;

@@ -23,7 +23,7 @@ export interface BitcoinConfig extends NodesConfig {
 
 const defaultTimeoutMs = 30_000;
 /** Transactions per request: about 200 kB of JSON. */
-const maxBatch = 100;
+const usualBatch = 100;
 
 export type BitcoinNodes = ReturnType<typeof createBitcoinNodes>;
 
@@ -40,7 +40,8 @@ export function createBitcoinNodes(
   }
   return createNodePool({
     ...config,
-    ...{ timeoutMs: config.timeoutMs ?? defaultTimeoutMs, maxBatch, now, warn },
+    ...{ timeoutMs: config.timeoutMs ?? defaultTimeoutMs, maxBatch: config.maxBatch ?? usualBatch },
+    ...{ now, warn },
     ...{ logIn: readCookie, open: createBitcoinClient },
     verify: (node) => verifyNetwork(node, config),
   });

@@ -2,6 +2,7 @@
 import { checkNodes, ok, problem, warning, type Finding } from '../check-nodes.js';
 import type { NetworkFinding } from '../connect.js';
 import { createBitcoinNodes, isCatchingUp, verifyNetwork, type BitcoinConfig } from './bitcoin-nodes.js';
+import { unlessRefused } from '../../rpc/node-error.js';
 import { createBitcoinClient, type BitcoinClient, type BlockchainInfo } from './client.js';
 
 /** Lower versions were never tried. 0.21 is Debian's Litecoin Core. */
@@ -64,7 +65,9 @@ async function checkHead(node: BitcoinClient, info: BlockchainInfo): Promise<Fin
 }
 
 async function checkMempool(node: BitcoinClient): Promise<Finding> {
-  const { isLoaded, txids } = await node.mempool();
+  const shown = await unlessRefused(node.mempool());
+  if (!shown) return warning('Does not show its mempool: payments are seen with their first confirmation');
+  const { isLoaded, txids } = shown;
   if (!isLoaded) return problem('Is still loading its mempool. Wait a few minutes');
   return ok(`Shows its mempool, with ${txids.length} transactions`);
 }

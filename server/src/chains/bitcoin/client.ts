@@ -100,6 +100,13 @@ export function createBitcoinClient(node: NodeClient, signal: AbortSignal) {
     });
   }
 
+  /** What a call tells of a transaction; undefined if the node does not have it any more: other errors say nothing of that. */
+  const unlessGone = <T>(answer: Promise<T>): Promise<T | undefined> =>
+    ifRefused(answer, (failure) => {
+      if (failure.code === codes.unknown || failure.code === codes.misc) return undefined;
+      throw failure;
+    });
+
   function read<S extends z.ZodMiniType>(form: S, what: string, answer: unknown): z.output<S> {
     const found = z.safeParse(form, answer);
     if (!found.success) throw unknownForm(what);
@@ -151,18 +158,25 @@ export function createBitcoinClient(node: NodeClient, signal: AbortSignal) {
       return found;
     },
 
-    /** The hashes of the waiting transactions. */
+    /** The hashes of the waiting transactions. Some providers offer the list alone. */
     async mempool() {
       const methods = ['getbestblockhash', 'getmempoolinfo', 'getrawmempool', 'getbestblockhash'];
-      const answers = await callAll(methods.map((method) => ({ method, params: [] })));
-      const [head, about, listed, headAfter] = answers;
+      const answers = await node.batch(
+        methods.map((method) => ({ method, params: [] })),
+        signal,
+      );
+      const [head, about, listed, headAfter] = answers.map((answer, index) => {
+        if (!(answer instanceof RpcFailure)) return answer;
+        if (index === 1 && answer.code === codes.methodNotFound) return {};
+        throw answer;
+      });
       const { loaded } = read(z.object({ loaded: z.optional(z.boolean()) }), 'getmempoolinfo', about);
       return {
         /** Until the node has read its file, transactions are missing that were never dropped. */
         isLoaded: loaded !== false,
         txids: read(hashes, 'getrawmempool', listed),
-        /** The hash of the node's head at that moment; undefined if it changed just then. */
-        head: head === headAfter ? head : undefined,
+        /** The hash of the node's head at that moment; null if it changed just then. */
+        head: head === headAfter ? read(hash, 'getbestblockhash', head) : null,
       };
     },
 
@@ -178,7 +192,7 @@ export function createBitcoinClient(node: NodeClient, signal: AbortSignal) {
 
     /** A transaction in a block as the node shows it, with its fee if the node tells it; undefined if that has dropped it. */
     transactionWithFee: (txHash: string, blockHash: string) =>
-      unlessRefused(call('getrawtransaction', txHash, 2, blockHash)),
+      unlessGone(call('getrawtransaction', txHash, 2, blockHash)),
 
     /**
      * A transaction in hexadecimal digits; undefined if the node does not have it any more: a pruned block, or a transaction that
@@ -187,7 +201,7 @@ export function createBitcoinClient(node: NodeClient, signal: AbortSignal) {
      */
     async rawTransaction(txHash: string, blockHash: string | undefined): Promise<string | undefined> {
       const at = blockHash === undefined ? [] : [blockHash];
-      const found = await unlessRefused(call('getrawtransaction', txHash, false, ...at));
+      const found = await unlessGone(call('getrawtransaction', txHash, 0, ...at));
       return typeof found === 'string' ? found : undefined;
     },
 
@@ -221,14 +235,21 @@ export function createBitcoinClient(node: NodeClient, signal: AbortSignal) {
 
     /** In satoshis per 1000 virtual bytes. */
     async feeRates() {
-      const [estimate, mempool, network] = await callAll([
-        { method: 'estimatesmartfee', params: [blocksToWait] },
-        { method: 'getmempoolinfo', params: [] },
-        { method: 'getnetworkinfo', params: [] },
-      ]);
+      const methods = ['getmempoolinfo', 'getnetworkinfo'];
+      const [estimate, mempool, network = {}] = await callAll(
+        [
+          { method: 'estimatesmartfee', params: [blocksToWait] },
+          ...methods.map((method) => ({ method, params: [] })),
+        ],
+        // Providers often leave out what is about the node itself.
+        codes.methodNotFound,
+      );
       const { feerate } = read(z.object({ feerate: satoshis }), 'estimatesmartfee', estimate);
-      const limits = z.object({ mempoolminfee: satoshis, minrelaytxfee: satoshis });
-      const { mempoolminfee: floor, minrelaytxfee: relay = 0n } = read(limits, 'getmempoolinfo', mempool);
+      const limits = z.object({
+        ...{ mempoolminfee: satoshis, minrelaytxfee: satoshis, incrementalrelayfee: satoshis },
+      });
+      const found = read(limits, 'getmempoolinfo', mempool);
+      const { mempoolminfee: floor, minrelaytxfee: relay = 0n, incrementalrelayfee } = found;
       const { incrementalfee } = read(z.object({ incrementalfee: satoshis }), 'getnetworkinfo', network);
       if (floor === undefined) throw unknownForm('getmempoolinfo');
       return {
@@ -237,7 +258,7 @@ export function createBitcoinClient(node: NodeClient, signal: AbortSignal) {
         /** Below this, the node takes no transaction. */
         minimum: floor > relay ? floor : relay,
         /** A replacement must pay this for its size, on top of the fee of what it replaces (BIP-125). */
-        increment: incrementalfee ?? 1000n,
+        increment: incrementalfee ?? incrementalrelayfee ?? 1000n,
       };
     },
 

@@ -2,6 +2,7 @@
 import type { ChainTransfer } from '../chain.js';
 import { isObject } from '../../rpc/node-client.js';
 import { NodeError } from '../../rpc/node-error.js';
+import { createSupport } from '../../rpc/support.js';
 import type { BitcoinClient } from './client.js';
 import { groupBy } from '../../shared/group-by.js';
 
@@ -16,10 +17,18 @@ export type FindTransfers = (
 const stepSize = 100;
 
 /** @returns what reads a mempool. If it fails, what was read until then is kept, so that the next call continues */
-export function createMempoolReader(findTransfers: FindTransfers) {
+export function createMempoolReader(findTransfers: FindTransfers, now: () => number) {
   /** Waiting transactions that were read. What a transaction pays never changes, whichever node shows it. */
   let known = new Set<string>();
   const ours = new Map<string, readonly ChainTransfer[]>();
+  /** Whether a node shows its mempool, by the node's name. */
+  const supports = new Map<string, ReturnType<typeof createSupport>>();
+
+  function supportOf({ name }: BitcoinClient): ReturnType<typeof createSupport> {
+    const support = supports.get(name) ?? createSupport(now);
+    supports.set(name, support);
+    return support;
+  }
 
   async function learn(node: BitcoinClient, txids: readonly string[]): Promise<void> {
     const answers = await node.transactions(txids);
@@ -45,8 +54,27 @@ export function createMempoolReader(findTransfers: FindTransfers) {
     known = new Set(listed.filter((txid) => known.has(txid)));
   }
 
+  /** What is known of ours, at a node that shows no mempool: it can still tell of single transactions. */
+  async function askForOurs(node: BitcoinClient): Promise<void> {
+    const txids = [...ours.keys()];
+    const answers = await node.transactions(txids);
+    for (const [index, txid] of txids.entries()) {
+      const answer = answers[index];
+      if (isObject(answer) && typeof answer['blockhash'] !== 'string') continue;
+      ours.delete(txid);
+      // Another node that shows it is to be believed.
+      known.delete(txid);
+    }
+  }
+
   return async (node: BitcoinClient, signal: AbortSignal) => {
-    const { isLoaded, txids, head } = await node.mempool();
+    const shown = await supportOf(node)(() => node.mempool());
+    if (shown.kind === 'failed') throw shown.failure ?? node.unknownForm('getrawmempool');
+    if (shown.kind === 'unsupported') {
+      await askForOurs(node);
+      return { transfers: [...ours.values()].flat() };
+    }
+    const { isLoaded, txids, head } = shown.value;
     if (!isLoaded) throw new NodeError('behind', `${node.name} is still loading its mempool`);
     const fresh = txids.filter((txid) => !known.has(txid));
     for (let start = 0; start < fresh.length; start += stepSize) {

@@ -1,6 +1,5 @@
 /** What payouts ask the nodes of a Bitcoin or Litecoin network: unspent outputs, fee rates, and to send a transaction. */
 import { isObject } from '../../rpc/node-client.js';
-import { unlessRefused } from '../../rpc/node-error.js';
 import type { BlockPlace } from '../chain.js';
 import type { BitcoinNodes } from './bitcoin-nodes.js';
 import type { BitcoinClient } from './client.js';
@@ -106,7 +105,7 @@ export async function readTransactionFee(
     if (known !== undefined) return known;
     let fee = 0n;
     for (const { txHash: previous, outputIndex } of inputsOf(found)) {
-      const spent = outputsOf(await unlessRefused(node.transaction(previous)))[outputIndex];
+      const spent = outputsOf(await node.transaction(previous))[outputIndex];
       if (!spent || spent.amount < 0n) return undefined;
       fee += spent.amount;
     }

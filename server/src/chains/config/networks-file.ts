@@ -98,6 +98,7 @@ const networkSettings = z.strictObject({
     z.record(z.string(), z.string({ error: 'must be text' }), { error: 'must be an object, by name' }),
   ),
   requestsPerMinute: z.optional(count(30, 1_000_000)),
+  batchSize: z.optional(count(1, 1000)),
   name: z.optional(z.string({ error: 'must be text' }).check(z.minLength(1, { error: 'must not be empty' }))),
   confirmations: z.optional(
     z.union(
@@ -265,6 +266,8 @@ function configure(
       ),
     /** What its nodes together may be asked in a minute, each call of a batch counted; undefined for no limit. */
     requestsPerMinute: settings.requestsPerMinute,
+    /** The most calls in one request to a node; undefined for what its kind of network is used to. */
+    batchSize: settings.batchSize,
     /** When the gas key sweeps by itself; never without it. */
     sweeps: settings.sweeps,
     /** By currency code. */

@@ -6,7 +6,7 @@ import type { NetworkRef } from '../chain.js';
 export interface NodesConfig
   extends
     NetworkRef,
-    Pick<NodePoolOptions<unknown>, 'nodes' | 'headers' | 'timeoutMs' | 'requestsPerMinute'> {
+    Pick<NodePoolOptions<unknown>, 'nodes' | 'headers' | 'timeoutMs' | 'maxBatch' | 'requestsPerMinute'> {
   /** The usual time between blocks; undefined for chains that make blocks only on demand. */
   readonly blockTimeMs?: number | undefined;
 }

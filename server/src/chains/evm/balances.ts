@@ -1,7 +1,7 @@
 /** Reads what addresses hold from the nodes of an EVM network: at a block where they keep its state, otherwise now. */
 import type { ChainAsset } from '../assets.js';
 import type { BlockId } from '../chain.js';
-import { NodeError, unlessRefused } from '../../rpc/node-error.js';
+import { NodeError } from '../../rpc/node-error.js';
 import type { BlockRef, EvmClient } from './client.js';
 import type { Dialect } from './dialect.js';
 import type { EvmNodes } from './evm-nodes.js';
@@ -79,7 +79,7 @@ export function createBalanceSource(nodes: EvmNodes, dialect: Dialect) {
     { height, hash }: BlockId,
   ): Promise<BalanceReading | undefined> {
     if (!dialect.hasBalancesAtBlock) return undefined;
-    const amounts = await unlessRefused(readAll(evm, asked, { blockHash: rawHash(hash) }));
+    const amounts = await evm.atBlock(() => readAll(evm, asked, { blockHash: rawHash(hash) }));
     return amounts && { node: evm.name, height, hash: dialect.writeHash(rawHash(hash)), amounts };
   }
 
@@ -115,7 +115,7 @@ export function createBalanceSource(nodes: EvmNodes, dialect: Dialect) {
 
     /** How many transactions an address has sent; undefined if nodes do not tell. */
     sent: (address: string, signal: AbortSignal) =>
-      nodes.run((evm) => unlessRefused(evm.nonce(dialect.readAddress(address) ?? address, 'latest')), signal),
+      nodes.run((evm) => evm.sent(dialect.readAddress(address) ?? address), signal),
 
     /**
      * What an address, an account, has sent of the coin up to a block, with the fees, in all transactions but its first ones;
@@ -165,7 +165,7 @@ async function readSpending(
   since: number,
   { height: upTo, hash }: Pick<BalanceReading, 'height' | 'hash'>,
 ): Promise<Spending | undefined> {
-  const nonceAt = (height: number) => unlessRefused(evm.nonce(owner, height));
+  const nonceAt = (height: number) => evm.atBlock(() => evm.nonce(owner, height));
   const sent = await nonceAt(upTo);
   if (sent === undefined || sent <= since) return undefined;
   const heights = await blocksOf(nonceAt, since, { height: upTo, nonce: sent });

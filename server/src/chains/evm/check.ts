@@ -54,8 +54,9 @@ async function* checkNode(
   yield (await evm.blockReceipts(head.height))
     ? ok('Reports the receipts of a block')
     : ok('Does not report the receipts of a block (not needed)');
-  await Promise.all(Array.from({ length: usualBatch }, () => evm.chainId()));
-  yield ok(`Accepts ${node.batchSize()} calls in one request`);
+  await Promise.all(Array.from({ length: config.maxBatch ?? usualBatch }, () => evm.chainId()));
+  const limit = node.limit()?.replace(node.name, 'It');
+  yield ok(limit ?? `Accepts ${node.batchSize()} calls in one request`);
   const problems = await checkContracts(evm, config.network, assets);
   for (const { currency, contract } of assets.tokens.values()) {
     const text = problems.get(currency);
@@ -74,8 +75,8 @@ function checkAge({ height, time }: EvmHeader, blockTimeMs: number | undefined):
 
 async function checkFinalized(evm: EvmClient, head: EvmHeader): Promise<Finding> {
   const finalized = await evm.finalized();
-  return finalized
-    ? ok(`Reports finalized blocks: ${head.height - finalized.height} blocks behind the newest`)
+  return finalized.kind === 'value'
+    ? ok(`Reports finalized blocks: ${head.height - finalized.value.height} blocks behind the newest`)
     : warning(
         'Does not report finalized blocks: payments wait for their confirmations, and amounts that require finality never count',
       );
@@ -93,13 +94,13 @@ async function checkLogs(evm: EvmClient, { tokens }: Assets, { hash }: EvmHeader
 async function checkPending(evm: EvmClient): Promise<Finding> {
   const pending = await evm.pendingBlock();
   const latest = await evm.head();
-  return pending?.parentHash === latest.hash
+  return pending.kind === 'value' && pending.value.parentHash === latest.hash
     ? ok('Reports pending transactions')
     : ok('Does not report pending transactions: payments are seen with their first confirmation');
 }
 
 async function checkBalances(evm: EvmClient, { hash: blockHash }: EvmHeader): Promise<Finding> {
-  return (await unlessRefused(evm.balances(undefined, [zeroAddress], { blockHash })))
+  return (await evm.atBlock(() => evm.balances(undefined, [zeroAddress], { blockHash })))
     ? ok('Reports balances by block hash: coins sent by contracts are found')
     : warning('Does not report balances by block hash: coins that are sent by a contract are not found');
 }

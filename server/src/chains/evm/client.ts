@@ -8,6 +8,7 @@ import { balancesCalls, readBalances } from './balance-reader.js';
 import type { BlockId } from '../chain.js';
 import type { NodeClient } from '../../rpc/node-client.js';
 import { ifRefused, NodeError, RpcFailure, unlessRefused } from '../../rpc/node-error.js';
+import { createSupport, methodNotFound } from '../../rpc/support.js';
 import {
   hexDataOf,
   isInBlock,
@@ -36,17 +37,30 @@ export type GasPrice = Awaited<ReturnType<EvmClient['gasPrice']>>;
 
 export type EvmClient = ReturnType<typeof createEvmClient>;
 
-/** The most blocks of which a node reports logs at once, as far as is known. */
-export interface LogSpan {
-  blocks: number;
-}
+/** What is kept of a node between pieces of work, so that what it refuses is not asked again each time. */
+export type NodeMemory = ReturnType<typeof createNodeMemory>;
+
+/** @param now epoch milliseconds */
+export const createNodeMemory = (now: () => number = Date.now) => ({
+  /** The most blocks of which it reports logs at once, as far as is known. */
+  blocks: Infinity,
+  finalized: createSupport(now),
+  pending: createSupport(now),
+  contractMoves: createSupport(now),
+  /** Whether it has told what was after a block. */
+  hasToldState: false,
+});
 
 /**
  * Every call throws NodeError if the node cannot be used or its reply cannot be read, and RpcFailure if the node refuses the
  * call, as far as its result has no value for that.
- * @param span kept for each node, so that what it refuses is not asked again each time
+ * @param kept of the node
  */
-export function createEvmClient(node: NodeClient, signal: AbortSignal, span: LogSpan = { blocks: Infinity }) {
+export function createEvmClient(
+  node: NodeClient,
+  signal: AbortSignal,
+  kept: NodeMemory = createNodeMemory(),
+) {
   const ask = createBatcher(node, signal);
 
   async function header(at: number | string): Promise<EvmHeader | undefined> {
@@ -58,23 +72,23 @@ export function createEvmClient(node: NodeClient, signal: AbortSignal, span: Log
 
   async function logs({ from, to, ...filter }: WantedLogs & { from: number; to: number }): Promise<EvmLog[]> {
     const found: EvmLog[][] = [];
-    const before = span.blocks;
+    const before = kept.blocks;
     for (let start = from; start <= to;) {
-      const end = Math.min(to, start + span.blocks - 1);
+      const end = Math.min(to, start + kept.blocks - 1);
       const length = end - start + 1;
       try {
         found.push(
           parseLogs(await ask('eth_getLogs', { fromBlock: tagOf(start), toBlock: tagOf(end), ...filter })),
         );
-        if (length === span.blocks) span.blocks += Math.ceil(span.blocks / 4);
+        if (length === kept.blocks) kept.blocks += Math.ceil(kept.blocks / 4);
         start = end + 1;
       } catch (error) {
         if (!isTooMuch(error) || length === 1) {
           // A node that refuses a single block does so for another reason.
-          span.blocks = before;
+          kept.blocks = before;
           throw error;
         }
-        span.blocks = Math.floor(length / 2);
+        kept.blocks = Math.floor(length / 2);
       }
     }
     return found.flat();
@@ -88,11 +102,12 @@ export function createEvmClient(node: NodeClient, signal: AbortSignal, span: Log
     /** The newest header. */
     head,
 
-    /** Undefined if the node does not report finalized blocks. */
-    async finalized(): Promise<BlockId | undefined> {
-      const found = await unlessRefused(header('finalized'));
-      return found && { height: found.height, hash: found.hash };
-    },
+    /** The newest block that the node calls final. */
+    finalized: () =>
+      kept.finalized(async (): Promise<BlockId | undefined> => {
+        const found = await header('finalized');
+        return found && { height: found.height, hash: found.hash };
+      }),
 
     /** Undefined above the node's head. */
     header: (height: number) => header(height),
@@ -103,15 +118,19 @@ export function createEvmClient(node: NodeClient, signal: AbortSignal, span: Log
       return answer === null ? undefined : parseBlock(answer);
     },
 
-    /** Undefined if the node does not report pending transactions. */
-    async pendingBlock() {
-      const answer = await unlessRefused(ask('eth_getBlockByNumber', 'pending', true));
-      return answer === undefined || answer === null ? undefined : parsePendingBlock(answer);
-    },
+    /** The block that the node would make next. */
+    pendingBlock: () =>
+      kept.pending(async () => {
+        const answer = await ask('eth_getBlockByNumber', 'pending', true);
+        return answer === null ? undefined : parsePendingBlock(answer);
+      }),
 
-    /** Whether the node knows a transaction that is in no block. */
-    isPending: async (txHash: string) =>
-      isInBlock(await unlessRefused(ask('eth_getTransactionByHash', txHash))) === false,
+    /** Whether the node knows a transaction that is in no block; undefined if it cannot tell now. */
+    isPending: (txHash: string) =>
+      ifRefused(
+        ask('eth_getTransactionByHash', txHash).then((answer) => isInBlock(answer) === false),
+        (failure) => (isUnsupported(failure) ? false : undefined),
+      ),
 
     /** The logs of a range of blocks, in as many parts as the node needs. */
     logs,
@@ -119,7 +138,7 @@ export function createEvmClient(node: NodeClient, signal: AbortSignal, span: Log
     /** The logs of one block; undefined if the node does not have the block, or not on its chain. */
     blockLogs: (blockHash: string, filter: WantedLogs) =>
       ifRefused(ask('eth_getLogs', { blockHash, ...filter }).then(parseLogs), (failure) => {
-        if (isUnsupported(failure)) throw failure;
+        if (!isUnknownBlock(failure)) throw failure;
         return undefined;
       }),
 
@@ -128,11 +147,13 @@ export function createEvmClient(node: NodeClient, signal: AbortSignal, span: Log
       Promise.all(
         txHashes.map(async (txHash) => {
           const answer = await ask('eth_getTransactionReceipt', txHash);
-          return answer === null || answer === undefined ? undefined : parseReceipt(answer);
+          if (answer === null || answer === undefined) return undefined;
+          if (isInBlock(answer) === true) return parseReceipt(answer);
+          throw new NodeError('inconsistent', `${node.name} has a receipt, but not its block`);
         }),
       ),
 
-    /** Undefined if the node does not report the receipts of a block. */
+    /** Undefined if the node does not report the receipts of a block, or not of this one now. */
     async blockReceipts(height: number) {
       const answer = await unlessRefused(ask('eth_getBlockReceipts', tagOf(height)));
       return Array.isArray(answer) ? answer.map(parseReceipt) : undefined;
@@ -170,6 +191,29 @@ export function createEvmClient(node: NodeClient, signal: AbortSignal, span: Log
           : await ask('eth_call', { to: token, data: balanceData(address) }, 'latest');
       return quantityOf(answer);
     },
+
+    /**
+     * What a node tells of the state after a block; undefined if it does not have that any more, or never told any.
+     * @throws RpcFailure if it cannot tell now
+     */
+    async atBlock<T>(question: () => Promise<T>): Promise<T | undefined> {
+      const answer = await ifRefused(question(), (failure) => {
+        if (kept.hasToldState && !isStateGone(failure) && !isUnsupported(failure)) throw failure;
+        return undefined;
+      });
+      if (answer !== undefined) kept.hasToldState = true;
+      return answer;
+    },
+
+    /** How many transactions an address has sent until now; undefined if the node does not tell. */
+    sent: (address: string) =>
+      ifRefused(ask('eth_getTransactionCount', address, 'latest').then(numberOf), (failure) => {
+        if (!isUnsupported(failure)) throw failure;
+        return undefined;
+      }),
+
+    /** What Tron's nodes tell beside JSON-RPC, of which not every node tells it. */
+    offers: { contractMoves: kept.contractMoves },
 
     /** The transactions of an address until a block. */
     nonce: async (address: string, at: number | 'latest') =>
@@ -249,7 +293,12 @@ function isTooMuch(error: unknown): boolean {
 
 /** A method or parameter that the node does not have: another block would not help. */
 function isUnsupported({ code }: RpcFailure): boolean {
-  return code === -32601 || code === -32602;
+  return code === methodNotFound || code === -32602;
+}
+
+/** Nodes keep the state after the newest blocks alone, and say so in many words. */
+function isStateGone({ message }: RpcFailure): boolean {
+  return /trie|state|histor|archive|prune|proof window|old block/i.test(message);
 }
 
 const isKnown = /already known|already imported|known transaction/i;
@@ -262,5 +311,7 @@ function isRevert({ code, message }: RpcFailure): boolean {
 /** Geth says "missing trie node … not found" for a state that it has dropped, and "header not found" for an unknown block. */
 function isUnknownBlock({ message }: RpcFailure): boolean {
   if (/trie|state/i.test(message)) return false;
-  return /(header|block)\b.{0,200}\bnot found|unknown block|not (currently )?canonical/i.test(message);
+  return /(header|block)\b.{0,200}\bnot (be )?(found|exist)|(unknown|no such) block|not (currently )?canonical/i.test(
+    message,
+  );
 }

@@ -38,10 +38,13 @@ export function createEvmChain(config: EvmConfig, deps: ChainDeps) {
     dialect,
     watched: deps.watched,
   };
-  const nodes = createEvmNodes(config, deps, checked.check);
+  const nodes = createEvmNodes(config, deps, (evm) => {
+    head.doubt(evm);
+    return checked.check(evm);
+  });
   const head = createHeadReader(nodes, blockTimeMs, now, (message) => warn(`${network}: ${message}`));
   const ranges = createRangeReader((evm, height) => evm.block(height));
-  const readPending = createPendingReader(context, hasOpen, now);
+  const readPending = createPendingReader(context, hasOpen);
   const wanted = () => transferLogs([...context.assets.tokens.keys()]);
 
   /** What contracts sent, by block. Only while somebody may be paying: it is much to read. */
@@ -78,6 +81,7 @@ export function createEvmChain(config: EvmConfig, deps: ChainDeps) {
     /** Reads what addresses hold, from the same nodes. */
     balances: createBalanceSource(nodes, dialect),
     overdueMs: head.overdueMs,
+    limits: nodes.limits,
 
     async head(signal) {
       const { height, hash, finalized } = await head.read(checked.checkAgain, signal);
@@ -102,10 +106,13 @@ export function createEvmChain(config: EvmConfig, deps: ChainDeps) {
 
     blockOfEach: (height, signal) =>
       nodes.each(async (evm) => {
-        const [read, finalized] = await Promise.all([readBlock(evm, height, wanted()), evm.finalized()]);
+        const [read, finalHeight] = await Promise.all([
+          readBlock(evm, height, wanted()),
+          head.finalHeight(evm),
+        ]);
         if (!read) return { node: evm.name, block: undefined };
         const [transfers = []] = await findTransfers(evm, [read], context);
-        return { node: evm.name, block: toBlock(read.block, transfers), finalHeight: finalized?.height };
+        return { node: evm.name, block: toBlock(read.block, transfers), finalHeight };
       }, signal),
 
     blocks: (from, to, signal) =>

@@ -1,7 +1,7 @@
 /** The nodes of an EVM network, each checked for its chain id before it is used. */
 import { NodeError } from '../../rpc/node-error.js';
 import { createNodePool } from '../../rpc/node-pool.js';
-import { createEvmClient, type EvmClient, type LogSpan } from './client.js';
+import { createEvmClient, createNodeMemory, type EvmClient, type NodeMemory } from './client.js';
 import { evmDialect, type Dialect } from './dialect.js';
 import type { ChainDeps, NodesConfig } from '../config/nodes.js';
 import type { ChainAsset } from '../assets.js';
@@ -23,14 +23,14 @@ export function createEvmNodes(
   verifyMore?: (evm: EvmClient) => Promise<void>,
 ) {
   const { network, chainId, dialect = evmDialect } = config;
-  const spans = new Map<string, LogSpan>();
+  const memories = new Map<string, NodeMemory>();
   return createNodePool({
     ...config,
     ...{ nodes: config.nodes.map((node) => dialect.jsonRpcUrl(node)), now, warn },
     open(node, signal) {
-      const span = spans.get(node.name) ?? { blocks: Infinity };
-      spans.set(node.name, span);
-      const client = () => createEvmClient(node, signal, span);
+      const kept = memories.get(node.name) ?? createNodeMemory(now);
+      memories.set(node.name, kept);
+      const client = () => createEvmClient(node, signal, kept);
       /** `beside` opens another client of the same node: calls of the two never share a request. */
       return { ...client(), beside: client };
     },

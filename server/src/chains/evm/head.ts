@@ -7,20 +7,31 @@ import type { EvmHeader } from './replies.js';
 
 /** How often a node that is behind itself is asked again: its balancer may pass the next request to a better one. */
 const attempts = 3;
-/** How often the finalized block is asked for, and how often a node that reports none. */
+/** How often the finalized block is asked for. */
 const finalizedMs = 10_000;
-const finalizedRetryMs = 600_000;
 
+/** What is known of a node's finality. */
 interface Finality {
   /** When the node is asked again. */
   readonly notBefore: number;
   /** What it said last. */
-  readonly last?: BlockId;
-  /** The lower one of its last two answers. */
-  readonly believed?: BlockId;
+  readonly last?: BlockId | undefined;
+  /** The newest block that it is believed to call final. */
+  readonly believed?: BlockId | undefined;
+  /** The fewest blocks between a final block that was believed and the newest one: the node's usual rule. */
+  readonly lag?: number | undefined;
+  /** What it says is not believed before it has moved on from it. */
+  readonly isOnTrial: boolean;
+  /** The lowest block that it has called final during the trial. */
+  readonly base?: BlockId | undefined;
   /** Its last answer contradicted itself. */
-  readonly isAbsurd?: true;
+  readonly isAbsurd?: boolean;
 }
+
+const untried: Finality = { notBefore: 0, isOnTrial: true };
+
+const lowerOf = (a: BlockId | undefined, b: BlockId): BlockId | undefined =>
+  a && a.height > b.height ? b : a;
 
 export function createHeadReader(
   nodes: Pick<EvmNodes, 'run'>,
@@ -35,33 +46,46 @@ export function createHeadReader(
   /** By the node's name. What one node says of finality never holds for the head of another. */
   const finality = new Map<string, Finality>();
 
-  async function ask(evm: EvmClient): Promise<ChainHead> {
-    const known = finality.get(evm.name);
-    const isDue = (known?.notBefore ?? 0) <= now();
-    const [header, finalized] = await Promise.all([evm.head(), isDue ? evm.finalized() : undefined]);
-    const head = accept(evm, header);
-    const current = isDue || !known ? weigh(evm, head, finalized, known) : known;
-    finality.set(evm.name, current);
-    return { ...head, finalized: current.believed };
+  const finalityOf = ({ name }: Pick<EvmClient, 'name'>) => finality.get(name) ?? untried;
+
+  /** The newest header, and what the node says of finality if that is due, in one request. */
+  async function learn(evm: EvmClient): Promise<EvmHeader> {
+    const isDue = finalityOf(evm).notBefore <= now();
+    const [header, answer] = await Promise.all([evm.head(), isDue ? evm.finalized() : undefined]);
+    if (answer === undefined) return header;
+    const known = { ...finalityOf(evm), notBefore: now() + finalizedMs };
+    // A node that cannot tell now has not taken back what it said.
+    finality.set(evm.name, answer.kind === 'value' ? weigh(evm, header, answer.value, known) : known);
+    return header;
   }
 
-  /** A node is believed what it has said twice in a row, of a block that is not above its newest. */
-  function weigh(
-    { name }: EvmClient,
-    head: BlockId,
-    said: BlockId | undefined,
-    before: Finality | undefined,
-  ): Finality {
-    if (!said) return { notBefore: now() + finalizedRetryMs };
+  async function ask(evm: EvmClient): Promise<ChainHead> {
+    const head = accept(evm, await learn(evm));
+    return { ...head, finalized: finalityOf(evm).believed };
+  }
+
+  /**
+   * A node is believed what it has said twice in a row, of a block that is not above its newest. After a start, a node may name a
+   * block at a fixed distance that nobody has made final (go-ethereum#35418): so at first, after each interruption, and when a block is
+   * closer to the newest than its rule, it is believed only what it has moved on from.
+   */
+  function weigh({ name }: EvmClient, head: EvmHeader, said: BlockId, before: Finality): Finality {
+    const { notBefore, last, lag, isOnTrial, isAbsurd } = before;
     if (said.height > head.height) {
-      if (before?.isAbsurd !== true) {
+      if (isAbsurd !== true) {
         warn(`${name} calls block ${said.height} final, above its newest block ${head.height}: ignored`);
       }
-      return { notBefore: now() + finalizedMs, isAbsurd: true };
+      return { notBefore, isOnTrial: true, isAbsurd: true };
     }
-    const last = before?.last;
-    const lower = last && last.height < said.height ? last : said;
-    return { notBefore: now() + finalizedMs, last: said, ...(last && { believed: lower }) };
+    const saidLag = head.height - said.height;
+    const believed = lowerOf(before.believed, said);
+    const known = { notBefore, last: said, lag: Math.min(saidLag, lag ?? saidLag) };
+    if (!isOnTrial && last && saidLag >= (lag ?? 0)) {
+      return { ...known, isOnTrial: false, believed: lowerOf(last, said) ?? said };
+    }
+    const base = lowerOf(before.base, said) ?? said;
+    if (base.height < said.height) return { ...known, isOnTrial: false, believed: base };
+    return { ...known, lag, isOnTrial: true, base, believed };
   }
 
   /** @throws NodeError if the block is too old to be the newest */
@@ -79,6 +103,17 @@ export function createHeadReader(
   }
 
   return {
+    /** What a node says of finality has to prove itself again: it may have been started anew. */
+    doubt(evm: EvmClient): void {
+      finality.set(evm.name, { ...finalityOf(evm), isOnTrial: true });
+    },
+
+    /** Up to where a node is believed that blocks are final; undefined if it is not yet. */
+    async finalHeight(evm: EvmClient): Promise<number | undefined> {
+      await learn(evm);
+      return finalityOf(evm).believed?.height;
+    },
+
     /** @param beforeEach called with each node before it is asked */
     async read(beforeEach: (evm: EvmClient) => Promise<void>, signal: AbortSignal): Promise<ChainHead> {
       /** The best of the heads that are lower than one that was read before. */

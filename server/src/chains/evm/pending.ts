@@ -13,31 +13,18 @@ import {
   type TransferContext,
 } from './transfers.js';
 
-/** A node that does not report pending transactions is asked again after this time: it may have been updated. */
-const retryMs = 600_000;
-
 /** @returns what reads them, up to the head that blocks were read up to, with its hash as the node writes it */
-export function createPendingReader(
-  context: TransferContext,
-  hasOpen: () => Promise<boolean>,
-  now: () => number,
-) {
+export function createPendingReader(context: TransferContext, hasOpen: () => Promise<boolean>) {
   /** By the transaction's hash as the node writes it. */
   let known = new Map<string, readonly ChainTransfer[]>();
-  /** When a node may be asked again, by its name. */
-  const notBefore = new Map<string, number>();
 
   async function readBlock(evm: EvmClient, head: ChainHead) {
-    if ((notBefore.get(evm.name) ?? 0) > now()) return {};
     if (!(await hasOpen())) return {};
-    const [block, latest] = await Promise.all([evm.pendingBlock(), unlessRefused(evm.head())]);
-    if (!block) {
-      notBefore.set(evm.name, now() + retryMs);
-      return { latest };
-    }
+    const [answer, latest] = await Promise.all([evm.pendingBlock(), unlessRefused(evm.head())]);
+    if (answer.kind !== 'value') return { latest };
     // Some nodes answer with their newest block. Its transactions are not pending.
-    const isNext = block.height === head.height + 1 && block.parentHash === head.hash;
-    return { latest, transactions: isNext ? block.transactions : undefined };
+    const { parentHash, transactions } = answer.value;
+    return { latest, transactions: parentHash === head.hash ? transactions : undefined };
   }
 
   return async (evm: EvmClient, head: ChainHead) => {
@@ -47,10 +34,10 @@ export function createPendingReader(
     const found = new Map(
       ours.map((move) => [move.txHash, [toTransfer(move, move.outputIndex, context.dialect)]]),
     );
-    // A node leaves transactions out of its next block that it still knows, for example if it is full.
+    // A node leaves transactions out of its next block that it still knows, for example if it is full. An error is no answer.
     const missing = [...known.keys()].filter((hash) => !found.has(hash));
     const arePending = await Promise.all(missing.map((hash) => evm.isPending(hash)));
-    const waiting = missing.filter((_, index) => arePending[index]);
+    const waiting = missing.filter((_, index) => arePending[index] !== false);
     known = new Map([...found, ...waiting.map((hash) => [hash, known.get(hash) ?? []] as const)]);
     /** `latest`: the newest header, from the same request as the transactions; undefined if it was not asked for. */
     return { transfers: [...known.values()].flat(), latest };

@@ -1,7 +1,7 @@
 /** Reads blocks with their logs from one node: one block by its hash, or many by ranges while catching up. */
-import { NodeError } from '../../rpc/node-error.js';
+import { isNodeFailure, NodeError, RpcFailure, unlessRefused } from '../../rpc/node-error.js';
 import type { EvmClient } from './client.js';
-import type { EvmBlock, EvmHeader, EvmLog } from './replies.js';
+import type { EvmBlock, EvmHeader, EvmLog, EvmReceipt } from './replies.js';
 import { inconsistent, type ReadBlock, type WithLogs } from './transfers.js';
 import { isWanted, mayHaveLogs, type WantedLogs } from './wanted-logs.js';
 import { groupBy } from '../../shared/group-by.js';
@@ -24,7 +24,7 @@ export async function readBlock(
     const isExpected = expected !== undefined && attempt === 1 && wanted.length > 0;
     const [block, expectedLogs] = await Promise.all([
       evm.block(height),
-      isExpected ? blockLogs(evm, expected, wanted) : undefined,
+      isExpected ? unlessRefused(blockLogs(evm, expected, wanted)) : undefined,
     ]);
     if (!block) return undefined;
     if (block.height !== height) throw inconsistent(evm, height);
@@ -48,27 +48,43 @@ async function blockLogs(
 }
 
 /**
- * The wanted logs of a block; undefined if the block is not on the chain any more.
+ * The wanted logs of a block; undefined if the block is not on the chain any more. What a node does not tell of its logs stands in
+ * its receipts: some refuse the logs of a block that has many, and some have lost them.
  * @param given what the node has answered already
  */
 async function readLogs(
   evm: EvmClient,
-  block: EvmHeader,
+  block: EvmHeader | EvmBlock,
   wanted: readonly WantedLogs[],
   given?: readonly EvmLog[],
 ): Promise<readonly EvmLog[] | undefined> {
   if (wanted.length === 0) return [];
-  const ask = () => blockLogs(evm, block.hash, wanted);
-  const logs = given ?? (await ask());
-  if (!logs) return undefined;
-  checkLogs(evm, block, logs, wanted);
-  if (!isSuspicious(block, logs, wanted)) return logs;
-  // A server that has not read the block yet can answer with no logs instead of an error. Another one may answer now.
-  const again = await ask();
-  if (!again) return undefined;
-  checkLogs(evm, block, again, wanted);
-  if (isSuspicious(block, again, wanted)) await checkByReceipts(evm, block, again, wanted);
-  return again;
+  try {
+    const ask = () => blockLogs(evm, block.hash, wanted);
+    let logs = given ?? (await ask());
+    if (logs && isSuspicious(block, logs, wanted)) {
+      // A server that has not read the block yet can answer with no logs instead of an error. Another one may answer now.
+      logs = await ask();
+      if (logs && isSuspicious(block, logs, wanted)) return await logsOfReceipts(evm, block, wanted);
+    }
+    if (logs) checkLogs(evm, block, logs, wanted);
+    return logs;
+  } catch (error) {
+    if (!(error instanceof RpcFailure)) throw error;
+    // The node's own words are of more use than that its receipts do not help either.
+    const found = await unlessNodeFails(logsOfReceipts(evm, block, wanted));
+    if (!found) throw error;
+    return found;
+  }
+}
+
+async function unlessNodeFails<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (isNodeFailure(error)) return undefined;
+    throw error;
+  }
 }
 
 /** Whether a block seems to have logs of a kind of which none was reported. It can be wrong, because a bloom filter can. */
@@ -81,30 +97,50 @@ function isSuspicious(
   return wanted.some((one) => !logs.some((log) => isWanted(log, [one])) && mayHaveLogs(logsBloom, [one]));
 }
 
-/** The receipts of a block decide whether it has more of the logs. Nodes that do not report them are believed. */
-async function checkByReceipts(
+/**
+ * The wanted logs in the receipts of a block, which decide whether it has any. A node that does not report those of a block, or
+ * reports none of a block that has logs, is asked for the receipt of each transaction.
+ * @throws NodeError if the receipts are not those of the block
+ */
+async function logsOfReceipts(
+  evm: EvmClient,
+  block: EvmHeader | EvmBlock,
+  wanted: readonly WantedLogs[],
+): Promise<readonly EvmLog[]> {
+  const ofBlock = await evm.blockReceipts(block.height);
+  const receipts = ofBlock && hasLogs(ofBlock) ? ofBlock : await receiptsOfEach(evm, block);
+  // The bloom filter has something, so that there must be logs, unless nothing is in the block.
+  const isWhole = block.logsBloom === undefined || receipts.length === 0 || hasLogs(receipts);
+  if (!isWhole || receipts.some(({ blockHash }) => blockHash !== block.hash)) {
+    throw inconsistent(evm, block.height);
+  }
+  return receipts.flatMap(({ logs }) => logs.filter((log) => isWanted(log, wanted)));
+}
+
+const hasLogs = (receipts: readonly EvmReceipt[]): boolean => receipts.some(({ logs }) => logs.length > 0);
+
+async function receiptsOfEach(evm: EvmClient, block: EvmHeader | EvmBlock): Promise<EvmReceipt[]> {
+  const whole = 'transactions' in block ? block : await evm.block(block.height);
+  if (whole?.hash !== block.hash) throw inconsistent(evm, block.height);
+  const receipts = await evm.receipts(whole.transactions.map(({ hash }) => hash));
+  return receipts.map((receipt) => {
+    if (!receipt) throw inconsistent(evm, block.height);
+    return receipt;
+  });
+}
+
+/**
+ * Every log must be of the block, and of what was asked for. Its transaction need not be in the block: nodes of Polygon leave out
+ * those that bring coins from Ethereum. What is ours is proven by the receipt.
+ */
+function checkLogs(
   evm: EvmClient,
   block: EvmHeader,
   logs: readonly EvmLog[],
   wanted: readonly WantedLogs[],
-): Promise<void> {
-  const receipts = (await evm.blockReceipts(block.height)) ?? [];
-  const all = receipts.flatMap((receipt) => receipt.logs.filter((log) => isWanted(log, wanted)));
-  if (all.length > logs.length) throw inconsistent(evm, block.height);
-}
-
-/** Every log must be of the block, of one of its transactions, and of what was asked for. */
-function checkLogs(
-  evm: EvmClient,
-  block: EvmHeader | EvmBlock,
-  logs: readonly EvmLog[],
-  wanted: readonly WantedLogs[],
 ): void {
-  if (logs.length === 0) return;
-  const hashes = 'transactions' in block && new Set(block.transactions.map(({ hash }) => hash));
   for (const log of logs) {
-    if (log.blockHash !== block.hash || (hashes && !hashes.has(log.transactionHash)))
-      throw inconsistent(evm, block.height);
+    if (log.blockHash !== block.hash) throw inconsistent(evm, block.height);
     if (!isWanted(log, wanted)) {
       throw new NodeError('garbage', `${evm.name} answered with logs that were not asked for`);
     }
@@ -221,7 +257,9 @@ async function readRange<B extends EvmHeader>(
   // Logs of a range are reported by height. Only if its last block is the same before and after are they of these blocks.
   const before = await evm.header(to);
   if (!before) throw missing(evm, to);
-  const logs = (await Promise.all(wanted.map((one) => evm.logs({ from, to, ...one })))).flat();
+  // One block is asked for by its hash.
+  const isRange = from < to;
+  const logs = isRange ? (await Promise.all(wanted.map((one) => evm.logs({ from, to, ...one })))).flat() : [];
   const blocks = await readLinked(readOne, evm, from, to);
   if (blocks.at(-1)?.hash !== before.hash) throw inconsistent(evm, to);
   const byBlock = groupBy(logs, ({ blockHash }) => blockHash);
@@ -235,7 +273,7 @@ async function readRange<B extends EvmHeader>(
       block.logsBloom === undefined
         ? own.length === 0 && block.height > tip - unsureBlocks
         : isSuspicious(block, own, wanted);
-    if (wanted.length === 0 || !isUnsure) {
+    if (wanted.length === 0 || (isRange && !isUnsure)) {
       read.push({ block, logs: own });
       continue;
     }
@@ -268,8 +306,9 @@ async function readLinked<B extends EvmHeader>(
   return blocks;
 }
 
-/** Whether fewer blocks at once may help. */
+/** Whether fewer blocks at once may help. Nodes refuse what is too much in many words, so any refusal counts. */
 function mayFitInParts(error: unknown): boolean {
+  if (error instanceof RpcFailure) return true;
   return (
     error instanceof NodeError && ['too-large', 'timeout', 'inconsistent', 'behind'].includes(error.fault)
   );

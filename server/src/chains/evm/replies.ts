@@ -31,11 +31,10 @@ export function parseBlock(value: unknown) {
   return { ...header, transactions: listOf(transactions).map(parseTransaction) };
 }
 
-/** A block that is not mined yet: it can lack a hash. */
+/** A block that is not mined yet: it can lack a hash, and by some specifications its number. */
 export function parsePendingBlock(value: unknown) {
   const block = objectOf(value, 'block');
   return {
-    height: numberOf(block['number']),
     parentHash: hashOf(block['parentHash']),
     transactions: listOf(block['transactions']).map(parseTransaction),
   };
@@ -150,8 +149,8 @@ function textOf(value: unknown, length: number): string {
 
 function bloomOf(value: unknown): string | undefined {
   if (typeof value !== 'string' || !/^0x[0-9a-f]{512}$/i.test(value)) return undefined;
-  // Some networks fill it with zeros, whatever the block contains. Then it says nothing.
-  return /[1-9a-f]/i.test(value.slice(2)) ? value : undefined;
+  // Some networks fill it with zeros or ones, whatever the block contains. Then it says nothing.
+  return /^0x(0+|f+)$/i.test(value) ? undefined : value;
 }
 
 function objectOf(value: unknown, what: string): Readonly<Record<string, unknown>> {

@@ -74,7 +74,7 @@ export async function findTransfers(
   );
   const transactions = hits.flatMap(({ transaction }) => transaction ?? []);
   const confirmed = await dialect.confirmNative?.(evm, transactions);
-  return blocks.map(({ block }) =>
+  return blocks.map(({ block, logs }) =>
     hits
       .filter((hit) => hit.block === block)
       .flatMap((move) => {
@@ -82,7 +82,7 @@ export async function findTransfers(
         if (receipt?.blockHash !== block.hash) throw inconsistent(evm, block.height);
         if (!receipt.isSuccess) return [];
         if (!move.log && confirmed && !confirmed.has(move.txHash)) return [];
-        const outputIndex = move.log ? logIndex(evm, block, receipt, move.log) : coinIndex;
+        const outputIndex = move.log ? logIndex(evm, block, receipt, move.log, logs) : coinIndex;
         return toTransfer(move, outputIndex, dialect);
       }),
   );
@@ -121,14 +121,29 @@ export async function readReceipts(
   );
 }
 
-/** The `outputIndex` of a log. @throws NodeError if the receipt of its transaction does not have it */
-export function logIndex(evm: EvmClient, block: EvmHeader, receipt: EvmReceipt, log: EvmLog): number {
-  const ordered = [...receipt.logs].sort((a, b) => a.logIndex - b.logIndex);
-  const place = ordered.findIndex((candidate) => candidate.logIndex === log.logIndex);
-  const found = ordered[place];
-  const isSame =
-    found?.address === log.address && found.data === log.data && found.topics.join() === log.topics.join();
-  if (!isSame) throw inconsistent(evm, block.height);
+/**
+ * The `outputIndex` of a log: its place among the logs of its transaction, in the order in which that made them. It is found by what
+ * the log says, because nodes number logs differently: some through the block, some through the transaction, or not at all.
+ * @param logs all of its kind in the block, in their order
+ * @throws NodeError if the receipt of its transaction does not have as many like it
+ */
+export function logIndex(
+  evm: EvmClient,
+  block: EvmHeader,
+  receipt: EvmReceipt,
+  log: EvmLog,
+  logs: readonly EvmLog[],
+): number {
+  const topics = log.topics.join();
+  const isAlike = (other: EvmLog) =>
+    other.transactionHash === log.transactionHash &&
+    other.address === log.address &&
+    other.data === log.data &&
+    other.topics.join() === topics;
+  const alike = logs.filter(isAlike);
+  const places = receipt.logs.flatMap((other, place) => (isAlike(other) ? place : []));
+  const place = places[alike.indexOf(log)];
+  if (place === undefined || places.length !== alike.length) throw inconsistent(evm, block.height);
   return firstLogIndex + place;
 }
 

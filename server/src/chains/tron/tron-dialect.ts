@@ -75,17 +75,20 @@ export const tronDialect: Dialect = {
   },
 
   async contractMoves(evm, { height, transactions }) {
-    let answer: unknown;
-    try {
-      answer = await evm.post('wallet/gettransactioninfobyblocknum', { num: height });
-    } catch (error) {
-      // Some providers do not offer it.
-      if (error instanceof NodeError && error.fault === 'refused') return undefined;
-      throw error;
+    // Some providers do not offer it, and nodes behind a balancer that lack the block answer with an empty list.
+    const told = await evm.offers.contractMoves(async () => {
+      const found = await unlessRefusing(evm.post('wallet/gettransactioninfobyblocknum', { num: height }));
+      return Array.isArray(found) && found.length >= transactions.length ? (found as unknown[]) : undefined;
+    });
+    if (told.kind === 'unsupported') return undefined;
+    if (told.kind === 'failed') {
+      throw new NodeError(
+        'inconsistent',
+        `${evm.name} does not tell now what contracts sent in block ${height}`,
+      );
     }
-    if (!Array.isArray(answer)) return undefined;
     const hashes = new Set(transactions.map(({ hash }) => hash));
-    return answer.filter(isObject).flatMap((info) => {
+    return told.value.filter(isObject).flatMap((info) => {
       const txHash = `0x${String(info['id'])}`;
       // It is asked for by height. In another block at this height, there are other transactions.
       if (!hashes.has(txHash)) {
@@ -98,6 +101,16 @@ export const tronDialect: Dialect = {
     });
   },
 };
+
+/** What an answer of the HTTP API is; undefined if the node refuses it. */
+async function unlessRefusing(answer: Promise<unknown>): Promise<unknown> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof NodeError && error.fault === 'refused') return undefined;
+    throw error;
+  }
+}
 
 function hasFailed(info: Readonly<Record<string, unknown>>): boolean {
   const receipt = isObject(info['receipt']) ? info['receipt'] : {};

@@ -30,6 +30,8 @@ export const chainTables = {
     disagreement: text().nullable(),
     /** Why the last scan failed; null if it did not. */
     problem: text().nullable(),
+    /** What nodes do not take, in their own words, although the scan gets on; null if there is nothing. */
+    node_limits: text().nullable(),
     /** 1 if the last scan failed because a node is on another chain. Nothing is offered until it is back. */
     is_wrong_chain: flag(),
     /** The process that scans, and when its lease ends (real time). */

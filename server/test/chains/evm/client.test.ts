@@ -108,7 +108,8 @@ describe('A node answers', () => {
 });
 
 it('Calls that are made together share a request, and each gets its own answer or error', async () => {
-  proxy.change = ({ method }) => (method === 'eth_gasPrice' ? new Error('no price') : undefined);
+  proxy.change = ({ method }) =>
+    method === 'eth_gasPrice' ? new Error('the state has no price') : undefined;
   const [chainId, price, height] = await Promise.all([
     evm.chainId(),
     evm.gasPrice().catch((error: unknown) => error),
@@ -170,8 +171,6 @@ describe('A method that the node does not have', () => {
   });
 
   it.each<[string, () => Promise<unknown>]>([
-    ['finalized blocks', () => evm.finalized()],
-    ['pending transactions', () => evm.pendingBlock()],
     ['the receipts of a block', () => evm.blockReceipts(1)],
     ['what the caller can do without', () => unlessRefused(evm.head())],
   ])('gives nothing where not every node has it: %s', async (_, ask) => {
@@ -186,6 +185,16 @@ describe('A method that the node does not have', () => {
   ])('is an error where the node is of no use without it: %s', async (_, ask) => {
     await expect(ask()).rejects.toBeInstanceOf(RpcFailure);
   });
+});
+
+it.each<[string, () => Promise<unknown>]>([
+  ['finalized blocks', () => evm.finalized()],
+  ['pending transactions', () => evm.pendingBlock()],
+])('A node that does not have the method is not asked again for ten minutes: %s', async (_, ask) => {
+  fail({ code: -32601, message: 'the method does not exist' });
+  const unsupported = { kind: 'unsupported' };
+  expect([await ask(), await ask()]).toEqual([unsupported, unsupported]);
+  expect(proxy.requests).toBe(1);
 });
 
 describe('A block that the node does not know', () => {
@@ -216,7 +225,6 @@ describe('Nonsense is a fault of the node, whatever was asked', () => {
     ['header', () => evm.header(1)],
     ['block', () => evm.block(1)],
     ['logs', () => evm.logs({ from: 0, to: 1, ...transfers() })],
-    ['receipts', () => evm.receipts([`0x${'12'.repeat(32)}`])],
     ['code', () => evm.code(token)],
     ['call', () => evm.call({ to: token, data: decimalsData })],
     ['balances', () => evm.balances(undefined, [stranger], 'latest')],
@@ -232,6 +240,15 @@ describe('Nonsense is a fault of the node, whatever was asked', () => {
       expect(error).toMatchObject({ fault: 'garbage' });
     }
   });
+});
+
+it.each<[string, unknown]>([
+  ['garbage', { blockHash: 'x' }],
+  ['inconsistent', { blockHash: null, blockNumber: null, logs: [] }],
+  ['inconsistent', '0xzz'],
+])('A receipt that is none, or of no block, is a fault of the node: %s', async (fault, answer) => {
+  proxy.change = () => answer;
+  await expect(evm.receipts([`0x${'12'.repeat(32)}`])).rejects.toMatchObject({ fault });
 });
 
 it('Stops when it is told to', async () => {

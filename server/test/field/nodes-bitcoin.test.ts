@@ -1,0 +1,314 @@
+/**
+ * What Bitcoin Core, Litecoin Core and providers really answered, in the forms in which people reported it: a stand-in that answers as
+ * they did, and a real Litecoin Core for MWEB. Each case names its report.
+ */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { addressOfScript, addressPrefixes } from '../../src/addresses/bitcoin-scripts.js';
+import { createBitcoinChain, type BitcoinChain } from '../../src/chains/bitcoin/bitcoin-chain.js';
+import { checkBitcoinNetwork } from '../../src/chains/bitcoin/check-network.js';
+import { createUtxoNode } from '../../src/chains/bitcoin/utxo-node.js';
+import { startNodeProxy, type Behaviour, type NodeProxy, type ProxiedCall } from '../support/core-proxy.js';
+import { hasLitecoind, litecoinRegtest, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
+
+const { signal } = new AbortController();
+const idOf = (number: number) => number.toString(16).padStart(64, '0');
+const script = (byte: string) => `0014${byte.repeat(20)}`;
+const addressOf = (byte: string) => addressOfScript(script(byte), addressPrefixes.litecoin.regtest) ?? '';
+const ours = new Set([addressOf('ab'), addressOf('cd')]);
+
+/** What a node refuses a call with. */
+class Refusal {
+  readonly code: number;
+  readonly message: string;
+  constructor(code: number, message: string) {
+    this.code = code;
+    this.message = message;
+  }
+}
+
+const paysUs = (txid: string, value = 0.25, byte = 'ab') => ({
+  txid,
+  vin: [],
+  vout: [{ n: 0, value, scriptPubKey: { hex: script(byte) } }],
+});
+
+/** One node of a chain of blocks without transactions, with a mempool. */
+class Core {
+  height = 7;
+  mempool: string[] = [];
+  /** Answers instead; undefined leaves a call as it is. */
+  change: ((call: ProxiedCall) => unknown) | undefined;
+  /** Answers a whole request instead. */
+  whole: ((calls: readonly ProxiedCall[]) => Behaviour | undefined) | undefined;
+  /** JSON-RPC 2.0, which Bitcoin Core answers with since 28, has no `error` beside a result. */
+  isStrict = false;
+
+  hashOf(height: number): string {
+    return height === 0 ? litecoinRegtest.genesisHash : idOf(0xb10c0000 + height);
+  }
+
+  behave(calls: readonly ProxiedCall[]): Behaviour {
+    const whole = this.whole?.(calls);
+    if (whole !== undefined) return whole;
+    const answers = calls.map((call) => {
+      const { id } = call;
+      const changed = this.change?.(call);
+      const result = changed === undefined ? this.answer(call) : changed;
+      if (result instanceof Refusal)
+        return { id, ...(!this.isStrict && { result: null }), error: { ...result } };
+      return { id, result, ...(!this.isStrict && { error: null }) };
+    });
+    return { status: 200, body: JSON.stringify(calls.length > 1 ? answers : answers[0]) };
+  }
+
+  answer({ method, params: [first] }: ProxiedCall): unknown {
+    const head = this.hashOf(this.height);
+    switch (method) {
+      case 'getblockhash':
+        return Number(first) > this.height
+          ? new Refusal(-8, 'Block height out of range')
+          : this.hashOf(Number(first));
+      case 'getblockchaininfo':
+        return { blocks: this.height, headers: this.height, bestblockhash: head, chain: 'regtest' };
+      case 'getblock': {
+        const height = Array.from({ length: this.height + 1 }, (_, index) => index).find(
+          (index) => this.hashOf(index) === first,
+        );
+        if (height === undefined) return new Refusal(-5, 'Block not found');
+        const previous = height > 0 ? { previousblockhash: this.hashOf(height - 1) } : {};
+        return { hash: first, height, time: 1_700_000_000 + height, tx: [], ...previous };
+      }
+      case 'getblockheader':
+        return { height: this.height, confirmations: 1, time: 1_700_000_000 };
+      case 'getbestblockhash':
+        return head;
+      case 'getmempoolinfo':
+        return { loaded: true, mempoolminfee: 0.00001, minrelaytxfee: 0.00001 };
+      case 'getrawmempool':
+        return this.mempool;
+      case 'getrawtransaction':
+        return this.mempool.includes(String(first))
+          ? paysUs(String(first))
+          : new Refusal(-5, 'No such mempool transaction');
+      case 'estimatesmartfee':
+        return { errors: ['Insufficient data or no feerate found'], blocks: 6 };
+      case 'getnetworkinfo':
+        return { subversion: '/Satoshi:29.0.0/', version: 290_000, incrementalfee: 0.00001 };
+      default:
+        return new Refusal(-32601, 'Method not found');
+    }
+  }
+}
+
+describe('A Bitcoin Core, or a provider that answers like one,', () => {
+  let core: Core;
+  let node: NodeProxy;
+  let chain: BitcoinChain;
+  let time: number;
+
+  const openNode = async (of: Core) => {
+    const made = await startNodeProxy('http://test:test@127.0.0.1:1');
+    made.behave = (calls) => of.behave(calls);
+    return made;
+  };
+  const openChain = (nodes: readonly NodeProxy[]) =>
+    createBitcoinChain(
+      { ...litecoinRegtest, nodes: nodes.map(({ url }) => url) },
+      {
+        watched: async (addresses) => new Set(addresses.filter((one) => ours.has(one))),
+        now: () => time,
+      },
+    );
+
+  beforeEach(async () => {
+    core = new Core();
+    time = Date.now();
+    node = await openNode(core);
+    chain = openChain([node]);
+  });
+  afterEach(() => node.close());
+
+  const failure = (promise: Promise<unknown>) =>
+    promise.then(
+      () => 'it did not fail',
+      (error: unknown) => (error as Error).message,
+    );
+  const pending = async (of = chain) => {
+    await of.head(signal);
+    return (await of.pending(signal)).map(({ txHash }) => txHash);
+  };
+
+  it('with a full work queue is left alone for a second, and says why (bitcoin#7611: 503 and a bare text)', async () => {
+    await chain.head(signal);
+    core.whole = () => ({ status: 503, body: 'Work queue depth exceeded' });
+    const before = node.requests;
+    expect(await failure(chain.blocks(1, 4, signal))).toContain(
+      'takes no more requests for 1 s: Work queue depth exceeded',
+    );
+    expect(await failure(chain.head(signal))).toContain('Work queue depth exceeded');
+    // Blocks are asked for at the same time, and nothing after that.
+    expect(node.requests - before).toBeLessThanOrEqual(4);
+    core.whole = undefined;
+    time += 1100;
+    expect((await chain.blocks(1, 4, signal)).map(({ height }) => height)).toEqual([1, 2, 3, 4]);
+  });
+
+  it('that is starting is asked a few times, and its words are kept (bitcoin-s#4618, electrs#531)', async () => {
+    core.change = () => new Refusal(-28, 'Loading block index…');
+    expect(await failure(pending())).toContain('Loading block index… (-28)');
+    expect(node.requests).toBeLessThan(4);
+  });
+
+  it('without getrawmempool is read by its blocks, and what is known to wait is asked about one by one', async () => {
+    const [first, second] = [idOf(1), idOf(2)];
+    core.mempool = [first, second];
+    const other = new Core();
+    other.mempool = [first];
+    other.change = ({ method }) =>
+      /^get(rawmempool|mempoolinfo)$/.test(method) ? new Refusal(-32601, 'Method not found') : undefined;
+    const otherNode = await openNode(other);
+    try {
+      expect(await pending(openChain([otherNode]))).toEqual([]);
+      const both = openChain([node, otherNode]);
+      expect(await pending(both)).toEqual([first, second]);
+      // The node that showed them is gone. The other one has one of them.
+      core.whole = () => 'hang up';
+      expect(await pending(both)).toEqual([first]);
+      core.whole = undefined;
+      time += 60_000;
+      expect((await pending(both)).toSorted()).toEqual([first, second]);
+    } finally {
+      await otherNode.close();
+    }
+  });
+
+  it.each([
+    ['-32601', new Refusal(-32601, 'Method not found')],
+    ['another code that it has always answered', new Refusal(-32000, 'method is not allowed on this plan')],
+  ])('that never showed its mempool does not stop its network: %s', async (_, refusal) => {
+    core.change = ({ method }) => (method === 'getrawmempool' ? refusal : undefined);
+    for (let round = 0; round < 10; round += 1) {
+      expect(await pending()).toEqual([]);
+      time += 1000;
+    }
+    expect(node.calls.filter(({ method }) => method === 'getrawmempool').length).toBeLessThan(3);
+    const findings = [];
+    const config = { ...litecoinRegtest, nodes: [node.url] };
+    for await (const finding of checkBitcoinNetwork(config, signal)) findings.push(finding);
+    expect(findings).toContainEqual({
+      ...{ subject: 'node 1', kind: 'warning' },
+      text: 'Does not show its mempool: payments are seen with their first confirmation',
+    });
+  });
+
+  it('that cannot show its mempool now has dropped nothing', async () => {
+    core.mempool = [idOf(1)];
+    expect(await pending()).toEqual([idOf(1)]);
+    core.change = ({ method }) =>
+      method === 'getrawmempool' ? new Refusal(-32603, 'internal error') : undefined;
+    expect(await failure(pending())).toContain('internal error (-32603)');
+    core.change = undefined;
+    time += 60_000;
+    expect(await pending()).toEqual([idOf(1)]);
+  });
+
+  it('whose transactions leave the mempool while they are read is asked for each once (mempool/electrs PR 64)', async () => {
+    core.mempool = Array.from({ length: 90 }, (_, index) => idOf(index + 1));
+    const gone = new Set(core.mempool.filter((_, index) => index % 2 === 1));
+    core.change = ({ method, params: [txid] }) =>
+      method === 'getrawtransaction' && gone.has(String(txid))
+        ? new Refusal(-5, 'No such mempool transaction. Use -txindex or provide a block hash')
+        : undefined;
+    expect(await pending()).toHaveLength(45);
+    expect(node.calls.filter(({ method }) => method === 'getrawtransaction')).toHaveLength(90);
+  });
+
+  it('of version 28 to 31 is understood: strict JSON-RPC 2.0, lists of warnings, new fields (bitcoin PR 29845, NBXplorer#543, corepc#384)', async () => {
+    core.isStrict = true;
+    core.mempool = [idOf(1)];
+    const fresh = {
+      bits: '207fffff',
+      target: 'ff'.repeat(32),
+      warnings: ['This is a pre-release test build'],
+    };
+    core.change = (call) => {
+      const known = core.answer(call) as object;
+      if (call.method === 'getblockchaininfo') return { ...known, ...fresh };
+      if (call.method === 'getblockheader' || call.method === 'getblock') return { ...known, ...fresh };
+      if (call.method === 'getnetworkinfo') return { ...known, ...fresh, incrementalfee: 0.000001 };
+      if (call.method !== 'getmempoolinfo') return undefined;
+      return {
+        ...{ loaded: true, mempoolminfee: 0.000001, minrelaytxfee: 0.000001, incrementalrelayfee: 0.000001 },
+        ...{ permitbaremultisig: true, maxdatacarriersize: 100_000, limitclustercount: 64 },
+      };
+    };
+    expect(await pending()).toEqual([idOf(1)]);
+    expect(await chain.block(8, signal)).toBeUndefined();
+    expect((await chain.block(3, signal))?.height).toBe(3);
+    const utxo = createUtxoNode(chain.nodes);
+    // Since 30, a tenth of a satoshi for each virtual byte.
+    expect(await utxo.feeRates(signal)).toEqual({ estimate: undefined, minimum: 100n, increment: 100n });
+  });
+
+  it('that does not tell of itself still tells its fees', async () => {
+    core.change = ({ method }) =>
+      method === 'getnetworkinfo' ? new Refusal(-32601, 'Method not found') : undefined;
+    const utxo = createUtxoNode(chain.nodes);
+    expect(await utxo.feeRates(signal)).toEqual({ estimate: undefined, minimum: 1000n, increment: 1000n });
+  });
+
+  it('that cannot tell of a transaction now has not lost it', async () => {
+    const utxo = createUtxoNode(chain.nodes);
+    expect(await utxo.rawTransaction(idOf(9), undefined, signal)).toBeUndefined();
+    core.change = ({ method }) =>
+      method === 'getrawtransaction' ? new Refusal(-32603, 'internal error') : undefined;
+    expect(await failure(utxo.rawTransaction(idOf(9), undefined, signal))).toContain('internal error');
+  });
+});
+
+describe.skipIf(!hasLitecoind)('Litecoin Core with MWEB', () => {
+  let node: LitecoinNode;
+  let proxy: NodeProxy;
+
+  beforeAll(async () => {
+    node = await startLitecoin();
+    proxy = await startNodeProxy(node.url);
+    // The rules of MWEB hold from block 432 on, which needs coins that go in.
+    await node.mine(321);
+    await node.rpc('sendtoaddress', await node.rpc('getnewaddress', '', 'mweb'), '5');
+    await node.mine();
+  });
+  afterAll(async () => {
+    await proxy.close();
+    await node.stop();
+  });
+
+  it('tells payments from inside it by the last transaction of a block, and that one is no trouble itself (litecoin#1003, electrumx#179)', async () => {
+    const chain = createBitcoinChain(
+      { ...litecoinRegtest, nodes: [proxy.url] },
+      { watched: async (addresses) => new Set(addresses.filter((one) => ours.has(one))) },
+    );
+    // Only the coins inside are left to pay with.
+    const coins = await node.rpc<{ txid: string; vout?: number; address: string }[]>('listunspent', 0);
+    const outside = coins.filter(({ address }) => !address.includes('mweb'));
+    await node.rpc(
+      'lockunspent',
+      false,
+      outside.map(({ txid, vout }) => ({ txid, vout })),
+    );
+    const waiting = await node.rpc<string>('sendtoaddress', addressOf('ab'), '1.5');
+    await chain.head(signal);
+    expect(await node.rpc('getrawmempool')).toEqual([waiting]);
+    expect(await chain.pending(signal)).toEqual([]);
+    await node.mine();
+    const { height } = await chain.head(signal);
+    const [found, ...others] = (await chain.block(height, signal))?.transfers ?? [];
+    const { tx } = await node.rpc<{ tx: string[] }>('getblock', await node.rpc('getblockhash', height));
+    expect(others).toEqual([]);
+    expect(found).toMatchObject({
+      ...{ txHash: tx.at(-1), outputIndex: 1, address: addressOf('ab'), amount: 150_000_000n, senders: [] },
+    });
+    // Blocks from before, and the one with the coins that went in.
+    expect(await chain.blocks(height - 3, height, signal)).toHaveLength(4);
+  });
+});

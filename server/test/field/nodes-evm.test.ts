@@ -1,0 +1,478 @@
+/**
+ * What nodes of EVM networks really answered, in the forms in which people reported it: a proxy before anvil answers as they did. Each
+ * case names its report.
+ */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Hex } from 'viem';
+import { createEvmChain, type EvmChain } from '../../src/chains/evm/evm-chain.js';
+import { crossCheck } from '../../src/scanning/cross-check.js';
+import { anvilChainId, startAnvil, type Anvil } from '../support/anvil.js';
+import {
+  NodeRefusal,
+  startProviderProxy,
+  type ProviderProxy,
+  type ProxiedCall,
+} from '../support/provider-proxy.js';
+import { follow, type Follower } from '../chains/evm/follower.js';
+import { testAddress } from '../chains/fixture.js';
+
+const { signal } = new AbortController();
+let anvil: Anvil;
+let token: Hex;
+let proxy: ProviderProxy;
+let said: string[];
+let time: number;
+let nextIndex = 6000;
+
+beforeAll(async () => {
+  anvil = await startAnvil();
+  token = await anvil.deploy('PlainToken', [6]);
+  await anvil.mine(150);
+});
+afterAll(() => anvil.stop());
+beforeEach(async () => {
+  proxy = await startProviderProxy(anvil.url);
+  said = [];
+  time = Date.now();
+});
+afterEach(() => proxy.close());
+
+const newAddress = () => testAddress('evm', nextIndex++) as Hex;
+
+const open = (nodes: readonly ProviderProxy[] = [proxy], ours?: readonly string[]): EvmChain =>
+  createEvmChain(
+    {
+      ...{ mode: 'test', network: 'evm-dev', chainId: anvilChainId, nodes: nodes.map(({ url }) => url) },
+      assets: [
+        { currency: 'ETH', decimals: 18 },
+        { currency: 'USDT', decimals: 6, contract: token },
+      ],
+      timeoutMs: 3000,
+    },
+    {
+      watched: async (addresses) => new Set(addresses.filter((one) => ours?.includes(one) ?? true)),
+      warn: (message) => said.push(message),
+      now: () => time,
+    },
+  );
+
+const pay = (address: string, amount = 3n) => anvil.call('PlainToken', token, 'transfer', [address, amount]);
+const heightNow = async () => Number(await anvil.rpc<string>('eth_blockNumber'));
+const hex = (height: number) => `0x${height.toString(16)}`;
+const asks = (method: string, first?: unknown) =>
+  proxy.calls.filter((call) => call.method === method && (first === undefined || call.params[0] === first))
+    .length;
+
+/** The message of a call that fails. */
+const failure = (promise: Promise<unknown>) =>
+  promise.then(
+    () => 'it did not fail',
+    (error: unknown) => (error as Error).message,
+  );
+
+/** Answers calls of a method differently; undefined leaves an answer as it is. */
+function answer(method: RegExp, make: (result: unknown, call: ProxiedCall) => unknown): void {
+  proxy.change = (call, result) => (method.test(call.method) ? make(result, call) : undefined);
+}
+
+describe('Finality', () => {
+  /** The height that the node calls final, or what it refuses it with. */
+  let told: number | Error;
+  beforeEach(() => {
+    answer(/^eth_getBlockByNumber$/, (result, { params }) => {
+      if (params[0] !== 'finalized') return undefined;
+      return told instanceof Error ? told : { ...(result as object), number: hex(told) };
+    });
+  });
+
+  const finalOf = async (chain: EvmChain) => {
+    time += 11_000;
+    return (await chain.head(signal)).finalized?.height;
+  };
+
+  it.each([
+    ['reth#9105, erigon#24028', new NodeRefusal(-39001, 'unknown block')],
+    ['erigon PR 20149', new NodeRefusal(-32000, 'block "finalized" not available (head block: 21459236)')],
+    ['bsc-erigon#376', new NodeRefusal(-32000, 'finalized block not found')],
+  ])('that is refused for a moment stays what it was, and goes on after it: %s', async (_, refusal) => {
+    const chain = open();
+    for (told of [100, 101, 102]) {
+      await finalOf(chain);
+      await anvil.mine();
+    }
+    expect(await finalOf(chain)).toBe(102);
+    told = refusal;
+    expect(await finalOf(chain)).toBe(102);
+    await anvil.mine();
+    told = 103;
+    await finalOf(chain);
+    expect(await finalOf(chain)).toBe(103);
+  });
+
+  it('that the node does not know as a method is asked for again after ten minutes', async () => {
+    const chain = open();
+    told = new NodeRefusal(-32601, 'the method does not exist');
+    for (let round = 0; round < 20; round += 1) await finalOf(chain);
+    expect(asks('eth_getBlockByNumber', 'finalized')).toBe(1);
+    time += 600_000;
+    await finalOf(chain);
+    expect(asks('eth_getBlockByNumber', 'finalized')).toBe(2);
+  });
+
+  it('that never worked is asked for less and less often (rskj#3309), but soon at first: the node may just start', async () => {
+    const chain = open();
+    told = new NodeRefusal(-32602, 'unsupported block tag: finalized');
+    await finalOf(chain);
+    await finalOf(chain);
+    expect(asks('eth_getBlockByNumber', 'finalized')).toBe(2);
+    for (let round = 0; round < 60; round += 1) await finalOf(chain);
+    // In eleven minutes.
+    expect(asks('eth_getBlockByNumber', 'finalized')).toBeLessThan(9);
+    time += 600_000;
+    for (told of [100, 101]) await finalOf(chain);
+    expect(await finalOf(chain)).toBe(101);
+  });
+
+  describe('that a node made up when it was started (go-ethereum#35418)', () => {
+    let head: number;
+    beforeEach(async () => {
+      head = await heightNow();
+    });
+
+    it('counts only after it has moved on with the chain', async () => {
+      const chain = open();
+      for (told of [head - 80, head - 76]) await finalOf(chain);
+      expect(await finalOf(chain)).toBe(head - 76);
+      proxy.respond = (response) => (response.destroy(), true);
+      await failure(chain.head(signal));
+      proxy.respond = undefined;
+      time += 60_000;
+      // At a fixed distance from the newest block, and never final.
+      told = head - 64;
+      for (let round = 0; round < 5; round += 1) expect(await finalOf(chain)).toBe(head - 76);
+      // What is final really.
+      told = head - 76;
+      expect(await finalOf(chain)).toBe(head - 76);
+      told = head - 72;
+      expect(await finalOf(chain)).toBe(head - 76);
+      expect(await finalOf(chain)).toBe(head - 72);
+    });
+
+    it('is noticed without an interruption, because it is closer to the newest block than ever before', async () => {
+      const chain = open();
+      for (told of [head - 80, head - 76]) await finalOf(chain);
+      expect(await finalOf(chain)).toBe(head - 76);
+      told = head - 64;
+      for (let round = 0; round < 5; round += 1) expect(await finalOf(chain)).toBe(head - 76);
+    });
+
+    it('is not believed of the second node either, which confirms a large amount', async () => {
+      const other = await startProviderProxy(anvil.url);
+      const made = proxy.change;
+      let alsoTold = 0;
+      other.change = ({ method, params }, result) =>
+        method === 'eth_getBlockByNumber' && params[0] === 'finalized'
+          ? { ...(result as object), number: hex(alsoTold) }
+          : undefined;
+      try {
+        proxy.change = made;
+        const chain = open([proxy, other]);
+        const address = newAddress();
+        await pay(address);
+        const height = await heightNow();
+        const block = await chain.block(height, signal);
+        const transfer = block?.transfers.find((one) => one.address === address);
+        if (!block || !transfer) throw new Error('It was not read');
+        const receipt = {
+          ...{ ...transfer, id: 'id', height, blockHash: block.hash, needsFinality: true },
+          chainAmount: transfer.amount,
+        };
+        await anvil.mine(5);
+        const check = async () => {
+          time += 11_000;
+          return (await crossCheck(chain, [receipt], signal)).checked.length;
+        };
+        told = height + 1;
+        alsoTold = height;
+        await check();
+        told = height + 2;
+        // The first node has proved itself, and the second one has not.
+        expect([await check(), await check(), await check()]).toEqual([0, 0, 0]);
+        alsoTold = height + 1;
+        expect(await check()).toBe(1);
+      } finally {
+        await other.close();
+      }
+    });
+  });
+});
+
+describe('A transfer that waits for a block', () => {
+  let follower: Follower;
+  let address: Hex;
+  beforeEach(async () => {
+    follower = await follow(open());
+    address = newAddress();
+    await anvil.automine(false);
+    const sent = anvil.send(address, 5n);
+    await sent;
+  });
+  afterEach(async () => {
+    await anvil.mine();
+    await anvil.automine(true);
+  });
+  const isSeen = () => follower.transfers(address).map(({ height }) => height);
+
+  it('is seen at the next scan when the pending block was refused once', async () => {
+    await follower.sync();
+    expect(isSeen()).toEqual(['pending']);
+    const second = newAddress();
+    await anvil.send(second, 5n);
+    answer(/^eth_getBlockByNumber$/, (_, { params }) =>
+      params[0] === 'pending' ? new NodeRefusal(-32000, 'pending block is not available') : undefined,
+    );
+    await follower.sync();
+    proxy.change = undefined;
+    await follower.sync();
+    expect(follower.transfers(second)).toHaveLength(1);
+    expect(isSeen()).toEqual(['pending']);
+  });
+
+  it.each([
+    ['go-ethereum#29956, ethers.js#4999', new NodeRefusal(-32000, 'transaction indexing is in progress')],
+    ['a node in trouble', new NodeRefusal(-32603, 'internal error')],
+  ])('is not dropped because the node cannot tell of it now: %s', async (_, refusal) => {
+    await follower.sync();
+    proxy.change = ({ method, params }, result) => {
+      if (method === 'eth_getTransactionByHash') return refusal;
+      if (method !== 'eth_getBlockByNumber' || params[0] !== 'pending') return undefined;
+      return { ...(result as object), transactions: [] };
+    };
+    await follower.sync();
+    expect(isSeen()).toEqual(['pending']);
+    // The node says that there is none: that is an answer.
+    const { change } = proxy;
+    proxy.change = (call, result) =>
+      call.method === 'eth_getTransactionByHash' ? null : change?.(call, result);
+    await follower.sync();
+    expect(isSeen()).toEqual([]);
+  });
+
+  it('is seen in a pending block without a number (go-ethereum#19332, parity-ethereum PR 8281)', async () => {
+    answer(/^eth_getBlockByNumber$/, (result, { params }) =>
+      params[0] === 'pending' ? { ...(result as object), number: null, hash: null, miner: null } : undefined,
+    );
+    await follower.sync();
+    expect(isSeen()).toEqual(['pending']);
+  });
+});
+
+describe('A token transfer', () => {
+  let follower: Follower;
+  let address: Hex;
+  beforeEach(async () => {
+    follower = await follow(open());
+    address = newAddress();
+  });
+  const received = () => follower.received(address).map(({ amount }) => amount);
+  /** Of a range of blocks, and not of one by its hash. */
+  const isRange = ({ params: [filter] }: ProxiedCall) => 'fromBlock' in (filter as object);
+
+  it.each<[string, (receipt: object) => object]>([
+    ['its logs are there (lotus#13758)', (receipt) => ({ ...receipt, logs: [] })],
+    [
+      'its block is known (zksync-era#44)',
+      (receipt) => ({ ...receipt, blockNumber: null, blockHash: null, logs: [] }),
+    ],
+  ])('counts when its receipt is whole: the node has it before %s', async (_, change) => {
+    await pay(address);
+    answer(/^eth_getTransactionReceipt$/, (result) => change(result as object));
+    expect(await failure(follower.sync())).toContain('No node of evm-dev can be used');
+    proxy.change = undefined;
+    await follower.sync();
+    expect(received()).toEqual([3n]);
+  });
+
+  it.each([
+    [
+      'zksync-era#3412',
+      -32602,
+      'Query returned more than 10000 results. Try with this block range [0x0, 0x0].',
+    ],
+    ['zksync-era#3412', -32008, 'Response is too big'],
+    ['blockbook PR 1692', -32602, 'query returns too many logs, narrow your filter: 20000'],
+    ['zeta-chain/node#3265', -32000, 'query returned more than 10000 results'],
+    ['blockbook PR 1489', -32000, 'cannot query unfinalized data'],
+  ])('is found in the receipts of a block whose logs alone are too much: %s (%i)', async (_, code, text) => {
+    await anvil.mine(6);
+    await pay(address);
+    const height = await heightNow();
+    const hash = (await anvil.rpc<{ hash: string }>('eth_getBlockByNumber', [hex(height), false])).hash;
+    await anvil.mine(6);
+    const refuse = () =>
+      answer(/^eth_getLogs$/, (_result, { params: [filter] }) => {
+        const { blockHash, fromBlock, toBlock } = filter as Record<string, string | undefined>;
+        const isIn = blockHash === hash || (Number(fromBlock) <= height && Number(toBlock) >= height);
+        return isIn ? new NodeRefusal(code, text) : undefined;
+      });
+    refuse();
+    await follower.sync();
+    expect(received()).toEqual([3n]);
+    // And as the newest block.
+    const next = newAddress();
+    await pay(next);
+    answer(/^eth_getLogs$/, () => new NodeRefusal(code, text));
+    await follower.sync();
+    expect(follower.received(next)).toHaveLength(1);
+  });
+
+  it('is found when ranges are refused as parameters that are wrong (INFURA#237, erigon PR 20424)', async () => {
+    await anvil.mine(20);
+    await pay(address);
+    await anvil.mine(20);
+    answer(/^eth_getLogs$/, (_, call) => {
+      const { fromBlock, toBlock } = call.params[0] as Record<string, string>;
+      const length = Number(toBlock) - Number(fromBlock) + 1;
+      return isRange(call) && length > 3
+        ? new NodeRefusal(-32602, `range ${length} exceeds limit of 3`)
+        : undefined;
+    });
+    await follower.sync();
+    expect(received()).toEqual([3n]);
+  });
+
+  it('is found when ranges are refused with HTTP 413 (eigensdk-go PR 169)', async () => {
+    await anvil.mine(4);
+    await pay(address);
+    await anvil.mine(4);
+    proxy.respond = (response, calls) => {
+      const call = calls.find(({ method }) => method === 'eth_getLogs');
+      if (!call || !isRange(call)) return false;
+      const error = { code: -32614, message: 'eth_getLogs is limited to a 10,000 range' };
+      response.writeHead(413).end(JSON.stringify({ jsonrpc: '2.0', id: 12, error }));
+      return true;
+    };
+    await follower.sync();
+    expect(received()).toEqual([3n]);
+  });
+
+  describe('has the same place whatever its log is numbered', () => {
+    const numbered = (result: unknown, numberOf: (place: number) => number) => {
+      const list = Array.isArray(result) ? result : [];
+      return list.map((log: object, place) => ({ ...log, logIndex: hex(numberOf(place)) }));
+    };
+
+    it.each<[string, (place: number) => number]>([
+      ['through the transaction in receipts (erigon#1091, besu#6204)', (place) => place],
+      ['from another start in receipts (lotus#12254)', (place) => place + 6],
+      ['not at all in receipts (skaled#1907)', () => 0],
+    ])('%s', async (_, numberOf) => {
+      const other = newAddress();
+      await anvil.automine(false);
+      // Three logs before ours, two of which say the same, and then ours twice.
+      await pay(other);
+      await anvil.call('PlainToken', token, 'transferToBoth', [other, other, 1n]);
+      await anvil.call('PlainToken', token, 'transferToBoth', [address, address, 9n]);
+      await anvil.mine();
+      await anvil.automine(true);
+      answer(/^eth_getTransactionReceipt$/, (result) => ({
+        ...(result as object),
+        logs: numbered((result as { logs: unknown }).logs, numberOf),
+      }));
+      await follower.sync();
+      const found = follower.transfers(address).map(({ outputIndex, amount }) => [outputIndex, amount]);
+      expect(found).toEqual([
+        [1, 9n],
+        [2, 9n],
+      ]);
+      expect(follower.transfers(other).map(({ outputIndex }) => outputIndex)).toEqual([1, 1, 2]);
+    });
+  });
+
+  it.each<[string, (call: ProxiedCall, result: unknown) => unknown]>([
+    [
+      'the logs for good (lotus#13749, reth#17678)',
+      ({ method }) => (method === 'eth_getLogs' ? [] : undefined),
+    ],
+    [
+      'the logs, and the receipts of the block (reth#23394)',
+      ({ method }) => (/^eth_get(Logs|BlockReceipts)$/.test(method) ? [] : undefined),
+    ],
+    [
+      'the logs, and cannot count the receipts of the block (bor#1654)',
+      ({ method }) => {
+        if (method === 'eth_getBlockReceipts')
+          return new NodeRefusal(-32000, 'receipts length mismatch: 1 vs 0');
+        return method === 'eth_getLogs' ? [] : undefined;
+      },
+    ],
+  ])('is found by a node that has lost %s', async (_, change) => {
+    await anvil.mine(12);
+    await pay(address);
+    proxy.change = change;
+    await follower.sync();
+    expect(received()).toEqual([3n]);
+    const next = newAddress();
+    await pay(next);
+    await anvil.mine(12);
+    await follower.sync();
+    expect(follower.received(next)).toHaveLength(1);
+  });
+
+  it('is found in a block with a log of a transaction that the node leaves out (bor#519, erigon#6574)', async () => {
+    await pay(address);
+    // Coins from another chain go to a stranger.
+    const stranger = `0x${'7'.repeat(40).padStart(64, '0')}`;
+    answer(/^eth_getLogs$/, (result) => {
+      const [log] = result as { topics: string[] }[];
+      if (!log) return undefined;
+      const topics = [...log.topics.slice(0, 2), stranger];
+      return [{ ...log, topics, transactionHash: `0x${'5'.repeat(64)}` }, log];
+    });
+    follower = await follow(open([proxy], [address.toLowerCase()]), follower.head());
+    await follower.sync();
+    expect(received()).toEqual([3n]);
+  });
+});
+
+describe('A head that is not there for a moment', () => {
+  it.each<[string, unknown, string]>([
+    ['bsc-erigon#716', null, 'answered with no block'],
+    ['reth#3424', new NodeRefusal(-32001, 'Unknown block number'), 'Unknown block number (-32001)'],
+  ])('takes nothing back, and is told in the words of the node: %s', async (_, latest, words) => {
+    const follower = await follow(open());
+    const address = newAddress();
+    await pay(address);
+    await follower.sync();
+    answer(/^eth_getBlockByNumber$/, (result, { params }) => (params[0] === 'latest' ? latest : undefined));
+    expect(await failure(follower.sync())).toContain(words);
+    proxy.change = undefined;
+    time += 60_000;
+    await follower.sync();
+    expect([follower.received(address).length, follower.reorgs]).toEqual([1, []]);
+  });
+});
+
+describe('How many transactions an account has sent', () => {
+  it('is unknown where nodes do not tell, and an error otherwise: nothing is called missing because of it', async () => {
+    const chain = open();
+    const ask = () => chain.balances.sent(anvil.sender, signal);
+    expect(await ask()).toBeGreaterThan(0);
+    answer(/^eth_getTransactionCount$/, () => new NodeRefusal(-32000, 'internal error'));
+    expect(await failure(ask())).toContain('internal error');
+    answer(/^eth_getTransactionCount$/, () => new NodeRefusal(-32601, 'the method does not exist'));
+    expect(await ask()).toBeUndefined();
+  });
+
+  it('and what it held after a block is an error too, once the node has told such a thing', async () => {
+    const chain = open();
+    const asked = [{ address: newAddress(), asset: { currency: 'ETH', decimals: 18 } }];
+    const height = await heightNow();
+    const ask = () => chain.balances.readOld(asked, height, undefined, signal);
+    expect((await ask())?.amounts).toEqual([0n]);
+    answer(/^eth_call$/, () => new NodeRefusal(-32000, 'request timed out'));
+    expect(await failure(ask())).toContain('request timed out');
+    answer(/^eth_call$/, () => new NodeRefusal(-32000, 'missing trie node 12ab (path )'));
+    expect(await ask()).toBeUndefined();
+  });
+});
