@@ -12,6 +12,11 @@ export interface Database {
   write<T>(work: (transaction: Transaction) => Promise<T>): Promise<T>;
   /** Runs several reads on one snapshot of the database. They see no later commits and block no writes. */
   snapshot<T>(work: (reader: Reader) => Promise<T>): Promise<T>;
+  /**
+   * Gathers the statistics of tables that have many rows and none, on PostgreSQL, which then plans as if they were almost empty:
+   * after a restore, a copy or an upgrade, until the database does so itself. SQLite plans without.
+   */
+  gatherStatistics(): Promise<void>;
   /** The use of this process's connection pool; undefined on SQLite, which has none. */
   connections(): Connections | undefined;
   close(): Promise<void>;

@@ -85,6 +85,7 @@ export async function openSqlite(path: string, options: DatabaseOptions = {}): P
       return write(work);
     },
     snapshot: snapshotsOf(reader),
+    gatherStatistics: () => Promise.resolve(),
     connections: () => undefined,
     async close() {
       preparedReads?.close();
