@@ -37,6 +37,8 @@ export interface RunningServer {
   readonly pages: Readonly<Record<string, string>>;
   readonly app: App;
   readonly database: Database;
+  /** What runs at intervals, beside the scans and the deliveries. */
+  readonly jobs: readonly Job[];
   /** The first account, and the keys that this start created for it. */
   readonly bootstrapped: Bootstrapped;
   /**
@@ -85,6 +87,7 @@ async function serve(
   const outage = createOutage({ log: wholeLog, probe: () => checkWorks(database) });
   const log = withoutOutages(wholeLog, outage);
   let metrics: Metrics | undefined;
+  await database.gatherStatistics();
   const testSeed = await ensureTestSeed(database);
   await database.write((transaction) => ensureDatabaseId(transaction, randomUUID()));
   const app = await createApp({
@@ -216,6 +219,7 @@ async function serve(
     },
     app,
     database,
+    jobs: jobList,
     bootstrapped,
     async stop(lingerMs = 0) {
       isStopping = true;
@@ -263,6 +267,7 @@ function createJobList(
     { name: 'refunds', intervalMs: 1000, run: (signal) => app.refunds.expireOverdue(signal) },
     { name: 'transfers', intervalMs: 500, run: (signal) => app.testPayer.advance(signal) },
     { name: 'billing', intervalMs: 1000, run: (signal) => app.billing.run(signal) },
+    { name: 'statistics', intervalMs: 600_000, run: () => database.gatherStatistics() },
     { name: 'list checkpoints', intervalMs: 60_000, run: (signal) => extendCheckpoints(database, signal) },
     {
       name: 'retention',

@@ -3,205 +3,17 @@
  * reply the contract must parse. `api/bad-input.test.ts` has calls without a key, with the wrong kind of key, and with an id
  * that does not exist.
  *
- * A new endpoint needs a valid call in this file. Without one, the file neither compiles nor passes.
+ * A new endpoint needs a valid call in `support/valid-calls.ts`.
  */
-import { createMerchantClient, type MerchantCall } from 'crypto-checkout/client';
-import { api, type Api, type Endpoint } from 'crypto-checkout/contract';
+import { createMerchantClient } from 'crypto-checkout/client';
+import { api, type Endpoint } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '../src/shared/ids.js';
 import type { Answer } from './support/call.js';
 import { engines } from './support/engines.js';
 import { createRecords, type Records } from './support/records.js';
 import { startServer, type TestServer } from './support/server.js';
-
-/** A valid call of each endpoint. It creates the records that the call needs. */
-const validCalls: {
-  readonly [Resource in keyof Api]: {
-    readonly [Verb in keyof Api[Resource]]: (
-      records: Records,
-    ) => Api[Resource][Verb] extends Endpoint
-      ? MerchantCall<Api[Resource][Verb]> | Promise<MerchantCall<Api[Resource][Verb]>>
-      : never;
-  };
-} = {
-  meta: { retrieve: () => ({ params: { endpoint: 'transfers/fee' } }) },
-  customers: {
-    async list(records) {
-      await records.customer();
-      return { query: { isBlackListed: 'false' } };
-    },
-    retrieve: async (records) => ({ params: { customer_id: (await records.customer()).id } }),
-    create: (records) => ({ body: { email: records.email(), fullName: 'Ada Example' } }),
-    update: async (records) => ({
-      params: { customer_id: (await records.customer()).id },
-      body: { fullName: 'Ada Sample', isBlacklisted: 'true' },
-    }),
-  },
-  bankAccounts: {
-    checkName: () => ({ body: { accountNumber: '0123456785', accountBank: '058' } }),
-    create: (records) => ({ body: records.bankAccountBody() }),
-    async list(records) {
-      await records.bankAccount();
-      return { query: { currency: 'KES', page: 1, skip: '10' } };
-    },
-    retrieve: async (records) => ({ params: { bank_account_id: await records.bankAccount() } }),
-    makePrimary: async (records) => ({ params: { bank_account_id: await records.bankAccount() } }),
-    archive: async (records) => ({ params: { bank_account_id: await records.bankAccount() } }),
-    listBanks: () => ({ params: { country_code: 'NG' } }),
-  },
-  countries: { list: () => ({}) },
-  balances: { list: () => ({}) },
-  currencies: { list: () => ({}) },
-  paymentPlans: {
-    listFrequencies: () => ({}),
-    create: () => ({
-      body: {
-        frequency: 'weekly',
-        planName: 'Example membership',
-        numberOfTimesToCharge: '12',
-        amount: '5000',
-        currency: 'NGN',
-        currencies: ['USDT'],
-      },
-    }),
-    async list(records) {
-      await records.plan();
-      return { query: { currency: 'ngn' } };
-    },
-    retrieve: async (records) => ({ params: { payment_plan_id: await records.plan() } }),
-    update: async (records) => ({
-      params: { payment_plan_id: await records.plan() },
-      body: { amount: 6000, isActive: false },
-    }),
-  },
-  subscribers: {
-    create: async (records) => ({
-      params: { payment_plan_id: await records.plan() },
-      body: { email: records.email() },
-    }),
-    async list(records) {
-      const { email } = await records.subscriber();
-      return { query: { customer: email, isActive: true } };
-    },
-    retrieve: async (records) => ({
-      params: { payment_plan_subscriber_id: (await records.subscriber()).id },
-    }),
-    remove: async (records) => ({ params: { payment_plan_subscriber_id: (await records.subscriber()).id } }),
-  },
-  walletAddresses: {
-    create: (records) => ({ body: { address: records.evmAddress(), currency: 'USDC', network: 'base' } }),
-    async list(records) {
-      await records.walletAddress();
-      return { query: { label: 'Treasury' } };
-    },
-    retrieve: async (records) => ({ params: { wallet_address_id: await records.walletAddress() } }),
-    makePrimary: async (records) => ({ params: { wallet_address_id: await records.walletAddress() } }),
-  },
-  transfers: {
-    async create(records) {
-      await records.paidPayment('ethereum');
-      const walletAddress = await records.walletAddress();
-      return { body: { amount: 0.5, currency: 'USDT', walletAddress } };
-    },
-    quoteFee: (records) => ({
-      body: {
-        amount: 3,
-        currency: 'USDT',
-        walletAddress: records.evmAddress(),
-        walletNetwork: 'ethereum',
-      },
-    }),
-    retrieve: async (records) => ({ params: { transfer_id: await records.transfer() } }),
-    async list(records) {
-      await records.transfer();
-      return {};
-    },
-  },
-  payouts: {
-    async list(records) {
-      const { walletAddressId } = await records.payout();
-      return { query: { address: walletAddressId, sort: 'amount', isAscending: true, minAmount: '0.1' } };
-    },
-    retrieve: async (records) => ({ params: { payout_id: (await records.payout()).id } }),
-  },
-  payments: {
-    create: (records) => ({
-      body: { amount: 5000, baseCurrency: 'NGN', customer: { email: records.email(), name: 'Ada Example' } },
-    }),
-    retrieve: async (records) => ({ params: { payment_id: await records.payment() } }),
-    cancel: async (records) => ({ params: { payment_id: await records.payment() } }),
-    setCurrency: async (records) => ({
-      params: { payment_id: await records.payment(), currency: 'usdt', network: 'TRON' },
-    }),
-    lockCurrency: async (records) => ({ params: { payment_id: await records.setPayment() } }),
-    checkTransfer: async (records) => ({
-      params: { payment_id: (await records.lockedPayment()).id, hash: 'ab'.repeat(32) },
-    }),
-  },
-  refunds: {
-    create: async (records) => ({
-      params: { payment_id: await records.paidPayment('ethereum') },
-      body: { kind: 'partial', amount: '0.5', reason: 'One item was sold out' },
-    }),
-    async list(records) {
-      await records.refund();
-      return { query: { status: 'awaiting_address', currency: 'usdt' } };
-    },
-    retrieve: async (records) => ({ params: { refund_id: (await records.refund()).id } }),
-    approve: async (records) => ({
-      params: { refund_id: (await records.refund({ address: records.evmAddress() })).id },
-      body: {},
-    }),
-    cancel: async (records) => ({ params: { refund_id: (await records.refund()).id } }),
-    link: async (records) => ({ params: { refund_id: (await records.refund()).id } }),
-  },
-  refundClaims: {
-    retrieve: async (records) => ({ body: { token: (await records.refund()).token } }),
-    setAddress: async (records) => ({
-      body: { token: (await records.refund()).token, address: records.evmAddress() },
-    }),
-  },
-  transactions: {
-    async list(records) {
-      await records.payment();
-      return { query: { skip: 5 } };
-    },
-    retrieve: async (records) => ({ params: { transaction_id: await records.payment() } }),
-    verify: async (records) => ({ params: { transaction_id: await records.paidPayment() } }),
-    verifyCheckout: async (records) => ({ params: { transaction_id: await records.paidPayment() } }),
-    events: async (records) => ({ params: { transaction_id: await records.payment() } }),
-    receipts: async (records) => ({ params: { transaction_id: await records.paidPayment() } }),
-    fee: async (records) => ({ params: { transaction_id: await records.paidPayment() } }),
-    resendWebhook: async (records) => ({ params: { transaction_id: await records.payment() } }),
-  },
-  wallets: {
-    async list(records) {
-      await records.wallet();
-      return { query: { currency: 'USDT' } };
-    },
-    retrieve: async (records) => ({ params: { wallet_id: await records.wallet() } }),
-    create: () => ({ body: { currency: 'BTC', label: 'Donations' } }),
-    remove: async (records) => ({ params: { wallet_id: await records.wallet() } }),
-  },
-  webhooks: {
-    list: async (records) => ({ query: { subjectId: (await records.delivery()).subjectId } }),
-    retrieve: async (records) => ({ params: { webhook_id: (await records.delivery()).id } }),
-    retry: async (records) => ({ params: { webhook_id: (await records.delivery()).id } }),
-    retryFailed: () => ({}),
-    sendSample: () => ({ body: { type: 'payment.late' } }),
-  },
-  home: { retrieve: () => ({}), listNetworks: () => ({}) },
-};
-
-/** A call without the types of its endpoint. */
-interface Call {
-  readonly params?: Readonly<Record<string, string>>;
-  readonly query?: Readonly<Record<string, unknown>>;
-  readonly body?: Readonly<Record<string, unknown>>;
-}
-type NamedCalls = Readonly<
-  Record<string, Readonly<Record<string, (records: Records) => Call | Promise<Call>>>>
->;
+import { pathOf, validCall, validCalls, type Call } from './support/valid-calls.js';
 
 interface Row {
   readonly name: string;
@@ -215,28 +27,13 @@ const rows = Object.entries(api).flatMap(([resource, verbs]) =>
   Object.entries(verbs).map(([verb, endpoint]: [string, Endpoint]): Row => ({
     name: `${endpoint.method} ${endpoint.path}`,
     endpoint,
-    async validCall(records) {
-      const call = (validCalls as unknown as NamedCalls)[resource]?.[verb];
-      if (!call) throw new Error(`${resource}.${verb} has no valid call in this file`);
-      return call(records);
-    },
+    validCall: (records) => validCall(records, resource, verb),
     idNames: [...endpoint.path.matchAll(/\{(\w+_id)\}/g)].map(([, name = '']) => name),
   })),
 );
 /** Puts the name before each row, so that `%s` in a test name shows it. */
 const named = (someRows: readonly Row[]) => someRows.map((row) => [row.name, row] as const);
 const ofRecord = rows.filter(({ idNames }) => idNames.length > 0);
-
-function pathOf({ path }: Endpoint, { params = {}, query = {} }: Call): string {
-  const filled = path.replace(/\{(\*?)(\w+)\}/g, (_, rest, name: string) => {
-    const value = params[name] ?? '';
-    return rest === '*' ? value : encodeURIComponent(value);
-  });
-  const search = new URLSearchParams(
-    Object.entries(query).map(([name, value]): [string, string] => [name, String(value)]),
-  );
-  return search.size > 0 ? `${filled}?${search.toString()}` : filled;
-}
 
 /** Makes one part of a valid call invalid. `param` is the field that the reply must name. */
 function makeInvalid(endpoint: Endpoint, call: Call): { path: string; body: unknown; param: string } {

@@ -3,13 +3,13 @@
  * declared with `since` and the name of its migration (docs/decisions/0020-tables-declared-once.md).
  *
  * A name that ends in `.additive` promises that the former release works on the new schema, so that replicas can be
- * replaced one by one: it adds tables, indexes, and columns that may be null, and changes nothing else.
+ * replaced one by one: it adds tables, indexes, and columns that may be null, drops indexes, and changes nothing else.
  */
 import type { Migration } from 'kysely';
 import { createDeclared } from './create-tables.js';
 import type { Engine } from './engine.js';
 import { tables } from './schema.js';
-import { foundation } from './table.js';
+import { foundation, growingTables } from './table.js';
 import { createTriggers } from './triggers.js';
 
 /** Whether releases that do not know this migration work on its schema. */
@@ -23,6 +23,13 @@ export function migrations(engine: Engine): Record<string, Migration> {
       async up(db) {
         await createDeclared(db, engine, tables, foundation);
         await createTriggers(db, engine);
+      },
+    },
+    [growingTables]: {
+      async up(db) {
+        await createDeclared(db, engine, tables, growingTables);
+        // `unconfirmed` is in its place. No release needs an index to work.
+        await db.schema.dropIndex('receipts_lost').ifExists().execute();
       },
     },
   };

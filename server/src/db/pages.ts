@@ -1,7 +1,7 @@
 /** Reads one page of a list, newest first, and the total number of rows; or every page of one, in turn. */
 import { sql, type Expression, type SelectQueryBuilder, type SqlBool } from 'kysely';
 import type { Page, PageRequest } from '../shared/pagination.js';
-import type { Scope } from '../shared/scope.js';
+import { modes, type Scope } from '../shared/scope.js';
 import { locatePage, startsAt, type ListFilter } from './list-checkpoints.js';
 import type { LongListName } from './tables/lists.js';
 import type { Reader } from './engine.js';
@@ -47,6 +47,37 @@ export async function readPage<DB, TB extends keyof DB & string, O>(
     .offset((page - 1) * skip)
     .execute();
   return { rows, total };
+}
+
+/**
+ * For operators: the ids of the first rows of a list, of one merchant or of all, in both modes. Each merchant's list of a mode is
+ * read by itself, by its own index: none has the rows of several in one order.
+ * @param list the list of a scope, without an order
+ */
+export async function firstOfAll<TB extends keyof Schema>(
+  reader: Reader,
+  merchantId: string | undefined,
+  { direction, limit }: { readonly direction: 'asc' | 'desc'; readonly limit: number },
+  list: (scope: Scope) => SelectQueryBuilder<Schema, TB, { id: string; created_at: number }>,
+): Promise<string[]> {
+  const merchants =
+    merchantId === undefined
+      ? (await reader.selectFrom('merchants').select('id').execute()).map(({ id }) => id)
+      : [merchantId];
+  const found: { readonly id: string; readonly created_at: number }[] = [];
+  for (const merchant of merchants) {
+    for (const mode of modes) {
+      const rows = await list({ merchantId: merchant, mode })
+        .orderBy(sql.ref('created_at'), direction)
+        .orderBy(sql.ref('id'), direction)
+        .limit(limit)
+        .execute();
+      found.push(...(rows as typeof found));
+    }
+  }
+  const sign = direction === 'asc' ? 1 : -1;
+  found.sort((a, b) => sign * (a.created_at - b.created_at || (a.id < b.id ? -1 : 1)));
+  return found.slice(0, limit).map(({ id }) => id);
 }
 
 /** How many rows a query has, counted up to a bound. */

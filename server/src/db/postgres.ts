@@ -6,6 +6,7 @@ import {
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
+  sql,
   type Driver,
   type QueryResult,
   type TransactionSettings,
@@ -26,6 +27,8 @@ import { refuseInsideTransaction, runInTransaction } from './transaction-context
 /** The other connections are left for reads, so that transactions waiting for one row cannot block everything. */
 const transactionLimit = 8;
 const maxAttempts = 5;
+/** From here on, a table that is read row by row costs more than an index. */
+const largeBytes = 256 * 1024;
 
 export async function openPostgres(url: string, options: DatabaseOptions): Promise<Database> {
   const { INT8 } = pg.types.builtins;
@@ -92,8 +95,20 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
       await pool.ping();
     },
     connections: pool.connections,
+    gatherStatistics: () => gatherStatistics(kysely),
     close: () => kysely.destroy(),
   };
+}
+
+/** Whoever restores or copies a database may not have thought of them. `analyze` reads a sample, however large the table is. */
+async function gatherStatistics(kysely: Kysely<Schema>): Promise<void> {
+  const { rows } = await sql<{ name: string }>`
+    select relname as name from pg_class
+    where relkind = 'r' and relnamespace = current_schema()::regnamespace and pg_relation_size(oid) > ${largeBytes}
+      and not exists (select from pg_stats where schemaname = current_schema() and tablename = relname)`.execute(
+    kysely,
+  );
+  for (const { name } of rows) await sql`analyze ${sql.table(name)}`.execute(kysely);
 }
 
 function isRetryable(error: unknown): boolean {

@@ -1,6 +1,7 @@
 /** Selects, counts and writes rows as most stores do: by id, in a scope, and of one merchant or mode. */
 import { sql, type Insertable, type SelectQueryBuilder } from 'kysely';
 import type { Scope, Within } from '../shared/scope.js';
+import { inChunks } from './chunks.js';
 import type { Reader, Transaction } from './engine.js';
 import type { Schema } from './schema.js';
 
@@ -16,6 +17,23 @@ export function rowById<Table extends TableWith<{ id: string }>>(reader: Reader,
     .selectAll()
     .where('id', '=', id);
   return row as unknown as SelectQueryBuilder<Schema, Table, Schema[Table]>;
+}
+
+/** The rows with these ids, in the order of the ids. */
+export async function rowsInOrder<Table extends TableWith<{ id: string }>>(
+  reader: Reader,
+  table: Table,
+  ids: readonly string[],
+): Promise<Schema[Table][]> {
+  const rows = await inChunks(ids, (chunk) =>
+    reader
+      .selectFrom(table as 'wallets')
+      .selectAll()
+      .where('id', 'in', chunk)
+      .execute(),
+  );
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.flatMap((id) => byId.get(id) ?? []) as unknown as Schema[Table][];
 }
 
 /** For `$call`: keeps the rows of a scope. */

@@ -96,6 +96,7 @@ export async function openSqlite(path: string, options: DatabaseOptions = {}): P
       // It takes the lock for writes, and without a change nothing reaches the disk.
       await write(() => Promise.resolve());
     },
+    gatherStatistics: () => Promise.resolve(),
     connections: () => undefined,
     async close() {
       preparedReads?.close();

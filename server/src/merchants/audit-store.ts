@@ -31,13 +31,14 @@ export async function insertEntry(transaction: Transaction, row: Omit<Insertable
   await writeSetting(transaction, headSetting, row.hash);
 }
 
-/** Oldest first. */
+/** Oldest first. By the time, since SQLite would read the whole log for those of the last minute in the order of their ids. */
 export function listEntries(reader: Reader, { merchantId, action, ...range }: AuditFilter) {
   return reader
     .selectFrom('audit_log')
     .selectAll()
     .$call(having({ merchant_id: merchantId, action }))
     .where(isCreatedWithin('audit_log', range, 'time'))
+    .orderBy('time')
     .orderBy('id')
     .execute();
 }

@@ -2,11 +2,9 @@
 import type { Database } from '../db/database.js';
 import type { Clock } from '../shared/clock.js';
 import { retention } from '../shared/retention.js';
-import type { Mode } from '../shared/scope.js';
+import { modes } from '../shared/scope.js';
 import type { Endpoints } from '../webhooks/endpoints.js';
 import type { Webhooks } from '../webhooks/webhooks.js';
-
-const modes: readonly Mode[] = ['test', 'live'];
 
 interface PruneDeps {
   readonly database: Database;

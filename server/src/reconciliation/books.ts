@@ -4,6 +4,7 @@
  */
 import { inChunks } from '../db/chunks.js';
 import type { Reader } from '../db/engine.js';
+import { filtersBy } from '../db/plans.js';
 import { sumUnits } from '../db/units.js';
 import { toChain, type ChainAsset } from '../chains/assets.js';
 import type { NetworkRef } from '../chains/chain.js';
@@ -28,7 +29,7 @@ export async function readBooked(
       .selectFrom('receipts')
       .select(['address', 'currency', sumUnits(reader, 'chain_amount').as('units')])
       .where('address', 'in', chunk)
-      .where((e) => e.and({ mode, network }))
+      .where(filtersBy(reader, { mode, network }))
       .where('status', 'in', ['seen', 'confirmed'])
       .where('block_height', '<=', height)
       .groupBy(['address', 'currency'])
@@ -39,7 +40,8 @@ export async function readBooked(
       .selectFrom('sweeps')
       .select(['address', 'currency', sumUnits(reader, 'chain_amount').as('units')])
       .where('address', 'in', chunk)
-      .where((e) => e.and({ mode, network, is_reversed: 0 }))
+      .where(filtersBy(reader, { mode, network }))
+      .where('is_reversed', '=', 0)
       .where('block_height', '<=', height)
       .groupBy(['address', 'currency'])
       .execute(),
@@ -67,7 +69,9 @@ export async function sweptBlocks(
   return reader
     .selectFrom('sweeps')
     .select(['block_height as height', 'block_hash as hash'])
-    .where((e) => e.and({ mode, network, address, currency, is_reversed: 0 }))
+    .where('address', '=', address)
+    .where(filtersBy(reader, { mode, network }))
+    .where((e) => e.and({ currency, is_reversed: 0 }))
     .where('block_height', '<=', upTo)
     .execute();
 }

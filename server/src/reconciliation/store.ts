@@ -1,5 +1,5 @@
 /** Stores how far a network's balances were compared with the books, and where they differ. */
-import type { UpdateObject } from 'kysely';
+import { sql, type Expression, type SqlBool, type UpdateObject } from 'kysely';
 import type { Database } from '../db/database.js';
 import type { Reader } from '../db/engine.js';
 import type { BalanceDifferenceTable, ReconciliationTable, Schema } from '../db/schema.js';
@@ -19,7 +19,10 @@ export function readReconciliation(
     .executeTakeFirst();
 }
 
-/** How far the balances of each network were compared, and how many differ. */
+/** The condition of the index of those that somebody may have to look at. */
+const isTold = (table: string): Expression<SqlBool> => sql<SqlBool>`${sql.ref(table)}.state <> 'spent'`;
+
+/** How far the balances of each network were compared, and how many differ: not those that a wallet has emptied itself. */
 export async function readStatus(reader: Reader) {
   const rounds = await reader
     .selectFrom('reconciliations')
@@ -29,6 +32,7 @@ export async function readStatus(reader: Reader) {
     .execute();
   const differences = await reader
     .selectFrom('balance_differences')
+    .where(isTold('balance_differences'))
     .groupBy(['mode', 'network', 'state'])
     .select((e) => ['mode', 'network', 'state', e.fn.countAll<number>().as('count')])
     .execute();
@@ -104,7 +108,7 @@ export function listDifferences(reader: Reader): Promise<BalanceDifferenceTable[
   return reader
     .selectFrom('balance_differences')
     .selectAll()
-    .where('state', '<>', 'spent')
+    .where(isTold('balance_differences'))
     .orderBy('mode')
     .orderBy('network')
     .orderBy('found_at')
@@ -128,6 +132,7 @@ export async function countShortages(
       )
       .leftJoin('payments', 'payments.id', 'addresses.payment_id')
       .leftJoin('wallets', 'wallets.id', 'addresses.wallet_id')
+      .where(isTold('found'))
       .where((e) => e.and({ 'found.mode': mode, 'found.state': 'shortage' }))
       .where('found.network', 'in', networks)
       .where((e) => e.or({ 'payments.merchant_id': merchantId, 'wallets.merchant_id': merchantId })),

@@ -3,8 +3,8 @@ import { sql } from 'kysely';
 import type { RefundStatus } from 'crypto-checkout/contract';
 import type { Reader, Transaction } from '../db/engine.js';
 import { forUpdate } from '../db/locks.js';
-import { isCreatedWithin, isListed, readCheckpointedPage, readPage } from '../db/pages.js';
-import { having, inScope, rowById } from '../db/rows.js';
+import { firstOfAll, isCreatedWithin, isListed, readCheckpointedPage, readPage } from '../db/pages.js';
+import { having, inScope, rowById, rowsInOrder } from '../db/rows.js';
 import type { RefundTable } from '../db/schema.js';
 import { send } from '../db/send.js';
 import type { PageRequest } from '../shared/pagination.js';
@@ -76,13 +76,14 @@ export async function listRefunds(reader: Reader, scope: Scope, filter: PageRequ
 }
 
 /** For operators: refunds of all merchants, oldest first, at most 1000. */
-export function listAllRefunds(
+export async function listAllRefunds(
   reader: Reader,
   { merchantId, status }: { readonly merchantId?: string | undefined } & Pick<RefundFilter, 'status'>,
 ): Promise<RefundTable[]> {
-  const all = reader.selectFrom('refunds').selectAll();
-  const wanted = all.$call(having({ merchant_id: merchantId, status }));
-  return wanted.orderBy('created_at').orderBy('id').limit(1000).execute();
+  const ids = await firstOfAll(reader, merchantId, { direction: 'asc', limit: 1000 }, (scope) =>
+    reader.selectFrom('refunds').select(['id', 'created_at']).$call(inScope(scope)).$call(having({ status })),
+  );
+  return rowsInOrder(reader, 'refunds', ids);
 }
 
 /** Ids of refunds that wait for an address although their time is over, on their merchants' clocks. */

@@ -4,6 +4,7 @@ import type { Role } from 'crypto-checkout/contract';
 
 /** Test mode uses simulated and public test networks, live mode real money. Their records never mix. */
 export type Mode = 'test' | 'live';
+export const modes: readonly Mode[] = ['test', 'live'];
 
 export interface Scope {
   readonly merchantId: string;

@@ -7,7 +7,8 @@ import type { Scope, Mode } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { PageRequest } from '../shared/pagination.js';
 import { referenceOf, type NamedCycle } from './cycle-reference.js';
-import { hasRows, inScope, insertRow, rowById, updateRow } from '../db/rows.js';
+import { filtersBy } from '../db/plans.js';
+import { hasRows, having, inScope, insertRow, rowById, updateRow } from '../db/rows.js';
 
 export interface SubscriberQuery extends PageRequest {
   readonly customerId?: string | undefined;
@@ -54,11 +55,12 @@ export function listSubscribers(reader: Reader, scope: Scope, query: SubscriberQ
     .selectAll()
     .where(isListed('subscribers', scope, query))
     .where('removed_at', 'is', null)
-    .where((e) =>
-      e.and({
-        ...(customerId !== undefined && { customer_id: customerId }),
-        ...(isActive !== undefined && { is_active: isActive ? 1 : 0 }),
-      }),
+    .$call(having({ customer_id: customerId }))
+    .$if(isActive !== undefined, (all) =>
+      // A customer has few, however many are active.
+      customerId === undefined
+        ? all.where('is_active', '=', isActive ? 1 : 0)
+        : all.where(filtersBy(reader, { is_active: isActive ? 1 : 0 })),
     );
   if (customerId !== undefined) return readPage(rows, 'subscribers', query);
   const flag = isActive === undefined ? undefined : Number(isActive);

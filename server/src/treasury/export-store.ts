@@ -27,7 +27,7 @@ export function reservedTransfers(reader: Reader, of: Within) {
       'transfer_exports.handed_nonce',
       'transfer_exports.wallet_answer',
     ])
-    .where('transfers.status', '=', 'pending')
+    .where((e) => e.and({ 'transfers.executor': 'operator', 'transfers.status': 'pending' }))
     .where('transfer_exports.released_at', 'is', null)
     .orderBy('transfer_exports.created_at')
     .orderBy('transfers.created_at')

@@ -3,7 +3,8 @@ import type { WebhookEventType } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import { jsonRows, readRows } from '../db/json.js';
 import { forUpdate, forUpdateSkipLocked } from '../db/locks.js';
-import { isCreatedWithin, isListed, readPage } from '../db/pages.js';
+import { chunksOf } from '../db/chunks.js';
+import { firstOfAll, isCreatedWithin, isListed, readPage } from '../db/pages.js';
 import type { OutboxTable, WebhookEndpointTable, WebhookTryTable } from '../db/schema.js';
 import type { WebhookStatus } from '../db/tables/webhooks.js';
 import type { PageRequest } from '../shared/pagination.js';
@@ -215,17 +216,36 @@ async function readEvents(query: ReturnType<typeof withAttempts>): Promise<Event
 }
 
 /** For operators: events of all merchants, newest first. */
-export function listEvents(reader: Reader, { merchantId, status, isFailing, limit }: EventFilter) {
-  const events = withAttempts(reader)
-    .limit(limit)
-    .$call(having({ merchant_id: merchantId, status }));
-  if (!isFailing) return readEvents(events);
-  const undelivered = events.where('status', '!=', 'delivered');
-  return readEvents(
-    undelivered.where((e) =>
-      e.exists(e.selectFrom('webhook_tries').select('event_id').whereRef('event_id', '=', 'outbox.id')),
-    ),
-  );
+export async function listEvents(
+  reader: Reader,
+  { merchantId, status, isFailing, limit }: EventFilter,
+): Promise<EventWithAttempts[]> {
+  // Each status by itself: of those that were delivered there can be millions.
+  const statuses = isFailing
+    ? (['pending', 'failed'] as const).filter((one) => one === (status ?? one))
+    : [status];
+  const ids: string[] = [];
+  for (const one of statuses) {
+    const first = await firstOfAll(reader, merchantId, { direction: 'desc', limit }, (scope) =>
+      reader
+        .selectFrom('outbox')
+        .select(['outbox.id', 'outbox.created_at'])
+        .$call(inScope(scope))
+        .$call(having({ status: one }))
+        .$if(isFailing === true, (events) =>
+          events.where((e) =>
+            e.exists(e.selectFrom('webhook_tries').select('event_id').whereRef('event_id', '=', 'outbox.id')),
+          ),
+        ),
+    );
+    ids.push(...first);
+  }
+  if (ids.length === 0) return [];
+  const found: EventWithAttempts[] = [];
+  for (const chunk of chunksOf(ids)) {
+    found.push(...(await readEvents(withAttempts(reader).where('outbox.id', 'in', chunk))));
+  }
+  return found.sort((a, b) => b.created_at - a.created_at || (a.id < b.id ? 1 : -1)).slice(0, limit);
 }
 
 /** The merchant's own list. Each filter has an index of its own, in the order of the list. */

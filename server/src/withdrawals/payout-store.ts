@@ -1,16 +1,17 @@
 /** Reads and writes payouts. */
 import type { Input, Api } from 'crypto-checkout/contract';
-import type { SelectQueryBuilder } from 'kysely';
+import { sql, type SelectQueryBuilder } from 'kysely';
 import { forUpdate } from '../db/locks.js';
-import { isListed } from '../db/pages.js';
+import { firstOfAll, isListed } from '../db/pages.js';
+import { withoutIndex } from '../db/plans.js';
 import type { PayoutTable, Schema } from '../db/schema.js';
 import type { TransferStatus } from '../db/tables/withdrawals.js';
 import type { Page } from '../shared/pagination.js';
 import type { Scope } from '../shared/scope.js';
 import { sortableDecimal } from './sortable-amount.js';
-import type { OperatorFilter } from './transfer-store.js';
+import { operatorsPage, type OperatorFilter } from './transfer-store.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import { countRows, having, inScope, rowById, updateRow } from '../db/rows.js';
+import { countRows, having, inScope, rowById, rowsInOrder, updateRow } from '../db/rows.js';
 
 export type PayoutQuery = Input<Api['payouts']['list']>['query'];
 
@@ -64,19 +65,19 @@ export function lockPayout(transaction: Transaction, id: string): Promise<Payout
   return rowById(transaction, 'payouts', id).$call(forUpdate(transaction)).executeTakeFirst();
 }
 
-export function listBankPayouts(
+export async function listBankPayouts(
   reader: Reader,
   { merchantId, status }: OperatorFilter,
 ): Promise<PayoutTable[]> {
-  return reader
-    .selectFrom('payouts')
-    .selectAll()
-    .$call(having({ merchant_id: merchantId, status }))
-    .where('transfer_id', 'is', null)
-    .orderBy('created_at')
-    .orderBy('id')
-    .limit(1000)
-    .execute();
+  const ids = await firstOfAll(reader, merchantId, operatorsPage, (scope) =>
+    reader
+      .selectFrom('payouts')
+      .select(['id', 'created_at'])
+      .$call(inScope(scope))
+      .$call(having({ status }))
+      .where('transfer_id', 'is', null),
+  );
+  return rowsInOrder(reader, 'payouts', ids);
 }
 
 /** Each column has an index that starts with merchant and mode, and ends with created_at and id. */
@@ -96,6 +97,10 @@ export async function listPayouts(
   query: PayoutQuery,
 ): Promise<Page<PayoutTable>> {
   const { minAmount, maxAmount } = query;
+  // One destination has few, whatever their amounts and their order.
+  const isFew = query.bankAccount !== undefined || query.address !== undefined;
+  const column = <Name extends keyof PayoutTable>(name: Name) =>
+    isFew ? withoutIndex<PayoutTable[Name]>(reader, name) : sql.ref<PayoutTable[Name]>(name);
   const matching = reader
     .selectFrom('payouts')
     .where(isListed('payouts', scope, query))
@@ -109,17 +114,17 @@ export async function listPayouts(
       }),
     )
     .$if(minAmount !== undefined, (all) =>
-      all.where('amount_order', '>=', sortableDecimal(minAmount ?? '', 'up')),
+      all.where(column('amount_order'), '>=', sortableDecimal(minAmount ?? '', 'up')),
     )
     .$if(maxAmount !== undefined, (all) =>
-      all.where('amount_order', '<=', sortableDecimal(maxAmount ?? '', 'down')),
+      all.where(column('amount_order'), '<=', sortableDecimal(maxAmount ?? '', 'down')),
     );
   const total = await countRows(matching);
-  const column = sortColumns[query.sort];
+  const sorted = sortColumns[query.sort];
   const direction = query.isAscending ? 'asc' : 'desc';
   const inOrder = <O>(rows: SelectQueryBuilder<Schema, 'payouts', O>) => {
-    const byColumn = rows.orderBy(column, direction);
-    return (column === 'created_at' ? byColumn : byColumn.orderBy('created_at', direction)).orderBy(
+    const byColumn = rows.orderBy(column(sorted), direction);
+    return (sorted === 'created_at' ? byColumn : byColumn.orderBy('created_at', direction)).orderBy(
       'id',
       direction,
     );

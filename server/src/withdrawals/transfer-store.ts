@@ -2,14 +2,14 @@
 import { sql } from 'kysely';
 import { forUpdate, forUpdateSkipLocked } from '../db/locks.js';
 import { sumUnits } from '../db/units.js';
-import { everyPage, isListed, readCheckpointedPage } from '../db/pages.js';
+import { everyPage, firstOfAll, isListed, readCheckpointedPage } from '../db/pages.js';
 import type { TransferTable } from '../db/schema.js';
 import type { TransferStatus } from '../db/tables/withdrawals.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
 import { send } from '../db/send.js';
-import { having, inScope, rowById } from '../db/rows.js';
+import { having, inScope, rowById, rowsInOrder } from '../db/rows.js';
 
 export async function insertTransfer(transaction: Transaction, row: TransferTable): Promise<void> {
   await send(transaction, transaction.insertInto('transfers').values(row));
@@ -63,18 +63,21 @@ export interface OperatorFilter {
   readonly status?: TransferStatus | undefined;
 }
 
-export function listAllTransfers(
+/** The first that an operator may want to see of a list. */
+export const operatorsPage = { direction: 'asc', limit: 1000 } as const;
+
+export async function listAllTransfers(
   reader: Reader,
   { merchantId, status }: OperatorFilter,
 ): Promise<TransferTable[]> {
-  return reader
-    .selectFrom('transfers')
-    .selectAll()
-    .$call(having({ merchant_id: merchantId, status }))
-    .orderBy('created_at')
-    .orderBy('id')
-    .limit(1000)
-    .execute();
+  const ids = await firstOfAll(reader, merchantId, operatorsPage, (scope) =>
+    reader
+      .selectFrom('transfers')
+      .select(['id', 'created_at'])
+      .$call(inScope(scope))
+      .$call(having({ status })),
+  );
+  return rowsInOrder(reader, 'transfers', ids);
 }
 
 /** A transfer of any merchant. */

@@ -126,6 +126,33 @@ async function statementsOf(engine: Engine): Promise<Definition[]> {
   return statements;
 }
 
+it('what refers to rows that can be deleted is found by an index', () => {
+  /** Their rows stay for good. */
+  const kept = ['merchants', 'deposit_keys'];
+  const unindexed = Object.entries<Table>(tables).flatMap(
+    ([
+      name,
+      {
+        columns,
+        facts: { primaryKey, indexes },
+      },
+    ]) =>
+      Object.entries(columns).flatMap(([column, { facts }]) => {
+        const [parent = ''] = facts.references?.column.split('.') ?? ['merchants'];
+        const isIndexed =
+          facts.isPrimaryKey === true ||
+          facts.isUnique === true ||
+          primaryKey[0] === column ||
+          indexes.some(
+            ({ on, where }) =>
+              on[0] === column && (!where || where.compile(compiler).sql === `${column} is not null`),
+          );
+        return isIndexed || kept.includes(parent) ? [] : [`${name}.${column}`];
+      }),
+  );
+  expect(unindexed).toEqual([]);
+});
+
 const typeNames = {
   SQLite: { text: 'text', integer: 'integer', bigint: 'bigint', counter: 'integer' },
   PostgreSQL: { text: 'text', integer: 'int4', bigint: 'int8', counter: 'int8' },

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { createMerchantClient, type MerchantClient } from 'crypto-checkout/client';
 import type { Payment } from 'crypto-checkout/contract';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import type { TestServer } from './server.js';
 
 export interface Records {
@@ -177,7 +177,10 @@ export function createRecords(server: TestServer, key = server.secretKey): Recor
         await records.sandbox('blocks', { network: 'ethereum', count: 1 });
         return (await merchant.transfers.retrieve({ params: { transfer_id: transferId } })).data.status;
       };
-      await expect.poll(mineAndCheck, { timeout: 10_000, interval: 5 }).toMatch(/^(success|failed)$/);
+      await vi.waitFor(async () => expect(await mineAndCheck()).toMatch(/^(success|failed)$/), {
+        timeout: 10_000,
+        interval: 5,
+      });
       return mineAndCheck();
     },
 

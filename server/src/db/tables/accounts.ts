@@ -1,7 +1,7 @@
 /** Merchants, their API keys and deposit keys, the audit log, stored replies and settings. */
 import { sql } from 'kysely';
 import type { KeyScope, Mode } from '../../shared/scope.js';
-import { bigint, counter, integer, record, table, text, time } from '../table.js';
+import { bigint, counter, growingTables, integer, record, table, text, time } from '../table.js';
 
 export type TransferPolicy = 'any' | 'saved';
 
@@ -73,7 +73,8 @@ export const accountTables = {
     hash: text(),
   })
     .index('merchant', ['merchant_id', 'id'])
-    .index('time', ['time', 'id']),
+    .index('time', ['time', 'id'])
+    .index('merchant_time', ['merchant_id', 'time', 'id'], { since: growingTables }),
 
   /** A merchant's extended public key for deposit addresses on a family's real networks. */
   deposit_keys: table({

@@ -1,6 +1,7 @@
 /** How far each network was scanned, and the simulated networks. */
+import { sql } from 'kysely';
 import type { Mode } from '../../shared/scope.js';
-import { bigint, flag, table, text, time, units } from '../table.js';
+import { bigint, flag, growingTables, table, text, time, units } from '../table.js';
 
 export const chainTables = {
   /** How far a network was scanned. */
@@ -93,7 +94,12 @@ export const chainTables = {
     found_at: time(),
   })
     .primaryKey('mode', 'network', 'address', 'currency')
-    .index('state', ['mode', 'network', 'state', 'height']),
+    .index('state', ['mode', 'network', 'state', 'height'])
+    // Without those of the addresses that a wallet of an extended key has emptied, which are as many as its payments.
+    .index('told', ['mode', 'network', 'state', 'found_at', 'address'], {
+      where: sql`state <> 'spent'`,
+      since: growingTables,
+    }),
 
   simulated_blocks: table({
     network: text(),

@@ -3,7 +3,7 @@ import type { LogCode, PaymentState } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import type { Caller, Mode } from '../../shared/scope.js';
 import { isOpen, isPayable, isUnusual, paymentReviewOf, paymentStatusOf } from '../payment-status.js';
-import { bigint, counter, flag, integer, record, table, text, time, units } from '../table.js';
+import { bigint, counter, flag, growingTables, integer, record, table, text, time, units } from '../table.js';
 
 export const paymentTables = {
   /** A hosted wallet. Its addresses stay watched after its deletion. */
@@ -19,7 +19,9 @@ export const paymentTables = {
     .index('currency', ['merchant_id', 'mode', 'currency', 'created_at', 'id'], {
       where: sql`deleted_at is null`,
     })
-    .index('label', ['merchant_id', 'mode', 'label', 'created_at', 'id'], { where: sql`deleted_at is null` }),
+    .index('label', ['merchant_id', 'mode', 'label', 'created_at', 'id'], { where: sql`deleted_at is null` })
+    // Whether there are any: while there are, every address of the mode is expected to be paid to.
+    .index('mode', ['mode'], { since: growingTables }),
 
   payments: table({
     id: text().primaryKey(),
@@ -88,6 +90,8 @@ export const paymentTables = {
       where: sql`network is not null`,
     })
     .index('review', ['merchant_id', 'mode', paymentReviewOf, 'created_at', 'id'], { where: isUnusual })
+    // The deposits to a wallet, which are looked for before it is deleted.
+    .index('wallet', ['wallet_id'], { where: sql`wallet_id is not null`, since: growingTables })
     // What was paid on each day, without the rows.
     .index('paid', ['merchant_id', 'mode', 'settled_at', 'base_currency', 'base_amount'], {
       where: sql`settled_at is not null`,
@@ -216,8 +220,13 @@ export const paymentTables = {
     .index('listed', ['payment_id', 'first_seen_at', 'block_height', 'id'], { where: sql`is_dust = 0` })
     .index('open', ['mode', 'network', 'status', 'block_height'])
     .index('address', ['address', 'mode', 'network'])
-    // Those that lost their confirmation, and those that wait for a second node. Both are few.
-    .index('lost', ['mode', 'network'], { where: sql`status = 'confirmed' and confirmed_at is null` })
+    // Those that lost their confirmation, those that wait for a second node, and those that a balance showed. All are few.
+    // The first has more columns than it needs, so that SQLite does not prefer `open`.
+    .index('unconfirmed', ['mode', 'network', 'status', 'confirmed_at'], {
+      where: sql`status = 'confirmed' and confirmed_at is null`,
+      since: growingTables,
+    })
+    .index('by_balance', ['address'], { where: sql`found_above is not null`, since: growingTables })
     .index('unchecked', ['mode', 'network', 'block_height'], {
       where: sql`status = 'seen' and needs_check = 1`,
     }),

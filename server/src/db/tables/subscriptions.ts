@@ -1,7 +1,7 @@
 /** Payment plans, subscribers and the billing cycles that were charged. */
 import type { Frequency } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
-import { bigint, flag, record, table, text, time, units } from '../table.js';
+import { bigint, flag, growingTables, record, table, text, time, units } from '../table.js';
 
 export const subscriptionTables = {
   payment_plans: table({
@@ -49,7 +49,10 @@ export const subscriptionTables = {
     })
     .index('customer', ['merchant_id', 'mode', 'customer_id', 'created_at', 'id'], {
       where: sql`removed_at is null`,
-    }),
+    })
+    // For the foreign keys: without them, a customer or a plan that is deleted would be looked for in all rows.
+    .index('of_customer', ['customer_id'], { since: growingTables })
+    .index('of_plan', ['plan_id'], { since: growingTables }),
 
   /** A charged cycle. Skipped cycles have no row. */
   subscriber_cycles: table({

@@ -1,7 +1,7 @@
 /** What left deposit addresses of treasuries, what treasuries paid, exported payouts, and the transactions of gas keys. */
 import { sql } from 'kysely';
 import type { Mode } from '../../shared/scope.js';
-import { bigint, flag, integer, table, text, time, units } from '../table.js';
+import { bigint, flag, growingTables, integer, table, text, time, units } from '../table.js';
 
 export const treasuryTables = {
   /** Up to which block the sweeps and the payments of treasuries were read. Those blocks are final. */
@@ -81,7 +81,8 @@ export const treasuryTables = {
     wallet_answer: text().nullable(),
   })
     .primaryKey('id', 'transfer_id')
-    .unique('held', ['transfer_id'], { where: sql`released_at is null` }),
+    .unique('held', ['transfer_id'], { where: sql`released_at is null` })
+    .index('transfer', ['transfer_id'], { since: growingTables }),
 
   /** What a treasury paid the network for its own sweeps and payouts. */
   treasury_fees: table({

@@ -1,6 +1,7 @@
 /** Transfers, payouts and suspended balances. */
+import { sql } from 'kysely';
 import type { Mode } from '../../shared/scope.js';
-import { integer, record, table, text, time, units } from '../table.js';
+import { growingTables, integer, record, table, text, time, units } from '../table.js';
 
 export type TransferStatus = 'pending' | 'processing' | 'success' | 'failed';
 
@@ -71,7 +72,12 @@ export const withdrawalTables = {
     .index('status', ['merchant_id', 'mode', 'status', 'created_at', 'id'])
     .index('currency', ['merchant_id', 'mode', 'currency', 'created_at', 'id'])
     .index('bank_account', ['merchant_id', 'mode', 'bank_account_id', 'created_at', 'id'])
-    .index('wallet_address', ['merchant_id', 'mode', 'wallet_address_id', 'created_at', 'id']),
+    .index('wallet_address', ['merchant_id', 'mode', 'wallet_address_id', 'created_at', 'id'])
+    // Payouts to banks, for those who carry them out.
+    .index('bank', ['merchant_id', 'mode', 'created_at', 'id'], {
+      where: sql`transfer_id is null`,
+      since: growingTables,
+    }),
 
   /** A suspended balance: nothing can be withdrawn from it. */
   balance_suspensions: table({

@@ -8,6 +8,7 @@ import type { Reader, Transaction } from '../../db/engine.js';
 import { chunksOf, inChunks } from '../../db/chunks.js';
 import { hasRows, inScope } from '../../db/rows.js';
 import { sumUnits } from '../../db/units.js';
+import { filtersBy } from '../../db/plans.js';
 import { prepared, preparedSend } from '../../db/prepared.js';
 import { send } from '../../db/send.js';
 
@@ -107,6 +108,14 @@ const refsOn = (reader: Reader, { mode, network }: NetworkRef) =>
 const liveRefsOn = (reader: Reader, place: NetworkRef) =>
   refsOn(reader, place).where('status', 'in', ['seen', 'confirmed']);
 
+/** The same for those that are looked for by something else: an address or a payment. */
+const liveRefs = (reader: Reader, { mode, network }: NetworkRef) =>
+  reader
+    .selectFrom('receipts')
+    .select(['id', 'payment_id'])
+    .where(filtersBy(reader, { mode, network }))
+    .where('status', 'in', ['seen', 'confirmed']);
+
 /** What an address has received of a currency, in units of the books and as the chain counts it. */
 export async function sumReceived(
   transaction: Transaction,
@@ -119,7 +128,9 @@ export async function sumReceived(
       sumUnits(transaction, 'amount').as('amount'),
       sumUnits(transaction, 'chain_amount').as('chainAmount'),
     ])
-    .where((e) => e.and({ mode, network, currency, address }))
+    .where('address', '=', address)
+    .where(filtersBy(transaction, { mode, network }))
+    .where('currency', '=', currency)
     .where('status', 'in', ['seen', 'confirmed'])
     .executeTakeFirstOrThrow();
   return { amount: BigInt(sums.amount), chainAmount: BigInt(sums.chainAmount) };
@@ -132,10 +143,7 @@ export function findByBalance(
   addresses: readonly string[],
 ): Promise<ReceiptRef[]> {
   return inChunks(addresses, (chunk) =>
-    liveRefsOn(transaction, place)
-      .where('address', 'in', chunk)
-      .where('found_above', 'is not', null)
-      .execute(),
+    liveRefs(transaction, place).where('address', 'in', chunk).where('found_above', 'is not', null).execute(),
   );
 }
 
@@ -274,7 +282,7 @@ export function liveReceiptsOf(
   paymentIds: readonly string[],
 ): Promise<ReceiptRef[]> {
   return inChunks(paymentIds, (chunk) =>
-    liveRefsOn(transaction, place).where('payment_id', 'in', chunk).execute(),
+    liveRefs(transaction, place).where('payment_id', 'in', chunk).execute(),
   );
 }
 

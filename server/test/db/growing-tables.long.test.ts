@@ -1,0 +1,5 @@
+/** The statements of a server among the payments of two years, on both engines. */
+import { engines } from '../support/engines.js';
+import { testGrowingTables } from './growing-tables.js';
+
+for (const engine of engines) testGrowingTables(engine, Number(process.env['N'] ?? 200_000));

@@ -1,0 +1,230 @@
+/** Everything that a server does with payments, once: their whole life, every endpoint, every job, and every command that reads. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { api, consoleApi, type Endpoint } from 'crypto-checkout/contract';
+import { expect, vi } from 'vitest';
+import { commands } from '../../src/commands/registry.js';
+import { signIn } from './browser.js';
+import { evm, type BusyShop, type OpenShop } from './busy-shop.js';
+import { pathOf, validCall } from './valid-calls.js';
+
+const { signal } = new AbortController();
+
+/** @param during is told what runs from now on */
+export async function liveWholeLife(busy: BusyShop, shop: OpenShop, during: (name: string) => void) {
+  const { server, records } = shop;
+  const { merchant } = records;
+  const verify = async (id: string) =>
+    (await merchant.transactions.verify({ params: { transaction_id: id } })).data.status;
+  const units = (amount: number | undefined) => BigInt(Math.round(Number(amount) * 1e6));
+
+  /** Waits for the jobs of the server that run at intervals. */
+  const reaches = (id: string, status: string) =>
+    vi.waitFor(async () => expect(await verify(id)).toBe(status), { timeout: 20_000, interval: 100 });
+
+  during('scans');
+  for (const count of [1, 10, 100]) {
+    during(`locks of ${count}`);
+    const locked: { id: string; address: string; amount: bigint }[] = [];
+    for (let made = 0; made < count; made += 10) {
+      const some = Array.from({ length: Math.min(10, count - made) }, async () => {
+        const { id, addressInformation, amount } = await records.lockedPayment(evm.network);
+        return { id, address: addressInformation?.address ?? '', amount: units(amount) };
+      });
+      locked.push(...(await Promise.all(some)));
+    }
+    shop.pay(locked);
+    during(`pending scan of ${count}`);
+    await shop.mine(0);
+    during(`scan of ${count}`);
+    await shop.mine(1);
+    during(`confirming scan of ${count}`);
+    await shop.mine(2);
+    await reaches(locked[0]?.id ?? '', 'success');
+  }
+
+  during('payments that are not paid as they should');
+  const tron = async (id: string, amount: string | number, currency = 'USDT') => {
+    const { addressInformation } = (await merchant.payments.retrieve({ params: { payment_id: id } })).data;
+    const { address = '' } = addressInformation ?? {};
+    await records.sandbox('transfers', { network: 'tron', currency, address, amount: String(amount) });
+  };
+  const { id: partial } = await records.lockedPayment('tron');
+  await tron(partial, 1);
+  const { id: over } = await records.lockedPayment('tron');
+  await tron(over, 1000);
+  const { id: wrongCoin } = await records.lockedPayment('tron');
+  await tron(wrongCoin, 5, 'TRX');
+  await records.sandbox('blocks', { network: 'tron', count: 1 });
+  during('reorganisation');
+  await records.sandbox('reorgs', { network: 'tron', depth: 1, keep: true });
+  await records.sandbox('blocks', { network: 'tron', count: 3 });
+  await records.sandbox('reorgs', { network: 'tron', depth: 3, keep: false });
+  await records.sandbox('blocks', { network: 'tron', count: 3 });
+  during('deposit');
+  const wallet = (await merchant.wallets.create({ body: { currency: 'USDT', label: 'Till' } })).data;
+  const till = wallet.addresses.find(({ network }) => network === 'tron')?.address ?? '';
+  await records.sandbox('transfers', { network: 'tron', currency: 'USDT', address: till, amount: '3' });
+  await records.sandbox('blocks', { network: 'tron', count: 3 });
+
+  during('expiry');
+  const { id: late } = await records.lockedPayment('tron');
+  const unlocked = await records.payment();
+  await records.sandbox('clock', { advanceSeconds: 200_000 });
+  await records.sandbox('blocks', { network: 'tron', count: 2 });
+  await reaches(late, 'error');
+  await reaches(unlocked, 'error');
+  during('late');
+  await tron(late, 100);
+  await records.sandbox('blocks', { network: 'tron', count: 3 });
+
+  during('webhooks');
+  busy.receiver.answer = { status: 500 };
+  const failing = await records.delivery();
+  await vi.waitFor(async () => {
+    const { data } = await merchant.webhooks.retrieve({ params: { webhook_id: failing.id } });
+    expect(data.tries.length).toBeGreaterThan(0);
+  });
+  busy.receiver.answer = { status: 204 };
+  await merchant.webhooks.retry({ params: { webhook_id: failing.id } });
+
+  for (const [resource, verbs] of Object.entries(api)) {
+    for (const [verb, endpoint] of Object.entries(verbs as Record<string, Endpoint>)) {
+      during(`${resource}.${verb}`);
+      const call = await validCall(records, resource, verb);
+      const path = pathOf(endpoint, call);
+      const answer = await server.api(endpoint.method, path, call.body ? { body: call.body } : {});
+      expect(answer.status, `${path}: ${JSON.stringify(answer.body)}`).toBe(200);
+    }
+  }
+
+  const browser = await signIn(server, 'owner', `owner-${Date.now()}@shop.example`);
+  for (const [resource, verbs] of Object.entries(consoleApi)) {
+    for (const [verb, { method, path }] of Object.entries(verbs as Record<string, Endpoint>)) {
+      if (method !== 'GET') continue;
+      during(`console ${resource}.${verb}`);
+      const url = path.replaceAll(/\{\*?\w+\}/g, 'nobody');
+      const { status } = await browser.send('GET', url);
+      expect([200, 404, 400], url).toContain(status);
+    }
+  }
+
+  for (const { name, run } of server.jobs) {
+    during(`job ${name}`);
+    await run(signal);
+  }
+}
+
+/** The commands that read, with what follows their names. */
+const reading: Readonly<Record<string, (ids: Ids) => string>> = {
+  'merchants list': () => '',
+  'keys list': () => '',
+  'users list': () => '',
+  'audit list': ({ own }) => `${own} --from ${new Date().toISOString().slice(0, 10)}`,
+  'chains status': () => '',
+  'chains retry': () => '',
+  'payments list': ({ own }) => own,
+  'payments find': ({ own }) => `order-7 ${own}`,
+  'payments show': ({ own, payment }) => `${payment} ${own}`,
+  'balances list': ({ own }) => own,
+  'refunds list': ({ own }) => own,
+  'refunds show': ({ refund }) => refund,
+  'transfers list': ({ own }) => own,
+  'transfers psbt list': () => '',
+  'transfers export': () => '--network evm-dev --format json',
+  'transfers exported': () => '',
+  'sweeps list': () => '',
+  'payouts list': ({ own }) => own,
+  'webhooks list': ({ own }) => own,
+  'restore status': () => '',
+  'deposit-keys list': () => '',
+  'networks check': () => '--network evm-dev',
+  'rates show': () => '',
+};
+
+/** Those that read all by design, each why. What they read, they read in parts. */
+const readingAll: Readonly<Record<string, { readonly why: string; line(ids: Ids): string }>> = {
+  'payments export': {
+    why: 'writes all payments',
+    line: ({ own, directory }) => `${own} --format csv --output ${join(directory, 'payments.csv')}`,
+  },
+  'addresses export': { why: 'writes all addresses', line: ({ own }) => `${own} --format csv` },
+  'audit check': { why: 'computes the hash of every entry', line: () => '' },
+  'ledger check': { why: 'adds up all postings', line: () => '' },
+  'chains reconcile': { why: 'the round through all addresses', line: () => '--network evm-dev' },
+  'customers erase': {
+    why: 'looks into every webhook event and stored reply of the merchant for the person',
+    line: ({ own }) => `nobody@shop.example ${own}`,
+  },
+  'sweeps plan': {
+    why: 'adds up what the forwarders of the treasuries received and what was swept',
+    line: () => '--network evm-dev',
+  },
+  'sweeps export': { why: 'the same', line: () => '--network evm-dev --format json' },
+  'sandbox reset': { why: 'deletes all', line: ({ foreign }) => `--merchant ${foreign} --yes` },
+};
+
+/** Those that change one record, whose statements the API's endpoints run too, or that copy the whole database. */
+const others = [
+  ...['merchants create', 'merchants update', 'keys create', 'keys revoke', 'users invite', 'users remove'],
+  ...['users sign-out', 'chains rescan', 'balances suspend', 'balances resume', 'refunds create'],
+  ...['refunds approve', 'refunds cancel', 'refunds link', 'transfers create', 'transfers settle'],
+  ...['transfers fail', 'transfers psbt export', 'transfers psbt bump', 'transfers psbt import'],
+  ...['transfers psbt show', 'transfers psbt discard', 'transfers release', 'sweeps deploy'],
+  ...[
+    'sweeps new-key',
+    'payouts create',
+    'payouts settle',
+    'payouts fail',
+    'webhooks test',
+    'webhooks retry',
+  ],
+  ...['database backup', 'database copy', 'data-key rotate', 'restore confirm', 'deposit-keys set'],
+  ...['deposit-keys cancel', 'deposit-keys skip'],
+];
+
+interface Ids {
+  readonly own: string;
+  readonly payment: string;
+  readonly refund: string;
+  readonly foreign: string;
+  readonly directory: string;
+}
+
+export interface CommandRun {
+  readonly name: string;
+  /** Why it may read all rows. */
+  readonly why?: string;
+  run(): Promise<unknown>;
+}
+
+/** A run of each command that reads. */
+export async function readingCommands(shop: OpenShop): Promise<readonly CommandRun[]> {
+  expect([...Object.keys(reading), ...Object.keys(readingAll), ...others].sort()).toEqual(
+    [...commands.keys()].sort(),
+  );
+  const { server, records } = shop;
+  const ids: Ids = {
+    own: `--merchant ${server.bootstrapped.merchantId}`,
+    payment: await records.paidPayment('ethereum'),
+    refund: (await records.refund()).id,
+    foreign: await server.database.write(
+      async (transaction) => (await server.app.merchants.create(transaction, { name: 'Another' })).id,
+    ),
+    directory: await mkdtemp(join(tmpdir(), 'crypto-checkout-')),
+  };
+  const runOf = (name: string, rest: string) => () => shop.command(`${name} ${rest}`.trim());
+  return [
+    ...Object.entries(reading).map(([name, line]) => ({ name, run: runOf(name, line(ids)) })),
+    ...Object.entries(readingAll).map(([name, { why, line }]) => ({
+      name,
+      why,
+      run: runOf(name, line(ids)),
+    })),
+    {
+      name: 'the end',
+      run: () => rm(ids.directory, { recursive: true }),
+    },
+  ];
+}
