@@ -16,7 +16,7 @@ import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
 import * as z from 'zod/mini';
 import { localHosts } from '../shared/local-hosts.js';
 import { clockAheadSeconds, Refused, simulate, simulationNames } from './demo-simulator.js';
-import { policyOf } from './page-frame.js';
+import { pageHeaders, policyOf } from './page-frame.js';
 
 export interface DemoShopOptions {
   /** The shop's public test key; undefined if it has no active one. */
@@ -245,8 +245,7 @@ export function demoShop(options: DemoShopOptions): Router {
   router.use(
     express.static(directory, {
       setHeaders(response) {
-        response.setHeader('Content-Security-Policy', policy);
-        response.setHeader('X-Content-Type-Options', 'nosniff');
+        response.setHeaders(new Map(Object.entries(pageHeaders(policy))));
       },
     }),
   );

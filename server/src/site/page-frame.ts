@@ -43,19 +43,24 @@ export interface Page {
   readonly policy: string;
 }
 
-/** Sends a page that nobody caches, frames or indexes, and that names no referrer to what it links to. */
+/** What each page of this server says to browsers, whoever it is for: nobody frames it, and it names no referrer to what it links to. */
+export const pageHeaders = (policy: string) => ({
+  'Content-Security-Policy': policy,
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  // A page that opened this one, or that this one opens, has no hold on its window.
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Permissions-Policy': permissionsPolicy,
+});
+
+/** Sends a page that nobody caches or indexes. */
 export function sendPage(response: Response, { status, policy, ...page }: Page): void {
   response.status(status).set({
-    'Content-Security-Policy': policy,
-    'Referrer-Policy': 'no-referrer',
+    ...pageHeaders(policy),
     'Cache-Control': 'no-store',
     Vary: 'Accept-Language',
     'X-Robots-Tag': 'noindex',
-    'X-Content-Type-Options': 'nosniff',
-    'X-Frame-Options': 'DENY',
-    // A page that opened this one, or that this one opens, has no hold on its window.
-    'Cross-Origin-Opener-Policy': 'same-origin',
-    'Permissions-Policy': permissionsPolicy,
   });
   response.type('html').send(document(page).text);
 }
