@@ -15,6 +15,7 @@ import express, { Router, type ErrorRequestHandler, type Request } from 'express
 import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
 import * as z from 'zod/mini';
 import { localHosts } from '../shared/local-hosts.js';
+import { createKeptFiles, sendCompressed } from './compressed.js';
 import { clockAheadSeconds, Refused, simulate, simulationNames } from './demo-simulator.js';
 import { pageHeaders, policyOf } from './page-frame.js';
 
@@ -242,6 +243,14 @@ export function demoShop(options: DemoShopOptions): Router {
 
   const router = Router();
   router.use('/demo-api', api);
+  // Pages from memory: the file system takes longer than all else of such a request.
+  const read = createKeptFiles(directory);
+  router.get(/^\/(?:demo\/[\w-]+\.html)?$/, async (request, response, next) => {
+    const page = await read(request.path === '/' ? 'index.html' : request.path.slice(1));
+    if (!page) return next();
+    response.set(pageHeaders(policy)).set('Cache-Control', 'no-cache');
+    sendCompressed(request, response.type('html'), page);
+  });
   router.use(
     express.static(directory, {
       setHeaders(response) {
