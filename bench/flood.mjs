@@ -1,4 +1,4 @@
-/** `npm run bench -- flood`: how much slower live requests become while strangers flood the same server. */
+/** `npm run bench -- flood`: how much slower others' requests become while strangers flood the same server. */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
@@ -16,22 +16,26 @@ import { percentile } from './load.mjs';
 
 const help = `Usage: npm run bench -- flood [options]        (after npm run build)
 
-Verifies a live payment at a steady rate, in alternation (A B C D A B C D …): with nothing else going on; while another
-merchant floods the sandbox with its secret test key, moving transfers, blocks, reorganizations and its clock; while somebody
-without a key floods the API; and while a payer with a page's public key reads a payment with 2,000 small transfers as often as
-the limits allow. The server has its default rate limits. Prints the medians of the 95th percentiles and their ratios to the
-quiet server. Flooders and server share the machine; the flooders' thread has the lowest priority, since strangers have
-machines of their own, but a part of the ratio is still its work.
+Two others use the server at a steady rate: a merchant verifies a live payment with its secret key, and a payer reads a payment with a
+page's public key. In alternation (A B C D A B C D …) they do so with nothing else going on; while another merchant floods the sandbox
+with its secret test key, moving transfers, blocks, reorganizations and its clock; while somebody without a key floods the API; while a
+payer reads a payment with 2,000 small transfers; and for each public surface while one address uses it as often as the limits allow,
+and while fifty addresses do, each within its limits, 600 requests a second together where the limits let them.
+The server has its default rate limits. Prints the medians of the 95th percentiles, their ratios to the quiet server, and for each
+surface the server's processor time of a request, with nothing else going on. Flooders and server share the machine; the flooders'
+thread has a lower priority, since strangers have machines of their own, but a part of the ratio is still its work.
 
   --database sqlite|postgres   one engine (default: both)
+  --only TEXT                  only cases with this in their name, beside the quiet server
   --rounds N                   rounds (default 5, after one that is not counted)
   --seconds N                  seconds per measurement (default 3)
-  --connections N              connections of a flood (default 20)
+  --connections N              connections of a flood from one address (default 20)
   --help                       show this help`;
 
 const { values: options } = parseArgs({
   options: {
     database: { type: 'string' },
+    only: { type: 'string', default: '' },
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '3' },
     connections: { type: 'string', default: '20' },
@@ -41,10 +45,16 @@ const { values: options } = parseArgs({
 });
 const seconds = Number(options.seconds);
 const connections = Number(options.connections);
-/** Of the merchant who verifies: well below the limit of a live secret key. */
-const verifiesPerSecond = 50;
+/** Of each of the two others: well below the limits of a live secret key, and of one address with a public test key. */
+const readsPerSecond = 25;
 /** Half of them are dust, and half are parts of the price. */
 const smallTransfers = 2000;
+const manyAddresses = 50;
+const manyPerSecond = 600;
+/** An address of many sends no more before some of these are answered. */
+const mostUnanswered = 20;
+/** How often the processor time of a request is measured. */
+const processorBatches = 15;
 
 if (!isMainThread) await runFlood(workerData);
 else if (options.help) console.log(help);
@@ -54,7 +64,7 @@ else {
   for (const engine of options.database ? [options.database] : ['sqlite', 'postgres']) await main(engine);
 }
 
-/** @typedef {{ method: string, path: string, key?: string, body?: unknown }} Call */
+/** @typedef {{ method: string, path: string, key?: string, body?: unknown, headers?: Record<string, string> }} Call */
 
 /** @param {string} engine */
 async function main(engine) {
@@ -68,7 +78,9 @@ async function main(engine) {
     const server = await startApiServer({ databaseUrl, blockIntervalMs: 1000, env: { RATE_LIMIT: 'on' } });
     stops.push(server.stop);
     const verify = await livePayment(databaseUrl, server);
-    const sandbox = await sandboxCalls(server);
+    const payment = await lockedPayment(server);
+    const read = { method: 'GET', path: `/v1/payments/checkout/${payment}`, key: server.publicKey };
+    const surfaces = publicSurfaces(server, payment);
     const keyless = [
       { method: 'GET', path: '/v1/payments' },
       { method: 'POST', path: '/v1/payments/checkout', body: { amount: 1, baseCurrency: 'USD' } },
@@ -76,47 +88,165 @@ async function main(engine) {
       { method: 'GET', path: '/docs' },
       { method: 'GET', path: '/readyz' },
     ];
-    const parts = await paidInSmallParts(databaseUrl, server);
-    const cases = [
-      { name: 'quiet', calls: /** @type {Call[]} */ ([]), from: '' },
-      { name: 'sandbox flood', calls: sandbox, from: '127.0.0.2' },
-      { name: 'flood without a key', calls: keyless, from: '127.0.0.3' },
-      { name: 'many small transfers', calls: parts, from: '127.0.0.4', waitsForLimits: true },
-    ].map((one) => ({
+    const parts = 'small'.includes(options.only) ? await paidInSmallParts(databaseUrl, server) : [];
+    /** @type {(Flood & { name: string })[]} */
+    const floods = [
+      { name: 'sandbox flood', calls: await sandboxCalls(server), from: ['127.0.0.2'] },
+      { name: 'flood without a key', calls: keyless, from: ['127.0.0.3'] },
+      { name: 'small transfers', calls: parts, from: ['127.0.0.4'], waitsForLimits: true },
+      ...surfaces.map(({ name, calls }) => ({
+        name: `${name}, one address`,
+        ...{ calls, from: ['127.0.0.5'], waitsForLimits: true },
+      })),
+      ...surfaces.map(({ name, calls, perMinute }) => ({
+        name: `${name}, fifty`,
+        ...{ calls, from: addresses(1, manyAddresses) },
+        perSecond: Math.min(manyPerSecond, (manyAddresses * perMinute) / 60),
+      })),
+    ].filter(({ name }) => name.includes(options.only));
+    const cases = [{ name: 'quiet', calls: [], from: [] }, ...floods].map((one) => ({
       ...one,
-      p95: /** @type {number[]} */ ([]),
+      secret: /** @type {number[]} */ ([]),
+      payer: /** @type {number[]} */ ([]),
       answers: /** @type {Map<number, number>} */ (new Map()),
     }));
     for (let round = -1; round < Number(options.rounds); round += 1) {
       for (const one of cases) {
         const stop = one.calls.length > 0 ? startFlood(server.url, one) : undefined;
         await delay(500);
-        const p95 = await timeVerifies(server.url, verify);
+        const [secret, payer] = await Promise.all([
+          timeReads(server.url, verify, '127.0.0.1'),
+          timeReads(server.url, read, '127.0.0.9'),
+        ]);
         const answers = (await stop?.()) ?? new Map();
         if (round < 0) continue;
-        one.p95.push(p95);
+        one.secret.push(secret);
+        one.payer.push(payer);
         for (const [status, count] of answers) {
           one.answers.set(status, (one.answers.get(status) ?? 0) + count);
         }
       }
     }
-    const quiet = percentile(cases[0]?.p95 ?? [], 0.5);
-    for (const { name, p95, answers } of cases) {
-      const median = percentile(p95, 0.5);
-      const ratio = (median / quiet).toFixed(1);
-      const measuredSeconds = p95.length * (seconds + 0.5);
+    const [quiet] = cases;
+    for (const { name, secret, payer, answers } of cases) {
+      const measuredSeconds = secret.length * (seconds + 0.5);
       const rates = [...answers].map(
         ([status, count]) => `${Math.round(count / measuredSeconds)} × ${status}`,
       );
       console.log(
-        `${engine.padEnd(9)} ${name.padEnd(20)} p95 ${median.toFixed(1).padStart(6)} ms  ratio ${ratio}` +
-          (rates.length > 0 ? `  (answers a second: ${rates.join(', ')})` : ''),
+        `${engine.padEnd(9)} ${name.padEnd(32)} secret key ${ratioOf(secret, quiet?.secret)}   payer ${ratioOf(payer, quiet?.payer)}` +
+          (rates.length > 0 ? `   (answers a second: ${rates.join(', ')})` : ''),
       );
+    }
+    const named = surfaces.filter(({ name }) => cases.some((one) => one.name.startsWith(name)));
+    const times = await processorMs(
+      server,
+      named.flatMap(({ calls }) => calls),
+    );
+    for (const { name, calls } of named) {
+      const each = times.splice(0, calls.length).map((ms) => ms.toFixed(2));
+      console.log(`${engine.padEnd(9)} ${name.padEnd(32)} processor ${each.join(' / ')} ms a request`);
     }
   } finally {
     for (const stop of stops.reverse()) await stop();
     rmSync(directory, { recursive: true, force: true });
   }
+}
+
+/**
+ * @param {readonly number[]} times
+ * @param {readonly number[]} [quiet]
+ */
+function ratioOf(times, quiet = []) {
+  const median = percentile(times, 0.5);
+  return `p95 ${median.toFixed(1).padStart(7)} ms  ×${(median / percentile(quiet, 0.5)).toFixed(1).padStart(5)}`;
+}
+
+/** @param {number} net @param {number} count @returns addresses of loopback */
+function addresses(net, count) {
+  return Array.from({ length: count }, (_value, index) => `127.0.${net}.${index + 1}`);
+}
+
+/**
+ * The processor time that the server takes for a request of each of these calls with nothing else going on, in milliseconds, from addresses
+ * that are all within their limits: the least of several batches, since whatever else runs on the machine only adds to it.
+ * @param {import('../scripts/api-server.mjs').ApiServer} server
+ * @param {Call[]} calls
+ * @returns {Promise<number[]>}
+ */
+async function processorMs({ url, processor }, calls) {
+  const batches = calls.map(() => /** @type {number[]} */ ([]));
+  for (let batch = 0; batch < processorBatches; batch += 1) {
+    const agents = addresses(2 + batch, 100).map(
+      (localAddress) => new Agent({ keepAlive: true, localAddress }),
+    );
+    /** @param {Call} call */
+    const sendAll = (call) => Promise.all(agents.map((agent) => send(url, call, agent)));
+    await sendAll({ method: 'GET', path: '/healthz' });
+    for (const [index, call] of calls.entries()) {
+      const before = processor();
+      await sendAll(call);
+      batches[index]?.push((processor() - before) / agents.length);
+    }
+    for (const agent of agents) agent.destroy();
+  }
+  return batches.map((times) => Math.min(...times));
+}
+
+/**
+ * What anybody can ask for, and how often one address may, in a minute.
+ * @param {import('../scripts/api-server.mjs').ApiServer} server
+ * @param {string} payment
+ * @returns {{ name: string, calls: Call[], perMinute: number }[]}
+ */
+function publicSurfaces({ publicKey: key }, payment) {
+  const body = { amount: 5000, baseCurrency: 'NGN' };
+  const token = 'x'.repeat(43);
+  const own = { 'Sec-Fetch-Site': 'same-origin' };
+  const often = (60 * manyPerSecond) / manyAddresses;
+  /** @param {string} path */
+  const get = (path) => ({ method: 'GET', path });
+  return [
+    // What any request takes.
+    { name: 'floor', calls: [get('/healthz')], perMinute: often },
+    { name: 'create', calls: [{ method: 'POST', path: '/v1/payments/checkout', key, body }], perMinute: 100 },
+    {
+      name: 'verify/checkout',
+      calls: [{ ...get(`/v1/transactions/${payment}/verify/checkout`), key }],
+      perMinute: often,
+    },
+    { name: 'hosted page', calls: [get(`/pay/${payment}`)], perMinute: often },
+    { name: 'receipt', calls: [get(`/receipt/${payment}`)], perMinute: often },
+    { name: 'demo shop', calls: [get('/'), get('/demo-api/config')], perMinute: often },
+    {
+      name: 'files',
+      calls: [get('/crypto-checkout.js'), get('/docs'), get('/pay/page.css')],
+      perMinute: often,
+    },
+    {
+      name: 'claims',
+      calls: [{ method: 'POST', path: '/v1/refund-claims/retrieve', body: { token } }],
+      perMinute: 10,
+    },
+    {
+      name: 'console sign-in',
+      calls: [{ method: 'POST', path: '/console/api/sign-in', body: { token }, headers: own }],
+      perMinute: 10,
+    },
+  ];
+}
+
+/**
+ * @param {import('../scripts/api-server.mjs').ApiServer} server
+ * @returns {Promise<string>} the id of a payment that waits for its money
+ */
+async function lockedPayment({ url, secretKey: key }) {
+  const body = { amount: 5000, baseCurrency: 'NGN' };
+  const created = await send(url, { method: 'POST', path: '/v1/payments/checkout', key, body });
+  const { id } = JSON.parse(created.body).data.payment;
+  await send(url, { method: 'PATCH', path: `/v1/payments/${id}/currency/set/USDT/tron`, key });
+  await send(url, { method: 'PATCH', path: `/v1/payments/${id}/currency/lock`, key });
+  return id;
 }
 
 /**
@@ -229,7 +359,13 @@ async function paidInSmallParts(databaseUrl, { url, publicKey: key }) {
   ];
 }
 
-/** @typedef {{ calls: Call[], from: string, waitsForLimits?: boolean }} Flood `waitsForLimits`: stays below the limits */
+/**
+ * @typedef {object} Flood
+ * @property {Call[]} calls
+ * @property {string[]} from addresses of loopback
+ * @property {boolean} [waitsForLimits] stays below the limits
+ * @property {number} [perSecond] of all addresses together, whether earlier answers have come or not; as fast as they are answered if it is absent
+ */
 
 /**
  * Floods the server from a thread of its own, so that the clock of the measurement does not wait for it.
@@ -237,10 +373,10 @@ async function paidInSmallParts(databaseUrl, { url, publicKey: key }) {
  * @param {Flood} flood
  * @returns {() => Promise<Map<number, number>>} stops it, and resolves to the number of answers by status
  */
-function startFlood(url, { calls, from, waitsForLimits }) {
+function startFlood(url, { calls, from, waitsForLimits, perSecond }) {
   const worker = new Worker(new URL(import.meta.url), {
     argv: process.argv.slice(2),
-    workerData: { url, calls, from, waitsForLimits },
+    workerData: { url, calls, from, waitsForLimits, perSecond },
   });
   return () =>
     new Promise((resolve, reject) => {
@@ -250,47 +386,72 @@ function startFlood(url, { calls, from, waitsForLimits }) {
 }
 
 /**
- * In the thread: sends calls as fast as they are answered, until it is told to stop.
+ * In the thread: sends calls until it is told to stop.
  * @param {Flood & { url: string }} flood
  */
-async function runFlood({ url, calls, from, waitsForLimits }) {
+async function runFlood({ url, calls, from, waitsForLimits, perSecond }) {
   // On Linux, that of this thread only.
-  setPriority(constants.priority.PRIORITY_LOW);
-  const agent = new Agent({ keepAlive: true, maxSockets: connections, localAddress: from });
+  setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   /** @type {Map<number, number>} */
   const answers = new Map();
   let isOver = false;
   parentPort?.once('message', () => (isOver = true));
-  await Promise.all(
-    Array.from({ length: connections }, async (_value, index) => {
-      for (let turn = index; !isOver; turn += 1) {
-        const call = calls[turn % calls.length];
-        if (!call) return;
-        const { status } = await send(url, call, agent);
-        answers.set(status, (answers.get(status) ?? 0) + 1);
-        if (waitsForLimits && status === 429) await delay(200);
-      }
-    }),
+  const agents = from.map(
+    (localAddress) => new Agent({ keepAlive: true, localAddress, maxSockets: mostUnanswered }),
   );
-  agent.destroy();
+  /** @param {Agent | undefined} agent @param {number} turn */
+  const ask = async (agent, turn) => {
+    const call = calls[turn % calls.length];
+    if (!call) throw new Error('A flood has calls');
+    // Those that wait when it is over are cut off.
+    const { status } = await send(url, call, agent).catch(() => ({ status: 0 }));
+    if (status !== 0) answers.set(status, (answers.get(status) ?? 0) + 1);
+    if (waitsForLimits && status === 429) await delay(200);
+  };
+  if (perSecond === undefined) {
+    const lines = Array.from({ length: connections }, async (_value, index) => {
+      for (let turn = index; !isOver; turn += 1) await ask(agents[0], turn);
+    });
+    await Promise.all(lines);
+  } else {
+    const running = agents.map(() => 0);
+    let turn = 0;
+    for (let since = performance.now(); !isOver; await delay(5)) {
+      const now = performance.now();
+      // What is late is not made up for.
+      for (let due = Math.min(((now - since) * perSecond) / 1000, agents.length); due >= 1; due -= 1) {
+        since += 1000 / perSecond;
+        const place = turn % agents.length;
+        turn += 1;
+        if ((running[place] ?? 0) >= mostUnanswered) continue;
+        running[place] = (running[place] ?? 0) + 1;
+        void ask(agents[place], Math.floor(turn / agents.length)).then(() => {
+          running[place] = (running[place] ?? 0) - 1;
+        });
+      }
+      since = Math.max(since, now - 1000);
+    }
+  }
+  for (const agent of agents) agent.destroy();
   parentPort?.postMessage(answers);
 }
 
 /**
- * Verifies at a steady rate, whether earlier answers have come or not.
+ * Reads at a steady rate, whether earlier answers have come or not.
  * @param {string} url
  * @param {Call} call
+ * @param {string} localAddress
  * @returns {Promise<number>} the 95th percentile of the times, in milliseconds
  */
-async function timeVerifies(url, call) {
-  const agent = new Agent({ keepAlive: true });
+async function timeReads(url, call, localAddress) {
+  const agent = new Agent({ keepAlive: true, localAddress });
   const startedAt = performance.now();
-  const times = Array.from({ length: Math.round(seconds * verifiesPerSecond) }, async (_value, index) => {
-    const dueAt = startedAt + (index * 1000) / verifiesPerSecond;
+  const times = Array.from({ length: Math.round(seconds * readsPerSecond) }, async (_value, index) => {
+    const dueAt = startedAt + (index * 1000) / readsPerSecond;
     await delay(Math.max(0, dueAt - performance.now()));
     const sentAt = performance.now();
     const { status, body } = await send(url, call, agent);
-    if (status !== 200) throw new Error(`The live payment could not be verified: HTTP ${status} ${body}`);
+    if (status !== 200) throw new Error(`${call.path} could not be read: HTTP ${status} ${body}`);
     return performance.now() - sentAt;
   });
   const p95 = percentile(await Promise.all(times), 0.95);
@@ -304,7 +465,7 @@ async function timeVerifies(url, call) {
  * @param {Agent} [agent]
  * @returns {Promise<{ status: number, body: string }>}
  */
-function send(url, { method, path, key, body }, agent) {
+function send(url, { method, path, key, body, headers }, agent) {
   return new Promise((resolve, reject) => {
     const outgoing = request(
       new URL(path, url),
@@ -312,6 +473,7 @@ function send(url, { method, path, key, body }, agent) {
         method,
         agent,
         headers: {
+          ...headers,
           ...(key !== undefined && { Authorization: `Bearer ${key}` }),
           ...(body !== undefined && { 'Content-Type': 'application/json' }),
         },

@@ -1,7 +1,7 @@
 /** Starts the built API server for tests and benchmarks, in its own process on loopback, with a new account. */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,6 +17,7 @@ const main = fileURLToPath(new URL('../server/dist/main.js', import.meta.url));
  * @property {string} publicKey the public test key of the server's only account
  * @property {string} secretKey its secret test key
  * @property {(meanwhile?: () => Promise<void>) => Promise<void>} restart kills the process and starts it again with the same port and data; `meanwhile` runs in between
+ * @property {() => number} processor the processor time that the process has taken, in milliseconds; on Linux only
  * @property {() => Promise<void>} stop stops it gracefully and deletes its data; resolves when the process has ended
  */
 
@@ -67,7 +68,7 @@ export async function startApiServer({ databaseUrl, blockIntervalMs = 0, env = {
     await meanwhile?.();
     server = await launch(options, url);
   };
-  return { url, publicKey, secretKey, restart, stop };
+  return { url, publicKey, secretKey, restart, processor: () => processorMs(server.process.pid), stop };
 }
 
 /**
@@ -91,6 +92,16 @@ async function end({ process: child, ended }) {
   const late = setTimeout(() => child.kill('SIGKILL'), 15_000);
   await ended;
   clearTimeout(late);
+}
+
+/** @param {number | undefined} pid */
+function processorMs(pid) {
+  const tasks = `/proc/${pid}/task`;
+  // The first field is the time on a processor, in nanoseconds.
+  const spent = readdirSync(tasks).map(
+    (task) => readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0],
+  );
+  return spent.reduce((sum, nanoseconds) => sum + Number(nanoseconds), 0) / 1e6;
 }
 
 /** @param {string} url */

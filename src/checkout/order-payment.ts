@@ -59,5 +59,7 @@ export function redirectTarget(order: Order, payment: Payment | undefined): stri
 
 /** Whether the page may go there by itself: the merchant chose where, in the tag or on its server. */
 export function isTrusted({ redirectUrl }: Order, payment: Payment): boolean {
-  return payment.isRedirectTrusted === true || payment.redirectUrl === redirectUrl;
+  if (payment.isRedirectTrusted === true || payment.redirectUrl === redirectUrl) return true;
+  // The server keeps it as browsers write it.
+  return payment.redirectUrl === (URL.canParse(redirectUrl ?? '') && new URL(redirectUrl ?? '').href);
 }

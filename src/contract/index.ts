@@ -51,6 +51,7 @@ export {
   type Payment,
   type ReceiptView,
 } from './checkout.js';
+export { csvLine } from './csv.js';
 export type { TransferCheck } from './transfer-check.js';
 export { type PayoutsApi } from './console-payouts.js';
 export { type SweepsApi } from './console-sweeps.js';

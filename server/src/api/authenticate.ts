@@ -29,6 +29,15 @@ export async function authenticate(
   return authenticateKey(keys, header);
 }
 
+/** Whether a request has a secret key that was used just now: no proof, but no stranger can make it up. */
+export function isKnownSecret(
+  { keys }: { readonly keys: Pick<Keys, 'isKnownSecret'> },
+  request: Request,
+): boolean {
+  const key = bearer.exec(request.headers.authorization ?? '')?.[1];
+  return key !== undefined && keys.isKnownSecret(key);
+}
+
 async function authenticateKey(keys: Pick<Keys, 'authenticate'>, header: string): Promise<Caller> {
   if (header.trim() === '') {
     throw new Problem(

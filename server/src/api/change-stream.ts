@@ -50,7 +50,7 @@ export function changeStream(options: ChangeStreamOptions): RequestHandler {
     if (response.destroyed) return;
     const scope = { merchantId, mode } as const;
     const stop = changes.watch({
-      ...{ scope, paymentId, sessionId: person.sessionId },
+      ...{ scope, paymentId, personId: person.id, sessionId: person.sessionId },
       changed: () => send(response, 'changed'),
       end: () => response.end(),
     });

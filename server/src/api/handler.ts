@@ -11,6 +11,8 @@ export interface Reply<D> {
   readonly data: D;
   /** Only for lists of records. */
   readonly pagination?: Pagination;
+  /** True if `data` is the same object as long as nothing in it changes, so that its JSON is made once. */
+  readonly isKept?: true;
 }
 
 export interface Context {
@@ -57,6 +59,11 @@ export type ApiHandlers<Resource extends keyof Api> = Handlers<Api>[Resource];
 
 export async function replyWith<D>(data: Promise<D>): Promise<Reply<D>> {
   return { data: await data };
+}
+
+/** @param data the same object as long as nothing in it changes */
+export async function replyWithKept<D>(data: Promise<D>): Promise<Reply<D>> {
+  return { data: await data, isKept: true };
 }
 
 export async function replyWithPage<R>(request: PageRequest, page: Promise<Page<R>>): Promise<Reply<R[]>> {

@@ -132,18 +132,91 @@ function createTurns(perSecond: number) {
   };
 }
 
+/**
+ * How many requests of strangers are worked on at once. Enough to keep the processor and the database busy, and few enough that the work
+ * of all of them is soon over.
+ */
+const mostStrangers = 4;
+
+/**
+ * Lets callers with a secret key overtake strangers, however many addresses these come from: few requests of strangers are worked on
+ * at once, and one alone while a secret key's is. The others wait, one of each address, in the order in which they came.
+ */
+function createGate() {
+  const waiting: (() => void)[] = [];
+  let strangers = 0;
+  let overtaking = 0;
+
+  const admit = () => {
+    while (waiting.length > 0 && strangers < (overtaking > 0 ? 1 : mostStrangers)) {
+      strangers += 1;
+      waiting.shift()?.();
+    }
+  };
+
+  return {
+    /** A request that overtakes begins. @returns ends it */
+    overtake(): () => void {
+      overtaking += 1;
+      return () => {
+        overtaking -= 1;
+        admit();
+      };
+    },
+    /** Resolves when a stranger's request may go on. @returns ends it */
+    async wait(): Promise<() => void> {
+      await new Promise<void>((resolve) => {
+        waiting.push(resolve);
+        admit();
+      });
+      return () => {
+        strangers -= 1;
+        admit();
+      };
+    },
+  };
+}
+
+/** Ends something once: when the reply is sent or the client has left, at the latest after a turn's time, or before if it is called. */
+function endWith(response: Response, end: () => void): () => void {
+  const once = () => {
+    if (isOver) return;
+    isOver = true;
+    clearTimeout(late);
+    end();
+  };
+  let isOver = false;
+  const late = setTimeout(once, longestTurnMs);
+  // What others have sent meanwhile is read before an immediate runs.
+  const soon = () => setImmediate(once);
+  if (response.destroyed) soon();
+  else response.once('close', soon);
+  return once;
+}
+
 export function createIpLimits(limits: Limits) {
   const takeTurn = createTurns(limits.requestsPerSecondPerIp);
+  const gate = createGate();
   const anyRequest = createLimiter(limits.requestsPerSecondPerIp, 1, byIp);
   return {
     /**
-     * Any request. First waits for its turn: see `createTurns`.
+     * Any request. First waits for its turn among those of its address, and then, unless it overtakes them, among strangers:
+     * see `createTurns` and `createGate`.
+     * @param overtakes whether its caller has a secret key
      * @returns ends its turn early, for a caller whose requests may run at the same time
      */
-    async anyRequest(request: Request, response: Response): Promise<() => void> {
-      const endTurn = isForMachines(request) ? () => {} : await takeTurn(request, response);
+    async anyRequest(request: Request, response: Response, overtakes = false): Promise<() => void> {
+      if (isForMachines(request)) {
+        await anyRequest.count(request, response);
+        return () => {};
+      }
+      const endTurn = await takeTurn(request, response);
+      const endPlace = endWith(response, overtakes ? gate.overtake() : await gate.wait());
       await anyRequest.count(request, response);
-      return endTurn;
+      return () => {
+        endTurn();
+        if (!overtakes) endPlace();
+      };
     },
     /** A request with a key that does not exist. */
     failedKey: createLimiter(limits.failedKeysPerSecondPerIp, 1, byIp).count,

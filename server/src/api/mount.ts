@@ -4,7 +4,7 @@ import type { RequestHandler } from 'express';
 import type { Clock } from '../shared/clock.js';
 import type { Keys } from '../merchants/keys.js';
 import { Problem } from '../shared/problem.js';
-import { authenticate } from './authenticate.js';
+import { authenticate, isKnownSecret } from './authenticate.js';
 import type { Handler, Handlers } from './handler.js';
 import type { CallerLimits, IpLimits } from './limits.js';
 import { createOperation, type RunOperation, type OperationDeps } from './operation.js';
@@ -20,7 +20,7 @@ type Table = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
 type NamedHandlers = Readonly<Record<string, Readonly<Record<string, Handler<Endpoint>>>>>;
 
 export interface MountOptions extends OperationDeps {
-  readonly keys: Pick<Keys, 'authenticate'>;
+  readonly keys: Pick<Keys, 'authenticate' | 'isKnownSecret'>;
   readonly clock: Clock;
   /** Undefined if rate limits are off. */
   readonly callerLimits: CallerLimits | undefined;
@@ -59,7 +59,7 @@ export function mount<T extends Table>(
     const mounted = match?.route.operations.get(request.method);
     if (match) setRoute(response, { pattern: mounted?.path ?? match.route.pattern, values: match.values });
     if (match?.route.isPublic) allowBrowsers(response);
-    const endTurn = await ipLimits?.anyRequest(request, response);
+    const endTurn = await ipLimits?.anyRequest(request, response, isKnownSecret(options, request));
     if (match?.route.isPublic && request.method === 'OPTIONS') return sendPreflight(response);
     if (isForPeople) sessions?.checkOrigin(request);
     if (match && mounted?.endpoint.key === 'none') {

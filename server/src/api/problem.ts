@@ -35,7 +35,9 @@ export function createProblemHandler(log: Logger, publicUrl: string): ErrorReque
       response.destroy();
       return;
     }
-    sendProblem(response, problem, publicUrl);
+    const refusal = fileRefusalOf(error);
+    if (refusal) sendFileRefusal(response, refusal);
+    else sendProblem(response, problem, publicUrl);
   };
 }
 
@@ -52,7 +54,7 @@ function toProblem(error: unknown): Problem {
 const isAbort = (error: unknown) => error instanceof Error && error.name === 'AbortError';
 
 /**
- * Express and its file server refuse what they cannot use, such as a range that a file does not have, with errors of
+ * Express and its file server refuse what they cannot use, such as a path that cannot be decoded, with errors of
  * their own. A client that disconnected while a file was sent, or sent something else than HTTP after its request, is no error of
  * ours either.
  */
@@ -61,6 +63,29 @@ function isMalformedRequest(error: unknown): boolean {
   const code = 'code' in error ? String(error.code) : '';
   if (error instanceof URIError || code === 'ECONNABORTED' || code.startsWith('HPE_')) return true;
   return 'expose' in error && error.expose === true;
+}
+
+interface FileRefusal {
+  readonly status: 412 | 416;
+  readonly contentRange: string | undefined;
+}
+
+/** What Express's file server says of a file that a request does not want as it is: HTTP has statuses of its own for these. */
+function fileRefusalOf(error: unknown): FileRefusal | undefined {
+  if (!(error instanceof Error && 'status' in error)) return undefined;
+  const { status } = error;
+  if (status !== 412 && status !== 416) return undefined;
+  const headers = 'headers' in error ? (error.headers as Readonly<Record<string, string>>) : {};
+  return { status, contentRange: headers['Content-Range'] };
+}
+
+/** The headers that a response already has are of the file. */
+function sendFileRefusal(response: Response, { status, contentRange }: FileRefusal): void {
+  for (const name of ['Content-Encoding', 'ETag', 'Last-Modified']) response.removeHeader(name);
+  if (contentRange !== undefined) response.setHeader('Content-Range', contentRange);
+  const text =
+    status === 416 ? 'The file does not have that range\n' : 'The file is not as the request expects it\n';
+  response.status(status).set('Cache-Control', 'no-store').type('text').end(text);
 }
 
 function sendProblem(response: Response, { code, message, status, details }: Problem, publicUrl: string) {

@@ -118,7 +118,8 @@ export class WrongReply extends Error {
 export function createSerialize<E extends Endpoint>(endpoint: E) {
   const schema = endpoint.data;
   const wrong = (what: string) => new WrongReply(`The reply of ${endpoint.method} ${endpoint.path} ${what}`);
-  return ({ message = endpoint.sample.message, data, pagination }: Reply<Data<E>>): string => {
+  const kept = new WeakMap<object, string>();
+  const serialize = ({ message = endpoint.sample.message, data, pagination }: Reply<Data<E>>): string => {
     if (endpoint.paginated && !pagination) throw wrong('has no pagination');
     const meta = pagination && { pagination };
     if (!schema) return JSON.stringify({ status: 'success', message, meta });
@@ -128,5 +129,12 @@ export function createSerialize<E extends Endpoint>(endpoint: E) {
       throw wrong(`has invalid fields: ${fields.join(', ')}`);
     }
     return JSON.stringify({ status: 'success', message, data: result.data, meta });
+  };
+  return (reply: Reply<Data<E>>): string => {
+    const { data, isKept } = reply;
+    if (!isKept || typeof data !== 'object' || data === null) return serialize(reply);
+    const json = kept.get(data) ?? serialize(reply);
+    kept.set(data, json);
+    return json;
   };
 }

@@ -1,8 +1,8 @@
 /** `addresses …`: exports the deposit addresses of a merchant, for its wallet and its bookkeeping. */
+import { csvLine } from 'crypto-checkout/contract';
 import { exportAddresses, type ExportedAddress, type ExportedKey } from '../addresses/export.js';
 import { isoTime } from '../shared/clock.js';
 import { command, type Group } from './command.js';
-import { csvField } from './csv.js';
 import { families } from './deposit-keys.js';
 import * as option from './options.js';
 import { amountOf, amountText, recordJson } from './records.js';
@@ -67,7 +67,7 @@ function csvOf(keys: readonly ExportedKey[], addresses: readonly ExportedAddress
     const received = address.received.map(({ currency, amount }) => amountText(amount, currency)).join('; ');
     const created = isoTime(createdAt);
     const row = { ...address, payment, wallet, received, created, descriptor, range: range.join('-') };
-    return header.split(',').map((name) => csvField(String(Reflect.get(row, name) ?? '')));
+    return csvLine(header.split(',').map((name) => String(Reflect.get(row, name) ?? '')));
   });
-  return [header, ...rows.map((row) => row.join(','))].join('\n');
+  return `${header}\r\n${rows.join('')}`.trimEnd();
 }

@@ -1,8 +1,7 @@
 /** `payments …`: lists, finds and shows payments, and exports them for a merchant's accountant. */
-import { decimalOf, type PaymentRecord } from 'crypto-checkout/contract';
+import { csvLine, decimalOf, type PaymentRecord } from 'crypto-checkout/contract';
 import type { ExportedPayment } from '../payments/payment-export.js';
 import { Problem } from '../shared/problem.js';
-import { csvLine } from './csv.js';
 import { withoutControls } from './printable.js';
 import { writeNewFile } from './files.js';
 import { command, type Group } from './command.js';
@@ -164,5 +163,5 @@ function csvLines({ id: paymentId, receipts, credited, refunds, ...payment }: Ex
       return { ...refund, ...common, record: 'refund', time, description };
     }),
   ];
-  return rows.map((row) => csvLine(columns.map((column) => row[column] ?? ''))).join('');
+  return withoutControls(rows.map((row) => csvLine(columns.map((column) => row[column] ?? ''))).join(''));
 }

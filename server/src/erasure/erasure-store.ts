@@ -1,9 +1,11 @@
 /** Finds and replaces personal data in the tables of all rooms: one of the places that may write them, see "Rooms" in CONTRIBUTING.md. */
+import { sql } from 'kysely';
 import { chunksOf, inChunks } from '../db/chunks.js';
 import { everyPageById } from '../db/pages.js';
 import { hasRows, updateRow } from '../db/rows.js';
 import type { PersonalData } from '../db/personal-data.js';
 import type { Transaction } from '../db/engine.js';
+import type { PaymentTable } from '../db/schema.js';
 
 export function findCustomers(transaction: Transaction, merchantId: string, emailIndexes: readonly string[]) {
   return transaction
@@ -62,7 +64,18 @@ export async function eraseRefundAddresses(transaction: Transaction, paymentIds:
 }
 
 export const eraseCustomer = updateRow('customers');
-export const erasePayment = updateRow('payments');
+/** The new version lets what was made of the payment be made anew. */
+export async function erasePayment(
+  transaction: Transaction,
+  id: string,
+  payer: Pick<PaymentTable, 'payer' | 'payer_index'>,
+): Promise<void> {
+  await transaction
+    .updateTable('payments')
+    .set({ ...payer, parts_version: sql<number>`parts_version + 1` })
+    .where('id', '=', id)
+    .execute();
+}
 
 const setEvent = updateRow('outbox');
 

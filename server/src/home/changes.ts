@@ -10,6 +10,7 @@ import { readPaymentMarks } from './payment-marks.js';
 /** A page that somebody looks at. */
 export interface Watcher {
   readonly scope: Scope;
+  readonly personId: string;
   readonly sessionId: string;
   /** Undefined: the home page. */
   readonly paymentId: string | undefined;
@@ -36,6 +37,9 @@ const gatherMs = 100;
 const homeMs = 3000;
 /** Browsers have 6 connections to a server that speaks HTTP/1.1, and the pages need some. */
 const maxPerSession = 4;
+/** Each stream is work every second, so neither a person with many sessions nor a merchant with a large team can take all of them. */
+const maxPerPerson = 12;
+const maxPerMerchant = 100;
 const maxInAll = 500;
 
 export function createChanges({ database, log, home, openSessions }: ChangesDeps) {
@@ -125,8 +129,16 @@ export function createChanges({ database, log, home, openSessions }: ChangesDeps
     /** Problems: `rate_limited`, `service_unavailable`. @returns what ends it */
     watch(watcher: Watcher): () => void {
       if (isStopped) throw new Problem('service_unavailable', 'The server is stopping');
-      const own = [...watchers.keys()].filter(({ sessionId }) => sessionId === watcher.sessionId);
-      if (own.length >= maxPerSession || watchers.size >= maxInAll) {
+      const watching = [...watchers.keys()];
+      const ofMerchant = watching.filter(({ scope }) => scope.merchantId === watcher.scope.merchantId);
+      const ofPerson = ofMerchant.filter(({ personId }) => personId === watcher.personId);
+      const ofSession = ofPerson.filter(({ sessionId }) => sessionId === watcher.sessionId);
+      if (
+        ofSession.length >= maxPerSession ||
+        ofPerson.length >= maxPerPerson ||
+        ofMerchant.length >= maxPerMerchant ||
+        watching.length >= maxInAll
+      ) {
         throw new Problem('rate_limited', 'Too many pages are open. They are read again from time to time', {
           retryAfterSeconds: 60,
         });

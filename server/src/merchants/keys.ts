@@ -60,6 +60,12 @@ export function createKeys(database: Database, clock: Clock, newId: NewId) {
   // By digest, oldest first. Keys are read on every request and hardly ever change.
   const cache = new Map<string, Known>();
   const ephemeral = new Map<string, Known>();
+  /** Of pages, by merchant and mode. */
+  const publicKeys = new Map<string, { readonly key: string | undefined; readonly until: number }>();
+  const forget = () => {
+    cache.clear();
+    publicKeys.clear();
+  };
   /** When keys were used that is not written yet, by id. */
   let uses = new Map<string, number>();
 
@@ -137,6 +143,7 @@ export function createKeys(database: Database, clock: Clock, newId: NewId) {
         last_used_at: null,
         revoked_at: null,
       });
+      afterCommit(transaction, forget);
       return { id, key };
     },
 
@@ -162,13 +169,30 @@ export function createKeys(database: Database, clock: Clock, newId: NewId) {
      */
     async revoke(transaction: Transaction, id: string, owner?: Scope): Promise<ApiKeyTable> {
       const row = orNotFound(await store.revokeKey(transaction, id, clock.real(), owner), 'key');
-      afterCommit(transaction, () => cache.clear());
+      afterCommit(transaction, forget);
       return row;
     },
 
-    /** The merchant's newest public key, for its pages; undefined if it has none. */
-    publicKey: (merchantId: string, mode: Mode): Promise<string | undefined> =>
-      store.findPublicKey(database.reader, { merchantId, mode }, clock.real()),
+    /**
+     * The merchant's newest public key, for its pages; undefined if it has none. One that another process made or revoked is seen within
+     * 5 s.
+     */
+    async publicKey(merchantId: string, mode: Mode): Promise<string | undefined> {
+      const scope = `${merchantId}/${mode}`;
+      const known = publicKeys.get(scope);
+      if (known && performance.now() < known.until) return known.key;
+      const key = await store.findPublicKey(database.reader, { merchantId, mode }, clock.real());
+      remember(publicKeys, scope, { key, until: performance.now() + cachedMs }, cachedKeys);
+      return key;
+    },
+
+    /** Whether a key is a secret one that was used just now: what memory has of it, without a look into the database. */
+    isKnownSecret(key: string): boolean {
+      if (!format.test(key) || !key.startsWith('sk')) return false;
+      const digest = digestOf(key);
+      const known = ephemeral.get(digest) ?? cache.get(digest);
+      return known !== undefined && performance.now() < known.until;
+    },
 
     /** Creates a secret key that only this process knows, and only while it runs. */
     addEphemeral(merchantId: string, mode: Mode): string {

@@ -3,6 +3,7 @@ import { countDecimals, parseDecimal } from 'crypto-checkout/contract';
 import { currencies } from '../money/currency-list.js';
 import type { Clock } from '../shared/clock.js';
 import type { NewId } from '../shared/ids.js';
+import { localHosts } from '../shared/local-hosts.js';
 import { afterCommit } from '../db/transaction-context.js';
 import { invalidField, orNotFound } from '../shared/problem.js';
 import * as store from './store.js';
@@ -55,7 +56,7 @@ export function createMerchants(clock: Clock, newId: NewId) {
       logo: change.logo,
       fee_basis_points: change.feeBasisPoints,
       support_url: change.supportUrl,
-      redirect_origins: origins && JSON.stringify(origins),
+      redirect_origins: origins && JSON.stringify(origins.map(redirectOriginOf)),
       transfers: change.transfers,
       daily_limits: dailyLimits && changedLimits(daily_limits, dailyLimits),
       daily_refunds: dailyRefunds && changedLimits(daily_refunds, dailyRefunds),
@@ -140,7 +141,7 @@ function check(change: MerchantChange): void {
     );
   }
   for (const origin of redirectOrigins ?? []) {
-    if (!isRedirectOrigin(origin)) {
+    if (redirectOriginOf(origin) === undefined) {
       throw invalidField(
         'redirectOrigins',
         `"${origin}" is not an origin: write it as https://shop.example, without a path. http is for localhost only`,
@@ -187,10 +188,11 @@ function isMailto(text: string): boolean {
   return text.length <= 261 && /^mailto:[^\s@?&]+@[^\s@?&]+$/.test(text);
 }
 
-function isRedirectOrigin(text: string): boolean {
-  const url = URL.parse(text);
-  if (url?.origin !== text) return false;
-  return url.protocol === 'https:' || /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/.test(text);
+/** An origin as browsers write it: the host in lower case and in Punycode. Undefined if it is none that pages may lead to. */
+function redirectOriginOf(text: string): string | undefined {
+  const { protocol, hostname, origin } = URL.parse(/^https?:\/\/[^/?#@\\\s]+$/i.test(text) ? text : '') ?? {};
+  const isAllowed = protocol === 'https:' || (protocol === 'http:' && localHosts.has(hostname ?? ''));
+  return isAllowed ? origin : undefined;
 }
 
 function view(row: MerchantTable) {

@@ -1,6 +1,6 @@
 /** Handlers of `/v1/payments`, and of `/v1/transactions`: the merchant's view of payments. */
 import type { PaymentRecord } from 'crypto-checkout/contract';
-import { replyWith, replyWithPage, type ApiHandlers } from '../api/handler.js';
+import { replyWith, replyWithKept, replyWithPage, type ApiHandlers } from '../api/handler.js';
 import type { Payments } from './payments.js';
 import { checkReference } from './validate.js';
 
@@ -23,7 +23,7 @@ export function createPaymentHandlers(payments: Payments, checkoutUrl: string): 
         return { payment: { ...payment, _id: payment.id }, url: `${checkoutUrl}/${payment.id}` };
       }),
 
-    retrieve: ({ params }, { caller }) => replyWith(payments.retrieve(caller, params.payment_id)),
+    retrieve: ({ params }, { caller }) => replyWithKept(payments.retrieve(caller, params.payment_id)),
 
     checkTransfer: ({ params }, { caller, signal }) =>
       replyWith(payments.checkTransfer(caller, params.payment_id, params.hash, signal)),
@@ -49,7 +49,7 @@ export function createTransactionHandlers(payments: Payments): ApiHandlers<'tran
 
     verify: ({ params }, { caller }) => replyWith(payments.verify(caller, params.transaction_id)),
 
-    verifyCheckout: ({ params }, { caller }) => replyWith(payments.verify(caller, params.transaction_id)),
+    verifyCheckout: ({ params }, { caller }) => replyWithKept(payments.verify(caller, params.transaction_id)),
 
     events: ({ params }, { caller }) => replyWith(payments.events(caller, params.transaction_id)),
 

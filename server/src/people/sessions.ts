@@ -127,8 +127,11 @@ export function createSessions({ database, clock, newId, auditLog }: SessionsDep
       if (!(await store.deleteSession(transaction, personId, sessionId))) throw notFound('session');
     },
 
-    /** Ends all sessions of a person. @returns how many there were */
-    endAll: (transaction: Transaction, personId: string) => store.deleteSessions(transaction, personId),
+    /** Ends all sessions of a person, and the link that was not used yet: it would begin another one. @returns how many sessions there were */
+    async endAll(transaction: Transaction, personId: string): Promise<number> {
+      await store.deleteLink(transaction, personId);
+      return store.deleteSessions(transaction, personId);
+    },
 
     /** Writes when sessions were used since the last call. */
     async writeUses(): Promise<void> {

@@ -1,5 +1,7 @@
 /** Static responses: compressed once, and answered with 304 if the client already has them. */
 import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, gzip } from 'node:zlib';
 import type { Request, Response } from 'express';
@@ -18,6 +20,20 @@ export async function compress(identity: Buffer): Promise<Compressed> {
   const [br, gz] = await Promise.all([compressBrotli(identity), compressGzip(identity)]);
   const etag = `"${createHash('sha256').update(identity).digest('base64url').slice(0, 22)}"`;
   return { etag, bodies: { br, gzip: gz, identity } };
+}
+
+/** Reads files of a build's directory, each once. @returns undefined if there is no such file */
+export function createKeptFiles(directory: string): (name: string) => Promise<Compressed | undefined> {
+  const files = new Map<string, Compressed>();
+  return async (name) => {
+    const known = files.get(name);
+    if (known) return known;
+    const content = await readFile(join(directory, name)).catch(() => undefined);
+    if (!content) return undefined;
+    const file = await compress(content);
+    files.set(name, file);
+    return file;
+  };
 }
 
 /** Sends the smallest encoding that the client accepts. Set `Content-Type` and `Cache-Control` before. */

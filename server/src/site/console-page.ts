@@ -1,8 +1,6 @@
 /** The console, `{PUBLIC_URL}/console`: one document for all its pages, and the files of its build. */
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Router } from 'express';
-import { compress, sendCompressed, type Compressed } from './compressed.js';
+import { createKeptFiles, sendCompressed } from './compressed.js';
 import { html } from './html.js';
 import { pathOf, policyOf, sendPage } from './page-frame.js';
 import { pickLocale } from './page-texts.js';
@@ -20,18 +18,7 @@ const policy = policyOf({
 export function consolePage(publicUrl: string, directory: string): Router {
   // A proxy takes the path of PUBLIC_URL off each request.
   const path = pathOf(publicUrl);
-  const files = new Map<string, Compressed>();
-
-  /** Undefined if the build has no such file. */
-  async function read(name: string): Promise<Compressed | undefined> {
-    const known = files.get(name);
-    if (known) return known;
-    const content = await readFile(join(directory, name)).catch(() => undefined);
-    if (!content) return undefined;
-    const file = await compress(content);
-    files.set(name, file);
-    return file;
-  }
+  const read = createKeptFiles(directory);
 
   const router = Router();
   // Only names that a build can have, so that a request reaches no other file.

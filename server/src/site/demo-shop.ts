@@ -16,8 +16,9 @@ import express, { Router, type ErrorRequestHandler, type Request } from 'express
 import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
 import * as z from 'zod/mini';
 import { localHosts } from '../shared/local-hosts.js';
+import { createKeptFiles, sendCompressed } from './compressed.js';
 import { clockAheadSeconds, Refused, simulate, simulationNames } from './demo-simulator.js';
-import { policyOf } from './page-frame.js';
+import { pageHeaders, policyOf } from './page-frame.js';
 
 export interface DemoShopOptions {
   /** The shop's public test key; undefined if it has no active one. */
@@ -264,11 +265,18 @@ export function demoShop(options: DemoShopOptions): Router {
 
   const router = Router();
   router.use('/demo-api', api);
+  // Pages from memory: the file system takes longer than all else of such a request.
+  const read = createKeptFiles(directory);
+  router.get(/^\/(?:demo\/[\w-]+\.html)?$/, async (request, response, next) => {
+    const page = await read(request.path === '/' ? 'index.html' : request.path.slice(1));
+    if (!page) return next();
+    response.set(pageHeaders(policy)).set('Cache-Control', 'no-cache');
+    sendCompressed(request, response.type('html'), page);
+  });
   router.use(
     express.static(directory, {
       setHeaders(response) {
-        response.setHeader('Content-Security-Policy', policy);
-        response.setHeader('X-Content-Type-Options', 'nosniff');
+        response.setHeaders(new Map(Object.entries(pageHeaders(policy))));
       },
     }),
   );

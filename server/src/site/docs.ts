@@ -9,7 +9,7 @@ import { compress, sendCompressed, type Compressed } from './compressed.js';
 import { apiPages } from './docs-api.js';
 import { docsFrame, searchIndex, type DocsPage } from './docs-frame.js';
 import { listGuides, renderGuide } from './docs-guides.js';
-import { policyOf } from './page-frame.js';
+import { pageHeaders, policyOf } from './page-frame.js';
 
 /** Allows the pages' own script and styles, and nothing from any other origin. */
 const policy = policyOf({ scripts: "'self'", images: 'data:' });
@@ -30,12 +30,7 @@ export function docs(publicUrl: string, widget: Widget): Router {
   for (const page of pages) {
     const file = createOnce(() => docsFrame(page, pages).text);
     router.get(`/${page.path}`, async (request, response) => {
-      response.set({
-        'Content-Security-Policy': policy,
-        'Referrer-Policy': 'no-referrer',
-        'X-Frame-Options': 'DENY',
-      });
-      send(request, response.type('html'), await file());
+      send(request, response.set(pageHeaders(policy)).type('html'), await file());
     });
     // Relative, like the links in the pages, so that it works under a proxy's path.
     const name = page.path.slice(page.path.lastIndexOf('/') + 1);

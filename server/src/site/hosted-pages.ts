@@ -2,8 +2,17 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Router } from 'express';
-import { html } from './html.js';
-import { localeOf, notice, pathOf, policyOf, sendPage, sendStylesheet } from './page-frame.js';
+import { html, type Html } from './html.js';
+import {
+  createKeptPages,
+  localeOf,
+  notice,
+  pathOf,
+  policyOf,
+  sendDocument,
+  sendPage,
+  sendStylesheet,
+} from './page-frame.js';
 
 /** What a payment's page shows and needs. */
 export interface HostedPayment {
@@ -34,6 +43,9 @@ export function hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirecto
   const own = isSameOrigin ? "'self'" : `'self' ${origin}`;
   const policy = policyOf({ scripts: own, calls: own, images: 'https: data:' });
 
+  const apiUrl = api === '' ? html`` : html` api-url="${api}"`;
+  const keptPage = createKeptPages();
+
   const router = Router();
   router.get(`${route}/page.css`, sendStylesheet);
   router.get(`${route}/:id`, async (request, response) => {
@@ -51,20 +63,25 @@ export function hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirecto
       const content = notice(named(texts.unavailableShop), texts.unavailableHelp);
       return sendPage(response, { ...page, status: 503, title: texts.unavailable, content });
     }
+    const text = keptPage(`${id} ${locale.tag}`, `${publicKey} ${merchantName}`, () => {
+      const content = html`<main>
+        <h1 class="unseen">${named(texts.pay)}</h1>
+        <crypto-checkout payment-id="${id}" public-key="${publicKey}" ${apiUrl}></crypto-checkout>
+        <noscript><p>${texts.needsScript}</p></noscript>
+      </main>`;
+      return { ...page, title: named(texts.pay), content, head: headOf(locale.language) };
+    });
+    sendDocument(response, { ...page, status: 200 }, text);
+  });
+
+  function headOf(language: string): Html {
     // All that leads to the QR code is asked for at once, instead of each part when the one before it has run.
-    const preloaded = partsToQr(locale.language).flatMap((part) =>
+    const preloaded = partsToQr(language).flatMap((part) =>
       chunks.filter((name) => name.replace(/-[\w-]{8}\.js$/, '') === part),
     );
-    const head = html`<script type="module" src="${api}/crypto-checkout.js"></script>
+    return html`<script type="module" src="${api}/crypto-checkout.js"></script>
       ${preloaded.map((name) => html`<link rel="modulepreload" href="${api}/chunks/${name}" crossorigin />`)}`;
-    const apiUrl = api === '' ? html`` : html` api-url="${api}"`;
-    const content = html`<main>
-      <h1 class="unseen">${named(texts.pay)}</h1>
-      <crypto-checkout payment-id="${id}" public-key="${publicKey}" ${apiUrl}></crypto-checkout>
-      <noscript><p>${texts.needsScript}</p></noscript>
-    </main>`;
-    sendPage(response, { ...page, status: 200, title: named(texts.pay), content, head });
-  });
+  }
   return router;
 }
 

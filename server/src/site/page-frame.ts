@@ -2,6 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import { trimEnd } from 'crypto-checkout/contract';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { remember } from '../shared/remember.js';
 import { html, type Html } from './html.js';
 import { pickLocale, type PageLocale } from './page-texts.js';
 
@@ -44,21 +45,53 @@ export interface Page {
   readonly policy: string;
 }
 
-/** Sends a page that nobody caches, frames or indexes, and that names no referrer to what it links to. */
-export function sendPage(response: Response, { status, policy, ...page }: Page): void {
-  response.status(status).set({
-    'Content-Security-Policy': policy,
-    'Referrer-Policy': 'no-referrer',
+/** What each page of this server says to browsers, whoever it is for: nobody frames it, and it names no referrer to what it links to. */
+export const pageHeaders = (policy: string) => ({
+  'Content-Security-Policy': policy,
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  // A page that opened this one, or that this one opens, has no hold on its window.
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Permissions-Policy': permissionsPolicy,
+});
+
+/** Sends a page that nobody caches or indexes. */
+export function sendPage(response: Response, page: Page): void {
+  sendDocument(response, page, document(page).text);
+}
+
+/** Sends the text of a page. All headers are passed to Node in one call, which is several times faster than one by one. */
+export function sendDocument(
+  response: Response,
+  { status, policy }: Pick<Page, 'status' | 'policy'>,
+  text: string,
+): void {
+  response.writeHead(status, {
+    ...pageHeaders(policy),
+    'Content-Type': 'text/html; charset=utf-8',
+    'Content-Length': Buffer.byteLength(text),
     'Cache-Control': 'no-store',
     Vary: 'Accept-Language',
     'X-Robots-Tag': 'noindex',
-    'X-Content-Type-Options': 'nosniff',
-    'X-Frame-Options': 'DENY',
-    // A page that opened this one, or that this one opens, has no hold on its window.
-    'Cross-Origin-Opener-Policy': 'same-origin',
-    'Permissions-Policy': permissionsPolicy,
   });
-  response.type('html').send(document(page).text);
+  response.end(text);
+}
+
+/** How many texts of pages of one sort a server keeps. */
+const mostKept = 1000;
+
+/** Keeps the texts of pages until what they are made of changes. */
+export function createKeptPages() {
+  const kept = new Map<string, { readonly from: unknown; readonly text: string }>();
+  /** @param name tells pages of one sort apart @param from the same value, by `Object.is`, as long as the page is the same */
+  return (name: string, from: unknown, make: () => Omit<Page, 'status' | 'policy'>): string => {
+    const former = kept.get(name);
+    if (former && Object.is(former.from, from)) return former.text;
+    const { text } = document(make());
+    remember(kept, name, { from, text }, mostKept);
+    return text;
+  };
 }
 
 function document({ locale, title, content, head, stylesheet }: Omit<Page, 'status' | 'policy'>): Html {

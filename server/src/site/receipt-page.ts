@@ -2,14 +2,26 @@
 import { Router } from 'express';
 import { isInGroup, type PaymentRecord, type PaymentRefund, type Receipt } from 'crypto-checkout/contract';
 import { isoTime } from '../shared/clock.js';
-import { html, type Html } from './html.js';
-import { localeOf, notice, pathOf, policyOf, sendPage, sendStylesheet } from './page-frame.js';
+import { html, Html } from './html.js';
+import {
+  createKeptPages,
+  localeOf,
+  notice,
+  pathOf,
+  policyOf,
+  sendDocument,
+  sendPage,
+  sendStylesheet,
+} from './page-frame.js';
 import type { PageTexts } from './page-texts.js';
 
-/** The payment as a public key reads it, and the time on its merchant's clock; undefined if it has no receipt. */
+/** The payment as a public key reads it, the same object until it changes, and the time on its merchant's clock; undefined if it has no receipt. */
 type FindReceipt = (
   id: string,
 ) => Promise<{ readonly payment: PaymentRecord; readonly now: number } | undefined>;
+
+/** Where the time stands of which the page says what it says. No text of a payment can have it, since that is escaped. */
+const timeMark = '<time></time>';
 
 /** Nothing runs on this page. */
 const policy = policyOf({ images: 'data:' });
@@ -17,6 +29,7 @@ const policy = policyOf({ images: 'data:' });
 export function receiptPage(publicUrl: string, findReceipt: FindReceipt): Router {
   // A proxy takes the path of PUBLIC_URL off each request.
   const stylesheet = `${pathOf(publicUrl)}/receipt/page.css`;
+  const keptPage = createKeptPages();
   const router = Router();
   router.get('/receipt/page.css', sendStylesheet);
   router.get('/receipt/:id', async (request, response) => {
@@ -29,14 +42,21 @@ export function receiptPage(publicUrl: string, findReceipt: FindReceipt): Router
       return sendPage(response, { ...page, status: 404, title: hosted.notFound, content });
     }
     const { payment, now } = found;
-    const title = `${texts.receipt} · ${payment.branding?.businessName ?? ''}`;
-    sendPage(response, { ...page, status: 200, title, content: view(payment, title, now, texts) });
+    const text = keptPage(`${payment.id} ${locale.tag}`, payment, () => {
+      const title = `${texts.receipt} · ${payment.branding?.businessName ?? ''}`;
+      return { ...page, title, content: view(payment, title, texts) };
+    });
+    sendDocument(
+      response,
+      { ...page, status: 200 },
+      text.replace(timeMark, () => time(isoTime(now)).text),
+    );
   });
   return router;
 }
 
 /** Whoever has the link reads this: nothing of the payer, neither name, email, phone number nor sending address. */
-function view(payment: PaymentRecord, title: string, now: number, texts: PageTexts['receipt']): Html {
+function view(payment: PaymentRecord, title: string, texts: PageTexts['receipt']): Html {
   // This server sends the state with every payment; the contract lets others leave it out.
   const { state = 'created', mode, receipts } = payment;
   const [before = '', after = ''] = texts.asOf.split('{time}');
@@ -47,7 +67,7 @@ function view(payment: PaymentRecord, title: string, now: number, texts: PageTex
   return html`<main class="receipt">
     <h1>${title}</h1>
     <p class="state">${texts.states[state]}</p>
-    <p>${before}${time(isoTime(now))}${after}</p>
+    <p>${before}${new Html(timeMark)}${after}</p>
     ${mode === 'test' ? html`<p>${texts.test}</p>` : ''}
     <dl>${rowsOf(payment, texts).map(([name, value]) => row(name, html`${value}`))}</dl>
     <h2>${texts.transfers}</h2>

@@ -23,7 +23,7 @@ import { widgetFiles } from './widget-files.js';
 export interface SiteOptions {
   readonly keys: Keys;
   readonly merchants: Merchants;
-  readonly payments: Pick<Payments, 'offer' | 'owner' | 'retrieve'>;
+  readonly payments: Pick<Payments, 'offer' | 'owner' | 'retrieveAnywhere'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly database: Database;
   readonly publicUrl: string;
@@ -61,18 +61,17 @@ export function site(options: SiteOptions): Router {
     if (!owner) return undefined;
     const { merchantId, mode } = owner;
     const [merchant, publicKey] = await Promise.all([
-      merchants.retrieve(database.reader, merchantId),
+      merchants.settings(database.reader, merchantId),
       keys.publicKey(merchantId, mode),
     ]);
-    return { id, merchantName: merchant.businessName, publicKey };
+    return { id, merchantName: merchant.business_name, publicKey };
   }
 
   /** As a public key reads it. A deposit to a hosted wallet has no receipt. */
   async function findReceipt(id: string) {
-    const owner = await payments.owner(id);
-    if (!owner) return undefined;
-    const payment = await payments.retrieve({ ...owner, kind: 'public' }, id);
-    return payment.receiptUrl === undefined ? undefined : { payment, now: clock.now(owner) };
+    const found = await payments.retrieveAnywhere(id);
+    if (found?.payment.receiptUrl === undefined) return undefined;
+    return { payment: found.payment, now: clock.now(found.scope) };
   }
 
   const router = Router();
@@ -83,7 +82,11 @@ export function site(options: SiteOptions): Router {
     if (!caller) return next();
     sendOffer(response, payments.offer(caller));
   });
-  router.use(docs(publicUrl, built));
+  // Its many routes would take most of the time of a request for any other page.
+  const docsRouter = docs(publicUrl, built);
+  router.use((request, response, next) =>
+    /^\/(docs|openapi\.json)/.test(request.path) ? docsRouter(request, response, next) : next(),
+  );
   router.get('/flags/:name', sendFlag);
   router.use(hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirectory: built.directory }));
   router.use(receiptPage(publicUrl, findReceipt));

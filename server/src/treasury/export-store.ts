@@ -35,6 +35,24 @@ export function reservedTransfers(reader: Reader, of: Within) {
     .execute();
 }
 
+/** Whether an export of a merchant has, or had, all of these transfers, whatever became of them. */
+export async function isExported(
+  reader: Reader,
+  of: Scope,
+  exportId: string,
+  transferIds: readonly string[],
+): Promise<boolean> {
+  const ids = new Set(transferIds);
+  const rows = await reader
+    .selectFrom('transfers')
+    .$call(within(of))
+    .innerJoin('transfer_exports', 'transfer_exports.transfer_id', 'transfers.id')
+    .select('transfers.id')
+    .where('transfer_exports.id', '=', exportId)
+    .execute();
+  return ids.size > 0 && rows.filter(({ id }) => ids.has(id)).length === ids.size;
+}
+
 export function findExportOf(reader: Reader, transferId: string): Promise<TransferExportTable | undefined> {
   return held(reader).selectAll().where('transfer_id', '=', transferId).executeTakeFirst();
 }

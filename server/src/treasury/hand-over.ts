@@ -81,7 +81,7 @@ export function createHandOver(deps: TreasuryContext) {
       });
     },
 
-    /** Keeps what the wallet answered, in place of nothing or of the id of a batch. Problem: `invalid_state`. */
+    /** Keeps what the wallet answered, in place of nothing or of the id of a batch. Problems: `not_found`, `invalid_state`. */
     async keepAnswer(
       scope: Scope,
       { exportId, transfers, answer }: WalletAnswer,
@@ -89,6 +89,8 @@ export function createHandOver(deps: TreasuryContext) {
     ): Promise<void> {
       const kept = answer !== null && isHash(answer) ? answer.toLowerCase() : answer;
       await database.write(async (transaction) => {
+        const isKnown = await store.isExported(transaction, scope, exportId, transfers);
+        orNotFound(isKnown || undefined, 'export with these transfers');
         const rows = (await store.reservedTransfers(transaction, scope)).filter(
           (row) => row.export_id === exportId && transfers.includes(row.id),
         );

@@ -79,6 +79,44 @@ it("One address's hundred requests at once leave another's request its turn", as
   expect(handled.indexOf('other')).toBeLessThan(10);
 });
 
+it('A caller with a secret key overtakes the requests of fifty addresses, and they are all answered after it', async () => {
+  const handled: string[] = [];
+  let sendSecret: () => unknown = () => {};
+  const running = await start(async (id) => {
+    if (handled.push(id) === 5) sendSecret();
+    // As a request that reads the database: a few turns of the loop.
+    for (let turn = 0; turn < 3; turn += 1) await immediate();
+  });
+  const merchant = await client(running, '127.0.0.1', running.secret);
+  merchant.send('first');
+  await vi.waitFor(() => expect(handled).toEqual(['first']));
+  // Now the server knows the key.
+  const strangers = await Promise.all(
+    Array.from({ length: 50 }, (_value, index) => client(running, `127.0.1.${index + 1}`, running.public)),
+  );
+  sendSecret = () => merchant.send('secret');
+  for (const { send } of strangers) send('stranger');
+  await vi.waitFor(() => expect(handled).toHaveLength(52), { timeout: 20_000 });
+  expect(handled.indexOf('secret')).toBeLessThan(20);
+});
+
+it('A key that looks like a secret one overtakes nobody', async () => {
+  const handled: string[] = [];
+  const running = await start((id) => Promise.resolve(void handled.push(id)));
+  const replies: string[] = [];
+  const fake = await client(running, '127.0.0.2', `sk_test_${'x'.repeat(43)}`);
+  fake.socket.on('data', (reply) => replies.push(String(reply).slice(0, 12)));
+  fake.send('fake');
+  await vi.waitFor(() => expect(replies).toEqual(['HTTP/1.1 401']));
+  expect(running.keys.isKnownSecret(`sk_test_${'x'.repeat(43)}`)).toBe(false);
+  expect(running.keys.isKnownSecret(running.public)).toBe(false);
+  expect(running.keys.isKnownSecret(running.secret)).toBe(false);
+  const merchant = await client(running, '127.0.0.1', running.secret);
+  merchant.send('own');
+  await vi.waitFor(() => expect(handled).toEqual(['own']));
+  expect(running.keys.isKnownSecret(running.secret)).toBe(true);
+});
+
 it('Refusals take turns too', async () => {
   let replies = 0;
   let repliesBefore: number | undefined;

@@ -191,7 +191,7 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
       const sent = await anvil.rpc<string>('eth_sendTransaction', [
         { from: treasury, to: call?.to, data: call?.data },
       ]);
-      expect(await code(eve, `${to}/answer`, { transfers, answer: sent })).toEqual([200, undefined]);
+      expect(await code(eve, `${to}/answer`, { transfers, answer: sent })).toEqual([404, 'not_found']);
       expect(await code(ada, `${to}/answer`, { transfers, answer: '0xba7c4' })).toEqual([200, undefined]);
       expect(await code(ada, `${to}/answer`, { transfers, answer: sent })).toEqual([200, undefined]);
       for (const answer of [null, '0xba7c4', `0x${'12'.repeat(32)}`]) {
