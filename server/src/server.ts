@@ -14,6 +14,7 @@ import type { Config } from './config.js';
 import { type Database } from './db/database.js';
 import { extendCheckpoints } from './db/list-checkpoints.js';
 import { bootstrap, type Bootstrapped } from './merchants/bootstrap.js';
+import { createRateTroubleReport } from './money/rate-troubles.js';
 import { createCheckReady, healthRouter } from './ops/health.js';
 import { createJobs } from './ops/jobs.js';
 import { listen, type Listener } from './ops/listener.js';
@@ -146,6 +147,7 @@ async function serve(
       reconciliation: () => app.reconciliation.status(),
       webhooks: () => webhooks.backlog(database.reader),
       depositKeys: () => app.depositKeys.list(database.reader),
+      rates: app.worldRates,
       connections: () => database.connections(),
       size: () => readSize(database),
       isReady: () =>
@@ -265,7 +267,15 @@ function createJobList(
     },
   ];
   if (worldRates) {
-    jobs.push({ name: 'rates', intervalMs: 1000, run: (signal) => worldRates.refresh(signal) });
+    const report = createRateTroubleReport(database, worldRates);
+    jobs.push({
+      name: 'rates',
+      intervalMs: 1000,
+      async run(signal) {
+        await worldRates.refresh(signal);
+        await report();
+      },
+    });
   }
   if (app.connected.length > 0) {
     jobs.push({ name: 'first contact', intervalMs: 2000, run: createFirstContact(app.connected) });
