@@ -28,7 +28,7 @@ import type { Job } from './shared/feature.js';
 import { orStartError, StartError } from './shared/start-error.js';
 import { ensureDatabaseId } from './restore/restore-store.js';
 import { site } from './site/site.js';
-import { openDatabase } from './db/open.js';
+import { describeDatabase, isNewFile, openDatabase } from './db/open.js';
 import { checkWritable } from './db/settings.js';
 import { readSize } from './db/size.js';
 
@@ -57,6 +57,7 @@ export async function startServer(
   overrides: Overrides = {},
 ): Promise<RunningServer> {
   const { host, port, databaseUrl } = config;
+  refuseNewFile(config);
   // First, so that a second server on the same port fails before it changes anything.
   const listener = await orStartError(`HOST, PORT: cannot listen on ${host}:${port}`, () =>
     listen(host, port),
@@ -72,6 +73,16 @@ export async function startServer(
     await database?.close();
     throw error;
   }
+}
+
+/** A wrong path must not open an empty shop, which would sell, and look as if all payments were gone. @throws StartError */
+function refuseNewFile({ databaseUrl, createsDatabase, networks }: Config): void {
+  const isLive = networks.some(({ network }) => network.mode === 'live');
+  if ((createsDatabase ?? !isLive) || !isNewFile(databaseUrl)) return;
+  const why = isLive ? ', and a live network is configured' : '';
+  throw new StartError(
+    `DATABASE_URL: there is no database at ${describeDatabase(databaseUrl)}${why}. Correct the path; or, if this is the first start, set DATABASE_CREATE=on`,
+  );
 }
 
 async function serve(

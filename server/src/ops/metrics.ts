@@ -325,7 +325,8 @@ function watchRates({ rates }: MetricSources, registers: Registry[]): void {
     'checkout_rate_source_failing',
     ['source'],
     '1 if the last request to a source of exchange rates failed, otherwise 0',
-    () => (rates?.sources() ?? []).map(({ name, problem }) => [{ source: name }, Number(problem !== undefined)]),
+    () =>
+      (rates?.sources() ?? []).map(({ name, problem }) => [{ source: name }, Number(problem !== undefined)]),
   );
   gauge(
     'checkout_rate_market_out',
