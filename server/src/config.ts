@@ -10,6 +10,7 @@ import {
 import { parseKey } from './merchants/keys.js';
 import { parseSources, plainUrl, sourceNames } from './money/sources/sources.js';
 import { refuseExposedFile } from './private-file.js';
+import { changesBetween } from './shared/edit-distance.js';
 import { noDataKeys, parseDataKeys, type DataKeys } from './shared/data-keys.js';
 import { errorMessage } from './shared/error-message.js';
 import { isSubnet } from './webhooks/targets.js';
@@ -105,7 +106,7 @@ const variables = {
     3600,
   ),
   DATABASE_URL: {
-    help: 'The database. A SQLite file is created if it does not exist',
+    help: 'The database. A SQLite file is created if it does not exist, as DATABASE_CREATE says',
     allowed: 'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/NAME, with each part percent-encoded',
     fallback: 'sqlite:./data/checkout.db',
     isSecret: true,
@@ -114,6 +115,9 @@ const variables = {
       'sqlite:./data/checkout.db',
     ),
   },
+  DATABASE_CREATE: onOff(
+    'Whether a SQLite file that does not exist is created (default: on, and off while a live network is configured: a wrong path must not open an empty shop)',
+  ),
   MARKER_DIRECTORY: path(
     'Folder of a small file by which the server notices that the database was restored from an older backup (default: that of the SQLite file, or ./data). Keep it out of the backup',
   ),
@@ -261,6 +265,11 @@ export function readConfig(environment: Environment) {
   });
   if (problems.length > 0) throw new ConfigError(problems.join('\n'));
   const data = Object.fromEntries(values) as Values;
+  const read = new Set<string>();
+  const networks =
+    data.NETWORKS_FILE === undefined ? [] : readNetworks(data.NETWORKS_FILE, noting(environment, read));
+  const misspelt = findMisspelt(environment, read);
+  refuseMisspelt(misspelt, networks);
   if (data.RATES && data.RATES_FILE !== undefined) {
     throw new ConfigError('RATES, RATES_FILE: only one of them can be set');
   }
@@ -269,6 +278,8 @@ export function readConfig(environment: Environment) {
     port: data.PORT,
     keepAliveSeconds: data.KEEP_ALIVE_SECONDS,
     databaseUrl: data.DATABASE_URL,
+    /** Undefined leaves it to the networks. */
+    createsDatabase: data.DATABASE_CREATE,
     markerDirectory: data.MARKER_DIRECTORY,
     hasPreparedStatements: data.DATABASE_PREPARED_STATEMENTS,
     publicUrl: data.PUBLIC_URL,
@@ -280,7 +291,9 @@ export function readConfig(environment: Environment) {
     demo: data.DEMO,
     console: data.CONSOLE,
     // Those of both modes, in addition to the simulated ones.
-    networks: data.NETWORKS_FILE === undefined ? [] : readNetworks(data.NETWORKS_FILE, environment),
+    networks,
+    /** Variables that are none of ours, and are written almost like one: a sentence about each. */
+    misspelt: misspelt.map(({ given, meant }) => `${given} is not a setting. Did you mean ${meant}?`),
     dataKeys: data.DATA_KEY_FILE === undefined ? noDataKeys : readDataKeys(data.DATA_KEY_FILE),
     gasKey: gasKeyOf(data.GAS_KEY_FILE, data.GAS_KEY_PASSWORD_FILE),
     paymentTimes: { chooseSeconds: data.PAYMENT_CHOOSE_SECONDS, paySeconds: data.PAYMENT_PAY_SECONDS },
@@ -316,6 +329,61 @@ export function readConfig(environment: Environment) {
       webhookLagSeconds: data.READY_WEBHOOK_LAG_SECONDS,
     },
   };
+}
+
+/** A variable that is set, and is written almost like one of ours. */
+interface Misspelt {
+  readonly given: string;
+  readonly meant: string;
+  /** Whether the one that was meant is set too, so that nothing is missing. */
+  readonly isSet: boolean;
+}
+
+/** Shorter names are close to too many of other programs: HOME is to HOST. */
+const shortestName = 7;
+/** Of these, two mistakes are still no other word. */
+const longName = 10;
+
+/** @param read names that the networks file uses */
+function findMisspelt(environment: Environment, read: ReadonlySet<string>): Misspelt[] {
+  const names = Object.keys(variables);
+  const isSet = (name: string) => (environment[name]?.trim() ?? '') !== '';
+  return Object.keys(environment).flatMap((given) => {
+    if (names.includes(given) || read.has(given) || !isSet(given)) return [];
+    const upper = given.toUpperCase();
+    const meant = names.find((name) => {
+      if (name.length < shortestName || Math.abs(name.length - upper.length) > 2) return false;
+      return changesBetween(upper, name) <= (name.length < longName ? 1 : 2);
+    });
+    return meant === undefined ? [] : [{ given, meant, isSet: isSet(meant) }];
+  });
+}
+
+/**
+ * With real money, a setting that was not read is not passed over: a database or a networks file under a misspelt name would start another shop.
+ * @throws ConfigError
+ */
+function refuseMisspelt(misspelt: readonly Misspelt[], networks: readonly ConfiguredNetwork[]): void {
+  const missing = misspelt.filter(({ meant, isSet }) => !isSet && meant.length >= longName);
+  const isLive = networks.some(({ network }) => network.mode === 'live');
+  // Nobody can tell what the file under the wrong name has.
+  if (!isLive && !missing.some(({ meant }) => meant === 'NETWORKS_FILE')) return;
+  if (missing.length === 0) return;
+  const lines = missing.map(
+    ({ given, meant }) =>
+      `${given} is not a setting. If ${meant} was meant, correct its name; if it is of another program, take it out of this one's environment`,
+  );
+  throw new ConfigError(lines.join('\n'));
+}
+
+/** The environment, which notes the names that are read of it. */
+function noting(environment: Environment, read: Set<string>): Environment {
+  return new Proxy(environment, {
+    get(target, name) {
+      read.add(String(name));
+      return target[String(name)];
+    },
+  });
 }
 
 function readNetworks(path: string, environment: Environment): ConfiguredNetwork[] {

@@ -13,6 +13,7 @@ import type { Config } from './config.js';
 import { type Database } from './db/database.js';
 import { extendCheckpoints } from './db/list-checkpoints.js';
 import { bootstrap, type Bootstrapped } from './merchants/bootstrap.js';
+import { createRateTroubleReport } from './money/rate-troubles.js';
 import { createCheckReady, healthRouter } from './ops/health.js';
 import { createJobs } from './ops/jobs.js';
 import { listen, type Listener } from './ops/listener.js';
@@ -26,7 +27,7 @@ import type { Job } from './shared/feature.js';
 import { orStartError, StartError } from './shared/start-error.js';
 import { ensureDatabaseId } from './restore/restore-store.js';
 import { site } from './site/site.js';
-import { openDatabase } from './db/open.js';
+import { describeDatabase, isNewFile, openDatabase } from './db/open.js';
 import { checkWritable } from './db/settings.js';
 import { readSize } from './db/size.js';
 
@@ -57,6 +58,7 @@ export async function startServer(
   overrides: Overrides = {},
 ): Promise<RunningServer> {
   const { host, port, keepAliveSeconds, databaseUrl } = config;
+  refuseNewFile(config);
   // First, so that a second server on the same port fails before it changes anything.
   const listener = await orStartError(`HOST, PORT: cannot listen on ${host}:${port}`, () =>
     listen(host, port, { keepAliveSeconds }),
@@ -72,6 +74,16 @@ export async function startServer(
     await database?.close();
     throw error;
   }
+}
+
+/** A wrong path must not open an empty shop, which would sell, and look as if all payments were gone. @throws StartError */
+function refuseNewFile({ databaseUrl, createsDatabase, networks }: Config): void {
+  const isLive = networks.some(({ network }) => network.mode === 'live');
+  if ((createsDatabase ?? !isLive) || !isNewFile(databaseUrl)) return;
+  const why = isLive ? ', and a live network is configured' : '';
+  throw new StartError(
+    `DATABASE_URL: there is no database at ${describeDatabase(databaseUrl)}${why}. Correct the path; or, if this is the first start, set DATABASE_CREATE=on`,
+  );
 }
 
 async function serve(
@@ -147,6 +159,7 @@ async function serve(
       reconciliation: () => app.reconciliation.status(),
       webhooks: () => webhooks.backlog(database.reader),
       depositKeys: () => app.depositKeys.list(database.reader),
+      rates: app.worldRates,
       connections: () => database.connections(),
       size: () => readSize(database),
       isReady: () =>
@@ -276,7 +289,15 @@ function createJobList(
     },
   ];
   if (worldRates) {
-    jobs.push({ name: 'rates', intervalMs: 1000, run: (signal) => worldRates.refresh(signal) });
+    const report = createRateTroubleReport(database, worldRates);
+    jobs.push({
+      name: 'rates',
+      intervalMs: 1000,
+      async run(signal) {
+        await worldRates.refresh(signal);
+        await report();
+      },
+    });
   }
   if (app.connected.length > 0) {
     jobs.push({ name: 'first contact', intervalMs: 2000, run: createFirstContact(app.connected) });

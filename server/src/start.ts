@@ -33,6 +33,7 @@ export async function main(args: readonly string[]): Promise<void> {
     const config = readConfig(process.env);
     const log = createLog(config.logLevel);
     logUncaught(log);
+    for (const sentence of config.misspelt) log.warn(sentence);
     const server = await startServer(config, log);
     process.stdout.write(
       `${describeNewKeys(server.bootstrapped)}crypto-checkout-server listens on ${server.url}\n${describePages(server)}`,

@@ -1,6 +1,8 @@
 /** Reading the configuration from the environment, and the messages for invalid values. */
-import { readFile } from 'node:fs/promises';
-import { expect, it } from 'vitest';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConfigError, describeVariables, readConfig } from '../src/config.js';
 import { noDataKeys } from '../src/shared/data-keys.js';
 
@@ -16,6 +18,8 @@ it('The defaults are those of a server for trying out', () => {
     hasPreparedStatements: true,
     dataKeys: noDataKeys,
     blockIntervalMs: 1000,
+    createsDatabase: undefined,
+    misspelt: [],
     sandbox: undefined,
     demo: undefined,
     console: true,
@@ -160,3 +164,66 @@ function refusal(environment: Record<string, string>): string {
   }
   throw new Error('The environment was accepted');
 }
+
+describe('A variable that is written almost like a setting', () => {
+  let directory: string;
+  let live: string;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
+    live = join(directory, 'networks.json');
+    await writeFile(live, JSON.stringify({ networks: { ethereum: { nodes: ['{env:DATABASE_URLS}'] } } }), {
+      mode: 0o600,
+    });
+  });
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+  const node = { DATABASE_URLS: 'https://node.example.com' };
+
+  it.each([
+    ['DATABSE_URL', 'DATABASE_URL'],
+    ['DATABASE_ULR', 'DATABASE_URL'],
+    ['DATABASE_URI', 'DATABASE_URL'],
+    ['database_url', 'DATABASE_URL'],
+    ['RATE_LIMIT_SECRETS_PER_SECOND', 'RATE_LIMIT_SECRET_PER_SECOND'],
+  ])('%s: test mode starts and says it, and with a live network it is refused', (given, meant) => {
+    const environment = { [given]: 'sqlite:/secret/path' };
+    expect(readConfig(environment).misspelt).toEqual([`${given} is not a setting. Did you mean ${meant}?`]);
+    const message = refusal({ ...environment, ...node, NETWORKS_FILE: live });
+    expect(message).toContain(`${given} is not a setting. If ${meant} was meant, correct its name`);
+    expect(message).not.toContain('/secret/path');
+  });
+
+  it('of the networks file is refused in every mode: nobody knows what it has', () => {
+    expect(refusal({ NETWORKS_FIEL: live })).toContain('If NETWORKS_FILE was meant');
+  });
+
+  it('is only told if the setting itself is set too', () => {
+    const both = { ...node, NETWORKS_FILE: live, DATABASE_URL: 'sqlite:a.db', DATABASE_URL_2: 'x' };
+    expect(readConfig(both).misspelt).toEqual([
+      'DATABASE_URL_2 is not a setting. Did you mean DATABASE_URL?',
+    ]);
+  });
+
+  it('is none if the networks file uses it, it is empty, or it is a name of other programs', () => {
+    const others = {
+      ...{
+        HOME: '/root',
+        POST: '1',
+        HOSTS: 'a',
+        PORTS: '1',
+        RATE: '5',
+        DEMOS: '1',
+        DATABASE_PORT: '1',
+        CHECKOUT_PORT: '1',
+      },
+      ...{
+        DATABASE_HOST: 'x',
+        PUBLIC: '1',
+        NODE_ENV: 'production',
+        npm_config_cache: '/x',
+        HOSTNAME: 'x',
+        DATABSE_URL: ' ',
+      },
+    };
+    expect(readConfig({ ...others, ...node, NETWORKS_FILE: live }).misspelt).toEqual([]);
+  });
+});

@@ -1,7 +1,17 @@
 /** How people hand transfers to the shop's wallet in the console, and end them: exports on EVM networks, PSBTs, and by hand. */
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
-import { boolean, decimal, described, id, integer, requiredText, text, timestamp } from './fields.js';
+import {
+  boolean,
+  decimal,
+  described,
+  hashText,
+  id,
+  integer,
+  requiredText,
+  text,
+  timestamp,
+} from './fields.js';
 import { sampleTransfer, transfer } from './transfers.js';
 
 const sampleTime = '2026-01-01T00:00:00.000Z';
@@ -369,7 +379,7 @@ const transfersByHand = {
       'Settles a transfer that the wallet has paid, after looking the transaction up: it must pay the amount to the address, with the confirmations of the network.',
     params: transferParams,
     body: z.object({
-      txHash: described(requiredText(), 'Hash of the transaction.'),
+      txHash: described(hashText(), 'Hash of the transaction.'),
       block: described(z.optional(integer(0)), 'Its block, for nodes that do not find it by its hash.'),
       networkFee: described(
         z.optional(decimal),

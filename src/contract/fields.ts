@@ -4,6 +4,7 @@
  */
 import * as z from 'zod/mini';
 import { longestNumber, parseDecimal } from './decimal.js';
+import { secretIn, secretWarning } from './secret-text.js';
 
 /** Adds a description, which `/v1/meta`, OpenAPI and the API reference show. */
 export function described<Field extends z.ZodMiniType>(field: Field, description: string): Field {
@@ -23,6 +24,21 @@ export const text = (maximum = 255) => z.string().check(z.trim(), z.maxLength(ma
 /** Trimmed, non-empty text of at most `maximum` characters. */
 export const requiredText = (maximum = 255) =>
   z.string().check(z.trim(), z.minLength(1), z.maxLength(maximum));
+
+/** @param use 64 hexadecimal digits are a private key, unless a hash was asked for */
+const withoutSecret = (use: 'key' | 'hash') =>
+  z.superRefine<string>((value, { issues }) => {
+    const secret = secretIn(value, use);
+    if (secret) issues.push({ code: 'custom', message: secretWarning(secret), input: '' });
+  });
+
+/** An address on a network, whose rules are checked later. What is a secret of a wallet by its form is refused, and never repeated. */
+export const addressText = () =>
+  z.string().check(withoutSecret('key'), z.trim(), z.minLength(1), z.maxLength(255));
+
+/** The hash of a transaction. */
+export const hashText = () =>
+  z.string().check(withoutSecret('hash'), z.trim(), z.minLength(1), z.maxLength(255));
 
 /** An id in a path. Any text is valid: unknown ids answer 404, not 400. */
 export const id = z.string();

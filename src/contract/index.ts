@@ -42,6 +42,7 @@ export const api = {
 export type Api = typeof api;
 
 export * from './checkout-schemas.js';
+export { secretIn, secretWarning, type Secret } from './secret-text.js';
 export {
   checkoutRoutes,
   type CreatedPayment,

@@ -2,6 +2,7 @@
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
 import {
+  addressText,
   boolean,
   described,
   id,
@@ -67,7 +68,7 @@ const refund = z.object({
 const linkedRefund = z.extend(refund, { claimUrl: z.optional(z.string()) });
 
 const address = described(
-  requiredText(),
+  addressText(),
   'Where to: an address on the network of the refund. Never one of this server’s, and not of a token.',
 );
 
@@ -278,7 +279,7 @@ export const refunds = {
     params,
     body: z.object({
       address: described(
-        z.optional(text()),
+        z.optional(addressText()),
         'The address that you have seen. If the payer has changed it since, nothing is approved.',
       ),
     }),

@@ -1,7 +1,17 @@
 /** Transfers: a merchant's withdrawals from a balance to a wallet address. */
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
-import { described, id, listQuery, mode, positiveDecimal, requiredText, text, timestamp } from './fields.js';
+import {
+  addressText,
+  described,
+  id,
+  listQuery,
+  mode,
+  positiveDecimal,
+  requiredText,
+  text,
+  timestamp,
+} from './fields.js';
 
 export const transferStatus = z.enum(['pending', 'processing', 'success', 'failed']);
 
@@ -28,7 +38,7 @@ export const transfer = z.object({
 const transferBody = z.object({
   amount: described(positiveDecimal, 'Amount to be received, in `currency`. The fee is charged on top.'),
   currency: described(requiredText(20), 'Currency to send: a code from the list of currencies.'),
-  walletAddress: described(requiredText(), 'Destination: an address, or the id of a saved wallet address.'),
+  walletAddress: described(addressText(), 'Destination: an address, or the id of a saved wallet address.'),
   walletNetwork: described(
     z.optional(text()),
     'Network to send on. Optional if the saved wallet address has one.',

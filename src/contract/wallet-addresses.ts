@@ -1,7 +1,17 @@
 /** Wallet addresses: a merchant's own addresses, saved as destinations for transfers. */
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
-import { boolean, described, id, listQuery, mode, requiredText, text, timestamp } from './fields.js';
+import {
+  addressText,
+  boolean,
+  described,
+  id,
+  listQuery,
+  mode,
+  requiredText,
+  text,
+  timestamp,
+} from './fields.js';
 
 const walletAddress = z.object({
   id: z.string(),
@@ -38,7 +48,7 @@ export const walletAddresses = {
     description:
       "Saves an address. Its checksum must be valid on the network or, if none is given, on one of the currency's networks.",
     body: z.object({
-      address: described(requiredText(), 'Blockchain address.'),
+      address: described(addressText(), 'Blockchain address.'),
       currency: described(requiredText(20), 'Currency to be sent there: a code from the list of currencies.'),
       isPrimary: described(
         z._default(boolean, false),

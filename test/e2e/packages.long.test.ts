@@ -1,7 +1,7 @@
 /** The npm packages as their users get them: installed from a tarball, imported, bundled, and started. */
 import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -119,33 +119,33 @@ describe('the widget’s package, installed from the server', () => {
   });
 });
 
-describe('the server’s package, installed beside the widget’s', () => {
+/** Where the widget's package is in an installation of the server's. */
+const bundled = 'node_modules/crypto-checkout-server/node_modules/crypto-checkout';
+
+describe('the server’s package, installed alone', () => {
+  let registry: Registry;
   let home: string;
   let url: string;
-  let stop: () => Promise<unknown>;
+  let stop = (): Promise<unknown> => Promise.resolve();
 
   beforeAll(async () => {
+    registry = await startRegistry();
     home = join(directory, 'server');
-    const modules = join(home, 'node_modules');
-    await mkdir(join(modules, '.bin'), { recursive: true });
+    await mkdir(home);
     await execute('npm', ['pack', '--silent', '--workspace', 'server', '--pack-destination', home], {
       cwd: root,
     });
     const [tarball = ''] = (await readdir(home)).filter((name) => name.endsWith('.tgz'));
-    await unpack(join(home, tarball), join(modules, 'crypto-checkout-server'));
-    await unpack(
-      join(modules, 'crypto-checkout-server/dist/crypto-checkout.tgz'),
-      join(modules, 'crypto-checkout'),
+    await writeFile(join(home, 'package.json'), JSON.stringify({ name: 'shop-server', private: true }));
+    // The database's driver has its binary in the registry of the test.
+    const options = ['--ignore-scripts', '--no-audit', '--no-fund', '--silent', `--registry=${registry.url}`];
+    await execute(
+      'npm',
+      ['install', `./${tarball}`, ...options, `--cache=${join(directory, 'server-cache')}`],
+      {
+        cwd: home,
+      },
     );
-    for (const name of ['crypto-checkout-server', 'crypto-checkout']) {
-      const { dependencies } = (await readJson(join(modules, name, 'package.json'))) as {
-        dependencies: Record<string, string>;
-      };
-      for (const dependency of Object.keys(dependencies)) await link(modules, dependency);
-    }
-    // As npm does with every bin of a package.
-    await chmod(join(modules, 'crypto-checkout-server/dist/cli.js'), 0o755);
-    await symlink('../crypto-checkout-server/dist/cli.js', join(modules, '.bin/crypto-checkout-server'));
 
     const port = await freePort();
     url = `http://127.0.0.1:${port}`;
@@ -169,25 +169,23 @@ describe('the server’s package, installed beside the widget’s', () => {
       });
       child.once('exit', () => reject(new Error(`The server ended: ${output}`)));
     });
+  }, 300_000);
+  afterAll(async () => {
+    await stop();
+    await registry.close();
   });
-  afterAll(() => stop());
 
-  async function unpack(tarball: string, target: string): Promise<void> {
-    await mkdir(target, { recursive: true });
-    await execute('tar', ['-xzf', tarball, '-C', target, '--strip-components=1']);
-  }
+  test('asks no registry for a name that nobody has reserved', async () => {
+    const asked = [...registry.asked];
+    expect(asked).toEqual(expect.arrayContaining(['express', 'better-sqlite3']));
+    expect(asked.filter((name) => name.includes('crypto-checkout'))).toEqual([]);
+    const names = await readdir(join(home, 'node_modules'));
+    expect(names.filter((name) => name.includes('checkout'))).toEqual(['crypto-checkout-server']);
+  });
 
-  /** Only what a package names as a dependency is there, so that an undeclared one fails. */
-  async function link(modules: string, name: string): Promise<void> {
-    const target = join(modules, name);
-    await mkdir(dirname(target), { recursive: true });
-    // The server's own version comes first: a tool of the workspace may need another.
-    const own = join(root, 'server/node_modules', name);
-    const source = existsSync(own) ? own : join(root, 'node_modules', name);
-    await symlink(source, target).catch((error: unknown) => {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    });
-  }
+  test('leaves nothing of the widget’s package in the clone that it was packed in', () => {
+    expect(existsSync(join(root, 'server/node_modules/crypto-checkout'))).toBe(false);
+  });
 
   test.each([
     ['/', 'text/html'],
@@ -206,7 +204,7 @@ describe('the server’s package, installed beside the widget’s', () => {
   });
 
   test('serves the script compressed, under the name with its version too', async () => {
-    const { version } = await readJson(join(home, 'node_modules/crypto-checkout/package.json'));
+    const { version } = await readJson(join(home, bundled, 'package.json'));
     const named = await fetch(`${url}/crypto-checkout-${String(version)}.js`);
     expect(named.status).toBe(200);
     const [, chunk = ''] = /["']\.\/(chunks\/widget-[\w-]+\.js)["']/.exec(await named.text()) ?? [];
@@ -237,7 +235,7 @@ describe('the server’s package, installed beside the widget’s', () => {
   test.each(['crypto-checkout', 'crypto-checkout-server'])(
     '%s has a README, a licence and links that work',
     async (name) => {
-      const folder = join(home, 'node_modules', name);
+      const folder = join(home, name === 'crypto-checkout' ? bundled : `node_modules/${name}`);
       const files = (await readdir(folder, { recursive: true })).filter(
         (file) => !file.includes('node_modules'),
       );

@@ -14,15 +14,19 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 
 export interface Registry {
   readonly url: string;
+  /** The names that it was asked for. */
+  readonly asked: ReadonlySet<string>;
   close(): Promise<void>;
 }
 
 export async function startRegistry(): Promise<Registry> {
   const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-registry-'));
   const lock = JSON.parse(await readFile(join(root, 'package-lock.json'), 'utf8')) as { packages: object };
-  // Packages for other platforms are in the lock file, and not installed.
-  const installed = Object.keys(lock.packages).filter((folder) =>
-    existsSync(join(root, folder, 'package.json')),
+  const asked = new Set<string>();
+  // Packages for other platforms are in the lock file, and not installed. Those of this repository are in no registry.
+  const installed = Object.keys(lock.packages).filter(
+    (folder) =>
+      !/(^|\/)crypto-checkout[\w-]*$/.test(folder) && existsSync(join(root, folder, 'package.json')),
   );
   const tarballOf = (name: string, version: string) =>
     join(directory, `${name.replace('/', '-')}-${version}.tgz`);
@@ -30,7 +34,9 @@ export async function startRegistry(): Promise<Registry> {
   async function pack(name: string, folder: string, version: string): Promise<Buffer> {
     const file = tarballOf(name, version);
     const source = await realpath(join(root, folder));
-    const args = ['-czf', file, '-C', source, '--exclude=./node_modules', '--transform=s,^\\.,package,', '.'];
+    // npm unpacks no links, and the binary of the database's driver is one.
+    const links = ['--hard-dereference', '--exclude=./node_modules'];
+    const args = ['-I', 'gzip -1', '-cf', file, '-C', source, ...links, '--transform=s,^\\.,package,', '.'];
     await promisify(execFile)('tar', args);
     return readFile(file);
   }
@@ -55,6 +61,7 @@ export async function startRegistry(): Promise<Registry> {
   const server = createServer(({ url: path = '' }, response) => {
     const [, name = '', version] =
       /^\/((?:@[\w-]+\/)?[\w.-]+)(?:\/-\/([\w.+-]+)\.tgz)?$/.exec(decodeURIComponent(path)) ?? [];
+    asked.add(name);
     const content = version ? readFile(tarballOf(name, version)) : describe(name, address());
     content.then(
       (body) => response.end(body),
@@ -65,6 +72,7 @@ export async function startRegistry(): Promise<Registry> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: address(),
+    asked,
     async close() {
       await new Promise((resolve) => server.close(resolve).closeAllConnections());
       await rm(directory, { recursive: true, force: true });

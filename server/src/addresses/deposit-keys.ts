@@ -210,8 +210,8 @@ export async function createDepositKeys(
           `is this merchant's key in ${other} mode. Test coins and real ones would lie in one wallet: use another account of the wallet for ${scope.mode} mode`,
         );
       }
-      const isSame = (row: DepositKeyTable | undefined) =>
-        row?.source_id === source.id && (row.script ?? undefined) === key.script;
+      // However the key is written: the id is that of its addresses.
+      const isSame = (row: DepositKeyTable | undefined) => row?.source_id === source.id;
       if (pending && isSame(pending)) {
         if (!isAtOnce) return [];
         if (inUse) await store.updateKey(transaction, inUse.id, { replaced_at: time });

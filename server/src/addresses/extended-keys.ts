@@ -3,6 +3,7 @@ import { createHash, createHmac } from 'node:crypto';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { createBase58check } from '@scure/base';
 import { HDKey } from '@scure/bip32';
+import { secretIn, secretWarning } from 'crypto-checkout/contract';
 import { pointAdd, pointCompress, pointFromScalar } from 'tiny-secp256k1';
 import type { Family, AddressNet } from '../chains/networks.js';
 import { isBitcoinLike, type ScriptType } from './bitcoin-scripts.js';
@@ -66,16 +67,15 @@ const deepestAccount = 3;
  *   configured by mistake must not end up in a log
  */
 export function readAccountKey(text: string, use: KeyUse) {
+  const secret = secretIn(text, 'key');
+  if (secret) throw new Error(secretWarning(secret));
   const bytes = decode(text.trim());
   if (bytes?.length !== 78) {
     throw new Error(`Not an extended public key: it must start with ${prefixList}, and be complete`);
   }
   // BIP-32: the key is the last 33 bytes. A private key starts with 0, whatever the version bytes say.
   if (bytes[45] === 0) {
-    throw new Error(
-      'This is an extended private key: whoever sees it can spend the whole account. It was not kept. Treat it as ' +
-        'revoked: move the coins to a new wallet, and use the extended public key of that one',
-    );
+    throw new Error(secretWarning('extended_private_key'));
   }
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   const bits = view.getUint32(0);
@@ -104,6 +104,14 @@ export function readAccountKey(text: string, use: KeyUse) {
     /** What a Bitcoin or Litecoin wallet imports to watch the receiving addresses (BIP-380); undefined for EVM and Tron. */
     descriptor: isBitcoinLike(use.family) ? `${descriptor}#${descriptorChecksum(descriptor)}` : undefined,
   };
+}
+
+/** How far a key is below its master key, and its last step; undefined if the text is no extended key. */
+export function positionOf(text: string): { readonly depth: number; readonly index: number } | undefined {
+  const bytes = decode(text);
+  if (bytes?.length !== 78) return undefined;
+  const view = new DataView(bytes.buffer, bytes.byteOffset);
+  return { depth: view.getUint8(4), index: view.getUint32(9) };
 }
 
 /** Checks that a key is meant for the networks it is to be used for, so that coins never go to a wallet that shows none. */

@@ -1,4 +1,5 @@
 /** Address formats of the families of networks: parses addresses, checks their checksums, and encodes public keys. */
+import { secretIn, secretWarning } from 'crypto-checkout/contract';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bech32, bech32m, createBase58check, hex } from '@scure/base';
@@ -125,6 +126,8 @@ function hasWrongChecksum(text: string): boolean {
 
 /** @returns what to say of a text that is no address: why, if that can be told, or else what it is not */
 export function describeInvalid(text: string, otherwise: string): string {
+  const secret = secretIn(text, 'key');
+  if (secret) return secretWarning(secret);
   return hasWrongChecksum(text)
     ? 'The checksum of this address is wrong: a character is mistyped, or in the wrong case. Copy it anew'
     : otherwise;

@@ -3,6 +3,7 @@ import { readGaps } from '../scanning/asset-gaps.js';
 import { acceptReorg, rescan } from '../scanning/rescan.js';
 import { listQuarantine, retryQuarantine } from '../payments/receipts/quarantine.js';
 import { evidenceLines } from '../restore/commands.js';
+import { readRateTroubles, type RateTrouble } from '../money/rate-troubles.js';
 import { isoTime } from '../shared/clock.js';
 import { command, type Group } from './command.js';
 import type { CommandContext } from './context.js';
@@ -20,15 +21,16 @@ export const chainCommands: Group = {
       summary:
         'Lists the networks with the last block that was scanned, how many blocks are left to read, why one is not read, what its nodes do not take, and how they disagree; networks of NETWORKS_FILE that never worked too, and those that were removed from it.',
       details:
-        'Then how far the payments of treasuries were read, what exports hold ("transfers exported"), which transfers may have been paid although no node could tell, which were paid in a block that the network has dropped, and which PSBTs need attention. Then the payments and transfers that a scan had to quarantine, because processing them failed. A network goes on without them, and they are tried again by themselves, at most 10 minutes apart. Then how far the balances of addresses were compared with the books, and which differ. Exits with 1 if a restore is suspected, a network is not read, nodes disagree, the payments of treasuries are read too late for exports, it is not clear whether a transfer was paid, the payment of one was dropped, a PSBT needs attention, anything is quarantined, or an address holds less than the books say.',
+        'Then how far the payments of treasuries were read, what exports hold ("transfers exported"), which transfers may have been paid although no node could tell, which were paid in a block that the network has dropped, and which PSBTs need attention. Then the payments and transfers that a scan had to quarantine, because processing them failed. A network goes on without them, and they are tried again by themselves, at most 10 minutes apart. Then how far the balances of addresses were compared with the books, and which differ. Then which sources of exchange rates fail, and which of their markets do not count, as the running server last saw it. Exits with 1 if a restore is suspected, a network is not read, nodes disagree, the payments of treasuries are read too late for exports, it is not clear whether a transfer was paid, the payment of one was dropped, a PSBT needs attention, anything is quarantined, or an address holds less than the books say.',
       async run(context) {
-        const { database, psbtPayouts, reconciliation, restore, treasury } = context;
+        const { database, psbtPayouts, reconciliation, restore, treasury, worldRates } = context;
         const suspicion = await restore.look();
         const networks = await readNetworkStates(context);
         const quarantined = await listQuarantine(database.reader);
         const treasuries = await treasury.status();
         const psbts = await psbtPayouts.inTrouble();
         const balances = await balanceStatus(reconciliation);
+        const rates = worldRates ? await readRateTroubles(database.reader) : [];
         const lines = [
           ...(suspicion ? [...evidenceLines(suspicion), 'See "restore confirm"'] : []),
           ...networks.map(networkLine),
@@ -37,6 +39,7 @@ export const chainCommands: Group = {
           ...(quarantined.length === 0 ? ['Nothing is quarantined'] : ['Quarantined:']),
           ...quarantined.map(quarantineLine),
           ...balances.lines,
+          ...rates.map(rateLine),
         ];
         return {
           json: {
@@ -49,6 +52,7 @@ export const chainCommands: Group = {
             psbts,
             quarantined: quarantined.map(quarantineJson),
             ...balances.json,
+            ...(worldRates && { rates }),
           },
           text: lines.join('\n'),
           hasFailed:
@@ -176,6 +180,10 @@ function treasuryLines(status: TreasuryStatus): string[] {
         `${mode}  ${network}  transfer ${id} was paid in a block that the network has dropped: it waits for its transaction, or "transfers release"`,
     ),
   ];
+}
+
+function rateLine({ source, market, problem }: RateTrouble): string {
+  return ['exchange rates', source, ...(market === undefined ? [] : [market]), problem].join('  ');
 }
 
 function quarantineJson(row: Quarantined) {

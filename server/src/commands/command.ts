@@ -1,5 +1,6 @@
 /** Declares commands. Usage, help, parsing and the types of what `run` gets come from one declaration. */
 import { parseArgs } from 'node:util';
+import { secretIn, secretWarning } from 'crypto-checkout/contract';
 import type { CommandContext } from './context.js';
 import { didYouMean, UsageError } from './errors.js';
 import { flag, person, type Option } from './options.js';
@@ -87,7 +88,11 @@ export function command<A extends Options = None, O extends Options = None>(
       const expected = Object.entries(args);
       if (positionals.length !== expected.length) {
         const wanted = expected.map(([, { value }]) => value).join(' ') || 'no arguments';
-        const got = positionals.length === 0 ? 'none' : `"${positionals.join(' ')}"`;
+        // Words of a wallet without quotation marks are arguments.
+        const given = positionals.join(' ');
+        const secret = secretIn(given, 'key');
+        if (secret) throw new UsageError(`${secretWarning(secret)}. Clear it from the history of your shell`);
+        const got = given === '' ? 'none' : `"${given}"`;
         throw new UsageError(`Expected ${wanted} after the command, got ${got}`);
       }
       const values = Object.fromEntries([

@@ -1,10 +1,14 @@
 /** `deposit-keys …`: the extended public keys and treasuries that merchants' addresses on real networks come from. */
+import { readFile } from 'node:fs/promises';
 import { takeIndexes } from '../addresses/address-pool.js';
 import { shortKey } from '../addresses/deposit-key-changes.js';
 import { scriptTypes } from '../addresses/bitcoin-scripts.js';
 import { isOpen, type DepositKeyRecord, type GivenKey } from '../addresses/deposit-keys.js';
+import { readWalletKey } from '../addresses/wallet-key.js';
 import type { AddressNet, Family } from '../chains/networks.js';
 import { isoTime } from '../shared/clock.js';
+import { errorMessage } from '../shared/error-message.js';
+import { invalidField } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import { command, type Group } from './command.js';
@@ -42,9 +46,12 @@ On EVM networks, a treasury can take the place of the key: the address of a wall
           .required(),
         xpub: option.text(
           'KEY',
-          "the account's extended public key (xpub, ypub, zpub, Ltub, …). Never an extended private key: whoever sees one can spend everything. Needed, unless --treasury is given",
+          "the account's extended public key (xpub, ypub, zpub, Ltub, …), also with its origin or as a descriptor, such as wpkh([…/84h/0h/0h]xpub…/<0;1>/*)#checksum. @FILE reads what a wallet exported (Coldcard, Sparrow, Electrum, Specter, Wasabi, Bitcoin Core), - reads the standard input. Never a private key or seed words: whoever sees them can spend everything. Needed, unless --treasury is given",
         ),
-        script: option.oneOf(scriptTypes, "for Bitcoin and Litecoin, if the key's prefix leaves it open"),
+        script: option.oneOf(
+          scriptTypes,
+          "for Bitcoin and Litecoin, if neither the key's prefix nor its path or descriptor says it",
+        ),
         treasury: option.text(
           'ADDRESS',
           'where the payments end up, as the wallet shows it, with upper and lower case letters; for evm. It can never be changed for an address that was given out: you must hold it on every EVM network',
@@ -57,7 +64,7 @@ On EVM networks, a treasury can take the place of the key: the address of a wall
       },
       async run(context, { merchant: merchantId, family, mode, now, yes, ...given }) {
         const scope = { merchantId, mode };
-        const key = givenKey(given);
+        const { key, readAs } = await givenKey(given, family, mode);
         const addresses = firstAddresses(context, scope, family, key);
         if (key.treasury !== undefined) await context.treasury.ensureUsable(key.treasury);
         const sharing = await sharedWith(context, scope, family, key);
@@ -71,7 +78,7 @@ On EVM networks, a treasury can take the place of the key: the address of a wall
             isChanged: stored !== undefined && (stored.isNew || stored.withdrawn !== undefined),
             ...(stored?.key && recordJson(stored.key, 'state', 'effectiveAt')),
           },
-          text: `The first addresses of this key, for ${mode} payments:\n\n${shown}\n\n${note}${outcome}`,
+          text: `${readAs === '' ? '' : `Read as ${readAs}\n\n`}The first addresses of this key, for ${mode} payments:\n\n${shown}\n\n${note}${outcome}`,
           hasFailed: !yes,
         };
       },
@@ -121,13 +128,39 @@ On EVM networks, a treasury can take the place of the key: the address of a wall
 
 type Given = Readonly<Record<'xpub' | 'treasury', string | undefined>> & Pick<GivenKey, 'script'>;
 
-function givenKey({ xpub, script, treasury }: Given): GivenKey {
+async function givenKey(
+  { xpub, script, treasury }: Given,
+  family: Family,
+  mode: Scope['mode'],
+): Promise<{ readonly key: GivenKey; readonly readAs: string }> {
   if (treasury !== undefined && (xpub !== undefined || script !== undefined)) {
     throw new UsageError('Give --xpub or --treasury, not both');
   }
-  if (treasury !== undefined) return { treasury: treasury.trim() };
+  if (treasury !== undefined) return { key: { treasury: treasury.trim() }, readAs: '' };
   if (xpub === undefined) throw new UsageError('--xpub is required, unless --treasury is given');
-  return { extendedPublicKey: xpub.trim(), script };
+  const text = await textOf(xpub);
+  try {
+    const { readAs, ...key } = readWalletKey(text, { family, mode, script });
+    return { key, readAs };
+  } catch (error) {
+    throw invalidField('xpub', errorMessage(error));
+  }
+}
+
+/** What wallets export is small. */
+const longestExport = 1_000_000;
+
+/** A key as it is, `-` for what stands in the standard input, or `@FILE`. */
+async function textOf(given: string): Promise<string> {
+  const [path] = given === '-' ? ['/dev/stdin'] : given.startsWith('@') ? [given.slice(1)] : [];
+  if (path === undefined) return given;
+  try {
+    const content = await readFile(path, 'utf8');
+    if (content.length <= longestExport) return content;
+  } catch (error) {
+    throw new UsageError(`--xpub: the file cannot be read: ${errorMessage(error)}`);
+  }
+  throw new UsageError('--xpub: the file is too large to be the export of a wallet');
 }
 
 type StoredKey = Awaited<ReturnType<typeof storeKey>>;

@@ -1,5 +1,5 @@
 /** The kinds of options and arguments: how each is written in usage and help, and how what was given is read. */
-import { api, parseDecimal } from 'crypto-checkout/contract';
+import { api, parseDecimal, secretIn, secretWarning } from 'crypto-checkout/contract';
 import type { Mode } from '../shared/scope.js';
 import type { CommandContext } from './context.js';
 import { UsageError } from './errors.js';
@@ -42,7 +42,11 @@ function option<T>(
     return all.length === 0 ? describe : `${describe} (${all.join(', ')})`;
   };
   const free = { value, describe: noted(), isRequired: false, isRepeated: false, ...more };
-  const last = (given: readonly string[], name: string) => given.slice(-1).map((one) => parse(one, name));
+  const read = (one: string, name: string) => {
+    refuseSecret(one, name, value);
+    return parse(one, name);
+  };
+  const last = (given: readonly string[], name: string) => given.slice(-1).map((one) => read(one, name));
   return {
     ...(free as object as Option<T | undefined>),
     read: (given, name) => last(given, name)[0],
@@ -63,9 +67,25 @@ function option<T>(
     }),
     repeated: () => ({
       ...{ value, describe: noted(), isRequired: false, isRepeated: true },
-      read: (given, name) => given.map((one) => parse(one, name)),
+      read: (given, name) => given.map((one) => read(one, name)),
     }),
   };
+}
+
+/** Values that people write in words of their own. */
+const ownWords: ReadonlySet<string> = new Set(['TEXT', 'NAME']);
+
+/**
+ * Whatever is in the place of another value would be stored, or repeated by the message that refuses it.
+ * @param value as the usage calls it
+ * @throws UsageError
+ */
+function refuseSecret(given: string, name: string, value: string): void {
+  // A key is read by whoever knows its forms, who refuses these too.
+  if (value === 'KEY') return;
+  const secret = secretIn(given, value === 'ADDRESS' ? 'key' : 'hash');
+  if (!secret || (secret === 'seed_words' && ownWords.has(value))) return;
+  throw new UsageError(`${name}: ${secretWarning(secret)}. Clear it from the history of your shell`);
 }
 
 export const text = (value: string, describe: string) => option(value, describe, (given) => given);

@@ -49,6 +49,8 @@ function showWorld(rates: WorldRates): Output {
     const each = prices.map((price) => `${price.source} ${price.dollars} (${price.at})`).join(', ');
     return `${currency.padEnd(5)} ${dollars ?? 'no rate'}${each && `   ${each}`}`;
   });
+  const out = rates.marketsOut();
+  const outLines = out.map(({ source, market, problem }) => `${source.padEnd(10)} ${market}: ${problem}`);
   const sourceLines = sources.map(({ name, problem }) => `${name.padEnd(10)} ${problem ?? 'answers'}`);
   return {
     json: {
@@ -56,10 +58,13 @@ function showWorld(rates: WorldRates): Output {
         name,
         answeredAt: answeredAt === undefined ? null : isoTime(answeredAt),
         problem: problem ?? null,
+        marketsOut: out
+          .filter(({ source }) => source === name)
+          .map(({ market, problem: why }) => ({ market, problem: why })),
       })),
       rates: rows,
     },
-    text: `${sourceLines.join('\n')}\n\nIn US dollars:\n\n${rateLines.join('\n')}`,
+    text: `${[...sourceLines, ...outLines].join('\n')}\n\nIn US dollars:\n\n${rateLines.join('\n')}`,
     hasFailed:
       sources.some(({ problem }) => problem !== undefined) || rows.some(({ dollars }) => dollars === null),
   };

@@ -128,6 +128,7 @@ async function withContext<T>(
   work: (context: CommandContext) => Promise<T>,
 ): Promise<T> {
   const config = readConfig(environment);
+  for (const sentence of config.misspelt) streams.stderr(`${sentence}\n`);
   const place = describeDatabase(config.databaseUrl);
   const database = await openDatabase(config.databaseUrl, { ...config, mustExist: true }).catch(
     (error: unknown) => {

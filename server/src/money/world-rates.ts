@@ -1,12 +1,12 @@
 /** Exchange rates from several sources in the world, fetched in the background: the median of those that agree. */
 import type { Logger } from 'pino';
 import { agreeing, median, type SourcePrice } from './agreement.js';
+import { createAskedSource } from './asked-source.js';
 import type { Currency } from './currency-list.js';
 import { isoTime } from '../shared/clock.js';
 import { multiply } from './fractions.js';
 import type { Rate } from './rates.js';
-import { fetchJson, SourceFailed } from './sources/fetch-json.js';
-import type { Quote, RateSourceAdapter } from './sources/source.js';
+import type { RateSourceAdapter } from './sources/source.js';
 
 export type WorldRates = ReturnType<typeof createWorldRates>;
 
@@ -21,76 +21,42 @@ export interface WorldRatesOptions {
 
 /** A coin's price counts for a minute. Sources of fiat rates publish once a day. */
 const maxAgeMs = { crypto: 60_000, fiat: 86_400_000 };
+/** A price this old means that the market is halted. Some sources' prices are often a little too old to count. */
+const haltedAfterMs = { crypto: 600_000, fiat: 3 * 86_400_000 };
 /** How many sources must agree on a price. */
 const needed = 2;
 /** An agreed rate stays known this long for values that are only shown. No price can be locked at it. */
 const shownForMs = 900_000;
-const longestPauseMs = 120_000;
-/** A source that has nothing new at the time that it announced is asked again after this long. */
-const lateSourceMs = 600_000;
 
-interface SourceState {
-  readonly adapter: RateSourceAdapter;
-  quotes: ReadonlyMap<string, Quote & { readonly at: number }>;
-  answeredAt: number | undefined;
-  dueAt: number;
-  failures: number;
-  problem: string | undefined;
+/** A market of a source that does not count now, and why. */
+export interface MarketOut {
+  readonly source: string;
+  readonly market: string;
+  readonly problem: string;
 }
 
 export function createWorldRates(options: WorldRatesOptions) {
   const { currencies, now, log, timeoutMs = 5000 } = options;
-  const states = options.adapters.map((adapter): SourceState => ({
-    adapter,
-    quotes: new Map(),
-    answeredAt: undefined,
-    dueAt: 0,
-    failures: 0,
-    problem: undefined,
-  }));
+  const codes = new Set(currencies.map(({ code }) => code));
+  const sources = options.adapters.map((adapter) =>
+    createAskedSource({ adapter, codes, now, log, timeoutMs }),
+  );
   const agreed = new Map<string, Rate>();
   /** Currencies whose sources do not agree, or do not answer. */
   const missing = new Set<string>();
   /** Whether fiat rates came from one source alone at the last look. */
   let isAlone = false;
-
-  async function ask(state: SourceState, signal: AbortSignal): Promise<void> {
-    const { adapter } = state;
-    const askedAt = now();
-    try {
-      const reply = await fetchJson(adapter.url + adapter.path, timeoutMs, signal);
-      const { quotes, nextAt } = read(adapter, reply);
-      state.quotes = new Map(
-        // The source's clock may be ahead of ours, but a price of the future is not newer than the question.
-        quotes.map((quote) => [quote.currency, { ...quote, at: Math.min(quote.at ?? askedAt, askedAt) }]),
-      );
-      state.answeredAt = askedAt;
-      state.dueAt = askedAt + pauseUntil(askedAt, adapter.intervalMs, nextAt);
-      if (state.failures > 0) log.info({ source: adapter.name }, 'A source of exchange rates works again');
-      state.failures = 0;
-      state.problem = undefined;
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!(error instanceof SourceFailed)) throw error;
-      state.failures += 1;
-      state.problem = error.message;
-      const pause = Math.min(adapter.intervalMs * 2 ** (state.failures - 1), longestPauseMs);
-      state.dueAt = askedAt + Math.max(pause, error.retryAfterMs);
-      if (state.failures === 1) {
-        log.warn(
-          { err: error, source: adapter.name },
-          'A source of exchange rates failed; it is asked again',
-        );
-      }
-    }
-  }
+  /** `source/currency` of prices that the others contradict. */
+  let outliers: ReadonlySet<string> = new Set();
+  /** `source market` of those that the log has said to be out. */
+  let loggedOut: ReadonlySet<string> = new Set();
 
   /** @param dollarsPerUsdt leaves out prices in USDT if it is undefined */
   function pricesOf(code: string, dollarsPerUsdt: Rate | undefined): SourcePrice[] {
-    return states.flatMap(({ adapter: { name: source }, quotes }) => {
-      const quote = quotes.get(code);
-      if (!quote) return [];
-      const { price, at, quotedIn } = quote;
+    return sources.flatMap(({ name: source, markets }) => {
+      const market = markets.get(code);
+      if (!market || 'problem' in market) return [];
+      const { price, at, quotedIn } = market;
       if (quotedIn === 'USD') return [{ source, price, at }];
       if (!dollarsPerUsdt) return [];
       return [{ source, price: multiply(price, dollarsPerUsdt), at: Math.min(at, dollarsPerUsdt.at) }];
@@ -100,6 +66,7 @@ export function createWorldRates(options: WorldRatesOptions) {
   function agree(
     { code, type }: Pick<Currency, 'code' | 'type'>,
     prices: readonly SourcePrice[],
+    found = new Set<string>(),
   ): Rate | undefined {
     const time = now();
     const fresh = prices.filter(({ at }) => time - at <= maxAgeMs[type]);
@@ -113,6 +80,7 @@ export function createWorldRates(options: WorldRatesOptions) {
       missing.add(code);
       return undefined;
     }
+    for (const { source } of fresh.filter((one) => !kept.includes(one))) found.add(`${source}/${code}`);
     if (missing.delete(code)) log.info({ currency: code }, 'The exchange rate is known again');
     const at = Math.min(...kept.map((one) => one.at));
     const names = kept.map(({ source }) => source).join(', ');
@@ -134,14 +102,51 @@ export function createWorldRates(options: WorldRatesOptions) {
   /** The dollar price of USDT, from the sources that have a market in dollars. */
   const dollarsPerUsdt = () => agree({ code: 'USDT', type: 'crypto' }, pricesOf('USDT', undefined));
 
+  const typeOf = (code: string) => currencies.find((one) => one.code === code)?.type ?? 'crypto';
+
+  /** Markets without a price, those whose price is old, and those whose price the others contradict. */
+  function marketsOut(): MarketOut[] {
+    const time = now();
+    return sources.flatMap(({ name: source, markets, refused, status }) => [
+      ...refused().map((one) => ({ source, ...one })),
+      ...[...markets.values()].flatMap((known) => {
+        const { market, currency, at } = known;
+        const out = (problem: string) => [{ source, market, problem }];
+        if ('problem' in known) return out(known.problem);
+        // Of a source that does not answer, all prices are old.
+        if (status().problem === undefined && time - at > haltedAfterMs[typeOf(currency)]) {
+          return out(`its price is of ${isoTime(at)}`);
+        }
+        return outliers.has(`${source}/${currency}`) ? out('the other sources contradict its price') : [];
+      }),
+    ]);
+  }
+
+  function logMarkets(): void {
+    const out = new Map(marketsOut().map((one) => [`${one.source} ${one.market}`, one]));
+    for (const [key, one] of out) {
+      if (!loggedOut.has(key)) {
+        log.warn(one, 'A market of a source of exchange rates is left out; the others of the source count');
+      }
+    }
+    for (const key of loggedOut) {
+      const [source, market] = key.split(' ');
+      if (!out.has(key)) log.info({ source, market }, 'A market of a source of exchange rates counts again');
+    }
+    loggedOut = new Set(out.keys());
+  }
+
   function agreeOnAll(): void {
+    const found = new Set<string>();
     const usdt = dollarsPerUsdt();
     for (const currency of currencies) {
       if (currency.code === 'USD') continue;
-      const rate = agree(currency, pricesOf(currency.code, usdt));
+      const rate = agree(currency, pricesOf(currency.code, usdt), found);
       if (rate) agreed.set(currency.code, rate);
     }
+    outliers = found;
     warnIfAlone();
+    logMarkets();
   }
 
   return {
@@ -154,31 +159,16 @@ export function createWorldRates(options: WorldRatesOptions) {
     /** Asks the sources that are due, side by side. Never rejects because of a source: the next call asks again. */
     async refresh(signal: AbortSignal): Promise<void> {
       const time = now();
-      await Promise.all(states.filter(({ dueAt }) => dueAt <= time).map((state) => ask(state, signal)));
+      await Promise.all(sources.filter(({ isDue }) => isDue(time)).map(({ ask }) => ask(signal)));
       agreeOnAll();
     },
 
     /** When each last answered as documented, epoch milliseconds, and why its last request failed; undefined if it did not. */
-    sources: () =>
-      states.map(({ adapter, answeredAt, problem }) => ({ name: adapter.name, answeredAt, problem })),
+    sources: () => sources.map(({ status }) => status()),
+
+    marketsOut,
 
     /** What each source says about a currency, in dollars, however old it is and whether or not the others agree. */
     prices: (currency: string) => pricesOf(currency, dollarsPerUsdt()),
   };
-}
-
-/** @throws SourceFailed */
-function read(adapter: RateSourceAdapter, reply: unknown) {
-  try {
-    return adapter.read(reply);
-  } catch (error) {
-    throw new SourceFailed('It did not answer in the documented form', { cause: error });
-  }
-}
-
-function pauseUntil(askedAt: number, intervalMs: number, nextAt: number | undefined): number {
-  if (nextAt === undefined) return intervalMs;
-  // A minute later, when the source has published it.
-  const untilNext = nextAt + 60_000 - askedAt;
-  return untilNext > 0 ? Math.min(intervalMs, untilNext) : Math.min(intervalMs, lateSourceMs);
 }

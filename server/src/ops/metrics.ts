@@ -9,6 +9,7 @@ import type { ReconciliationStatus } from '../reconciliation/reconciliation.js';
 import type { Connections } from '../db/database.js';
 import type { DatabaseSize } from '../db/size.js';
 import type { countQuarantine } from '../payments/receipts/quarantine.js';
+import type { WorldRates } from '../money/world-rates.js';
 import type { Figure } from '../shared/feature.js';
 import type { Mode } from '../shared/scope.js';
 import type { WatchRun } from './jobs.js';
@@ -26,6 +27,8 @@ export interface MetricSources {
   /** All deposit keys. */
   depositKeys(): Promise<readonly { readonly mode: Mode; readonly state: string }[]>;
   size(): Promise<DatabaseSize>;
+  /** Undefined if the rates come from a file. */
+  readonly rates: Pick<WorldRates, 'sources' | 'marketsOut'> | undefined;
   /** Undefined if the database has no connection pool. */
   connections(): Connections | undefined;
   /** Whether `/readyz` says so. */
@@ -310,8 +313,26 @@ function watchSources(sources: MetricSources, registers: Registry[]): void {
     },
   );
   watchReconciliation(sources, registers);
+  watchRates(sources, registers);
   single('checkout_ready', '1 if the server is ready, as /readyz says, otherwise 0', async () =>
     Number(await sources.isReady()),
+  );
+}
+
+function watchRates({ rates }: MetricSources, registers: Registry[]): void {
+  const gauge = gaugesOf(registers);
+  gauge(
+    'checkout_rate_source_failing',
+    ['source'],
+    '1 if the last request to a source of exchange rates failed, otherwise 0',
+    () =>
+      (rates?.sources() ?? []).map(({ name, problem }) => [{ source: name }, Number(problem !== undefined)]),
+  );
+  gauge(
+    'checkout_rate_market_out',
+    ['source', 'market'],
+    '1 for a market of a source of exchange rates that does not count now; `chains status` says why',
+    () => (rates?.marketsOut() ?? []).map(({ source, market }) => [{ source, market }, 1]),
   );
 }
 

@@ -19,6 +19,8 @@ export interface WidgetFilesOptions {
   readonly version: string;
 }
 
+/** npm dates files when it unpacks them, a file and its compressed forms one after the other. */
+const unpackingMs = 10_000;
 const minutes = 'public, max-age=300';
 const forever = 'public, max-age=31536000, immutable';
 
@@ -36,7 +38,7 @@ export function widgetFiles({ directory, packageFile, version }: WidgetFilesOpti
       if (!request.acceptsEncodings(encoding)) continue;
       // A compressed form that is older than the file belongs to another build.
       const compressedAt = await modifiedAt(join(directory, name + suffix));
-      if (compressedAt >= builtAt) return { file: name + suffix, encoding };
+      if (compressedAt >= builtAt - unpackingMs) return { file: name + suffix, encoding };
     }
     return { file: name, encoding: undefined };
   }

@@ -197,8 +197,13 @@ describe('Sources that misbehave', () => {
     ['null', (r: Response) => r.end('null'), 'It did not answer in the documented form'],
     [
       'an error in the documented form',
+      (r: Response) => r.end('{"error":["EService:Unavailable"]}'),
+      'It answered EService:Unavailable',
+    ],
+    [
+      'a refusal of every pair',
       (r: Response) => r.end('{"error":["EQuery:Unknown asset pair"]}'),
-      'It did not answer in the documented form',
+      'It refuses all of its markets: It answered EQuery:Unknown asset pair',
     ],
     [
       'a redirect',

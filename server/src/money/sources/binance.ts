@@ -3,29 +3,31 @@
  *
  * `GET /api/v3/ticker/bookTicker?symbols=["BTCUSDT",…]` answers
  * `[{"symbol":"BTCUSDT","bidPrice":"4.00000000","bidQty":"431.00000000","askPrice":"4.00000200","askQty":"9.00000000"},…]`.
- * Its markets are in USDT.
+ * Its markets are in USDT. A halted one has offers of 0. One unknown symbol, and the answer is HTTP 400 with
+ * `{"code":-1121,"msg":"Invalid symbol."}`, which does not say which.
  */
 import * as z from 'zod/mini';
-import { middle, type RateSourceAdapter } from './source.js';
+import { fieldsOf, middle, type RateSourceAdapter } from './source.js';
 
-const bookTicker = z.array(z.object({ symbol: z.string(), bidPrice: z.string(), askPrice: z.string() }));
+const bookTicker = z.array(z.unknown());
 
 const currencies = ['BTC', 'ETH', 'LTC', 'BNB', 'TRX', 'POL', 'USDC'];
-const symbols = JSON.stringify(currencies.map((currency) => `${currency}USDT`));
 
 export const binance: RateSourceAdapter = {
   name: 'binance',
   dollarPrices: 'none',
   // The same market data as api.binance.com, without an account, and where that one is not reachable.
   url: 'https://data-api.binance.vision',
-  path: `/api/v3/ticker/bookTicker?symbols=${encodeURIComponent(symbols)}`,
+  markets: currencies.map((currency) => `${currency}USDT`),
+  path: (symbols) => `/api/v3/ticker/bookTicker?symbols=${encodeURIComponent(JSON.stringify(symbols))}`,
   intervalMs: 15_000,
   read(reply) {
     return {
-      quotes: bookTicker.parse(reply).flatMap(({ symbol, bidPrice, askPrice }) => {
+      readings: bookTicker.parse(reply).flatMap((ticker) => {
+        const { symbol, bidPrice, askPrice } = fieldsOf(ticker);
         const currency = currencies.find((code) => symbol === `${code}USDT`);
-        const price = middle(bidPrice, askPrice);
-        return currency && price ? [{ currency, price, quotedIn: 'USDT' }] : [];
+        if (currency === undefined) return [];
+        return [{ ...middle(bidPrice, askPrice), market: `${currency}USDT`, currency, quotedIn: 'USDT' }];
       }),
     };
   },

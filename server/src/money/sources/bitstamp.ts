@@ -6,29 +6,25 @@
  * The timestamp is in seconds.
  */
 import * as z from 'zod/mini';
-import { middle, type RateSourceAdapter } from './source.js';
+import { fieldsOf, middle, timed, type RateSourceAdapter } from './source.js';
 
-const tickers = z.array(
-  z.object({
-    pair: z.string(),
-    bid: z.string(),
-    ask: z.string(),
-    timestamp: z.string().check(z.regex(/^\d{1,12}$/)),
-  }),
-);
+const tickers = z.array(z.unknown());
 
 export const bitstamp: RateSourceAdapter = {
   name: 'bitstamp',
   dollarPrices: 'crypto',
   url: 'https://www.bitstamp.net',
-  path: '/api/v2/ticker/',
+  markets: [],
+  path: () => '/api/v2/ticker/',
   intervalMs: 15_000,
   read(reply) {
     return {
-      quotes: tickers.parse(reply).flatMap(({ pair, bid, ask, timestamp }) => {
-        const currency = /^([A-Z0-9]+)\/USD$/.exec(pair)?.[1];
-        const price = middle(bid, ask);
-        return currency && price ? [{ currency, price, quotedIn: 'USD', at: Number(timestamp) * 1000 }] : [];
+      readings: tickers.parse(reply).flatMap((ticker) => {
+        const { pair, bid, ask, timestamp } = fieldsOf(ticker);
+        const [, currency] = /^([A-Z0-9]+)\/USD$/.exec(String(pair)) ?? [];
+        if (currency === undefined) return [];
+        const market = `${currency}/USD`;
+        return [{ ...timed(middle(bid, ask), timestamp), market, currency, quotedIn: 'USD' }];
       }),
     };
   },

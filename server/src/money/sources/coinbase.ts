@@ -6,26 +6,26 @@
  * fiat or crypto, one dollar buys.
  */
 import * as z from 'zod/mini';
-import { inverse, parsePositive } from '../fractions.js';
-import type { RateSourceAdapter } from './source.js';
+import { dollarsOf, type RateSourceAdapter } from './source.js';
 
 const exchangeRates = z.object({
-  data: z.object({ currency: z.literal('USD'), rates: z.record(z.string(), z.string()) }),
+  data: z.object({ currency: z.literal('USD'), rates: z.record(z.string(), z.unknown()) }),
 });
 
 export const coinbase: RateSourceAdapter = {
   name: 'coinbase',
   dollarPrices: 'all',
   url: 'https://api.coinbase.com',
-  path: '/v2/exchange-rates?currency=USD',
+  markets: [],
+  path: () => '/v2/exchange-rates?currency=USD',
   intervalMs: 15_000,
   read(reply) {
     const { rates } = exchangeRates.parse(reply).data;
     return {
-      quotes: Object.entries(rates).flatMap(([currency, unitsPerDollar]) => {
-        const units = parsePositive(unitsPerDollar);
-        return units ? [{ currency, price: inverse(units), quotedIn: 'USD' }] : [];
-      }),
+      readings: Object.entries(rates).map(([currency, unitsPerDollar]) => ({
+        ...dollarsOf(unitsPerDollar),
+        ...{ market: currency, currency, quotedIn: 'USD' },
+      })),
     };
   },
 };

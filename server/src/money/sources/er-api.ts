@@ -7,8 +7,7 @@
  * for an attribution where the rates are shown.
  */
 import * as z from 'zod/mini';
-import { inverse, parsePositive } from '../fractions.js';
-import type { RateSourceAdapter } from './source.js';
+import { dollarsOf, type RateSourceAdapter } from './source.js';
 
 const seconds = z.string().check(z.regex(/^\d{1,12}$/));
 
@@ -16,27 +15,27 @@ const latest = z.object({
   result: z.literal('success'),
   base_code: z.literal('USD'),
   time_last_update_unix: seconds,
-  time_next_update_unix: seconds,
-  rates: z.record(z.string(), z.string()),
+  time_next_update_unix: z.optional(z.unknown()),
+  rates: z.record(z.string(), z.unknown()),
 });
 
 export const erApi: RateSourceAdapter = {
   name: 'er-api',
   dollarPrices: 'fiat',
   url: 'https://open.er-api.com',
-  path: '/v6/latest/USD',
+  markets: [],
+  path: () => '/v6/latest/USD',
   // More than one request an hour may be answered with 429.
   intervalMs: 3_600_000,
   read(reply) {
     const { rates, time_last_update_unix: updated, time_next_update_unix: next } = latest.parse(reply);
     return {
-      quotes: Object.entries(rates).flatMap(([currency, unitsPerDollar]) => {
-        const units = parsePositive(unitsPerDollar);
-        return units
-          ? [{ currency, price: inverse(units), quotedIn: 'USD', at: Number(updated) * 1000 }]
-          : [];
-      }),
-      nextAt: Number(next) * 1000,
+      readings: Object.entries(rates).map(([currency, unitsPerDollar]) => ({
+        ...dollarsOf(unitsPerDollar),
+        ...{ market: currency, currency, quotedIn: 'USD', at: Number(updated) * 1000 },
+      })),
+      // Only a hint: without it, the source is asked as often as others of its kind.
+      ...(seconds.safeParse(next).success && { nextAt: Number(next) * 1000 }),
     };
   },
 };

@@ -2,24 +2,16 @@
 import { parseRetryAfter } from 'crypto-checkout/contract';
 import { errorMessage } from '../../shared/error-message.js';
 import { parseExactJson } from './source.js';
+import { RequestRefused, SourceFailed } from './source-failed.js';
 
-/** The source did not answer as documented. The message is for the operator, and holds no URL: it may have a key in it. */
-export class SourceFailed extends Error {
-  override readonly name = 'SourceFailed';
-  /** How long the source asks to be left alone; 0 if it does not say. */
-  readonly retryAfterMs: number;
-
-  constructor(message: string, options: { readonly cause?: unknown; readonly retryAfterMs?: number } = {}) {
-    super(message, { cause: options.cause });
-    this.retryAfterMs = options.retryAfterMs ?? 0;
-  }
-}
+/** What servers answer if they do not know one of the things that they were asked for. */
+const refusals: ReadonlySet<number> = new Set([400, 404, 422]);
 
 const maxBytes = 4_000_000;
 /** A source that wants more time than this is asked again anyway. */
 const longestRetryMs = 3_600_000;
 
-/** @throws SourceFailed */
+/** @throws SourceFailed, or a RequestRefused of that kind */
 export async function fetchJson(url: string, timeoutMs: number, signal: AbortSignal): Promise<unknown> {
   const timeout = AbortSignal.timeout(timeoutMs);
   let text: string;
@@ -32,7 +24,9 @@ export async function fetchJson(url: string, timeoutMs: number, signal: AbortSig
     });
     if (response.status !== 200) {
       await response.body?.cancel();
-      throw new SourceFailed(`It answered HTTP ${response.status}`, {
+      const message = `It answered HTTP ${response.status}`;
+      if (refusals.has(response.status)) throw new RequestRefused(message);
+      throw new SourceFailed(message, {
         retryAfterMs: Math.min(
           parseRetryAfter(response.headers.get('Retry-After'), Date.now()) ?? 0,
           longestRetryMs,

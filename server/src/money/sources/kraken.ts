@@ -4,44 +4,58 @@
  * `GET /0/public/Ticker?pair=XBTUSD,…` answers
  * `{"error":[],"result":{"XXBTZUSD":{"a":["52609.60000","1","1.000"],"b":["52609.50000","1","1.000"],"c":[…],…}}}`:
  * `a` is the best ask, `b` the best bid, price first. The names of old pairs are longer in the reply than in the request.
+ * One unknown pair, and the answer is `{"error":["EQuery:Unknown asset pair"]}`, which does not say which.
  */
 import * as z from 'zod/mini';
-import { middle, type RateSourceAdapter } from './source.js';
-
-const offer = z.array(z.string()).check(z.minLength(1));
+import { RequestRefused, SourceFailed } from './source-failed.js';
+import { fieldsOf, middle, type RateSourceAdapter } from './source.js';
 
 const ticker = z.object({
-  error: z.array(z.string()),
-  result: z.optional(z.record(z.string(), z.object({ a: offer, b: offer }))),
+  error: z.optional(z.unknown()),
+  result: z.optional(z.record(z.string(), z.unknown())),
 });
 
-/** By the pair's name in the reply. */
-const currencies: Readonly<Record<string, string>> = {
-  XXBTZUSD: 'BTC',
-  XETHZUSD: 'ETH',
-  XLTCZUSD: 'LTC',
-  USDTZUSD: 'USDT',
-  USDCUSD: 'USDC',
-  TRXUSD: 'TRX',
-  POLUSD: 'POL',
-  BNBUSD: 'BNB',
-};
+/** Those whose names in the reply differ have both. */
+const pairs: readonly { readonly market: string; readonly currency: string; readonly inReply?: string }[] = [
+  { market: 'XBTUSD', currency: 'BTC', inReply: 'XXBTZUSD' },
+  { market: 'ETHUSD', currency: 'ETH', inReply: 'XETHZUSD' },
+  { market: 'LTCUSD', currency: 'LTC', inReply: 'XLTCZUSD' },
+  { market: 'USDTUSD', currency: 'USDT', inReply: 'USDTZUSD' },
+  { market: 'USDCUSD', currency: 'USDC' },
+  { market: 'TRXUSD', currency: 'TRX' },
+  { market: 'POLUSD', currency: 'POL' },
+  { market: 'BNBUSD', currency: 'BNB' },
+];
 
 export const kraken: RateSourceAdapter = {
   name: 'kraken',
   dollarPrices: 'crypto',
   url: 'https://api.kraken.com',
-  path: '/0/public/Ticker?pair=XBTUSD,ETHUSD,LTCUSD,USDTUSD,USDCUSD,TRXUSD,POLUSD,BNBUSD',
+  markets: pairs.map(({ market }) => market),
+  path: (markets) => `/0/public/Ticker?pair=${markets.join(',')}`,
   intervalMs: 15_000,
   read(reply) {
-    const { error, result = {} } = ticker.parse(reply);
-    if (error.length > 0) throw new Error('The reply is an error');
+    const { error, result } = ticker.parse(reply);
+    if (!result) throw failureOf(error);
     return {
-      quotes: Object.entries(result).flatMap(([pair, { a, b }]) => {
-        const currency = currencies[pair];
-        const price = middle(b[0] ?? '', a[0] ?? '');
-        return currency && price ? [{ currency, price, quotedIn: 'USD' }] : [];
+      readings: Object.entries(result).flatMap(([name, offers]) => {
+        const pair = pairs.find(({ market, inReply }) => name === market || name === inReply);
+        if (!pair) return [];
+        const { a, b } = fieldsOf(offers);
+        return [{ ...middle(first(b), first(a)), ...pair, quotedIn: 'USD' }];
       }),
     };
   },
 };
+
+const first = (offer: unknown): unknown => (Array.isArray(offer) ? offer[0] : undefined);
+
+/** Kraken's own words are in the message if they are what it documents: a severity, a category and a sentence. */
+function failureOf(error: unknown): SourceFailed {
+  const words = (Array.isArray(error) ? error : [error]).filter(
+    (one): one is string => typeof one === 'string' && /^[EW][A-Z][A-Za-z]{1,20}:[\w -]{1,80}$/.test(one),
+  );
+  if (words.length === 0) return new SourceFailed('It did not answer in the documented form');
+  const isRefused = words.some((one) => one.startsWith('EQuery:'));
+  return new (isRefused ? RequestRefused : SourceFailed)(`It answered ${words.join(', ')}`);
+}

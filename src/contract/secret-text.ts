@@ -1,0 +1,52 @@
+/**
+ * Knows the secrets of wallets by their form, where a person was asked for an address, a key or a hash: what is pasted into the wrong field must
+ * be neither sent nor kept.
+ */
+
+export type Secret = 'seed_words' | 'private_key' | 'extended_private_key' | 'keystore';
+
+/** Longer texts are files, and a secret that is pasted stands near their beginning. */
+const longest = 20_000;
+/** BIP-32's private keys, and those that SLIP-132 registers. */
+const extendedPrivateKey = /(?:[xyztuvYZUV]prv|[LMt]tpv)[1-9A-HJ-NP-Za-km-z]{40}/;
+/** The wallet import format of Bitcoin and Litecoin, and BIP-38's. No address and no hash is as long, so a mistyped one is found too. */
+const importFormat =
+  /(?:^|[^0-9A-Za-z])(?:[5KL9cT6][1-9A-HJ-NP-Za-km-z]{50,51}|6P[1-9A-HJ-NP-Za-km-z]{56})(?![0-9A-Za-z])/;
+/** A file of Ethereum's (V3) or of another wallet, with its encrypted key. */
+const keystore = /"(?:ciphertext|kdfparams)"\s{0,9}:/i;
+const fewestWords = 12;
+
+/** @param use where the text was given. 64 hexadecimal digits are a private key, and just as well a transaction's hash */
+export function secretIn(text: string, use: 'key' | 'hash'): Secret | undefined {
+  const start = text.slice(0, longest).trim();
+  if (extendedPrivateKey.test(start)) return 'extended_private_key';
+  if (keystore.test(start)) return 'keystore';
+  if (importFormat.test(start)) return 'private_key';
+  if (use === 'key' && /^(?:0x)?[0-9a-f]{64}$/i.test(start)) return 'private_key';
+  return isSeed(start) ? 'seed_words' : undefined;
+}
+
+/**
+ * Words in whatever language, also numbered. Twelve words are no address and no hash, so no list of words is needed, which would miss those that
+ * are mistyped.
+ */
+function isSeed(text: string): boolean {
+  const parts = text.split(/[\s,;|_-]+/).map((part) => part.replace(/^\d{1,2}[.):]?/, ''));
+  const words = parts.filter((part) => part !== '');
+  return words.length >= fewestWords && words.every((word) => /^\p{L}[\p{L}\p{M}]{0,20}$/u.test(word));
+}
+
+const names: Readonly<Record<Secret, string>> = {
+  seed_words:
+    'These look like the words of a wallet: whoever sees them can spend everything in it. They were not kept.',
+  private_key: 'This looks like a private key: whoever sees it can spend what it holds. It was not kept.',
+  extended_private_key:
+    'This is an extended private key: whoever sees it can spend the whole account. It was not kept.',
+  keystore:
+    'This is a file with a private key: whoever has its password can spend what it holds. It was not kept.',
+};
+
+/** What to do about it, in English. Never repeats the secret. */
+export function secretWarning(secret: Secret): string {
+  return `${names[secret]} Treat it as revoked: move the coins to a new wallet, and use that one’s public key or address`;
+}
