@@ -2,10 +2,13 @@
 import { parseRetryAfter } from '../src/contract/retry-after.js';
 import { refundClaim, refundClaims, type RefundClaim } from '../src/contract/refunds.js';
 
-/** Why a call gave no claim. `gone`: no refund has this link. `wrongAddress` has what is wrong with it, in English. */
+/**
+ * Why a call gave no claim. `gone`: no refund has this link. `wrongAddress` and `refused` have what is wrong with the address or
+ * the state of the refund, in English.
+ */
 export class ClaimFailure extends Error {
   override readonly name = 'ClaimFailure';
-  readonly kind: 'gone' | 'wrongAddress' | 'busy' | 'offline';
+  readonly kind: 'gone' | 'wrongAddress' | 'refused' | 'busy' | 'offline';
   readonly waitMs: number | undefined;
 
   constructor(kind: ClaimFailure['kind'], message: string, waitMs?: number) {
@@ -64,7 +67,8 @@ async function send(
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
       signal: controller.signal,
-      credentials: 'omit',
+      // The cookie by which the browser that gave the address may change it.
+      credentials: 'same-origin',
       cache: 'no-store',
       referrerPolicy: 'no-referrer',
     });
@@ -94,5 +98,6 @@ function failureOf({ status, headers }: Response, { message, data }: ReplyBody):
     return new ClaimFailure('busy', text, parseRetryAfter(headers.get('Retry-After'), now));
   }
   if (data?.code === 'invalid_address') return new ClaimFailure('wrongAddress', text);
+  if (data?.code === 'invalid_state') return new ClaimFailure('refused', text);
   return new ClaimFailure(status >= 400 && status < 500 ? 'gone' : 'offline', text);
 }

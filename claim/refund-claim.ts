@@ -9,7 +9,7 @@ import { claimStyles } from './styles.js';
 import { takeToken } from './token.js';
 import { claimView, looksLikeAddress, type ClaimProblem, type ClaimTexts, type Step } from './views.js';
 
-/** While the page waits for the shop or the network: the server takes ten calls a minute. */
+/** While the page waits for the shop or the network. */
 const pollMs = 10_000;
 
 class RefundClaimElement extends LitElement {
@@ -111,7 +111,8 @@ class RefundClaimElement extends LitElement {
   }
 
   #shownAddress(): string {
-    return this.step.name === 'confirming' ? this.step.address : (this.claim?.address ?? '');
+    // The server masks the one that was given.
+    return this.step.name === 'confirming' ? this.step.address : '';
   }
 
   async #load(): Promise<void> {
@@ -239,7 +240,7 @@ class RefundClaimElement extends LitElement {
     if (kind === 'wrongAddress' && this.step.name === 'confirming') {
       return this.#show({ name: 'entering', address: this.step.address }, { kind, details: message });
     }
-    this.problem = { kind };
+    this.problem = kind === 'refused' ? { kind, details: message } : { kind };
     this.#schedule(Math.max(waitMs, pollMs));
   }
 }

@@ -17,7 +17,7 @@ export type Step =
   | { readonly name: 'following' };
 
 export interface ClaimProblem {
-  readonly kind: 'wrongAddress' | 'busy' | 'offline' | 'notProven';
+  readonly kind: 'wrongAddress' | 'refused' | 'busy' | 'offline' | 'notProven';
   /** What the server said, in English. */
   readonly details?: string;
 }
@@ -98,7 +98,8 @@ function wordsOf(step: Step, claim: RefundClaim | undefined): { heading: string;
       return { heading: 'confirmHeading', help: 'confirmHelp' };
     case 'following': {
       const stage = stageOf(claim);
-      return { heading: `${stage}Heading`, help: `${stage}Help` };
+      const isElsewhere = stage === 'waiting' && !claim?.canSetAddress;
+      return { heading: `${stage}Heading`, help: isElsewhere ? 'waitingElsewhere' : `${stage}Help` };
     }
   }
 }
@@ -266,7 +267,7 @@ function progress(claim: RefundClaim, { edit }: ClaimActions, say: Say): Templat
           )}
         </ol>`
   }
-  ${address === null ? nothing : blocks(address, say)}
+  ${address === null ? nothing : target(html`<span>${address}</span>`, say)}
   ${sameWallet ? html`<p class="quiet proven">✓ ${say('sameWallet')}</p>` : nothing}
   ${
     txHash === null
@@ -289,11 +290,16 @@ function progress(claim: RefundClaim, { edit }: ClaimActions, say: Say): Templat
 
 /** In blocks of four, as people compare: no eye compares 42 characters in one. */
 function blocks(address: string, say: Say): TemplateResult {
+  return target(
+    groupAddress(address).map(({ text }) => html`<span>${text}</span>`),
+    say,
+  );
+}
+
+function target(address: TemplateResult | readonly TemplateResult[], say: Say): TemplateResult {
   return html`<div class="target">
     <small>${say('address')}</small>
-    <p class="blocks" dir="ltr" translate="no">
-      ${groupAddress(address).map(({ text }) => html`<span>${text}</span>`)}
-    </p>
+    <p class="blocks" dir="ltr" translate="no">${address}</p>
   </div>`;
 }
 

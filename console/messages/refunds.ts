@@ -25,11 +25,18 @@ export const texts = pick({
     created: 'Created',
     actions: 'Actions',
     sameWallet: 'Signed by the wallet that paid',
-    otherWallet: 'Signed by another wallet than the one that paid',
-    unsigned: 'Not signed',
+    unproven: 'Signed, but it cannot be proven that the wallet that paid did',
+    unsigned: 'Not signed: cannot be proven',
     approve: 'Approve…',
     approveTitle: (amount: string) => `Send ${amount}?`,
     approveText: 'It goes to this address, and cannot be taken back:',
+    proofs: {
+      proven: 'The wallet that paid has signed for this address.',
+      unproven:
+        'Somebody has signed for this address, and it cannot be proven that the wallet that paid did. Make sure that it is your customer who asks.',
+      unsigned:
+        'Nobody has signed for this address, so it cannot be proven whose it is. Make sure that it is your customer who asks.',
+    },
     approveAction: (amount: string) => `Approve ${amount}`,
     approved: 'Approved',
     decline: 'Decline…',
@@ -43,6 +50,6 @@ export const texts = pick({
     filter: 'Show',
     empty: 'No refunds. Open a payment to make one: the payer gets a link, and says where the money goes.',
     policy:
-      'What approves refunds by itself, and how much a day, is set on the command line: crypto-checkout-server merchants update ID --auto-refund USD=20 --daily-refunds USDT=500',
+      'What is approved without you, if the wallet that paid has signed, and how much a day, is set on the command line: crypto-checkout-server merchants update ID --auto-refund USD=20 --daily-refunds USD=500',
   },
 });

@@ -68,7 +68,7 @@ export function refundTable(
 
 function destination({ address, sameWallet, txHash, explorerUrl }: Refund): TemplateResult | string {
   if (address === null) return '–';
-  const proof = sameWallet === null ? texts.unsigned : sameWallet ? texts.sameWallet : texts.otherWallet;
+  const proof = sameWallet === null ? texts.unsigned : sameWallet ? texts.sameWallet : texts.unproven;
   return html`<code>${short(address)}</code>
     <small>${proof}</small> ${txHash ? outside(explorerUrl, short(txHash)) : nothing}`;
 }
@@ -103,12 +103,14 @@ function actions(one: Refund, view: View): TemplateResult {
 
 /** The address that was looked at goes along: if the payer has changed it since, nothing is approved. */
 async function approve(one: Refund, view: View): Promise<void> {
-  const { address } = one;
+  const { address, sameWallet } = one;
   if (address === null) return;
+  const { proven, unproven, unsigned } = texts.proofs;
   const answer = await view.ask({
     title: texts.approveTitle(sum(one)),
     text: html`<p>${texts.approveText}</p>
-      <p><code class="address">${address}</code></p>`,
+      <p><code class="address">${address}</code></p>
+      <p>${sameWallet === null ? unsigned : sameWallet ? proven : unproven}</p>`,
     action: texts.approveAction(sum(one)),
     isFinal: true,
   });

@@ -16,6 +16,7 @@ import { createDepositKeys } from './addresses/deposit-keys.js';
 import { createWatchedAddresses, isAnyoneExpected } from './addresses/watched-addresses.js';
 import { createAvailability, lagLimitMs } from './chains/availability.js';
 import type { Chain } from './chains/chain.js';
+import { createAcceptsSignature } from './chains/contract-signatures.js';
 import { adapters as builtInAdapters } from './chains/adapters.js';
 import { createFindTransfers } from './chains/find-transfers.js';
 import { connectNetworks, type Adapters } from './chains/connect.js';
@@ -297,6 +298,7 @@ export async function createApp(options: AppOptions) {
   const refunds = createRefunds({
     ...{ ...shared, outbox, balances, transfers, publicUrl },
     payments: paymentRefunds,
+    acceptsSignature: createAcceptsSignature(connected),
     checkAddress: createCheckAddress(
       () =>
         connected.flatMap(({ chainAssets }) =>

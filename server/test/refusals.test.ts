@@ -213,6 +213,19 @@ const refusals: Refusals = {
       const { id } = await records.refund({ address: records.evmAddress() });
       return whileSuspended(server, () => send('POST', `/v1/refunds/${id}/approve`));
     },
+    async rate_unavailable({ server, records, send, without }) {
+      const { id } = await records.refund({ address: records.evmAddress() });
+      const limit = (amount: string | null) =>
+        server.database.write((transaction) =>
+          server.app.merchants.update(transaction, server.bootstrapped.merchantId, {
+            dailyRefunds: { EUR: amount },
+          }),
+        );
+      await limit('1000');
+      const answer = await without('any', () => send('POST', `/v1/refunds/${id}/approve`));
+      await limit(null);
+      return answer;
+    },
   },
   'refunds.cancel': {
     async invalid_state({ records, send }) {

@@ -51,7 +51,10 @@ const refund = z.object({
   }),
   /** Null until the payer or the merchant has given it. */
   address: z.nullable(z.string()),
-  /** Whether the paying wallet has signed for the address; null if nothing was signed. */
+  /**
+   * True if a wallet that sent at least what goes back has signed for the address. False if something was signed, but that cannot
+   * be proven; null if nothing was signed.
+   */
   sameWallet: z.nullable(z.boolean()),
   transferId: z.nullable(z.string()),
   txHash: z.nullable(z.string()),
@@ -133,9 +136,10 @@ export const refundClaim = z.object({
   txRef: z.string(),
   shop: z.object({ name: z.string(), logo: z.string(), supportUrl: z.string() }),
   steps: z.array(step),
+  /** The beginning and the end of it alone, `TJRabP…pRTv8`. */
   address: z.nullable(z.string()),
   sameWallet: z.nullable(z.boolean()),
-  /** Whether the address can still be given or changed. */
+  /** Whether the caller can still give the address, or change the one that it gave. */
   canSetAddress: z.boolean(),
   /** How the addresses of the network are written. All rules are checked, and an `invalid_address` says which is broken. */
   addressFamily: z.enum(['bitcoin', 'litecoin', 'evm', 'tron']),
@@ -284,7 +288,7 @@ export const refunds = {
       ),
     }),
     data: refund,
-    errors: ['invalid_state', 'balance_suspended'],
+    errors: ['invalid_state', 'balance_suspended', 'rate_unavailable'],
     sample: {
       params: { refund_id: sampleRefund.id },
       body: { address: sampleAddress },
@@ -331,7 +335,7 @@ export const refundClaims = {
     path: '/v1/refund-claims/retrieve',
     key: 'none',
     description:
-      'Returns what the holder of a claim’s link sees of a refund. Unknown, replaced, cancelled and expired tokens get the same answer. 10 calls a minute per IP address, together with the next endpoint.',
+      'Returns what the holder of a claim’s link sees of a refund. Unknown, replaced, cancelled and expired tokens get the same answer. 120 calls a minute per IP address, and 10 that fail, together with the next endpoint.',
     body: z.object({ token }),
     data: refundClaim,
     sample: { body: { token: sampleToken }, message: 'Refund fetched', data: sampleClaim },
@@ -340,13 +344,14 @@ export const refundClaims = {
     method: 'POST',
     path: '/v1/refund-claims/address',
     key: 'none',
-    description: 'Sets where a refund goes to, or changes it. After the approval, it stays.',
+    description:
+      'Sets where a refund goes to. A link does so once: only the browser that gave the address, which keeps a cookie, or a new link can change it. After the approval, it stays.',
     body: z.object({
       token,
       address,
       signature: described(
-        z.optional(text(300)),
-        'The paying wallet’s signature of `signatureText`, 0x and 130 hexadecimal digits. EVM networks only.',
+        z.optional(text(10_000)),
+        'The paying wallet’s signature of `signatureText`, as `personal_sign` returned it: of an account in any of its forms, or of a contract (EIP-1271, also as EIP-6492 wraps it). EVM networks only.',
       ),
     }),
     data: refundClaim,
@@ -357,7 +362,7 @@ export const refundClaims = {
       data: {
         ...sampleClaim,
         status: 'awaiting_approval',
-        address: sampleAddress,
+        address: `${sampleAddress.slice(0, 6)}…${sampleAddress.slice(-4)}`,
         steps: [
           { name: 'address', state: 'done' },
           { name: 'approval', state: 'current' },

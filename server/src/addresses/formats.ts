@@ -17,6 +17,8 @@ export interface AddressFormat {
   ofKey(publicKey: Uint8Array, script: ScriptType): string;
   /** The address of the 20 bytes that identify a public key. */
   write(hash: Uint8Array): string;
+  /** The bytes of a valid address that say whose it is: the hash of a key, of a contract or of a script, or an output's key. */
+  bytes(address: string): Uint8Array;
   /** The canonical form of an address. Throws or returns undefined if the text is not an address of the family. */
   read(address: string): string | undefined;
 }
@@ -40,6 +42,10 @@ function bitcoinFormat(prefixes: AddressPrefixes): AddressFormat {
     isCompressed: true,
     ofKey: (publicKey, script) => addressOfKey(publicKey, script, prefixes),
     write: (hash) => canonical.encode({ type: 'wpkh', hash }),
+    bytes(address) {
+      const decoded = canonical.decode(address);
+      return 'hash' in decoded ? decoded.hash : 'pubkey' in decoded ? decoded.pubkey : new Uint8Array();
+    },
     read(address) {
       const decoded =
         attempt(() => canonical.decode(address)) ?? (former && attempt(() => former.decode(address)));
@@ -52,6 +58,7 @@ const evm: AddressFormat = {
   isCompressed: false,
   ofKey: (publicKey) => evm.write(accountHash(publicKey)),
   write: (hash) => addr.addChecksum(`0x${hex.encode(hash)}`),
+  bytes: (address) => hex.decode(address.slice(2).toLowerCase()),
   // Not by the library's own check, which would hash a second time: scans read each address of a block.
   read(address) {
     const digits = /^0x([0-9a-fA-F]{40})$/.exec(address)?.[1];
@@ -67,6 +74,7 @@ const tron: AddressFormat = {
   isCompressed: false,
   ofKey: (publicKey) => tron.write(accountHash(publicKey)),
   write: (hash) => base58check.encode(Uint8Array.of(0x41, ...hash)),
+  bytes: (address) => base58check.decode(address).subarray(1),
   read(address) {
     const bytes = base58check.decode(address);
     return bytes.length === 21 && bytes[0] === 0x41 ? address : undefined;

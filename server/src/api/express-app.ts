@@ -16,10 +16,14 @@ import { checkEncoding } from './check-encoding.js';
 import { isForMachines } from './limits.js';
 import { mount, type MountOptions } from './mount.js';
 import { createProblemHandler } from './problem.js';
+import { createCookies } from './cookies.js';
 import { createSessionCookies, type Authenticate } from './session.js';
 import { requireHttps, transportSecurity } from './reply.js';
 
-export interface ExpressAppOptions extends Omit<MountOptions, 'sessions' | 'modes' | 'isForPeople'> {
+export interface ExpressAppOptions extends Omit<
+  MountOptions,
+  'sessions' | 'cookiesOf' | 'modes' | 'isForPeople'
+> {
   readonly handlers: Handlers<Api>;
   /** Undefined if it is off: its paths do not exist then. */
   readonly sandbox: Handlers<{ readonly sandbox: typeof sandboxTable }>['sandbox'] | undefined;
@@ -45,7 +49,7 @@ export interface ExpressAppOptions extends Omit<MountOptions, 'sessions' | 'mode
 export function createExpressApp(given: ExpressAppOptions): Express {
   const { console: people, publicUrl } = given;
   const sessions = people && createSessionCookies(publicUrl, people.authenticate);
-  const options = { ...given, sessions };
+  const options = { ...given, sessions, cookiesOf: createCookies(publicUrl) };
   const { handlers, sandbox, watchRequests, routers, trustProxy, ipLimits, log } = options;
   const isHttps = publicUrl.startsWith('https:');
   const app = express();

@@ -1,6 +1,7 @@
 /** What a handler is: it takes parsed input and a caller, and returns a reply. Handlers use no Express and no SQL. */
 import type { Api, Data, Endpoint, Input, Pagination } from 'crypto-checkout/contract';
 import { paginate, type Page, type PageRequest } from '../shared/pagination.js';
+import type { Cookies } from './cookies.js';
 import type { Visitor } from '../people/sessions.js';
 import type { Caller, PersonCaller } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
@@ -25,6 +26,8 @@ export interface Context {
    * repeated request gets that reply and changes nothing. Call it at most once per request.
    */
   change<D>(work: (transaction: Transaction) => Promise<D>): Promise<Reply<D>>;
+  /** What a page for payers keeps in its browser. */
+  readonly cookies: Cookies;
   /** The browser that asks: the console's, or a page for payers. */
   readonly visitor: Visitor;
   /** Gives the browser a session, or takes away the one that it has. */

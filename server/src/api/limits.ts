@@ -198,6 +198,7 @@ export function createIpLimits(limits: Limits) {
   const takeTurn = createTurns(limits.requestsPerSecondPerIp);
   const gate = createGate();
   const anyRequest = createLimiter(limits.requestsPerSecondPerIp, 1, byIp);
+  const tokens = new Map<string, Record<'any' | 'failed', Limiter>>();
   return {
     /**
      * Any request. First waits for its turn among those of its address, and then, unless it overtakes them, among strangers:
@@ -222,10 +223,33 @@ export function createIpLimits(limits: Limits) {
     failedKey: createLimiter(limits.failedKeysPerSecondPerIp, 1, byIp).count,
     /** Pages, files, the demo shop and `/readyz`. */
     page: createLimiter(limits.pagesPerSecondPerIp, 1, byIp).count,
-    /** A request with the token of a refund's claim or of a link to sign in, whose holder has no key. */
-    token: createLimiter(limits.tokensPerMinutePerIp, 60, byIp).count,
+    /**
+     * A request with the token of a refund's claim or of a link to sign in, whose holder has no key. Each surface has limits of its
+     * own: those who follow a refund do not keep anybody from signing in.
+     * @returns to be called if it succeeds: only what fails counts as a guess
+     */
+    async token(surface: string, request: Request, response: Response): Promise<() => void> {
+      const { any, failed } = tokens.get(surface) ?? addTokenLimits(surface);
+      await any.count(request, response);
+      // Before it has failed, so that guesses that are made at once count all the same.
+      await failed.count(request, response);
+      return () => failed.uncount(request);
+    },
   };
+
+  function addTokenLimits(surface: string) {
+    const { tokensPerMinutePerIp: failures } = limits;
+    const added = {
+      any: createLimiter(readsPerFailure * failures, 60, byIp),
+      failed: createLimiter(failures, 60, byIp),
+    };
+    tokens.set(surface, added);
+    return added;
+  }
 }
+
+/** A page that follows a refund asks six times a minute, and many people can share an address. */
+const readsPerFailure = 12;
 
 function createLimiters(limits: Limits, factor: number) {
   return {
@@ -260,6 +284,8 @@ function tooMany(why: string, retryAfterSeconds: number): Problem {
   return new Problem('rate_limited', message, { retryAfterSeconds });
 }
 
+type Limiter = ReturnType<typeof createLimiter>;
+
 function createLimiter(limit: number, windowSeconds: number, keyGenerator: (request: Request) => string) {
   const store = new MemoryStore();
   const count = rateLimit({
@@ -290,5 +316,7 @@ function createLimiter(limit: number, windowSeconds: number, keyGenerator: (requ
       }),
     /** Counts a request that was let through once more. */
     charge: (request: Request) => void store.increment(keyGenerator(request)),
+    /** Counts a request that was let through as if it had not come. */
+    uncount: (request: Request) => void store.decrement(keyGenerator(request)),
   };
 }

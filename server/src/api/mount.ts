@@ -64,8 +64,15 @@ export function mount<T extends Table>(
     if (isForPeople) sessions?.checkOrigin(request);
     if (match && mounted?.endpoint.key === 'none') {
       setLabel(response, mounted.path);
-      await ipLimits?.token(request, response);
-      const { json } = await mounted.run({ request, response, values: match.values });
+      const succeed = await ipLimits?.token(isForPeople ? 'sign-in' : mounted.resource, request, response);
+      const { json } = await mounted
+        .run({ request, response, values: match.values })
+        .catch((error: unknown) => {
+          // That nothing can be answered is no guess.
+          if (!(error instanceof Problem) || error.status >= 500) succeed?.();
+          throw error;
+        });
+      succeed?.();
       return sendJson(response, 200, json);
     }
     const caller = await authenticate(options, request, response).catch(async (error: unknown) => {

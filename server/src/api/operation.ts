@@ -16,6 +16,7 @@ import { readBody } from './read-body.js';
 import { personActor, type AuditLog, type NewAuditEntry } from '../merchants/audit-log.js';
 import { requestIdOf } from '../ops/request.js';
 import { placeholderNames } from './path-tree.js';
+import type { Cookies, CookiesOf } from './cookies.js';
 import type { SessionCookies } from './session.js';
 import { createSerialize, createValidate } from './validate.js';
 import type { Visitor } from '../people/sessions.js';
@@ -30,6 +31,7 @@ export interface OperationDeps {
   readonly stopping: AbortSignal;
   /** Undefined if the console is off. */
   readonly sessions: SessionCookies | undefined;
+  readonly cookiesOf: CookiesOf;
   readonly auditLog: Pick<AuditLog, 'recordUnlessDone'>;
 }
 
@@ -142,14 +144,18 @@ class RequestContext implements Context {
     this.requestId = requestIdOf(call.response);
     this.change = change;
     // Bound, as handlers take it out of the context.
-    this.setSession = (token) => this.#cookies().send(call.response, token);
+    this.setSession = (token) => this.#sessions().send(call.response, token);
+  }
+
+  get cookies(): Cookies {
+    return this.#deps.cookiesOf(this.#call.request, this.#call.response);
   }
 
   get visitor(): Visitor {
-    return this.#cookies().visitorOf(this.#call.request, this.#call.response);
+    return this.#sessions().visitorOf(this.#call.request, this.#call.response);
   }
 
-  #cookies(): SessionCookies {
+  #sessions(): SessionCookies {
     if (!this.#deps.sessions) throw new Error('The console is off');
     return this.#deps.sessions;
   }

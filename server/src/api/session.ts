@@ -5,6 +5,7 @@ import { sessionMs, type SignedIn, type Visitor } from '../people/sessions.js';
 import { localHosts } from '../shared/local-hosts.js';
 import { invalidField, Problem } from '../shared/problem.js';
 import type { Mode, PersonCaller } from '../shared/scope.js';
+import { cookieOf } from './cookies.js';
 import { setCookie } from './reply.js';
 
 export type SessionCookies = ReturnType<typeof createSessionCookies>;
@@ -25,10 +26,7 @@ export function createSessionCookies(publicUrl: string, authenticate: Authentica
   const origins = new Set(isHttps ? [origin] : localOrigins);
 
   /** The token that a request sends. */
-  function tokenOf({ headers: { cookie = '' } }: Request): string | undefined {
-    const found = cookie.split(/; */).find((pair) => pair.startsWith(`${name}=`));
-    return found?.slice(name.length + 1);
-  }
+  const tokenOf = (request: Request) => cookieOf(request, name);
 
   /** Refuses what the page of another site sends. Problem: `origin_not_allowed`. */
   function checkOrigin({ headers }: Request): void {

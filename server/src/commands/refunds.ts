@@ -116,11 +116,12 @@ async function change(
 }
 
 function show(refund: Refund): Output {
-  const { value, metadata, ...fields } = refund;
+  const { value, metadata, sameWallet, ...fields } = refund;
   return {
     json: refund,
     text: showRecord({
       ...fields,
+      sameWallet: sameWallet ? 'proven by a signature' : 'cannot be proven',
       worth: `${value.baseAmount} ${value.baseCurrency}`,
       ...(metadata && { metadata: JSON.stringify(metadata) }),
     }).text,

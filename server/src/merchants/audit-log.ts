@@ -124,6 +124,11 @@ export function actorOf(caller: Caller): string {
   return `${kind} key ${kind === 'secret' ? 'sk' : 'pk'}_${mode}_…${keyLast4}`;
 }
 
+/** The same for records of other tables, which never have a person's e-mail address. */
+export function makerOf(caller: Caller): string {
+  return caller.person ? `${caller.person.role} ${caller.person.id}` : actorOf(caller);
+}
+
 export function personActor({
   id,
   email,

@@ -1,5 +1,5 @@
 /** What refunds need of a payment: its row, locked, and the coins that were credited of it. */
-import type { Transaction } from '../db/engine.js';
+import type { Reader, Transaction } from '../db/engine.js';
 import { parseFraction, type Fraction } from '../money/fractions.js';
 import { orNotFound } from '../shared/problem.js';
 import { countsTowards } from './assess.js';
@@ -17,8 +17,8 @@ export interface CreditedCoins {
   readonly fee: bigint;
   /** What all of them were worth when they came, in units of the base currency; null if no rate was known. */
   readonly worth: Fraction | null;
-  /** The addresses that they came from. */
-  readonly senders: readonly string[];
+  /** What each address sent of them alone, as the chain says who pays, by the address in lower case. */
+  readonly sent: ReadonlyMap<string, bigint>;
 }
 
 export type PaymentRefunds = typeof paymentRefunds;
@@ -28,27 +28,37 @@ export const paymentRefunds = {
   lock: async (transaction: Transaction, id: string) =>
     orNotFound(await store.lockPayment(transaction, id), 'payment'),
 
-  /** Of a locked payment. */
-  async creditedCoins(transaction: Transaction, payment: PaymentRow): Promise<CreditedCoins[]> {
+  /** Of a payment, which must be locked for what follows from it to hold. */
+  async creditedCoins(
+    reader: Reader,
+    payment: Pick<PaymentRow, 'id' | 'currency' | 'network'>,
+  ): Promise<CreditedCoins[]> {
     const coins = new Map<string, CreditedCoins>();
-    for (const receipt of await store.listCredited(transaction, payment.id)) {
+    for (const receipt of await store.listCredited(reader, payment.id)) {
       const { currency, network } = receipt;
       const key = `${currency} ${network}`;
       const amount = BigInt(receipt.amount);
       const known = coins.get(key) ?? {
         ...{ currency, network, counts: countsTowards(payment, receipt), amount: 0n, fee: 0n },
-        ...{ worth: { numerator: 0n, denominator: 1n }, senders: [] },
+        ...{ worth: { numerator: 0n, denominator: 1n }, sent: new Map<string, bigint>() },
       };
+      const [sender, another] = JSON.parse(receipt.senders) as string[];
+      const from = another === undefined ? sender?.toLowerCase() : undefined;
       coins.set(key, {
         ...known,
         amount: known.amount + amount,
         fee: known.fee + BigInt(receipt.credited_fee),
         worth: addWorth(known.worth, amount, parseFraction(receipt.base_rate)),
-        senders: [...new Set([...known.senders, ...(JSON.parse(receipt.senders) as string[])])],
+        ...(from !== undefined && {
+          sent: new Map([...known.sent, [from, (known.sent.get(from) ?? 0n) + amount]]),
+        }),
       });
     }
     return [...coins.values()];
   },
+
+  /** Without locking it. Problem: `not_found`. */
+  find: async (reader: Reader, id: string) => orNotFound(await store.findPayment(reader, id), 'payment'),
 
   /** The merchants' references of payments, by id. */
   references: store.findReferences,

@@ -382,6 +382,11 @@ export async function lockPayments(transaction: Transaction, ids: readonly strin
 const findScope = prepared((reader, { id }: { readonly id: string }) =>
   reader.selectFrom('payments').select(['merchant_id', 'mode']).where('id', '=', id),
 );
+/** A payment of any merchant and mode, without locking it. */
+export async function findPayment(reader: Reader, id: string): Promise<PaymentRow | undefined> {
+  const [row] = await findRow(reader, { id });
+  return row;
+}
 
 /** The merchant and mode of a payment, for pages that know only its id. */
 export async function findOwner(reader: Reader, id: string): Promise<Scope | undefined> {
@@ -602,8 +607,8 @@ export async function findReferences(reader: Reader, ids: readonly string[]) {
 }
 
 /** The receipts that a payment's merchant was credited with. */
-export function listCredited(transaction: Transaction, id: string) {
-  return transaction
+export function listCredited(reader: Reader, id: string) {
+  return reader
     .selectFrom('receipts')
     .select(['currency', 'network', 'amount', 'credited_fee', 'base_rate', 'senders'])
     .where('payment_id', '=', id)

@@ -1,9 +1,9 @@
 /** Where refunds may go: to addresses at which nothing is lost, and nothing comes back to us. */
-import { eip191Signer } from 'micro-eth-signer';
-import { addressFormat, describeInvalid, parseAddress } from '../addresses/formats.js';
+import { describeInvalid, parseAddress } from '../addresses/formats.js';
 import type { Network } from '../chains/networks.js';
 import type { Reader } from '../db/engine.js';
-import { invalidField, Problem } from '../shared/problem.js';
+import { Problem } from '../shared/problem.js';
+import { isLost } from './lost-addresses.js';
 
 export type CheckAddress = ReturnType<typeof createCheckAddress>;
 
@@ -21,8 +21,7 @@ export function createCheckAddress(
     if (address === undefined) {
       throw refused(describeInvalid(text, `This is not a valid address on ${network.name}`));
     }
-    const { mode, family, addressNet } = network;
-    if (address === addressFormat(mode, family, addressNet).write(new Uint8Array(20))) {
+    if (isLost(network, address)) {
       throw refused('Nobody has this address: what is sent there is lost');
     }
     const isContract = tokenContracts().some((contract) => isSame(contract, address));
@@ -33,17 +32,6 @@ export function createCheckAddress(
     }
     return address;
   };
-}
-
-/** Whether one of the senders has signed a text with `personal_sign`. Problem: `validation_error`. */
-export function isSignedBy(senders: readonly string[], text: string, signature: string): boolean {
-  let signer: string;
-  try {
-    signer = eip191Signer.recoverAddress(signature, text);
-  } catch {
-    throw invalidField('signature', 'Must be a signature of personal_sign: 0x and 130 hexadecimal digits');
-  }
-  return senders.some((sender) => isSame(sender, signer));
 }
 
 /** Addresses of EVM networks are the same in any case; others are long enough that this confuses none. */

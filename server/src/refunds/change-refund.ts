@@ -1,5 +1,6 @@
 /** Changes a refund: its row, what it reserves, its payment's log, and the webhook, in one transaction. */
 import type { LogCode } from 'crypto-checkout/contract';
+import type { AcceptsSignature } from '../chains/contract-signatures.js';
 import type { Transaction } from '../db/engine.js';
 import type { RoomDeps } from '../db/room-deps.js';
 import type { PaymentTable, RefundTable } from '../db/schema.js';
@@ -27,9 +28,10 @@ export interface RefundsDeps extends RoomDeps {
   readonly payments: PaymentRefunds;
   readonly balances: Balances;
   readonly merchants: Merchants;
-  readonly transfers: Pick<Transfers, 'createForRefund'>;
+  readonly transfers: Pick<Transfers, 'createForRefund' | 'refundedSince'>;
   readonly auditLog: AuditLog;
   readonly checkAddress: CheckAddress;
+  readonly acceptsSignature: AcceptsSignature;
   /** The claim page is at `{publicUrl}/refund`. */
   readonly publicUrl: string;
 }
@@ -41,7 +43,11 @@ export interface LockedRefund {
 }
 
 type Changes = Partial<
-  Pick<RefundTable, 'address' | 'same_wallet' | 'transfer_id' | 'tx_hash' | 'amount' | 'fee' | 'base_amount'>
+  Pick<
+    RefundTable,
+    | ('address' | 'same_wallet' | 'browser_digest' | 'transfer_id' | 'tx_hash')
+    | ('amount' | 'fee' | 'base_amount')
+  >
 >;
 
 export type RefundChanges = ReturnType<typeof createRefundChanges>;

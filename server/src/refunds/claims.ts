@@ -2,14 +2,14 @@
 import type { RefundClaim } from 'crypto-checkout/contract';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { RefundTable } from '../db/schema.js';
-import { Problem } from '../shared/problem.js';
+import { invalidState, Problem } from '../shared/problem.js';
 import { scopeOf } from '../shared/scope.js';
-import { isSignedBy } from './address-rules.js';
 import type { Approval } from './approval.js';
 import type { LockedRefund, RefundChanges, RefundsDeps } from './change-refund.js';
 import * as store from './store.js';
-import { tokenDigest } from '../shared/token.js';
+import { newToken, tokenDigest } from '../shared/token.js';
 import { signatureText, viewClaim } from './view.js';
+import { createWalletProofs, type WalletProof } from './wallet-proof.js';
 
 export interface GivenAddress {
   readonly token: string;
@@ -17,8 +17,17 @@ export interface GivenAddress {
   readonly signature?: string | undefined;
 }
 
+/** The browser that holds a link. One that has given the address keeps a secret, by which it may change the address. */
+export interface ClaimBrowser {
+  find(refundId: string): string | undefined;
+  keep(refundId: string, secret: string, forMs: number): void;
+}
+
+export type Claims = ReturnType<typeof createClaims>;
+
 export function createClaims(deps: RefundsDeps, changes: RefundChanges, approval: Approval) {
   const { database, clock, currencies, payments, merchants, checkAddress } = deps;
+  const proofs = createWalletProofs(deps);
 
   /** The same answer for all that leads nowhere, so that a token tells nothing of a refund that has ended. */
   function ensureOpen(row: RefundTable | undefined): RefundTable {
@@ -27,36 +36,54 @@ export function createClaims(deps: RefundsDeps, changes: RefundChanges, approval
     throw new Problem('not_found', 'This link is not valid, or no longer. Ask the shop for a new one');
   }
 
-  async function view(reader: Reader, row: RefundTable, txRef: string): Promise<RefundClaim> {
-    return viewClaim(row, txRef, await merchants.settings(reader, row.merchant_id), currencies);
+  async function view(
+    reader: Reader,
+    row: RefundTable,
+    txRef: string,
+    mayGive: boolean,
+  ): Promise<RefundClaim> {
+    const merchant = await merchants.settings(reader, row.merchant_id);
+    return viewClaim(row, txRef, { merchant, currencies, mayGive, publicUrl: deps.publicUrl });
   }
 
-  /** Whether the paying wallet has signed for an address; null if nothing was signed. */
-  async function signedBy(
-    transaction: Transaction,
-    { row, payment }: LockedRefund,
-    { address, signature }: GivenAddress,
-  ): Promise<number | null> {
-    const { network } = currencies.option(row.mode, row.currency, row.network);
-    if (signature === undefined || network.family !== 'evm') return null;
-    const coins = await payments.creditedCoins(transaction, payment);
-    const senders = coins
-      .filter((one) => one.currency === row.currency && one.network === row.network)
-      .flatMap((one) => one.senders);
-    return isSignedBy(senders, signatureText(row, currencies, address), signature) ? 1 : 0;
-  }
+  const textOf = async (reader: Reader, row: RefundTable, address: string) => {
+    const { business_name: shop } = await merchants.settings(reader, row.merchant_id);
+    return signatureText(row, { shop, currencies, publicUrl: deps.publicUrl }, address);
+  };
 
   return {
     /** Problem: `not_found`. */
-    async retrieve(token: string): Promise<RefundClaim> {
+    async retrieve(token: string, browser: Pick<ClaimBrowser, 'find'>): Promise<RefundClaim> {
       const { reader } = database;
       const row = ensureOpen(await store.findByToken(reader, tokenDigest(token)));
       const references = await payments.references(reader, [row.payment_id]);
-      return view(reader, row, references.get(row.payment_id) ?? '');
+      return view(reader, row, references.get(row.payment_id) ?? '', mayGive(row, browser));
     },
 
-    /** Problems: `not_found`, `invalid_address`, `validation_error`, `invalid_state`. */
-    async setAddress(transaction: Transaction, given: GivenAddress): Promise<RefundClaim> {
+    /**
+     * Checks what was signed, as far as the chain must be asked for it: before `setAddress`, because that asks nobody while it
+     * holds locks. Undefined if nothing was signed. Problems: `not_found`, `validation_error`, `service_unavailable`.
+     */
+    async prove(
+      { token, address, signature }: GivenAddress,
+      signal: AbortSignal,
+    ): Promise<WalletProof | undefined> {
+      const { reader } = database;
+      const row = ensureOpen(await store.findByToken(reader, tokenDigest(token)));
+      if (signature === undefined) return undefined;
+      return proofs.prove(row, await textOf(reader, row, address), signature, signal);
+    },
+
+    /**
+     * Sets where a refund goes to. A link does so once: to change the address takes the browser that gave it, or a new link.
+     * Problems: `not_found`, `invalid_address`, `invalid_state`.
+     */
+    async setAddress(
+      transaction: Transaction,
+      given: GivenAddress,
+      proof: WalletProof | undefined,
+      browser: ClaimBrowser,
+    ): Promise<RefundClaim> {
       const digest = tokenDigest(given.token);
       const found = ensureOpen(await store.findByToken(transaction, digest));
       const locked = await changes.lock(transaction, found.id);
@@ -64,13 +91,44 @@ export function createClaims(deps: RefundsDeps, changes: RefundChanges, approval
       const row = ensureOpen(locked.row.token_digest === digest ? locked.row : undefined);
       const { network } = currencies.option(row.mode, row.currency, row.network);
       const address = await checkAddress(transaction, network, given.address);
-      const sameWallet = await signedBy(transaction, locked, given);
-      if (address === row.address && sameWallet === row.same_wallet) {
-        return view(transaction, row, locked.payment.tx_ref);
+      const sameWallet = await isProven(transaction, locked, given, proof);
+      const isGiven = row.browser_digest !== null && address === row.address;
+      if (isGiven && sameWallet === row.same_wallet) {
+        return view(transaction, row, locked.payment.tx_ref, mayGive(row, browser));
       }
-      const set = await changes.apply(transaction, locked, 'address', { address, same_wallet: sameWallet });
+      if (!mayGive(row, browser)) throw givenAlready();
+      const secret = newToken();
+      const set = await changes.apply(transaction, locked, 'address', {
+        ...{ address, same_wallet: sameWallet, browser_digest: tokenDigest(secret) },
+      });
+      browser.keep(row.id, secret, row.expires_at - clock.now(scopeOf(row)));
       const approved = await approval.approveIfSmall(transaction, set);
-      return view(transaction, approved.row, locked.payment.tx_ref);
+      return view(transaction, approved.row, locked.payment.tx_ref, true);
     },
   };
+
+  /** Whether the paying wallet has signed for an address; null if nothing was signed. */
+  async function isProven(
+    transaction: Transaction,
+    locked: LockedRefund,
+    { address }: GivenAddress,
+    proof: WalletProof | undefined,
+  ): Promise<number | null> {
+    if (!proof) return null;
+    const isOfThis = proof.text === (await textOf(transaction, locked.row, address));
+    return isOfThis && (await proofs.holds(transaction, locked, proof)) ? 1 : 0;
+  }
+}
+
+/** Whether the holder of the link may say where to: nobody did by this link, or this browser was the one. */
+function mayGive(row: RefundTable, browser: Pick<ClaimBrowser, 'find'>): boolean {
+  if (row.browser_digest === null) return true;
+  const secret = browser.find(row.id);
+  return secret !== undefined && tokenDigest(secret) === row.browser_digest;
+}
+
+function givenAlready(): Problem {
+  return invalidState(
+    'An address was given by this link. To change it, use the browser in which it was given, or ask the shop for a new link',
+  );
 }

@@ -1,13 +1,21 @@
 /** Handlers of `/v1/refunds` and of `/v1/refund-claims`. */
-import { replyWith, replyWithPage, type ApiHandlers } from '../api/handler.js';
-import { actorOf } from '../merchants/audit-log.js';
+import { replyWith, replyWithPage, type ApiHandlers, type OpenContext } from '../api/handler.js';
+import { actorOf, makerOf } from '../merchants/audit-log.js';
+import { tokenDigest } from '../shared/token.js';
+import type { ClaimBrowser } from './claims.js';
 import type { Refunds } from './refunds.js';
 
 export function createRefundHandlers(refunds: Refunds): ApiHandlers<'refunds'> {
   return {
     create: ({ params, body }, { caller, change }) =>
       change((transaction) =>
-        refunds.create(transaction, caller, { ...body, paymentId: params.payment_id }, actorOf(caller)),
+        refunds.create(
+          transaction,
+          caller,
+          { ...body, paymentId: params.payment_id },
+          actorOf(caller),
+          makerOf(caller),
+        ),
       ),
 
     list: ({ query }, { caller }) => replyWithPage(query, refunds.list(caller, query)),
@@ -29,8 +37,25 @@ export function createRefundHandlers(refunds: Refunds): ApiHandlers<'refunds'> {
 
 export function createRefundClaimHandlers({ claims }: Refunds): ApiHandlers<'refundClaims'> {
   return {
-    retrieve: ({ body }) => replyWith(claims.retrieve(body.token)),
+    retrieve: ({ body }, { cookies }) => replyWith(claims.retrieve(body.token, browserOf(cookies))),
 
-    setAddress: ({ body }, { change }) => change((transaction) => claims.setAddress(transaction, body)),
+    async setAddress({ body }, { change, cookies, signal }) {
+      const proof = await claims.prove(body, signal);
+      return change((transaction) => claims.setAddress(transaction, body, proof, browserOf(cookies)));
+    },
+  };
+}
+
+/** A cookie for each refund, which is sent with the calls of its claim alone. */
+function browserOf(cookies: OpenContext['cookies']): ClaimBrowser {
+  // Not the id itself, which payers are not told.
+  const nameOf = (refundId: string) => `refund-${tokenDigest(refundId).slice(0, 16)}`;
+  return {
+    find: (refundId) => cookies.find(nameOf(refundId)),
+    keep: (refundId, secret, forMs) =>
+      cookies.keep(nameOf(refundId), secret, {
+        path: '/v1/refund-claims',
+        seconds: Math.floor(forMs / 1000),
+      }),
   };
 }

@@ -97,8 +97,9 @@ export function createRefunds(deps: RefundsDeps) {
     /**
      * Problems: `not_found`, `validation_error`, `unsupported_currency`, `invalid_address`, `invalid_state`,
      * `insufficient_balance`, `balance_suspended`, `rate_unavailable`.
+     * @param maker who makes it, without an e-mail address: it is kept with the refund
      */
-    async create(transaction: Transaction, scope: Scope, request: NewRefund, actor: string) {
+    async create(transaction: Transaction, scope: Scope, request: NewRefund, actor: string, maker = actor) {
       const payment = await payments.lock(transaction, request.paymentId);
       if (!isWithin(payment, scope)) throw notFound('payment');
       const { currency, network, amount, fee, rate } = await price(transaction, payment, request);
@@ -117,7 +118,8 @@ export function createRefunds(deps: RefundsDeps) {
         ...{ valued_by: request.by, base_currency: payment.base_currency },
         base_amount: nearest(amount, rate).toString(),
         ...{ rate: writeFraction(rate), rate_at: now },
-        ...{ address, same_wallet: null, token_digest: tokenDigest(token) },
+        ...{ address, same_wallet: null, token_digest: tokenDigest(token), browser_digest: null },
+        created_by: maker,
         ...{ transfer_id: null, tx_hash: null },
         metadata: request.metadata ? JSON.stringify(request.metadata) : null,
         ...{ expires_at: now + linkMs, created_at: now, updated_at: now },
@@ -180,7 +182,11 @@ export function createRefunds(deps: RefundsDeps) {
         );
       }
       const token = newToken();
-      const linked = { ...row, token_digest: tokenDigest(token), expires_at: now + linkMs, updated_at: now };
+      const linked = {
+        ...row,
+        ...{ token_digest: tokenDigest(token), browser_digest: null },
+        ...{ expires_at: now + linkMs, updated_at: now },
+      };
       await store.updateRefund(transaction, linked);
       await audit(transaction, row, 'refund.linked', actor);
       return { ...view(linked, payment), claimUrl: linkOf(token) };

@@ -62,16 +62,23 @@ const stepsDone: Readonly<Record<RefundStatus, number>> = {
   expired: 0,
 };
 
+/** What a claim is shown with. */
+interface ClaimContext extends SignedContext {
+  readonly merchant: MerchantTable;
+  /** Whether the holder of the link may give the address, or change the one that was given. */
+  readonly mayGive: boolean;
+}
+
 export function viewClaim(
   row: RefundTable,
   txRef: string,
-  merchant: MerchantTable,
-  currencies: Currencies,
+  { merchant, mayGive, ...context }: Omit<ClaimContext, 'shop'>,
 ): RefundClaim {
+  const { currencies } = context;
   const currency = currencies.known(row.currency);
   const { network } = currencies.option(row.mode, row.currency, row.network);
   const done = stepsDone[row.status];
-  const canSetAddress = row.status === 'awaiting_address' || row.status === 'awaiting_approval';
+  const canSetAddress = mayGive && (row.status === 'awaiting_address' || row.status === 'awaiting_approval');
   return {
     ...{ mode: row.mode, status: row.status, kind: row.kind, reason: row.reason },
     amount: unitsToNumber(BigInt(row.amount), currency),
@@ -83,19 +90,50 @@ export function viewClaim(
       name,
       state: index < done ? 'done' : index === done ? 'current' : 'open',
     })),
-    address: row.address,
+    address: row.address === null ? null : masked(row.address),
     sameWallet: row.same_wallet === null ? null : row.same_wallet === 1,
     canSetAddress,
     addressFamily: network.family,
-    ...(canSetAddress && network.family === 'evm' && { signatureText: signatureText(row, currencies) }),
+    ...(canSetAddress &&
+      network.family === 'evm' && {
+        signatureText: signatureText(row, { ...context, shop: merchant.business_name }),
+      }),
     ...viewTransaction(row, currencies),
     expiresAt: isoTime(row.expires_at),
     createdAt: isoTime(row.created_at),
   };
 }
 
-/** What the paying wallet signs. It names the refund, so that a signature is worth nothing for another one. */
-export function signatureText(row: RefundTable, currencies: Currencies, address = '{address}'): string {
+/** Its ends, by which its owner knows it: whoever has the link later need not learn where the money went. */
+function masked(address: string): string {
+  return `${address.slice(0, 6)}…${address.slice(-4)}`;
+}
+
+interface SignedContext {
+  readonly shop: string;
+  readonly currencies: Currencies;
+  readonly publicUrl: string;
+}
+
+/**
+ * What the paying wallet signs. It names the shop, the checkout, the chain and the refund, so that a signature is worth nothing
+ * anywhere else, nor for another refund or address.
+ */
+export function signatureText(
+  row: RefundTable,
+  { shop, currencies, publicUrl }: SignedContext,
+  address = '{address}',
+): string {
   const amount = formatUnits(BigInt(row.amount), currencies.known(row.currency));
-  return `Refund ${row.id}: ${amount} ${row.currency} on ${row.network}\nSend it to ${address}`;
+  const { network } = currencies.option(row.mode, row.currency, row.network);
+  // The name is the merchant's: it must not add lines, nor stand for the address.
+  const name = shop.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}{}]/gu, ' ');
+  return [
+    `Refund from ${name}`,
+    `Checkout: ${new URL(publicUrl).origin}`,
+    `Refund: ${row.id}`,
+    `Amount: ${amount} ${row.currency}`,
+    `Network: ${network.name}, ${network.evm ? `chain ${network.evm.chainId}` : 'a simulated chain'}`,
+    `Send it to: ${address}`,
+  ].join('\n');
 }

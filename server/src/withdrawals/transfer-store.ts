@@ -44,6 +44,24 @@ export async function sumSince(
   return BigInt(total);
 }
 
+/** The same of refunds, by currency. */
+export async function sumRefundsSince(
+  reader: Reader,
+  scope: Scope,
+  since: number,
+): Promise<ReadonlyMap<string, bigint>> {
+  const rows = await reader
+    .selectFrom('transfers')
+    .select(['currency', sumUnits(reader, 'amount').as('total')])
+    .$call(inScope(scope))
+    .where('created_at', '>', since)
+    .where('status', '<>', 'failed')
+    .where('refund_id', 'is not', null)
+    .groupBy('currency')
+    .execute();
+  return new Map(rows.map(({ currency, total }) => [currency, BigInt(total)]));
+}
+
 export function listTransfers(
   reader: Reader,
   scope: Scope,

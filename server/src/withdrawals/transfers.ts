@@ -122,6 +122,9 @@ export function createTransfers(deps: WithdrawalsDeps, balances: Balances, settl
       return start(transaction, scope, to, reserved);
     },
 
+    /** What refunds sent since a time, without fees, in units by currency. Those whose transfer failed do not count. */
+    refundedSince: store.sumRefundsSince,
+
     /** The fee of such a transfer. Same problems, except those of the balance. */
     async quoteFee(scope: Scope, request: TransferRequest): Promise<{ currency: string; amount: number }> {
       const { currency, fee } = await resolveDestination(deps, database.reader, scope, request);

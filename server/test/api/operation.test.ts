@@ -5,6 +5,7 @@ import { api } from 'crypto-checkout/contract';
 import express from 'express';
 import { expect, it, onTestFinished } from 'vitest';
 import { createAuditLog } from '../../src/merchants/audit-log.js';
+import { createCookies } from '../../src/api/cookies.js';
 import { createOperation } from '../../src/api/operation.js';
 import { openDatabase } from '../../src/db/open.js';
 import { startRequest } from '../../src/ops/request.js';
@@ -44,6 +45,7 @@ it.each(engines)(
         database,
         idempotency: undefined,
         sessions: undefined,
+        cookiesOf: createCookies('http://127.0.0.1'),
         auditLog: createAuditLog(clockAt(() => 0)),
         stopping: new AbortController().signal,
       },

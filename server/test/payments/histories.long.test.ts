@@ -221,6 +221,11 @@ async function live(shop: Shop, seed: number): Promise<void> {
     }
   }
   const tokens = new Map<string, string>();
+  const secrets = new Map<string, string>();
+  const browser = {
+    find: (id: string) => secrets.get(id),
+    keep: (id: string, secret: string) => void secrets.set(id, secret),
+  };
   const held = () =>
     model.merchants.flatMap((merchant) =>
       merchant.transfers
@@ -239,7 +244,9 @@ async function live(shop: Shop, seed: number): Promise<void> {
     if (what === 'address') {
       const address = destinations[transfer.network as Network];
       const token = tokens.get(of.id) ?? '';
-      await shop.database.write((transaction) => refunds.claims.setAddress(transaction, { token, address }));
+      await shop.database.write((transaction) =>
+        refunds.claims.setAddress(transaction, { token, address }, undefined, browser),
+      );
       of.hasAddress = true;
     } else if (what === 'cancel') {
       await shop.database.write((transaction) => refunds.cancel(transaction, scope, of.id, 'test'));

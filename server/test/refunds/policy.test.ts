@@ -1,5 +1,7 @@
 /** What becomes of refunds: limits, automatic approval, expiry, failed and lost transfers, other coins, erasure and export. */
+import { addr, eip191Signer } from 'micro-eth-signer';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { openClaimBrowser } from '../support/claim-browser.js';
 import { engines } from '../support/engines.js';
 import { externalAddresses, openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -16,6 +18,8 @@ interface RefundRecord {
   readonly value: { readonly baseAmount: number; readonly rate: number };
 }
 
+const walletKey = `0x${'7'.repeat(64)}`;
+const wallet = addr.fromPrivateKey(walletKey);
 const hash = (digit: string) => digit.repeat(64);
 
 describe.each(engines)('Refunds, on $name', (engine) => {
@@ -43,11 +47,28 @@ describe.each(engines)('Refunds, on $name', (engine) => {
   const approve = (id: string) =>
     merchant.ask<RefundRecord>('POST', `/v1/refunds/${id}/approve`, { body: {} });
   const tokenOf = ({ claimUrl = '' }: RefundRecord) => new URL(claimUrl).hash.slice(1);
-  const claim = (token: string, address?: string) =>
-    server.api('POST', `/v1/refund-claims/${address === undefined ? 'retrieve' : 'address'}`, {
-      key: undefined,
-      body: { token, ...(address !== undefined && { address }) },
-    });
+  const claim = (token: string, address?: string, signature?: string) =>
+    openClaimBrowser(server).claim(token, address, signature);
+  /** Gives an address on Ethereum that the wallet which paid has signed for. */
+  async function claimSigned(refund: RefundRecord & { readonly paymentId: string }): Promise<unknown> {
+    await paidBy(refund.paymentId, wallet);
+    const token = tokenOf(refund);
+    const { signatureText } = (await claim(token)).body.data as { signatureText: string };
+    const text = signatureText.replace('{address}', externalAddresses.evm);
+    return (await claim(token, externalAddresses.evm, eip191Signer.sign(text, walletKey))).body.data[
+      'status'
+    ];
+  }
+  /** The simulated network has senders without keys. */
+  const paidBy = (paymentId: string, sender: string) =>
+    server.database.write((transaction) =>
+      transaction
+        .updateTable('receipts')
+        .set({ senders: JSON.stringify([sender]) })
+        .where('payment_id', '=', paymentId)
+        .execute(),
+    );
+
   it('have a daily limit of their own, beside that of transfers and the saved addresses', async () => {
     await update('--daily-refunds', 'USDT=6', '--daily-limit', 'USDT=1', '--transfers', 'saved');
     const { id: paymentId } = await merchant.fund({ amount: 15 });
@@ -66,36 +87,78 @@ describe.each(engines)('Refunds, on $name', (engine) => {
     expect((await approve(more)).status).toBe('approved');
   });
 
-  it('are approved by themselves up to a value, if they are an excess or were not accepted', async () => {
+  it('are approved automatically up to a value, if the wallet that paid has signed for them', async () => {
     await update('--auto-refund', 'USD=5', '--daily-refunds', 'USDT=1000');
-    const { id: paymentId } = await merchant.fund({ amount: 15 });
-    const partial = await create(paymentId, { kind: 'partial', amount: 1 });
-    const excess = await create(paymentId, { kind: 'excess' });
-    expect(excess.amount).toBe(4.95);
-    for (const [refund, status] of [
-      [partial, 'awaiting_approval'],
-      [excess, 'approved'],
-    ] as const) {
-      expect((await claim(tokenOf(refund), externalAddresses.tron)).body.data['status']).toBe(status);
-    }
-    const { id: larger } = await merchant.fund({ amount: 16 });
-    const much = await create(larger, { kind: 'excess' });
-    expect((await claim(tokenOf(much), externalAddresses.tron)).body.data['status']).toBe(
-      'awaiting_approval',
-    );
+    const make = async (amount: number, body: object) => {
+      const { id } = await merchant.fund({ network: 'ethereum', amount });
+      return { ...(await create(id, body)), paymentId: id };
+    };
+    const excess = await make(14, { kind: 'excess' });
+    expect(await claimSigned(excess)).toBe('approved');
+    expect(await claimSigned(await make(14, { kind: 'partial', amount: 1 }))).toBe('awaiting_approval');
+    expect(await claimSigned(await make(26, { kind: 'excess' }))).toBe('awaiting_approval');
     // A limit in the coin itself, and the daily limit, which leaves it to the merchant.
     await update('--auto-refund', 'USDT=10', '--auto-refund', 'USD=none', '--daily-refunds', 'USDT=1');
-    const { id: third } = await merchant.fund({ amount: 12 });
-    const limited = await create(third, { kind: 'excess' });
-    expect((await claim(tokenOf(limited), externalAddresses.tron)).body.data['status']).toBe(
-      'awaiting_approval',
-    );
+    expect(await claimSigned(await make(12, { kind: 'excess' }))).toBe('awaiting_approval');
     await update('--auto-refund', 'USDT=none', '--daily-refunds', 'USDT=none');
     const audit = (await merchant.command('audit', 'list', '--merchant', merchantId)) as {
       actor: string;
-      action: string;
+      subjectId: string;
+      after: { madeBy?: string };
     }[];
-    expect(audit.filter(({ actor }) => actor.includes('--auto-refund'))).toHaveLength(1);
+    const automatic = audit.filter(({ actor }) => actor.includes('--auto-refund'));
+    expect(automatic).toMatchObject([
+      {
+        subjectId: excess.id,
+        after: { madeBy: expect.stringMatching(/^secret key sk_test_…/) as string },
+      },
+    ]);
+  });
+
+  it('are never approved automatically for whoever has the link: support would pay itself', async () => {
+    await update('--auto-refund', 'USD=50');
+    for (const network of ['tron', 'ethereum'] as const) {
+      const { id } = await merchant.fund({ network, amount: 15 });
+      const refund = await create(id, { kind: 'excess' });
+      const address = network === 'tron' ? externalAddresses.tron : externalAddresses.evm;
+      expect((await claim(tokenOf(refund), address)).body.data['status']).toBe('awaiting_approval');
+      await post(`/v1/refunds/${refund.id}/cancel`);
+    }
+    await update('--auto-refund', 'USD=none');
+  });
+
+  it.runIf(engine.name === 'SQLite')(
+    'are approved automatically for ten times the limit a day, unless the merchant has said how much',
+    async () => {
+      await merchant.sandbox('clock', { advanceSeconds: 86_400 + 60 });
+      await update('--auto-refund', 'USDT=2');
+      const statuses: unknown[] = [];
+      for (let count = 0; count < 12; count += 1) {
+        const { id } = await merchant.fund({ network: 'ethereum', amount: 12 });
+        const refund = await create(id, { kind: 'excess' });
+        statuses.push(await claimSigned({ ...refund, paymentId: id }));
+      }
+      expect(statuses.filter((status) => status === 'approved')).toHaveLength(10);
+      expect(statuses.at(-1)).toBe('awaiting_approval');
+      await update('--auto-refund', 'USDT=none');
+    },
+  );
+
+  it('have a daily limit in money too, which holds for all coins by their value', async () => {
+    await merchant.sandbox('clock', { advanceSeconds: 86_400 + 60 });
+    await update('--daily-refunds', 'USD=6');
+    const { id: paymentId } = await merchant.fund({ amount: 15 });
+    const { id: other } = await merchant.fund({ network: 'ethereum', currency: 'USDC', amount: 15 });
+    const give = (id: string, address: string) => create(id, { kind: 'partial', amount: 4, address });
+    expect((await approve((await give(paymentId, externalAddresses.tron)).id)).status).toBe('approved');
+    const { id } = await give(other, externalAddresses.evm);
+    const refused = await post(`/v1/refunds/${id}/approve`);
+    expect([refused.status, refused.body.message]).toEqual([
+      400,
+      expect.stringContaining('is 6 USD, and with this one it would be') as string,
+    ]);
+    await update('--daily-refunds', 'USD=none');
+    await post(`/v1/refunds/${id}/cancel`);
   });
 
   it('expire after 30 days without an address, and a new link gives 30 more', async () => {

@@ -3,6 +3,7 @@ import { addr, eip191Signer } from 'micro-eth-signer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLog } from '../../src/log.js';
 import type { Answer } from '../support/call.js';
+import { openClaimBrowser } from '../support/claim-browser.js';
 import { engines } from '../support/engines.js';
 import { externalAddresses, openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -27,11 +28,9 @@ describe.each(engines)('A thief, on $name', (engine) => {
 
   const post = (path: string, body: object = {}, key: string | undefined = server.secretKey) =>
     server.api('POST', path, { body, key });
+  /** In a browser without a past, as a thief has one. */
   const claim = (token: string, address?: string, signature?: string) =>
-    server.api('POST', `/v1/refund-claims/${address === undefined ? 'retrieve' : 'address'}`, {
-      key: undefined,
-      body: { token, ...(address !== undefined && { address }), ...(signature && { signature }) },
-    });
+    openClaimBrowser(server).claim(token, address, signature);
   async function refund(body: object, network = 'tron') {
     const { id: paymentId } = await merchant.fund({ amount: 15, network });
     const { data } = (await post(`/v1/payments/${paymentId}/refunds`, body)).body;
@@ -79,6 +78,7 @@ describe.each(engines)('A thief, on $name', (engine) => {
     for (const [address, message] of [
       [ours, /belongs to the shop/],
       ['T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb', /Nobody has this address/],
+      ['TLsV52sRDL79HXGGm9yzwKibb6BeruhUzy', /Nobody has this address/],
       [`${thief.slice(0, -1)}8`, /checksum/],
       [externalAddresses.evm, /not a valid address on/],
       [token, /not a valid address on/],
@@ -89,19 +89,55 @@ describe.each(engines)('A thief, on $name', (engine) => {
     }
   });
 
-  it('cannot swap the address before, at, or after the approval', async () => {
+  it('cannot change the address with the link alone, and the browser that gave it can until the approval', async () => {
     const { id, token } = await refund({ kind: 'excess' });
-    await claim(token, externalAddresses.tron);
-    await claim(token, thief);
+    const payer = openClaimBrowser(server);
+    expect((await payer.claim(token, externalAddresses.tron)).status).toBe(200);
+    expect(code(await claim(token, thief))).toEqual([409, 'invalid_state']);
+    const seenByThief = (await claim(token)).body.data;
+    expect(seenByThief).toMatchObject({ address: 'TJRabP…RTv8', canSetAddress: false });
+    expect((await payer.claim(token)).body.data).toMatchObject({ canSetAddress: true });
+    // A reply that was lost is asked for again, and gives nobody the right to change it.
+    expect((await claim(token, externalAddresses.tron)).status).toBe(200);
+    const stranger = openClaimBrowser(server);
+    await stranger.claim(token, externalAddresses.tron);
+    expect(code(await stranger.claim(token, thief))).toEqual([409, 'invalid_state']);
+    expect((await payer.claim(token, thief)).status).toBe(200);
     const seen = { address: externalAddresses.tron };
     expect(code(await post(`/v1/refunds/${id}/approve`, seen))).toEqual([409, 'invalid_state']);
-    await claim(token, externalAddresses.tron);
+    await payer.claim(token, externalAddresses.tron);
     const before = (await merchant.arrived(thief)).length;
     const { transferId } = (await post(`/v1/refunds/${id}/approve`, seen)).body.data;
-    expect(code(await claim(token, thief))).toEqual([409, 'invalid_state']);
+    expect(code(await payer.claim(token, thief))).toEqual([409, 'invalid_state']);
     await merchant.until(String(transferId), 'success');
-    expect(code(await claim(token, thief))).toEqual([409, 'invalid_state']);
+    expect(code(await payer.claim(token, thief))).toEqual([409, 'invalid_state']);
     expect(await merchant.arrived(thief)).toHaveLength(before);
+  });
+
+  it('gets no cookie that a script or another site could send, and none that opens another refund', async () => {
+    const one = await refund({ kind: 'excess' });
+    const other = await refund({ kind: 'excess' });
+    const payer = openClaimBrowser(server);
+    await payer.claim(one.token, externalAddresses.tron);
+    expect(payer.given).toEqual([
+      expect.stringMatching(
+        /^refund-[0-9a-f]{16}=[\w-]{43}; Path=\/v1\/refund-claims; Max-Age=\d+; HttpOnly; SameSite=Strict$/,
+      ) as string,
+    ]);
+    expect(payer.given[0]).not.toContain(one.id);
+    const owner = openClaimBrowser(server);
+    await owner.claim(other.token, externalAddresses.tron);
+    expect(code(await payer.claim(other.token, thief))).toEqual([409, 'invalid_state']);
+  });
+
+  it('has a new chance only with a new link, which the shop makes', async () => {
+    const { id, token } = await refund({ kind: 'excess' });
+    await claim(token, externalAddresses.tron);
+    const { claimUrl } = (await post(`/v1/refunds/${id}/link`)).body.data as { claimUrl: string };
+    const renewed = new URL(claimUrl).hash.slice(1);
+    expect((await claim(renewed)).body.data).toMatchObject({ canSetAddress: true, address: 'TJRabP…RTv8' });
+    expect((await claim(renewed, thief)).status).toBe(200);
+    expect(code(await claim(renewed, externalAddresses.tron))).toEqual([409, 'invalid_state']);
   });
 
   it('is paid once, however many approve at once', async () => {
@@ -142,18 +178,20 @@ describe.each(engines)('A thief, on $name', (engine) => {
         .where('payment_id', '=', paymentId)
         .execute(),
     );
-    const { signatureText } = (await claim(token)).body.data as { signatureText: string };
+    const payers = openClaimBrowser(server);
+    const { signatureText } = (await payers.claim(token)).body.data as { signatureText: string };
     expect(signatureText).toContain(id);
     const signed = (address: string, by = key) =>
       eip191Signer.sign(signatureText.replace('{address}', address), by);
     const sameWallet = async (address: string, signature?: string) =>
-      (await claim(token, address, signature)).body.data['sameWallet'];
+      (await payers.claim(token, address, signature)).body.data['sameWallet'];
     expect(await sameWallet(payer, signed(payer))).toBe(true);
     expect(await sameWallet(externalAddresses.evm, signed(payer))).toBe(false);
     expect(await sameWallet(payer, signed(payer, `0x${'8'.repeat(64)}`))).toBe(false);
     expect(await sameWallet(payer.toLowerCase(), signed(payer.toLowerCase()))).toBe(true);
     expect(await sameWallet(payer)).toBe(null);
-    expect(code(await claim(token, payer, '0x1234'))).toEqual([400, 'validation_error']);
+    expect(await sameWallet(payer, '0x1234')).toBe(false);
+    expect(code(await payers.claim(token, payer, '0x123'))).toEqual([400, 'validation_error']);
   });
 
   it('finds no token in the log, the database, or a reply that was stored', async () => {
@@ -180,13 +218,38 @@ describe.each(engines)('A thief, on $name', (engine) => {
   });
 });
 
-it('Whoever guesses may guess ten times a minute', async () => {
-  const [engine] = engines;
-  if (!engine) throw new Error('There is no engine');
-  const server = await startServer({ engine, env: { RATE_LIMIT: 'on' } });
+describe('On a server with limits', () => {
+  let server: TestServer;
+  let merchant: MerchantFixture;
+  beforeAll(async () => {
+    const [engine] = engines;
+    if (!engine) throw new Error('There is no engine');
+    server = await startServer({ engine, env: { RATE_LIMIT: 'on' } });
+    merchant = openMerchant(server);
+    await merchant.fund({ amount: 100 });
+  });
+  afterAll(() => server.stop());
   const guess = (path: string, body: object) =>
     server.api('POST', `/v1/refund-claims/${path}`, { key: undefined, body });
-  try {
+
+  it('people who follow their refunds from one address keep nobody out, and guesses are few', async () => {
+    const { id } = await merchant.fund({ amount: 15 });
+    const created = await merchant.ask<{ claimUrl: string }>('POST', `/v1/payments/${id}/refunds`, {
+      body: { kind: 'excess' },
+    });
+    const token = new URL(created.claimUrl).hash.slice(1);
+    for (let times = 0; times < 40; times += 1) {
+      expect((await guess('retrieve', { token })).status).toBe(200);
+    }
+    // Those who sign in to the console come from the same office.
+    const wrong = () =>
+      server.api('POST', '/console/api/sign-in', {
+        key: undefined,
+        body: { token: 'A'.repeat(43) },
+        headers: { 'Sec-Fetch-Site': 'same-origin' },
+      });
+    for (let tries = 0; tries < 10; tries += 1) expect((await wrong()).status).toBe(404);
+    expect((await wrong()).status).toBe(429);
     for (let tries = 0; tries < 5; tries += 1) {
       expect((await guess('retrieve', { token: 'A'.repeat(43) })).status).toBe(404);
       expect((await guess('address', { token: 'A'.repeat(43), address: thief })).status).toBe(404);
@@ -194,7 +257,5 @@ it('Whoever guesses may guess ten times a minute', async () => {
     const eleventh = await guess('retrieve', { token: 'A'.repeat(43) });
     expect([eleventh.status, eleventh.body.data.code]).toEqual([429, 'rate_limited']);
     expect(Number(eleventh.headers.get('retry-after'))).toBeGreaterThan(0);
-  } finally {
-    await server.stop();
-  }
+  });
 });

@@ -168,3 +168,44 @@ contract HostileToken is PlainToken(6) {
         return true;
     }
 }
+
+/// A wallet of one owner, as smart accounts are. It says itself which signatures are its own (EIP-1271).
+contract ContractWallet {
+    address private immutable owner;
+    mapping(bytes32 => bool) private signed;
+    bool private isHostile;
+
+    constructor(address owner_) {
+        owner = owner_;
+    }
+
+    function pay(address token, address to, uint256 value) external {
+        (bool sent, ) = token.call(abi.encodeWithSignature("transfer(address,uint256)", to, value));
+        require(sent, "not sent");
+    }
+
+    /// What a Safe keeps on its chain: the signature of such a hash is empty.
+    function sign(bytes32 hash) external {
+        signed[hash] = true;
+    }
+
+    function turnHostile() external {
+        isHostile = true;
+    }
+
+    function isValidSignature(bytes32 hash, bytes calldata signature) external view returns (bytes4) {
+        if (isHostile) while (true) {}
+        if (signature.length == 0) {
+            require(signed[hash], "not signed");
+            return 0x1626ba7e;
+        }
+        require(signature.length == 65, "length");
+        address signer = ecrecover(
+            hash,
+            uint8(signature[64]),
+            bytes32(signature[:32]),
+            bytes32(signature[32:64])
+        );
+        return signer == owner ? bytes4(0x1626ba7e) : bytes4(0xffffffff);
+    }
+}

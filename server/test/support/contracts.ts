@@ -11,7 +11,7 @@ export interface Artifact {
 }
 
 export type ContractName =
-  'PlainToken' | 'SilentToken' | 'FeeToken' | 'Splitter' | 'Treasury' | 'HostileToken';
+  ('PlainToken' | 'SilentToken' | 'FeeToken' | 'HostileToken') | ('Splitter' | 'Treasury' | 'ContractWallet');
 
 interface CompilerOutput {
   readonly errors?: readonly { readonly severity: string; readonly formattedMessage: string }[];

@@ -11,6 +11,7 @@ import type { Handlers } from '../../src/api/handler.js';
 import { createIdempotency, type Idempotency } from '../../src/api/idempotency.js';
 import { createIpLimits, createLimits } from '../../src/api/limits.js';
 import { mount } from '../../src/api/mount.js';
+import { createCookies } from '../../src/api/cookies.js';
 import { createProblemHandler } from '../../src/api/problem.js';
 import { startRequest } from '../../src/ops/request.js';
 import { newId } from '../../src/shared/ids.js';
@@ -87,6 +88,7 @@ export async function startTable<T extends Record<string, Record<string, Endpoin
       idempotency: options.isIdempotent === false ? undefined : idempotency,
       stopping: stopping.signal,
       sessions: undefined,
+      cookiesOf: createCookies(publicUrl),
       auditLog: createAuditLog(clock),
       keys,
       clock,

@@ -3,7 +3,7 @@
  *
  * Calls that are made together, as in `Promise.all`, are sent in one request.
  */
-import { balanceData } from './abi.js';
+import { balanceData, isValidSignatureData, validSignature } from './abi.js';
 import { balancesCalls, readBalances } from './balance-reader.js';
 import type { BlockId } from '../chain.js';
 import type { NodeClient } from '../../rpc/node-client.js';
@@ -171,6 +171,16 @@ export function createEvmClient(
       }),
 
     /**
+     * Whether a contract takes a signature of a hash for its own (EIP-1271); false if there is no contract. The contract is a
+     * stranger's, so its gas is limited, and no failure of the call is held against the node.
+     */
+    async acceptsSignature(contract: string, hash: string, signature: string): Promise<boolean> {
+      const call = { to: contract, data: isValidSignatureData(hash, signature), gas: signatureGas };
+      const answer = await unlessRefused(ask('eth_call', call, 'latest').then(hexDataOf));
+      return answer?.toLowerCase() === validSignature;
+    },
+
+    /**
      * Balances as the chain counts them, in the order of the addresses.
      * @param token a contract; undefined for the network's own coin
      */
@@ -245,6 +255,9 @@ export function createEvmClient(
     post: (path: string, body: unknown) => node.post(path, body, signal),
   };
 }
+
+/** More than wallets take that verify a passkey themselves: 10,000,000. */
+const signatureGas = '0x989680';
 
 interface Waiting {
   readonly method: string;

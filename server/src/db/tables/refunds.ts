@@ -29,10 +29,14 @@ export const refundTables = {
     rate_at: time(),
     /** In the network's canonical form; null until it is given, and after an erasure. */
     address: text().nullable(),
-    /** 1 if the paying wallet signed for the address, 0 if another one did, null if nothing was signed. */
+    /** 1 if the wallet that paid signed for the address, 0 if that cannot be proven, null if nothing was signed. */
     same_wallet: integer().nullable(),
     /** SHA-256 of the claim's token, in hex. */
     token_digest: text().unique(),
+    /** The same of the secret that the browser keeps which gave the address by the link; null while nobody did. */
+    browser_digest: text().nullable(),
+    /** The key, the person's id, or the command line that made it. */
+    created_by: text(),
     /** Of the transfer that pays it; null until it is approved. */
     transfer_id: text().nullable(),
     tx_hash: text().nullable(),
