@@ -31,7 +31,7 @@ export async function openSqlite(path: string, options: DatabaseOptions = {}): P
   else if (isFile) createDatabaseFile(path);
   const serverLock = isFile && options.isServer === true ? lockForServer(path) : undefined;
   const connect = () => {
-    const connection = new SqliteDatabase(path, { timeout: 5000 });
+    const connection = new SqliteDatabase(path, { timeout: longLockMs });
     connection.pragma('journal_mode = WAL');
     // A committed payment must survive a power cut, so every commit is synced.
     connection.pragma('synchronous = FULL');
@@ -186,8 +186,14 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
   }
 }
 
+/** How long a statement waits for a lock of another program. The whole process waits with it. */
+const longLockMs = 5000;
+/** The same, if the one before has waited in vain: there are many, and the process must answer. */
+const shortLockMs = 20;
+
 class GuardedSqliteDriver extends SqliteDriver {
   readonly #connection: Connection;
+  #lockMs = longLockMs;
 
   constructor(connection: Connection) {
     super({ database: connection });
@@ -206,7 +212,19 @@ class GuardedSqliteDriver extends SqliteDriver {
     // Takes the write lock at once, so that a CLI command running next to the server waits instead of failing at its
     // first write. A read-only transaction needs no write lock.
     const begin = settings?.accessMode === 'read only' ? 'begin' : 'begin immediate';
-    await connection.executeQuery(CompiledQuery.raw(begin));
+    try {
+      await connection.executeQuery(CompiledQuery.raw(begin));
+    } catch (error) {
+      this.#waitFor(shortLockMs);
+      throw error;
+    }
+    this.#waitFor(longLockMs);
+  }
+
+  #waitFor(ms: number): void {
+    if (ms === this.#lockMs) return;
+    this.#lockMs = ms;
+    this.#connection.prepare(`pragma busy_timeout = ${ms}`).get();
   }
 
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
