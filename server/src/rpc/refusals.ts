@@ -1,5 +1,5 @@
 /** What nodes and providers say when they do not answer: each in a form of its own. */
-import { RpcFailure } from './node-error.js';
+import type { RpcFailure } from './node-error.js';
 
 type JsonObject = Readonly<Record<string, unknown>>;
 

@@ -55,7 +55,7 @@ class Core {
       const changed = this.change?.(call);
       const result = changed === undefined ? this.answer(call) : changed;
       if (result instanceof Refusal)
-        return { id, ...(!this.isStrict && { result: null }), error: { ...result } };
+        return { id, ...(!this.isStrict && { result: null }), error: result };
       return { id, result, ...(!this.isStrict && { error: null }) };
     });
     return { status: 200, body: JSON.stringify(calls.length > 1 ? answers : answers[0]) };
