@@ -77,6 +77,8 @@ const settleMs = 200;
  * @csspart time-log - The time log, with its title.
  * @csspart log - The list of log entries.
  * @csspart copy-log - The button that copies the time log.
+ * @csspart copy-field - The field with what the browser did not copy, selected to be copied by hand.
+ * @csspart close-copy-field - The button that takes this field away.
  * @csspart redirect - The line that counts down to the return to the shop.
  * @csspart paid - What was paid, to whom and when.
  * @csspart excess - What arrived beyond the amount due.

@@ -559,7 +559,7 @@ describe('copying', () => {
         await waitFor(() => hasPart(element, 'copy-field') && Boolean(selectedIn(element)));
         expect(selectedIn(element)).to.equal(value);
         expect(fieldOf(element)?.readOnly).to.equal(true);
-        expect(fieldOf(element)?.labels?.[0]?.textContent).to.equal(
+        expect(fieldOf(element)?.labels[0]?.textContent).to.equal(
           'Copying is blocked here. Copy the selected text yourself.',
         );
         for (const row of ['copy-address', 'copy-amount', 'notice'])
