@@ -6,7 +6,7 @@ import type { LookupAddress } from 'node:dns';
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { destinationsOf, type Address } from '../shared/embedded-addresses.js';
+import { destinationsOf, type Address } from './embedded-addresses.js';
 import { errorMessage } from '../shared/error-message.js';
 import type { Mode } from '../shared/scope.js';
 

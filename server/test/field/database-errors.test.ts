@@ -138,7 +138,7 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
         const results = await Promise.allSettled(
           statements.map((text) => sql.raw(text).execute(transaction)),
         );
-        errors.push(...results.map((result) => (result.status === 'rejected' ? result.reason : undefined)));
+        for (const result of results) errors.push(result.status === 'rejected' ? result.reason : undefined);
         throw errors[2];
       });
       await Promise.all([expect(failing).rejects.toMatchObject({ code }), stop(how)]);
