@@ -72,6 +72,7 @@ const ways: readonly Way[] = [
     pairs: [['modal', 'flow']],
     page: (stage, reference) => tagOf(stage, reference).replace(' ', ' mode="modal" '),
     async go(payer) {
+      await payer.see('trigger');
       // A pointer that comes near has both loaded.
       await payer.tab.run(() => {
         const root = document.querySelector('crypto-checkout')?.shadowRoot;
