@@ -7,7 +7,7 @@ import { scopeOf } from '../shared/scope.js';
 import { isSignedBy } from './address-rules.js';
 import type { Approval } from './approval.js';
 import type { LockedRefund, RefundChanges, RefundsDeps } from './change-refund.js';
-import * as store from './store.js';
+import { createRefundStore } from './store.js';
 import { tokenDigest } from '../shared/token.js';
 import { signatureText, viewClaim } from './view.js';
 
@@ -19,6 +19,7 @@ export interface GivenAddress {
 
 export function createClaims(deps: RefundsDeps, changes: RefundChanges, approval: Approval) {
   const { database, clock, currencies, payments, merchants, checkAddress } = deps;
+  const store = createRefundStore(deps.personalData);
 
   /** The same answer for all that leads nowhere, so that a token tells nothing of a refund that has ended. */
   function ensureOpen(row: RefundTable | undefined): RefundTable {
