@@ -169,6 +169,7 @@ export async function fill(sql, payments, templates) {
   await copy(sql, 'bank_accounts', accounts, templates.bankAccount, {
     ...spread(accounts),
     account_number: `'00' || (10000000 + s.i)`,
+    number_index: `'00' || (10000000 + s.i)`,
   });
   const transfers = oneOf(200, payments);
   await copy(sql, 'transfers', transfers, templates.transfer, spread(transfers));

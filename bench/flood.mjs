@@ -1,5 +1,6 @@
 /** `npm run bench -- flood`: how much slower others' requests become while strangers flood the same server. */
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { availableParallelism, constants, cpus, setPriority } from 'node:os';
@@ -112,7 +113,7 @@ async function main(engine) {
     }));
     for (let round = -1; round < Number(options.rounds); round += 1) {
       for (const one of cases) {
-        const stop = one.calls.length > 0 ? startFlood(server.url, one) : undefined;
+        const stop = one.calls.length > 0 ? await startFlood(server.url, one) : undefined;
         await delay(500);
         const [secret, payer] = await Promise.all([
           timeReads(server.url, verify, '127.0.0.1'),
@@ -371,13 +372,14 @@ async function paidInSmallParts(databaseUrl, { url, publicKey: key }) {
  * Floods the server from a thread of its own, so that the clock of the measurement does not wait for it.
  * @param {string} url
  * @param {Flood} flood
- * @returns {() => Promise<Map<number, number>>} stops it, and resolves to the number of answers by status
+ * @returns {Promise<() => Promise<Map<number, number>>>} resolves when it floods; stops it, and resolves to the number of answers by status
  */
-function startFlood(url, { calls, from, waitsForLimits, perSecond }) {
+async function startFlood(url, { calls, from, waitsForLimits, perSecond }) {
   const worker = new Worker(new URL(import.meta.url), {
     argv: process.argv.slice(2),
     workerData: { url, calls, from, waitsForLimits, perSecond },
   });
+  await once(worker, 'message');
   return () =>
     new Promise((resolve, reject) => {
       worker.once('message', resolve).once('error', reject);
@@ -396,6 +398,7 @@ async function runFlood({ url, calls, from, waitsForLimits, perSecond }) {
   const answers = new Map();
   let isOver = false;
   parentPort?.once('message', () => (isOver = true));
+  parentPort?.postMessage('started');
   const agents = from.map(
     (localAddress) => new Agent({ keepAlive: true, localAddress, maxSockets: mostUnanswered }),
   );

@@ -7,6 +7,7 @@ import { sql } from 'kysely';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommandLine } from './support/command-line.js';
+import { invite, openBrowser } from './support/browser.js';
 import { engines, type TestDatabase } from './support/engines.js';
 import { startReceiver, type Receiver } from './webhooks/receiver.js';
 import { openShop, type Shop } from './webhooks/shop.js';
@@ -15,8 +16,18 @@ const newKey = () => randomBytes(32).toString('base64');
 
 const ada = { email: 'Ada.Lovelace@Example.com', fullName: 'Ada Lovelace', phoneNumber: '+15550142' };
 const grace = { email: 'grace@hopper.example', fullName: 'Grace Hopper', phoneNumber: '+15550177' };
-/** What tells who they are. */
-const theirTexts = /lovelace|hopper|15550142|15550177/i;
+const refundAddress = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
+const account = { accountNumber: '0123456785', accountBank: '058', accountName: 'Countess Bankholder' };
+const wrote = {
+  redirectUrl: 'https://shop.example/thanks?token=planted-token&payer=ada.lovelace%40example.com',
+  metadata: { note: 'planted-note', contact: ada.email },
+};
+const reason = 'planted-reason for ada.lovelace@example.com';
+/** What tells who they are, or was written about them. */
+const theirTexts = new RegExp(
+  `lovelace|hopper|15550142|15550177|planted-|${refundAddress}|${account.accountNumber}|bankholder|planted-browser`,
+  'i',
+);
 
 describe.each(engines)('payers’ data under a data key, on $name', (engine) => {
   let directory = '';
@@ -65,7 +76,7 @@ describe.each(engines)('payers’ data under a data key, on $name', (engine) => 
     return JSON.stringify(rows);
   }
 
-  const create = { amount: 10, baseCurrency: 'USD', txRef: 'order-1' };
+  const create = { amount: 10, baseCurrency: 'USD', txRef: 'order-1', ...wrote };
   const idempotent = { 'Idempotency-Key': 'once' };
   const pay = (key = idempotent) =>
     ask<{ payment: { id: string } }>('POST', '/v1/payments/checkout', { ...create, customer: ada }, key);
@@ -85,8 +96,14 @@ describe.each(engines)('payers’ data under a data key, on $name', (engine) => 
     const status = async () => (await ask<{ status: string }>('GET', `/v1/transactions/${paymentId}`)).status;
     await expect.poll(status, { timeout: 10_000 }).toBe('success');
     await ask('POST', `/v1/payments/${paymentId}/refunds`, {
-      ...{ kind: 'partial', amount: 4 },
-      reason: 'requested_by_customer',
+      ...{ kind: 'partial', amount: 4, address: refundAddress },
+      ...{ reason, metadata: wrote.metadata },
+    });
+    await ask('POST', '/v1/bank-accounts', { ...account, country: 'NG', currency: 'NGN' });
+    const token = await invite(open().server, 'manager', 'Colleague@Planted.example');
+    await openBrowser(open().server.url).send('POST', '/console/api/sign-in', {
+      body: { token },
+      headers: { 'User-Agent': 'planted-browser/1.0' },
     });
     const plan = await ask<{ id: string }>('POST', '/v1/payment-plans', {
       ...{ planName: 'Monthly', amount: 5, currency: 'USD', currencies: ['USDT'], frequency: 'monthly' },
@@ -124,7 +141,36 @@ describe.each(engines)('payers’ data under a data key, on $name', (engine) => 
     }
   });
 
+  it('are in none of the rows of the people who use the console, and of their sessions', async () => {
+    const { reader } = open().server.database;
+    const people = await reader.selectFrom('people').selectAll().execute();
+    const sessions = await reader.selectFrom('sessions').selectAll().execute();
+    expect([people.length, sessions.length]).toEqual([2, 1]);
+    expect(JSON.stringify([people, sessions])).not.toMatch(/planted|owner@shop|127\.0\.0\.1|node|undici/i);
+  });
+
   async function expectAsWithoutKey(): Promise<void> {
+    const [refund] = await found('/v1/refunds');
+    expect(refund).toMatchObject({ reason, address: refundAddress, metadata: wrote.metadata });
+    expect(await found('/v1/transactions?txRef=order-1')).toMatchObject([wrote]);
+    const accounts = await found('/v1/bank-accounts');
+    expect(accounts).toMatchObject([account]);
+    const again = await open().server.api('POST', '/v1/bank-accounts', {
+      body: { ...account, accountNumber: ' 0123-456785', country: 'NG', currency: 'NGN' },
+    });
+    expect(again.body.data.code).toBe('bank_account_exists');
+    const { people } = open().server.app;
+    const { merchantId } = open().server.bootstrapped;
+    const [first, second] = await people.list(merchantId);
+    expect([first?.email, second?.email]).toEqual(['colleague@planted.example', 'owner@shop.example']);
+    const { reader } = open().server.database;
+    expect(await people.find(reader, merchantId, 'COLLEAGUE@planted.example')).toBe(first?.id);
+    // Invited again, under whichever key, they are not added a second time.
+    await invite(open().server, 'manager', 'colleague@planted.example');
+    expect(await people.list(merchantId)).toHaveLength(2);
+    const [session] = await people.sessions.list(first?.id ?? '');
+    expect(session).toMatchObject({ address: '127.0.0.1', user_agent: 'planted-browser/1.0' });
+
     const record = { customer: ada.email, description: 'Payment from Ada Lovelace', customerDetails: ada };
     expect(await found(`/v1/transactions?customer=${ada.email.toUpperCase()}`)).toMatchObject([record]);
     expect(await found(`/v1/customers?email=${ada.email.toLowerCase()}`)).toMatchObject([ada]);
@@ -193,10 +239,27 @@ describe.each(engines)('payers’ data under a data key, on $name', (engine) => 
     const [record] = await found('/v1/transactions?txRef=order-1');
     expect(record).toMatchObject({ description: 'Payment from an erased customer' });
     expect(JSON.stringify(record)).not.toMatch(/lovelace|15550142/i);
+    expect(record).toMatchObject({ metadata: { note: 'planted-note' } });
+    expect(JSON.stringify(await found('/v1/refunds'))).not.toMatch(/lovelace|TJRab/i);
     expect(await found(`/v1/customers?email=${ada.email}`)).toEqual([]);
     for (const event of await open().events()) {
       const { body } = await ask<{ body: string }>('GET', `/v1/webhooks/${event.id}`);
       expect(body).not.toMatch(/lovelace|15550142/i);
     }
+  });
+
+  it('that were stored in clear are read, and encrypted by a rotation', async () => {
+    const former = database;
+    database = await engine.create();
+    await start([]);
+    await open().setEndpoint(receiver);
+    await live();
+    expect(await dump()).toMatch(/planted-note/);
+    await start([first]);
+    await expectAsWithoutKey();
+    await command('data-key', 'rotate');
+    expect(await dump()).not.toMatch(theirTexts);
+    await expectAsWithoutKey();
+    await former.dispose();
   });
 });

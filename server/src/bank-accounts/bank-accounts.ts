@@ -2,7 +2,10 @@
 import type { Api, Data, Input } from 'crypto-checkout/contract';
 import type { Bank, Banks } from './banks.js';
 import { isoTime } from '../shared/clock.js';
+import { lockName } from '../db/locks.js';
+import type { PersonalData } from '../db/personal-data.js';
 import type { RoomDeps } from '../db/room-deps.js';
+import type { BankAccountTable } from '../db/schema.js';
 import type { Countries, Country } from './countries.js';
 import { requireCurrency } from '../money/amounts.js';
 import { invalidField, orNotFound, Problem } from '../shared/problem.js';
@@ -20,13 +23,14 @@ type NewBankAccount = Input<Api['bankAccounts']['create']>['body'];
 export type BankAccounts = ReturnType<typeof createBankAccounts>;
 
 interface BankAccountsDeps extends RoomDeps {
+  readonly personalData: PersonalData;
   readonly countries: Countries;
   readonly banks: Banks;
   readonly accountNames: Readonly<Record<Mode, AccountNames>>;
 }
 
 export function createBankAccounts(deps: BankAccountsDeps) {
-  const { database, clock, newId, countries, currencies, banks, accountNames } = deps;
+  const { database, clock, newId, countries, currencies, banks, accountNames, personalData } = deps;
 
   function countryOf(codeOrName: string): Country {
     const country = countries.find(codeOrName);
@@ -51,8 +55,20 @@ export function createBankAccounts(deps: BankAccountsDeps) {
     return bank;
   }
 
+  const open = (row: StoredBankAccount) => personalData.openRow('bank_accounts', row);
+
   const locked = async (transaction: Transaction, scope: Scope, id: string) =>
-    orNotFound(await store.lockBankAccount(transaction, scope, id), 'bank account');
+    open(orNotFound(await store.lockBankAccount(transaction, scope, id), 'bank account'));
+
+  /** @returns false if the merchant already has this account */
+  async function insert(transaction: Transaction, { merchantId, mode }: Scope, row: BankAccountTable) {
+    // The unique index compares neither index values of different keys nor those with numbers that were stored in clear.
+    if (personalData.isRotating)
+      await lockName(transaction, `bank account ${merchantId}/${mode}/${row.account_number}`);
+    const indexes = personalData.accountIndexes(merchantId, row.account_number);
+    if (await store.hasBankAccount(transaction, row, indexes)) return false;
+    return store.insertBankAccount(transaction, personalData.sealRow('bank_accounts', row));
+  }
 
   return {
     /** Problems: `validation_error`, `unsupported_currency`, `bank_account_exists`. */
@@ -60,12 +76,14 @@ export function createBankAccounts(deps: BankAccountsDeps) {
       const country = countryOf(input.country);
       const currency = currencyOf(input.currency);
       const bank = bankOf(country.code, input.accountBank);
+      const number = parseAccountNumber(input.accountNumber, bank);
       const now = clock.now(scope);
       const row = {
         id: newId(),
         merchant_id: scope.merchantId,
         mode: scope.mode,
-        account_number: parseAccountNumber(input.accountNumber, bank),
+        account_number: number,
+        number_index: personalData.accountIndex(scope.merchantId, number),
         bank_code: bank.code,
         bank_name: bank.name,
         country: country.code,
@@ -75,7 +93,7 @@ export function createBankAccounts(deps: BankAccountsDeps) {
         created_at: now,
         updated_at: now,
       };
-      if (!(await store.insertBankAccount(transaction, row))) {
+      if (!(await insert(transaction, scope, row))) {
         throw new Problem(
           'bank_account_exists',
           `An account with this number at ${bank.name} in ${currency} already exists`,
@@ -88,7 +106,7 @@ export function createBankAccounts(deps: BankAccountsDeps) {
     /** Problem: `not_found`. */
     async retrieve(scope: Scope, id: string): Promise<BankAccount> {
       const row = orNotFound(await store.findBankAccount(database.reader, scope, id), 'bank account');
-      return view(row);
+      return view(open(row));
     },
 
     async list(scope: Scope, query: Input<Api['bankAccounts']['list']>['query']): Promise<Page<BankAccount>> {
@@ -97,7 +115,7 @@ export function createBankAccounts(deps: BankAccountsDeps) {
         country: query.country && (countries.find(query.country)?.code ?? query.country),
         currency: query.currency?.toUpperCase(),
       });
-      return { rows: rows.map(view), total };
+      return { rows: rows.map((row) => view(open(row))), total };
     },
 
     /** Makes an account the primary one, replacing the previous one. Problem: `not_found`. */
@@ -146,7 +164,7 @@ export function createBankAccounts(deps: BankAccountsDeps) {
     /** An account, unless it is archived. */
     async find(reader: Reader, scope: Scope, id: string): Promise<BankAccount | undefined> {
       const row = await store.findBankAccount(reader, scope, id);
-      return row && view(row);
+      return row && view(open(row));
     },
   };
 }

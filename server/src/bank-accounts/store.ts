@@ -3,7 +3,7 @@ import type { Api, Input } from 'crypto-checkout/contract';
 import type { ExpressionBuilder } from 'kysely';
 import { forUpdate } from '../db/locks.js';
 import { isListed, readPage } from '../db/pages.js';
-import { having, inScope, rowById, updateRow } from '../db/rows.js';
+import { hasRows, having, inScope, rowById, updateRow } from '../db/rows.js';
 import type { BankAccountTable, Schema } from '../db/schema.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
@@ -20,12 +20,27 @@ export async function insertBankAccount(transaction: Transaction, row: BankAccou
     .values(row)
     .onConflict((conflict) =>
       conflict
-        .columns(['merchant_id', 'mode', 'country', 'bank_code', 'account_number', 'currency'])
+        .columns(['merchant_id', 'mode', 'country', 'bank_code', 'number_index', 'currency'])
         .where('archived_at', 'is', null)
         .doNothing(),
     )
     .executeTakeFirst();
   return result.numInsertedOrUpdatedRows === 1n;
+}
+
+/** Whether the merchant has an account like this one, under any of these index values. */
+export function hasBankAccount(
+  transaction: Transaction,
+  { merchant_id, mode, country, bank_code, currency }: BankAccountTable,
+  numberIndexes: readonly string[],
+): Promise<boolean> {
+  return hasRows(
+    transaction
+      .selectFrom('bank_accounts')
+      .where((e) => e.and({ merchant_id, mode, country, bank_code, currency }))
+      .where('number_index', 'in', numberIndexes)
+      .where('archived_at', 'is', null),
+  );
 }
 
 /** The account's own id if it is its merchant's primary one, otherwise null. */

@@ -1,5 +1,5 @@
 /**
- * Payers' data as rows keep it: encrypted if there is a data key, and bound to its row and column, so that a value that is moved
+ * Payers' and people's data as rows keep it: encrypted if there is a data key, and bound to its row and column, so that a value that is moved
  * to another row cannot be read there. What it is searched by stands beside it as an index value: see `DataKeys.index`.
  */
 import type { DataKeys } from '../shared/data-keys.js';
@@ -20,6 +20,26 @@ export interface Person {
   readonly phoneNumber?: string | undefined;
 }
 
+/**
+ * Columns that are sealed each by itself, of tables whose rows have an id: what people and shops wrote. Empty texts and nulls stay as
+ * they are.
+ */
+export const sealedColumns = {
+  payments: ['redirect_url', 'metadata'],
+  refunds: ['reason', 'address', 'metadata'],
+  bank_accounts: ['account_number', 'account_name'],
+  people: ['email'],
+  sessions: ['address', 'user_agent'],
+} as const satisfies { readonly [Name in keyof Schema]?: readonly (keyof Schema[Name])[] };
+
+type SealedName = keyof typeof sealedColumns;
+type SealedPart<Name extends SealedName> = { readonly id: string } & Readonly<
+  Partial<Record<(typeof sealedColumns)[Name][number], string | null>>
+>;
+
+/** In front of a text that is stored as it is, and could be taken for an encrypted one. */
+const escape = '\\';
+
 type Owned = Pick<PaymentTable, 'id' | 'merchant_id'>;
 
 type ReplyKey = Pick<Schema['idempotency_replies'], 'merchant_id' | 'mode' | 'hash'>;
@@ -37,11 +57,59 @@ export function createPersonalData(dataKeys: DataKeys) {
   const replyPlace = ({ merchant_id: merchantId, mode, hash }: ReplyKey) =>
     `idempotency_replies.reply of ${merchantId}/${mode}/${hash}`;
   const digestPlace = 'a digest of a request or a reply';
+  const accountIndex = (merchantId: string) => `bank_accounts.number_index of ${merchantId}`;
+  const personIndex = (merchantId: string) => `people.email_index of ${merchantId}`;
+
+  function sealText(text: string, place: string): string {
+    if (text === '') return text;
+    if (dataKeys.current !== undefined) return dataKeys.seal(text, place);
+    return /^(sealed:|\\)/.test(text) ? escape + text : text;
+  }
+  const openText = (stored: string, place: string): string =>
+    stored.startsWith(escape) ? stored.slice(escape.length) : dataKeys.open(stored, place);
+
+  function changeTexts<Name extends SealedName, Row extends SealedPart<Name>>(
+    name: Name,
+    row: Row,
+    change: (text: string, place: string) => string,
+  ): Row {
+    const changed: Record<string, unknown> = { ...row };
+    for (const column of sealedColumns[name]) {
+      const value = changed[column];
+      if (typeof value === 'string') changed[column] = change(value, `${name}.${column} of ${row.id}`);
+    }
+    // The cast is safe: texts became texts.
+    return changed as Row;
+  }
 
   return {
     isCurrent: dataKeys.isCurrent,
     /** Servers may encrypt with different keys now, and so write different index values. */
     isRotating: dataKeys.ids.length > 1,
+
+    /** A row as it is stored. */
+    sealRow: <Name extends SealedName, Row extends SealedPart<Name>>(name: Name, row: Row): Row =>
+      changeTexts(name, row, sealText),
+    /** A row that was read, with its texts. */
+    openRow: <Name extends SealedName, Row extends SealedPart<Name>>(name: Name, row: Row): Row =>
+      changeTexts(name, row, openText),
+
+    /** Its sealed columns under the current key. */
+    resealed<Name extends SealedName, Row extends SealedPart<Name>>(name: Name, row: Row): Partial<Row> {
+      const sealed = changeTexts(name, changeTexts(name, row, openText), sealText);
+      const columns: readonly string[] = sealedColumns[name];
+      return Object.fromEntries(
+        Object.entries(sealed).filter(([column]) => columns.includes(column)),
+      ) as Partial<Row>;
+    },
+
+    /** What a bank account's number is found by. */
+    accountIndex: (merchantId: string, number: string) => dataKeys.index(number, accountIndex(merchantId)),
+    accountIndexes: (merchantId: string, number: string) =>
+      dataKeys.indexes(number, accountIndex(merchantId)),
+    /** What a colleague's email, in lower case, is found by. */
+    colleagueIndex: (merchantId: string, email: string) => dataKeys.index(email, personIndex(merchantId)),
+    colleagueIndexes: (merchantId: string, email: string) => dataKeys.indexes(email, personIndex(merchantId)),
 
     payerColumns: (
       { id, merchant_id: merchantId }: Owned,

@@ -36,18 +36,22 @@ export async function hasActiveSubscription(transaction: Transaction, customerId
 }
 
 /** The refunds of payments that nobody has paid or ended yet, and the addresses of those that ended without being paid. */
-export async function findRefundAddresses(transaction: Transaction, paymentIds: readonly string[]) {
+export async function findRefundAddresses(
+  transaction: Transaction,
+  paymentIds: readonly string[],
+  personalData: PersonalData,
+) {
   const rows = await inChunks(paymentIds, (chunk) =>
     transaction
       .selectFrom('refunds')
-      .select(['status', 'address'])
+      .select(['id', 'status', 'address'])
       .where('payment_id', 'in', chunk)
       .where('status', 'in', ['awaiting_address', 'awaiting_approval', 'cancelled', 'expired'])
       .execute(),
   );
   return {
     open: rows.filter(({ status }) => status.startsWith('awaiting')).length,
-    unpaid: rows.flatMap(({ address }) => address ?? []),
+    unpaid: rows.flatMap((row) => personalData.openRow('refunds', row).address ?? []),
   };
 }
 
@@ -75,6 +79,44 @@ export async function erasePayment(
     .set({ ...payer, parts_version: sql<number>`parts_version + 1` })
     .where('id', '=', id)
     .execute();
+}
+
+const setRefund = updateRow('refunds');
+const setPayment = updateRow('payments');
+
+/** Rewrites what the shop wrote to these payments and their refunds: where their payers went, metadata and reasons. */
+export async function rewriteTexts(
+  transaction: Transaction,
+  paymentIds: readonly string[],
+  personalData: PersonalData,
+  rewrite: { readonly json: Rewrite; readonly text: Rewrite },
+): Promise<void> {
+  const { openRow, sealRow } = personalData;
+  const metadataOf = (json: string | null) => (json === null ? null : (rewrite.json(json) ?? json));
+  const payments = await inChunks(paymentIds, (chunk) =>
+    transaction
+      .selectFrom('payments')
+      .select(['id', 'redirect_url', 'metadata'])
+      .where('id', 'in', chunk)
+      .execute(),
+  );
+  for (const row of payments) {
+    const { id, redirect_url: url, metadata } = openRow('payments', row);
+    const rewritten = { id, redirect_url: rewrite.text(url) ?? url, metadata: metadataOf(metadata) };
+    await setPayment(transaction, id, sealRow('payments', rewritten));
+  }
+  const refunds = await inChunks(paymentIds, (chunk) =>
+    transaction
+      .selectFrom('refunds')
+      .select(['id', 'reason', 'metadata'])
+      .where('payment_id', 'in', chunk)
+      .execute(),
+  );
+  for (const row of refunds) {
+    const { id, reason, metadata } = openRow('refunds', row);
+    const rewritten = { id, reason: rewrite.text(reason) ?? reason, metadata: metadataOf(metadata) };
+    await setRefund(transaction, id, sealRow('refunds', rewritten));
+  }
 }
 
 const setEvent = updateRow('outbox');

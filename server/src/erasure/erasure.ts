@@ -13,7 +13,7 @@ export function createErasure(auditLog: AuditLog, newId: NewId, personalData: Pe
   return {
     /**
      * Replaces the email, names and phone numbers of whoever has this email, in both modes, in customers, payments,
-     * descriptions, webhook payloads and stored replies. Amounts, transactions and references stay.
+     * descriptions, webhook payloads and stored replies, and the email in redirect URLs, metadata and reasons of refunds. Amounts, transactions and references stay.
      * Problems: `not_found`, `invalid_state` if a subscription is active or a refund is open.
      * @returns how many records were changed, and what stands in place of the email now
      */
@@ -31,7 +31,7 @@ export function createErasure(auditLog: AuditLog, newId: NewId, personalData: Pe
         );
       }
       const paymentIds = payments.map(({ id }) => id);
-      const { open, unpaid } = await store.findRefundAddresses(transaction, paymentIds);
+      const { open, unpaid } = await store.findRefundAddresses(transaction, paymentIds, personalData);
       if (open > 0) {
         throw invalidState(
           'A refund of the customer is open. Pay or cancel it first: POST /v1/refunds/{id}/cancel',
@@ -50,6 +50,10 @@ export function createErasure(auditLog: AuditLog, newId: NewId, personalData: Pe
         const columns = personalData.payerColumns({ id, merchant_id: merchantId }, payer);
         await store.erasePayment(transaction, id, columns);
       }
+      await store.rewriteTexts(transaction, paymentIds, personalData, {
+        json: redact,
+        text: (text) => text.replaceAll(emailIn(email), replacedBy),
+      });
       const webhooks = await store.rewriteWebhooks(transaction, merchantId, personalData, redact);
       const storedReplies = await store.rewriteReplies(transaction, merchantId, personalData, redact);
       const counts = { customers: customers.length, payments: payments.length, webhooks, storedReplies };
@@ -69,7 +73,7 @@ const erasedDescription = 'Payment from an erased customer';
 
 /** Replaces the email in any case, wherever it stands, and what is told of its owner beside it. */
 function createRedact(email: string, replacedBy: string, addresses: ReadonlySet<string>) {
-  const emailPattern = new RegExp(escapePattern(email), 'giu');
+  const emailPattern = emailIn(email);
   const text = (value: string): string =>
     value.startsWith('Payment from ') ? erasedDescription : value.replaceAll(emailPattern, replacedBy);
   const walk = (value: unknown): unknown => {
@@ -82,9 +86,14 @@ function createRedact(email: string, replacedBy: string, addresses: ReadonlySet<
   /** @returns undefined if the JSON contains neither the email nor an address */
   return (json: string): string | undefined => {
     const isConcerned =
-      json.toLowerCase().includes(email) || [...addresses].some((address) => json.includes(address));
+      json.search(emailPattern) >= 0 || [...addresses].some((address) => json.includes(address));
     return isConcerned ? JSON.stringify(walk(JSON.parse(json))) : undefined;
   };
+}
+
+/** The email in any case, and as it is written in addresses of pages. */
+function emailIn(email: string): RegExp {
+  return new RegExp([email, encodeURIComponent(email)].map(escapePattern).join('|'), 'giu');
 }
 
 function escapePattern(text: string): string {

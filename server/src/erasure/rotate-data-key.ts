@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/database.js';
 import { everyPage } from '../db/pages.js';
-import type { PersonalData } from '../db/personal-data.js';
+import { sealedColumns, type PersonalData } from '../db/personal-data.js';
 import type { Schema } from '../db/schema.js';
 
 type Cells = Readonly<Record<string, unknown>>;
@@ -11,7 +11,8 @@ interface SealedTable {
   readonly name: keyof Schema;
   /** Tells its rows apart. */
   readonly key: readonly string[];
-  readonly column: string;
+  /** What is encrypted anew if one of these is not under the current key. */
+  readonly columns: readonly string[];
   /** @returns the columns to change */
   reseal(row: Cells): Cells;
 }
@@ -20,29 +21,52 @@ interface SealedTable {
 const sealedTable = <Name extends keyof Schema>(
   name: Name,
   key: readonly (keyof Schema[Name] & string)[],
-  column: keyof Schema[Name] & string,
+  columns: readonly (keyof Schema[Name] & string)[],
   reseal: (row: Schema[Name]) => Partial<Schema[Name]>,
-): SealedTable => ({ name, key, column, reseal: (row) => reseal(row as Schema[Name]) });
+): SealedTable => ({ name, key, columns, reseal: (row) => reseal(row as Schema[Name]) });
 
 /** Each place where personal data is. */
 const sealedTables = (personalData: PersonalData): readonly SealedTable[] => [
-  sealedTable('payments', ['id'], 'payer', (row) => personalData.payerColumns(row, personalData.payer(row))),
-  sealedTable('customers', ['id'], 'person', (row) =>
+  sealedTable('payments', ['id'], ['payer', ...sealedColumns.payments], (row) => ({
+    ...personalData.payerColumns(row, personalData.payer(row)),
+    ...personalData.resealed('payments', row),
+  })),
+  sealedTable('customers', ['id'], ['person'], (row) =>
     personalData.personColumns(row, personalData.person(row)),
   ),
-  sealedTable('outbox', ['id'], 'data', (row) => ({
+  sealedTable('refunds', ['id'], sealedColumns.refunds, (row) => personalData.resealed('refunds', row)),
+  sealedTable('bank_accounts', ['id'], sealedColumns.bank_accounts, (row) => {
+    const { account_number: number } = personalData.openRow('bank_accounts', row);
+    return {
+      ...personalData.resealed('bank_accounts', row),
+      number_index: personalData.accountIndex(row.merchant_id, number),
+    };
+  }),
+  sealedTable('people', ['id'], sealedColumns.people, (row) => {
+    const { email } = personalData.openRow('people', row);
+    return {
+      ...personalData.resealed('people', row),
+      email_index: personalData.colleagueIndex(row.merchant_id, email),
+    };
+  }),
+  sealedTable('sessions', ['id'], sealedColumns.sessions, (row) => personalData.resealed('sessions', row)),
+  sealedTable('outbox', ['id'], ['data'], (row) => ({
     data: personalData.sealEvent(row.id, personalData.openEvent(row)),
   })),
-  sealedTable('webhook_tries', ['event_id', 'tried_at', 'duration_ms'], 'response_excerpt', (row) => ({
+  sealedTable('webhook_tries', ['event_id', 'tried_at', 'duration_ms'], ['response_excerpt'], (row) => ({
     response_excerpt: personalData.sealResponse(
       row.event_id,
       personalData.openResponse(row.event_id, row.response_excerpt),
     ),
   })),
-  sealedTable('idempotency_replies', ['merchant_id', 'mode', 'hash'], 'reply', (row) => ({
+  sealedTable('idempotency_replies', ['merchant_id', 'mode', 'hash'], ['reply'], (row) => ({
     reply: personalData.sealReply(row, personalData.openReply(row, row.reply)),
   })),
 ];
+
+/** PostgreSQL cannot tell the type of a null that is compared. */
+const isSame = (cell: string, value: unknown) =>
+  value === null ? sql`${sql.ref(cell)} is null` : sql`${sql.ref(cell)} = ${value}`;
 
 const pageSize = 200;
 
@@ -71,7 +95,7 @@ export async function rotatePersonalData(
 
 async function rotateTable(
   database: Database,
-  { name, key, column, reseal }: SealedTable,
+  { name, key, columns: sealed, reseal }: SealedTable,
   isCurrent: PersonalData['isCurrent'],
   onProgress: (rows: number) => void,
 ): Promise<number> {
@@ -85,13 +109,15 @@ async function rotateTable(
     return rows;
   });
   for await (const page of pages) {
-    const former = page.filter((row) => !isCurrent(String(row[column])));
+    // Nulls and empty texts are never encrypted.
+    const isFormer = (value: unknown) => typeof value === 'string' && value !== '' && !isCurrent(value);
+    const former = page.filter((row) => sealed.some((column) => isFormer(row[column])));
     if (former.length > 0) {
       await database.write(async (transaction) => {
         for (const row of former) {
           const set = Object.entries(reseal(row)).map(([cell, value]) => sql`${sql.ref(cell)} = ${value}`);
           // What somebody changed since it was read is under their key.
-          const same = [...key, column].map((cell) => sql`${sql.ref(cell)} = ${row[cell]}`);
+          const same = [...key, ...sealed].map((cell) => isSame(cell, row[cell]));
           await sql`
             update ${sql.table(name)} set ${sql.join(set)} where ${sql.join(same, sql` and `)}
           `.execute(transaction);

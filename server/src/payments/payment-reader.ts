@@ -59,7 +59,8 @@ export function createPaymentReader(
   /** @param kind a public key gets less: see `publicView` */
   function view(kind: Caller['kind'], record: StoredRecord): PaymentRecord {
     const payer = personalData.payer(record);
-    const payment = viewPayment(record, payer, optionsOf(record), currencies, pageUrls);
+    const opened = personalData.openRow('payments', record);
+    const payment = viewPayment(opened, payer, optionsOf(record), currencies, pageUrls);
     return kind === 'public' ? publicView(payment, record.wallet_id !== null) : payment;
   }
 

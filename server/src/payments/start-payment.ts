@@ -71,15 +71,17 @@ export function createStartPayment(deps: PaymentsDeps, reader: PaymentReader) {
     const now = clock.now(actor);
     const id = newId();
     const row: PaymentRow = {
-      id,
       merchant_id: actor.merchantId,
       mode: actor.mode,
       state: 'created',
       created_by: actor.kind,
       tx_ref: input.txRef ?? `tx_${id}`,
-      redirect_url: redirect.url,
+      ...personalData.sealRow('payments', {
+        id,
+        redirect_url: redirect.url,
+        metadata: input.metadata ? JSON.stringify(input.metadata) : null,
+      }),
       is_redirect_trusted: redirect.isTrusted ? 1 : 0,
-      metadata: input.metadata ? JSON.stringify(input.metadata) : null,
       base_currency: currency.code,
       base_amount: baseUnits.toString(),
       transaction_fees: feeOf(baseUnits, feeBasisPoints).toString(),

@@ -25,7 +25,8 @@ export interface PasskeysDeps extends SessionsDeps {
 /** The library, loaded when somebody uses a passkey: it takes 25 MB of memory. */
 const load = () => import('@simplewebauthn/server');
 
-export function createPasskeys({ database, clock, auditLog, merchants, consoleUrl }: PasskeysDeps) {
+export function createPasskeys(deps: PasskeysDeps) {
+  const { database, clock, auditLog, merchants, consoleUrl, personalData } = deps;
   const { origin, hostname } = new URL(consoleUrl);
   const challenges = createChallenges(database, clock);
   const expected = { expectedOrigin: origin, expectedRPID: hostname, requireUserVerification: true };
@@ -150,7 +151,7 @@ export function createPasskeys({ database, clock, auditLog, merchants, consoleUr
         counter: verified.authenticationInfo.newCounter,
         last_used_at: clock.real(),
       });
-      return person;
+      return personalData.openRow('people', person);
     },
 
     /** Reads what `create` and `check` need. Call it before their transactions. */

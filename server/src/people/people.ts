@@ -35,17 +35,23 @@ export interface Begun {
 export type People = ReturnType<typeof createPeople>;
 
 export function createPeople(deps: PasskeysDeps) {
-  const { database, clock, newId, currencies, auditLog, merchants, consoleUrl } = deps;
+  const { database, clock, newId, currencies, auditLog, merchants, consoleUrl, personalData } = deps;
   const modes = (['test', 'live'] as const).filter((mode) => currencies.networks(mode).length > 0);
   const sessions = createSessions(deps);
   const passkeys = createPasskeys(deps);
+
+  const open = <Row extends PersonTable>(row: Row): Row => personalData.openRow('people', row);
+  const lockTeam = async (transaction: Transaction, merchantId: string) =>
+    (await store.lockTeam(transaction, merchantId)).map(open);
 
   async function members(reader: Reader, merchantId: string | undefined) {
     const rows = await store.listPeople(reader, merchantId, {
       now: clock.real(),
       usedAfter: sessions.openSince(),
     });
-    return rows.map((row) => ({ merchantId: row.merchant_id, ...view(row) }));
+    return rows
+      .map((row) => ({ merchantId: row.merchant_id, ...view(open(row)) }))
+      .sort((a, b) => compare(a.merchantId, b.merchantId) || compare(a.email, b.email));
   }
 
   async function memberOf(transaction: Transaction, { merchant_id, id }: PersonTable): Promise<Member> {
@@ -58,7 +64,7 @@ export function createPeople(deps: PasskeysDeps) {
 
   /** Somebody of the merchant, and whether nobody else is an owner who can sign in. Problem: `not_found`. */
   async function lockPerson(transaction: Transaction, merchantId: string, id: string) {
-    const people = await store.lockTeam(transaction, merchantId);
+    const people = await lockTeam(transaction, merchantId);
     const person = orNotFound(
       people.find((one) => one.id === id),
       'person',
@@ -113,7 +119,7 @@ export function createPeople(deps: PasskeysDeps) {
   async function invite(transaction: Transaction, given: NewPerson, actor: string) {
     const { merchantId, role } = given;
     const email = given.email.trim().toLowerCase();
-    const people = await store.lockTeam(transaction, merchantId);
+    const people = await lockTeam(transaction, merchantId);
     const known = people.find((one) => one.email === email);
     if (known && known.role !== role) {
       throw invalidState(
@@ -125,9 +131,10 @@ export function createPeople(deps: PasskeysDeps) {
     }
     const person = known ?? {
       ...{ id: newId(), merchant_id: merchantId, email, role },
+      email_index: personalData.colleagueIndex(merchantId, email),
       ...{ created_at: clock.real(), signed_in_at: null },
     };
-    if (!known) await store.insertPerson(transaction, person);
+    if (!known) await store.insertPerson(transaction, personalData.sealRow('people', person));
     const link = await makeLink(transaction, person.id);
     await auditLog.record(transaction, {
       ...{ merchantId, actor, subjectId: person.id },
@@ -146,7 +153,8 @@ export function createPeople(deps: PasskeysDeps) {
 
     /** The e-mail address of somebody in the team leads to the id. Problem: `not_found`. */
     async find(reader: Reader, merchantId: string, email: string): Promise<string> {
-      const found = await store.findByEmail(reader, merchantId, email.trim().toLowerCase());
+      const indexes = personalData.colleagueIndexes(merchantId, email.trim().toLowerCase());
+      const found = await store.findByEmail(reader, merchantId, indexes);
       return orNotFound(found, 'person').id;
     },
 
@@ -208,7 +216,7 @@ export function createPeople(deps: PasskeysDeps) {
           'This link does not work, or no longer. Links work once, for 30 minutes. Ask an owner of the shop for a new one',
         );
       }
-      return begin(transaction, person, 'link', visitor);
+      return begin(transaction, open(person), 'link', visitor);
     },
 
     /** Signs in with a passkey. Problem: `not_found`. */
@@ -251,7 +259,7 @@ export function createPeople(deps: PasskeysDeps) {
      */
     firstLink: (merchantId: string): Promise<string | undefined> =>
       database.write(async (transaction) => {
-        const people = await store.lockTeam(transaction, merchantId);
+        const people = await lockTeam(transaction, merchantId);
         const [first] = people;
         if (people.length > 1 || (first && (first.signed_in_at !== null || first.email !== firstOwner))) {
           return undefined;
@@ -261,6 +269,8 @@ export function createPeople(deps: PasskeysDeps) {
       }),
   };
 }
+
+const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
 function view({ id, email, role, sessions, passkeys, signed_in_at, created_at }: store.MemberRow) {
   return {

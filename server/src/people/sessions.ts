@@ -1,5 +1,6 @@
 /** Sessions of the console: how they begin, whom they name, and how they end. */
 import { personActor, type AuditLog } from '../merchants/audit-log.js';
+import type { PersonalData } from '../db/personal-data.js';
 import type { RoomDeps } from '../db/room-deps.js';
 import type { Transaction } from '../db/engine.js';
 import type { PersonTable, SessionTable } from '../db/schema.js';
@@ -18,6 +19,7 @@ const maxSessions = 10;
 
 export interface SessionsDeps extends RoomDeps {
   readonly auditLog: AuditLog;
+  readonly personalData: PersonalData;
 }
 
 /** Where somebody signs in from. */
@@ -35,7 +37,7 @@ export interface SignedIn {
   readonly person: Omit<Person, 'address' | 'requestId'>;
 }
 
-export function createSessions({ database, clock, newId, auditLog }: SessionsDeps) {
+export function createSessions({ database, clock, newId, auditLog, personalData }: SessionsDeps) {
   /** When sessions were used that is not written yet, by id. */
   let uses = new Map<string, number>();
 
@@ -79,7 +81,7 @@ export function createSessions({ database, clock, newId, auditLog }: SessionsDep
         last_used_at: now,
         expires_at: now + sessionMs,
       };
-      await store.insertSession(transaction, session);
+      await store.insertSession(transaction, personalData.sealRow('sessions', session));
       await store.updatePerson(transaction, personId, { signed_in_at: now });
       const signedIn = {
         merchantId,
@@ -101,7 +103,8 @@ export function createSessions({ database, clock, newId, auditLog }: SessionsDep
       const row = await store.findSession(database.reader, tokenDigest(token));
       if (!row || !isOpen(row)) return undefined;
       uses.set(row.id, clock.real());
-      const { merchant_id: merchantId, person_id, email, role, id: sessionId, created_at, expires_at } = row;
+      const { merchant_id: merchantId, person_id, role, id: sessionId, created_at, expires_at } = row;
+      const { email } = personalData.openRow('people', { id: person_id, email: row.email });
       return {
         merchantId,
         person: { id: person_id, email, role, sessionId, provedAt: created_at, expiresAt: expires_at },
@@ -119,6 +122,7 @@ export function createSessions({ database, clock, newId, auditLog }: SessionsDep
       const rows = await store.listSessions(database.reader, personId);
       return rows
         .filter(isOpen)
+        .map((row) => personalData.openRow('sessions', row))
         .map((row) => ({ ...row, last_used_at: Math.max(row.last_used_at, uses.get(row.id) ?? 0) }));
     },
 

@@ -13,15 +13,17 @@ export function findPerson(reader: Reader, id: string): Promise<PersonTable | un
   return rowById(reader, 'people', id).executeTakeFirst();
 }
 
-export function findByEmail(reader: Reader, merchantId: string, email: string) {
+/** @param emailIndexes what the email may be found by */
+export function findByEmail(reader: Reader, merchantId: string, emailIndexes: readonly string[]) {
   return reader
     .selectFrom('people')
     .selectAll()
-    .where((e) => e.and({ merchant_id: merchantId, email }))
+    .where('merchant_id', '=', merchantId)
+    .where('email_index', 'in', emailIndexes)
     .executeTakeFirst();
 }
 
-/** The people of one merchant, or of all, by e-mail address. @param now sessions that have ended by then do not count */
+/** The people of one merchant, or of all. @param now sessions that have ended by then do not count */
 export async function listPeople(
   reader: Reader,
   merchantId: string | undefined,
@@ -47,8 +49,6 @@ export async function listPeople(
         .as('passkeys'),
     )
     .$call(having({ merchant_id: merchantId }))
-    .orderBy('merchant_id')
-    .orderBy('email')
     .execute();
   // A count is never null.
   return rows as MemberRow[];

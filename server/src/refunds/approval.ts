@@ -7,7 +7,7 @@ import { parseAddress } from '../addresses/formats.js';
 import { liveSums } from './amounts.js';
 import type { LockedRefund, RefundChanges, RefundsDeps } from './change-refund.js';
 import { createRefundLimits } from './limits.js';
-import * as store from './store.js';
+import { listOfPayment } from './store.js';
 
 /** The audit log is for ever, so it never has the payer's address. The transfer of the refund has it. */
 export function auditFields({ status, amount, currency, network, transfer_id: transferId }: RefundTable) {
@@ -23,7 +23,7 @@ export function createApproval(deps: RefundsDeps, changes: RefundChanges) {
   /** The chain can have taken back, since the refund began, what it gives back. Problem: `invalid_state`. */
   async function ensureStillCredited(transaction: Transaction, { row, payment }: LockedRefund) {
     const { payment_id, currency, network } = row;
-    const { live } = liveSums(await store.listOfPayment(transaction, { payment_id, currency, network }));
+    const { live } = liveSums(await listOfPayment(transaction, { payment_id, currency, network }));
     const coins = (await payments.creditedCoins(transaction, payment)).find(
       (one) => one.currency === currency && one.network === network,
     );

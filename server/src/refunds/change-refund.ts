@@ -3,6 +3,7 @@ import type { LogCode } from 'crypto-checkout/contract';
 import type { AcceptsSignature } from '../chains/contract-signatures.js';
 import type { Transaction } from '../db/engine.js';
 import type { RoomDeps } from '../db/room-deps.js';
+import type { PersonalData } from '../db/personal-data.js';
 import type { PaymentTable, RefundTable } from '../db/schema.js';
 import { moved, type AccountName, type Ledger } from '../ledger/ledger.js';
 import type { AuditLog } from '../merchants/audit-log.js';
@@ -17,7 +18,7 @@ import type { Balances } from '../withdrawals/balances.js';
 import type { Transfers } from '../withdrawals/transfers.js';
 import type { CheckAddress } from './address-rules.js';
 import { eventTypes, isReserved, nextStatus, type RefundEvent } from './states.js';
-import * as store from './store.js';
+import { createRefundStore } from './store.js';
 import { viewRefund } from './view.js';
 
 /** What refunds depend on. */
@@ -25,6 +26,7 @@ export interface RefundsDeps extends RoomDeps {
   readonly rates: RateSource;
   readonly ledger: Ledger;
   readonly outbox: Outbox;
+  readonly personalData: PersonalData;
   readonly payments: PaymentRefunds;
   readonly balances: Balances;
   readonly merchants: Merchants;
@@ -52,7 +54,9 @@ type Changes = Partial<
 
 export type RefundChanges = ReturnType<typeof createRefundChanges>;
 
-export function createRefundChanges({ clock, currencies, ledger, outbox, payments }: RefundsDeps) {
+export function createRefundChanges(deps: RefundsDeps) {
+  const { clock, currencies, ledger, outbox, payments } = deps;
+  const store = createRefundStore(deps.personalData);
   /** Moves what a refund takes between the available balance and what is reserved. */
   async function move(transaction: Transaction, row: RefundTable, kind: 'hold' | 'void'): Promise<void> {
     const { id, mode, currency, network, merchant_id: merchantId } = row;

@@ -6,7 +6,7 @@ import { invalidState, Problem } from '../shared/problem.js';
 import { scopeOf } from '../shared/scope.js';
 import type { Approval } from './approval.js';
 import type { LockedRefund, RefundChanges, RefundsDeps } from './change-refund.js';
-import * as store from './store.js';
+import { createRefundStore } from './store.js';
 import { newToken, tokenDigest } from '../shared/token.js';
 import { signatureText, viewClaim } from './view.js';
 import { createWalletProofs, type WalletProof } from './wallet-proof.js';
@@ -28,6 +28,7 @@ export type Claims = ReturnType<typeof createClaims>;
 export function createClaims(deps: RefundsDeps, changes: RefundChanges, approval: Approval) {
   const { database, clock, currencies, payments, merchants, checkAddress } = deps;
   const proofs = createWalletProofs(deps);
+  const store = createRefundStore(deps.personalData);
 
   /** The same answer for all that leads nowhere, so that a token tells nothing of a refund that has ended. */
   function ensureOpen(row: RefundTable | undefined): RefundTable {

@@ -19,8 +19,7 @@ import { createRefundChanges, type RefundsDeps } from './change-refund.js';
 import { createClaims } from './claims.js';
 import { newToken, tokenDigest } from '../shared/token.js';
 import { transferEvents } from './states.js';
-import * as store from './store.js';
-import type { RefundFilter } from './store.js';
+import { createRefundStore, listOfPayment, findOverdue, type RefundFilter } from './store.js';
 import { viewRefund, type Refund } from './view.js';
 
 type NewRefund = Input<Api['refunds']['create']>['body'] & { readonly paymentId: string };
@@ -34,6 +33,7 @@ const linkMs = 30 * 86_400_000;
 
 export function createRefunds(deps: RefundsDeps) {
   const { database, clock, newId, currencies, rates, balances, payments, auditLog, checkAddress } = deps;
+  const store = createRefundStore(deps.personalData);
   const changes = createRefundChanges(deps);
   const approval = createApproval(deps, changes);
   const linkOf = (token: string) => `${deps.publicUrl}/refund#${token}`;
@@ -54,7 +54,7 @@ export function createRefunds(deps: RefundsDeps) {
     const { network } = currencies.option(payment.mode, coins.currency, coins.network);
     const currency = currencies.known(coins.currency);
     const of = { payment_id: payment.id, currency: currency.code, network: network.code };
-    const rows = await store.listOfPayment(transaction, of);
+    const rows = await listOfPayment(transaction, of);
     const facts = {
       ...{ credited: coins.amount, fee: coins.fee, excess: excessOf(payment, coins) },
       ...liveSums(rows),
@@ -143,8 +143,9 @@ export function createRefunds(deps: RefundsDeps) {
     },
 
     /** For operators: refunds of all merchants, oldest first, at most 1000. */
-    listAll: async (filter: Parameters<typeof store.listAllRefunds>[1]): Promise<Refund[]> =>
-      viewAll(await store.listAllRefunds(database.reader, filter)),
+    listAll: async (
+      filter: Parameters<ReturnType<typeof createRefundStore>['listAllRefunds']>[1],
+    ): Promise<Refund[]> => viewAll(await store.listAllRefunds(database.reader, filter)),
 
     /** For operators: whose it is. Problem: `not_found`. */
     owner: async (id: string): Promise<Scope> =>
@@ -206,7 +207,7 @@ export function createRefunds(deps: RefundsDeps) {
     /** Ends the refunds for which nobody gave an address in time. One that fails does not stop the others. */
     async expireOverdue(signal: AbortSignal): Promise<void> {
       const failures = createFailures();
-      for (const id of await store.findOverdue(database.reader, clock.real())) {
+      for (const id of await findOverdue(database.reader, clock.real())) {
         if (signal.aborted) return;
         await failures.collect(() =>
           database.write(async (transaction) => {

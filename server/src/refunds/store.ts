@@ -5,10 +5,38 @@ import type { Reader, Transaction } from '../db/engine.js';
 import { forUpdate } from '../db/locks.js';
 import { firstOfAll, isCreatedWithin, isListed, readCheckpointedPage, readPage } from '../db/pages.js';
 import { having, inScope, rowById, rowsInOrder } from '../db/rows.js';
+import type { PersonalData } from '../db/personal-data.js';
 import type { RefundTable } from '../db/schema.js';
 import { send } from '../db/send.js';
 import type { PageRequest } from '../shared/pagination.js';
 import type { Scope } from '../shared/scope.js';
+
+/** The store of refunds, whose texts are encrypted if there is a data key. */
+export function createRefundStore(personalData: PersonalData) {
+  const seal = (row: RefundTable) => personalData.sealRow('refunds', row);
+  const open = (row: RefundTable) => personalData.openRow('refunds', row);
+  const opened =
+    <Args extends readonly unknown[]>(find: (...args: Args) => Promise<RefundTable | undefined>) =>
+    async (...args: Args): Promise<RefundTable | undefined> => {
+      const row = await find(...args);
+      return row && open(row);
+    };
+  return {
+    insertRefund: (transaction: Transaction, row: RefundTable) => insertRefund(transaction, seal(row)),
+    /** Writes a locked refund anew. */
+    updateRefund: (transaction: Transaction, row: RefundTable) => updateRefund(transaction, seal(row)),
+    findRefund: opened(findRefund),
+    findAnyRefund: opened(findAnyRefund),
+    findByToken: opened(findByToken),
+    lockRefund: opened(lockRefund),
+    async listRefunds(...args: Parameters<typeof listRefunds>) {
+      const { rows, total } = await listRefunds(...args);
+      return { rows: rows.map(open), total };
+    },
+    listAllRefunds: async (...args: Parameters<typeof listAllRefunds>) =>
+      (await listAllRefunds(...args)).map(open),
+  };
+}
 
 export interface RefundFilter {
   readonly status?: RefundStatus | undefined;
@@ -17,30 +45,30 @@ export interface RefundFilter {
   readonly network?: string | undefined;
 }
 
-export async function insertRefund(transaction: Transaction, row: RefundTable): Promise<void> {
+async function insertRefund(transaction: Transaction, row: RefundTable): Promise<void> {
   await send(transaction, transaction.insertInto('refunds').values(row));
 }
 
 /** Writes a locked refund anew. */
-export async function updateRefund(transaction: Transaction, { id, ...row }: RefundTable): Promise<void> {
+async function updateRefund(transaction: Transaction, { id, ...row }: RefundTable): Promise<void> {
   await send(transaction, transaction.updateTable('refunds').set(row).where('id', '=', id));
 }
 
-export function findRefund(reader: Reader, scope: Scope, id: string): Promise<RefundTable | undefined> {
+function findRefund(reader: Reader, scope: Scope, id: string): Promise<RefundTable | undefined> {
   return rowById(reader, 'refunds', id).$call(inScope(scope)).executeTakeFirst();
 }
 
 /** A refund of any merchant. */
-export function findAnyRefund(reader: Reader, id: string): Promise<RefundTable | undefined> {
+function findAnyRefund(reader: Reader, id: string): Promise<RefundTable | undefined> {
   return rowById(reader, 'refunds', id).executeTakeFirst();
 }
 
-export function findByToken(reader: Reader, digest: string): Promise<RefundTable | undefined> {
+function findByToken(reader: Reader, digest: string): Promise<RefundTable | undefined> {
   return reader.selectFrom('refunds').selectAll().where('token_digest', '=', digest).executeTakeFirst();
 }
 
 /** Locks a refund until the transaction ends. Its payment must be locked before. */
-export function lockRefund(transaction: Transaction, id: string): Promise<RefundTable | undefined> {
+function lockRefund(transaction: Transaction, id: string): Promise<RefundTable | undefined> {
   return rowById(transaction, 'refunds', id).$call(forUpdate(transaction)).executeTakeFirst();
 }
 
@@ -56,7 +84,7 @@ export function listOfPayment(
     .execute();
 }
 
-export async function listRefunds(reader: Reader, scope: Scope, filter: PageRequest & RefundFilter) {
+async function listRefunds(reader: Reader, scope: Scope, filter: PageRequest & RefundFilter) {
   const { status, paymentId } = filter;
   const currency = filter.currency?.toUpperCase();
   const network = filter.network?.toLowerCase();
@@ -76,7 +104,7 @@ export async function listRefunds(reader: Reader, scope: Scope, filter: PageRequ
 }
 
 /** For operators: refunds of all merchants, oldest first, at most 1000. */
-export async function listAllRefunds(
+async function listAllRefunds(
   reader: Reader,
   { merchantId, status }: { readonly merchantId?: string | undefined } & Pick<RefundFilter, 'status'>,
 ): Promise<RefundTable[]> {

@@ -4,7 +4,7 @@ import type { RefundTable } from '../db/schema.js';
 import type { LockedRefund, RefundsDeps } from './change-refund.js';
 import { readSignature } from './signatures.js';
 import { isLive } from './states.js';
-import * as store from './store.js';
+import { listOfPayment } from './store.js';
 
 /** What was signed, and who has signed it. */
 export interface WalletProof {
@@ -31,7 +31,7 @@ export function createWalletProofs({ database, payments, currencies, acceptsSign
    */
   async function payersOf(reader: Reader, row: RefundTable): Promise<readonly string[]> {
     const { payment_id, currency, network } = row;
-    const others = (await store.listOfPayment(reader, { payment_id, currency, network })).filter(
+    const others = (await listOfPayment(reader, { payment_id, currency, network })).filter(
       (one) => one.id !== row.id && one.same_wallet === 1 && isLive(one.status),
     );
     const needed = [row, ...others].reduce((sum, one) => sum + BigInt(one.amount), 0n);

@@ -108,6 +108,7 @@ export const testTeam = (engine: TestEngine): unknown =>
           id: `P${count}`,
           merchant_id: merchantId,
           email: `p${count}@large.example`,
+          email_index: `p${count}@large.example`,
           role: 'support' as const,
         },
         ...{ created_at: 0, signed_in_at: null },

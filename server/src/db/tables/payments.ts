@@ -32,6 +32,7 @@ export const paymentTables = {
     /** The kind of key that created it. Each kind has its own references, so that a stranger cannot take the server's. */
     created_by: text<Caller['kind']>(),
     tx_ref: text(),
+    /** As browsers write it, encrypted if there is a data key, as the metadata is: db/personal-data.ts. */
     redirect_url: text(),
     /** 1 if the page may go to `redirect_url` by itself: the merchant's server chose it, or the merchant allows its origin. */
     is_redirect_trusted: flag(),

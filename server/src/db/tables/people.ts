@@ -6,13 +6,15 @@ export const peopleTables = {
   people: table({
     id: text().primaryKey(),
     merchant_id: text().references('merchants.id'),
-    /** In lower case. */
+    /** In lower case, encrypted if there is a data key: db/personal-data.ts. */
     email: text(),
+    /** What the email is found by. */
+    email_index: text(),
     role: text<Role>(),
     created_at: time(),
     /** Null if the person has never signed in. */
     signed_in_at: time().nullable(),
-  }).unique('email', ['merchant_id', 'email']),
+  }).unique('email', ['merchant_id', 'email_index']),
 
   /** Links that were not used yet: one of a person at most. A use deletes it. */
   sign_in_links: table({
@@ -28,6 +30,7 @@ export const peopleTables = {
     token_digest: text().unique(),
     person_id: text().references('people.id', 'cascade'),
     signed_in_by: text<'link' | 'passkey'>(),
+    /** Where from, and with which browser, encrypted if there is a data key. */
     address: text(),
     user_agent: text(),
     /** When the person showed a passkey or a fresh link, which is also when the session began. */

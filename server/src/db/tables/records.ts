@@ -23,7 +23,10 @@ export const recordTables = {
 
   bank_accounts: table({
     ...record,
+    /** Encrypted if there is a data key, as the holder's name is: db/personal-data.ts. */
     account_number: text(),
+    /** What the number is found by. */
+    number_index: text(),
     /** The bank's name, in countries whose banks are not listed. */
     bank_code: text(),
     bank_name: text(),
@@ -36,7 +39,7 @@ export const recordTables = {
     updated_at: time(),
   })
     // Leaves out archived accounts, so that an account can be added again.
-    .unique('number', ['merchant_id', 'mode', 'country', 'bank_code', 'account_number', 'currency'], {
+    .unique('number', ['merchant_id', 'mode', 'country', 'bank_code', 'number_index', 'currency'], {
       where: sql`archived_at is null`,
     })
     .index('newest', ['merchant_id', 'mode', 'created_at', 'id']),

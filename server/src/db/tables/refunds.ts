@@ -9,6 +9,7 @@ export const refundTables = {
     payment_id: text().references('payments.id'),
     status: text<RefundStatus>(),
     kind: text<'full' | 'excess' | 'unaccepted' | 'partial'>(),
+    /** In the merchant's words, encrypted if there is a data key, as the address and the metadata are: db/personal-data.ts. */
     reason: text(),
     currency: text(),
     network: text(),
