@@ -54,8 +54,7 @@ class Core {
       const { id } = call;
       const changed = this.change?.(call);
       const result = changed === undefined ? this.answer(call) : changed;
-      if (result instanceof Refusal)
-        return { id, ...(!this.isStrict && { result: null }), error: result };
+      if (result instanceof Refusal) return { id, ...(!this.isStrict && { result: null }), error: result };
       return { id, result, ...(!this.isStrict && { error: null }) };
     });
     return { status: 200, body: JSON.stringify(calls.length > 1 ? answers : answers[0]) };
