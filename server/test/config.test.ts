@@ -10,6 +10,7 @@ it('The defaults are those of a server for trying out', () => {
   expect(readConfig({ PATH: '/usr/bin' })).toEqual({
     host: '127.0.0.1',
     port: 8080,
+    keepAliveSeconds: 75,
     databaseUrl: 'sqlite:./data/checkout.db',
     publicUrl: undefined,
     checkoutUrl: undefined,
