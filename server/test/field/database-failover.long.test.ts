@@ -143,7 +143,7 @@ describe.skipIf(engines.length === 1)('after a failover', () => {
     );
   }, 120_000);
 
-  // HikariCP#1802, brianc/node-postgres#1316: connections that are open stay with a server that takes no writes any more
+  // HikariCP#1802, brianc/node-postgres#1790: connections that are open stay with a server that takes no writes any more
   it('connections that survive it are given up, even if the old server never closed them', async () => {
     const { old, next } = await startPair();
     const address = await openAddress(old.url);

@@ -47,7 +47,7 @@ const refused: [report: string, url: string, words: RegExp][] = [
   ],
   ['a port that is none', `postgres://ada:${secret}@127.0.0.1:543x/shop`, /host or its port cannot be read/],
   [
-    'prisma#11523: a root certificate that is not there',
+    'a root certificate that is not there',
     `postgres://ada:${secret}@${at}/shop?sslmode=verify-full&sslrootcert=/nowhere/ca.pem`,
     /sslrootcert must be the path of a PEM file.*ENOENT.*\/nowhere\/ca.pem/,
   ],

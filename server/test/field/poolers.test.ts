@@ -108,7 +108,7 @@ describe.skipIf(!hasPgbouncer || !postgres)('behind PgBouncer in transaction mod
     }
   });
 
-  // pgbouncer#907, prisma#11643, supabase/supavisor: what a client sets for its session stays on the connection for the next one.
+  // pgbouncer#907: what a client sets for its session stays on the connection for the next one.
   it('no setting of the server stays on a connection that other clients get', async () => {
     const { made, pooler } = await openPooler({ ...lenient, default_pool_size: 1 });
     const own = new pg.Client({ connectionString: made.url });
@@ -143,7 +143,7 @@ describe.skipIf(!hasPgbouncer || !postgres)('behind PgBouncer in transaction mod
     expect(rows).toEqual([{ jit: 'off', idle: '30s' }]);
   });
 
-  // logto#8065, kysely#1076, prisma#11643: "prepared statement … does not exist" and "… already exists", at random
+  // logto#8065, prisma#4752, prisma#6053: "prepared statement … does not exist" and "… already exists", at random
   it('a start with prepared statements is refused, with what to do', async () => {
     const { pooler } = await openPooler(lenient);
     for (const env of [{}, { DATABASE_PREPARED_STATEMENTS: 'on' }]) {
