@@ -136,7 +136,8 @@ class RefundClaimElement extends LitElement {
   #schedule(delayMs: number): void {
     clearTimeout(this.#timer);
     const { claim } = this;
-    const isOver = claim?.status === 'paid' || claim?.status === 'failed' || this.step.name === 'gone';
+    const isOver =
+      (claim && ['paid', 'failed', 'cancelled'].includes(claim.status)) || this.step.name === 'gone';
     if (!isOver) this.#timer = setTimeout(() => this.#poll(), delayMs);
   }
 

@@ -82,8 +82,9 @@ export function claimView(props: ClaimProps, actions: ClaimActions): TemplateRes
 
 function valuesOf(claim: RefundClaim | undefined): Record<string, string> {
   if (!claim) return {};
-  const { shop, currency, networkName: network, fee } = claim;
-  return { shop: shop.name, currency, network, fee: formatAmount(fee, currency) };
+  const { shop, currency, networkName: network, fee, feeKept } = claim;
+  const kept = formatAmount(feeKept, currency);
+  return { shop: shop.name, currency, network, fee: formatAmount(fee, currency), kept };
 }
 
 function wordsOf(step: Step, claim: RefundClaim | undefined): { heading: string; help?: string } {
@@ -104,7 +105,9 @@ function wordsOf(step: Step, claim: RefundClaim | undefined): { heading: string;
   }
 }
 
-function stageOf(claim: RefundClaim | undefined): 'waiting' | 'sending' | 'paid' | 'failed' | 'gone' {
+function stageOf(
+  claim: RefundClaim | undefined,
+): 'waiting' | 'sending' | 'paid' | 'failed' | 'completed' | 'gone' {
   switch (claim?.status) {
     case 'awaiting_address':
     case 'awaiting_approval':
@@ -116,6 +119,7 @@ function stageOf(claim: RefundClaim | undefined): 'waiting' | 'sending' | 'paid'
     case 'failed':
       return claim.status;
     case 'cancelled':
+      return claim.cancelReason === null ? 'gone' : 'completed';
     case 'expired':
     case undefined:
       return 'gone';
@@ -123,7 +127,7 @@ function stageOf(claim: RefundClaim | undefined): 'waiting' | 'sending' | 'paid'
 }
 
 function orderOf(claim: RefundClaim, say: Say): TemplateResult {
-  const { shop, amount, currency, networkName, txRef, reason, status, expiresAt } = claim;
+  const { shop, amount, currency, networkName, txRef, reason, status, expiresAt, feeKept } = claim;
   return html`<div class="order">
     <header class="header">
       ${
@@ -146,6 +150,7 @@ function orderOf(claim: RefundClaim, say: Say): TemplateResult {
     </header>
     <dl>
       ${row(say('network'), networkName)} ${row(say('networkFee'), say(feeWords(claim)))}
+      ${feeKept > 0 ? row(say('serviceFee'), say('feeKept')) : nothing}
       ${txRef ? row(say('order'), txRef) : nothing} ${reason ? row(say('reason'), reason) : nothing}
       ${status === 'awaiting_address' ? row(say('until'), timeOf(expiresAt)) : nothing}
     </dl>
@@ -256,7 +261,7 @@ function progress(claim: RefundClaim, { edit }: ClaimActions, say: Say): Templat
     sent: 'paidHeading',
   };
   return html`${
-    status === 'failed'
+    status === 'failed' || status === 'cancelled'
       ? nothing
       : html`<ol class="steps">
           ${steps.map(

@@ -18,6 +18,8 @@ export const texts = pick({
     shopPays: (fee: string) => `and ${fee} for the network, from the shop`,
     payerPays: (fee: string | undefined) =>
       fee === undefined ? 'less the network’s fee' : `after ${fee} for the network`,
+    feeKept: (fee: string) => `the service fee of ${fee} is kept`,
+    completed: 'Cancelled: the rest of the payment came',
     order: 'Order',
     status: 'Status',
     address: 'To',
@@ -30,6 +32,7 @@ export const texts = pick({
     approve: 'Approve…',
     approveTitle: (amount: string) => `Send ${amount}?`,
     approveText: 'It goes to this address, and cannot be taken back:',
+    approveFee: (fee: string) => `The service fee of ${fee} is kept: the payer gets so much less than came.`,
     proofs: {
       proven: 'The wallet that paid has signed for this address.',
       unproven:

@@ -44,7 +44,9 @@ function sumAndFee(one: Refund): TemplateResult {
   const fee = one.fee === 0 ? undefined : amount(one.fee, one.currency);
   const note =
     one.networkFee === 'payer' ? texts.payerPays(fee) : fee === undefined ? nothing : texts.shopPays(fee);
-  return html`${sum(one)} <small>${note}</small>`;
+  const kept =
+    one.feeKept > 0 ? html`<small>${texts.feeKept(amount(one.feeKept, one.currency))}</small>` : nothing;
+  return html`${sum(one)} <small>${note}</small> ${kept}`;
 }
 
 export function refundTable(
@@ -58,7 +60,11 @@ export function refundTable(
     columns: [
       { label: texts.order, cell: (one) => one.txRef },
       { label: texts.amount, isNumber: true, cell: sumAndFee },
-      { label: texts.status, cell: (one) => tag(texts.statuses[one.status], tones[one.status]) },
+      {
+        label: texts.status,
+        cell: (one) =>
+          tag(one.cancelReason === null ? texts.statuses[one.status] : texts.completed, tones[one.status]),
+      },
       { label: texts.address, cell: (one) => destination(one) },
       { label: texts.created, cell: (one) => time(one.createdAt) },
       { label: texts.actions, cell: (one) => actions(one, view) },
@@ -110,6 +116,7 @@ async function approve(one: Refund, view: View): Promise<void> {
     title: texts.approveTitle(sum(one)),
     text: html`<p>${texts.approveText}</p>
       <p><code class="address">${address}</code></p>
+      ${one.feeKept > 0 ? html`<p>${texts.approveFee(amount(one.feeKept, one.currency))}</p>` : nothing}
       <p>${sameWallet === null ? unsigned : sameWallet ? proven : unproven}</p>`,
     action: texts.approveAction(sum(one)),
     isFinal: true,

@@ -110,6 +110,8 @@ import {
 } from './withdrawals/handlers.js';
 import { createTransfersByHand } from './withdrawals/transfers-by-hand.js';
 import { createWithdrawals } from './withdrawals/withdrawals.js';
+import type { Reader } from './db/engine.js';
+import type { TransferTable } from './db/schema.js';
 import { afterCommit } from './db/transaction-context.js';
 
 /** Parts that tests replace. */
@@ -253,7 +255,9 @@ export async function createApp(options: AppOptions) {
       // Without a webhook URL, the outbox says nothing.
       afterCommit(transaction, changes.wake);
       await updateSubscription(transaction, payment);
+      await refunds.yieldTo(transaction, payment);
     },
+    factsOf: { returned: (transaction, payment) => refunds.takenBefore(transaction, payment) },
     times: config.paymentTimes,
     publicChangesPerHour: config.limits?.paymentChangesPerHour,
   });
@@ -282,11 +286,16 @@ export async function createApp(options: AppOptions) {
     ensureFree: (reader, transfer) => psbtPayouts.ensureFree(reader, transfer),
     ensureUnpaid: (reader, transfer) => treasury.payoutExports.ensureUnpaid(reader, transfer),
     onTransfer: (transaction, transfer) => refunds.follow(transaction, transfer),
+    beforePayout: (reader, transfer) => refunds.whyNotDue(reader, transfer),
     isSimulated: (network) =>
       simulatedNetworks.includes(network) && !overrides.paidByOperator?.includes(network.code),
   });
 
-  const shared = { ...base, depositKeys, connected, guard };
+  const shared = {
+    ...{ ...base, depositKeys, connected, guard },
+    beforePayout: (reader: Reader, transfer: Pick<TransferTable, 'refund_id'>) =>
+      refunds.whyNotDue(reader, transfer),
+  };
   const psbtPayouts = createPsbtPayouts({ ...shared, settlement });
   const { isCrossChecked } = depths;
   const treasury = createTreasury({ ...shared, transfers, isCrossChecked, gasKey: config.gasKey });
@@ -297,7 +306,7 @@ export async function createApp(options: AppOptions) {
   });
   const refunds = createRefunds({
     ...{ ...shared, outbox, balances, transfers, publicUrl },
-    payments: paymentRefunds,
+    payments: { ...paymentRefunds, update: payments.updatePayment },
     acceptsSignature: createAcceptsSignature(connected),
     checkAddress: createCheckAddress(
       () =>

@@ -1,7 +1,7 @@
 /** The five checks that a merchant's server makes before it delivers an order. */
 import type { Payment } from '../contract/checkout.js';
 import { countDecimals, parseDecimal } from '../contract/decimal.js';
-import { toUnits } from '../contract/units.js';
+import { fromUnits, toUnits } from '../contract/units.js';
 
 /** The order, from the merchant's own records. Never take it from a browser. */
 export interface ExpectedPayment {
@@ -21,6 +21,9 @@ export interface ExpectedPayment {
 /** In the order in which they are checked. */
 export const verificationRules = ['reference', 'mode', 'status', 'price', 'amount'] as const;
 export type VerificationRule = (typeof verificationRules)[number];
+
+/** The widget does not read `refundedAmount`; servers send it with every payment that has refunds. */
+type ReceivedPayment = Payment & { readonly refundedAmount?: number | undefined };
 
 export interface FailedRule {
   readonly rule: VerificationRule;
@@ -44,28 +47,29 @@ export interface Verification {
  * 2. `mode`: it is a live payment, or you expect `mode: "test"`. Anybody can make a test payment succeed.
  * 3. `status`: the status is `success`.
  * 4. `price`: `baseAmount`, `baseCurrency` and, if given, the paying `currency` match. Case does not matter in codes.
- * 5. `amount`: `amountReceived` covers `amount`, which is `baseAmount` converted when the currency was locked.
- *    If the payment is in the base currency, it must cover `baseAmount` too.
+ * 5. `amount`: what arrived, less `refundedAmount`, covers `amount`, which is `baseAmount` converted when the currency was locked.
+ *    If the payment is in the base currency, it must cover `baseAmount` too. `amountReceived` must cover it as well: it does not have
+ *    what refunds have taken, or hold.
  *
  * A reference can be used for one payment only. If a payer starts over, for example after a payment expired, the
  * checkout appends a counter: `order-42`, then `order-42:2`, `order-42:3`. All of these count as `order-42`; nothing
  * else does. If your own references end like that (one order is `42` and another is `42:2`), set `isExactReference`.
  *
- * Paying more than `amount` passes: the excess is credited to the merchant, and `isOverpaid` is true. Paying less never
- * passes. Amounts are compared as exact decimals.
+ * Paying more than `amount` passes: the excess is credited to the merchant, and `isOverpaid` is true until it is refunded. Paying
+ * less never passes. Amounts are compared as exact decimals.
  *
  * A verified transaction stays verified, and an order can be paid twice. So record the delivery and its payment in one
  * database transaction, and do not deliver an order that is already recorded.
  *
  * @throws RangeError if `expected` is incomplete
  */
-export function verifyPayment(transaction: Payment, expected: ExpectedPayment): Verification {
+export function verifyPayment(transaction: ReceivedPayment, expected: ExpectedPayment): Verification {
   const baseAmount = parseDecimal(expected.baseAmount);
   if (!expected.txRef || !expected.baseCurrency || baseAmount === undefined || baseAmount === '0') {
     throw new RangeError('verifyPayment needs the txRef, baseCurrency and baseAmount (above 0) of the order');
   }
   const amount = decimal(transaction.amount);
-  const received = decimal(transaction.amountReceived);
+  const received = receivedOf(transaction);
   const problems: Record<VerificationRule, string | undefined> = {
     reference: referenceProblem(transaction, expected),
     mode: modeProblem(transaction, expected),
@@ -115,13 +119,34 @@ function priceProblem(actual: Payment, expected: ExpectedPayment, baseAmount: st
 }
 
 /** @param minimum the least that must have arrived, in the paying currency, whatever the payment's own amount is */
-function amountProblem(actual: Payment, minimum: string): string | undefined {
-  const [amount, received] = [decimal(actual.amount), decimal(actual.amountReceived)];
+function amountProblem(actual: ReceivedPayment, minimum: string): string | undefined {
+  const [amount, received] = [decimal(actual.amount), receivedOf(actual)];
   if (amount === '0') return 'No amount has been set yet.';
   const due = compare(amount, minimum) < 0 ? minimum : amount;
   return compare(received, due) < 0
     ? `${received} ${actual.currency ?? ''} of ${due} was received.`
     : undefined;
+}
+
+/** What is still there of what arrived, in the paying currency. */
+function receivedOf(actual: ReceivedPayment): string {
+  const { amountReceived, refundedAmount = 0, receipts, unlistedReceipts = [] } = actual;
+  const received = decimal(amountReceived);
+  const refunded = decimal(refundedAmount);
+  // `amountReceived` is without what was refunded. Only where all transfers are listed, that can be checked against them.
+  if (refunded === '0' || unlistedReceipts.length > 0) return received;
+  const arrived = receipts
+    ? receipts
+        .filter(({ counts, status }) => counts && status === 'confirmed')
+        .reduce((sum, { amount }) => add(sum, decimal(amount)), '0')
+    : received;
+  const left = compare(arrived, refunded) < 0 ? '0' : add(arrived, refunded, -1n);
+  return compare(left, received) < 0 ? left : received;
+}
+
+function add(a: string, b: string, sign: 1n | -1n = 1n): string {
+  const decimals = Math.max(countDecimals(a), countDecimals(b));
+  return fromUnits(toUnits(a, decimals) + sign * toUnits(b, decimals), decimals);
 }
 
 function isSameCode(code: string | undefined, expected: string): boolean {

@@ -21,6 +21,7 @@ export const logValues = s.object({
   seen: s.optional(s.string),
   received: s.optional(s.string),
   excess: s.optional(s.string),
+  feeKept: s.optional(s.string),
   confirmations: s.optional(s.string),
 });
 

@@ -81,6 +81,8 @@ export const paymentRefund = z.object({
   id: z.optional(z.string()),
   status: refundStatus,
   amount: z.number(),
+  /** The service fee that stays taken of the coins that it is for, in `currency`. */
+  feeKept: z.number(),
   currency: z.string(),
   network: z.string(),
   /** Only once it is paid. */

@@ -39,8 +39,10 @@ const refund = z.object({
   networkFee,
   /** The network's fee, in `currency`. The payer's share is not in `amount`; the merchant's is reserved with it. */
   fee: z.number(),
-  /** Whether the service fee goes back too, at the merchant's cost. */
+  /** Whether the service fee goes back too: of an excess always, of what else at the merchant's cost. */
   refundFee: z.boolean(),
+  /** The service fee that stays taken of the coins that the refund is for, in `currency`; 0 if it goes back too. */
+  feeKept: z.number(),
   /** What `amount` was worth when the refund was created. `rate` is the price of one coin in the base currency. */
   value: z.object({
     baseAmount: z.number(),
@@ -60,6 +62,8 @@ const refund = z.object({
   txHash: z.nullable(z.string()),
   /** The page of the transaction; empty if there is none. */
   explorerUrl: z.string(),
+  /** `payment_completed` if it was cancelled because the rest of the payment came; null otherwise. */
+  cancelReason: z.nullable(z.literal('payment_completed')),
   /** Until when the payer can give an address. */
   expiresAt: timestamp,
   createdAt: timestamp,
@@ -92,7 +96,7 @@ const createBody = z.object({
   ),
   refundFee: described(
     z._default(boolean, false),
-    'Whether the service fee goes back to the payer too, out of your balance. Defaults to false.',
+    'Whether the service fee goes back to the payer too, out of your balance. Defaults to false. An `excess` goes back whole in any case: its fee is given back to you.',
   ),
   networkFee: described(
     z._default(networkFee, 'merchant'),
@@ -128,6 +132,10 @@ export const refundClaim = z.object({
   networkFee,
   /** The network's fee, in `currency`. The payer's share is not in `amount`. */
   fee: z.number(),
+  /** The service fee that the shop keeps of what came, in `currency`. */
+  feeKept: z.number(),
+  /** `payment_completed`: the rest of the payment came, and nothing goes back. */
+  cancelReason: z.nullable(z.literal('payment_completed')),
   currency: z.string(),
   currencyName: z.string(),
   network: z.string(),
@@ -166,14 +174,15 @@ const sampleRefund = {
   status: 'awaiting_address' as const,
   kind: 'excess' as const,
   reason: 'You sent more than the price',
-  amount: 4.95,
+  amount: 5,
   currency: 'USDT',
   network: 'tron',
   networkFee: 'merchant' as const,
   fee: 1,
-  refundFee: false,
+  refundFee: true,
+  feeKept: 0,
   value: {
-    baseAmount: 7615.38,
+    baseAmount: 7692.3,
     baseCurrency: 'NGN',
     rate: 1538.46,
     rateAt: '2026-01-01T00:00:00.000Z',
@@ -184,6 +193,7 @@ const sampleRefund = {
   transferId: null,
   txHash: null,
   explorerUrl: '',
+  cancelReason: null,
   expiresAt: '2026-01-31T00:00:00.000Z',
   createdAt: '2026-01-01T00:00:00.000Z',
   updatedAt: '2026-01-01T00:00:00.000Z',
@@ -198,9 +208,11 @@ const sampleClaim: RefundClaim = {
   status: 'awaiting_address',
   kind: 'excess',
   reason: sampleRefund.reason,
-  amount: 4.95,
+  amount: 5,
   networkFee: 'merchant',
   fee: 1,
+  feeKept: 0,
+  cancelReason: null,
   currency: 'USDT',
   currencyName: 'Tether USD',
   network: 'tron',

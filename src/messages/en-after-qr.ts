@@ -115,6 +115,7 @@ export const enAfterQr = {
   log_refund_sending: 'Refund on its way: {amount}',
   log_refund_paid: 'Refunded: {amount}',
   log_refund_ended: 'Refund ended: {amount} stays with the shop',
+  refundFeeKept: 'Service fee kept: {amount}',
 
   problemBusy: 'The payment service is busy. Try again in a moment.',
   problemBelowMinimum: 'The total is too small for this coin. Choose another one.',

@@ -116,6 +116,7 @@ export const texts: AfterQrMessages = {
   log_refund_sending: 'Reembolso en camino: {amount}',
   log_refund_paid: 'Reembolsado: {amount}',
   log_refund_ended: 'Reembolso terminado: {amount} queda en la tienda',
+  refundFeeKept: 'Comisión de servicio conservada: {amount}',
 
   problemBusy: 'El servicio de pago está ocupado. Inténtalo en un momento.',
   problemBelowMinimum: 'El total es demasiado pequeño para esta moneda. Elige otra.',

@@ -112,6 +112,7 @@ export const texts: AfterQrMessages = {
   log_refund_sending: 'Kuɗin da ake mayarwa suna hanya: {amount}',
   log_refund_paid: 'An mayar: {amount}',
   log_refund_ended: 'An ƙare mayar da kuɗi: {amount} yana wurin shagon',
+  refundFeeKept: 'Kuɗin aiki da aka riƙe: {amount}',
 
   problemBusy: 'Sabis ɗin biya yana da aiki da yawa. Sake gwadawa anjima kaɗan.',
   problemBelowMinimum: 'Jimlar ta yi kaɗan ga wannan kuɗi. Zaɓi wani.',

@@ -111,6 +111,7 @@ export const texts: AfterQrMessages = {
   log_refund_sending: 'Nkwụghachi na-abịa: {amount}',
   log_refund_paid: 'A kwụghachiri: {amount}',
   log_refund_ended: 'Nkwụghachi akwụsịla: {amount} dị n’aka ụlọ ahịa',
+  refundFeeKept: 'Ụgwọ ọrụ edebere: {amount}',
 
   problemBusy: 'Ọrụ ịkwụ ụgwọ na-arụsi ọrụ ike. Nwaa ọzọ obere oge.',
   problemBelowMinimum: 'Mkpokọta pere mpe maka ego a. Họrọ nke ọzọ.',

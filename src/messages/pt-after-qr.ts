@@ -116,6 +116,7 @@ export const texts: AfterQrMessages = {
   log_refund_sending: 'Reembolso a caminho: {amount}',
   log_refund_paid: 'Reembolsado: {amount}',
   log_refund_ended: 'Reembolso encerrado: {amount} fica na loja',
+  refundFeeKept: 'Taxa de serviço mantida: {amount}',
 
   problemBusy: 'O serviço de pagamento está ocupado. Tente de novo em instantes.',
   problemBelowMinimum: 'O total é pequeno demais para esta moeda. Escolha outra.',

@@ -111,6 +111,7 @@ export const texts: AfterQrMessages = {
   log_refund_sending: 'Urejeshaji uko njiani: {amount}',
   log_refund_paid: 'Imerejeshwa: {amount}',
   log_refund_ended: 'Urejeshaji umekwisha: {amount} inabaki dukani',
+  refundFeeKept: 'Ada ya huduma iliyobaki: {amount}',
 
   problemBusy: 'Huduma ya malipo ina shughuli nyingi. Jaribu tena baada ya muda mfupi.',
   problemBelowMinimum: 'Jumla ni ndogo mno kwa sarafu hii. Chagua nyingine.',

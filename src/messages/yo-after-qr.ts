@@ -111,6 +111,7 @@ export const texts: AfterQrMessages = {
   log_refund_sending: 'Ìdápadà ń bọ̀: {amount}',
   log_refund_paid: 'A dá a padà: {amount}',
   log_refund_ended: 'Ìdápadà parí: {amount} wà lọ́wọ́ ilé ìtajà',
+  refundFeeKept: 'Owó iṣẹ́ tí a mú: {amount}',
 
   problemBusy: 'Ọwọ́ ètò ìsanwó dí. Tún gbìyànjú láìpẹ́.',
   problemBelowMinimum: 'Àpapọ̀ náà kéré jù fún owó yìí. Yan òmíràn.',

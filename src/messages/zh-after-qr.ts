@@ -109,6 +109,7 @@ export const texts: AfterQrMessages = {
   log_refund_sending: '退款正在发送：{amount}',
   log_refund_paid: '已退款：{amount}',
   log_refund_ended: '退款已结束：{amount} 留在商家',
+  refundFeeKept: '保留的服务费：{amount}',
 
   problemBusy: '支付服务繁忙，请稍后再试。',
   problemBelowMinimum: '总额低于该币种的最低金额，请另选一种。',

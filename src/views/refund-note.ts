@@ -1,6 +1,6 @@
 /** Tells the payer how far a refund is. Its link comes from the shop: whoever sees this page need not be the payer. */
 import { html, nothing, type TemplateResult } from 'lit';
-import type { Payment } from '../contract/checkout.js';
+import type { LogEntry, Payment } from '../contract/checkout.js';
 import { entryText } from './time-log.js';
 import type { ViewContext } from './view.js';
 
@@ -10,7 +10,18 @@ const lastNews = ({ transactionTimeLog }: Payment) =>
 /** The last news of a refund. The receipt has each with its transaction. */
 export function refundNote(payment: Payment, context: ViewContext): TemplateResult | typeof nothing {
   const last = lastNews(payment);
-  return last ? html`<p part="refund" class="error">${entryText(last, payment, context)}</p>` : nothing;
+  if (!last) return nothing;
+  const kept = last.code === 'refund_ended' ? undefined : feeKept(last, payment, context);
+  return html`<p part="refund" class="error">
+    ${entryText(last, payment, context)}${kept === undefined ? nothing : html`<br />${kept}`}
+  </p>`;
+}
+
+/** What the shop keeps of what came, if that is why less goes back. */
+function feeKept({ values }: LogEntry, { currency = '' }: Payment, context: ViewContext): string | undefined {
+  const amount = values?.feeKept;
+  if (amount === undefined) return undefined;
+  return context.text('refundFeeKept', { amount: context.money(amount, values?.currency ?? currency) });
 }
 
 /**

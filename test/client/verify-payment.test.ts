@@ -25,6 +25,29 @@ const { mode: _mode, ...unmoded } = paid;
 const failedRules = (transaction: Payment, change: Partial<ExpectedPayment> = {}) =>
   verifyPayment(transaction, { ...expected, ...change }).failed.map(({ rule }) => rule);
 
+describe('what was refunded', () => {
+  const { receipts: _receipts, ...unlisted } = paid;
+  const [receipt] = paid.receipts ?? [];
+  const more = { ...paid, amountReceived: 5, receipts: receipt ? [{ ...receipt, amount: 5 }] : [] };
+  test.each([
+    ['the whole price, where nothing else says so', { ...unlisted, refundedAmount: 3.2 }, false],
+    ['the whole price', { ...paid, refundedAmount: 3.2 }, false],
+    [
+      'an excess, which the amount received does not have any more',
+      { ...more, amountReceived: 3.25, refundedAmount: 1.75 },
+      true,
+    ],
+    ['more than the excess', { ...more, amountReceived: 3.2, refundedAmount: 1.8 }, false],
+    [
+      'an excess, by a server that says so in the refunded amount alone',
+      { ...more, refundedAmount: 1.75 },
+      true,
+    ],
+  ])('does not count as paid: %s', (_name, transaction, verified) => {
+    expect(verifyPayment(transaction, expected)).toMatchObject({ verified, isOverpaid: false });
+  });
+});
+
 describe('fails', () => {
   const rows: [string, Payment, Partial<ExpectedPayment>, VerificationRule[]][] = [
     ['another order’s payment', paid, { txRef: 'order-43' }, ['reference']],

@@ -29,6 +29,8 @@ const accountOf = (kind: LedgerAccountKind, ...columns: readonly string[]) =>
   named('mode', 'currency', `'${kind}'`, ...columns);
 
 const sent = `status = 'success'`;
+/** An excess that goes back has no service fee. */
+const hasFeeBack = `fee_returns % 2 = 1`;
 const toOpenBank = `transfer_id is null and status <> 'failed'`;
 
 const custody = accountOf('custody', 'network', 'merchant_id');
@@ -66,6 +68,7 @@ export const checkReserved = checkBalances('reserved', [
 export const checkFeeIncome = checkBalances('fee_income', [
   added(accountOf('fee_income'), 'receipts', 'credited_fee', 'is_credited = 1'),
   added(accountOf('fee_income'), 'transfers', 'fee', sent),
+  taken(accountOf('fee_income'), 'refunds', 'service_fee', hasFeeBack),
 ]);
 
 export const checkBankClearing = checkBalances('bank_clearing', [
@@ -103,6 +106,7 @@ export const checkMerchants: Check = async (reader, report) => {
   const differences = await findDifferences(reader, sql`${balances}`, [
     added(merchant, 'receipts', 'amount', 'is_credited = 1'),
     taken(merchant, 'receipts', 'credited_fee', 'is_credited = 1'),
+    added(merchant, 'refunds', 'service_fee', hasFeeBack),
     taken(merchant, 'transfers', 'amount', sent),
     taken(merchant, 'transfers', 'fee', sent),
     taken(merchant, 'payouts', 'amount', toOpenBank),

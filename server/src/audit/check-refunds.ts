@@ -7,11 +7,14 @@ export const checkRefunds: Check = async (reader, report) => {
     reader,
     report,
     'refunds',
-    ['refund-hold', 'refund-void'],
-    reader.selectFrom('refunds').select(['id', 'status']),
-    ({ id, status }) => [
+    ['refund-hold', 'refund-void', 'refund-fee'],
+    reader.selectFrom('refunds').select(['id', 'status', 'fee_returns']),
+    ({ id, status, fee_returns: returns }) => [
       `refund-hold:${id}`,
       ...(status === 'cancelled' || status === 'expired' ? [`refund-void:${id}`] : []),
+      ...Array.from({ length: returns }, (_, index) =>
+        index === 0 ? `refund-fee:${id}` : `refund-fee:${id}:${index}`,
+      ),
     ],
   );
   const statusOf = sql`case transfers.status when 'success' then 'paid' when 'failed' then 'failed' else 'open' end`;
@@ -32,5 +35,15 @@ export const checkRefunds: Check = async (reader, report) => {
     .limit(Report.limit)
     .execute();
   report.add(differing.map(({ id }) => `The refund ${id} differs from its transfer`));
+  const wrongFees = await reader
+    .selectFrom('refunds')
+    .where(
+      sql<boolean>`fee_returns % 2 <> case when kind = 'excess' and service_fee <> '0'
+        and status not in ('cancelled', 'expired', 'failed') then 1 else 0 end`,
+    )
+    .select('id')
+    .limit(Report.limit)
+    .execute();
+  report.add(wrongFees.map(({ id }) => `The service fee of the refund ${id} is not where its state says`));
   return checked;
 };

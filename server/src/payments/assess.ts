@@ -25,6 +25,11 @@ export interface PaymentFacts {
   readonly expiresAt: number;
   readonly cancelledAt: number | null;
   readonly settledAt: number | null;
+  /**
+   * What of the coins that count went back, or is about to, before they were a success. What a success gives back afterwards does
+   * not undo it.
+   */
+  readonly returned: bigint;
   readonly receipts: readonly ReceiptFact[];
 }
 
@@ -35,11 +40,39 @@ export function countsTowards(
   return receipt.currency === payment.currency && receipt.network === payment.network;
 }
 
-/** The sums of the receipts in the locked currency on the locked network: of the confirmed ones, and of all. */
-export function totals(payment: Pick<PaymentFacts, 'currency' | 'network' | 'receipts'>) {
-  const counting = payment.receipts.filter((receipt) => countsTowards(payment, receipt));
+/** The sums of the receipts that count, without what went back: of the confirmed ones, and of all. */
+export function totals(payment: PaymentFacts) {
+  const counting = countingReceipts(payment);
   return { confirmed: sum(counting.filter((receipt) => receipt.isConfirmed)), seen: sum(counting) };
 }
+
+/**
+ * The receipts in the locked currency on the locked network, less what went back of the confirmed ones: first of those in time, and
+ * of these and the late ones first of the most valuable, so that what is left is never worth more than what was kept.
+ */
+function countingReceipts(payment: PaymentFacts): readonly ReceiptFact[] {
+  const counting = payment.receipts.filter((receipt) => countsTowards(payment, receipt));
+  let left = payment.returned;
+  if (left === 0n) return counting;
+  const deadline = deadlineOf(payment);
+  const isLate = ({ firstSeenAt }: ReceiptFact) => (firstSeenAt > deadline ? 1 : 0);
+  const inOrder = [...counting].sort((a, b) => isLate(a) - isLate(b) || compareWorth(b, a));
+  return inOrder.map((receipt) => {
+    const { amount, isConfirmed } = receipt;
+    const taken = !isConfirmed ? 0n : amount < left ? amount : left;
+    left -= taken;
+    return { ...receipt, amount: amount - taken };
+  });
+}
+
+/** By the worth of one unit. Negative if that of the first is less. */
+function compareWorth(one: ReceiptFact, other: ReceiptFact): number {
+  const [a, b] = [one.baseRate ?? nothing, other.baseRate ?? nothing];
+  const [left, right] = [a.numerator * b.denominator, b.numerator * a.denominator];
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+const nothing: Fraction = { numerator: 0n, denominator: 1n };
 
 /** Receipts that were first seen later than this are late. */
 export function deadlineOf({ expiresAt, cancelledAt }: Pick<PaymentFacts, 'expiresAt' | 'cancelledAt'>) {
@@ -69,7 +102,7 @@ export function assess(payment: PaymentFacts, now: number, readUntil: number): P
   }
   const { amount, expiresAt, cancelledAt } = payment;
   const deadline = deadlineOf(payment);
-  const counting = payment.receipts.filter((receipt) => countsTowards(payment, receipt));
+  const counting = countingReceipts(payment);
   const inTime = counting.filter((receipt) => receipt.firstSeenAt <= deadline);
   const confirmed = counting.filter((receipt) => receipt.isConfirmed);
 

@@ -67,9 +67,23 @@ function toFacts(deadline: number, rows: Awaited<ReturnType<typeof readSums>>): 
   });
 }
 
+/** What other rooms know of a payment that its state depends on. */
+export interface OtherFacts {
+  /** See `PaymentFacts`. Asked only of payments that may have ended before: nothing goes back of others. */
+  returned(transaction: Transaction, payment: PaymentRow): Promise<bigint>;
+}
+
 /** The facts of a locked payment. Its receipts are summed up, as far as they are alike. @param now time of the merchant's clock */
-export async function readFacts(transaction: Transaction, payment: PaymentRow, now: number) {
-  const terms = termsOf(payment);
+export async function readFacts(
+  transaction: Transaction,
+  payment: PaymentRow,
+  now: number,
+  others: OtherFacts,
+) {
+  const mayHaveEnded =
+    now >= payment.expires_at || payment.cancelled_at !== null || payment.settled_at !== null;
+  const returned = mayHaveEnded ? await others.returned(transaction, payment) : 0n;
+  const terms = { ...termsOf(payment), returned };
   const deadline = deadlineOf(terms);
   const values = { paymentId: payment.id, deadline };
   const facts = { ...terms, receipts: toFacts(deadline, await readSums(transaction, values)) };

@@ -10,6 +10,7 @@ import type { MerchantTable, PaymentTable } from '../db/schema.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { RateSource } from '../money/rates.js';
 import type { DepositTarget } from '../wallets/wallets.js';
+import type { OtherFacts } from './payment-facts.js';
 import type { Outbox } from '../webhooks/outbox.js';
 import type { PageUrls } from './view.js';
 import type { PersonalData } from '../db/personal-data.js';
@@ -41,6 +42,7 @@ export interface PaymentsDeps extends RoomDeps {
   /** Reads the wallet of a deposit. It cannot be deleted until the transaction ends. */
   readonly wallet: (transaction: Transaction, id: string) => Promise<DepositTarget>;
   readonly onStatusChange: OnStatusChange;
+  readonly factsOf: OtherFacts;
   readonly times: {
     /** Time to choose a currency, from creation. */
     readonly chooseSeconds: number;

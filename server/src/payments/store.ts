@@ -86,7 +86,12 @@ export interface ReceiptSums extends Pick<
 }
 
 /** A refund as it is read with its payment. */
-export type RefundRow = Pick<RefundTable, 'id' | 'status' | 'amount' | 'currency' | 'network' | 'tx_hash'>;
+export type RefundRow = Pick<RefundTable, (typeof refundColumns)[number]>;
+
+const refundColumns = [
+  ...(['id', 'status', 'amount', 'currency', 'network', 'tx_hash'] as const),
+  ...(['used', 'of_success', 'service_fee', 'refund_fee'] as const),
+] as const;
 
 /** The data of a payment that other tables hold. Anybody can send it thousands of small transfers, so most are summed up. */
 interface RecordParts {
@@ -196,14 +201,7 @@ function selectRecords(reader: Reader) {
       reader,
       e
         .selectFrom('refunds')
-        .select([
-          'refunds.id',
-          'refunds.status',
-          'refunds.amount',
-          'refunds.currency',
-          'refunds.network',
-          'refunds.tx_hash',
-        ])
+        .select(refundColumns.map((name) => `refunds.${name}` as const))
         .whereRef('refunds.payment_id', '=', 'payments.id')
         .orderBy('refunds.created_at')
         .orderBy('refunds.id'),

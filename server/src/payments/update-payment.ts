@@ -49,7 +49,7 @@ export function createUpdatePayment(deps: PaymentsDeps, announcements: Announcem
     const { id } = payment;
     const scope = scopeOf(payment);
     const now = clock.now(scope);
-    const facts = await readFacts(transaction, payment, now);
+    const facts = await readFacts(transaction, payment, now, deps.factsOf);
     const isDeposit = payment.wallet_id !== null;
     // How far the chain was read matters only after the deadline.
     const readUntil =

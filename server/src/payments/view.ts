@@ -16,6 +16,7 @@ import { countsTowards } from './assess.js';
 import { creditsOf } from './credit.js';
 import { deeper, shownConfirmations } from './depth.js';
 import { isLive } from './receipts/receipt-store.js';
+import { hasTaken } from './refundable.js';
 import { centsToNumber, exactNumber, roundUpToPayable, unitsToNumber } from '../money/units.js';
 import { confirmationsOf, viewCredits, viewReceipts, viewUnlisted } from './receipts/view.js';
 import type { LogRow, ReceiptSums, StoredRecord } from './store.js';
@@ -100,8 +101,9 @@ function viewRefunds(
   const numberOf = (units: bigint, code: string) => exactNumber(units, currencies.known(code).decimals);
   const paid = row.refunds.filter((refund) => refund.status === 'paid' && countsTowards(row, refund));
   return {
-    refunds: row.refunds.map(({ id, status, amount, currency, network, tx_hash: txHash }) => ({
+    refunds: row.refunds.map(({ id, status, amount, currency, network, tx_hash: txHash, ...refund }) => ({
       ...{ id, status, amount: numberOf(BigInt(amount), currency), currency, network },
+      feeKept: refund.refund_fee === 1 ? 0 : numberOf(BigInt(refund.service_fee), currency),
       ...(status === 'paid' &&
         txHash !== null && {
           txHash,
@@ -165,9 +167,13 @@ function viewAmounts(
   const required = network ? shownConfirmations(depth, network) : 0;
   const amount = BigInt(row.amount ?? '0');
   const seen = sum(counting.map((receipt) => receipt.amount));
-  const received = sum(
+  const confirmed = sum(
     counting.filter((receipt) => receipt.status === 'confirmed').map((receipt) => receipt.amount),
   );
+  const taken = row.refunds.filter((refund) => hasTaken(refund.status) && countsTowards(row, refund));
+  const received = confirmed - sum(taken.map(({ used }) => used));
+  // What a success gives back is not due again.
+  const kept = seen - sum(taken.filter((refund) => refund.of_success === 0).map(({ used }) => used));
   return {
     currency: currency.code,
     currencyName: currency.name,
@@ -185,10 +191,10 @@ function viewAmounts(
         : (creditsOf(row.sums).find((credit) => credit.currency === currency.code)?.fee ?? 0n),
       currency.decimals,
     ),
-    amountReceived: unitsToNumber(received, currency),
+    amountReceived: unitsToNumber(received > 0n ? received : 0n, currency),
     amountSeen: unitsToNumber(seen, currency),
     // Rounded up to what a payer can send: paying it settles the payment.
-    amountDue: seen >= amount ? 0 : unitsToNumber(roundUpToPayable(amount - seen, currency), currency),
+    amountDue: kept >= amount ? 0 : unitsToNumber(roundUpToPayable(amount - kept, currency), currency),
     // The lowest number among them.
     confirmations:
       counting.length === 0

@@ -42,7 +42,13 @@ export async function pickTransfers(
   const chosen = transferIds ? waiting.filter(({ id }) => transferIds.includes(id)) : waiting;
   const amount = amountIn(wallet.currency);
   const skipped: SkippedTransfer[] = [];
-  const payable = chosen.filter((row) => {
+  const due: PayableTransfer[] = [];
+  for (const row of chosen) {
+    const reason = await deps.beforePayout(deps.database.reader, row);
+    if (reason === undefined) due.push(row);
+    else skipped.push({ id: row.id, reason });
+  }
+  const payable = due.filter((row) => {
     const { script, amount: asked } = outputTo(row, wallet);
     const smallest = dustLimit(script, wallet.family);
     if (asked >= smallest) return true;

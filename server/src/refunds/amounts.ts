@@ -1,5 +1,6 @@
 /** How much a refund gives back. Pure; all amounts are units of one coin of a payment. */
 import type { RefundTable } from '../db/schema.js';
+import { hasTaken } from '../payments/refundable.js';
 import type { Fraction } from '../money/fractions.js';
 import { isLive } from './states.js';
 
@@ -10,49 +11,72 @@ export interface Refundable {
   readonly fee: bigint;
   /** What of it is above the price, or 0. */
   readonly excess: bigint;
-  /** What refunds that have not ended give back or gave back already, and what of it as an excess. */
-  readonly live: bigint;
-  readonly liveExcess: bigint;
+  /** What refunds that have not ended use up of it, the fee on that, and what of it is an excess. */
+  readonly used: bigint;
+  readonly usedFee: bigint;
+  readonly usedExcess: bigint;
 }
 
-/** What a refund counts as, whoever bears the network's fee. */
-export function countedOf(row: Pick<RefundTable, 'amount' | 'fee' | 'network_fee'>): bigint {
-  return BigInt(row.amount) + (row.network_fee === 'payer' ? BigInt(row.fee) : 0n);
+/** What a refund takes of the coins, and the service fee on that. */
+export interface Share {
+  readonly used: bigint;
+  readonly fee: bigint;
 }
 
 /** The sums of a payment's refunds of a coin that have not ended. */
-export function liveSums(rows: readonly RefundTable[]): Pick<Refundable, 'live' | 'liveExcess'> {
-  const sum = (refunds: readonly RefundTable[]) =>
-    refunds.reduce((total, refund) => total + countedOf(refund), 0n);
+export function liveSums(rows: readonly RefundTable[]): Pick<Refundable, 'used' | 'usedFee' | 'usedExcess'> {
   const live = rows.filter(({ status }) => isLive(status));
-  return { live: sum(live), liveExcess: sum(live.filter(({ kind }) => kind === 'excess')) };
+  return {
+    used: sum(live.map((row) => row.used)),
+    usedFee: sum(live.map((row) => row.service_fee)),
+    usedExcess: sum(live.filter(({ kind }) => kind === 'excess').map((row) => row.used)),
+  };
+}
+
+/** What refunds took of the coins before they were a success. */
+export function takenBefore(rows: readonly RefundTable[]): bigint {
+  return sum(rows.filter((row) => hasTaken(row.status) && row.of_success === 0).map((row) => row.used));
+}
+
+/** The most coins that a refund of a kind can use up, at least 0. */
+export function mostOf(kind: RefundTable['kind'], facts: Refundable): bigint {
+  const left = atLeast0(facts.credited - facts.used);
+  if (kind !== 'excess') return left;
+  const excess = atLeast0(facts.excess - facts.usedExcess);
+  return left < excess ? left : excess;
 }
 
 /**
- * The most that a refund of a kind can give back, at least 0. The service fee is left out unless the merchant gives it back as
- * well, so that a refund never costs more than the payment brought.
+ * What a refund takes so that the payer gets all that is left, or `wanted` coins; undefined if there is less. Whoever keeps the fee
+ * keeps its share of what goes back, so that all refunds together keep the whole fee, and cost no more than the payment brought.
  */
-export function mostOf(
+export function shareOf(
   kind: RefundTable['kind'],
-  { credited, fee, excess, live, liveExcess }: Refundable,
+  facts: Refundable,
   withFee: boolean,
-): bigint {
-  const left = credited - (withFee ? 0n : fee) - live;
-  if (kind !== 'excess') return atLeast0(left);
-  const share = withFee || credited === 0n ? excess : excess - divideUp(fee * excess, credited);
-  return atLeast0(left < share - liveExcess ? left : share - liveExcess);
+  wanted?: bigint,
+): Share | undefined {
+  const most = mostOf(kind, facts);
+  const left = atLeast0(facts.credited - facts.used);
+  const leftFee = least(left, atLeast0(facts.fee - facts.usedFee));
+  if (most === 0n) return undefined;
+  if (kind === 'excess') return { used: most, fee: (leftFee * most) / left };
+  if (wanted === undefined) return { used: left, fee: leftFee };
+  const payable = withFee ? left : left - leftFee;
+  if (wanted > payable || payable === 0n) return undefined;
+  const fee = (leftFee * wanted) / payable;
+  return { used: withFee ? wanted : wanted + fee, fee };
 }
 
 /** How many coins are worth today what so many were worth when they came; never more. */
 export function worthToday(units: bigint, then: Fraction, today: Fraction): bigint {
   const asMany = (units * then.numerator * today.denominator) / (then.denominator * today.numerator);
-  return asMany < units ? asMany : units;
+  return least(asMany, units);
 }
 
-function atLeast0(units: bigint): bigint {
-  return units > 0n ? units : 0n;
-}
+const atLeast0 = (units: bigint): bigint => (units > 0n ? units : 0n);
+const least = (one: bigint, other: bigint): bigint => (one < other ? one : other);
 
-function divideUp(numerator: bigint, denominator: bigint): bigint {
-  return (numerator + denominator - 1n) / denominator;
+function sum(units: readonly string[]): bigint {
+  return units.reduce((total, one) => total + BigInt(one), 0n);
 }

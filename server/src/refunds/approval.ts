@@ -4,7 +4,7 @@ import type { RefundTable } from '../db/schema.js';
 import { invalidState, Problem } from '../shared/problem.js';
 import { scopeOf } from '../shared/scope.js';
 import { parseAddress } from '../addresses/formats.js';
-import { liveSums } from './amounts.js';
+import { ensureDue } from './due.js';
 import type { LockedRefund, RefundChanges, RefundsDeps } from './change-refund.js';
 import { createRefundLimits } from './limits.js';
 import { listOfPayment } from './store.js';
@@ -20,17 +20,6 @@ export function createApproval(deps: RefundsDeps, changes: RefundChanges) {
   const { currencies, payments, transfers, checkAddress, auditLog } = deps;
   const limits = createRefundLimits(deps);
 
-  /** The chain can have taken back, since the refund began, what it gives back. Problem: `invalid_state`. */
-  async function ensureStillCredited(transaction: Transaction, { row, payment }: LockedRefund) {
-    const { payment_id, currency, network } = row;
-    const { live } = liveSums(await listOfPayment(transaction, { payment_id, currency, network }));
-    const coins = (await payments.creditedCoins(transaction, payment)).find(
-      (one) => one.currency === currency && one.network === network,
-    );
-    if (coins && live <= coins.amount) return;
-    throw invalidState('The network took back what this refund would give back. Wait for it, or cancel');
-  }
-
   async function approve(transaction: Transaction, locked: LockedRefund, seen?: string) {
     const { row } = locked;
     const { network } = currencies.option(row.mode, row.currency, row.network);
@@ -45,7 +34,7 @@ export function createApproval(deps: RefundsDeps, changes: RefundChanges) {
           : `This refund cannot be approved: it is ${row.status}`,
       );
     }
-    await ensureStillCredited(transaction, locked);
+    await ensureDue(transaction, payments, locked);
     await limits.ensureWithinDay(transaction, row);
     const address = await checkAddress(transaction, network, row.address);
     const transfer = await transfers.createForRefund(transaction, { ...row, address });

@@ -5,19 +5,19 @@ import type { Transaction } from '../db/engine.js';
 import type { RoomDeps } from '../db/room-deps.js';
 import type { PersonalData } from '../db/personal-data.js';
 import type { PaymentTable, RefundTable } from '../db/schema.js';
-import { moved, type AccountName, type Ledger } from '../ledger/ledger.js';
+import { moved, type AccountName, type Ledger, type Posting } from '../ledger/ledger.js';
 import type { AuditLog } from '../merchants/audit-log.js';
 import type { Merchants } from '../merchants/merchants.js';
 import type { RateSource } from '../money/rates.js';
 import { formatUnits } from '../money/units.js';
-import type { PaymentRefunds } from '../payments/refundable.js';
+import { hasTaken, type PaymentRefunds } from '../payments/refundable.js';
 import { invalidState, notFound, orNotFound } from '../shared/problem.js';
 import { isWithin, scopeOf, type Scope } from '../shared/scope.js';
 import type { Outbox } from '../webhooks/outbox.js';
 import type { Balances } from '../withdrawals/balances.js';
 import type { Transfers } from '../withdrawals/transfers.js';
 import type { CheckAddress } from './address-rules.js';
-import { eventTypes, isReserved, nextStatus, type RefundEvent } from './states.js';
+import { eventTypes, isLive, isReserved, nextStatus, type RefundEvent } from './states.js';
 import { createRefundStore } from './store.js';
 import { viewRefund } from './view.js';
 
@@ -48,7 +48,7 @@ type Changes = Partial<
   Pick<
     RefundTable,
     | ('address' | 'same_wallet' | 'browser_digest' | 'transfer_id' | 'tx_hash')
-    | ('amount' | 'fee' | 'base_amount')
+    | ('amount' | 'fee' | 'base_amount' | 'of_success' | 'cancel_reason')
   >
 >;
 
@@ -58,14 +58,57 @@ export function createRefundChanges(deps: RefundsDeps) {
   const { clock, currencies, ledger, outbox, payments } = deps;
   const store = createRefundStore(deps.personalData);
   /** Moves what a refund takes between the available balance and what is reserved. */
-  async function move(transaction: Transaction, row: RefundTable, kind: 'hold' | 'void'): Promise<void> {
+  function move(row: RefundTable, kind: 'hold' | 'void'): Posting {
     const { id, mode, currency, network, merchant_id: merchantId } = row;
     const units = BigInt(row.amount) + BigInt(row.fee);
     const available: AccountName = { kind: 'available', merchantId };
     const reserved: AccountName = { kind: 'reserved', network, merchantId };
     const [from, to] = kind === 'hold' ? [available, reserved] : [reserved, available];
-    const posting = { key: `refund-${kind}:${id}`, mode, currency, entries: moved(from, to, units) };
-    await ledger.post(transaction, posting, clock.now(scopeOf(row)));
+    return { key: `refund-${kind}:${id}`, mode, currency, entries: moved(from, to, units) };
+  }
+
+  /**
+   * Gives the service fee on an excess back while the refund lives, and takes it again if it ends unpaid. What the merchant does not
+   * have at that moment is owed, and repaid by what the end gives back.
+   * @param gained what the merchant gets before it in the same transaction
+   */
+  async function returnFee(
+    transaction: Transaction,
+    { id, mode, currency, merchant_id: merchantId, ...row }: RefundTable,
+    gained: bigint,
+  ): Promise<Posting> {
+    const fee = BigInt(row.service_fee);
+    const key = row.fee_returns === 0 ? `refund-fee:${id}` : `refund-fee:${id}:${row.fee_returns}`;
+    const account = { kind: 'available', merchantId } as const;
+    if (row.fee_returns % 2 === 0) {
+      return { key, mode, currency, entries: moved({ kind: 'fee_income' }, account, fee) };
+    }
+    const available = gained + (await ledger.balance(transaction, mode, currency, account));
+    const taken = fee < available ? fee : available;
+    const entries = [
+      { account, debit: taken },
+      { account: { kind: 'unallocated', merchantId, isDebt: true }, debit: fee - taken },
+      { account: { kind: 'fee_income' }, credit: fee },
+    ] as const;
+    return { key, mode, currency, entries };
+  }
+
+  /** Whether the fee on it must be moved for what it becomes. */
+  const movesFee = (row: RefundTable) =>
+    row.kind === 'excess' && row.service_fee !== '0' && isLive(row.status) !== (row.fee_returns % 2 === 1);
+
+  /** Lets the payment's state follow: what is set apart of a payment that was no success does not count as received. */
+  async function updatePayment(
+    transaction: Transaction,
+    before: RefundTable | undefined,
+    after: RefundTable,
+    payment: PaymentTable,
+  ): Promise<PaymentTable> {
+    const holds = (row: RefundTable | undefined) => row?.of_success === 0 && hasTaken(row.status);
+    const isCounting = after.currency === payment.currency && after.network === payment.network;
+    if (!isCounting || holds(before) === holds(after)) return payment;
+    await payments.update(transaction, await payments.lock(transaction, payment.id), []);
+    return payments.lock(transaction, payment.id);
   }
 
   async function report(
@@ -74,9 +117,15 @@ export function createRefundChanges(deps: RefundsDeps) {
     event: RefundEvent | 'create',
   ): Promise<void> {
     const entry = logEntries[event];
-    const amount = formatUnits(BigInt(row.amount), currencies.known(row.currency));
-    const values = { amount, currency: row.currency, network: row.network };
-    const text = `${entry?.text ?? ''}: ${amount} ${row.currency}`;
+    const currency = currencies.known(row.currency);
+    const amount = formatUnits(BigInt(row.amount), currency);
+    const kept = row.refund_fee === 1 ? 0n : BigInt(row.service_fee);
+    const values = {
+      ...{ amount, currency: row.currency, network: row.network },
+      ...(kept > 0n && { feeKept: formatUnits(kept, currency) }),
+    };
+    const why = row.cancel_reason === null ? '' : ', because the payment was completed';
+    const text = `${entry?.text ?? ''}: ${amount} ${row.currency}${why}`;
     const type = event === 'pay' ? 'success' : event === 'fail' ? 'error' : 'event';
     await payments.log(
       transaction,
@@ -104,10 +153,14 @@ export function createRefundChanges(deps: RefundsDeps) {
     },
 
     /** Stores a new refund of a locked payment, and reserves what it takes. */
-    async start(transaction: Transaction, locked: LockedRefund): Promise<void> {
-      await move(transaction, locked.row, 'hold');
-      await store.insertRefund(transaction, locked.row);
-      await report(transaction, locked, 'create');
+    async start(transaction: Transaction, { row: given, payment }: LockedRefund): Promise<LockedRefund> {
+      const hasFee = movesFee(given);
+      const postings = hasFee ? [await returnFee(transaction, given, 0n)] : [];
+      const row = hasFee ? { ...given, fee_returns: 1 } : given;
+      await ledger.postAll(transaction, [...postings, move(row, 'hold')], clock.now(scopeOf(row)));
+      await store.insertRefund(transaction, row);
+      await report(transaction, { row, payment }, 'create');
+      return { row, payment: await updatePayment(transaction, undefined, row, payment) };
     },
 
     /** Problem: `invalid_state` if the event is not possible now. */
@@ -120,16 +173,22 @@ export function createRefundChanges(deps: RefundsDeps) {
       const status = nextStatus(row.status, event);
       if (status === undefined)
         throw invalidState(`${refusals[event] ?? 'This refund cannot change so'}: it is ${row.status}`);
-      const changed = { ...row, ...changes, status, updated_at: clock.now(scopeOf(row)) };
+      const moved = { ...row, ...changes, status, updated_at: clock.now(scopeOf(row)) };
+      const hasFee = movesFee(moved);
+      const changed = hasFee ? { ...moved, fee_returns: row.fee_returns + 1 } : moved;
       await store.updateRefund(transaction, changed);
       // The chain can confirm another version of a transaction than the one that was reported.
       const isOther = changed.amount !== row.amount || (status === 'paid' && changed.tx_hash !== row.tx_hash);
       const isNews = status !== row.status || changes.address !== undefined || isOther;
       if (isNews) await report(transaction, { row: changed, payment }, event);
-      if (isReserved(row.status) && !isReserved(status) && event !== 'approve') {
-        await move(transaction, row, 'void');
-      }
-      return { row: changed, payment };
+      const isGivenBack = isReserved(row.status) && !isReserved(status) && event !== 'approve';
+      const gained = isGivenBack ? BigInt(row.amount) + BigInt(row.fee) : 0n;
+      const postings = [
+        ...(isGivenBack ? [move(row, 'void')] : []),
+        ...(hasFee ? [await returnFee(transaction, moved, gained)] : []),
+      ];
+      await ledger.postAll(transaction, postings, changed.updated_at);
+      return { row: changed, payment: await updatePayment(transaction, row, changed, payment) };
     },
   };
 }

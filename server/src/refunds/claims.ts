@@ -5,6 +5,7 @@ import type { RefundTable } from '../db/schema.js';
 import { invalidState, Problem } from '../shared/problem.js';
 import { scopeOf } from '../shared/scope.js';
 import type { Approval } from './approval.js';
+import { ensureDue, isSuccess } from './due.js';
 import type { LockedRefund, RefundChanges, RefundsDeps } from './change-refund.js';
 import { createRefundStore } from './store.js';
 import { newToken, tokenDigest } from '../shared/token.js';
@@ -33,7 +34,10 @@ export function createClaims(deps: RefundsDeps, changes: RefundChanges, approval
   /** The same answer for all that leads nowhere, so that a token tells nothing of a refund that has ended. */
   function ensureOpen(row: RefundTable | undefined): RefundTable {
     const isOver = row?.status === 'awaiting_address' && row.expires_at <= clock.now(scopeOf(row));
-    if (row && row.status !== 'cancelled' && row.status !== 'expired' && !isOver) return row;
+    const isCompleted =
+      row?.cancel_reason === 'payment_completed' && row.expires_at > clock.now(scopeOf(row));
+    if (row && (isCompleted || (row.status !== 'cancelled' && row.status !== 'expired' && !isOver)))
+      return row;
     throw new Problem('not_found', 'This link is not valid, or no longer. Ask the shop for a new one');
   }
 
@@ -98,9 +102,11 @@ export function createClaims(deps: RefundsDeps, changes: RefundChanges, approval
         return view(transaction, row, locked.payment.tx_ref, mayGive(row, browser));
       }
       if (!mayGive(row, browser)) throw givenAlready();
+      if (row.status === 'awaiting_address') await ensureDue(transaction, payments, locked);
       const secret = newToken();
       const set = await changes.apply(transaction, locked, 'address', {
         ...{ address, same_wallet: sameWallet, browser_digest: tokenDigest(secret) },
+        ...(row.status === 'awaiting_address' && { of_success: isSuccess(locked.payment) ? 1 : 0 }),
       });
       browser.keep(row.id, secret, row.expires_at - clock.now(scopeOf(row)));
       const approved = await approval.approveIfSmall(transaction, set);

@@ -1,6 +1,6 @@
 /** Refunds: coins of a payment that go back to its payer, at an address that the payer gives and the merchant approves. */
-import { statusOf, toUnits, type Api, type Input } from 'crypto-checkout/contract';
-import type { Transaction } from '../db/engine.js';
+import { toUnits, type Api, type Input } from 'crypto-checkout/contract';
+import type { Reader, Transaction } from '../db/engine.js';
 import type { PaymentTable, RefundTable, TransferTable } from '../db/schema.js';
 import type { AuditAction } from '../merchants/audit-log.js';
 import { parseAmount } from '../money/amounts.js';
@@ -13,13 +13,14 @@ import { createFailures } from '../shared/failures.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
 import { invalidField, invalidState, notFound, orNotFound } from '../shared/problem.js';
 import { isWithin, scopeOf, type Scope } from '../shared/scope.js';
-import { liveSums, mostOf, worthToday } from './amounts.js';
+import { shareOf, worthToday } from './amounts.js';
 import { auditFields, createApproval } from './approval.js';
 import { createRefundChanges, type RefundsDeps } from './change-refund.js';
 import { createClaims } from './claims.js';
+import { isSuccess, refundableOf, whyNotDue } from './due.js';
 import { newToken, tokenDigest } from '../shared/token.js';
 import { transferEvents } from './states.js';
-import { createRefundStore, listOfPayment, findOverdue, type RefundFilter } from './store.js';
+import { createRefundStore, findOverdue, listOfPayment, sumTakenBefore, type RefundFilter } from './store.js';
 import { viewRefund, type Refund } from './view.js';
 
 type NewRefund = Input<Api['refunds']['create']>['body'] & { readonly paymentId: string };
@@ -54,24 +55,25 @@ export function createRefunds(deps: RefundsDeps) {
     const { network } = currencies.option(payment.mode, coins.currency, coins.network);
     const currency = currencies.known(coins.currency);
     const of = { payment_id: payment.id, currency: currency.code, network: network.code };
-    const rows = await listOfPayment(transaction, of);
-    const facts = {
-      ...{ credited: coins.amount, fee: coins.fee, excess: excessOf(payment, coins) },
-      ...liveSums(rows),
-    };
-    const most = mostOf(kind, facts, refundFee);
-    const wanted = kind === 'partial' ? partialAmount(request, currency) : most;
-    if (wanted > most || most === 0n) {
+    const facts = refundableOf(payment, coins, await listOfPayment(transaction, of));
+    // The shop never earned a fee on an excess.
+    const withFee = refundFee || kind === 'excess';
+    const wanted = kind === 'partial' ? partialAmount(request, currency) : undefined;
+    const share = shareOf(kind, facts, withFee, wanted);
+    if (!share) {
+      const all = shareOf(kind === 'partial' ? 'full' : kind, facts, withFee);
+      const most = all ? all.used - (withFee ? 0n : all.fee) : 0n;
       throw invalidState(
         `Of this payment, ${formatUnits(most, currency)} ${currency.code} can be refunded as "${kind}"`,
       );
     }
     const rate = rateOf(currency, payment.base_currency);
-    const counted = by === 'today' ? worthToday(wanted, rateThen(payment, coins), rate) : wanted;
+    const coinsBack = share.used - (withFee ? 0n : share.fee);
+    const counted = by === 'today' ? worthToday(coinsBack, rateThen(payment, coins), rate) : coinsBack;
     const fee = toUnits(network.assets[currency.code]?.withdrawalFee ?? '0', currency.decimals);
     const amount = roundDown(counted - (networkFee === 'payer' ? fee : 0n), currency);
     if (amount <= 0n) throw invalidState('Nothing would be left of this refund for the payer');
-    return { currency, network, amount, fee, rate };
+    return { currency, network, amount, fee, rate, share, withFee };
   }
 
   /** What one unit is worth now, in units of the base currency. Problem: `rate_unavailable`. */
@@ -102,10 +104,16 @@ export function createRefunds(deps: RefundsDeps) {
     async create(transaction: Transaction, scope: Scope, request: NewRefund, actor: string, maker = actor) {
       const payment = await payments.lock(transaction, request.paymentId);
       if (!isWithin(payment, scope)) throw notFound('payment');
-      const { currency, network, amount, fee, rate } = await price(transaction, payment, request);
+      const { currency, network, amount, fee, rate, share, withFee } = await price(
+        transaction,
+        payment,
+        request,
+      );
       const address =
         request.address === undefined ? null : await checkAddress(transaction, network, request.address);
-      await balances.ensureSpendableOn(transaction, scope, currency, network, amount + fee);
+      // What comes back of the service fee pays its part of an excess.
+      const returned = request.kind === 'excess' ? share.fee : 0n;
+      await balances.ensureSpendableOn(transaction, scope, currency, network, amount + fee - returned);
       const now = clock.now(scope);
       const token = newToken();
       const row: RefundTable = {
@@ -114,19 +122,21 @@ export function createRefunds(deps: RefundsDeps) {
         reason: request.reason ?? '',
         ...{ currency: currency.code, network: network.code },
         ...{ amount: amount.toString(), fee: fee.toString(), network_fee: request.networkFee },
-        refund_fee: request.refundFee ? 1 : 0,
+        ...{ used: share.used.toString(), service_fee: share.fee.toString(), fee_returns: 0 },
+        refund_fee: withFee ? 1 : 0,
+        of_success: isSuccess(payment) ? 1 : 0,
         ...{ valued_by: request.by, base_currency: payment.base_currency },
         base_amount: nearest(amount, rate).toString(),
         ...{ rate: writeFraction(rate), rate_at: now },
         ...{ address, same_wallet: null, token_digest: tokenDigest(token), browser_digest: null },
         created_by: maker,
-        ...{ transfer_id: null, tx_hash: null },
+        ...{ transfer_id: null, tx_hash: null, cancel_reason: null },
         metadata: request.metadata ? JSON.stringify(request.metadata) : null,
         ...{ expires_at: now + linkMs, created_at: now, updated_at: now },
       };
-      await changes.start(transaction, { row, payment });
-      await audit(transaction, row, 'refund.created', actor);
-      return { ...view(row, payment), claimUrl: linkOf(token) };
+      const started = await changes.start(transaction, { row, payment });
+      await audit(transaction, started.row, 'refund.created', actor);
+      return { ...view(started.row, payment), claimUrl: linkOf(token) };
     },
 
     /** Problem: `not_found`. */
@@ -193,6 +203,32 @@ export function createRefunds(deps: RefundsDeps) {
       return { ...view(linked, payment), claimUrl: linkOf(token) };
     },
 
+    /** What payments ask: how many of the coins that count went back, or are about to, before they were a success. */
+    takenBefore: (reader: Reader, payment: PaymentTable) => sumTakenBefore(reader, payment),
+
+    /**
+     * A payment has become a success: what waits for an address of what was to go back before yields to it. Call it with the payment
+     * locked.
+     */
+    async yieldTo(transaction: Transaction, payment: PaymentTable): Promise<void> {
+      const { id: payment_id, currency, network } = payment;
+      if (!isSuccess(payment) || currency === null || network === null) return;
+      for (const { id, status, of_success } of await listOfPayment(transaction, {
+        ...{ payment_id, currency, network },
+      })) {
+        if (status !== 'awaiting_address' || of_success === 1) continue;
+        const locked = await changes.lock(transaction, id);
+        await changes.apply(transaction, locked, 'cancel', { cancel_reason: 'payment_completed' });
+      }
+    },
+
+    /** For the rooms that pay: why the transfer of a refund must not be paid now; undefined for all others. */
+    async whyNotDue(reader: Reader, { refund_id: id }: Pick<TransferTable, 'refund_id'>) {
+      const row = id === null ? undefined : await store.findAnyRefund(reader, id);
+      if (!row) return undefined;
+      return whyNotDue(reader, payments, await payments.find(reader, row.payment_id), row);
+    },
+
     /** Follows the transfer that pays a refund. What the network's fee took out of it, if the payer bears that, did not arrive. */
     async follow(transaction: Transaction, transfer: TransferTable): Promise<void> {
       if (transfer.refund_id === null) return;
@@ -230,12 +266,12 @@ function chooseCoins(
   credited: readonly CreditedCoins[],
   { kind, currency, network }: NewRefund,
 ): CreditedCoins {
-  const isSuccess = statusOf(payment.state) === 'success';
+  const isAccepted = isSuccess(payment);
   const isMeant = (coins: CreditedCoins) =>
     (currency === undefined || coins.currency === currency.toUpperCase()) &&
     (network === undefined || coins.network === network.toLowerCase()) &&
-    (kind !== 'unaccepted' || !isSuccess || !coins.counts) &&
-    (kind !== 'excess' || (isSuccess && coins.counts));
+    (kind !== 'unaccepted' || !isAccepted || !coins.counts) &&
+    (kind !== 'excess' || (isAccepted && coins.counts));
   const meant = credited.filter(isMeant);
   const asked = currency === undefined && network === undefined && kind !== 'unaccepted';
   const found = (asked ? meant.find(({ counts }) => counts) : undefined) ?? meant[0];
@@ -249,16 +285,9 @@ function chooseCoins(
   return found;
 }
 
-/** What is above the price, of the coins that count. */
-function excessOf(payment: PaymentTable, coins: CreditedCoins): bigint {
-  const price = BigInt(payment.amount ?? '0');
-  const isOver = coins.counts && statusOf(payment.state) === 'success' && price > 0n && coins.amount > price;
-  return isOver ? coins.amount - price : 0n;
-}
-
 /** What one unit was worth when it came: by the price of the order if it was accepted, else by the rate of that time. */
 function rateThen(payment: PaymentTable, coins: CreditedCoins): Fraction {
-  if (coins.counts && statusOf(payment.state) === 'success' && payment.amount !== null) {
+  if (coins.counts && isSuccess(payment) && payment.amount !== null) {
     return reduced(BigInt(payment.base_amount), BigInt(payment.amount));
   }
   if (!coins.worth) throw invalidState('No rate is known of when these coins came: refund them by "coins"');

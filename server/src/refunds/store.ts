@@ -6,10 +6,11 @@ import { forUpdate } from '../db/locks.js';
 import { firstOfAll, isCreatedWithin, isListed, readCheckpointedPage, readPage } from '../db/pages.js';
 import { having, inScope, rowById, rowsInOrder } from '../db/rows.js';
 import type { PersonalData } from '../db/personal-data.js';
-import type { RefundTable } from '../db/schema.js';
+import type { PaymentTable, RefundTable } from '../db/schema.js';
 import { send } from '../db/send.js';
 import type { PageRequest } from '../shared/pagination.js';
 import type { Scope } from '../shared/scope.js';
+import { takenBefore } from './amounts.js';
 
 /** The store of refunds, whose texts are encrypted if there is a data key. */
 export function createRefundStore(personalData: PersonalData) {
@@ -82,6 +83,15 @@ export function listOfPayment(
     .selectAll()
     .where((e) => e.and(of))
     .execute();
+}
+
+/** What refunds hold or took of the coins that a payment asks for, before they were a success, in units. */
+export async function sumTakenBefore(
+  reader: Reader,
+  { id, currency, network }: Pick<PaymentTable, 'id' | 'currency' | 'network'>,
+): Promise<bigint> {
+  if (currency === null || network === null) return 0n;
+  return takenBefore(await listOfPayment(reader, { payment_id: id, currency, network }));
 }
 
 async function listRefunds(reader: Reader, scope: Scope, filter: PageRequest & RefundFilter) {

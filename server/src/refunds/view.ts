@@ -2,6 +2,7 @@
 import type { Api, Data, RefundClaim, RefundStatus } from 'crypto-checkout/contract';
 import { transactionPage } from '../chains/networks.js';
 import type { MerchantTable, RefundTable } from '../db/schema.js';
+import type { Currency } from '../money/currency-list.js';
 import type { Currencies } from '../money/currencies.js';
 import { multiply, parseFraction } from '../money/fractions.js';
 import { exactNumber, formatUnits, unitsToNumber } from '../money/units.js';
@@ -19,6 +20,7 @@ export function viewRefund(row: RefundTable, txRef: string, currencies: Currenci
     ...{ currency: row.currency, network: row.network, networkFee: row.network_fee },
     fee: unitsToNumber(BigInt(row.fee), currency),
     refundFee: row.refund_fee === 1,
+    feeKept: feeKept(row, currency),
     value: {
       baseAmount: unitsToNumber(BigInt(row.base_amount), base),
       baseCurrency: base.code,
@@ -30,11 +32,17 @@ export function viewRefund(row: RefundTable, txRef: string, currencies: Currenci
     sameWallet: row.same_wallet === null ? null : row.same_wallet === 1,
     transferId: row.transfer_id,
     ...viewTransaction(row, currencies),
+    cancelReason: row.cancel_reason,
     expiresAt: isoTime(row.expires_at),
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
     ...(row.metadata !== null && { metadata: JSON.parse(row.metadata) as Record<string, string> }),
   };
+}
+
+/** What the shop keeps of the coins that the refund is for: the service fee on them. */
+function feeKept({ refund_fee, service_fee }: RefundTable, currency: Currency): number {
+  return refund_fee === 1 ? 0 : exactNumber(BigInt(service_fee), currency.decimals);
 }
 
 /** What one coin was worth, in the base currency. */
@@ -83,6 +91,7 @@ export function viewClaim(
     ...{ mode: row.mode, status: row.status, kind: row.kind, reason: row.reason },
     amount: unitsToNumber(BigInt(row.amount), currency),
     ...{ networkFee: row.network_fee, fee: unitsToNumber(BigInt(row.fee), currency) },
+    ...{ feeKept: feeKept(row, currency), cancelReason: row.cancel_reason },
     ...{ currency: currency.code, currencyName: currency.name, network: network.code },
     ...{ networkName: network.name, txRef },
     shop: { name: merchant.business_name, logo: merchant.logo, supportUrl: merchant.support_url },

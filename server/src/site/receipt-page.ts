@@ -125,9 +125,10 @@ function transfer(receipt: Receipt, texts: PageTexts['receipt']): Html {
 
 /** Never its link, nor where it goes. */
 function refundRow(refund: PaymentRefund, texts: PageTexts['receipt']): Html {
-  const { amount, currency, status, txHash, explorerUrl = '' } = refund;
+  const { amount, feeKept, currency, status, txHash, explorerUrl = '' } = refund;
   const link = txHash === undefined ? '' : html`<br />${hashLink(txHash, explorerUrl)}`;
-  return row(ltr(money(amount, currency)), html`${texts[refundTexts[status]]}${link}`);
+  const kept = feeKept > 0 ? html`<br />${texts.feeKept.replace('{amount}', money(feeKept, currency))}` : '';
+  return row(ltr(money(amount, currency)), html`${texts[refundTexts[status]]}${kept}${link}`);
 }
 
 const refundTexts = {

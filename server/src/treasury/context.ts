@@ -9,6 +9,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { AuditLog } from '../merchants/audit-log.js';
 import type { RateSource } from '../money/rates.js';
 import type { RestoreGuard } from '../restore/guard.js';
+import type { BeforePayout } from '../withdrawals/deps.js';
 import type { Transfers } from '../withdrawals/transfers.js';
 
 export interface TreasuryDeps extends RoomDeps {
@@ -23,6 +24,7 @@ export interface TreasuryDeps extends RoomDeps {
     sum: { readonly units: bigint; readonly currency: string },
   ) => boolean;
   readonly guard: RestoreGuard;
+  readonly beforePayout: BeforePayout;
   /** The real networks of all kinds. */
   readonly connected: readonly ConnectedNetwork[];
   /** The files of the key that pays for sweeps, and of its password. */

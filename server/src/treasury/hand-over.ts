@@ -9,6 +9,7 @@ import type { Scope } from '../shared/scope.js';
 import { lockTransfers } from '../withdrawals/waiting-transfers.js';
 import * as store from './export-store.js';
 import { networkAt, type EvmConnected, type TreasuryContext } from './context.js';
+import { ensureDue } from './payout-exports.js';
 import { readOwners } from './owners.js';
 import { readSeenGroups } from './seen-payments.js';
 import { isHash, nextNonce } from './used-nonce.js';
@@ -67,6 +68,7 @@ export function createHandOver(deps: TreasuryContext) {
       await database.write(async (transaction) => {
         await deps.guard.startPayout(transaction, mode);
         const locked = await lockTransfers(transaction, transfers);
+        await ensureDue(deps, transaction, rows);
         const marks = { handed_at: clock.real(), handed_nonce: nonce ?? 0 };
         const count = await store.handOver(transaction, exportId, transfers, marks);
         if (count < rows.length || rows.some(({ id }) => locked.get(id)?.status !== 'pending')) {

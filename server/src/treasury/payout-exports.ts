@@ -23,6 +23,8 @@ export interface PayoutExport extends WrittenPayouts {
   readonly id: string | undefined;
   /** What the treasury seems to have paid: it settles by itself, or waits for the operator. */
   readonly leftOut: readonly { readonly id: string; readonly paidBy: readonly string[] }[];
+  /** What must not be paid now, and why. */
+  readonly held: readonly { readonly id: string; readonly reason: string }[];
 }
 
 /** A transfer that an export holds, or one that may be paid, and no node could tell: no export need hold that. */
@@ -37,6 +39,19 @@ export const hold = (
   actor: string,
 ): Promise<void> =>
   store.insertExports(transaction, { id: newId(), actor, created_at: clock.real() }, transfers);
+
+/** Problem: `invalid_state` if one of the transfers must not be paid now. */
+export async function ensureDue(
+  { beforePayout }: Pick<TreasuryContext, 'beforePayout'>,
+  reader: Reader,
+  transfers: readonly TransferTable[],
+): Promise<void> {
+  for (const transfer of transfers) {
+    const reason = await beforePayout(reader, transfer);
+    if (reason !== undefined)
+      throw invalidState(`The transfer ${transfer.id} must not be paid now. ${reason}`);
+  }
+}
 
 export function createPayoutExports(deps: TreasuryContext) {
   const { database, clock, newId, auditLog, currencies, connected } = deps;
@@ -61,6 +76,7 @@ export function createPayoutExports(deps: TreasuryContext) {
           'Some of these transfers have been taken by another command or paid meanwhile. Run the export again',
         );
       }
+      await ensureDue(deps, transaction, transfers);
       await store.insertExports(transaction, made, transfers);
       for (const [merchantId, own] of groupBy(transfers, (row) => row.merchant_id)) {
         await auditLog.record(transaction, {
@@ -69,6 +85,17 @@ export function createPayoutExports(deps: TreasuryContext) {
         });
       }
     });
+  }
+
+  async function pickDue(reader: Reader, transfers: readonly TransferTable[]) {
+    const free: TransferTable[] = [];
+    const held: { id: string; reason: string }[] = [];
+    for (const transfer of transfers) {
+      const reason = await deps.beforePayout(reader, transfer);
+      if (reason === undefined) free.push(transfer);
+      else held.push({ id: transfer.id, reason });
+    }
+    return { free, held };
   }
 
   /** @param groups payments that have settled no transfer yet, and the transfers that wait */
@@ -109,13 +136,14 @@ export function createPayoutExports(deps: TreasuryContext) {
         const hashes = paidBy.get(id);
         return hashes ? { id, paidBy: hashes } : [];
       });
-      const free = waiting.filter(({ id }) => !paidBy.has(id));
+      const unpaid = waiting.filter(({ id }) => !paidBy.has(id));
+      const { free, held } = await pickDue(reader, unpaid);
       const id = free.length === 0 ? undefined : newId();
       const createdAt = clock.real();
       // Before they are reserved: what no call can pay is refused here.
       const written = writePayouts(on, { id, createdAt }, free, currencies);
       if (id !== undefined) await reserve(on, { id, actor, created_at: createdAt }, free);
-      return { id, leftOut, ...written };
+      return { id, leftOut, held, ...written };
     },
 
     /** What a wallet that does not know the network is told of it; null if it is not configured any more. */
@@ -161,7 +189,7 @@ export function createPayoutExports(deps: TreasuryContext) {
         );
       }
       const made = { id, createdAt: first.exported_at };
-      return { id, leftOut: [], on, ...writePayouts(on, made, free, currencies) };
+      return { id, leftOut: [], held: [], on, ...writePayouts(on, made, free, currencies) };
     },
 
     /** Transfers of live mode that wait for a wallet, older than a time, and are in no export or PSBT. */

@@ -12,6 +12,12 @@ import type { Scope } from '../shared/scope.js';
 import type { WalletAddresses } from '../wallet-addresses/wallet-addresses.js';
 import type { Outbox } from '../webhooks/outbox.js';
 
+/** Asked by all that pays transfers, before it does. */
+export type BeforePayout = (
+  reader: Reader,
+  transfer: Pick<TransferTable, 'refund_id'>,
+) => Promise<string | undefined>;
+
 export interface WithdrawalsDeps extends RoomDeps {
   readonly currencies: Currencies;
   readonly ledger: Ledger;
@@ -26,6 +32,8 @@ export interface WithdrawalsDeps extends RoomDeps {
   readonly ensureFree: (reader: Reader, transfer: TransferTable) => Promise<void>;
   /** Before it fails: of each room that sees what merchants' wallets pay. Same problem. */
   readonly ensureUnpaid: (reader: Reader, transfer: TransferTable) => Promise<void>;
+  /** Why a transfer must not be paid now, although it waits; undefined if it may. */
+  readonly beforePayout: BeforePayout;
   /** Called with a transfer as it is about to be stored, before anything of the ledger is locked. */
   readonly onTransfer: (transaction: Transaction, row: TransferTable) => Promise<void>;
   /** Whether deposits to a merchant that left their blocks may still be confirmed again. */

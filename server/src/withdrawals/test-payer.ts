@@ -25,6 +25,12 @@ export function createTestPayer(deps: WithdrawalsDeps, settlement: Settlement) {
         await settlement.fail(transaction, row, 'The deposits that it was to be paid from left the chain');
         return;
       }
+      const reason = await deps.beforePayout(transaction, row);
+      if (reason !== undefined) {
+        const mayReturn = await returningDeposits(transaction, scopeOf(row), row.currency);
+        if (!mayReturn) await settlement.fail(transaction, row, reason);
+        return;
+      }
       const { merchant_id: merchantId, network, currency, address, amount } = row;
       const payment = { merchantId, network, currency, address, amount: BigInt(amount) };
       const txHash = await simulatedChains.pay(transaction, payment);

@@ -11,6 +11,7 @@ const locked: PaymentFacts = {
   expiresAt: deadline,
   cancelledAt: null,
   settledAt: null,
+  returned: 0n,
   receipts: [],
 };
 

@@ -189,9 +189,10 @@ async function live(shop: Shop, seed: number): Promise<void> {
     if (!wish) return;
     const isPayers = random(3) === 0;
     const fee = refundFees[`${currency} ${network}`] ?? 0n;
-    const counted = model.refundable(payment, wish, cents(currency));
-    const amount = counted === undefined ? 0n : counted - (isPayers ? fee : 0n);
-    const isAllowed = amount > 0n && model.canWithdraw(merchant, currency, network, amount + fee);
+    const share = model.refundable(payment, wish, cents(currency));
+    const amount = share === undefined ? 0n : share.coins - (isPayers ? fee : 0n);
+    const feeBack = wish.kind === 'excess' ? (share?.serviceFee ?? 0n) : 0n;
+    const isAllowed = amount > 0n && model.canWithdraw(merchant, currency, network, amount + fee - feeBack);
     const decimal = `${wish.amount / 1_000_000n}.${String(wish.amount % 1_000_000n).padStart(6, '0')}`;
     const hasAddress = random(2) === 0;
     told.push(`refund ${wish.kind} ${currency} of ${payment.id} ${decimal}: ${amount} ${isAllowed}`);
@@ -210,8 +211,13 @@ async function live(shop: Shop, seed: number): Promise<void> {
       tokens.set(id, new URL(claimUrl).hash.slice(1));
       merchant.transfers.push({
         ...{ id, network, currency, amount, fee, status: 'held', tx: undefined },
-        refund: { id, payment, kind: wish.kind, counted: counted ?? 0n, hasAddress },
+        refund: {
+          ...{ id, payment, kind: wish.kind, hasAddress },
+          ...{ used: share?.used ?? 0n, serviceFee: share?.serviceFee ?? 0n },
+          ofSuccess: payment.state.startsWith('settled'),
+        },
       });
+      if (hasAddress) model.assessAll(shop.time.now);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       expect([error.code, isAllowed], told.join('\n')).toEqual([
@@ -244,13 +250,23 @@ async function live(shop: Shop, seed: number): Promise<void> {
     if (what === 'address') {
       const address = destinations[transfer.network as Network];
       const token = tokens.get(of.id) ?? '';
-      await shop.database.write((transaction) =>
-        refunds.claims.setAddress(transaction, { token, address }, undefined, browser),
-      );
-      of.hasAddress = true;
+      const isAllowed = of.hasAddress || model.isDue(transfer);
+      try {
+        await shop.database.write((transaction) =>
+          refunds.claims.setAddress(transaction, { token, address }, undefined, browser),
+        );
+        expect(isAllowed, told.join('\n')).toBe(true);
+        if (!of.hasAddress) of.ofSuccess = of.payment.state.startsWith('settled');
+        of.hasAddress = true;
+        model.assessAll(shop.time.now);
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        expect([error.code, isAllowed], told.join('\n')).toEqual(['invalid_state', false]);
+      }
     } else if (what === 'cancel') {
       await shop.database.write((transaction) => refunds.cancel(transaction, scope, of.id, 'test'));
       transfer.status = 'back';
+      model.assessAll(shop.time.now);
     } else {
       const isAllowed = model.canApprove(transfer);
       try {
@@ -344,6 +360,7 @@ async function live(shop: Shop, seed: number): Promise<void> {
     if (!doesSend) return;
     await shop.advance();
     const { signed } = model.advance();
+    model.assessAll(shop.time.now);
     for (const transfer of signed) {
       const { tx_hash: hash } = await shop.transfer(transfer.id);
       const { network, currency, amount } = transfer;

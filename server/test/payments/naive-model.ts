@@ -66,9 +66,19 @@ export interface ModelRefund {
   readonly id: string;
   readonly payment: ModelPayment;
   readonly kind: RefundKind;
-  /** What it takes from what the payment brought. */
-  readonly counted: bigint;
+  /** What it uses up of what the payment brought, and the service fee on that. */
+  readonly used: bigint;
+  readonly serviceFee: bigint;
+  /** Whether the payment was a success when its coins were set apart. */
+  ofSuccess: boolean;
   hasAddress: boolean;
+}
+
+/** How much a refund gives back before the network's fee, and what it uses up for that. */
+export interface ModelShare {
+  readonly coins: bigint;
+  readonly used: bigint;
+  readonly serviceFee: bigint;
 }
 
 export type RefundKind = 'full' | 'excess' | 'unaccepted' | 'partial';
@@ -187,14 +197,33 @@ export class NaiveModel {
     const present = payment.txs.flatMap((tx) =>
       tx.receipt?.isPresent ? [{ tx, receipt: tx.receipt, isRight: isRight(tx, payment) }] : [],
     );
-    const counting = present.filter(({ isRight }) => isRight);
-    const sum = (list: typeof present) => list.reduce((total, { tx }) => total + tx.amount, 0n);
     const deadline = Math.min(expiresAt, cancelledAt ?? Infinity);
+    // What went back, or is about to, before the payment was a success: of the coins in time first, and of the most valuable ones.
+    let gone = this.#refundsOf(payment, payment.currency, payment.network)
+      .filter((one) => isSetApart(one) && one.refund?.ofSuccess === false)
+      .reduce((total, { refund }) => total + (refund?.used ?? 0n), 0n);
+    const left = new Map<ModelTx, bigint>();
+    const inOrder = present
+      .filter(({ isRight, receipt }) => isRight && receipt.isConfirmed)
+      .sort(
+        (a, b) =>
+          Number(a.receipt.seenAt > deadline) - Number(b.receipt.seenAt > deadline) ||
+          Number(b.receipt.cents - a.receipt.cents),
+      );
+    for (const { tx } of inOrder) {
+      const taken = tx.amount < gone ? tx.amount : gone;
+      gone -= taken;
+      left.set(tx, tx.amount - taken);
+    }
+    const leftOf = (tx: ModelTx) => left.get(tx) ?? tx.amount;
+    const counting = present.filter(({ isRight }) => isRight);
+    const whole = (list: typeof present) => list.reduce((total, { tx }) => total + tx.amount, 0n);
+    const sum = (list: typeof present) => list.reduce((total, { tx }) => total + leftOf(tx), 0n);
     const inTime = counting.filter(({ receipt }) => receipt.seenAt <= deadline);
     const confirmed = counting.filter(({ receipt }) => receipt.isConfirmed);
     const received = sum(confirmed);
     // Cents per USDT of 6 decimals: units × cents per dollar / 10^6, against cents of the base amount.
-    const worth = confirmed.reduce((total, { tx, receipt }) => total + tx.amount * receipt.cents, 0n);
+    const worth = confirmed.reduce((total, { tx, receipt }) => total + leftOf(tx) * receipt.cents, 0n);
     const isWorthIt = worth >= payment.baseAmount * 1_000_000n;
     const { readUntil = now } = this.chain(payment.network);
     const isDust = ({ tx }: (typeof present)[number]) =>
@@ -222,7 +251,14 @@ export class NaiveModel {
       if (seen >= amount) return 'confirming';
       return seen > 0n ? 'partially_paid' : 'awaiting_funds';
     })();
+    const wasSuccess = payment.state.startsWith('settled');
     payment.state = state;
+    if (state.startsWith('settled') && !wasSuccess) {
+      for (const one of this.#refundsOf(payment, payment.currency, payment.network)) {
+        const waits = one.status === 'held' && one.refund?.hasAddress === false;
+        if (waits && !one.refund.ofSuccess) one.status = 'back';
+      }
+    }
 
     const bp = payment.merchant.feeBasisPoints;
     const isSuccess = state.startsWith('settled');
@@ -236,13 +272,13 @@ export class NaiveModel {
     // The settlement: one fee on the sum, shared by the largest remainder, the earlier receipt first.
     payment.hasSucceeded = true;
     const settled = uncredited.filter(({ isRight }) => isRight);
-    let left = (sum(settled) * bp) / 10_000n;
+    let rounded = (whole(settled) * bp) / 10_000n;
     for (const { tx, receipt } of settled) {
       receipt.fee = (tx.amount * bp) / 10_000n;
-      left -= receipt.fee;
+      rounded -= receipt.fee;
     }
     const rest = ({ tx }: (typeof settled)[number]) => Number((tx.amount * bp) % 10_000n);
-    for (const { receipt } of settled.sort((a, b) => rest(b) - rest(a)).slice(0, Number(left))) {
+    for (const { receipt } of settled.sort((a, b) => rest(b) - rest(a)).slice(0, Number(rounded))) {
       receipt.fee = (receipt.fee ?? 0n) + 1n;
     }
   }
@@ -265,8 +301,23 @@ export class NaiveModel {
       (total, merchant) =>
         total +
         this.#receipts(merchant, currency).reduce((sum, { receipt }) => sum + (receipt.fee ?? 0n), 0n) +
-        this.#transfers(merchant, currency, 'success').reduce((sum, { fee }) => sum + fee, 0n),
+        this.#transfers(merchant, currency, 'success').reduce((sum, { fee }) => sum + fee, 0n) -
+        this.#feesBack(merchant, currency),
       0n,
+    );
+  }
+
+  /** The fees on what goes back as an excess, while it does. */
+  #feesBack(merchant: ModelMerchant, currency: string): bigint {
+    return this.#transfers(merchant, currency, 'held', 'pending', 'processing', 'success').reduce(
+      (sum, { refund }) => sum + (refund?.kind === 'excess' ? refund.serviceFee : 0n),
+      0n,
+    );
+  }
+
+  #refundsOf(payment: ModelPayment, currency: string, network: string) {
+    return payment.merchant.transfers.filter(
+      (one) => one.refund?.payment === payment && one.currency === currency && one.network === network,
     );
   }
 
@@ -274,7 +325,10 @@ export class NaiveModel {
     const receipts = this.#receipts(merchant, currency);
     const credited = receipts
       .filter(({ receipt }) => receipt.fee !== undefined)
-      .reduce((sum, { tx, receipt }) => sum + tx.amount - (receipt.fee ?? 0n), 0n);
+      .reduce(
+        (sum, { tx, receipt }) => sum + tx.amount - (receipt.fee ?? 0n),
+        this.#feesBack(merchant, currency),
+      );
     const unallocated = receipts
       .filter(({ receipt }) => receipt.isConfirmed && receipt.fee === undefined)
       .reduce((sum, { tx }) => sum + tx.amount, 0n);
@@ -316,66 +370,76 @@ export class NaiveModel {
     const here = this.coins(merchant, currency, network) + units(pendingHere);
     const backed = reserved + (net < 0n ? net : 0n) - units(moving);
     if (here >= need && backed >= need) return 'sign';
-    const isReturning = this.#receipts(merchant, currency).some(
-      ({ receipt }) => receipt.wasLost && receipt.isPresent && !receipt.isConfirmed,
-    );
-    return isReturning ? 'wait' : 'fail';
+    return this.#isReturning(merchant, currency) ? 'wait' : 'fail';
   }
 
-  #credited(payment: ModelPayment, currency: string, network: string) {
+  /** Whether deposits that left their blocks may be confirmed again. */
+  #isReturning(merchant: ModelMerchant, currency: string): boolean {
+    return this.#receipts(merchant, currency).some(
+      ({ receipt }) => receipt.wasLost && receipt.isPresent && !receipt.isConfirmed,
+    );
+  }
+
+  #credited(payment: ModelPayment, currency: string, network: string, except?: ModelRefund) {
     const mine = payment.txs.flatMap(({ receipt, ...tx }) =>
       tx.currency === currency && tx.network === network && receipt?.fee !== undefined
         ? [{ amount: tx.amount, fee: receipt.fee, cents: receipt.cents }]
         : [],
     );
-    const refunds = payment.merchant.transfers.filter(
-      ({ refund, status, ...of }) =>
-        refund?.payment === payment &&
-        of.currency === currency &&
-        of.network === network &&
-        !['failed', 'back'].includes(status),
+    const live = this.#refundsOf(payment, currency, network).filter(
+      (one) => one.refund !== except && !['failed', 'back'].includes(one.status),
     );
-    const counted = (list: typeof refunds) =>
-      list.reduce((total, { refund }) => total + (refund?.counted ?? 0n), 0n);
+    const sumOf = (list: typeof live, name: 'used' | 'serviceFee') =>
+      list.reduce((total, { refund }) => total + (refund?.[name] ?? 0n), 0n);
+    const amount = mine.reduce((total, one) => total + one.amount, 0n);
+    const before = live.filter((one) => isSetApart(one) && one.refund?.ofSuccess === false);
+    const isRight = currency === payment.currency && network === payment.network;
+    const isSuccess = payment.state.startsWith('settled');
+    const over = amount - sumOf(before, 'used') - payment.amount;
     return {
-      amount: mine.reduce((total, one) => total + one.amount, 0n),
+      ...{ amount, isRight, isSuccess },
       fee: mine.reduce((total, one) => total + one.fee, 0n),
       value: mine.reduce((total, one) => total + one.amount * one.cents, 0n),
-      live: counted(refunds),
-      liveExcess: counted(refunds.filter(({ refund }) => refund?.kind === 'excess')),
+      excess: isRight && isSuccess && over > 0n ? over : 0n,
+      ...{ used: sumOf(live, 'used'), usedFee: sumOf(live, 'serviceFee') },
+      usedExcess: sumOf(
+        live.filter(({ refund }) => refund?.kind === 'excess'),
+        'used',
+      ),
     };
   }
 
   /** How much of what a payment brought a refund takes; undefined if there is nothing to give back, or too little. */
-  refundable(payment: ModelPayment, wish: RefundWish, cents: bigint): bigint | undefined {
+  refundable(payment: ModelPayment, wish: RefundWish, cents: bigint): ModelShare | undefined {
     const { currency, network, kind } = wish;
-    const { amount, fee, value, live, liveExcess } = this.#credited(payment, currency, network);
+    const facts = this.#credited(payment, currency, network);
+    const { amount, value, isRight, isSuccess } = facts;
     if (amount === 0n) return undefined;
-    const isRight = currency === payment.currency && network === payment.network;
-    const isSuccess = payment.state.startsWith('settled');
     if (kind === 'unaccepted' && isSuccess && isRight) return undefined;
     if (kind === 'excess' && !(isSuccess && isRight)) return undefined;
-    let most = amount - (wish.withFee ? 0n : fee) - live;
-    if (kind === 'excess') {
-      const over = amount > payment.amount ? amount - payment.amount : 0n;
-      const taken = wish.withFee ? 0n : (fee * over + amount - 1n) / amount;
-      if (over - taken - liveExcess < most) most = over - taken - liveExcess;
-    }
-    const counted = kind === 'partial' ? wish.amount : most;
-    if (most <= 0n || counted > most) return undefined;
-    if (!wish.isToday) return counted;
+    const share = shareOf(facts, wish);
+    if (!share || !wish.isToday) return share;
+    const { coins } = share;
     const today =
       isSuccess && isRight
-        ? (counted * payment.baseAmount * 1_000_000n) / (payment.amount * cents)
-        : (counted * value) / (amount * cents);
-    return today < counted ? today : counted;
+        ? (coins * payment.baseAmount * 1_000_000n) / (payment.amount * cents)
+        : (coins * value) / (amount * cents);
+    return { ...share, coins: today < coins ? today : coins };
   }
 
-  /** Whether what a refund gives back is still there: the chain can have taken it back. */
-  canApprove({ currency, network, refund }: ModelTransfer): boolean {
-    if (!refund) return false;
-    const { amount, live } = this.#credited(refund.payment, currency, network);
-    return live <= amount && refund.hasAddress;
+  /** Whether what a refund gives back is still there: the chain, or the payer, can have changed that. */
+  isDue({ currency, network, refund, status }: ModelTransfer): boolean {
+    if (!refund) return true;
+    const facts = this.#credited(refund.payment, currency, network, refund);
+    const isHeld = status !== 'held' || refund.hasAddress;
+    if (refund.kind === 'unaccepted' && facts.isRight && facts.isSuccess && !isHeld) return false;
+    const left = facts.amount - facts.used;
+    const excess = facts.excess - facts.usedExcess;
+    return refund.used <= (refund.kind === 'excess' && excess < left ? excess : left);
+  }
+
+  canApprove(transfer: ModelTransfer): boolean {
+    return transfer.refund?.hasAddress === true && this.isDue(transfer);
   }
 
   /** What the server does with withdrawals after every change: sends and ends them. */
@@ -387,6 +451,10 @@ export class NaiveModel {
         const cover = this.cover(merchant, transfer);
         if (cover === 'fail') transfer.status = 'failed';
         if (cover !== 'sign') continue;
+        if (!this.isDue(transfer)) {
+          if (!this.#isReturning(merchant, transfer.currency)) transfer.status = 'failed';
+          continue;
+        }
         transfer.status = 'processing';
         signed.push(transfer);
       }
@@ -399,6 +467,34 @@ export class NaiveModel {
     }
     return { signed };
   }
+}
+
+/** From its address on, until it ends unpaid. */
+function isSetApart({ status, refund }: ModelTransfer): boolean {
+  if (status === 'held') return refund?.hasAddress === true;
+  return status !== 'failed' && status !== 'back';
+}
+
+/** What goes back without the fee that is kept, in proportion to what goes back. */
+function shareOf(
+  facts: Readonly<Record<'amount' | 'fee' | 'excess' | 'used' | 'usedFee' | 'usedExcess', bigint>>,
+  { kind, withFee, amount: wanted }: RefundWish,
+): ModelShare | undefined {
+  const left = facts.amount - facts.used;
+  if (left <= 0n) return undefined;
+  const unpaid = facts.fee - facts.usedFee;
+  const fee = unpaid < 0n ? 0n : unpaid < left ? unpaid : left;
+  if (kind === 'excess') {
+    const over = facts.excess - facts.usedExcess;
+    const used = over < left ? over : left;
+    return used > 0n ? { coins: used, used, serviceFee: (fee * used) / left } : undefined;
+  }
+  const payable = withFee ? left : left - fee;
+  if (payable <= 0n) return undefined;
+  if (kind !== 'partial') return { coins: payable, used: left, serviceFee: fee };
+  if (wanted > payable) return undefined;
+  const serviceFee = (fee * wanted) / payable;
+  return { coins: wanted, used: withFee ? wanted : wanted + serviceFee, serviceFee };
 }
 
 function isRight(tx: ModelTx, payment: ModelPayment): boolean {

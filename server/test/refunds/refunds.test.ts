@@ -59,8 +59,14 @@ describe.each(engines)('Refunds, on $name', (engine) => {
     const { id: paymentId } = await merchant.fund({ amount: 15 });
     const before = await merchant.balance();
     const created = await create(paymentId, { kind: 'excess', reason: 'You sent more than the price' });
-    // 1 % of the excess of 5 stays taken; sending costs the merchant 0.2.
-    expect(created).toMatchObject({ status: 'awaiting_address', amount: 4.95, fee: 0.2, address: null });
+    // All of the excess of 5; sending costs the merchant 0.2.
+    expect(created).toMatchObject({
+      status: 'awaiting_address',
+      amount: 5,
+      feeKept: 0,
+      fee: 0.2,
+      address: null,
+    });
     expect(created.claimUrl).toMatch(/\/refund#[\w-]{43}$/);
     expect((await merchant.balance()).availableBalance).toBeCloseTo(before.availableBalance - 5.15);
 
@@ -68,7 +74,7 @@ describe.each(engines)('Refunds, on $name', (engine) => {
     const token = tokenOf(created);
     const shown = await claim(token);
     expect(shown.body.data).toMatchObject({
-      ...{ status: 'awaiting_address', amount: 4.95, currency: 'USDT', network: 'tron' },
+      ...{ status: 'awaiting_address', amount: 5, feeKept: 0, currency: 'USDT', network: 'tron' },
       ...{ reason: 'You sent more than the price', canSetAddress: true, addressFamily: 'tron' },
     });
     expect(JSON.stringify(shown.body)).not.toMatch(new RegExp(`${created.id}|customer|transfer`));
@@ -96,8 +102,9 @@ describe.each(engines)('Refunds, on $name', (engine) => {
     const record = await payment(paymentId);
     expect(record).toMatchObject({
       status: 'success',
-      refundedAmount: 4.95,
-      refunds: [{ id: created.id, status: 'paid', amount: 4.95, currency: 'USDT', txHash }],
+      refundedAmount: 5,
+      amountReceived: 10,
+      refunds: [{ id: created.id, status: 'paid', amount: 5, feeKept: 0, currency: 'USDT', txHash }],
     });
     const log = record['transactionTimeLog'] as { code: string }[];
     expect(log.slice(-3).map(({ code }) => code)).toEqual([
@@ -107,7 +114,7 @@ describe.each(engines)('Refunds, on $name', (engine) => {
     ]);
     const seen = await payment(paymentId, server.publicKey);
     expect(seen['refunds']).toEqual([
-      { status: 'paid', amount: 4.95, currency: 'USDT', network: 'tron', txHash, explorerUrl: '' },
+      { status: 'paid', amount: 5, feeKept: 0, currency: 'USDT', network: 'tron', txHash, explorerUrl: '' },
     ]);
     expect(JSON.stringify(seen)).not.toContain(externalAddresses.tron);
   });

@@ -1,6 +1,6 @@
 /** Every state of a refund with every event, and the sums that a refund may not exceed. */
 import { describe, expect, it } from 'vitest';
-import { mostOf, worthToday } from '../../src/refunds/amounts.js';
+import { shareOf, worthToday } from '../../src/refunds/amounts.js';
 import { isLive, isReserved, nextStatus } from '../../src/refunds/states.js';
 
 const states = [
@@ -46,35 +46,66 @@ describe('The states', () => {
 });
 
 describe('How much', () => {
-  const paid = { credited: 1500n, fee: 15n, excess: 500n, live: 0n, liveExcess: 0n };
+  const paid = { credited: 1500n, fee: 15n, excess: 500n, used: 0n, usedFee: 0n, usedExcess: 0n };
 
   it.each([
-    ['all but the fee', 'full', paid, false, 1485n],
-    ['all with the fee', 'full', paid, true, 1500n],
-    ['what other refunds have left', 'partial', { ...paid, live: 400n }, false, 1085n],
-    ['an excess without its part of the fee', 'excess', paid, false, 495n],
-    ['an excess with it', 'excess', paid, true, 500n],
-    ['an excess that went back already', 'excess', { ...paid, live: 495n, liveExcess: 495n }, false, 0n],
+    ['all but the fee', 'full', paid, false, undefined, { used: 1500n, fee: 15n }],
+    [
+      'what other refunds have left, and the rest of the fee',
+      'full',
+      { ...paid, used: 404n, usedFee: 4n },
+      false,
+      undefined,
+      { used: 1096n, fee: 11n },
+    ],
+    ['a part, and the fee on it', 'partial', paid, false, 495n, { used: 500n, fee: 5n }],
+    ['a part with the fee on it', 'partial', paid, true, 500n, { used: 500n, fee: 5n }],
+    ['all that there is, as a part', 'partial', paid, false, 1485n, { used: 1500n, fee: 15n }],
+    ['no more than that', 'partial', paid, false, 1486n, undefined],
+    ['an excess whole, with the fee on it', 'excess', paid, true, undefined, { used: 500n, fee: 5n }],
+    [
+      'an excess that went back already',
+      'excess',
+      { ...paid, used: 500n, usedFee: 5n, usedExcess: 500n },
+      true,
+      undefined,
+      undefined,
+    ],
     [
       'an excess, if a partial refund took most of everything',
       'excess',
-      { ...paid, live: 1400n },
-      false,
-      85n,
+      { ...paid, used: 1400n, usedFee: 14n },
+      true,
+      undefined,
+      { used: 100n, fee: 1n },
     ],
-    ['nothing, if all of it went back', 'full', { ...paid, live: 1500n }, true, 0n],
-    ['all, if there was no fee', 'full', { ...paid, fee: 0n }, false, 1500n],
-    // The fee on the excess is rounded up, so that the merchant never loses a unit.
-    ['an excess, its part of the fee rounded up', 'excess', { ...paid, fee: 14n }, false, 495n],
+    [
+      'nothing, if all of it went back',
+      'full',
+      { ...paid, used: 1500n, usedFee: 15n },
+      true,
+      undefined,
+      undefined,
+    ],
+    ['all, if there was no fee', 'full', { ...paid, fee: 0n }, false, undefined, { used: 1500n, fee: 0n }],
+    [
+      'nothing, if the chain took back what others gave',
+      'full',
+      { ...paid, used: 1600n },
+      false,
+      undefined,
+      undefined,
+    ],
     [
       'nothing of nothing',
       'full',
-      { credited: 0n, fee: 0n, excess: 0n, live: 0n, liveExcess: 0n },
+      { ...paid, credited: 0n, fee: 0n, excess: 0n },
       false,
-      0n,
+      undefined,
+      undefined,
     ],
-  ] as const)('%s', (_name, kind, facts, withFee, most) => {
-    expect(mostOf(kind, facts, withFee)).toBe(most);
+  ] as const)('%s', (_name, kind, facts, withFee, wanted, share) => {
+    expect(shareOf(kind, facts, withFee, wanted)).toEqual(share);
   });
 
   it('gives back as much value as came, and never more coins', () => {

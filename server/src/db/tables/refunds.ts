@@ -21,6 +21,14 @@ export const refundTables = {
     network_fee: text<'merchant' | 'payer'>(),
     /** 1 if the service fee of the refunded money goes back too. */
     refund_fee: flag(),
+    /** What of the coins that the payment brought it uses up, fees and all. */
+    used: units(),
+    /** The service fee on these: it stays taken, or goes back to the payer too. */
+    service_fee: units(),
+    /** How often the service fee was given back and taken again: of an excess, on which none is earned. Odd while it is given back. */
+    fee_returns: integer(),
+    /** 1 if the payment was a success when its coins were set apart: it stays one without them. */
+    of_success: flag(),
     valued_by: text<'coins' | 'today'>(),
     base_currency: text(),
     /** In units of the base currency. */
@@ -41,6 +49,8 @@ export const refundTables = {
     /** Of the transfer that pays it; null until it is approved. */
     transfer_id: text().nullable(),
     tx_hash: text().nullable(),
+    /** Why it was cancelled, if that was not the merchant's wish: what was missing of the payment came. */
+    cancel_reason: text<'payment_completed'>().nullable(),
     metadata: text().nullable(),
     expires_at: time(),
     created_at: time(),

@@ -1,0 +1,58 @@
+/** Whether a payment still owes what a refund gives back: the chain, or the payer, can have changed that since it began. */
+import { statusOf } from 'crypto-checkout/contract';
+import type { Reader } from '../db/engine.js';
+import type { PaymentTable, RefundTable } from '../db/schema.js';
+import type { CreditedCoins, PaymentRefunds } from '../payments/refundable.js';
+import { hasTaken } from '../payments/refundable.js';
+import { invalidState } from '../shared/problem.js';
+import { liveSums, mostOf, takenBefore, type Refundable } from './amounts.js';
+import { listOfPayment } from './store.js';
+
+export const isSuccess = ({ state }: Pick<PaymentTable, 'state'>) => statusOf(state) === 'success';
+
+/** @param rows all refunds of the coin */
+export function refundableOf(
+  payment: PaymentTable,
+  coins: CreditedCoins,
+  rows: readonly RefundTable[],
+): Refundable {
+  const price = BigInt(payment.amount ?? '0');
+  const kept = coins.amount - takenBefore(rows);
+  const isOver = coins.counts && isSuccess(payment) && price > 0n && kept > price;
+  return {
+    ...{ credited: coins.amount, fee: coins.fee, excess: isOver ? kept - price : 0n },
+    ...liveSums(rows),
+  };
+}
+
+/** @returns why nothing may be given back now; undefined if all of it may */
+export async function whyNotDue(
+  reader: Reader,
+  payments: Pick<PaymentRefunds, 'creditedCoins'>,
+  payment: PaymentTable,
+  row: RefundTable,
+): Promise<string | undefined> {
+  const { payment_id, currency, network } = row;
+  const others = (await listOfPayment(reader, { payment_id, currency, network })).filter(
+    ({ id }) => id !== row.id,
+  );
+  const coins = (await payments.creditedCoins(reader, payment)).find(
+    (one) => one.currency === currency && one.network === network,
+  );
+  const isAccepted =
+    row.kind === 'unaccepted' && coins?.counts === true && isSuccess(payment) && !hasTaken(row.status);
+  if (isAccepted) return 'The payment was accepted since: its money is not refunded as "unaccepted"';
+  const most = coins ? mostOf(row.kind, refundableOf(payment, coins, others)) : 0n;
+  if (BigInt(row.used) <= most) return undefined;
+  return 'The network took back what this refund would give back. Wait for it, or cancel';
+}
+
+/** Problem: `invalid_state` if not all of a refund may be given back now. */
+export async function ensureDue(
+  reader: Reader,
+  payments: Pick<PaymentRefunds, 'creditedCoins'>,
+  { row, payment }: { readonly row: RefundTable; readonly payment: PaymentTable },
+): Promise<void> {
+  const reason = await whyNotDue(reader, payments, payment, row);
+  if (reason !== undefined) throw invalidState(reason);
+}
