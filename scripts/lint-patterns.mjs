@@ -71,19 +71,23 @@ const anchored = {
     schema: [],
     messages: {
       unanchored:
-        'A repetition before $ takes the square of the text’s length. Begin the pattern with ^, give the repetition a limit, or use trimEnd',
+        'A repetition before $ takes the square of the text’s length. Begin the pattern with ^, or give the repetition a limit',
     },
   },
   create(context) {
-    /** @param {import('estree').Node} node @param {string} source @param {string} flags */
+    /** @param {import('eslint').Rule.Node} node @param {string} source @param {string} flags */
     const check = (node, source, flags) => {
       if (repeatsBeforeEnd(source, flags)) context.report({ node, messageId: 'unanchored' });
     };
-    /** @param {import('estree').NewExpression | import('estree').CallExpression} node */
-    const checkConstructor = ({ callee, arguments: [source, flags] }) => {
+    /** @param {Extract<import('eslint').Rule.Node, { type: 'NewExpression' | 'CallExpression' }>} node */
+    const checkConstructor = (node) => {
+      const {
+        callee,
+        arguments: [source, flags],
+      } = node;
       if (callee.type !== 'Identifier' || callee.name !== 'RegExp') return;
       if (source?.type !== 'Literal' || typeof source.value !== 'string') return;
-      check(source, source.value, flags?.type === 'Literal' ? String(flags.value) : '');
+      check(node, source.value, flags?.type === 'Literal' ? String(flags.value) : '');
     };
     return {
       Literal(node) {

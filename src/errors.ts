@@ -1,6 +1,5 @@
 /** Typed errors of the widget and the client: what happened, what to do, a stable code and a link to the docs. */
 import type { ErrorCode } from './contract/errors.js';
-import { trimEnd } from './contract/trim-end.js';
 
 export interface CheckoutErrorDetails {
   /** Stable and machine-readable: `network_error`, or one of the API's codes. */
@@ -26,7 +25,7 @@ export class CheckoutError extends Error {
 
   /** Subclasses pass further details; each becomes a property. */
   constructor(shortMessage: string, { cause, apiUrl, ...details }: CheckoutErrorDetails) {
-    const { code, remedy, docsUrl = apiUrl && `${trimEnd(apiUrl, '/')}/docs/errors#${code}` } = details;
+    const { code, remedy, docsUrl = apiUrl && `${apiUrl.replace(/\/{1,20}$/, '')}/docs/errors#${code}` } = details;
     super(`${shortMessage}\n\n${remedy}${docsUrl ? `\nDocs: ${docsUrl}` : ''}`, { cause });
     Object.assign(this, details, { shortMessage, docsUrl });
   }

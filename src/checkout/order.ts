@@ -1,6 +1,5 @@
 /** The order as the tag's attributes describe it: all that the pay button needs of it. */
 import { decimalOf, parseDecimal } from '../contract/decimal.js';
-import { trimEnd } from '../contract/trim-end.js';
 import { PaymentMemory } from './payment-memory.js';
 
 /** The tag's attributes; missing ones are undefined. */
@@ -48,10 +47,9 @@ export function orderOf(tag: Attributes): Order {
     ...Object.fromEntries(textAttributes.map((name) => [name, tag[name] || undefined])),
     baseCurrency: baseCurrency?.toUpperCase() || undefined,
     // A path is one of the page's own server.
-    apiUrl: trimEnd(
-      (apiUrl || (scriptOrigin ??= new URL(import.meta.url).origin)).replace(/^\//, `${location.origin}/`),
-      '/',
-    ),
+    apiUrl: (apiUrl || (scriptOrigin ??= new URL(import.meta.url).origin))
+      .replace(/^\//, `${location.origin}/`)
+      .replace(/\/{1,20}$/, ''),
     publicKey: publicKey ?? '',
     amount: (typeof amount === 'number' ? decimalOf(amount) : amount?.trim()) || undefined,
   };

@@ -1,7 +1,6 @@
 /** One API call: sends a request and returns the parsed reply, or throws a typed error. */
 import { parseRetryAfter } from '../contract/retry-after.js';
 import * as s from '../contract/shape.js';
-import { trimEnd } from '../contract/trim-end.js';
 import { ApiError, NetworkError, ReplyError } from '../errors.js';
 
 export interface Connection {
@@ -84,7 +83,7 @@ async function send(connection: Connection, call: Call): Promise<{ response: Res
   const { apiUrl, key, timeoutMs = 15_000 } = connection;
   const { method, search = '', body, idempotencyKey, signal } = call;
   signal?.throwIfAborted();
-  const url = trimEnd(apiUrl, '/') + fillPath(call) + search;
+  const url = apiUrl.replace(/\/{1,20}$/, '') + fillPath(call) + search;
   const text = body === undefined ? null : JSON.stringify(body);
   // Not AbortSignal.any: browsers of phones that are still in use do not have it.
   const controller = new AbortController();

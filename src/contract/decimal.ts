@@ -3,8 +3,6 @@
  * A decimal is a plain string such as "0.0000007", without exponent, sign or separators.
  */
 
-import { trimEnd } from './trim-end.js';
-
 const plain = /^\d+(\.\d+)?$/;
 
 /** The most characters of a number that arrives as text: enough for 15 digits and the decimals of every coin. */
@@ -17,16 +15,18 @@ export const longestNumber = 40;
  *   significant digits that a double can hold
  */
 export function parseDecimal(value: number | string): string | undefined {
-  const given =
-    typeof value === 'number' ? expandExponent(String(value)) : ((value as string | undefined) ?? '');
-  if (given.length > longestNumber) return undefined;
+  const given = typeof value === 'number' ? decimalOf(value) : (value as string | undefined);
+  if (!given || given.length > longestNumber) return undefined;
   const text = given.trim();
   if (!plain.test(text)) return undefined;
   const [whole = '', fraction = ''] = text.split('.');
   const integer = whole.replace(/^0+(?=\d)/, '');
-  const decimals = trimEnd(fraction, '0');
-  if ((integer + decimals).replace(/^0+/, '').length > 15) return undefined;
-  return decimals === '' ? integer : `${integer}.${decimals}`;
+  // Not by a pattern: 0+ before $ starts anew at each zero.
+  let end = fraction.length;
+  while (fraction[end - 1] === '0') end -= 1;
+  const decimals = fraction.slice(0, end);
+  if (/[1-9]\d{15}/.test(integer + decimals)) return undefined;
+  return decimals ? `${integer}.${decimals}` : integer;
 }
 
 /** The number of digits after the decimal point: "1.50" has 2. */
@@ -36,10 +36,7 @@ export function countDecimals(decimal: string): number {
 
 /** A JSON number as a plain decimal: 7e-7 → "0.0000007". It restores the decimal that the API wrote as a number. */
 export function decimalOf(value: number): string {
-  return expandExponent(String(value));
-}
-
-function expandExponent(text: string): string {
+  const text = String(value);
   const match = /^(-?)(\d+)(?:\.(\d+))?e([+-]\d+)$/.exec(text);
   if (!match) return text;
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = match;

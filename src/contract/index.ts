@@ -77,6 +77,5 @@ export { refundKinds, type RefundClaim } from './refunds.js';
 export * from './retry-after.js';
 export { sandbox } from './sandbox.js';
 export { paymentReviews, type PaymentReview } from './transactions.js';
-export * from './trim-end.js';
 export * from './units.js';
 export * from './webhooks.js';

@@ -1,5 +1,4 @@
 /** Decimals as smallest units and back: exact arithmetic. */
-import { trimEnd } from './trim-end.js';
 
 const plain = /^\d+(\.\d+)?$/;
 
@@ -21,6 +20,6 @@ export function fromUnits(units: bigint, decimals: number): string {
   const sign = units < 0n ? '-' : '';
   const digits = (units < 0n ? -units : units).toString().padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);
-  const fraction = trimEnd(digits.slice(digits.length - decimals), '0');
+  const fraction = digits.slice(digits.length - decimals).replace(/0{1,20}$/, '');
   return sign + (fraction === '' ? whole : `${whole}.${fraction}`);
 }

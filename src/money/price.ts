@@ -1,6 +1,5 @@
 /** Writes a price as Intl does, without it: a browser's first use of Intl.NumberFormat takes a slow phone 100 ms. */
 import { countDecimals, decimalOf } from '../contract/decimal.js';
-import { trimEnd } from '../contract/trim-end.js';
 
 /** How a locale writes prices. The tests hold every one against Intl. */
 export interface PriceStyle {
@@ -50,17 +49,11 @@ export function priceText(
   const [whole = '', fraction = ''] = decimal.split('.');
   const digits = whole.replace(/^0+(?=\d)/, '');
   const isGrouped = digits.length >= (style.groupsFrom ?? 4);
-  const grouped = isGrouped ? inThousands(digits).join(group) : digits;
-  const minor = trimEnd(fraction, '0').padEnd(2, '0');
+  const grouped = isGrouped ? digits.replace(/\B(?=(\d{3}){1,20}$)/g, group) : digits;
+  const minor = fraction.replace(/0{1,20}$/, '').padEnd(2, '0');
   // A code never touches the number.
   const name = before === '¤' && /[A-Z]$/.test(symbol) ? `${symbol}\u00a0` : symbol;
   return `${before}${grouped}${point}${minor}${after}`.replace('¤', () => name);
-}
-
-/** ("1234567") → ["1", "234", "567"] */
-function inThousands(digits: string): string[] {
-  const first = digits.length % 3;
-  return [digits.slice(0, first), ...(digits.slice(first).match(/.{3}/g) ?? [])].filter(Boolean);
 }
 
 /** A price in a style that is not known yet: 49.90 USD. Shown until the browser has time for Intl. */

@@ -1,5 +1,5 @@
 /** Where browsers reach the console. */
-import { trimEnd } from 'crypto-checkout/contract';
+import { trimEnd } from '../shared/trim-end.js';
 
 /** On this machine by the name `localhost`, because passkeys need a name. */
 export function consoleUrl(publicUrl: string): string {

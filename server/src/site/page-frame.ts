@@ -1,10 +1,10 @@
 /** What the pages for payers have in common: the document around their content, their headers and their language. */
 import { fileURLToPath } from 'node:url';
-import { trimEnd } from 'crypto-checkout/contract';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { remember } from '../shared/remember.js';
 import { html, type Html } from './html.js';
 import { pickLocale, type PageLocale } from './page-texts.js';
+import { trimEnd } from '../shared/trim-end.js';
 
 /** Sends a file. @param next called if it is not there, or with the error if it cannot be sent */
 export function sendFile(

@@ -1,5 +1,4 @@
 /** The built-in sources of exchange rates, and the value of `RATES` that picks from them. */
-import { trimEnd } from 'crypto-checkout/contract';
 import { binance } from './binance.js';
 import { bitstamp } from './bitstamp.js';
 import { coinbase } from './coinbase.js';
@@ -7,6 +6,7 @@ import { coingecko } from './coingecko.js';
 import { erApi } from './er-api.js';
 import { kraken } from './kraken.js';
 import type { RateSourceAdapter } from './source.js';
+import { trimEnd } from '../../shared/trim-end.js';
 
 const adapters: readonly RateSourceAdapter[] = [kraken, coinbase, binance, bitstamp, coingecko, erApi];
 
