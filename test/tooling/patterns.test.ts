@@ -23,8 +23,8 @@ const madeAtRunTime = [
   'server/src/api/change-stream.ts: new RegExp(`^${changesPath}/(test|live)$`)',
   // The name of a network.
   'server/src/chains/check-nodes.ts: new RegExp(`^${subject}`)',
-  // An e-mail address with its special characters escaped.
-  "server/src/erasure/erasure.ts: new RegExp(escapePattern(email), 'giu')",
+  // An e-mail address with its special characters escaped, as it is and as it stands in a URL.
+  "server/src/erasure/erasure.ts: new RegExp([email, encodeURIComponent(email)].map(escapePattern).join('|'), 'giu')",
 ];
 
 const { patterns, madeAtRunTime: found } = readPatterns(root, folders);
