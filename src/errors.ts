@@ -25,7 +25,11 @@ export class CheckoutError extends Error {
 
   /** Subclasses pass further details; each becomes a property. */
   constructor(shortMessage: string, { cause, apiUrl, ...details }: CheckoutErrorDetails) {
-    const { code, remedy, docsUrl = apiUrl && `${apiUrl.replace(/\/{1,20}$/, '')}/docs/errors#${code}` } = details;
+    const {
+      code,
+      remedy,
+      docsUrl = apiUrl && `${apiUrl.replace(/\/{1,20}$/, '')}/docs/errors#${code}`,
+    } = details;
     super(`${shortMessage}\n\n${remedy}${docsUrl ? `\nDocs: ${docsUrl}` : ''}`, { cause });
     Object.assign(this, details, { shortMessage, docsUrl });
   }
