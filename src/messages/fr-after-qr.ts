@@ -120,7 +120,7 @@ export const texts: AfterQrMessages = {
   log_refund_sending: 'Remboursement en cours d’envoi\u00a0: {amount}',
   log_refund_paid: 'Remboursé\u00a0: {amount}',
   log_refund_ended: 'Remboursement terminé\u00a0: {amount} reste à la boutique',
-  refundFeeKept: 'Frais de service gardés\u00a0: {amount}',
+  refundFeeKept: 'Frais gardés\u00a0: {amount}',
 
   problemBusy: 'Le service de paiement est occupé. Réessayez dans un instant.',
   problemBelowMinimum: 'Le total est trop petit pour cette crypto. Choisissez-en une autre.',

@@ -1,12 +1,18 @@
 /** Lists the deposit addresses of a merchant, with the keys that they come from and what each received. */
+import type { Selectable } from 'kysely';
+import { inChunks } from '../db/chunks.js';
 import type { Reader } from '../db/engine.js';
-import { inScope } from '../db/rows.js';
+import { everyPage } from '../db/pages.js';
+import { filtersBy } from '../db/plans.js';
+import type { Schema } from '../db/schema.js';
 import { sumUnits } from '../db/units.js';
 import { groupBy } from '../shared/group-by.js';
 import type { Scope } from '../shared/scope.js';
 import type { Family } from '../chains/networks.js';
 import type { DepositKeys } from './deposit-keys.js';
 import { withOwners } from './owners.js';
+
+const rowsPerRead = 1000;
 
 type Exported = Awaited<ReturnType<typeof exportAddresses>>;
 export type ExportedKey = Exported['keys'][number];
@@ -32,12 +38,24 @@ export async function exportAddresses({ reader, depositKeys, scope, family }: Ex
       { key, source: depositKeys.preview(scope, key.family, key, undefined) },
     ]),
   );
-  const received = groupBy(await receivedBy(reader, scope), ({ address }) => address);
   const { merchantId } = scope;
-  const rows = await withOwners(reader, scope.mode)
-    .selectAll('addresses')
-    .where((e) => e.or({ 'payments.merchant_id': merchantId, 'wallets.merchant_id': merchantId }))
-    .execute();
+  const pages = everyPage<Selectable<Schema['addresses']>>(rowsPerRead, (last) =>
+    withOwners(reader, scope.mode)
+      .selectAll('addresses')
+      .where((e) => e.or({ 'payments.merchant_id': merchantId, 'wallets.merchant_id': merchantId }))
+      .where('addresses.sequence', '>', last?.sequence ?? 0)
+      .orderBy('addresses.sequence')
+      .limit(rowsPerRead)
+      .execute(),
+  );
+  const rows: Selectable<Schema['addresses']>[] = [];
+  const receipts: Awaited<ReturnType<typeof receivedBy>> = [];
+  for await (const page of pages) {
+    rows.push(...page);
+    const given = page.map(({ address }) => address);
+    receipts.push(...(await receivedBy(reader, scope, given)));
+  }
+  const received = groupBy(receipts, ({ address }) => address);
   const addresses = rows.flatMap((row) => {
     const found = keyBySource.get(row.source_id);
     if (!found) return [];
@@ -75,14 +93,17 @@ export async function exportAddresses({ reader, depositKeys, scope, family }: Ex
   };
 }
 
-/** The confirmed receipts by address and currency. */
-function receivedBy(reader: Reader, scope: Scope) {
-  return reader
-    .selectFrom('receipts')
-    .select(['address', 'currency', sumUnits(reader, 'amount').as('amount')])
-    .$call(inScope(scope))
-    .where('status', '=', 'confirmed')
-    .groupBy(['address', 'currency'])
-    .orderBy('currency')
-    .execute();
+/** The confirmed receipts of some addresses, by address and currency. */
+function receivedBy(reader: Reader, { merchantId, mode }: Scope, addresses: readonly string[]) {
+  return inChunks(addresses, (chunk) =>
+    reader
+      .selectFrom('receipts')
+      .select(['address', 'currency', sumUnits(reader, 'amount').as('amount')])
+      .where('address', 'in', chunk)
+      .where(filtersBy(reader, { merchant_id: merchantId, mode }))
+      .where('status', '=', 'confirmed')
+      .groupBy(['address', 'currency'])
+      .orderBy('currency')
+      .execute(),
+  );
 }

@@ -15,8 +15,8 @@ export interface Database {
   /** Rejects unless the database answers within seconds, and takes writes. It writes nothing. */
   ping(): Promise<void>;
   /**
-   * Gathers the statistics of tables that have many rows and none, on PostgreSQL, which then plans as if they were almost empty:
-   * after a restore, a copy or an upgrade, until the database does so itself. SQLite plans without.
+   * Gathers the statistics of tables that have many rows, and none or those of far fewer, on PostgreSQL, which plans as if they
+   * were almost empty: after a restore, a copy or an upgrade, until the database does so itself. SQLite plans without.
    */
   gatherStatistics(): Promise<void>;
   /** The use of this process's connection pool; undefined on SQLite, which has none. */

@@ -100,14 +100,17 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   };
 }
 
-/** Whoever restores or copies a database may not have thought of them. `analyze` reads a sample, however large the table is. */
+/**
+ * Whoever restores or copies a database may not have thought of them, and autovacuum may be off or far behind. `analyze` reads a
+ * sample, however large the table is.
+ */
 async function gatherStatistics(kysely: Kysely<Schema>): Promise<void> {
   const { rows } = await sql<{ name: string }>`
-    select relname as name from pg_class
-    where relkind = 'r' and relnamespace = current_schema()::regnamespace and pg_relation_size(oid) > ${largeBytes}
-      and not exists (select from pg_stats where schemaname = current_schema() and tablename = relname)`.execute(
-    kysely,
-  );
+    select relname as name from pg_stat_user_tables
+    where schemaname = current_schema() and pg_relation_size(relid) > ${largeBytes} and (
+      n_mod_since_analyze > n_live_tup / 2
+      or not exists (select from pg_stats where pg_stats.schemaname = current_schema() and tablename = relname)
+    )`.execute(kysely);
   for (const { name } of rows) await sql`analyze ${sql.table(name)}`.execute(kysely);
 }
 

@@ -59,6 +59,7 @@ export type LedgerAccountTable = Schema['ledger_accounts'];
 export type LedgerPostingTable = Schema['ledger_postings'];
 export type LedgerEntryTable = Schema['ledger_entries'];
 export type IdempotencyTable = Schema['idempotency'];
+export type IdempotencyReplyTable = Schema['idempotency_replies'];
 export type RefundTable = Schema['refunds'];
 export type OutboxTable = Schema['outbox'];
 export type WebhookTryTable = Schema['webhook_tries'];

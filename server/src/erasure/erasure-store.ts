@@ -1,19 +1,24 @@
 /** Finds and replaces personal data in the tables of all rooms: one of the places that may write them, see "Rooms" in CONTRIBUTING.md. */
 import { sql } from 'kysely';
 import { chunksOf, inChunks } from '../db/chunks.js';
-import { everyPageById } from '../db/pages.js';
+import { everyPage, everyPageById } from '../db/pages.js';
 import { hasRows, updateRow } from '../db/rows.js';
 import type { PersonalData } from '../db/personal-data.js';
 import type { Transaction } from '../db/engine.js';
-import type { PaymentTable } from '../db/schema.js';
+import type { IdempotencyReplyTable, PaymentTable } from '../db/schema.js';
+import { modes } from '../shared/scope.js';
 
 export function findCustomers(transaction: Transaction, merchantId: string, emailIndexes: readonly string[]) {
-  return transaction
-    .selectFrom('customers')
-    .select('id')
-    .where('merchant_id', '=', merchantId)
-    .where('email_index', 'in', emailIndexes)
-    .execute();
+  return (
+    transaction
+      .selectFrom('customers')
+      .select('id')
+      .where('merchant_id', '=', merchantId)
+      // So that the index is used beyond its first column.
+      .where('mode', 'in', modes)
+      .where('email_index', 'in', emailIndexes)
+      .execute()
+  );
 }
 
 export function findPayments(transaction: Transaction, merchantId: string, payerIndexes: readonly string[]) {
@@ -21,6 +26,7 @@ export function findPayments(transaction: Transaction, merchantId: string, payer
     .selectFrom('payments')
     .select('id')
     .where('merchant_id', '=', merchantId)
+    .where('mode', 'in', modes)
     .where('payer_index', 'in', payerIndexes)
     .execute();
 }
@@ -121,6 +127,8 @@ export async function rewriteTexts(
 
 const setEvent = updateRow('outbox');
 
+const repliesPerRead = 500;
+
 /** Rewrites JSON; undefined keeps it. */
 type Rewrite = (json: string) => string | undefined;
 
@@ -160,21 +168,30 @@ export async function rewriteReplies(
   personalData: PersonalData,
   rewrite: Rewrite,
 ): Promise<number> {
-  const rows = await transaction
-    .selectFrom('idempotency_replies')
-    .selectAll()
-    .where('merchant_id', '=', merchantId)
-    .execute();
   let changed = 0;
-  for (const row of rows) {
-    const rewritten = rewrite(personalData.openReply(row, row.reply));
-    if (rewritten === undefined) continue;
-    await transaction
-      .updateTable('idempotency_replies')
-      .set({ reply: personalData.sealReply(row, rewritten) })
-      .where((e) => e.and({ merchant_id: row.merchant_id, mode: row.mode, hash: row.hash }))
-      .execute();
-    changed += 1;
+  for (const mode of modes) {
+    const pages = everyPage<IdempotencyReplyTable>(repliesPerRead, (last) =>
+      transaction
+        .selectFrom('idempotency_replies')
+        .selectAll()
+        .where((e) => e.and({ merchant_id: merchantId, mode }))
+        .where('hash', '>', last?.hash ?? '')
+        .orderBy('hash')
+        .limit(repliesPerRead)
+        .execute(),
+    );
+    for await (const page of pages) {
+      for (const row of page) {
+        const rewritten = rewrite(personalData.openReply(row, row.reply));
+        if (rewritten === undefined) continue;
+        await transaction
+          .updateTable('idempotency_replies')
+          .set({ reply: personalData.sealReply(row, rewritten) })
+          .where((e) => e.and({ merchant_id: merchantId, mode, hash: row.hash }))
+          .execute();
+        changed += 1;
+      }
+    }
   }
   return changed;
 }

@@ -1,4 +1,7 @@
 /** No statement of a server reads more because there are more payments, whether the database has statistics or not. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openBusyShop, type BusyShop } from '../support/busy-shop.js';
 import type { TestEngine } from '../support/engines.js';
@@ -23,7 +26,7 @@ export const testGrowingTables = (engine: TestEngine, payments: number): unknown
       // PostgreSQL is right to read a small table whole.
       const small = isPostgres ? mostRows : payments / 130;
       watch = watchStatements((table) => (sizes.get(table) ?? 0) < small);
-    }, 300_000);
+    }, 900_000);
     afterAll(async () => {
       watch?.stop();
       await busy?.close();
@@ -31,11 +34,13 @@ export const testGrowingTables = (engine: TestEngine, payments: number): unknown
 
     async function live(): Promise<void> {
       if (!busy || !watch) throw new Error('Nothing was filled');
+      watch.take();
       watch.during('start');
       const shop = await busy.start(explainingUrl(busy.databaseUrl));
+      const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
       try {
         await liveWholeLife(busy, shop, watch.during);
-        const commands = await readingCommands(shop);
+        const commands = await readingCommands(shop, directory);
         for (const { name, run } of commands.filter(({ why }) => why === undefined)) {
           watch.during(name);
           await run();
@@ -53,14 +58,15 @@ export const testGrowingTables = (engine: TestEngine, payments: number): unknown
         ).toEqual([]);
       } finally {
         await shop.server.stop();
+        await rm(directory, { recursive: true });
       }
     }
 
     const without = isPostgres ? 'with the statistics of an almost empty database' : 'without statistics';
-    it(`a whole life, the jobs and the commands read no more, ${without}`, { timeout: 300_000 }, live);
+    it(`a whole life, the jobs and the commands read no more, ${without}`, { timeout: 900_000 }, live);
     it(
       'a whole life, the jobs and the commands read no more, with statistics',
-      { timeout: 300_000 },
+      { timeout: 900_000 },
       async () => {
         await busy?.analyze();
         await live();

@@ -1,6 +1,4 @@
 /** Everything that a server does with payments, once: their whole life, every endpoint, every job, and every command that reads. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { api, consoleApi, type Endpoint } from 'crypto-checkout/contract';
 import { expect, vi } from 'vitest';
@@ -155,7 +153,7 @@ const readingAll: Readonly<Record<string, { readonly why: string; line(ids: Ids)
   'chains reconcile': { why: 'the round through all addresses', line: () => '--network evm-dev' },
   'customers erase': {
     why: 'looks into every webhook event and stored reply of the merchant for the person',
-    line: ({ own }) => `nobody@shop.example ${own}`,
+    line: ({ own, email }) => `${email} ${own}`,
   },
   'sweeps plan': {
     why: 'adds up what the forwarders of the treasuries received and what was swept',
@@ -189,6 +187,7 @@ interface Ids {
   readonly payment: string;
   readonly refund: string;
   readonly foreign: string;
+  readonly email: string;
   readonly directory: string;
 }
 
@@ -199,8 +198,8 @@ export interface CommandRun {
   run(): Promise<unknown>;
 }
 
-/** A run of each command that reads. */
-export async function readingCommands(shop: OpenShop): Promise<readonly CommandRun[]> {
+/** A run of each command that reads. @param directory for the files that they write */
+export async function readingCommands(shop: OpenShop, directory: string): Promise<readonly CommandRun[]> {
   expect([...Object.keys(reading), ...Object.keys(readingAll), ...others].sort()).toEqual(
     [...commands.keys()].sort(),
   );
@@ -209,10 +208,11 @@ export async function readingCommands(shop: OpenShop): Promise<readonly CommandR
     own: `--merchant ${server.bootstrapped.merchantId}`,
     payment: await records.paidPayment('ethereum'),
     refund: (await records.refund()).id,
+    email: (await records.customer()).email,
     foreign: await server.database.write(
       async (transaction) => (await server.app.merchants.create(transaction, { name: 'Another' })).id,
     ),
-    directory: await mkdtemp(join(tmpdir(), 'crypto-checkout-')),
+    directory,
   };
   const runOf = (name: string, rest: string) => () => shop.command(`${name} ${rest}`.trim());
   return [
@@ -222,9 +222,5 @@ export async function readingCommands(shop: OpenShop): Promise<readonly CommandR
       why,
       run: runOf(name, line(ids)),
     })),
-    {
-      name: 'the end',
-      run: () => rm(ids.directory, { recursive: true }),
-    },
   ];
 }
