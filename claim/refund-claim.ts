@@ -138,7 +138,8 @@ class RefundClaimElement extends LitElement {
     clearTimeout(this.#timer);
     const { claim } = this;
     const isOver =
-      (claim && ['paid', 'failed', 'cancelled'].includes(claim.status)) || this.step.name === 'gone';
+      (claim !== undefined && ['paid', 'failed', 'cancelled'].includes(claim.status)) ||
+      this.step.name === 'gone';
     if (!isOver) this.#timer = setTimeout(() => this.#poll(), delayMs);
   }
 

@@ -122,7 +122,7 @@ export const texts: AfterQrMessages = {
   log_refund_sending: 'الاسترداد في الطريق: {amount}',
   log_refund_paid: 'تم الاسترداد: {amount}',
   log_refund_ended: 'انتهى الاسترداد: يبقى {amount} لدى المتجر',
-  refundFeeKept: 'رسوم الخدمة المحتفظ بها: {amount}',
+  refundFeeKept: 'رسوم محتفظ بها: {amount}',
 
   problemBusy: 'خدمة الدفع مشغولة. حاول بعد لحظات.',
   problemBelowMinimum: 'الإجمالي أصغر من الحد الأدنى لهذه العملة. اختر غيرها.',

@@ -25,7 +25,7 @@ export const texts: AfterQrMessages = {
   keepPaying: 'Non, garder ce paiement',
 
   copied: 'Copié.',
-  copyFailed: 'La copie est bloquée ici. Copiez le texte sélectionné.',
+  copyFailed: 'Copie bloquée. Copiez le texte sélectionné.',
   wrongAsset:
     '{amount} sur {network} sont arrivés, mais ce paiement attend {currency} sur {asked}. La boutique les a reçus\u00a0: demandez-lui leur retour.',
 

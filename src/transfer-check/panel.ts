@@ -1,6 +1,5 @@
 /** Takes a transaction's hash, asks the server what it is to the payment, and says so. */
 import { html, type ReactiveControllerHost, type TemplateResult } from 'lit';
-import { live } from 'lit/directives/live.js';
 import type { Order } from '../checkout/order.js';
 import { checkTransfer } from '../client/check-transfer.js';
 import type { Payment } from '../contract/checkout.js';
@@ -29,6 +28,7 @@ const answers = {
 export class TransferPanel {
   readonly #host: ReactiveControllerHost & { readonly order: Order };
   #pasted = '';
+  #field: HTMLInputElement | undefined;
   #result: Result = { name: 'none' };
   #paymentId = '';
   #asking: AbortController | undefined;
@@ -65,9 +65,11 @@ export class TransferPanel {
         autocapitalize="off"
         spellcheck="false"
         aria-describedby="transfer-answer"
-        .value=${live(this.#pasted)}
+        .value=${this.#pasted}
         @input=${({ currentTarget }: Event) => {
-          if (currentTarget instanceof HTMLInputElement) this.#pasted = currentTarget.value;
+          if (!(currentTarget instanceof HTMLInputElement)) return;
+          this.#field = currentTarget;
+          this.#pasted = currentTarget.value;
         }}
         @keydown=${(event: KeyboardEvent) => {
           if (event.key !== 'Enter') return;
@@ -95,6 +97,8 @@ export class TransferPanel {
     // A keystore's file has what looks like a hash.
     if (secretIn(this.#pasted, 'hash')) {
       this.#pasted = '';
+      // Nothing was drawn since it was typed, so drawing would leave it there.
+      if (this.#field) this.#field.value = '';
       return this.#show({ name: 'secret' });
     }
     const hash = transactionHashIn(this.#pasted);

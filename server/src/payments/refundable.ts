@@ -1,5 +1,4 @@
 /** What refunds need of a payment: its row, locked, and the coins that were credited of it. */
-import type { RefundStatus } from 'crypto-checkout/contract';
 import type { Reader, Transaction } from '../db/engine.js';
 import { parseFraction, type Fraction } from '../money/fractions.js';
 import { orNotFound } from '../shared/problem.js';
@@ -28,11 +27,6 @@ export type PaymentRefunds = typeof paymentRefunds & {
   /** Brings a locked payment up to date with what its refunds hold. */
   readonly update: UpdatePayment;
 };
-
-/** Whether the coins of a refund with this status are set apart, on their way, or gone. */
-export function hasTaken(status: RefundStatus): boolean {
-  return !['awaiting_address', 'cancelled', 'expired', 'failed'].includes(status);
-}
 
 export const paymentRefunds = {
   /** Locks the payment until the transaction ends. Problem: `not_found`. */

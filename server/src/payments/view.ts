@@ -16,7 +16,7 @@ import { countsTowards } from './assess.js';
 import { creditsOf } from './credit.js';
 import { deeper, shownConfirmations } from './depth.js';
 import { isLive } from './receipts/receipt-store.js';
-import { hasTaken } from './refundable.js';
+import { hasTaken } from './has-taken.js';
 import { centsToNumber, exactNumber, roundUpToPayable, unitsToNumber } from '../money/units.js';
 import { confirmationsOf, viewCredits, viewReceipts, viewUnlisted } from './receipts/view.js';
 import type { LogRow, ReceiptSums, StoredRecord } from './store.js';

@@ -1,6 +1,6 @@
 /** How much a refund gives back. Pure; all amounts are units of one coin of a payment. */
 import type { RefundTable } from '../db/schema.js';
-import { hasTaken } from '../payments/refundable.js';
+import { hasTaken } from '../payments/has-taken.js';
 import type { Fraction } from '../money/fractions.js';
 import { isLive } from './states.js';
 

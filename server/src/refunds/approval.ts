@@ -7,7 +7,6 @@ import { parseAddress } from '../addresses/formats.js';
 import { ensureDue } from './due.js';
 import type { LockedRefund, RefundChanges, RefundsDeps } from './change-refund.js';
 import { createRefundLimits } from './limits.js';
-import { listOfPayment } from './store.js';
 
 /** The audit log is for ever, so it never has the payer's address. The transfer of the refund has it. */
 export function auditFields({ status, amount, currency, network, transfer_id: transferId }: RefundTable) {

@@ -24,8 +24,6 @@ export interface ClaimBrowser {
   keep(refundId: string, secret: string, forMs: number): void;
 }
 
-export type Claims = ReturnType<typeof createClaims>;
-
 export function createClaims(deps: RefundsDeps, changes: RefundChanges, approval: Approval) {
   const { database, clock, currencies, payments, merchants, checkAddress } = deps;
   const proofs = createWalletProofs(deps);

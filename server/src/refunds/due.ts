@@ -3,7 +3,7 @@ import { statusOf } from 'crypto-checkout/contract';
 import type { Reader } from '../db/engine.js';
 import type { PaymentTable, RefundTable } from '../db/schema.js';
 import type { CreditedCoins, PaymentRefunds } from '../payments/refundable.js';
-import { hasTaken } from '../payments/refundable.js';
+import { hasTaken } from '../payments/has-taken.js';
 import { invalidState } from '../shared/problem.js';
 import { liveSums, mostOf, takenBefore, type Refundable } from './amounts.js';
 import { listOfPayment } from './store.js';

@@ -2,8 +2,6 @@
 import type { Answer } from './call.js';
 import type { TestServer } from './server.js';
 
-export type ClaimBrowser = ReturnType<typeof openClaimBrowser>;
-
 export function openClaimBrowser(server: Pick<TestServer, 'api'>) {
   const cookies = new Map<string, string>();
   const given: string[] = [];

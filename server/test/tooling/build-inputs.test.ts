@@ -3,10 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { describeVariables } from '../../server/src/config.js';
+import { describeVariables } from '../../src/config.js';
 import { contextFiles } from './image.js';
 
-const root = resolve(import.meta.dirname, '../..');
+const root = resolve(import.meta.dirname, '../../..');
 const read = (name: string) => readFileSync(resolve(root, name), 'utf8');
 const tracked = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).split('\n');
 /** Folders at the top with code of ours. `examples` has tools of its own, and `types` is checked with them. */

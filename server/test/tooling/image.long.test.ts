@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { buildImage, type Image } from './image.js';
 
 const execute = promisify(execFile);
-const root = resolve(import.meta.dirname, '../..');
+const root = resolve(import.meta.dirname, '../../..');
 let directory: string;
 let image: Image;
 let server: ChildProcess | undefined;
