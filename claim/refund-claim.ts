@@ -2,6 +2,7 @@
 import { LitElement, type PropertyValues } from 'lit';
 import { discoverWallets } from '../src/browser-wallets/discovery.js';
 import { isAddress, type Provider, type Wallet } from '../src/browser-wallets/provider.js';
+import { secretIn } from '../src/contract/secret-text.js';
 import type { RefundClaim } from '../src/contract/refunds.js';
 import { styles } from '../src/crypto-checkout.styles.js';
 import { ClaimFailure, createClaimApi, type ClaimApi } from './api.js';
@@ -148,6 +149,8 @@ class RefundClaimElement extends LitElement {
     const { claim } = this;
     const address = entered.replace(/\s/g, '');
     if (!claim) return;
+    // It stays in no field, and is never sent.
+    if (secretIn(entered, 'key')) return this.#show({ name: 'entering', address: '' }, { kind: 'secret' });
     if (looksLikeAddress(address, claim.addressFamily)) this.#show({ name: 'confirming', address });
     else this.#show({ name: 'entering', address: entered }, { kind: 'wrongAddress' });
   }

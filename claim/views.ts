@@ -17,7 +17,7 @@ export type Step =
   | { readonly name: 'following' };
 
 export interface ClaimProblem {
-  readonly kind: 'wrongAddress' | 'busy' | 'offline' | 'notProven';
+  readonly kind: 'wrongAddress' | 'secret' | 'busy' | 'offline' | 'notProven';
   /** What the server said, in English. */
   readonly details?: string;
 }
@@ -206,13 +206,13 @@ function enterForm(
       id="address"
       name="address"
       dir="ltr"
-      maxlength="120"
+      maxlength="2000"
       autocomplete="off"
       autocapitalize="none"
       autocorrect="off"
       spellcheck="false"
       aria-describedby="exchange"
-      aria-invalid=${problem?.kind === 'wrongAddress' ? 'true' : 'false'}
+      aria-invalid=${problem?.kind === 'wrongAddress' || problem?.kind === 'secret' ? 'true' : 'false'}
       .value=${live(address)}
     />
     <p id="exchange" class="quiet">${say('exchangeHelp')}</p>

@@ -48,6 +48,7 @@ export async function startApiServer({ databaseUrl, blockIntervalMs = 0, env = {
       BLOCK_INTERVAL_MS: String(blockIntervalMs),
       RATE_LIMIT: 'off',
       LOG_LEVEL: 'error',
+      DATABASE_CREATE: 'on',
       ...env,
     },
   };

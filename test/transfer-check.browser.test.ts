@@ -74,6 +74,31 @@ for (const [data, expected] of [
   });
 }
 
+const words = 'abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon abandon about';
+for (const [name, secret] of [
+  ['the words of a wallet', words],
+  [
+    'numbered words',
+    words
+      .split(' ')
+      .map((word, index) => `${index + 1}. ${word}`)
+      .join('\n'),
+  ],
+  ['a private key as Bitcoin wallets write it', 'KwDiBf89QgGbjEhKnhXJuH7LrciVrZi3qYjgd9M7rFU73sVHnoWn'],
+  ['an extended private key', `zprv${'A'.repeat(107)}`],
+  ['a keystore, which holds what looks like a hash', `{"crypto":{"ciphertext":"${hash}","mac":"${hash}"}}`],
+] as const) {
+  it(`sends ${name} to nobody, empties the field, and says what to do`, async () => {
+    const element = await show(lockedPayment());
+    await open(element);
+    expect(await ask(element, secret)).to.match(
+      /^That looks like a private key or the words of a wallet\. It was not sent\./,
+    );
+    expect((getPart(element, 'transfer-hash') as HTMLInputElement).value).to.equal('');
+    expect(api.requestsFor('transfer')).to.deep.equal([]);
+  });
+}
+
 it('takes the hash out of an explorer’s link, and asks nothing where there is none', async () => {
   api.handlers.transfer = () => successReply({ network: 'tron', answer: 'unknown' });
   const element = await show(lockedPayment());

@@ -23,6 +23,8 @@ export const common = pick({
     from: 'From (UTC)',
     until: 'Until (UTC)',
     optional: 'optional',
+    secret:
+      'That looks like a private key or the words of a wallet. It was not sent. Whoever knows it can spend everything: move the coins to a new wallet.',
     commandLine: 'Command line only',
     actions: 'Actions',
     noPayments:

@@ -139,7 +139,7 @@ async function create(view: View): Promise<void> {
       { name: 'amount', label: texts.amount, type: 'number', isRequired: true },
       { name: 'currency', label: texts.currency, options: coins.map(({ code }) => [code, code]) },
       { name: 'walletNetwork', label: texts.network, options: networks },
-      { name: 'walletAddress', label: texts.to, isRequired: true, hint: texts.addressHint },
+      { name: 'walletAddress', label: texts.to, isRequired: true, hint: texts.addressHint, asks: 'key' },
     ],
     action: texts.next,
   });

@@ -57,7 +57,7 @@ async function settle({ id, currency }: Transfer, view: View): Promise<void> {
     title: texts.settleTitle,
     text: texts.settleText,
     fields: [
-      { name: 'txHash', label: texts.transaction, isRequired: true },
+      { name: 'txHash', label: texts.transaction, isRequired: true, asks: 'hash' },
       { name: 'networkFee', label: `${texts.networkFee} (${currency})`, hint: texts.networkFeeHint },
     ],
     action: texts.settleAction,

@@ -1,5 +1,6 @@
 /** Dialogs: a question with fields, and a button that says what it does. */
 import { html, nothing, type TemplateResult } from 'lit';
+import { secretIn } from '../../src/contract/secret-text.js';
 import { common } from '../messages/common.js';
 import { field, type Field } from './field.js';
 
@@ -14,6 +15,17 @@ export interface Dialog {
   readonly isFinal?: boolean;
 }
 
+/** Empties a field that holds a secret, and says so at it. */
+function refusesSecret(form: HTMLFormElement, { name, asks }: Field): boolean {
+  const input = form.elements.namedItem(name);
+  if (!asks || !(input instanceof HTMLInputElement) || !secretIn(input.value, asks)) return false;
+  input.value = '';
+  input.setCustomValidity(common.secret);
+  input.addEventListener('input', () => input.setCustomValidity(''), { once: true });
+  input.reportValidity();
+  return true;
+}
+
 /** @param answer gets what the fields hold, or undefined if the dialog was closed */
 export function dialogView(
   { title, text, fields = [], action, isFinal }: Dialog,
@@ -21,7 +33,9 @@ export function dialogView(
 ): TemplateResult {
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    const entries = new FormData(event.currentTarget as HTMLFormElement);
+    const form = event.currentTarget as HTMLFormElement;
+    if (fields.some((one) => refusesSecret(form, one))) return;
+    const entries = new FormData(form);
     answer(
       Object.fromEntries(
         [...entries].map(([name, value]) => [name, typeof value === 'string' ? value.trim() : '']),

@@ -12,6 +12,8 @@ export interface Field {
   /** A list to choose from: value and label. */
   readonly options?: readonly (readonly [value: string, label: string])[];
   readonly isLong?: boolean;
+  /** What is asked for, where somebody may paste a private key or the words of a wallet instead: it is not sent. */
+  readonly asks?: 'key' | 'hash';
 }
 
 export function field(one: Field): TemplateResult {

@@ -31,7 +31,11 @@ export function secretIn(text: string, use: 'key' | 'hash'): Secret | undefined 
  * are mistyped.
  */
 function isSeed(text: string): boolean {
-  const parts = text.split(/[\s,;|_-]+/).map((part) => part.replace(/^\d{1,2}[.):]?/, ''));
+  // A field of one line drops the ends of lines: the words stand together then, and a number before each at the end of another.
+  if (/^\p{L}{36,300}$/u.test(text)) return !/^[a-f]+$/i.test(text);
+  const parts = text
+    .split(/[\s,;|_-]+/)
+    .map((part) => part.replace(/^\d{1,2}[.):]?/, '').replace(/\d{1,2}[.):]$/, ''));
   const words = parts.filter((part) => part !== '');
   return words.length >= fewestWords && words.every((word) => /^\p{L}[\p{L}\p{M}]{0,20}$/u.test(word));
 }

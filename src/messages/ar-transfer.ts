@@ -5,6 +5,8 @@ export const texts: TransferMessages = {
   transferField: 'معرّف المعاملة أو رابط من مستكشف',
   transferAsk: 'تحقق',
   transferNoHash: 'لا يوجد معرّف معاملة هنا: 64 رقمًا وحرفًا من a إلى f، تجده في سجل محفظتك أو منصتك.',
+  transferSecret:
+    'يبدو هذا مفتاحًا خاصًا أو كلمات محفظة، ولم يُرسل. من يعرفه يستطيع إنفاق كل ما فيها: انقل عملاتك إلى محفظة جديدة.',
   transferPaid:
     'دفعت هذه المعاملة لهذا الدفع: {amount} على {network}. التأكيدات: {confirmations} من {required}.',
   transferOtherCoin:

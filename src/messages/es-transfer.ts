@@ -6,6 +6,8 @@ export const texts: TransferMessages = {
   transferAsk: 'Comprobar',
   transferNoHash:
     'Ahí no hay ningún hash: 64 cifras y letras de la a a la f, en el historial de tu monedero o plataforma.',
+  transferSecret:
+    'Eso parece una clave privada o las palabras de un monedero. No se ha enviado. Quien la conozca puede gastarlo todo: pasa las monedas a un monedero nuevo.',
   transferPaid: 'Ha pagado este pago: {amount} en {network}. Confirmaciones: {confirmations} de {required}.',
   transferOtherCoin:
     'Llevó {amount} en {network} a la tienda, pero este pago espera {currency} en {asked}. Pregunta a la tienda.',

@@ -6,6 +6,8 @@ export const texts: TransferMessages = {
   transferAsk: 'Vérifier',
   transferNoHash:
     'Il n’y a pas de hash ici\u00a0: 64 chiffres et lettres de a à f, dans l’historique de votre portefeuille ou plateforme.',
+  transferSecret:
+    'On dirait une clé privée ou les mots d’un portefeuille. Rien n’a été envoyé. Qui les connaît peut tout dépenser\u00a0: déplacez vos fonds vers un nouveau portefeuille.',
   transferPaid:
     'Elle a payé ce paiement\u00a0: {amount} sur {network}. Confirmations\u00a0: {confirmations} sur {required}.',
   transferOtherCoin:

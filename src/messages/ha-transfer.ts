@@ -5,6 +5,8 @@ export const texts: TransferMessages = {
   transferField: 'Hash ɗin ma’amala ko mahaɗin explorer',
   transferAsk: 'Duba',
   transferNoHash: 'Babu hash a nan: lambobi da haruffa 64 daga a zuwa f, a tarihin wallet ko exchange ɗinka.',
+  transferSecret:
+    'Wannan ya yi kama da private key ko kalmomin wallet. Ba a aika ba. Duk wanda ya sani zai iya kashe komai: ka matsar da kuɗin zuwa sabon wallet.',
   transferPaid: 'Ta biya wannan biyan: {amount} a {network}. Tabbatarwa: {confirmations} cikin {required}.',
   transferOtherCoin:
     'Ta kawo {amount} a {network} ga shagon, amma wannan biyan yana son {currency} a {asked}. Tambayi shagon.',

@@ -6,6 +6,8 @@ export const texts: TransferMessages = {
   transferAsk: 'Lelee',
   transferNoHash:
     'Ọ nweghị hash ebe ahụ: ọnụọgụ na mkpụrụedemede 64 site na a ruo f, n’akụkọ wallet ma ọ bụ exchange gị.',
+  transferSecret:
+    'Nke a yiri private key ma ọ bụ okwu wallet. Ezighị ya. Onye ọ bụla maara ya nwere ike imefu ihe niile: bufee ego gị na wallet ọhụrụ.',
   transferPaid: 'Ọ kwụrụ ịkwụ ụgwọ a: {amount} na {network}. Nkwenye: {confirmations} n’ime {required}.',
   transferOtherCoin:
     'O wetara ụlọ ahịa {amount} na {network}, mana ịkwụ ụgwọ a chọrọ {currency} na {asked}. Jụọ ụlọ ahịa.',

@@ -6,6 +6,8 @@ export const texts: TransferMessages = {
   transferAsk: 'Verificar',
   transferNoHash:
     'Aí não há nenhum hash: 64 algarismos e letras de a a f, no histórico da sua carteira ou corretora.',
+  transferSecret:
+    'Isso parece uma chave privada ou as palavras de uma carteira. Não foi enviado. Quem a conhece pode gastar tudo: passe as moedas para uma carteira nova.',
   transferPaid:
     'Ela pagou este pagamento: {amount} em {network}. Confirmações: {confirmations} de {required}.',
   transferOtherCoin:

@@ -6,6 +6,8 @@ export const texts: TransferMessages = {
   transferAsk: 'Angalia',
   transferNoHash:
     'Hapo hakuna hash: tarakimu na herufi 64 kutoka a hadi f, katika historia ya pochi au soko lako.',
+  transferSecret:
+    'Hiyo inaonekana kama ufunguo wa siri au maneno ya pochi. Haikutumwa. Anayeijua anaweza kutumia kila kitu: hamishia sarafu kwenye pochi mpya.',
   transferPaid:
     'Ulilipa malipo haya: {amount} kwenye {network}. Uthibitisho: {confirmations} kati ya {required}.',
   transferOtherCoin:

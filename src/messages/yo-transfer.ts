@@ -5,6 +5,8 @@ export const texts: TransferMessages = {
   transferField: 'Hash ìdúnàádúrà tàbí ìjápọ̀ explorer',
   transferAsk: 'Ṣàyẹ̀wò',
   transferNoHash: 'Kò sí hash níbẹ̀: nọ́ńbà àti lẹ́tà 64 láti a dé f, nínú ìtàn wallet tàbí exchange rẹ.',
+  transferSecret:
+    'Èyí jọ private key tàbí àwọn ọ̀rọ̀ wallet. A kò fi ránṣẹ́. Ẹni tó bá mọ̀ ọ́n lè ná gbogbo rẹ̀: gbé owó rẹ lọ sí wallet tuntun.',
   transferPaid: 'Ó san ìsanwó yìí: {amount} lórí {network}. Ìjẹ́rìísí: {confirmations} nínú {required}.',
   transferOtherCoin:
     'Ó mú {amount} lórí {network} wá fún ilé ìtajà, ṣùgbọ́n ìsanwó yìí ń fẹ́ {currency} lórí {asked}. Béèrè lọ́wọ́ ilé ìtajà.',

@@ -1,8 +1,10 @@
 /** Takes a transaction's hash, asks the server what it is to the payment, and says so. */
 import { html, type ReactiveControllerHost, type TemplateResult } from 'lit';
+import { live } from 'lit/directives/live.js';
 import type { Order } from '../checkout/order.js';
 import { checkTransfer } from '../client/check-transfer.js';
 import type { Payment } from '../contract/checkout.js';
+import { secretIn } from '../contract/secret-text.js';
 import type { TransferCheck } from '../contract/transfer-check.js';
 import { ApiError, NetworkError } from '../errors.js';
 import type { MessageKey } from '../messages/en.js';
@@ -12,7 +14,7 @@ import type { ViewContext } from '../views/view.js';
 import { transactionHashIn } from './transaction-hash.js';
 
 type Result =
-  | { readonly name: 'none' | 'asking' | 'no-hash' }
+  | { readonly name: 'none' | 'asking' | 'no-hash' | 'secret' }
   | { readonly name: 'answered'; readonly check: TransferCheck }
   | { readonly name: 'failed'; readonly error: unknown };
 
@@ -76,7 +78,7 @@ export class TransferPanel {
         autocapitalize="off"
         spellcheck="false"
         aria-describedby="transfer-answer"
-        .value=${this.#pasted}
+        .value=${live(this.#pasted)}
         @input=${({ currentTarget }: Event) => {
           if (currentTarget instanceof HTMLInputElement) this.#pasted = currentTarget.value;
         }}
@@ -103,6 +105,11 @@ export class TransferPanel {
 
   async #ask(paymentId: string): Promise<void> {
     if (this.#result.name === 'asking') return;
+    // A keystore's file has what looks like a hash.
+    if (secretIn(this.#pasted, 'hash')) {
+      this.#pasted = '';
+      return this.#show({ name: 'secret' });
+    }
     const hash = transactionHashIn(this.#pasted);
     if (hash === undefined) return this.#show({ name: 'no-hash' });
     this.#asking = new AbortController();
@@ -132,6 +139,8 @@ export class TransferPanel {
         return text('checking');
       case 'no-hash':
         return text('transferNoHash');
+      case 'secret':
+        return text('transferSecret');
       case 'failed':
         return failureText(result.error, text);
       case 'answered': {

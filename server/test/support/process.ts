@@ -36,6 +36,7 @@ export async function startProcess(
       PORT: '0',
       RATE_LIMIT: 'off',
       LOG_LEVEL: 'error',
+      DATABASE_CREATE: 'on',
       ...env,
     },
     stdio: ['ignore', 'pipe', 'inherit'],

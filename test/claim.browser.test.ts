@@ -1,0 +1,54 @@
+/** What a payer may paste into the claim page by mistake: it is neither sent nor kept. */
+import { expect } from '@open-wc/testing';
+import '../claim/refund-claim.js';
+import { refundClaims } from '../src/contract/refunds.js';
+import { waitFor } from './support/element.js';
+
+const words = 'abandon ability able about above absent absorb abstract absurd abuse access accident';
+const claim = refundClaims.retrieve.sample.data;
+
+let sent: string[];
+const realFetch = globalThis.fetch;
+beforeEach(() => {
+  sent = [];
+  globalThis.fetch = (input, init) => {
+    sent.push(
+      `${input instanceof Request ? input.url : String(input)} ${typeof init?.body === 'string' ? init.body : ''}`,
+    );
+    return Promise.resolve(Response.json({ status: 'success', message: '', data: claim }));
+  };
+});
+afterEach(() => {
+  globalThis.fetch = realFetch;
+  document.body.replaceChildren();
+});
+
+for (const [name, secret] of [
+  ['the words of a wallet', words],
+  ['a raw private key', 'ab'.repeat(32)],
+  ['a raw private key with 0x', `0x${'ab'.repeat(32)}`],
+  ['a private key as Bitcoin wallets write it', 'KwDiBf89QgGbjEhKnhXJuH7LrciVrZi3qYjgd9M7rFU73sVHnoWn'],
+  ['a keystore', '{"version":3,"crypto":{"ciphertext":"00"}}'],
+] as const) {
+  it(`${name} in the place of the address is refused at once, and the field is emptied`, async () => {
+    history.replaceState(null, '', '#rc_0123456789012345678901234567890123456789012');
+    const element = document.createElement('refund-claim');
+    element.setAttribute(
+      'texts',
+      JSON.stringify({ secret: 'That is a secret', wrongAddress: 'Not an address' }),
+    );
+    element.setAttribute('api-url', location.origin);
+    document.body.append(element);
+    const field = () => element.shadowRoot?.querySelector<HTMLInputElement>('#address');
+    await waitFor(() => field() !== null && field() !== undefined);
+    const input = field();
+    if (!input) throw new Error('There is no field');
+    const before = sent.length;
+    input.value = secret;
+    input.form?.requestSubmit();
+    await waitFor(() => element.shadowRoot?.textContent.includes('That is a secret') === true);
+    expect(field()?.value).to.equal('');
+    expect(sent.slice(before)).to.deep.equal([]);
+    expect(sent.join()).not.to.contain(secret);
+  });
+}
