@@ -1,5 +1,6 @@
 /** Takes a transaction's hash, asks the server what it is to the payment, and says so. */
 import { html, type ReactiveControllerHost, type TemplateResult } from 'lit';
+import { live } from 'lit/directives/live.js';
 import type { Order } from '../checkout/order.js';
 import { checkTransfer } from '../client/check-transfer.js';
 import type { Payment } from '../contract/checkout.js';
@@ -65,7 +66,7 @@ export class TransferPanel {
         autocapitalize="off"
         spellcheck="false"
         aria-describedby="transfer-answer"
-        .value=${this.#pasted}
+        .value=${live(this.#pasted)}
         @input=${({ currentTarget }: Event) => {
           if (!(currentTarget instanceof HTMLInputElement)) return;
           this.#field = currentTarget;
