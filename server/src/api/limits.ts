@@ -136,7 +136,7 @@ function createTurns(perSecond: number) {
  * How many requests of strangers are worked on at once. Enough to keep the processor and the database busy, and few enough that the work
  * of all of them is soon over.
  */
-const mostStrangers = 4;
+const mostStrangers = 8;
 
 /**
  * Lets callers with a secret key overtake strangers, however many addresses these come from: few requests of strangers are worked on

@@ -71,12 +71,12 @@ export function createKeys(database: Database, clock: Clock, newId: NewId) {
 
   async function find(digest: string): Promise<Known | undefined> {
     const cached = ephemeral.get(digest) ?? cache.get(digest);
-    if (cached) {
-      if (performance.now() < cached.until) return unlessExpired(cached);
-      cache.delete(digest);
-    }
+    if (cached && performance.now() < cached.until) return unlessExpired(cached);
     const row = await store.findByDigest(database.reader, digest);
-    if (row?.revoked_at !== null) return undefined;
+    if (row?.revoked_at !== null) {
+      cache.delete(digest);
+      return undefined;
+    }
     const known: Known = {
       id: row.id,
       caller: {
@@ -186,12 +186,14 @@ export function createKeys(database: Database, clock: Clock, newId: NewId) {
       return key;
     },
 
-    /** Whether a key is a secret one that was used just now: what memory has of it, without a look into the database. */
+    /**
+     * Whether a key was a secret one when it was last used: what memory has of it, without a look into the database. That it has to be
+     * looked up again does not matter here: whoever waits for that look-up would wait for all strangers.
+     */
     isKnownSecret(key: string): boolean {
       if (!format.test(key) || !key.startsWith('sk')) return false;
       const digest = digestOf(key);
-      const known = ephemeral.get(digest) ?? cache.get(digest);
-      return known !== undefined && performance.now() < known.until;
+      return ephemeral.has(digest) || cache.has(digest);
     },
 
     /** Creates a secret key that only this process knows, and only while it runs. */

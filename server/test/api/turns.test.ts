@@ -115,6 +115,15 @@ it('A key that looks like a secret one overtakes nobody', async () => {
   merchant.send('own');
   await vi.waitFor(() => expect(handled).toEqual(['own']));
   expect(running.keys.isKnownSecret(running.secret)).toBe(true);
+  // It must be looked up again now, and overtakes until that has said otherwise.
+  vi.useFakeTimers({ toFake: ['performance'] });
+  vi.advanceTimersByTime(60_000);
+  expect(running.keys.isKnownSecret(running.secret)).toBe(true);
+  await running.database.write(async (transaction) => {
+    await transaction.updateTable('api_keys').set({ revoked_at: 1 }).where('kind', '=', 'secret').execute();
+  });
+  expect(await running.keys.authenticate(running.secret)).toBe(undefined);
+  expect(running.keys.isKnownSecret(running.secret)).toBe(false);
 });
 
 it('Refusals take turns too', async () => {
