@@ -1,6 +1,5 @@
 /** Takes a transaction's hash, asks the server what it is to the payment, and says so. */
 import { html, type ReactiveControllerHost, type TemplateResult } from 'lit';
-import { live } from 'lit/directives/live.js';
 import type { Order } from '../checkout/order.js';
 import { checkTransfer } from '../client/check-transfer.js';
 import type { Payment } from '../contract/checkout.js';
@@ -66,7 +65,7 @@ export class TransferPanel {
         autocapitalize="off"
         spellcheck="false"
         aria-describedby="transfer-answer"
-        .value=${live(this.#pasted)}
+        .value=${this.#pasted}
         @input=${({ currentTarget }: Event) => {
           if (!(currentTarget instanceof HTMLInputElement)) return;
           this.#field = currentTarget;
