@@ -25,7 +25,7 @@ export const texts: AfterQrMessages = {
   keepPaying: 'Non, garder ce paiement',
 
   copied: 'Copié.',
-  copyFailed: 'Copie bloquée. Copiez le texte sélectionné.',
+  copyFailed: 'Copie bloquée. Copiez la sélection.',
   wrongAsset:
     '{amount} sur {network} sont arrivés, mais ce paiement attend {currency} sur {asked}. La boutique les a reçus\u00a0: demandez-lui leur retour.',
 
@@ -94,7 +94,7 @@ export const texts: AfterQrMessages = {
   log_currency_locked: 'Prix fixé\u00a0: {amount} sur {network}',
   log_currency_already_locked: 'Le prix était déjà fixé',
   log_transfer_seen: 'Détecté\u00a0: {amount}',
-  log_other_transfer_seen: 'Détecté, mais autre que demandé\u00a0: {amount} sur {network}',
+  log_other_transfer_seen: 'Autre que demandé\u00a0: {amount} sur {network}',
   log_transfer_seen_again: 'Détecté à nouveau\u00a0: {amount}',
   log_transfer_confirmed: 'Confirmé\u00a0: {amount}',
   log_transfer_unconfirmed: 'N’est plus confirmé\u00a0: {amount}',
