@@ -71,7 +71,7 @@ export const texts: AfterQrMessages = {
   reversedPending:
     'Le réseau a repris votre paiement alors qu’il était terminé. Il peut encore arriver\u00a0: n’envoyez pas une seconde fois.',
   timeUpPart: '{seen} sur {amount} détectés à temps. Cela compte.',
-  lateSeen: '{seen} détectés. C’est arrivé après le délai\u00a0; la boutique décide après confirmation.',
+  lateSeen: '{seen} arrivés après le délai\u00a0; la boutique décide après confirmation.',
   expiredStatus: 'Rien n’est arrivé à temps. Rien n’a été débité. N’envoyez rien à l’ancienne adresse.',
   expiredPartial:
     '{seen} sur {amount} sont arrivés à temps. La boutique les a\u00a0: demandez leur retour, ou comment payer le reste.',
