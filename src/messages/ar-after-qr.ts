@@ -33,7 +33,7 @@ export const texts: AfterQrMessages = {
   keepPaying: 'لا، أبقِ هذه الدفعة',
 
   copied: 'نُسخ.',
-  copyFailed: 'النسخ محظور هنا. انسخ النص المحدد بنفسك.',
+  copyFailed: 'النسخ محظور. انسخ النص المحدد.',
   wrongAsset:
     'وصل {amount} على {network}، لكن هذه الدفعة تقبل {currency} على {asked}. المبلغ لدى المتجر: اطلب إعادته.',
 

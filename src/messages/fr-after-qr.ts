@@ -67,7 +67,7 @@ export const texts: AfterQrMessages = {
   invalidStatus: 'La boutique a reçu {amount} au lieu de {currency}. Demandez-lui le retour.',
   reversedHeading: 'Paiement annulé par le réseau',
   reversedStatus:
-    'Le réseau a repris votre paiement alors qu’il était terminé. Demandez à votre portefeuille ou plateforme ce qui s’est passé.',
+    'Le réseau a repris votre paiement alors qu’il était terminé. Demandez à votre portefeuille ce qui s’est passé.',
   reversedPending:
     'Le réseau a repris votre paiement alors qu’il était terminé. Il peut encore arriver\u00a0: n’envoyez pas une seconde fois.',
   timeUpPart: '{seen} sur {amount} détectés à temps. Cela compte.',
