@@ -69,7 +69,7 @@ export const texts: AfterQrMessages = {
   reversedStatus:
     'Le réseau a repris votre paiement alors qu’il était terminé. Demandez à votre portefeuille ce qui s’est passé.',
   reversedPending:
-    'Le réseau a repris votre paiement alors qu’il était terminé. Il peut encore arriver\u00a0: n’envoyez pas une seconde fois.',
+    'Le réseau a repris votre paiement alors qu’il était terminé. Il peut revenir\u00a0: n’envoyez pas une seconde fois.',
   timeUpPart: '{seen} sur {amount} détectés à temps. Cela compte.',
   lateSeen: '{seen} arrivés après le délai\u00a0; la boutique décide après confirmation.',
   expiredStatus: 'Rien n’est arrivé à temps. Rien n’a été débité. N’envoyez rien à l’ancienne adresse.',
@@ -95,7 +95,7 @@ export const texts: AfterQrMessages = {
   log_currency_already_locked: 'Le prix était déjà fixé',
   log_transfer_seen: 'Détecté\u00a0: {amount}',
   log_other_transfer_seen: 'Autre que demandé\u00a0: {amount} sur {network}',
-  log_transfer_seen_again: 'Détecté à nouveau\u00a0: {amount}',
+  log_transfer_seen_again: 'Détecté encore\u00a0: {amount}',
   log_transfer_confirmed: 'Confirmé\u00a0: {amount}',
   log_transfer_unconfirmed: 'N’est plus confirmé\u00a0: {amount}',
   log_transfer_dropped: 'Abandonné par le réseau\u00a0: {amount}',
@@ -119,7 +119,7 @@ export const texts: AfterQrMessages = {
   log_refund_created: 'Remboursement commencé\u00a0: {amount}. La boutique vous envoie le lien.',
   log_refund_sending: 'Remboursement en cours d’envoi\u00a0: {amount}',
   log_refund_paid: 'Remboursé\u00a0: {amount}',
-  log_refund_ended: 'Remboursement terminé\u00a0: {amount} reste à la boutique',
+  log_refund_ended: 'Remboursement clos\u00a0: {amount} reste à la boutique',
   refundFeeKept: 'Frais gardés\u00a0: {amount}',
 
   problemBusy: 'Le service de paiement est occupé. Réessayez dans un instant.',
