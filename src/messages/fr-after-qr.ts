@@ -63,7 +63,7 @@ export const texts: AfterQrMessages = {
 
   errorHeading: 'Paiement non accepté',
   errorStatus:
-    'Le paiement n’a pas pu aboutir. Demandez à la boutique ce que devient ce que vous avez envoyé.',
+    'Le paiement n’a pas pu aboutir. Demandez à la boutique ce que devient votre envoi.',
   invalidStatus: 'La boutique a reçu {amount} au lieu de {currency}. Demandez-lui le retour.',
   reversedHeading: 'Paiement annulé par le réseau',
   reversedStatus:
@@ -127,7 +127,7 @@ export const texts: AfterQrMessages = {
   problemUnsupported: 'Cette crypto n’est pas utilisable pour le moment. Choisissez-en une autre.',
   problemNotFound: 'Ce paiement est introuvable. Demandez un nouveau lien à la boutique.',
   problemState: 'Cette étape n’est plus possible. Voici où en est le paiement.',
-  problemReply: 'Le service de paiement a donné une réponse inattendue. Réessayez, ou contactez la boutique.',
+  problemReply: 'Réponse inattendue. Réessayez, ou contactez la boutique.',
 
   payFromWallet: 'Payer avec {wallet}',
   browserWallet: 'le portefeuille du navigateur',
