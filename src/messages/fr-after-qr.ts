@@ -62,8 +62,7 @@ export const texts: AfterQrMessages = {
   save: 'Enregistrer',
 
   errorHeading: 'Paiement non accepté',
-  errorStatus:
-    'Le paiement n’a pas pu aboutir. Demandez à la boutique ce que devient votre envoi.',
+  errorStatus: 'Le paiement n’a pas pu aboutir. Demandez à la boutique ce que devient votre envoi.',
   invalidStatus: 'La boutique a reçu {amount} au lieu de {currency}. Demandez-lui le retour.',
   reversedHeading: 'Paiement annulé par le réseau',
   reversedStatus:
