@@ -116,6 +116,7 @@ it('A key that looks like a secret one overtakes nobody', async () => {
   await vi.waitFor(() => expect(handled).toEqual(['own']));
   expect(running.keys.isKnownSecret(running.secret)).toBe(true);
   // It must be looked up again now, and overtakes until that has said otherwise.
+  onTestFinished(() => void vi.useRealTimers());
   vi.useFakeTimers({ toFake: ['performance'] });
   vi.advanceTimersByTime(60_000);
   expect(running.keys.isKnownSecret(running.secret)).toBe(true);

@@ -138,7 +138,7 @@ describe.each(engines)('a merchant’s server, with the API on $name', (engine) 
     await toHaveLogged(`${reference} was overpaid: `);
     await Promise.all([page(reference), page(reference)]);
     const { data } = await client.refunds.list({ query: { paymentId: paymentOf(reference) } });
-    expect(data).toMatchObject([{ kind: 'excess', status: 'awaiting_address', amount: 24.255 }]);
+    expect(data).toMatchObject([{ kind: 'excess', status: 'awaiting_address', amount: 24.5 }]);
     expect(await page(reference)).toContain(`href="${api.url}/refund#`);
     expect(logged(`${reference} was overpaid`)).toHaveLength(1);
   });
