@@ -94,9 +94,10 @@ describe('the pages', () => {
     expect(rendered.get('docs/script-hashes')).toContain('importmap');
   });
 
-  it('verify amounts as verifyPayment does: what arrived must cover what was due', () => {
+  it('verify amounts as verifyPayment does: what arrived, less what went back, must cover what was due', () => {
     const text = rendered.get('docs/client') ?? '';
-    expect(text).toContain('<code>amountReceived</code> is at least <code>amount</code>');
+    expect(text).toContain('less <code>refundedAmount</code>, is at least <code>amount</code>');
+    expect(text).toContain('and so is <code>amountReceived</code>');
     expect(text).toContain('it is also at least your <code>baseAmount</code>');
   });
 
