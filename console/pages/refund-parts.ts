@@ -39,14 +39,14 @@ const tones: Partial<Record<RefundStatus, 'good' | 'bad' | 'caution'>> = {
 
 const sum = (one: Refund) => amount(one.amount, one.currency);
 
-/** What arrives, and what the network takes from whom. */
+/** What arrives, what the network takes from whom, and what the shop keeps. */
 function sumAndFee(one: Refund): TemplateResult {
   const fee = one.fee === 0 ? undefined : amount(one.fee, one.currency);
-  const note =
-    one.networkFee === 'payer' ? texts.payerPays(fee) : fee === undefined ? nothing : texts.shopPays(fee);
-  const kept =
-    one.feeKept > 0 ? html`<small>${texts.feeKept(amount(one.feeKept, one.currency))}</small>` : nothing;
-  return html`${sum(one)} <small>${note}</small> ${kept}`;
+  const notes = [
+    one.networkFee === 'payer' ? texts.payerPays(fee) : fee === undefined ? [] : texts.shopPays(fee),
+    one.feeKept > 0 ? texts.feeKept(amount(one.feeKept, one.currency)) : [],
+  ].flat();
+  return html`${sum(one)} ${notes.map((note) => html`<br /><small>${note}</small>`)}`;
 }
 
 export function refundTable(

@@ -153,7 +153,7 @@ test(
       await click('button', 'Refund…');
       expect(await page.getByLabel('What goes back').inputValue()).toBe('excess');
       await click('button', 'Make the refund’s link');
-      await page.getByRole('heading', { name: '9.90 USDT: send this link to the payer' }).waitFor();
+      await page.getByRole('heading', { name: '10.00 USDT: send this link to the payer' }).waitFor();
     });
     const link = await page.locator('dialog code').innerText();
     await page.getByRole('button', { name: 'Close' }).click();
@@ -199,7 +199,7 @@ test(
       await click('link', /waits? for approval/);
       await click('button', 'Approve…');
       await manager.getByText('TJRabPrwbZy45sbavfcjinPJC18kjpRTv8').waitFor();
-      await click('button', /^Approve 9\.9/);
+      await click('button', /^Approve 10/);
       await manager.locator('.toast', { hasText: 'Approved' }).waitFor();
     });
     await tasksOfSettings(page);

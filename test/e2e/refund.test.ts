@@ -53,7 +53,7 @@ test('a payer claims an excess by keyboard, and the same link shows that it was 
 
   await page.goto(claimUrl);
   await heading(page, 'Where should we send your refund?');
-  expect(await page.locator('.total').innerText()).toBe('4.95\u00a0USDT');
+  expect(await page.locator('.total').innerText()).toBe('5.00\u00a0USDT');
   await page.getByText(reference).waitFor();
   await inspect(page, 'refund-entering');
 
@@ -100,7 +100,7 @@ test('the payment’s page and receipt say how far a refund is, and never where 
   const note = page.locator('[part="refund"]');
   const words = async () => (await note.innerText()).replaceAll('\u00a0', ' ');
   await note.waitFor();
-  expect(await words()).toBe('Refund started: 4.95 USDT. The shop sends you the link.');
+  expect(await words()).toBe('Refund started: 5.00 USDT. The shop sends you the link.');
   const claim = await stage.page();
   await claim.goto(claimUrl);
   await enter(claim, own);
@@ -110,17 +110,17 @@ test('the payment’s page and receipt say how far a refund is, and never where 
   await stage.merchant.refunds.approve({ params: { refund_id: id }, body: {} });
   await pay(id);
   await page.reload();
-  await expect.poll(words).toBe('Refunded: 4.95 USDT');
+  await expect.poll(words).toBe('Refunded: 5.00 USDT');
   expect(await page.getByText('ask for it back').count(), 'nobody asks for it again').toBe(0);
   const seen = await page.content();
   await page.goto(receiptUrl);
   const receipt = page.locator('main');
-  expect(await receipt.innerText()).toMatch(/Refunds\s+4\.95 USDT\s+sent back\s+0x[0-9a-f]{64}/);
+  expect(await receipt.innerText()).toMatch(/Refunds\s+5 USDT\s+sent back\s+0x[0-9a-f]{64}/);
   for (const text of [seen, await page.content()])
     for (const secret of [own, own.toLowerCase(), token, id]) expect(text).not.toContain(secret);
 });
 
-test('the address can be changed until the shop approves', async () => {
+test('the browser that gave the address can change it until the shop approves, and no other', async () => {
   const { id, claimUrl } = await startRefund();
   const page = await stage.page();
   await page.goto(claimUrl);
@@ -129,6 +129,13 @@ test('the address can be changed until the shop approves', async () => {
   await press(page, 'Yes, send it here');
   await heading(page, 'Waiting for the shop');
   await press(page, 'Change the address');
+  const elsewhere = await stage.page();
+  await elsewhere.goto(claimUrl);
+  await heading(elsewhere, 'Waiting for the shop');
+  await elsewhere.getByText('in the browser in which it was given').waitFor();
+  expect(await elsewhere.getByRole('button', { name: 'Change the address' }).count()).toBe(0);
+  expect(await elsewhere.locator('.blocks').innerText()).toBe('0x5290…9EE7');
+  await inspect(elsewhere, 'refund-elsewhere');
   const other = '0x27b1fdb04752bbc536007a920d24acb045561c26';
   await enter(page, other);
   await press(page, 'Continue');
@@ -136,6 +143,30 @@ test('the address can be changed until the shop approves', async () => {
   await heading(page, 'Waiting for the shop');
   const { data } = await stage.merchant.refunds.retrieve({ params: { refund_id: id } });
   expect(data.address?.toLowerCase()).toBe(other);
+});
+
+test('a claim says what the shop keeps, and yields to the rest of the payment', async () => {
+  const { payment } = await stage.createLocked('USDT', 'ethereum');
+  await stage.send(payment, (payment.amount ?? 0) - 1);
+  await stage.sandbox('blocks', { network: 'ethereum', count: 3 });
+  await stage.sandbox('clock', { advanceSeconds: 86_400 });
+  const state = async () => {
+    await stage.sandbox('blocks', { network: 'ethereum', count: 1 });
+    return (await stage.verify(payment.id)).state;
+  };
+  await expect.poll(state, { timeout: 10_000 }).toBe('expired_partial');
+  const params = { payment_id: payment.id };
+  const { data } = await stage.merchant.refunds.create({ params, body: { kind: 'unaccepted' } });
+  const page = await stage.page();
+  await page.goto(data.claimUrl ?? '');
+  await heading(page, 'Where should we send your refund?');
+  await page.getByText('kept by the shop').waitFor();
+  await inspect(page, 'refund-fee-kept');
+  await stage.send(payment, 1);
+  await expect.poll(state, { timeout: 10_000 }).toBe('settled_late');
+  await page.reload();
+  await heading(page, 'The rest of your payment came');
+  await inspect(page, 'refund-completed');
 });
 
 test('a link that ended, is incomplete or wrong says what to do, in the payer’s language', async () => {
