@@ -79,9 +79,9 @@ export async function startServer(
 /** A wrong path must not open an empty shop, which would sell, and look as if all payments were gone. @throws StartError */
 function refuseNewFile({ databaseUrl, createsDatabase, networks }: Config): void {
   const isLive = networks.some(({ network }) => network.mode === 'live');
-  const isAllowed = createsDatabase ?? !isLive;
-  if (isAllowed || !isNewFile(databaseUrl)) return;
-  const why = isLive ? ', and a live network is configured' : '';
+  const isWanted: boolean = createsDatabase ?? !isLive;
+  if (isWanted || !isNewFile(databaseUrl)) return;
+  const why = createsDatabase === undefined ? ', and a live network is configured' : '';
   throw new StartError(
     `DATABASE_URL: there is no database at ${describeDatabase(databaseUrl)}${why}. Correct the path; or, if this is the first start, set DATABASE_CREATE=on`,
   );

@@ -10,7 +10,7 @@ import SqliteDatabase from 'better-sqlite3';
 import pg from 'pg';
 
 /** A statement, and the most that one run of it took. */
-export interface SeenStatement {
+interface SeenStatement {
   readonly sql: string;
   /** How often it ran. */
   runs: number;

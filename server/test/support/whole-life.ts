@@ -191,7 +191,7 @@ interface Ids {
   readonly directory: string;
 }
 
-export interface CommandRun {
+interface CommandRun {
   readonly name: string;
   /** Why it may read all rows. */
   readonly why?: string;
