@@ -96,7 +96,7 @@ export const texts: AfterQrMessages = {
   log_currency_locked: 'ثُبّت السعر: {amount} على {network}',
   log_currency_already_locked: 'كان السعر مثبتًا من قبل',
   log_transfer_seen: 'رُصد: {amount}',
-  log_other_transfer_seen: 'رُصد، لكنه غير المطلوب: {amount} على {network}',
+  log_other_transfer_seen: 'غير المطلوب: {amount} على {network}',
   log_transfer_seen_again: 'رُصد مرة أخرى: {amount}',
   log_transfer_confirmed: 'تأكد: {amount}',
   log_transfer_unconfirmed: 'لم يعد مؤكدًا: {amount}',

@@ -62,13 +62,14 @@ export const texts: AfterQrMessages = {
   save: 'Enregistrer',
 
   errorHeading: 'Paiement non accepté',
-  errorStatus: 'Le paiement n’a pas pu aboutir. Demandez à la boutique ce que devient votre envoi.',
+  errorStatus:
+    'Le paiement n’a pas pu aboutir. Demandez à la boutique ce que devient ce que vous avez envoyé.',
   invalidStatus: 'La boutique a reçu {amount} au lieu de {currency}. Demandez-lui le retour.',
   reversedHeading: 'Paiement annulé par le réseau',
   reversedStatus:
-    'Le réseau a repris votre paiement alors qu’il était terminé. Demandez à votre portefeuille ce qui s’est passé.',
+    'Le réseau a repris votre paiement alors qu’il était terminé. Demandez à votre portefeuille ou plateforme ce qui s’est passé.',
   reversedPending:
-    'Le réseau a repris votre paiement alors qu’il était terminé. Il peut revenir\u00a0: n’envoyez pas une seconde fois.',
+    'Le réseau a repris votre paiement alors qu’il était terminé. Il peut encore arriver\u00a0: n’envoyez pas une seconde fois.',
   timeUpPart: '{seen} sur {amount} détectés à temps. Cela compte.',
   lateSeen: '{seen} arrivés après le délai\u00a0; la boutique décide après confirmation.',
   expiredStatus: 'Rien n’est arrivé à temps. Rien n’a été débité. N’envoyez rien à l’ancienne adresse.',
@@ -135,7 +136,7 @@ export const texts: AfterQrMessages = {
   walletConfirming: 'Confirmez {amount} dans {wallet}…',
   walletStop: 'Ne plus attendre',
   walletSent: 'Envoyé depuis votre portefeuille, en attente du réseau. N’envoyez pas une seconde fois.',
-  walletUnsure: 'Votre portefeuille a reçu la demande. Vérifiez-y s’il a payé.',
+  walletUnsure: 'Vérifiez dans votre portefeuille s’il a payé.',
   walletTransaction: 'Transaction {hash}',
   walletLog: 'Envoyé depuis un portefeuille\u00a0: {hash}. En attente du réseau.',
   walletAgain: 'Payer à nouveau depuis un portefeuille',
@@ -144,7 +145,7 @@ export const texts: AfterQrMessages = {
   walletAgainYes: 'Envoyer encore',
   walletAgainNo: 'Ne pas envoyer',
   walletRejected: 'Vous avez refusé dans {wallet}. Rien n’a été envoyé.',
-  walletPending: 'Une demande attend déjà votre réponse dans {wallet}. Ouvrez-le pour continuer.',
+  walletPending: 'Une demande attend dans {wallet}. Ouvrez-le pour continuer.',
   walletFunds: 'Ce compte n’a pas assez de {currency}. Rien n’a été envoyé.',
   walletFee: 'Ce compte n’a pas assez de {coin} pour les frais de réseau. Rien n’a été envoyé.',
   walletAccount:
@@ -155,7 +156,6 @@ export const texts: AfterQrMessages = {
   walletChanged: 'Le montant a changé. Rien n’a été envoyé. Vérifiez-le, puis appuyez encore.',
   walletAddressChanged: 'L’adresse a changé. Rien n’a été envoyé. Vérifiez-la, puis appuyez encore.',
   walletEnded: 'Ce paiement ne peut plus être payé. Rien n’a été envoyé.',
-  walletFailed:
-    '{wallet} a donné une réponse inattendue. Rien n’a été envoyé. Copiez le montant et l’adresse.',
+  walletFailed: 'Réponse inattendue de {wallet}. Rien n’a été envoyé. Copiez le montant et l’adresse.',
   walletApp: 'Ouvrir dans {wallet}',
 };
