@@ -93,8 +93,7 @@ const isNamed = (row: string, path: string) => row.includes(path.split('/').at(-
 
 const example = `/** An example. */
 import * as z from 'zod/mini';
-import { parsePositive } from '../fractions.js';
-import type { RateSourceAdapter } from './source.js';
+import { priceOf, type RateSourceAdapter } from './source.js';
 
 const prices = z.record(z.string(), z.string());
 
@@ -102,12 +101,12 @@ export const example: RateSourceAdapter = {
   name: 'example',
   dollarPrices: 'crypto',
   url: 'https://rates.example.com',
-  path: '/dollars',
+  markets: [],
+  path: () => '/dollars',
   intervalMs: 15_000,
   read: (reply) => ({
-    quotes: Object.entries(prices.parse(reply)).flatMap(([currency, text]) => {
-      const price = parsePositive(text);
-      return price ? { currency, price, quotedIn: 'USD' } : [];
+    readings: Object.entries(prices.parse(reply)).map(([currency, text]) => {
+      return { ...priceOf(text), market: currency, currency, quotedIn: 'USD' };
     }),
   }),
 };
