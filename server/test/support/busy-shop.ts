@@ -356,7 +356,10 @@ async function fill(sql: Sql, payments: number, templates: Templates): Promise<v
     charge_at: `${now + 10 * day}`,
   });
   await copies('wallet_addresses', 1000, templates.walletAddress, { address: digits('0x', 40) });
-  await copies('bank_accounts', 5000, templates.bankAccount, { account_number: `'00' || (10000000 + s.i)` });
+  await copies('bank_accounts', 5000, templates.bankAccount, {
+    account_number: `'00' || (10000000 + s.i)`,
+    number_index: `'00' || (10000000 + s.i)`,
+  });
   await copies('transfers', 100, templates.transfer, { refund_id: 'null' });
   await copies('payouts', 100, templates.payout, { transfer_id: id });
   await copies('wallets', 200, templates.wallet, { label: `'label-' || s.i` });
