@@ -1,4 +1,4 @@
-/** The statements of a server among the payments of two years, on both engines. */
+/** The statements of a server among the payments of two years, on both engines: minutes each, so only `npm run soak` runs them. */
 import { engines } from '../support/engines.js';
 import { testGrowingTables } from './growing-tables.js';
 
