@@ -246,7 +246,7 @@ async function fill(sql: Sql, payments: number, templates: Templates): Promise<v
   // The first block is that of the templates.
   const height = `1 + s.i % 3`;
   const digits = (prefix: string, length: number) =>
-    `'${prefix}' || substr('${'0'.repeat(length)}' || s.i, -${length})`;
+    `'${prefix}${'0'.repeat(length - 26)}' || ${sql.id('s.i')}`;
   const hash = (prefix: string) => `${sql.id('s.i')} || '${'0'.repeat(38 - prefix.length)}${prefix}'`;
 
   for (const [kind, share] of Object.entries(shares)) {
