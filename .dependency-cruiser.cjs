@@ -62,9 +62,9 @@ module.exports = {
     only('money', 'Money knows only the contract.', '^src/money/', '^src/contract/'),
     only(
       'messages',
-      'Messages know only the contract, the errors, and how money is written.',
+      'Messages know only the contract, the errors, how money is written, and waiting.',
       '^src/messages/',
-      '^src/(contract/|money/(format|price)\\.ts$|errors\\.ts$)',
+      '^src/(contract/|money/(format|price)\\.ts$|(errors|within)\\.ts$)',
     ),
     only(
       'client',

@@ -1,4 +1,5 @@
 /** Copies text to the clipboard. Falls back to a selection where the page may not use the clipboard API. */
+import { within } from '../within.js';
 
 /** Permission prompts that nobody sees, and some webviews, never answer. */
 const patienceMs = 1_000;
@@ -9,15 +10,14 @@ const patienceMs = 1_000;
  */
 export async function copyText(text: string, root: ShadowRoot, onLate: () => void): Promise<boolean> {
   let isLate = false;
-  const patience = new Promise<false>((resolve) => setTimeout(resolve, patienceMs, false));
   try {
     const writing = navigator.clipboard.writeText(text).then(() => {
       if (isLate) onLate();
-      return true;
     });
-    if (await Promise.race([writing, patience])) return true;
+    await within(patienceMs, writing);
+    return true;
   } catch {
-    // Refused. It may still work by a selection.
+    // Refused, or not answered. It may still work by a selection.
   }
   isLate = true;
   return copyBySelection(text, root);

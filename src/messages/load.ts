@@ -1,6 +1,7 @@
 /** Finds the language of a page, and loads its texts. */
 import { formatAmount } from '../money/format.js';
 import { englishPrices, type PriceStyle } from '../money/price.js';
+import { within } from '../within.js';
 import type { en, FirstMessages, AfterQrMessages, Messages } from './en.js';
 import type { TextValues } from './plural.js';
 
@@ -90,18 +91,11 @@ function supportedLocales(tag: string): string[] {
 
 async function load(source: Source, code: string, tag: string): Promise<Language> {
   const { first, afterQr, isRtl = false } = source;
-  const { texts, prices } = await patiently(first());
-  const loadAfterQr = async () => (await patiently(afterQr()).catch(english.afterQr)).texts;
+  const { texts, prices } = await within(patienceMs, first());
+  const loadAfterQr = async () => (await within(patienceMs, afterQr()).catch(english.afterQr)).texts;
   let locales: readonly (string | undefined)[] | undefined;
   const locale = () => (locales ??= [...supportedLocales(tag), source.locale])[0];
   return { code, isRtl, locale, prices: prices?.[tag], texts, loadAfterQr };
-}
-
-function patiently<T>(loading: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    loading.then(resolve, reject);
-    setTimeout(reject, patienceMs, new Error('The language takes too long'));
-  });
 }
 
 /** Amounts go from left to right, in an Arabic locale too: "49.90 US$". What has Arabic letters decides for itself. */

@@ -20,7 +20,7 @@ test('all endings play in some 40 s, each with its caption, and the button stops
   for (const name of ['Paid', 'Partial', 'Wrong coin', 'Late', 'Reversed', 'Over']) {
     await caption.filter({ hasText: new RegExp(`of 6\\. ${name}:`) }).waitFor();
   }
-  await page.locator('[part="refund"]', { hasText: 'Refunded: 6.0588' }).waitFor();
+  await page.locator('[part="refund"]', { hasText: 'Refunded: 6.12' }).waitFor();
   await page.getByRole('button', { name: 'Play all endings' }).waitFor();
   const seconds = (performance.now() - start) / 1000;
   console.log(`All endings: ${seconds.toFixed(1)} s`);
