@@ -156,11 +156,11 @@ function pipelinedDriver(pool: PostgresPool, names: StatementNames | undefined):
       connections.set(client, connection);
       return connection;
     },
-    // Does not wait for the result, so that the transaction's first statement travels with it.
+    // Waits for the result: behind a BEGIN that failed, each statement would commit alone.
     async beginTransaction(connection: PipelinedConnection, settings: TransactionSettings) {
       const { isolationLevel, accessMode } = settings;
       const isolation = isolationLevel === undefined ? '' : ` isolation level ${isolationLevel}`;
-      connection.begin(`begin${isolation}${accessMode === undefined ? '' : ` ${accessMode}`}`);
+      await connection.begin(`begin${isolation}${accessMode === undefined ? '' : ` ${accessMode}`}`);
     },
     commitTransaction: (connection: PipelinedConnection) => connection.commit(),
     rollbackTransaction: (connection: PipelinedConnection) => connection.rollback(),
@@ -229,9 +229,12 @@ class PipelinedConnection implements SendingConnection, SavepointConnection {
     throw new Error('Streaming is not supported');
   }
 
-  begin(statement: string): void {
-    this.#cork();
-    this.#watch(this.#client.query(`${statement}${this.#pool.settingsOf(this.#client)}`));
+  async begin(statement: string): Promise<void> {
+    try {
+      await this.#client.query(`${statement}${this.#pool.settingsOf(this.#client)}`);
+    } catch (error) {
+      throw this.#fail(error);
+    }
   }
 
   async commit(): Promise<void> {

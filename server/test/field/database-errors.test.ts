@@ -6,8 +6,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.js';
 import { outageReason } from '../../src/db/errors.js';
 import { openDatabase } from '../../src/db/open.js';
+import { send } from '../../src/db/send.js';
 import { call } from '../support/call.js';
 import { engines, sqlite, type TestDatabase } from '../support/engines.js';
+import { openAddress } from '../support/moving-address.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const [postgres] = engines.filter(({ name }) => name === 'PostgreSQL');
@@ -156,6 +158,27 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
     });
     await expect(swallowed).rejects.toMatchObject({ code: '22012' });
     await database.close();
+  });
+
+  // A statement that is sent behind BEGIN before its reply is here would commit alone.
+  it('writes nothing in a transaction whose BEGIN was refused', async () => {
+    let isRefused = false;
+    const address = await openAddress(made.url, (bytes) =>
+      isRefused ? Buffer.from(bytes.toString('latin1').replace('begin', 'bogus'), 'latin1') : bytes,
+    );
+    const database = await openDatabase(address.url);
+    await database.ping();
+    isRefused = true;
+    const failing = database.write(async (transaction) => {
+      await send(transaction, transaction.insertInto('settings').values({ name: 'first', value: 'x' }));
+      await transaction.insertInto('settings').values({ name: 'second', value: 'x' }).execute();
+    });
+    await expect(failing).rejects.toMatchObject({ code: '42601' });
+    isRefused = false;
+    const names = other.reader.selectFrom('settings').select('name').where('name', 'in', ['first', 'second']);
+    expect(await names.execute()).toEqual([]);
+    await database.close();
+    await address.stop();
   });
 
   it('says why a connection ended between two statements of a transaction', async () => {

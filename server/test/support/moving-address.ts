@@ -1,6 +1,7 @@
 /** An address in front of PostgreSQL, which can be cut as if the database had stopped, and leads to another server after a failover. */
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { Transform } from 'node:stream';
 
 export interface Address {
   /** In the format of `DATABASE_URL`. */
@@ -16,8 +17,14 @@ export interface Address {
   stop(): Promise<void>;
 }
 
-/** @param target URL of a PostgreSQL */
-export async function openAddress(target: string): Promise<Address> {
+/**
+ * @param target URL of a PostgreSQL
+ * @param change what becomes of the bytes on their way to it
+ */
+export async function openAddress(
+  target: string,
+  change: (bytes: Buffer) => Buffer = (bytes) => bytes,
+): Promise<Address> {
   let upstreamOf = new URL(target);
   const sockets = new Set<Socket>();
   let isFrozen = false;
@@ -37,7 +44,10 @@ export async function openAddress(target: string): Promise<Address> {
           upstream.destroy();
         });
     }
-    client.pipe(upstream).pipe(client);
+    client
+      .pipe(new Transform({ transform: (bytes: Buffer, _encoding, done) => done(undefined, change(bytes)) }))
+      .pipe(upstream)
+      .pipe(client);
   };
   let listening: Server | undefined;
   let at = 0;
