@@ -275,7 +275,7 @@ async function livePayment(databaseUrl, server) {
     body: { amount: 5000, baseCurrency: 'NGN' },
   });
   const { id } = JSON.parse(created.body).data.payment;
-  const database = await openDatabase(databaseUrl, { mustExist: true });
+  const database = await openDatabase(databaseUrl, { mustExist: 'at this release' });
   await database.write((transaction) =>
     transaction
       .updateTable('payments')
@@ -326,7 +326,7 @@ async function paidInSmallParts(databaseUrl, { url, publicKey: key }) {
   await call('PATCH', `/v1/payments/checkout/${payment.id}/currency/set/USDT/tron`);
   const locked = await call('PATCH', `/v1/payments/checkout/${payment.id}/currency/lock`);
   const { address } = locked.addressInformation;
-  const database = await openDatabase(databaseUrl, { mustExist: true });
+  const database = await openDatabase(databaseUrl, { mustExist: 'at this release' });
   await database.write(async (transaction) => {
     const { merchant_id } = await transaction
       .selectFrom('payments')

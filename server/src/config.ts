@@ -106,7 +106,7 @@ const variables = {
     3600,
   ),
   DATABASE_URL: {
-    help: 'The database. A SQLite file is created if it does not exist, as DATABASE_CREATE says',
+    help: 'The database. A SQLite file, and tables in an empty database, are created as DATABASE_CREATE says',
     allowed: 'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/NAME, with each part percent-encoded',
     fallback: 'sqlite:./data/checkout.db',
     isSecret: true,
@@ -116,7 +116,7 @@ const variables = {
     ),
   },
   DATABASE_CREATE: onOff(
-    'Whether a SQLite file that does not exist is created (default: on, and off while a live network is configured: a wrong path must not open an empty shop)',
+    'Whether a SQLite file that does not exist, or the tables in an empty PostgreSQL database, are created (default: on, and off while a live network is configured: a wrong path must not open an empty shop)',
   ),
   MARKER_DIRECTORY: path(
     'Folder of a small file by which the server notices that the database was restored from an older backup (default: that of the SQLite file, or ./data). Keep it out of the backup',

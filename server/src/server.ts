@@ -27,7 +27,8 @@ import type { Job } from './shared/feature.js';
 import { orStartError, StartError } from './shared/start-error.js';
 import { ensureDatabaseId } from './restore/restore-store.js';
 import { site } from './site/site.js';
-import { describeDatabase, isNewFile, openDatabase } from './db/open.js';
+import { MissingDatabase } from './db/migrate.js';
+import { describeDatabase, openDatabase } from './db/open.js';
 import { checkWritable } from './db/settings.js';
 import { readSize } from './db/size.js';
 
@@ -57,17 +58,14 @@ export async function startServer(
   log: Logger,
   overrides: Overrides = {},
 ): Promise<RunningServer> {
-  const { host, port, keepAliveSeconds, databaseUrl } = config;
-  refuseNewFile(config);
+  const { host, port, keepAliveSeconds } = config;
   // First, so that a second server on the same port fails before it changes anything.
   const listener = await orStartError(`HOST, PORT: cannot listen on ${host}:${port}`, () =>
     listen(host, port, { keepAliveSeconds }),
   );
   let database: Database | undefined;
   try {
-    database = await orStartError('DATABASE_URL: the database cannot be opened', () =>
-      openDatabase(databaseUrl, { ...config, isServer: true, warn: (message) => log.warn(message) }),
-    );
+    database = await openShop(config, log);
     return await serve(config, log, listener, database, overrides);
   } catch (error) {
     await listener.close(0, 0, () => undefined);
@@ -76,15 +74,27 @@ export async function startServer(
   }
 }
 
-/** A wrong path must not open an empty shop, which would sell, and look as if all payments were gone. @throws StartError */
-function refuseNewFile({ databaseUrl, createsDatabase, networks }: Config): void {
+/** A wrong path or name must not open an empty shop, which would sell, and look as if all payments were gone. @throws StartError */
+async function openShop(config: Config, log: Logger): Promise<Database> {
+  const { databaseUrl, createsDatabase, networks } = config;
   const isLive = networks.some(({ network }) => network.mode === 'live');
   const isWanted: boolean = createsDatabase ?? !isLive;
-  if (isWanted || !isNewFile(databaseUrl)) return;
-  const why = createsDatabase === undefined ? ', and a live network is configured' : '';
-  throw new StartError(
-    `DATABASE_URL: there is no database at ${describeDatabase(databaseUrl)}${why}. Correct the path; or, if this is the first start, set DATABASE_CREATE=on`,
-  );
+  try {
+    return await openDatabase(databaseUrl, {
+      ...config,
+      ...(!isWanted && { mustExist: 'at any release' }),
+      isServer: true,
+      warn: (message) => log.warn(message),
+    });
+  } catch (error) {
+    if (!(error instanceof MissingDatabase)) {
+      throw new StartError('DATABASE_URL: the database cannot be opened', { cause: error });
+    }
+    const why = createsDatabase === undefined ? ', and a live network is configured' : '';
+    throw new StartError(
+      `DATABASE_URL: there is no database of this server at ${describeDatabase(databaseUrl)}${why}. Correct the URL; or, if this is the first start, set DATABASE_CREATE=on`,
+    );
+  }
 }
 
 async function serve(

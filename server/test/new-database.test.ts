@@ -1,4 +1,4 @@
-/** A new database file: opened for trying out, and in live mode only if it is asked for. */
+/** A new database: opened for trying out, and in live mode only if it is asked for. */
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readConfig } from '../src/config.js';
 import { startServer } from '../src/server.js';
+import { lastEngine } from './support/engines.js';
 
 let directory: string;
 let networks: string;
@@ -28,7 +29,7 @@ const start = (env: Readonly<Record<string, string>>) =>
 it('With a live network, the server refuses to start on a file that does not exist, and makes none', async () => {
   const path = join(directory, 'wrong.db');
   await expect(start({ NETWORKS_FILE: networks, DATABASE_URL: `sqlite:${path}` })).rejects.toThrow(
-    `DATABASE_URL: there is no database at ${path}, and a live network is configured. Correct the path; or, if this is the first start, set DATABASE_CREATE=on`,
+    `DATABASE_URL: there is no database of this server at ${path}, and a live network is configured. Correct the URL; or, if this is the first start, set DATABASE_CREATE=on`,
   );
   expect(existsSync(path)).toBe(false);
 });
@@ -37,7 +38,7 @@ it('An empty file is no database either', async () => {
   const path = join(directory, 'empty.db');
   await writeFile(path, '');
   await expect(start({ NETWORKS_FILE: networks, DATABASE_URL: `sqlite:${path}` })).rejects.toThrow(
-    'there is no database',
+    'there is no database of this server',
   );
 });
 
@@ -53,6 +54,16 @@ it('Without a live network it makes the file, unless DATABASE_CREATE is off', as
   const url = (name: string) => `sqlite:${join(directory, name)}`;
   await (await start({ DATABASE_URL: url('test.db') })).stop();
   await expect(start({ DATABASE_URL: url('other.db'), DATABASE_CREATE: 'off' })).rejects.toThrow(
-    'there is no database',
+    'there is no database of this server',
   );
+});
+
+it(`An empty database of ${lastEngine.name} gets tables in live mode only if it is asked for`, async () => {
+  const { url, dispose } = await lastEngine.createEmpty();
+  const env = { NETWORKS_FILE: networks, DATABASE_URL: url };
+  await expect(start(env)).rejects.toThrow('there is no database of this server');
+  await expect(start(env)).rejects.toThrow('set DATABASE_CREATE=on');
+  await (await start({ ...env, DATABASE_CREATE: 'on' })).stop();
+  await (await start(env)).stop();
+  await dispose();
 });

@@ -130,7 +130,7 @@ async function withContext<T>(
   const config = readConfig(environment);
   for (const sentence of config.misspelt) streams.stderr(`${sentence}\n`);
   const place = describeDatabase(config.databaseUrl);
-  const database = await openDatabase(config.databaseUrl, { ...config, mustExist: true }).catch(
+  const database = await openDatabase(config.databaseUrl, { ...config, mustExist: 'at this release' }).catch(
     (error: unknown) => {
       if (error instanceof MissingDatabase) {
         throw new StartError(

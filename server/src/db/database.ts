@@ -41,6 +41,6 @@ export interface DatabaseOptions {
    * servers share a database.
    */
   readonly isServer?: boolean;
-  /** Fails if the database or its tables do not exist, instead of creating them. */
-  readonly mustExist?: boolean;
+  /** Fails if the database or its tables do not exist, instead of creating them; or also if they are those of an older release. */
+  readonly mustExist?: 'at any release' | 'at this release';
 }

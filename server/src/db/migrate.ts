@@ -16,7 +16,7 @@ export class MissingDatabase extends Error {
 export async function migrate(
   kysely: Kysely<Schema>,
   engine: Engine,
-  { mustExist = false }: DatabaseOptions = {},
+  mustExist?: DatabaseOptions['mustExist'],
 ): Promise<void> {
   const known = migrations(engine);
   const migrator = new Migrator({
@@ -28,9 +28,11 @@ export async function migrate(
   const executed = new Set(await executedMigrations(kysely, found));
   const breaking = [...executed].find((name) => !(name in known) && !isAdditive(name));
   const isMissing = Object.keys(known).some((name) => !executed.has(name));
+  const isRefused =
+    mustExist !== undefined && (mustExist === 'at this release' ? isMissing : executed.size === 0);
   // Read again if need be: another server can have migrated the database between the two reads.
   const other = isMissing ? undefined : otherTable(found) && otherTable(await readTables());
-  if (breaking !== undefined || (mustExist && isMissing) || other !== undefined) {
+  if (breaking !== undefined || isRefused || other !== undefined) {
     if (breaking !== undefined) {
       throw new Error(
         `it was migrated by a newer release (${breaking}). Start that release, or restore the backup from before the upgrade`,

@@ -1,5 +1,4 @@
 /** Opens the database that `DATABASE_URL` names. */
-import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { errorMessage } from '../shared/error-message.js';
 import type { Database, DatabaseOptions } from './database.js';
@@ -22,18 +21,12 @@ export async function openDatabase(url: string, options: DatabaseOptions = {}): 
     try {
       return await openPostgres(url, options);
     } catch (error) {
-      if (options.mustExist && isMissingDatabase(error)) throw new MissingDatabase();
+      if (options.mustExist !== undefined && isMissingDatabase(error)) throw new MissingDatabase();
       const advice = adviceFor(error);
       throw advice === undefined ? error : new Error(`${errorMessage(error)}. ${advice}`, { cause: error });
     }
   }
   throw new Error('DATABASE_URL must be sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/NAME');
-}
-
-/** Whether a URL names a SQLite file that does not exist, or is empty. */
-export function isNewFile(url: string): boolean {
-  const path = url.startsWith('sqlite:') ? url.slice('sqlite:'.length) : ':memory:';
-  return path !== ':memory:' && (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
 }
 
 /** Names a database for people: the file, or the host and the name. Never a user or a password. */

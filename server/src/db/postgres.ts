@@ -50,7 +50,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   });
   try {
     if (names) await refuseForgetfulPooler(pool);
-    await migrate(kysely, 'postgres', options);
+    await migrate(kysely, 'postgres', options.mustExist);
   } catch (error) {
     await kysely.destroy();
     throw error;

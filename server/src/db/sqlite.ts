@@ -24,9 +24,9 @@ export async function openSqlite(path: string, options: DatabaseOptions = {}): P
   const { warn = () => {} } = options;
   // A database in memory is new to every process.
   const isFile = path !== ':memory:';
-  const mustExist = options.mustExist === true && isFile;
+  const mustExist = isFile ? options.mustExist : undefined;
   const isFound = isFile && checkDatabaseFile(path);
-  if (mustExist && !isFound) throw new MissingDatabase();
+  if (mustExist !== undefined && !isFound) throw new MissingDatabase();
   if (isFound) refuseForeignTables(path);
   else if (isFile) createDatabaseFile(path);
   const serverLock = isFile && options.isServer === true ? lockForServer(path) : undefined;
@@ -51,7 +51,7 @@ export async function openSqlite(path: string, options: DatabaseOptions = {}): P
   const writing = connect();
   const writer = open(writing);
   try {
-    await migrate(writer, 'sqlite', { mustExist });
+    await migrate(writer, 'sqlite', mustExist);
   } catch (error) {
     await writer.destroy();
     serverLock?.close();

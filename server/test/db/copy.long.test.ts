@@ -19,7 +19,7 @@ async function makeEmpty(engine: TestEngine): Promise<string> {
 
 /** All rows of all tables, each as sorted text. */
 async function contentOf(url: string): Promise<Record<string, string[]>> {
-  const database = await openDatabase(url, { mustExist: true });
+  const database = await openDatabase(url, { mustExist: 'at this release' });
   const tables = (await database.reader.introspection.getTables()).map(({ name }) => name);
   const content: Record<string, string[]> = {};
   for (const table of tables) {

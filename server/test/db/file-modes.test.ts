@@ -134,8 +134,8 @@ it.runIf(process.getuid?.() === 0)(
     await open(path);
     process.seteuid?.(65_534);
     try {
-      for (const mustExist of [true, false]) {
-        await expect(openDatabase(`sqlite:${path}`, { mustExist })).rejects.toThrow(
+      for (const mustExist of ['at this release', 'at any release', undefined] as const) {
+        await expect(openDatabase(`sqlite:${path}`, mustExist && { mustExist })).rejects.toThrow(
           `permission denied for ${path}. Run this as the user that the server runs as`,
         );
       }
@@ -153,7 +153,7 @@ it('A second server on one file is refused in one sentence, commands run beside 
   await expect(startServer({ engine, databaseUrl: `sqlite:${path}` })).rejects.toThrow(
     `DATABASE_URL: the database cannot be opened: another server uses ${path}. Stop it first`,
   );
-  const command = await openDatabase(`sqlite:${path}`, { mustExist: true });
+  const command = await openDatabase(`sqlite:${path}`, { mustExist: 'at this release' });
   await command.close();
   await first.stop();
   const next = await startServer({ engine, databaseUrl: `sqlite:${path}` });
