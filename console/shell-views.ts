@@ -4,6 +4,7 @@ import type { ConsoleSession } from '../src/contract/console.js';
 import type { Mode } from './api.js';
 import { common, shellTexts as texts } from './messages/common.js';
 import type { Dialog } from './ui/dialog.js';
+import { refuseSecret } from './ui/refuse-secret.js';
 
 export interface Problem {
   readonly name: 'problem';
@@ -31,8 +32,8 @@ export function frame(options: Frame): TemplateResult {
   const { session, mode, menu, otherMode, query, search, signOut, content } = options;
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    const text = new FormData(event.currentTarget as HTMLFormElement).get('q');
-    search(typeof text === 'string' ? text.trim() : '');
+    const input = (event.currentTarget as HTMLFormElement).querySelector('input');
+    if (input && !refuseSecret(input, 'hash')) search(input.value.trim());
   };
   return html`<a class="skip" href="#content" @click=${focusContent}>${common.skip}</a>
     <div class="frame ${mode}">

@@ -1,8 +1,8 @@
 /** Dialogs: a question with fields, and a button that says what it does. */
 import { html, nothing, type TemplateResult } from 'lit';
-import { secretIn } from '../../src/contract/secret-text.js';
 import { common } from '../messages/common.js';
 import { field, type Field } from './field.js';
+import { refuseSecret } from './refuse-secret.js';
 
 export interface Dialog {
   readonly title: string;
@@ -15,15 +15,9 @@ export interface Dialog {
   readonly isFinal?: boolean;
 }
 
-/** Empties a field that holds a secret, and says so at it. */
-function refusesSecret(form: HTMLFormElement, { name, asks }: Field): boolean {
+function holdsSecret(form: HTMLFormElement, { name, asks }: Field): boolean {
   const input = form.elements.namedItem(name);
-  if (!asks || !(input instanceof HTMLInputElement) || !secretIn(input.value, asks)) return false;
-  input.value = '';
-  input.setCustomValidity(common.secret);
-  input.addEventListener('input', () => input.setCustomValidity(''), { once: true });
-  input.reportValidity();
-  return true;
+  return asks !== undefined && input instanceof HTMLInputElement && refuseSecret(input, asks);
 }
 
 /** @param answer gets what the fields hold, or undefined if the dialog was closed */
@@ -34,7 +28,7 @@ export function dialogView(
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
-    if (fields.some((one) => refusesSecret(form, one))) return;
+    if (fields.some((one) => holdsSecret(form, one))) return;
     const entries = new FormData(form);
     answer(
       Object.fromEntries(

@@ -2,6 +2,7 @@
 import { html, type TemplateResult } from 'lit';
 import { common } from '../messages/common.js';
 import type { View } from '../page.js';
+import { refuseSecret } from './refuse-secret.js';
 
 export interface FilterField {
   readonly name: string;
@@ -14,8 +15,9 @@ export interface FilterField {
 
 export function filterBar(view: View, fields: readonly FilterField[]): TemplateResult {
   const change = (name: string) => (event: Event) => {
-    const { value } = event.currentTarget as HTMLInputElement | HTMLSelectElement;
-    view.filter({ [name]: value, q: undefined });
+    const control = event.currentTarget as HTMLInputElement | HTMLSelectElement;
+    if (control instanceof HTMLInputElement && refuseSecret(control, 'hash')) return;
+    view.filter({ [name]: control.value, q: undefined });
   };
   return html`<form class="filters" @submit=${(event: Event) => event.preventDefault()}>
     ${fields.map(({ name, label, type = 'text', options, none = common.all }) => {

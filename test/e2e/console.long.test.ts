@@ -374,6 +374,30 @@ test('a link’s token leaves the address at once, and works once', async () => 
   await inspect(second, 'console-sign-in');
 });
 
+test('the words of a wallet, pasted into a search or a filter, are neither sent nor kept', async () => {
+  const { page } = await signIn('owner');
+  await page.getByRole('link', { name: 'Customers' }).click();
+  await heading(page, 'Customers');
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  const before = page.url();
+  const words = 'legal winner thank year wave sausage worth useful legal winner thank yellow';
+  for (const field of [page.getByRole('searchbox'), page.locator('.filters input[name="email"]')]) {
+    await field.fill(words);
+    await field.press('Enter');
+    await expect.poll(() => field.inputValue()).toBe('');
+    expect(await field.evaluate((input: HTMLInputElement) => input.validationMessage)).toMatch(
+      /^That looks like a private key or the words of a wallet. It was not sent/,
+    );
+  }
+  expect(page.url()).toBe(before);
+  expect(asked.filter((url) => /winner|sausage/.test(url))).toEqual([]);
+  // What only looks like one is searched for.
+  await page.getByRole('searchbox').fill('order-exact');
+  await page.getByRole('searchbox').press('Enter');
+  await heading(page, 'Payment order-exact');
+});
+
 test('what a role cannot do is not on its pages', async () => {
   const { page } = await signIn('accountant');
   await page.getByRole('link', { name: 'Payments' }).click();
