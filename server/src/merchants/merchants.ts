@@ -156,6 +156,12 @@ function check(change: MerchantChange): void {
 function checkLimit(field: string, code: string, limit: string | null): void {
   const currency = currencies.find((known) => known.code === code);
   if (!currency) throw invalidField(field, `"${code}" is not a currency of this server`);
+  if (field === 'dailyLimits' && currency.type !== 'crypto') {
+    throw invalidField(
+      field,
+      `"${code}" is money, and transfers are limited coin by coin: name each coin, as in USDT=1000`,
+    );
+  }
   const decimal = limit === null ? '0' : parseDecimal(limit);
   if (decimal === undefined || countDecimals(decimal) > currency.decimals) {
     throw invalidField(

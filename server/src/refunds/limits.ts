@@ -1,6 +1,7 @@
 /** What a merchant lets through: refunds that need no approval, and how much a day. */
 import { parseDecimal } from 'crypto-checkout/contract';
 import type { Transaction } from '../db/engine.js';
+import { lockName } from '../db/locks.js';
 import type { RefundTable } from '../db/schema.js';
 import { parseAmount } from '../money/amounts.js';
 import type { Currency } from '../money/currency-list.js';
@@ -50,9 +51,10 @@ export function createRefundLimits(deps: RefundsDeps) {
     return total;
   }
 
-  /** The refunds of a day by coin, with this one. Its balance is locked, so that no other one gets in between. */
+  /** The refunds of a day by coin, with this one. A limit in money is for all coins, so no refund in any of them gets in between. */
   async function dayWith(transaction: Transaction, row: RefundTable): Promise<Map<string, bigint>> {
     const scope = scopeOf(row);
+    await lockName(transaction, `refunds of a day ${scope.merchantId}/${scope.mode}`);
     await balances.ensureSpendable(transaction, scope, currencies.known(row.currency), 0n);
     const sums = await transfers.refundedSince(transaction, scope, clock.now(scope) - dayMs);
     return new Map(sums).set(row.currency, (sums.get(row.currency) ?? 0n) + BigInt(row.amount));

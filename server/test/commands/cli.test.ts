@@ -188,6 +188,8 @@ describe.each(engines)('The command line on $name', (engine) => {
     [['--daily-limit', 'USDT=-1'], 'dailyLimits: '],
     [['--daily-limit', 'USDT=0.00000001'], 'dailyLimits: '],
     [['--daily-limit', 'DOGE=1'], 'dailyLimits: '],
+    // Only a limit of refunds can be in money. This one limited nothing.
+    [['--daily-limit', 'USD=1000'], 'dailyLimits: '],
   ])('refuses the settings %j', async (options, reason) => {
     const refused = await run('merchants', 'create', '--name', 'Refused', ...options, '--json');
     expect(refused).toMatchObject({ exitCode: 1, stdout: '' });

@@ -159,6 +159,24 @@ describe.each(engines)('Refunds, on $name', (engine) => {
     await post(`/v1/refunds/${id}/cancel`);
   });
 
+  it('that are approved at once, in two coins, do not both pass a daily limit in money', async () => {
+    await update('--daily-refunds', 'USD=6');
+    const { id: paymentId } = await merchant.fund({ amount: 30 });
+    const { id: other } = await merchant.fund({ network: 'ethereum', currency: 'USDC', amount: 30 });
+    const give = (id: string, address: string) => create(id, { kind: 'partial', amount: 4, address });
+    for (let round = 0; round < 4; round += 1) {
+      await merchant.sandbox('clock', { advanceSeconds: 86_400 + 60 });
+      const refunds = [
+        await give(paymentId, externalAddresses.tron),
+        await give(other, externalAddresses.evm),
+      ];
+      const replies = await Promise.all(refunds.map(({ id }) => post(`/v1/refunds/${id}/approve`)));
+      expect(replies.map(({ status }) => status).sort()).toEqual([200, 400]);
+      for (const { id } of refunds) await post(`/v1/refunds/${id}/cancel`);
+    }
+    await update('--daily-refunds', 'USD=none');
+  });
+
   it('expire after 30 days without an address, and a new link gives 30 more', async () => {
     const { id: paymentId } = await merchant.fund({ amount: 15 });
     const before = await merchant.balance();
