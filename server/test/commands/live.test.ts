@@ -113,6 +113,30 @@ describe.each(engines)('going live by commands on $name', (engine) => {
     expect(await listed()).toEqual(before);
   });
 
+  it('reads what a wallet exported from its file, and says what is wrong with a file', async () => {
+    const wallet = HDKey.fromMasterSeed(new Uint8Array(32).fill(9));
+    const segwit = wallet.derive("m/84'/0'/0'").publicExtendedKey;
+    const file = join(directory, 'coldcard-export.json');
+    const bip84 = { name: 'p2wpkh', deriv: "m/84'/0'/0'", xpub: segwit };
+    await writeFile(file, JSON.stringify({ chain: 'BTC', xfp: '00000000', account: 0, bip84 }));
+    const set = (given: string) => run('deposit-keys', 'set', ...owner, '--xpub', given);
+    const owner = ['--merchant', merchantId, '--family', 'bitcoin', '--mode', 'live'];
+    const shown = await set(`@${file}`);
+    const asEntered = await set(`[00000000/84h/0h/0h]${segwit}`);
+    expect(shown.stdout).toMatch(/\bbc1q[a-z0-9]{38}\b/);
+    expect(shown).toEqual(asEntered);
+    await writeFile(
+      file,
+      JSON.stringify({ chain: 'BTC', bip84: { ...bip84, xpub: wallet.privateExtendedKey } }),
+    );
+    const secret = await set(`@${file}`);
+    expect([secret.exitCode, secret.stderr]).toEqual([1, expect.stringContaining('private key')]);
+    expect(secret.stdout + secret.stderr).not.toContain(wallet.privateExtendedKey);
+    expect((await set(`@${file}.none`)).stderr).toContain('--xpub: the file cannot be read: ');
+    await writeFile(file, ' '.repeat(1_000_001));
+    expect((await set(`@${file}`)).stderr).toContain('too large to be the export of a wallet');
+  });
+
   it('refuses the key of the other mode of the same merchant, and takes another account of the wallet', async () => {
     const before = await listed();
     const refused = await setKey('--mode', 'test', '--xpub', xpub, '--yes');
