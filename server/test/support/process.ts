@@ -13,6 +13,9 @@ export interface ServerProcess {
   kill(): Promise<void>;
   /** Sends SIGTERM and waits for the exit. @returns the exit code; null if a signal ended the process */
   stop(): Promise<number | null>;
+  /** Halts the process, as a hypervisor does that moves or pauses its machine: nothing in it notices. */
+  freeze(): void;
+  thaw(): void;
 }
 
 /** In a soak a server may start as slowly as it does beside much other work. */
@@ -66,6 +69,8 @@ export async function startProcess(
       await end('SIGKILL');
     },
     stop: () => end('SIGTERM'),
+    freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
   };
 }
 
