@@ -5,6 +5,8 @@ import { isAddress, type Provider, type Wallet } from '../src/browser-wallets/pr
 import { secretIn } from '../src/contract/secret-text.js';
 import type { RefundClaim } from '../src/contract/refunds.js';
 import { styles } from '../src/crypto-checkout.styles.js';
+import { drawOrAnew } from '../src/draw-anew.js';
+import { ForeignDom } from '../src/foreign-dom.js';
 import { ClaimFailure, createClaimApi, type ClaimApi } from './api.js';
 import { claimStyles } from './styles.js';
 import { takeToken } from './token.js';
@@ -49,6 +51,7 @@ class RefundClaimElement extends LitElement {
     this.step = { name: 'loading' };
     this.wallets = [];
     this.isBusy = false;
+    new ForeignDom(this, () => JSON.stringify([this.claim, this.step]));
   }
 
   override connectedCallback(): void {
@@ -69,6 +72,10 @@ class RefundClaimElement extends LitElement {
     this.#connection.abort();
     this.#work.abort();
     clearTimeout(this.#timer);
+  }
+
+  protected override update(changed: PropertyValues): void {
+    drawOrAnew(this.renderRoot, () => super.update(changed));
   }
 
   protected override render() {

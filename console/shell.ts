@@ -1,6 +1,8 @@
 /** `<checkout-console>`: who is signed in, the menu, the mode, and the page that the address names. */
-import { html, LitElement, nothing, type TemplateResult } from 'lit';
+import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { changesPath, consoleApi, type ConsoleSession } from '../src/contract/console.js';
+import { drawOrAnew } from '../src/draw-anew.js';
+import { ForeignDom } from '../src/foreign-dom.js';
 import { CallFailure, createApi, type Mode } from './api.js';
 import { followChanges, type Following } from './changes.js';
 import { common, shellTexts as texts } from './messages/common.js';
@@ -65,6 +67,7 @@ export class CheckoutConsole extends LitElement {
     this.busy = 0;
     this.toast = '';
     this.shown = { name: 'loading' };
+    new ForeignDom(this, () => this.shown);
   }
 
   /** The document is the console's own: its style sheet, and a reader's tools, reach everything. */
@@ -90,6 +93,10 @@ export class CheckoutConsole extends LitElement {
     this.#connection.abort();
     this.#leave();
     clearTimeout(this.#sayTimer);
+  }
+
+  protected override update(changed: PropertyValues): void {
+    drawOrAnew(this, () => super.update(changed));
   }
 
   protected override render(): TemplateResult {

@@ -1,9 +1,10 @@
 /** The `<crypto-checkout>` element: attributes, events and slots. It draws the view of the current state. */
-import { LitElement, type TemplateResult } from 'lit';
+import { LitElement, type PropertyValues, type TemplateResult } from 'lit';
 import { isPayable, orderOf, type Order } from './checkout/order.js';
 import type { CheckoutState, CheckoutStatus } from './checkout/state.js';
 import type { Payment } from './contract/checkout.js';
 import { styles } from './crypto-checkout.styles.js';
+import { drawOrAnew } from './draw-anew.js';
 import { ElementTexts, whenIdle } from './element-texts.js';
 import { CheckoutErrorEvent, CheckoutEvent, type CheckoutEventMap } from './events.js';
 import { FormControl } from './form-control.js';
@@ -337,6 +338,10 @@ export class CryptoCheckout extends LitElement {
     // Drawn in a task of its own, after the script's: two short ones hold up nothing else on the page.
     if (!this.hasUpdated) await Promise.all([texts, new Promise((resolve) => setTimeout(resolve))]);
     await super.scheduleUpdate();
+  }
+
+  protected override update(changed: PropertyValues): void {
+    drawOrAnew(this.renderRoot, () => super.update(changed));
   }
 
   protected override willUpdate(): void {

@@ -8,6 +8,7 @@ import type { CheckoutState, CheckoutStatus, Choice } from './checkout/state.js'
 import type { Payment } from './contract/checkout.js';
 import type { Language } from './messages/load.js';
 import { styles } from './crypto-checkout.styles.js';
+import { ForeignDom } from './foreign-dom.js';
 import { lazy, type Lazy } from './lazy.js';
 import { viewKey, type Shown } from './views/frame.js';
 import { flowStyles } from './views/flow.styles.js';
@@ -21,6 +22,7 @@ type DrawQr = typeof import('./views/qr-code.js').drawQr;
 
 export interface FlowHost extends CheckoutHost {
   readonly shadowRoot: ShadowRoot | null;
+  readonly renderRoot: HTMLElement | DocumentFragment;
   readonly payment: Payment | undefined;
   readonly status: CheckoutStatus;
   readonly noTimeLog: boolean;
@@ -82,6 +84,7 @@ export class Flow implements ReactiveController {
       return new WalletPayments(host, () => this.controller);
     });
     host.addController(this);
+    new ForeignDom(host, () => host.status + JSON.stringify(host.payment));
     if (host.shadowRoot) adoptStyles(host.shadowRoot, [styles, flowStyles]);
   }
 

@@ -107,7 +107,13 @@ function afterSending(
       ? nothing
       : url === undefined
         ? html`<p part="wallet-hash" class="quiet" title=${hash}>${label}</p>`
-        : html`<a part="wallet-hash" class="wallet-hash" href=${url} target="_blank" rel="noreferrer"
+        : html`<a
+            part="wallet-hash"
+            class="wallet-hash"
+            translate="no"
+            href=${url}
+            target="_blank"
+            rel="noreferrer"
             >${label}</a
           >`
   }

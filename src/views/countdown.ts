@@ -12,7 +12,7 @@ export function countdown({ text, remainingMs }: ViewContext): TemplateResult | 
       <path d=${urgency ? 'M12 3 22 21H2zM12 10v5m0 3v.1' : 'M12 3a9 9 0 1 0 .1 0M12 7v5l3 3'} />
     </svg>
     ${urgency && seconds > 0 ? html`<small>${text(urgency)}</small>` : nothing}
-    <span part="countdown" dir="ltr" role="timer" aria-label=${text('timeLeft')}
+    <span part="countdown" dir="ltr" translate="no" role="timer" aria-label=${text('timeLeft')}
       >${formatSeconds(seconds)}</span
     >
     <span class="unseen" aria-live="polite">${announcement(seconds, text)}</span>

@@ -35,7 +35,7 @@ function successView(state: TrackedState, context: ViewContext): View {
           ? html`<dl class="facts">
               <div>
                 <dt>${text('excess')}</dt>
-                <dd part="excess">${isolate(money(excess, currency))}</dd>
+                <dd part="excess" translate="no">${isolate(money(excess, currency))}</dd>
               </div>
             </dl>`
           : nothing
@@ -117,7 +117,7 @@ function failedView(state: TrackedState, context: ViewContext): View {
       <dl class="facts">
         <div>
           <dt>${text('paymentId')}</dt>
-          <dd part="payment-id"><bdi dir="ltr">${payment.id}</bdi></dd>
+          <dd part="payment-id" translate="no"><bdi dir="ltr">${payment.id}</bdi></dd>
         </div>
       </dl>`,
     // Where the shop holds the money, the way to it comes first.

@@ -100,7 +100,9 @@ function target(payment: Payment, due: number, worth: string, context: ViewConte
       ${copyRow(
         'amount',
         worth && ` ≈\u00a0${worth}`,
-        html`<span part="amount" class="amount" dir="ltr">${amount.replace('\u00a0', ' ')}</span>`,
+        html`<span part="amount" class="amount" dir="ltr" translate="no"
+          >${amount.replace('\u00a0', ' ')}</span
+        >`,
         copyAmount,
         context,
       )}
@@ -108,7 +110,7 @@ function target(payment: Payment, due: number, worth: string, context: ViewConte
       ${copyRow(
         'address',
         '',
-        html`<span part="address" class="address" dir="ltr"
+        html`<span part="address" class="address" dir="ltr" translate="no"
           >${groupAddress(address).map(({ text, isEnd }) => html`<span class=${isEnd ? '' : 'dim'}>${text}</span>`)}</span
         >`,
         copyAddress(payment, context),

@@ -25,7 +25,7 @@ export function receipt(payment: Payment, context: ViewContext): TemplateResult 
     </dl>
     ${transactionList(payment, context)}`;
   return html`<p part="paid" class="paid">
-      <b class="amount" dir="ltr">${money(receivedOf(payment), currency)}</b>
+      <b class="amount" dir="ltr" translate="no">${money(receivedOf(payment), currency)}</b>
       <span class="quiet"
         >${merchantName && html`<bdi>${merchantName}</bdi> · `}<bdi>${paidAt(payment, context)}</bdi></span
       >
@@ -60,7 +60,7 @@ export function transactionList(
             ${isolate(money(one.amount, one.currency))}
             ${one.counts ? nothing : html`<em>${text('notCounted')}</em>`}
           </dt>
-          <dd part="transaction"><bdi dir="ltr">${hashOf(one)}</bdi></dd>
+          <dd part="transaction" translate="no"><bdi dir="ltr">${hashOf(one)}</bdi></dd>
         </div>`,
     )}
   </dl>`;

@@ -1,0 +1,67 @@
+/**
+ * What others do to the element's DOM. Translators put elements in place of text nodes, inside shadow roots too, or drop the comments
+ * that mark where a template's values are; extensions and pages move nodes. What the template writes afterwards would be lost: the
+ * card would go on asking for money that has arrived.
+ */
+import type { ReactiveController, ReactiveControllerHost } from 'lit';
+import { drawAnew } from './draw-anew.js';
+
+/** Text that a template meant for a text node, and wrote into what a translator has put in its place. */
+function restoreTexts(root: ParentNode): void {
+  for (const element of root.querySelectorAll('font')) {
+    if ('data' in element) element.replaceWith(String(element.data));
+  }
+}
+
+interface Host extends ReactiveControllerHost {
+  readonly renderRoot: HTMLElement | DocumentFragment;
+  readonly isConnected: boolean;
+}
+
+/** Mends the DOM of its host at each update. */
+export class ForeignDom implements ReactiveController {
+  readonly #host: Host;
+  readonly #stateOf: () => unknown;
+  readonly #observer = new MutationObserver((records) => this.#see(records));
+  #isDamaged = false;
+  #drawn: unknown;
+
+  /** @param stateOf changes with what is drawn. What is damaged is drawn anew then, and not with each second of a countdown */
+  constructor(host: Host, stateOf: () => unknown) {
+    this.#host = host;
+    this.#stateOf = stateOf;
+    host.addController(this);
+  }
+
+  hostDisconnected(): void {
+    this.#observer.disconnect();
+  }
+
+  hostUpdate(): void {
+    this.#see(this.#observer.takeRecords());
+    const state = this.#stateOf();
+    if (this.#isDamaged && state !== this.#drawn) {
+      drawAnew(this.#host.renderRoot);
+      this.#isDamaged = false;
+    }
+    this.#drawn = state;
+  }
+
+  hostUpdated(): void {
+    const { renderRoot, isConnected } = this.#host;
+    restoreTexts(renderRoot);
+    // The update's own changes are none of others.
+    this.#observer.takeRecords();
+    if (isConnected) this.#observer.observe(renderRoot, { childList: true, subtree: true });
+  }
+
+  #see(records: readonly MutationRecord[]): void {
+    // The field from which text is copied comes and goes.
+    const isLost = (node: Node) => !node.isConnected && node.nodeName !== 'TEXTAREA';
+    const isReplaced = ({ addedNodes }: MutationRecord) =>
+      [...addedNodes].some((node) => node.nodeName === 'FONT');
+    this.#isDamaged ||= records.some(
+      (record) => !isReplaced(record) && [...record.removedNodes].some(isLost),
+    );
+  }
+}
