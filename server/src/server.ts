@@ -30,6 +30,7 @@ import { site } from './site/site.js';
 import { describeDatabase, isNewFile, openDatabase } from './db/open.js';
 import { checkWritable } from './db/settings.js';
 import { readSize } from './db/size.js';
+import { doubtProviders } from './rpc/providers.js';
 
 export interface RunningServer {
   /** The address it listens on. */
@@ -116,6 +117,9 @@ async function serve(
   const { clock, keys, merchants, auditLog, isSandboxOn, scanner, networks, webhooks, dispatcher } = app;
   if (config.demo === true && !isSandboxOn) {
     throw new StartError('DEMO', { cause: 'the demo shop needs the sandbox. Set SANDBOX=on, or DEMO=off' });
+  }
+  for (const { network, nodes } of config.networks) {
+    for (const { node, text } of doubtProviders(nodes)) log.warn(`${network.code}: ${node}: ${text}`);
   }
   await app.simulatedChains.prepare();
   const given = { publicKey: config.bootstrapPublicKey, secretKey: config.bootstrapSecretKey };

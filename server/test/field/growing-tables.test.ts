@@ -45,7 +45,7 @@ const receipt: ReceiptTable = {
   ...{ id: 'R', payment_id: 'P', merchant_id: 'M1', ...place, address: 'T', currency: 'USDT', tx_hash: 'h' },
   ...{ output_index: 0, amount: '1', chain_amount: '1', found_above: null, senders: '[]', first_seen_at: 0 },
   ...{ block_height: 5, block_hash: 'b', status: 'confirmed', confirmed_at: 1, awaited_until: 1, is_dust: 0 },
-  ...{ required_confirmations: 1, needs_check: 0, checked_hash: null, reversals: 0, is_credited: 1 },
+  ...{ required_confirmations: 1, awaits_check: 0, checked_hash: null, reversals: 0, is_credited: 1 },
   ...{ credited_fee: '0', naira_value: null, dollar_value: null, base_rate: null },
 };
 
