@@ -4,6 +4,7 @@ import type { PaymentRecord } from 'crypto-checkout/contract';
 import type { ChainBlock, ChainTransfer } from '../../src/chains/chain.js';
 import { readCursor } from '../../src/scanning/cursors.js';
 import type { Network } from '../../src/chains/networks.js';
+import { commandContext, runWith } from '../support/command-context.js';
 import { engines } from '../support/engines.js';
 import { openShop, type LockedPayment, type Shop } from '../support/shop-fixture.js';
 import { TwoNodeChain } from '../support/two-node-chain.js';
@@ -85,9 +86,14 @@ describe.each(engines)('Depth by value on $name', (engine) => {
     await mine([paying(payment)]);
     for (let block = 1; block < 12; block += 1) await mine();
     expect(await read(payment)).toMatchObject({ state: 'confirming', confirmations: 5 });
+    const status = async () => (await runWith(commandContext(shop), 'chains status')).text;
+    expect(await status()).toContain(
+      `payment ${payment.id}: waits until what was received is in a final block, since block 1`,
+    );
     chain.finalized = chain.blocks_[1];
     await mine();
     expect(await read(payment)).toMatchObject({ state: 'settled', confirmations: 6 });
+    expect(await status()).not.toContain(payment.id);
     await shop.expectBooksInOrder();
   });
 
