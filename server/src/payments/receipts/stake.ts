@@ -33,8 +33,6 @@ export interface Judged {
   readonly needsCheck: boolean;
 }
 
-export type JudgeReceipts = ReturnType<typeof createJudge>;
-
 export function createJudge({ currencies, depths }: Pick<PaymentsDeps, 'currencies' | 'depths'>) {
   /**
    * By the configuration and the rates of now. A payment has one address on a network, and so has a wallet.
