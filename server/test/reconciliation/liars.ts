@@ -90,7 +90,7 @@ export async function openWorld(engine: TestEngine): Promise<World> {
     ...{ shop, model, nodes, ids },
     async configure(confirmations, opinions) {
       await write(confirmations, opinions);
-      await shop.restart();
+      await shop.restartAll();
     },
     async close() {
       await shop.close();
@@ -364,7 +364,6 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
       { tip: back(1 + random(6)) },
       { tip: back(1 + random(3)), isBalancer: true },
       { tip: branch() },
-      { tip: inventedBranch() },
       { logs: 'ranges' },
       { logs: 'ranges', hasNoBloom: true },
       { logs: 'all' },
@@ -396,19 +395,24 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
     return tip;
   }
 
-  /** The same, as deep as what counts, with more than the limit in small parts. */
-  function inventedBranch() {
-    const payment = payments.length > 0 ? pick(payments) : undefined;
+  /** A node tells a branch as deep as what counts, with more than the limit in small parts. */
+  function invent(): void {
+    const { id, address } = pick(payments);
+    const node = pick([nodes[0], nodes[0], nodes[1]]);
+    if (!node) return;
     const start = Math.max(lowest, model.tip.height - confirmations - random(3));
     let tip = ancestor(model.tip, start) ?? model.tip;
     const amount = BigInt(limit + 2) * 1_000_000n;
-    const parts = payment && partsOf({ address: payment.address, currency: 'USDT', amount }, 6 + random(20));
-    const tx = parts && contractTx({ name: nextName() }, parts);
-    if (tx) invented.push(tx.hash);
+    const tx = contractTx(
+      { name: nextName() },
+      partsOf({ address, currency: 'USDT', amount }, 6 + random(20)),
+    );
+    invented.push(tx.hash);
     for (let made = start; made <= model.tip.height; made += 1) {
-      tip = model.add(tip, seconds(), tx && made === start ? [tx] : []);
+      tip = model.add(tip, seconds(), made === start ? [tx] : []);
     }
-    return tip;
+    node.lies = { tip };
+    told.push(`node ${nodes.indexOf(node) + 1} invents ${tx.hash} for ${id}`);
   }
 
   async function sweep(): Promise<void> {
@@ -524,6 +528,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
     [1, replace],
     [1, sendAgain],
     [5, lie],
+    [2, invent],
     [2, sweep],
     [3, () => (transfers.size < 4 ? withdraw() : undefined)],
     [2, () => exportTransfers(() => random(4) > 0)],
