@@ -195,10 +195,11 @@ module.exports = {
     ),
     only(
       'rpc',
-      'What asks nodes knows no chain.',
+      'What asks nodes knows no chain, only how addresses of hosts are written.',
       '^server/src/rpc/',
       '^(src/contract|server/src/shared)/',
       '^(node:)?[a-z/]+$',
+      '(^|/)node_modules/ipaddr\\.js/',
     ),
     never(
       'chains',

@@ -31,6 +31,7 @@ import { MissingDatabase } from './db/migrate.js';
 import { describeDatabase, openDatabase } from './db/open.js';
 import { checkWritable } from './db/settings.js';
 import { readSize } from './db/size.js';
+import { doubtProviders } from './rpc/providers.js';
 
 export interface RunningServer {
   /** The address it listens on. */
@@ -126,6 +127,9 @@ async function serve(
   const { clock, keys, merchants, auditLog, isSandboxOn, scanner, networks, webhooks, dispatcher } = app;
   if (config.demo === true && !isSandboxOn) {
     throw new StartError('DEMO', { cause: 'the demo shop needs the sandbox. Set SANDBOX=on, or DEMO=off' });
+  }
+  for (const { network, nodes } of config.networks) {
+    for (const { node, text } of doubtProviders(nodes)) log.warn(`${network.code}: ${node}: ${text}`);
   }
   await app.simulatedChains.prepare();
   const given = { publicKey: config.bootstrapPublicKey, secretKey: config.bootstrapSecretKey };

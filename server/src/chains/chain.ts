@@ -66,6 +66,8 @@ export interface ChainBlock extends BlockId {
 export interface NodeBlock {
   /** `node 1` for the first of the configuration. */
   readonly node: string;
+  /** Nodes with the same one are of one provider, and count as one. */
+  readonly provider: string;
   /** Undefined above its head. */
   readonly block: ChainBlock | undefined;
   /** Up to where it says that blocks are final. */

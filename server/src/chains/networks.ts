@@ -67,6 +67,13 @@ export function inclusionHoursOf(network: Pick<Network, 'inclusionHours'> | unde
   return network?.inclusionHours ?? 6;
 }
 
+const dayInSeconds = 86_400;
+
+/** About how many blocks a day has: within it, the balances of all addresses are compared with what nodes say. */
+export function blocksOfDay({ blockSeconds = 12 }: Pick<Network, 'blockSeconds'>): number {
+  return Math.ceil(dayInSeconds / blockSeconds);
+}
+
 /** In US dollars, as a rule of thumb: it orders networks, and nothing is paid by it. */
 export interface NetworkFee {
   /** For the network's own coin. */

@@ -1,6 +1,7 @@
 /** `chains …`: how far each network was scanned and what is quarantined; tries that again, and reads blocks again. */
 import { readGaps } from '../scanning/asset-gaps.js';
 import { acceptReorg, rescan } from '../scanning/rescan.js';
+import { findWaiting, type WaitingPayments } from '../payments/receipts/waiting.js';
 import { listQuarantine, retryQuarantine } from '../payments/receipts/quarantine.js';
 import { evidenceLines } from '../restore/commands.js';
 import { readRateTroubles, type RateTrouble } from '../money/rate-troubles.js';
@@ -19,13 +20,14 @@ export const chainCommands: Group = {
   commands: {
     status: command({
       summary:
-        'Lists the networks with the last block that was scanned, how many blocks are left to read, why one is not read, what its nodes do not take, and how they disagree; networks of NETWORKS_FILE that never worked too, and those that were removed from it.',
+        'Lists the networks with the last block that was scanned, how many blocks are left to read, why one is not read, what its nodes do not take, how they disagree, and what payments wait for although their transfers are deep enough; networks of NETWORKS_FILE that never worked too, and those that were removed from it.',
       details:
         'Then how far the payments of treasuries were read, what exports hold ("transfers exported"), which transfers may have been paid although no node could tell, which were paid in a block that the network has dropped, and which PSBTs need attention. Then the payments and transfers that a scan had to quarantine, because processing them failed. A network goes on without them, and they are tried again by themselves, at most 10 minutes apart. Then how far the balances of addresses were compared with the books, and which differ. Then which sources of exchange rates fail, and which of their markets do not count, as the running server last saw it. Exits with 1 if a restore is suspected, a network is not read, nodes disagree, the payments of treasuries are read too late for exports, it is not clear whether a transfer was paid, the payment of one was dropped, a PSBT needs attention, anything is quarantined, or an address holds less than the books say.',
       async run(context) {
         const { database, psbtPayouts, reconciliation, restore, treasury, worldRates } = context;
         const suspicion = await restore.look();
         const networks = await readNetworkStates(context);
+        const waiting = await readWaiting(context);
         const quarantined = await listQuarantine(database.reader);
         const treasuries = await treasury.status();
         const psbts = await psbtPayouts.inTrouble();
@@ -34,6 +36,7 @@ export const chainCommands: Group = {
         const lines = [
           ...(suspicion ? [...evidenceLines(suspicion), 'See "restore confirm"'] : []),
           ...networks.map(networkLine),
+          ...waiting.map(waitingLine),
           ...treasuries.flatMap(treasuryLines),
           ...psbts.map(({ id, mode, network, problem }) => `${mode}  ${network}  PSBT ${id}: ${problem}`),
           ...(quarantined.length === 0 ? ['Nothing is quarantined'] : ['Quarantined:']),
@@ -45,6 +48,7 @@ export const chainCommands: Group = {
           json: {
             ...(suspicion && { restore: suspicion }),
             networks: networks.map(networkJson),
+            waiting,
             treasuries: treasuries.map((one) => ({
               ...one,
               reservedSince: one.reservedSince && isoTime(one.reservedSince),
@@ -156,6 +160,27 @@ function networkLine({ mode, network, cursor, isConfigured, problem }: NetworkSt
   if (cursor?.node_limits) parts.push(`reads slowly: ${cursor.node_limits}`);
   if (!isConfigured) parts.push('not in NETWORKS_FILE any more: what arrives there is not seen');
   return parts.join('  ');
+}
+
+async function readWaiting({ database, chains, currencies }: CommandContext): Promise<WaitingPayments[]> {
+  const waiting: WaitingPayments[] = [];
+  for (const { mode, network: code } of chains) {
+    const network = currencies.network(mode, code);
+    if (network) waiting.push(...(await findWaiting(database.reader, network)));
+  }
+  return waiting;
+}
+
+const waitsFor: Readonly<Record<WaitingPayments['waitsFor'], string>> = {
+  'second node': 'for a node of a second provider to confirm what was received (crossCheckAbove)',
+  final: 'until what was received is in a final block',
+};
+
+function waitingLine({ mode, network, waitsFor: reason, payments, count, height }: WaitingPayments): string {
+  const more = count > payments.length ? ` and ${count - payments.length} more` : '';
+  const named = `${payments.length === 1 ? 'payment' : 'payments'} ${payments.join(', ')}${more}`;
+  const verb = count === 1 ? 'waits' : 'wait';
+  return `${mode}  ${network}  ${named}: ${verb} ${waitsFor[reason]}, since block ${height}`;
 }
 
 function treasuryLines(status: TreasuryStatus): string[] {

@@ -1,6 +1,7 @@
 /** `networks …`: checks the nodes of the real networks, and shows what a payer would be offered. */
 import type { ConnectedNetwork, NetworkFinding } from '../chains/connect.js';
 import { errorMessage } from '../shared/error-message.js';
+import { doubtProviders } from '../rpc/providers.js';
 import { createDepths } from '../payments/depth.js';
 import { currencyOptions } from '../payments/quote.js';
 import { command, type Group } from './command.js';
@@ -85,6 +86,9 @@ async function check(context: CommandContext, connected: ConnectedNetwork, merch
     for await (const finding of connected.check(context.signal)) findings.push(finding);
   } catch (error) {
     problem(errorMessage(error));
+  }
+  for (const { node, text } of doubtProviders(connected.nodes)) {
+    findings.push({ subject: node, kind: 'warning', text });
   }
   const { mode, family, addressNet } = network;
   const source = merchantId && context.depositKeys.sources.find({ merchantId, mode }, family, addressNet);

@@ -185,7 +185,7 @@ function storedPrice(
 ) {
   return {
     amount: amount.toString(),
-    required_confirmations: depths.depthOf(network, { units: amount, currency: currency.code }),
+    required_confirmations: depths.depthOf(network, [{ units: amount, currency: currency.code }]),
     fee: feeOf(amount, row.fee_basis_points).toString(),
   };
 }

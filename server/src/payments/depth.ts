@@ -2,7 +2,7 @@
 import { toUnits } from 'crypto-checkout/contract';
 import type { Depth, Network, Worth } from '../chains/networks.js';
 import type { Currencies } from '../money/currencies.js';
-import { convert, type RateSource } from '../money/rates.js';
+import { convert, type Rate, type RateSource } from '../money/rates.js';
 
 /** An amount of a currency, in units. */
 export interface Sum {
@@ -10,32 +10,43 @@ export interface Sum {
   readonly currency: string;
 }
 
+/** Sums that are judged together, or `countless` for more than anybody counts, which exceed every limit. */
+export type Stake = readonly Sum[] | 'countless';
+
 export type Depths = ReturnType<typeof createDepths>;
 
 export function createDepths(rates: RateSource, currencies: Pick<Currencies, 'known'>) {
-  /** Whether a sum is worth more than a limit. True if that is unknown. */
-  function exceeds({ units, currency }: Sum, limit: Worth): boolean {
-    const [from, to] = [rates.latest(currency), rates.latest(limit.currency)];
-    if (!from || !to) return true;
-    const { decimals } = currencies.known(limit.currency);
-    const worth = convert(
-      units,
-      { rate: from, decimals: currencies.known(currency).decimals },
-      { rate: to, decimals },
-      'up',
-    );
-    return worth > toUnits(limit.amount, decimals);
+  /** What a sum is worth in another currency, in its units; undefined if a rate is unknown. */
+  function worthOf({ units, currency }: Sum, code: string): bigint | undefined {
+    const [from, to] = [rates.latest(currency), rates.latest(code)];
+    if (!from || !to) return undefined;
+    const denomination = (rate: Rate, of: string) => ({ rate, decimals: currencies.known(of).decimals });
+    return convert(units, denomination(from, currency), denomination(to, code), 'up');
+  }
+
+  /** Whether sums are together worth more than a limit. True if that is unknown. */
+  function exceeds(stake: Stake, limit: Worth): boolean {
+    if (stake === 'countless') return true;
+    const worths = stake.map((sum) => worthOf(sum, limit.currency));
+    if (worths.includes(undefined)) return true;
+    const together = worths.reduce<bigint>((total, worth = 0n) => total + worth, 0n);
+    return together > toUnits(limit.amount, currencies.known(limit.currency).decimals);
   }
 
   return {
-    depthOf({ confirmations, depths = [] }: Pick<Network, 'confirmations' | 'depths'>, sum: Sum): Depth {
-      const rule = depths.find(({ upTo }) => !upTo || !exceeds(sum, upTo));
+    depthOf({ confirmations, depths = [] }: Pick<Network, 'confirmations' | 'depths'>, stake: Stake): Depth {
+      const rule = depths.find(({ upTo }) => !upTo || !exceeds(stake, upTo));
       return rule ? rule.confirmations : confirmations;
     },
 
-    /** Whether a receipt of this sum counts only when a second node has confirmed it. */
-    isCrossChecked: ({ crossCheckAbove }: Pick<Network, 'crossCheckAbove'>, sum: Sum): boolean =>
-      crossCheckAbove !== undefined && exceeds(sum, crossCheckAbove),
+    /** Whether `depthOf` rests on rates that are known: it is the deepest one without. */
+    isDepthKnown: ({ depths = [] }: Pick<Network, 'depths'>, stake: Stake): boolean =>
+      stake === 'countless' ||
+      depths.every(({ upTo }) => !upTo || stake.every((sum) => worthOf(sum, upTo.currency) !== undefined)),
+
+    /** Whether receipts of this worth count only when a second node has confirmed them. */
+    isCrossChecked: ({ crossCheckAbove }: Pick<Network, 'crossCheckAbove'>, stake: Stake): boolean =>
+      crossCheckAbove !== undefined && exceeds(stake, crossCheckAbove),
   };
 }
 

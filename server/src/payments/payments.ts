@@ -119,7 +119,7 @@ export function createPayments(deps: PaymentsDeps) {
       const { fee_basis_points: feeBasisPoints } = await merchant(transaction, target.merchantId);
       const { network, currency, amount: units } = transfer;
       const onNetwork = currencies.network(target.mode, network);
-      const depth = onNetwork ? depths.depthOf(onNetwork, { units, currency }) : null;
+      const depth = onNetwork ? depths.depthOf(onNetwork, [{ units, currency }]) : null;
       const now = clock.now(target);
       const row = newDeposit(newId(), target, transfer, feeBasisPoints, now, depth, personalData);
       if (!(await store.insertPayment(transaction, row))) {

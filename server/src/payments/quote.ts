@@ -124,7 +124,7 @@ export function currencyOptions(
         fee: price.fee,
         minAmount: Number(option.minAmount),
         confirmations: shownConfirmations(
-          depths.depthOf(network, { units: price.units, currency: currency.code }),
+          depths.depthOf(network, [{ units: price.units, currency: currency.code }]),
           network,
         ),
         ...usageOf(network, currency.code),

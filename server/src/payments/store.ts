@@ -68,13 +68,7 @@ export type LogRow = Pick<LogEntryTable, 'time' | 'type' | 'event' | 'code' | 'e
 /** Receipts that are alike, summed up. The sums of units are integer text. */
 export interface ReceiptSums extends Pick<
   StoredReceipt,
-  | 'network'
-  | 'currency'
-  | 'status'
-  | 'is_credited'
-  | 'required_confirmations'
-  | 'needs_check'
-  | 'scanned_height'
+  'network' | 'currency' | 'status' | 'is_credited' | 'required_confirmations' | 'scanned_height'
 > {
   readonly count: number;
   readonly amount: string;
@@ -216,7 +210,6 @@ const alike = [
   'receipts.status',
   'receipts.is_credited',
   'receipts.required_confirmations',
-  'receipts.needs_check',
 ] as const;
 
 /** The block up to which a receipt's own network was read. */

@@ -108,7 +108,7 @@ async function quiet(database: Database, row: BalanceDifferenceTable): Promise<v
 async function lookAgain(pass: Pass, look: Look, row: BalanceDifferenceTable): Promise<Outcome> {
   const { deps, network, withDust } = pass;
   const { difference, reading, place, asset } = look;
-  const isAnother = network.balances.nodes === 1 || reading.node !== row.node;
+  const isAnother = network.balances.isAnother(reading.node, row.node);
   if (reading.height <= row.height || look.scanned < row.height || !isAnother) return outcomeSoFar(row);
   // The books have moved on since the first look, which may have been ahead of them.
   const books = await readBooked(deps.database.reader, refOf(network), [place.address], row.height);

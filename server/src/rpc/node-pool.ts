@@ -1,6 +1,7 @@
 /** The nodes of one network: which of them are healthy, and which one is asked. */
 import { createNodeClient, type NodeClient, type NodeClientOptions } from './node-client.js';
 import { isNodeFailure, NodeError, NodesUnavailable, type NodeFault, type RpcFailure } from './node-error.js';
+import { firstOfProviders } from './providers.js';
 import { createRequestBudget } from './request-budget.js';
 
 export type NodeStatus = ReturnType<ReturnType<typeof createNodePool>['status']>[number];
@@ -29,6 +30,8 @@ export interface NodePoolOptions<C> extends Pick<
 
 interface Member {
   readonly client: NodeClient;
+  /** The name of the first node at the same host: what these say is one opinion. */
+  readonly provider: string;
   isVerified: boolean;
   /** Failures in a row. */
   failures: number;
@@ -61,9 +64,12 @@ export function createNodePool<C>(options: NodePoolOptions<C>) {
   const { requestsPerMinute } = options;
   const budget = requestsPerMinute === undefined ? undefined : createRequestBudget(requestsPerMinute, now);
   let inUse: Member | undefined;
+  const nameOf = (place: number) => `node ${place + 1}`;
+  const firsts = firstOfProviders(options.nodes);
   const members = options.nodes.map((url, index): Member => ({
+    provider: nameOf(firsts[index] ?? index),
     client: createNodeClient({
-      ...{ ...options, name: `node ${index + 1}`, url, budget, now },
+      ...{ ...options, name: nameOf(index), url, budget, now },
       onLimit: (message) => warn?.(`${network}: ${message}`),
     }),
     isVerified: false,
@@ -72,6 +78,8 @@ export function createNodePool<C>(options: NodePoolOptions<C>) {
     isBarred: false,
     problem: undefined,
   }));
+  const providers = new Set(firsts).size;
+  const providerOf = (name: string) => members.find(({ client }) => client.name === name)?.provider ?? name;
 
   /** The nodes to try, best first. */
   function candidates(): readonly Member[] {
@@ -109,7 +117,8 @@ export function createNodePool<C>(options: NodePoolOptions<C>) {
     except?: string,
   ): AsyncGenerator<{ readonly member: Member; readonly result: T }> {
     let isAnswered = false;
-    const isAsked = ({ client }: Member) => members.length === 1 || client.name !== except;
+    const excepted = except === undefined || providers === 1 ? undefined : providerOf(except);
+    const isAsked = ({ provider }: Member) => provider !== excepted;
     for (const member of candidates().filter(isAsked)) {
       signal.throwIfAborted();
       try {
@@ -136,11 +145,16 @@ export function createNodePool<C>(options: NodePoolOptions<C>) {
     /** All clients, in the order of the configuration, for checks of each. */
     clients: members.map(({ client }) => client),
 
+    /** How many providers they are of. Nodes at one host are one provider's. */
+    providers,
+    /** Whose a node is, by its name: that of the first node of the same provider. */
+    providerOf,
+
     /**
      * Does a piece of work with one node, and with the next one from the beginning if that fails, so that answers of two
      * nodes are never mixed. The first healthy node of the configuration is preferred.
      * @param work throws NodeError or RpcFailure if another node should be tried; any other error is thrown as it is
-     * @param except the node not to ask, if there is another: a second one is to confirm what it said
+     * @param except the node not to ask, nor others of its provider, if there is another: a second one is to confirm what it said
      * @throws NodesUnavailable if no node could do it
      */
     async run<T>(work: (node: C) => Promise<T>, signal: AbortSignal, except?: string): Promise<T> {

@@ -1,4 +1,4 @@
-/** Has the nodes of a network confirm the receipts of large amounts one by one: two must agree, and none may differ. */
+/** Has the nodes of a network confirm the receipts of large amounts one by one: those of two providers must agree, and none may differ. */
 import type { Chain, NodeBlock } from '../chains/chain.js';
 import { firstContractIndex } from '../chains/evm/transfers.js';
 import { NodesUnavailable } from '../rpc/node-error.js';
@@ -14,11 +14,12 @@ export async function crossCheck(chain: Chain, receipts: readonly UncheckedRecei
   for (const height of new Set(receipts.map((receipt) => receipt.height))) {
     const told = await tellAll(chain, height, signal);
     for (const receipt of receipts.filter((one) => one.height === height)) {
-      const verdicts = told.map((one) => judge(one, receipt));
-      const differing = verdicts.find((verdict) => verdict !== 'agrees' && verdict !== undefined);
-      disagreement ??= differing;
-      const agreeing = verdicts.filter((verdict) => verdict === 'agrees').length;
-      if (differing === undefined && agreeing >= 2) {
+      const verdicts = told.map((one) => ({ provider: one.provider, verdict: judge(one, receipt) }));
+      const differing = verdicts.find(({ verdict }) => verdict !== 'agrees' && verdict !== undefined);
+      disagreement ??= differing?.verdict;
+      const agreeing = verdicts.filter(({ verdict }) => verdict === 'agrees');
+      const providers = new Set(agreeing.map(({ provider }) => provider));
+      if (!differing && providers.size >= 2) {
         checked.push({ id: receipt.id, blockHash: receipt.blockHash });
       }
     }
@@ -44,15 +45,15 @@ function judge({ node, block, finalHeight = -1 }: NodeBlock, receipt: UncheckedR
     return `${node} has block ${block.hash} at height ${height}, where ${blockHash} was read`;
   }
   if (receipt.needsFinality && finalHeight < height) return undefined;
-  // What a contract sent follows from balances, which many nodes soon forget. The block's hash stands for it.
-  if (outputIndex < 0 || outputIndex >= firstContractIndex) return 'agrees';
+  // What a balance showed was credited only because another provider has it, too. Its block's hash stands for it.
+  if (outputIndex < 0) return 'agrees';
   const key = transferKey(txHash, outputIndex);
-  const isSame = block.transfers.some(
-    (transfer) =>
-      keyOf(transfer) === key &&
-      transfer.currency === receipt.currency &&
-      transfer.address === receipt.address &&
-      (transfer.chainAmount ?? transfer.amount) === receipt.chainAmount,
-  );
+  const found = block.transfers.find((transfer) => keyOf(transfer) === key);
+  // Many nodes do not keep what contracts send: java-tron does so only with `saveInternalTx`.
+  if (!found && outputIndex >= firstContractIndex) return undefined;
+  const isSame =
+    found?.currency === receipt.currency &&
+    found.address === receipt.address &&
+    (found.chainAmount ?? found.amount) === receipt.chainAmount;
   return isSame ? 'agrees' : `${node} does not have the transfer ${txHash} in block ${height} as it was read`;
 }

@@ -18,10 +18,10 @@ export interface TreasuryDeps extends RoomDeps {
   readonly depositKeys: DepositKeys;
   readonly transfers: Pick<Transfers, 'settle' | 'unsettle'>;
   readonly auditLog: AuditLog;
-  /** Whether a sum, in units of its currency, counts only when two nodes agree. */
+  /** Whether sums, in units of their currencies, are together worth so much that two nodes must agree. */
   readonly isCrossChecked: (
     network: { readonly crossCheckAbove?: Worth },
-    sum: { readonly units: bigint; readonly currency: string },
+    stake: readonly { readonly units: bigint; readonly currency: string }[],
   ) => boolean;
   readonly guard: RestoreGuard;
   readonly beforePayout: BeforePayout;

@@ -1,6 +1,7 @@
 /** Settles the transfers that treasuries have paid: as many payments as transfers of one amount to one address, no doubt which. */
 import { NodesUnavailable } from '../rpc/node-error.js';
 import type { NetworkRef } from '../chains/chain.js';
+import { blocksOfDay } from '../chains/networks.js';
 import type { Transaction } from '../db/engine.js';
 import type { TransferTable, TreasuryPaymentTable } from '../db/schema.js';
 import { lockTransfers, waitingTransfers } from '../withdrawals/waiting-transfers.js';
@@ -57,16 +58,20 @@ export function createPaymentSettler(deps: TreasuryContext) {
     logged.add(name);
   }
 
-  /** Whether as many nodes tell a payment as its amount asks for. */
+  /** Whether as many nodes tell a payment as all that its treasury has paid of late asks for: large transfers are easily split. */
   async function isConfirmed(
     on: EvmConnected,
     owners: TreasuryOwners,
     transfer: TransferTable,
     payment: TreasuryPaymentTable,
+    recent: readonly TreasuryPaymentTable[],
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { currency, amount, tx_hash: txHash } = payment;
-    if (!isCrossChecked(on.network, { units: BigInt(amount), currency })) return true;
+    const { treasury, tx_hash: txHash } = payment;
+    const stake = recent
+      .filter((row) => row.treasury === treasury)
+      .map(({ currency, amount }) => ({ currency, units: BigInt(amount) }));
+    if (!isCrossChecked(on.network, stake)) return true;
     if (await isToldByTwo(watchedFor(on, owners, [transfer]), payment, signal)) return true;
     warnOnce(
       placeOf(on),
@@ -78,10 +83,17 @@ export function createPaymentSettler(deps: TreasuryContext) {
 
   return async (on: EvmConnected, owners: TreasuryOwners, signal: AbortSignal): Promise<void> => {
     const place = placeOf(on);
-    const [open, pending] = await database.snapshot(async (reader) => [
-      await store.openPayments(reader, place),
-      await waitingTransfers(reader, place),
-    ]);
+    const [open, pending, settled] = await database.snapshot(async (reader) => {
+      const found = await store.openPayments(reader, place);
+      const newest = Math.max(0, ...found.map((row) => row.block_height));
+      return [
+        found,
+        await waitingTransfers(reader, place),
+        found.length === 0
+          ? []
+          : await store.settledPayments(reader, place, newest - blocksOfDay(on.network)),
+      ] as const;
+    });
     const payments = await withoutManual(open);
     for (const group of groupsOf(payments, pending, owners)) {
       const { waiting } = group;
@@ -101,7 +113,7 @@ export function createPaymentSettler(deps: TreasuryContext) {
       }
       for (const [index, payment] of paid.entries()) {
         const transfer = waiting[index];
-        if (transfer && (await isConfirmed(on, owners, transfer, payment, signal)))
+        if (transfer && (await isConfirmed(on, owners, transfer, payment, [...open, ...settled], signal)))
           await settleOne(on, transfer, payment);
       }
     }
@@ -116,7 +128,7 @@ async function assignManual(transaction: Transaction, payment: TreasuryPaymentTa
   return true;
 }
 
-/** Whether two nodes have the payment in its block, and none that has the block lacks it. */
+/** Whether two nodes, of different providers, have the payment in its block, and none that has the block lacks it. */
 async function isToldByTwo(
   watched: Watched,
   payment: TreasuryPaymentTable,
@@ -131,10 +143,14 @@ async function isToldByTwo(
     );
   try {
     const told = await watched.on.evm.each(
-      async (node) => (await reader.read(node, range, watched)).payments.some(isSame),
+      async (node) => ({
+        provider: watched.on.evm.providerOf(node.name),
+        isThere: (await reader.read(node, range, watched)).payments.some(isSame),
+      }),
       signal,
     );
-    return told.length >= 2 && told.every((isThere) => isThere);
+    const providers = new Set(told.map(({ provider }) => provider));
+    return providers.size >= 2 && told.every(({ isThere }) => isThere);
   } catch (error) {
     // It waits, as a receipt does.
     if (error instanceof NodesUnavailable) return false;

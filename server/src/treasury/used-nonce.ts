@@ -12,7 +12,7 @@ const safeNonceData = '0xaffed0e0';
 const delegation = /^0xef0100[0-9a-f]{40}$/i;
 
 /**
- * Two nodes must say so, where there are two, and none may differ, at the last block that the watcher has read: what was paid with
+ * Nodes of two providers must say so, where there are two, and none may differ, at the last block that the watcher has read: what was paid with
  * the nonce up to there is known. A node that has dropped the state of that block says nothing.
  * @param treasuries of the merchant
  * @throws Problem `invalid_state`; NodesUnavailable
@@ -29,8 +29,14 @@ export async function ensureNoncePassed(
   const height = await readCursor(reader, { mode: on.network.mode, network: on.network.code });
   if (height === undefined) throw refused('The watcher of treasuries has not read any block yet');
   for (const treasury of treasuries) {
-    const answers = await on.evm.each((node) => nextNonce(node, treasury, height), signal);
-    for (const next of answers) {
+    const answers = await on.evm.each(
+      async (node) => ({
+        provider: on.evm.providerOf(node.name),
+        next: await nextNonce(node, treasury, height),
+      }),
+      signal,
+    );
+    for (const { next } of answers) {
       if (next === undefined) throw refused(`${treasury} is a contract without the nonce of a Safe`);
       if (next <= nonce) {
         throw refused(
@@ -38,9 +44,10 @@ export async function ensureNoncePassed(
         );
       }
     }
-    if (answers.length < Math.min(2, on.evm.clients.length)) {
+    const told = new Set(answers.map(({ provider }) => provider));
+    if (told.size < Math.min(2, on.evm.providers)) {
       throw refused(
-        `Only one of the ${on.evm.clients.length} nodes can tell the nonce of ${treasury} at block ${height}, and it takes two`,
+        `Only one of the ${on.evm.providers} providers can tell the nonce of ${treasury} at block ${height}, and it takes two`,
       );
     }
   }

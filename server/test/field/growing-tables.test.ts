@@ -11,6 +11,8 @@ import {
   findByBalance,
   liveReceiptsOf,
 } from '../../src/payments/receipts/receipt-store.js';
+import { createDepths } from '../../src/payments/depth.js';
+import { createJudge } from '../../src/payments/receipts/stake.js';
 import { listRecords } from '../../src/payments/store.js';
 import { readBooked } from '../../src/reconciliation/books.js';
 import { readDifferences } from '../../src/reconciliation/store.js';
@@ -45,7 +47,7 @@ const receipt: ReceiptTable = {
   ...{ id: 'R', payment_id: 'P', merchant_id: 'M1', ...place, address: 'T', currency: 'USDT', tx_hash: 'h' },
   ...{ output_index: 0, amount: '1', chain_amount: '1', found_above: null, senders: '[]', first_seen_at: 0 },
   ...{ block_height: 5, block_hash: 'b', status: 'confirmed', confirmed_at: 1, awaited_until: 1, is_dust: 0 },
-  ...{ required_confirmations: 1, needs_check: 0, checked_hash: null, reversals: 0, is_credited: 1 },
+  ...{ required_confirmations: 1, awaits_check: 0, checked_hash: null, reversals: 0, is_credited: 1 },
   ...{ credited_fee: '0', naira_value: null, dollar_value: null, base_rate: null },
 };
 
@@ -89,6 +91,13 @@ describe.each(engines)('On $name, among 20,000 payments', (engine: TestEngine) =
       payment_id: direct.id('s.i'),
       address: padded,
       tx_hash: `'hash-' || s.i`,
+    });
+    await copyOf(direct, 'receipts', from('receipts', 'R'), {
+      id: `'W' || ${direct.id('s.i')}`,
+      payment_id: direct.id('s.i'),
+      address: `'wallet'`,
+      tx_hash: `'deposit-' || s.i`,
+      block_height: 's.i',
     });
     await direct.run(
       `insert into sweeps (mode, network, tx_hash, log_index, merchant_id, address, treasury, currency, amount, chain_amount, block_height, block_hash, is_reversed, reversals)
@@ -175,6 +184,23 @@ describe.each(engines)('On $name, among 20,000 payments', (engine: TestEngine) =
         expect(tooMany).toEqual([]);
       },
     );
+
+    // davout/bitcoin-central#8: what is at stake with a deposit is added up, among all that its wallet ever received.
+    it('a deposit to a wallet is judged by what came lately, not by all that ever came', async () => {
+      const network = {
+        ...{ mode: 'test', code: 'tron', name: '', family: 'tron', confirmations: 2, blockSeconds: 8640 },
+        ...{ assets: {}, crossCheckAbove: { amount: '1', currency: 'USD' } },
+      } as const;
+      const judge = createJudge({
+        currencies: { network: () => network } as never,
+        depths: createDepths({ latest: () => undefined }, { known: () => ({ decimals: 2 }) } as never),
+      });
+      const scan = { ...place, head: { height: rows, hash: '' }, finalHeight: undefined };
+      const due = { ...receipt, address: 'wallet', tx_hash: `deposit-${rows}`, block_height: rows };
+      await database.write(async (transaction) => {
+        expect(await readBy(() => judge(transaction, scan, [due]))).toBeLessThan(most(1));
+      });
+    });
 
     // btcpayserver/btcpayserver#2114: the invoices of an order were looked for in all of them, for 5.9 s.
     // btcpayserver/btcpayserver#3742: the first page of the list sorted all invoices.

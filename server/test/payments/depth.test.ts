@@ -1,11 +1,13 @@
 /** How deep money must be before it counts: by what it is worth, and for large amounts as two nodes have confirmed it. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PaymentRecord } from 'crypto-checkout/contract';
-import type { BlockId, Chain, ChainBlock, ChainTransfer, NodeBlock } from '../../src/chains/chain.js';
+import type { ChainBlock, ChainTransfer } from '../../src/chains/chain.js';
 import { readCursor } from '../../src/scanning/cursors.js';
 import type { Network } from '../../src/chains/networks.js';
+import { commandContext, runWith } from '../support/command-context.js';
 import { engines } from '../support/engines.js';
 import { openShop, type LockedPayment, type Shop } from '../support/shop-fixture.js';
+import { TwoNodeChain } from '../support/two-node-chain.js';
 
 const network: Network = {
   mode: 'test',
@@ -23,49 +25,13 @@ const network: Network = {
   assets: { LTC: { minAmount: '0.0001', withdrawalFee: '0' } },
 };
 
-/** A chain read from two nodes. The second one can lack blocks, or tell others. */
-class TwoNodeChain implements Chain {
-  readonly mode = network.mode;
-  readonly network = network.code;
-  finalized: BlockId | undefined;
-  blocks_: ChainBlock[] = [];
-  /** Whether the second node cannot be asked. */
-  isAlone = false;
-  /** What the second node tells instead of a block. */
-  second: (block: ChainBlock | undefined) => ChainBlock | undefined = (block) => block;
-  asked = 0;
-
-  mine(time: number, transfers: readonly ChainTransfer[] = []): void {
-    const height = this.blocks_.length;
-    const parentHash = this.blocks_.at(-1)?.hash ?? '';
-    this.blocks_.push({ height, hash: `block-${height}`, parentHash, time, transfers });
-  }
-
-  head = () =>
-    Promise.resolve({
-      height: this.blocks_.length - 1,
-      hash: this.blocks_.at(-1)?.hash ?? '',
-      finalized: this.finalized,
-    });
-  block = (height: number) => Promise.resolve(this.blocks_[height]);
-  pending = () => Promise.resolve([]);
-
-  async blockOfEach(height: number): Promise<NodeBlock[]> {
-    this.asked += 1;
-    const block = this.blocks_[height];
-    const finalHeight = this.finalized?.height;
-    const first = { node: 'node 1', block, finalHeight };
-    return this.isAlone ? [first] : [first, { node: 'node 2', block: this.second(block), finalHeight }];
-  }
-}
-
 describe.each(engines)('Depth by value on $name', (engine) => {
   let chain: TwoNodeChain;
   let shop: Shop;
   let merchant: Awaited<ReturnType<Shop['merchant']>>;
 
   async function open(more: Partial<Network> = {}): Promise<void> {
-    chain = new TwoNodeChain();
+    chain = new TwoNodeChain(network.code);
     chain.mine(0);
     shop = await openShop(engine, { networks: [{ network: { ...network, ...more }, chain }] });
     merchant = await shop.merchant();
@@ -120,9 +86,14 @@ describe.each(engines)('Depth by value on $name', (engine) => {
     await mine([paying(payment)]);
     for (let block = 1; block < 12; block += 1) await mine();
     expect(await read(payment)).toMatchObject({ state: 'confirming', confirmations: 5 });
+    const status = async () => (await runWith(commandContext(shop), 'chains status')).text;
+    expect(await status()).toContain(
+      `payment ${payment.id}: waits until what was received is in a final block, since block 1`,
+    );
     chain.finalized = chain.blocks_[1];
     await mine();
     expect(await read(payment)).toMatchObject({ state: 'settled', confirmations: 6 });
+    expect(await status()).not.toContain(payment.id);
     await shop.expectBooksInOrder();
   });
 

@@ -1,6 +1,7 @@
 /**
- * A random history of a network whose two nodes lie, lag, forget and fail, of payers who pay in every way, and of operators who
- * sweep, export, drop and replace what they signed, raise confirmations and restart. When the nodes are honest again, the books
+ * A random history of a network whose two nodes lie, lag, forget and fail, of payers who pay in every way, also in many parts, and of
+ * operators who sweep, export, drop and replace what they signed, raise confirmations, add and remove the second node, and restart.
+ * What one node invents is not credited while two are asked, in however many parts. When the nodes are honest again, the books
  * are what the chain says, each payment is credited once, and each transfer is paid once.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -46,6 +47,11 @@ const minute = 60_000;
 /** What happened in a history: how often money came and went, and what did not happen by itself, by the command that did it. */
 export type Figures = Readonly<Record<string, number>>;
 
+/** Whose word is asked: that of one node, of either of two, or of both for more than ten dollars. */
+type Opinions = 'one' | 'either' | 'both';
+
+const limit = 10;
+
 export interface World {
   readonly shop: Shop;
   readonly model: EvmModel;
@@ -53,7 +59,7 @@ export interface World {
   /** The records of a history have the same ids each time that it is lived. */
   readonly ids: { prefix: string; made: number };
   /** Writes NETWORKS_FILE, and restarts the server. */
-  configure(confirmations: number): Promise<void>;
+  configure(confirmations: number, opinions: Opinions): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -62,28 +68,29 @@ export async function openWorld(engine: TestEngine): Promise<World> {
   const networksFile = join(directory, 'networks.json');
   const model = new EvmModel(Date.UTC(2026, 0, 1) / 1000);
   const nodes = [startLyingNode(model), startLyingNode(model)];
-  const write = (confirmations: number) =>
+  const write = (confirmations: number, opinions: Opinions) =>
     writeFile(
       networksFile,
       JSON.stringify({
         networks: {
           'evm-dev': {
-            nodes: nodes.map(({ url }) => url),
+            nodes: nodes.map(({ url }) => url).slice(0, opinions === 'one' ? 1 : 2),
             confirmations,
+            ...(opinions === 'both' && { crossCheckAbove: `${limit} USD` }),
             assets: { USDT: { contract: canonical(token), decimals: 6 } },
           },
         },
       }),
     );
-  await write(3);
+  await write(3, 'either');
   const ids = { prefix: '', made: 0 };
   const newId = () => idOf(`${ids.prefix}/${(ids.made += 1)}`);
   const shop = await openShop(engine, { newId }, { NETWORKS_FILE: networksFile });
   return {
     ...{ shop, model, nodes, ids },
-    async configure(confirmations) {
-      await write(confirmations);
-      await shop.restart();
+    async configure(confirmations, opinions) {
+      await write(confirmations, opinions);
+      await shop.restartAll();
     },
     async close() {
       await shop.close();
@@ -141,7 +148,12 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
   const transfers = new Map<string, Payment & { readonly merchant: Merchant }>();
   const signed: Signed[] = [];
   const dropped: ModelTx[] = [];
+  /** Transactions that a node has invented, worth more than the limit. */
+  const invented: string[] = [];
+  /** Those that were credited while nobody else was asked. */
+  const believed = new Set<string>();
   let confirmations = pick([2, 3, 5]);
+  let opinions: Opinions = pick(['one', 'either', 'both', 'both']);
   let sent = 0;
   const nextName = () => `${seed}-${(sent += 1)}`;
   const seconds = () => Math.floor(shop.time.now / 1000);
@@ -167,7 +179,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
   Object.assign(world.ids, { prefix: `history ${seed}`, made: 0 });
   model.mempool = [];
   for (const node of nodes) node.lies = {};
-  await world.configure(confirmations);
+  await world.configure(confirmations, opinions);
   const merchants: Merchant[] = [];
   for (const kind of ['account', pick(['contract', 'key'])]) merchants.push(await newMerchant(kind));
   mine(confirmations + 1, true);
@@ -227,6 +239,21 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
     await attempt('watch', () => treasury.watcher.advance(signal));
     await attempt('forwarders', () => treasury.forwarderChecks.refresh(signal));
     await rules.expireOverdue(signal);
+    await expectUnbelieved();
+  }
+
+  async function expectUnbelieved(): Promise<void> {
+    const credited = await shop.database.reader
+      .selectFrom('receipts')
+      .select('tx_hash')
+      .distinct()
+      .where('tx_hash', 'in', ['', ...invented])
+      .where('status', '=', 'confirmed')
+      .execute();
+    for (const { tx_hash: hash } of credited) {
+      if (opinions !== 'both') believed.add(hash);
+      expect(believed.has(hash), `One node invented ${hash}\n${told.join('\n')}`).toBe(true);
+    }
   }
 
   async function lock(): Promise<void> {
@@ -253,16 +280,37 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
     };
     if (part === 0n) return;
     const from = { name: nextName() };
-    const kind = pick(['wallet', 'wallet', 'contract', 'contract', 'both', 'fickle', 'fails']);
+    const kind = pick([
+      'wallet',
+      'wallet',
+      'contract',
+      'contract',
+      'both',
+      'fickle',
+      'fails',
+      'parts',
+      'one by one',
+    ]);
     told.push(`pay ${from.name} by ${kind}: ${id} ${part} ${payment.currency}`);
     if (kind === 'wallet') model.send(walletTx(from, payment));
     else if (kind === 'fails') model.send(failingTx(from, payment));
     else if (kind === 'fickle') model.send(fickleTx(from, payment));
-    else {
+    else if (kind === 'parts') model.send(contractTx(from, partsOf(payment, 2 + random(8))));
+    else if (kind === 'one by one') {
+      for (const one of partsOf(payment, 2 + random(4))) model.send(walletTx({ name: nextName() }, one));
+    } else {
       const other = pick(payments);
       const more = { address: other.address, currency: payment.currency, amount: part + 1n };
       model.send(contractTx(from, kind === 'both' ? [payment, more] : [payment]));
     }
+  }
+
+  function partsOf(payment: Payment, count: number): Payment[] {
+    const part = payment.amount / BigInt(count);
+    const first = payment.amount - part * BigInt(count - 1);
+    return [first, ...Array.from({ length: count - 1 }, () => part)]
+      .filter((amount) => amount > 0n)
+      .map((amount) => ({ ...payment, amount }));
   }
 
   /** A payer replaces what waits: with more gas, to another address, or not at all. */
@@ -345,6 +393,26 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
       tip = model.add(tip, seconds(), isForged ? [walletTx({ name: nextName() }, forged)] : []);
     }
     return tip;
+  }
+
+  /** A node tells a branch as deep as what counts, with more than the limit in small parts. */
+  function invent(): void {
+    const { id, address } = pick(payments);
+    const node = pick([nodes[0], nodes[0], nodes[1]]);
+    if (!node) return;
+    const start = Math.max(lowest, model.tip.height - confirmations - random(3));
+    let tip = ancestor(model.tip, start) ?? model.tip;
+    const amount = BigInt(limit + 2) * 1_000_000n;
+    const tx = contractTx(
+      { name: nextName() },
+      partsOf({ address, currency: 'USDT', amount }, 6 + random(20)),
+    );
+    invented.push(tx.hash);
+    for (let made = start; made <= model.tip.height; made += 1) {
+      tip = model.add(tip, seconds(), made === start ? [tx] : []);
+    }
+    node.lies = { tip };
+    told.push(`node ${nodes.indexOf(node) + 1} invents ${tx.hash} for ${id}`);
   }
 
   async function sweep(): Promise<void> {
@@ -460,6 +528,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
     [1, replace],
     [1, sendAgain],
     [5, lie],
+    [2, invent],
     [2, sweep],
     [3, () => (transfers.size < 4 ? withdraw() : undefined)],
     [2, () => exportTransfers(() => random(4) > 0)],
@@ -492,12 +561,13 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
   }
 
   async function changeServer(): Promise<void> {
-    const kind = random(4);
-    told.push(['confirmations', 'another server', 'restart', 'restart'][kind] ?? '');
-    if (kind === 0) {
-      confirmations = pick([2, 3, 5, 8]);
-      told.push(`confirmations ${confirmations}`);
-      await world.configure(confirmations);
+    const kind = random(5);
+    told.push(['confirmations', 'another server', 'restart', 'restart', 'opinions'][kind] ?? '');
+    if (kind === 0 || kind === 4) {
+      if (kind === 0) confirmations = pick([2, 3, 5, 8]);
+      else opinions = pick(['one', 'either', 'both']);
+      told.push(`confirmations ${confirmations}, opinions of ${opinions}`);
+      await world.configure(confirmations, opinions);
     } else if (kind === 1) await shop.switchServer();
     else await shop.restart();
     await shop.app.depositKeys.refresh();

@@ -74,7 +74,8 @@ let started = 0;
 /** Answers without a socket, which would take more time than all the rest of a history. */
 export function startLyingNode(model: EvmModel): LyingNode {
   // Nothing listens there.
-  const url = `http://127.0.0.1:1/${(started += 1)}`;
+  const place = (started += 1);
+  const url = `http://127.0.0.1:${place}/${place}`;
   const former = globalThis.fetch;
   const own: typeof fetch = async (...args) => {
     const [to, init] = args;

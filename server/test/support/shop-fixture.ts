@@ -256,6 +256,13 @@ export async function openShop(
       app = await build();
     },
 
+    /** All processes stop, and one starts, as after a change of the configuration. */
+    async restartAll(): Promise<void> {
+      await replica?.scanner.stop();
+      replica = undefined;
+      await this.restart();
+    },
+
     /** Another process on the same database takes over, while this one goes on living. */
     async switchServer(): Promise<void> {
       const other = replica ?? (await build());

@@ -149,7 +149,10 @@ export function createBitcoinChain(config: BitcoinConfig, deps: ChainDeps) {
     block: (height, signal) => nodes.run((node) => readBlock(node, height), signal),
 
     blockOfEach: (height, signal) =>
-      nodes.each(async (node) => ({ node: node.name, block: await readBlock(node, height) }), signal),
+      nodes.each(async (node) => {
+        const provider = nodes.providerOf(node.name);
+        return { node: node.name, provider, block: await readBlock(node, height) };
+      }, signal),
 
     blocks: (from, to, signal) =>
       nodes.run(async (node) => {

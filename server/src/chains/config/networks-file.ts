@@ -8,6 +8,7 @@ import { describeInvalid, parseAddress } from '../../addresses/formats.js';
 import { FileExposed, refuseExposedFile } from '../../private-file.js';
 import type { ChainAsset } from '../assets.js';
 import type { Asset, DepthRule, EvmNetwork, Network, Worth } from '../networks.js';
+import { countProviders } from '../../rpc/providers.js';
 import { networkPresets, type ChainIdentity, type Preset, type PresetAsset } from './presets.js';
 
 /** A real network, and how to reach it. */
@@ -231,10 +232,15 @@ function configure(
   const { assets, chainAssets } = configureAssets(preset, settings.assets ?? {}, report);
   const identity = configureIdentity(preset, settings, report);
   const blockSeconds = settings.blockSeconds ?? preset.blockSeconds;
+  const nodes = settings.nodes.map((url, position) => {
+    const filled = fill(url, `nodes[${position}]`, environment, report);
+    if (!isNodeUrl(filled)) report(`nodes[${position}]`, nodeForm);
+    return filled;
+  });
   const network: Network = {
     ...{ mode, code, name: settings.name ?? preset.name, family, addressNet },
     ...configureDepths(preset, settings, report),
-    ...configureCrossCheck(preset, settings, report),
+    ...configureCrossCheck(preset, settings, countProviders(nodes), report),
     inclusionHours: settings.inclusionHours ?? preset.inclusionHours,
     explorer: explorer?.tx,
     blockExplorer: explorer?.block,
@@ -250,11 +256,7 @@ function configure(
     /** Blocks are made on demand alone, so that an old one says nothing about the node. */
     isOnDemand: settings.blockSeconds === undefined && preset.isOnDemand === true,
     /** URLs in order of preference. They can hold credentials: never log or show them. */
-    nodes: settings.nodes.map((url, position) => {
-      const filled = fill(url, `nodes[${position}]`, environment, report);
-      if (!isNodeUrl(filled)) report(`nodes[${position}]`, nodeForm);
-      return filled;
-    }),
+    nodes,
     /** Sent with each request, such as a provider's key. Never shown either. */
     headers:
       settings.headers &&
@@ -314,12 +316,15 @@ const defaultCrossCheck: Worth = { amount: '1000', currency: 'USD' };
 
 function configureCrossCheck(
   { mode }: Preset,
-  { crossCheckAbove, nodes }: NetworkSettings,
+  { crossCheckAbove }: NetworkSettings,
+  providers: number,
   report: Report,
 ): Pick<Network, 'crossCheckAbove'> {
-  // One node cannot be compared with another.
-  if (nodes.length < 2) {
-    if (crossCheckAbove) report('crossCheckAbove', 'needs two nodes or more, of different providers');
+  // One node cannot be compared with another, nor with itself under another path.
+  if (providers < 2) {
+    if (crossCheckAbove) {
+      report('crossCheckAbove', 'needs two nodes or more, of different providers: at different hosts');
+    }
     return {};
   }
   if (crossCheckAbove) return { crossCheckAbove };

@@ -84,14 +84,15 @@ export function createBalanceSource(nodes: EvmNodes, dialect: Dialect) {
   }
 
   return {
-    /** How many nodes are configured. */
-    nodes: nodes.clients.length,
+    /** Whether a node is of another provider than one that was asked before, as far as there is another. */
+    isAnother: (node: string, former: string): boolean =>
+      nodes.providers === 1 || nodes.providerOf(node) !== nodes.providerOf(former),
     /** How many addresses a node tells at little cost. */
     pageSize: dialect.hasBalancesAtBlock ? mostAtOnce : mostOneByOne,
 
     /**
      * Reads balances after a block, or after the newest one if the node does not tell older ones.
-     * @param except the node not to ask, if there is another
+     * @param except the node not to ask, nor others of its provider, if there is another
      * @throws NodesUnavailable, like all that follow
      */
     read: (asked: readonly AskedBalance[], block: BlockId, except: string | undefined, signal: AbortSignal) =>

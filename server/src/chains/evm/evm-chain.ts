@@ -110,9 +110,11 @@ export function createEvmChain(config: EvmConfig, deps: ChainDeps) {
           readBlock(evm, height, wanted()),
           head.finalHeight(evm),
         ]);
-        if (!read) return { node: evm.name, block: undefined };
+        const from = { node: evm.name, provider: nodes.providerOf(evm.name) };
+        if (!read) return { ...from, block: undefined };
         const [transfers = []] = await findTransfers(evm, [read], context);
-        return { node: evm.name, block: toBlock(read.block, transfers), finalHeight };
+        const moves = dialect.contractMoves ? await findContractMoves(evm, read, context) : [];
+        return { ...from, block: toBlock(read.block, [...transfers, ...moves]), finalHeight };
       }, signal),
 
     blocks: (from, to, signal) =>

@@ -182,10 +182,10 @@ export const paymentTables = {
     awaited_until: time(),
     /** 1 if it is too small to be listed: less than the network's smallest amount, and not a hundredth of what is due. */
     is_dust: flag(),
-    /** As its payment's; more if it is worth more. */
+    /** As its payment's; more if it is worth more, or turned out to be a part of more when it was due. Null: until it is final. */
     required_confirmations: integer().nullable(),
-    /** 1 if it counts only when two nodes have confirmed it. */
-    needs_check: flag(),
+    /** 1 if the last scan found it deep enough, and left it because no second node had confirmed it. */
+    awaits_check: flag(),
     /** The block in which two nodes have confirmed it. */
     checked_hash: text().nullable(),
     /** How often it was confirmed and then lost. Part of its ledger keys, so that each confirmation is posted once. */
@@ -220,7 +220,8 @@ export const paymentTables = {
     // The newest of a payment that are listed, without the dust between them.
     .index('listed', ['payment_id', 'first_seen_at', 'block_height', 'id'], { where: sql`is_dust = 0` })
     .index('open', ['mode', 'network', 'status', 'block_height'])
-    .index('address', ['address', 'mode', 'network'])
+    // What an address received lately is summed before more of it counts.
+    .index('address', ['address', 'status', 'block_height', 'mode', 'network'])
     // Those that lost their confirmation, those that wait for a second node, and those that a balance showed. All are few.
     // The first has more columns than it needs, so that SQLite does not prefer `open`.
     .index('unconfirmed', ['mode', 'network', 'status', 'confirmed_at'], {
@@ -228,8 +229,8 @@ export const paymentTables = {
       since: growingTables,
     })
     .index('by_balance', ['address'], { where: sql`found_above is not null`, since: growingTables })
-    .index('unchecked', ['mode', 'network', 'block_height'], {
-      where: sql`status = 'seen' and needs_check = 1`,
+    .index('awaiting_check', ['mode', 'network', 'block_height'], {
+      where: sql`status = 'seen' and awaits_check = 1`,
     }),
 
   /**

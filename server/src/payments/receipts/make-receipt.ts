@@ -2,7 +2,7 @@
 import { toUnits } from 'crypto-checkout/contract';
 import { fromChain } from '../../chains/assets.js';
 import type { ChainTransfer, NetworkRef } from '../../chains/chain.js';
-import { inclusionHoursOf } from '../../chains/networks.js';
+import { inclusionHoursOf, type Depth } from '../../chains/networks.js';
 import type { Transaction } from '../../db/engine.js';
 import type { ReceiptTable } from '../../db/schema.js';
 import { convert, unitRate, type Denomination } from '../../money/rates.js';
@@ -95,17 +95,16 @@ export function createNewReceipts({ clock, newId, rates, currencies, depths }: N
     };
   }
 
-  /** Never less than its payment was locked with: an overpaid one can be worth far more than that. */
-  function depthOf({ currency, amount: units }: ChainTransfer, code: string, payment: PaymentRow) {
+  /**
+   * By its own worth; see `stake.ts` for what else is at stake. Never less than its payment was locked with: an overpaid one can
+   * be worth far more than that.
+   */
+  function depthOf({ currency, amount: units }: ChainTransfer, code: string, payment: PaymentRow): Depth {
     const network = currencies.network(payment.mode, code);
-    if (!network) return { required_confirmations: null, needs_check: 0 } as const;
-    const sum = { units, currency };
-    const own = depths.depthOf(network, sum);
+    if (!network) return null;
+    const own = depths.depthOf(network, [{ units, currency }]);
     const counts = countsTowards(payment, { currency, network: code });
-    return {
-      required_confirmations: counts ? deeper(own, payment.required_confirmations) : own,
-      needs_check: depths.isCrossChecked(network, sum) ? 1 : 0,
-    } as const;
+    return counts ? deeper(own, payment.required_confirmations) : own;
   }
 
   /**
@@ -162,7 +161,8 @@ export function createNewReceipts({ clock, newId, rates, currencies, depths }: N
       confirmed_at: null,
       awaited_until: awaitedUntil(found, network, payment),
       is_dust: isDust({ currency: transfer.currency, amount }, network, payment) ? 1 : 0,
-      ...depthOf(transfer, network, payment),
+      required_confirmations: depthOf(transfer, network, payment),
+      awaits_check: 0,
       checked_hash: null,
       reversals: 0,
       is_credited: 0,

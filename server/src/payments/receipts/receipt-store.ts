@@ -51,6 +51,8 @@ const changing = [
   'first_seen_at',
   'confirmed_at',
   'awaited_until',
+  'required_confirmations',
+  'awaits_check',
   'checked_hash',
   'reversals',
   'is_credited',
@@ -210,7 +212,9 @@ interface Depths extends NetworkRef {
   readonly finalHeight: number;
 }
 
-/** The receipts that are deep enough to be confirmed, and those that lost their confirmation, and the last scan left. */
+/**
+ * The receipts that are deep enough to be confirmed, each alone, and those that lost their confirmation, and the last scan left.
+ */
 const findDue = prepared((reader, { mode, network, nextHeight, finalHeight }: Depths) => {
   const all = refsOn(reader, { mode, network });
   const inBlocks = all.where('status', '=', sql.lit('seen')).where('block_height', '<', nextHeight);
@@ -221,21 +225,20 @@ const findDue = prepared((reader, { mode, network, nextHeight, finalHeight }: De
         e(sql<number>`block_height + required_confirmations`, '<=', nextHeight),
       ]),
     )
-    .where((e) => e.or([e('needs_check', '=', sql.lit(0)), e('checked_hash', '=', e.ref('block_hash'))]))
     .unionAll(all.where('status', '=', sql.lit('confirmed')).where('confirmed_at', 'is', null));
 });
 
-/** The receipts in blocks that no second node has confirmed yet, of those that need it. */
-export function findUnchecked(reader: Reader, { mode, network }: NetworkRef): Promise<ReceiptTable[]> {
-  return reader
-    .selectFrom('receipts')
-    .selectAll()
-    .where((e) => e.and({ mode, network }))
-    .where('status', '=', sql.lit('seen'))
-    .where('needs_check', '=', sql.lit(1))
-    .where('block_height', 'is not', null)
-    .where((e) => e.or([e('checked_hash', 'is', null), e('checked_hash', '!=', e.ref('block_hash'))]))
-    .execute();
+/** The receipts that are deep enough, each alone, in blocks in which no second node has confirmed them. */
+export async function findUnchecked(
+  reader: Reader,
+  { mode, network, head, finalHeight = -1 }: NetworkRef & Pick<ScanBatch, 'head' | 'finalHeight'>,
+): Promise<ReceiptTable[]> {
+  const due = await findDue(reader, { mode, network, nextHeight: head.height + 1, finalHeight });
+  const receipts = await findReceipts(
+    reader,
+    due.map(({ id }) => id),
+  );
+  return receipts.filter((one) => one.status === 'seen' && one.checked_hash !== one.block_hash);
 }
 
 /** Stores that two nodes have confirmed receipts in these blocks. */
@@ -268,9 +271,9 @@ async function findGone(
 }
 
 /** The receipts with these ids, oldest first. */
-export async function findReceipts(transaction: Transaction, ids: readonly string[]) {
+export async function findReceipts(reader: Reader, ids: readonly string[]) {
   const found = await inChunks([...new Set(ids)], (chunk) =>
-    transaction.selectFrom('receipts').selectAll().where('id', 'in', chunk).execute(),
+    reader.selectFrom('receipts').selectAll().where('id', 'in', chunk).execute(),
   );
   return found.sort((a, b) => a.first_seen_at - b.first_seen_at || (a.id < b.id ? -1 : 1));
 }

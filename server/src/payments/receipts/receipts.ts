@@ -1,6 +1,7 @@
 /** Keeps receipts in step with the chain: posts them when they are confirmed, and reverses them when they are lost. */
 import { transferKey, type ScanBatch, type ScanSink } from '../../scanning/scan.js';
 import type { UncheckedReceipt } from '../../scanning/scan.js';
+import type { Depth } from '../../chains/networks.js';
 import type { Transaction } from '../../db/engine.js';
 import type { ReceiptTable } from '../../db/schema.js';
 import { isolate } from '../../db/savepoint.js';
@@ -16,10 +17,13 @@ import {
   findByBalance,
   findReceipts,
   findUnchecked,
+  isUnchanged,
   liveReceiptsOf,
   storeChecked,
+  updateReceipts,
 } from './receipt-store.js';
-import { dueReceipts, isDeep, newWork, type ReceiptsContext, type Scan } from './work.js';
+import { createJudge, isReadyNow, takeVerdicts } from './stake.js';
+import { dueReceipts, isDeep, newWork, type ReceiptsContext, type Scan, type Work } from './work.js';
 import { createQuarantine, isRetryDue, readQuarantine, release } from './quarantine.js';
 import { settleReceipts } from './settle.js';
 
@@ -40,15 +44,15 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
   const newReceipts = createNewReceipts(deps);
   const context = { clock, ledger, payments, newReceipts, entries, quarantine };
   const recordReceipts = createRecordReceipts(context);
+  const judge = createJudge(deps);
 
   /** What belongs to a batch. Keeps the transfers that are quarantined in step with it. */
   async function openScan(transaction: Transaction, batch: ScanBatch, realNow: number): Promise<Scan> {
-    const isCrossChecked = currencies.network(batch.mode, batch.network)?.crossCheckAbove !== undefined;
     const quarantined = new Map((await readQuarantine(transaction, batch)).map((row) => [row.id, row]));
     const present = presentTransfers(batch);
     const incoming = await findIncoming(transaction, addresses, batch, realNow);
     await followQuarantine(transaction, batch, addresses, quarantined, incoming, present, realNow);
-    return { ...batch, isCrossChecked, quarantined, incoming, present };
+    return { ...batch, quarantined, incoming, present };
   }
 
   /**
@@ -98,14 +102,46 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
     return works;
   }
 
+  /**
+   * Judges what is deep enough by all that is at stake with it, and stores what it waits for.
+   * @returns the ids of the receipts that are not confirmed now
+   */
+  async function judgeDue(
+    transaction: Transaction,
+    scan: Scan,
+    works: readonly Work[],
+  ): Promise<ReadonlySet<string>> {
+    const owners = new Map<string, { readonly work: Work; readonly key: string }>();
+    const before = new Map<string, ReceiptTable>();
+    for (const work of works) {
+      for (const [key, receipt] of work.receipts) {
+        const { status, block_height: height } = receipt;
+        if (status !== 'seen' || height === null || !isDeep(scan, receipt, height)) continue;
+        owners.set(receipt.id, { work, key });
+        before.set(receipt.id, receipt);
+      }
+    }
+    const { changed, held } = takeVerdicts(scan, await judge(transaction, scan, [...before.values()]));
+    const news = changed.filter((receipt) => {
+      const former = before.get(receipt.id);
+      return former !== undefined && !isUnchanged(former, receipt);
+    });
+    for (const receipt of news) {
+      const owner = owners.get(receipt.id);
+      owner?.work.receipts.set(owner.key, receipt);
+    }
+    await updateReceipts(transaction, news);
+    return held;
+  }
+
   return {
     hasDue: (reader, network) => isRetryDue(reader, network, clock.real()),
 
     async unchecked(reader, place) {
       if (currencies.network(place.mode, place.network)?.crossCheckAbove === undefined) return [];
-      return (await findUnchecked(reader, place))
-        .filter((receipt) => receipt.block_height !== null && isDeep(place, receipt, receipt.block_height))
-        .map(toUnchecked);
+      return (await judge(reader, place, await findUnchecked(reader, place)))
+        .filter((one) => one.needsCheck && isReadyNow(place, one))
+        .map(({ receipt, required }) => toUnchecked(receipt, required));
     },
 
     async apply(transaction, batch) {
@@ -119,9 +155,10 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
       if (works.size === 0 && scan.incoming.size === 0) return 'complete';
       await recordReceipts(transaction, scan, works);
 
-      const ready = [...works.values()]
-        .filter(({ payment }) => !isWaiting(payment.id))
-        .map((work) => ({ work, due: dueReceipts(work, scan, budget) }))
+      const current = [...works.values()].filter(({ payment }) => !isWaiting(payment.id));
+      const held = await judgeDue(transaction, scan, current);
+      const ready = current
+        .map((work) => ({ work, due: dueReceipts(work, scan, held, budget) }))
         .sort((a, b) => (a.work.payment.id < b.work.payment.id ? -1 : 1));
       const posted = ready.flatMap(({ work, due }) =>
         [...due.lost, ...due.confirmed].flatMap((key) => work.receipts.get(key) ?? []),
@@ -146,13 +183,13 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
   };
 }
 
-function toUnchecked(receipt: ReceiptTable): UncheckedReceipt {
+function toUnchecked(receipt: ReceiptTable, required: Depth): UncheckedReceipt {
   const { id, currency, address, tx_hash: txHash, output_index: outputIndex } = receipt;
   return {
     ...{ id, currency, address, txHash, outputIndex },
     chainAmount: BigInt(receipt.chain_amount),
     height: receipt.block_height ?? 0,
     blockHash: receipt.block_hash ?? '',
-    needsFinality: receipt.required_confirmations === null,
+    needsFinality: required === null,
   };
 }

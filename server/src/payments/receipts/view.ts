@@ -43,7 +43,7 @@ type PaymentAt = PaymentRow & Pick<StoredRecord, 'scanned_height'>;
 /** The part of a receipt, or of receipts that are alike, which its confirmations depend on. */
 type Placed = Pick<
   StoredReceipt,
-  'network' | 'status' | 'block_height' | 'required_confirmations' | 'needs_check' | 'scanned_height'
+  'network' | 'status' | 'block_height' | 'required_confirmations' | 'scanned_height'
 >;
 
 /** The live transfers that are not listed, by network and currency: dust, and those before the listed ones. */
@@ -77,7 +77,7 @@ function explorerUrlOf(receipt: StoredReceipt, network: Network | undefined): st
 
 /**
  * How many blocks a receipt is deep, in the part of its network that was read; at most what it needs, which a confirmed one has.
- * One that waits for its block to be final, or for a second node, never seems to have them all.
+ * One that waits all the same, such as for its block to be final or for a second node, never seems to have them all.
  */
 export function confirmationsOf(receipt: Placed, row: PaymentAt, network: Network | undefined): number {
   const { block_height: height, required_confirmations: depth, status } = receipt;
@@ -85,8 +85,7 @@ export function confirmationsOf(receipt: Placed, row: PaymentAt, network: Networ
   if (status === 'confirmed') return needed;
   const scanned = receipt.network === row.network ? row.scanned_height : (receipt.scanned_height ?? null);
   if (height === null || scanned === null || !isLive(receipt)) return 0;
-  const most = depth === null || receipt.needs_check === 1 ? needed - 1 : needed;
-  return Math.min(most, Math.max(0, scanned - height + 1));
+  return Math.max(0, Math.min(needed - 1, scanned - height + 1));
 }
 
 export function viewCredits(row: Pick<StoredRecord, 'sums'>, currencies: Currencies): Credit[] {

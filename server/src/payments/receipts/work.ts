@@ -23,8 +23,6 @@ export interface ReceiptsContext {
 
 /** A batch, and what belongs to it in the database. */
 export interface Scan extends ScanBatch {
-  /** Receipts of large amounts count only when two nodes have confirmed them. */
-  readonly isCrossChecked: boolean;
   /** What is quarantined on the network, by id. */
   readonly quarantined: ReadonlyMap<string, QuarantineTable>;
   readonly incoming: ReadonlyMap<string, IncomingTransfer>;
@@ -70,26 +68,31 @@ export function moveTo(
   receipt: ReceiptTable,
   block: IncomingTransfer['block'],
   scan: Scan,
-): Pick<ReceiptTable, 'block_height' | 'block_hash' | 'confirmed_at'> {
+): Pick<ReceiptTable, 'block_height' | 'block_hash' | 'confirmed_at' | 'awaits_check'> {
   const isKept =
     block !== undefined && (block.hash === receipt.block_hash || isDeep(scan, receipt, block.height));
   return {
     block_height: block?.height ?? null,
     block_hash: block?.hash ?? null,
     confirmed_at: isKept ? receipt.confirmed_at : null,
+    awaits_check: block?.hash === receipt.block_hash ? receipt.awaits_check : 0,
   };
 }
 
 export type DueReceipts = ReturnType<typeof dueReceipts>;
 
-/** The receipts of a payment that change with this scan, by key. */
-export function dueReceipts(work: Work, scan: Scan, budget: number) {
-  const isConfirmed = (receipt: ReceiptTable) => {
-    const { block_height: height, block_hash: hash, needs_check, checked_hash } = receipt;
-    const isChecked = !scan.isCrossChecked || needs_check === 0 || checked_hash === hash;
-    return height !== null && isChecked && isDeep(scan, receipt, height);
-  };
+/**
+ * The receipts of a payment that change with this scan, by key.
+ * @param held the ids of those that are not confirmed now
+ */
+export function dueReceipts(work: Work, scan: Scan, held: ReadonlySet<string>, budget: number) {
   const all = [...work.receipts];
+  // What waits for a second node makes its payment wait: what the same node told of it besides may be as wrong.
+  const isAwaiting = all.some(([, { status, awaits_check: awaits }]) => status === 'seen' && awaits === 1);
+  const isConfirmed = (receipt: ReceiptTable) => {
+    const { id, block_height: height } = receipt;
+    return !isAwaiting && !held.has(id) && height !== null && isDeep(scan, receipt, height);
+  };
   // While its block stands, a receipt keeps its confirmation, also if the chain is shorter than before.
   const lost = all.filter(([, receipt]) => receipt.status === 'confirmed' && receipt.confirmed_at === null);
   const confirmed = all.filter(([, receipt]) => receipt.status === 'seen' && isConfirmed(receipt));

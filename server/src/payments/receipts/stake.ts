@@ -1,0 +1,164 @@
+/**
+ * Judges receipts that are due by all that is at stake with them, not one by one: a sum is as easily split as sent. What is undone
+ * with a receipt is its transaction, to whomever that paid, and what its address received within the time in which it could be undone.
+ */
+import type { NetworkRef } from '../../chains/chain.js';
+import { blocksOfDay, type Depth, type Network } from '../../chains/networks.js';
+import { chunksOf, inChunks } from '../../db/chunks.js';
+import type { Reader } from '../../db/engine.js';
+import { filtersBy } from '../../db/plans.js';
+import { prepared } from '../../db/prepared.js';
+import type { ReceiptTable } from '../../db/schema.js';
+import { sumUnits } from '../../db/units.js';
+import type { ScanBatch } from '../../scanning/scan.js';
+import { groupBy } from '../../shared/group-by.js';
+import { deeper, mostConfirmations, type Stake } from '../depth.js';
+import type { PaymentsDeps } from '../payments-deps.js';
+import { isDeep } from './work.js';
+
+/** More receipts than this at one address are not counted: they are at least as much as every limit. */
+const mostCounted = 1000;
+/** So many addresses are asked for at once. */
+const atOnce = 20;
+
+type Place = NetworkRef & Pick<ScanBatch, 'head' | 'finalHeight'>;
+
+export interface Judged {
+  readonly receipt: ReceiptTable;
+  /** How deep it must be for all that is at stake: never less than for itself. */
+  readonly required: Depth;
+  /** Whether that is as it is only because a rate is unknown now. */
+  readonly isGuessed: boolean;
+  /** Whether it counts only when two nodes have confirmed it. */
+  readonly needsCheck: boolean;
+}
+
+export function createJudge({ currencies, depths }: Pick<PaymentsDeps, 'currencies' | 'depths'>) {
+  /**
+   * By the configuration and the rates of now. A payment has one address on a network, and so has a wallet.
+   * @param receipts in blocks that are deep enough for each alone
+   */
+  return async (reader: Reader, place: Place, receipts: readonly ReceiptTable[]): Promise<Judged[]> => {
+    const network = currencies.network(place.mode, place.network);
+    if (receipts.length === 0) return [];
+    if (!network || (!network.depths && !network.crossCheckAbove)) {
+      return receipts.map((receipt) => ({
+        ...{ receipt, required: receipt.required_confirmations, isGuessed: false, needsCheck: false },
+      }));
+    }
+    const ofTransactions = await stakesOfTransactions(reader, place, receipts);
+    const ofAddresses = await stakesOfAddresses(reader, place, network, receipts);
+    return receipts.map((receipt) => {
+      const transaction = ofTransactions.get(receipt.tx_hash) ?? [];
+      const { undoable, ofDay } = ofAddresses.get(receipt.address) ?? { undoable: [], ofDay: [] };
+      const depth = deeper(depths.depthOf(network, transaction), depths.depthOf(network, undoable));
+      const known = depths.isDepthKnown(network, transaction) && depths.isDepthKnown(network, undoable);
+      const required = deeper(depth, receipt.required_confirmations);
+      return {
+        ...{ receipt, required },
+        isGuessed: !known && required !== receipt.required_confirmations,
+        needsCheck: [transaction, ofDay].some((stake) => depths.isCrossChecked(network, stake)),
+      };
+    });
+  };
+}
+
+async function stakesOfTransactions(
+  reader: Reader,
+  { mode, network }: NetworkRef,
+  receipts: readonly ReceiptTable[],
+): Promise<ReadonlyMap<string, Stake>> {
+  const hashes = [...new Set(receipts.map((receipt) => receipt.tx_hash))];
+  const rows = await inChunks(hashes, (chunk) =>
+    reader
+      .selectFrom('receipts')
+      .select(['tx_hash', 'currency', sumUnits(reader, 'amount').as('amount')])
+      .where((e) => e.and({ mode, network }))
+      .where('tx_hash', 'in', chunk)
+      .where('status', 'in', ['seen', 'confirmed'])
+      .groupBy(['tx_hash', 'currency'])
+      .execute(),
+  );
+  return new Map([...groupBy(rows, (row) => row.tx_hash)].map(([hash, list]) => [hash, list.map(toSum)]));
+}
+
+interface StakesOfAddress {
+  /** What a reorganisation could undo. */
+  readonly undoable: Stake;
+  /** What a node that lies could have told since each balance was last compared with what nodes say. */
+  readonly ofDay: Stake;
+}
+
+async function stakesOfAddresses(
+  reader: Reader,
+  { mode, network: code, head, finalHeight = -1 }: Place,
+  network: Network,
+  receipts: readonly ReceiptTable[],
+): Promise<ReadonlyMap<string, StakesOfAddress>> {
+  const addresses = [...new Set(receipts.map(({ address }) => address))];
+  const deepest = head.height - mostConfirmations(network);
+  const day = Math.min(deepest, head.height - blocksOfDay(network));
+  const sumsAbove = async (address: string, above: number): Promise<Stake> => {
+    const rows = await findRecent(reader, { mode, network: code, address, above });
+    return rows.length > mostCounted ? 'countless' : rows.map(toSum);
+  };
+  const stakesOf = async (address: string) => {
+    const undoable = await sumsAbove(address, Math.max(deepest, finalHeight));
+    const ofDay = network.crossCheckAbove ? await sumsAbove(address, day) : undoable;
+    return [address, { undoable, ofDay }] as const;
+  };
+  const found = new Map<string, StakesOfAddress>();
+  for (const chunk of chunksOf(addresses, atOnce)) {
+    for (const [address, stakes] of await Promise.all(chunk.map(stakesOf))) found.set(address, stakes);
+  }
+  return found;
+}
+
+interface Recent extends NetworkRef {
+  readonly address: string;
+  readonly above: number;
+}
+
+/** What an address received that does not count yet, however old it is, and what counts and lies above a block. */
+const findRecent = prepared((reader, { mode, network, address, above }: Recent) => {
+  const at = reader
+    .selectFrom('receipts')
+    .select(['currency', 'amount'])
+    .where('address', '=', address)
+    .where(filtersBy(reader, { mode, network }));
+  return at
+    .where('status', '=', 'seen')
+    .where('block_height', '>=', 0)
+    .unionAll(at.where('status', '=', 'confirmed').where('block_height', '>', above))
+    .limit(mostCounted + 1);
+});
+
+const toSum = ({ currency, amount }: { readonly currency: string; readonly amount: string }) => ({
+  ...{ currency, units: BigInt(amount) },
+});
+
+/** Whether a receipt is deep enough for all that is at stake. */
+export function isReadyNow(place: Place, { receipt, required }: Judged): boolean {
+  const { block_height: height } = receipt;
+  return height !== null && isDeep(place, { required_confirmations: required }, height);
+}
+
+/** What is to be stored of receipts that are due, and what must not be confirmed now all the same. */
+export function takeVerdicts(place: Place, judged: readonly Judged[]) {
+  const changed: ReceiptTable[] = [];
+  /** By id. */
+  const held = new Set<string>();
+  for (const one of judged) {
+    const { receipt, required, isGuessed, needsCheck } = one;
+    const isReady = isReadyNow(place, one);
+    const awaits = isReady && needsCheck && receipt.checked_hash !== receipt.block_hash;
+    if (!isReady || awaits) held.add(receipt.id);
+    changed.push({
+      ...receipt,
+      awaits_check: awaits ? 1 : 0,
+      // What is deeper for want of a rate alone is judged anew at the next scan.
+      required_confirmations: isGuessed ? receipt.required_confirmations : required,
+    });
+  }
+  return { changed, held };
+}
