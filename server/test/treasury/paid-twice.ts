@@ -214,7 +214,7 @@ const testTransfers = (engine: TestEngine): unknown =>
       const { id: other } = await fixture.command<{ id: string }>('merchants create --name Elsewhere');
       await expect(again(`${network} --merchant ${other}`)).rejects.toThrow(/export with transfers/);
       expect(await again(network)).toMatchObject({ export: exportId, transfers: [{ id }] });
-      await fixture.command(`transfers release ${id} --yes`);
+      await fixture.command(`transfers release ${id} --yes --reason Checked`);
       await fixture.command(`transfers fail ${id} --reason No`);
     });
 
@@ -230,7 +230,7 @@ const testTransfers = (engine: TestEngine): unknown =>
       await expect(fixture.command(`transfers fail ${id} --reason No`)).rejects.toThrow(/release/);
       expect(await released(reserved?.exportId ?? '')).toEqual({ isReleased: false, transfers: [id] });
       expect(await exported()).toEqual([]);
-      expect(await released(`${id} --yes`)).toMatchObject({ isReleased: true });
+      expect(await released(`${id} --yes --reason Checked`)).toMatchObject({ isReleased: true });
       expect(await exported()).toEqual([id]);
       const audit = await fixture.command<{ action: string; actor: string }[]>(
         `audit list --merchant ${fixture.merchantId}`,
@@ -238,7 +238,7 @@ const testTransfers = (engine: TestEngine): unknown =>
       expect(audit.map(({ action }) => action)).toEqual(
         expect.arrayContaining(['transfer.exported', 'transfer.released']),
       );
-      await released(`${id} --yes`);
+      await released(`${id} --yes --reason Checked`);
       await fixture.command(`transfers fail ${id} --reason No`);
       expect(await status(id)).toBe('failed');
     });
@@ -416,7 +416,7 @@ const testTransfers = (engine: TestEngine): unknown =>
         });
         expect((await shown()).checkout_transfers_exported_age_seconds).toBeGreaterThan(0);
         untold(false);
-        await fixture.command(`transfers release ${id} --yes`);
+        await fixture.command(`transfers release ${id} --yes --reason Checked`);
         expect(await exported()).toEqual([id]);
       });
 
@@ -452,7 +452,7 @@ const testTransfers = (engine: TestEngine): unknown =>
       const { app, database } = fixture.server;
       const set = (to: string) =>
         fixture.command(
-          `deposit-keys set --merchant ${fixture.merchantId} --family evm --treasury ${to} --yes`,
+          `deposit-keys set --merchant ${fixture.merchantId} --family evm --treasury ${to} --yes --reason Checked`,
         );
       await expect(set(getAddress(fixture.token))).rejects.toThrow(
         /contract of USDT on .*coins would be lost/,
