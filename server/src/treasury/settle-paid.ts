@@ -168,7 +168,8 @@ export function createPaymentSettler(deps: TreasuryContext) {
 }
 
 /**
- * Pairs transfers with payments like them that were made after them: the newest with the latest, so that as many as possible have one.
+ * Pairs transfers with payments like them that were made after them. The newest comes first, with the oldest payment that it can have: what
+ * is after it is after the older ones too, so that as many as possible have one.
  */
 function match(
   deps: Pick<TreasuryContext, 'clock'>,
@@ -178,10 +179,9 @@ function match(
   const left = [...paid].sort((a, b) => a.block_height - b.block_height);
   const pairs: Pair[] = [];
   for (const transfer of [...given].sort((a, b) => b.created_at - a.created_at)) {
-    const payment = left.at(-1);
-    if (!payment || !canBeFor(deps, payment, transfer)) continue;
-    left.pop();
-    pairs.push({ transfer, payment });
+    const index = left.findIndex((row) => canBeFor(deps, row, transfer));
+    const [payment] = index < 0 ? [] : left.splice(index, 1);
+    if (payment) pairs.push({ transfer, payment });
   }
   return { pairs: pairs.reverse(), left };
 }

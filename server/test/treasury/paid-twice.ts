@@ -452,7 +452,7 @@ const testTransfers = (engine: TestEngine): unknown =>
       const { app, database } = fixture.server;
       const set = (to: string) =>
         fixture.command(
-          `deposit-keys set --merchant ${fixture.merchantId} --family evm --treasury ${to} --yes --reason Checked`,
+          `deposit-keys set --merchant ${fixture.merchantId} --family evm --treasury ${to} --yes`,
         );
       await expect(set(getAddress(fixture.token))).rejects.toThrow(
         /contract of USDT on .*coins would be lost/,
