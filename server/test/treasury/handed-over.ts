@@ -22,7 +22,10 @@ interface File {
   readonly held: readonly { readonly id: string; readonly reason: string }[];
 }
 interface Listed {
-  readonly exports: readonly { readonly id: string; readonly transfers: readonly { readonly id: string; readonly walletAnswer: string | null }[] }[];
+  readonly exports: readonly {
+    readonly id: string;
+    readonly transfers: readonly { readonly id: string; readonly walletAnswer: string | null }[];
+  }[];
   readonly unexplained: readonly Readonly<Record<'txHash' | 'amount' | 'currency' | 'address', string>>[];
 }
 interface Status {
@@ -93,7 +96,8 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       (await who.send('POST', where.startsWith('/console') ? where : `${path}${where}`, { body })).status;
     const list = async () => (await manager.send('GET', path)).body.data as unknown as Listed;
     const transferStatus = async (id: string) => (await fixture.merchant.retrieve(id)).status;
-    const nonceOf = async (account: string) => Number(await anvil.rpc('eth_getTransactionCount', [account, 'latest']));
+    const nonceOf = async (account: string) =>
+      Number(await anvil.rpc('eth_getTransactionCount', [account, 'latest']));
     const reserved = async () =>
       (await list()).exports.flatMap(({ transfers }) => transfers.map(({ id }) => id));
     const available = async () => (await fixture.merchant.balance('USDT')).availableBalance;
@@ -147,7 +151,9 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       expect(nonce).toBeGreaterThan(0);
       expect(await statusOf(`/${exportId}/release`, { nonce: nonce - 1 })).toBe(409);
       expect(await statusOf(`/${exportId}/release`, { nonce: 0 })).toBe(409);
-      await expect(fixture.command(`transfers release ${id} --nonce 0`)).rejects.toThrow(/cannot have signed/);
+      await expect(fixture.command(`transfers release ${id} --nonce 0`)).rejects.toThrow(
+        /cannot have signed/,
+      );
       await useNonce(treasury);
       await ask(`/${exportId}/release`, { nonce });
       await fail(id);
@@ -200,7 +206,11 @@ export const testHandedOver = (engine: TestEngine): unknown =>
 
     it('is booked and told if it is paid after an owner let it go and it failed', async () => {
       const { id, exportId, call, amount } = await handed();
-      await ask(`/${exportId}/release-decision`, { reason: 'The signer says that nothing was signed' }, owner);
+      await ask(
+        `/${exportId}/release-decision`,
+        { reason: 'The signer says that nothing was signed' },
+        owner,
+      );
       const before = await fixture.custody('USDT');
       await fail(id);
       const given = await available();
@@ -210,9 +220,9 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       expect(given - (await available())).toBeCloseTo(amount, 6);
       expect(before.treasury - (await fixture.custody('USDT')).treasury).toBe(unitsOf(amount));
       expect(await told(id)).toEqual(['transfer.failed', 'transfer.success']);
-      expect((await audit()).filter(({ subjectId }) => subjectId === id).map(({ action }) => action)).toContain(
-        'transfer.paid_late',
-      );
+      expect(
+        (await audit()).filter(({ subjectId }) => subjectId === id).map(({ action }) => action),
+      ).toContain('transfer.paid_late');
       await fixture.booksInOrder();
     });
 
@@ -275,7 +285,8 @@ export const testHandedOver = (engine: TestEngine): unknown =>
 
     it('has its wrong hash corrected, as long as no node shows that it pays', async () => {
       const { id, exportId, call } = await handed();
-      const answer = (hash: string | null) => statusOf(`/${exportId}/answer`, { transfers: [id], answer: hash });
+      const answer = (hash: string | null) =>
+        statusOf(`/${exportId}/answer`, { transfers: [id], answer: hash });
       const { transactionHash: other } = await transact(anvil, stranger, '0x', stranger);
       // What a node shows to pay something else is refused at once.
       expect(await answer(other)).toBe(400);
@@ -392,9 +403,9 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       expect(await statusOf(explain, note)).toBe(404);
       expect(await statusOf(explain, { ...note, txHash: coin })).toBe(200);
       expect(await unexplained()).toMatchObject({ unexplained: 0, outflows: [] });
-      expect((await audit()).filter(({ action }) => action === 'treasury.explained').map((one) => one.subjectId)).toEqual(
-        expect.arrayContaining([token, coin]),
-      );
+      expect(
+        (await audit()).filter(({ action }) => action === 'treasury.explained').map((one) => one.subjectId),
+      ).toEqual(expect.arrayContaining([token, coin]));
       await fixture.booksInOrder();
     });
 
