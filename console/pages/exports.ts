@@ -88,7 +88,10 @@ function outflowSection(unexplained: Data['unexplained'], view: View): TemplateR
         columns: [
           { label: texts.amount, cell: ({ amount, currency }) => `${amount} ${currency}` },
           { label: texts.network, cell: ({ network }) => network },
-          { label: texts.to, cell: ({ address }) => (address === '' ? texts.unknownTo : html`<code>${short(address)}</code>`) },
+          {
+            label: texts.to,
+            cell: ({ address }) => (address === '' ? texts.unknownTo : html`<code>${short(address)}</code>`),
+          },
           { label: texts.transaction, cell: ({ txHash }) => copyable(txHash, view, short(txHash)) },
           { label: texts.paidAt, cell: ({ paidAt }) => time(paidAt) },
           {

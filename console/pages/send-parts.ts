@@ -12,7 +12,10 @@ export type Export = ParsedData<typeof payoutExports.list>['exports'][number];
 export type File = ParsedData<typeof payoutExports.create>;
 
 /** Says what was left out of a file, and what must not be paid now. */
-export async function tellLeftOut({ leftOut, held }: Pick<File, 'leftOut' | 'held'>, view: View): Promise<void> {
+export async function tellLeftOut(
+  { leftOut, held }: Pick<File, 'leftOut' | 'held'>,
+  view: View,
+): Promise<void> {
   if (leftOut.length === 0 && held.length === 0) return;
   const part = (text: string, lines: readonly string[]) =>
     lines.length === 0

@@ -254,7 +254,8 @@ const payoutExports = {
     path: '/console/api/treasury-payments/explain',
     key: 'session',
     stepUp: true,
-    description: 'Says what a transaction of a treasury was for that no transfer explains. The audit log keeps it.',
+    description:
+      'Says what a transaction of a treasury was for that no transfer explains. The audit log keeps it.',
     body: z.object({
       network: described(requiredText(40), 'Code of the network.'),
       txHash: described(hashText(), 'Hash of the transaction.'),

@@ -186,7 +186,9 @@ function treasuryLines(status: TreasuryStatus): string[] {
         `${mode}  ${network}  ${amountText(amount, currency)} left the treasury ${treasury} for ${address || 'an address that nobody can tell'} in ${hash}  ${isoTime(paidAt)}: no transfer explains it. "transfers explain" says what it was for`,
     ),
     ...(unexplained > outflows.length
-      ? [`${mode}  ${network}  and ${counted(unexplained - outflows.length, 'payment')} more that no transfer explains`]
+      ? [
+          `${mode}  ${network}  and ${counted(unexplained - outflows.length, 'payment')} more that no transfer explains`,
+        ]
       : []),
     ...reversed.map(
       (id) =>

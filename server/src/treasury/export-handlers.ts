@@ -10,7 +10,11 @@ import type { PayoutExport } from './payout-exports.js';
 import type { Treasury } from './treasury.js';
 
 export function createPayoutExportHandlers(
-  { payoutExports, walletHandOver, outflows }: Pick<Treasury, 'payoutExports' | 'walletHandOver' | 'outflows'>,
+  {
+    payoutExports,
+    walletHandOver,
+    outflows,
+  }: Pick<Treasury, 'payoutExports' | 'walletHandOver' | 'outflows'>,
   currencies: Pick<Currencies, 'known'>,
 ): Pick<Handlers<PayoutsApi>, 'payoutExports'> {
   return {

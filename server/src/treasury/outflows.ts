@@ -47,7 +47,13 @@ export function createOutflows(deps: TreasuryContext) {
         const first = orNotFound(rows[0], 'payment of a treasury that no transfer explains');
         await auditLog.record(transaction, {
           ...{ merchantId, mode, actor, action: 'treasury.explained', subjectId: txHash },
-          after: { network, treasury: first.treasury, note, paidAt: isoTime(first.paid_at), payments: rows.length },
+          after: {
+            network,
+            treasury: first.treasury,
+            note,
+            paidAt: isoTime(first.paid_at),
+            payments: rows.length,
+          },
         });
         return rows.length;
       });

@@ -45,7 +45,12 @@ export function groupsOf(
     return [owners.groupOf(merchant), row.currency, row.address, row.amount].join('/');
   };
   const alike = groupBy(transfers, nameOf);
-  return [...groupBy(payments.filter((row) => row.is_exact === 1), nameOf)].map(([name, all]) => {
+  return [
+    ...groupBy(
+      payments.filter((row) => row.is_exact === 1),
+      nameOf,
+    ),
+  ].map(([name, all]) => {
     const waiting = alike.get(name) ?? [];
     const isFor = (row: TreasuryPaymentTable) => waiting.some((one) => canBeFor(deps, row, one));
     return { waiting, paid: isForNone ? all : all.filter(isFor) };

@@ -51,7 +51,11 @@ export function createPaymentSettler(deps: TreasuryContext) {
           ? await transfers.settle(transaction, transfer.id, txHash, 0n, 'treasury')
           : await transfers.settleAnyway(transaction, transfer.id, txHash, 'treasury');
       if (row.id !== transfer.id)
-        await store.updatePayment(transaction, { ...payment, transfer_id: transfer.id }, { transfer_id: row.id });
+        await store.updatePayment(
+          transaction,
+          { ...payment, transfer_id: transfer.id },
+          { transfer_id: row.id },
+        );
       if (transfer.status !== 'pending') {
         await auditLog.record(transaction, {
           ...{ ...scopeOf(row), actor: 'treasury watcher', action: 'transfer.paid_late', subjectId: row.id },
@@ -96,7 +100,12 @@ export function createPaymentSettler(deps: TreasuryContext) {
     return false;
   }
 
-  async function settleAll(on: EvmConnected, owners: TreasuryOwners, pairs: readonly Pair[], signal: AbortSignal) {
+  async function settleAll(
+    on: EvmConnected,
+    owners: TreasuryOwners,
+    pairs: readonly Pair[],
+    signal: AbortSignal,
+  ) {
     for (const pair of pairs) {
       if (await isConfirmed(on, owners, pair.transfer, pair.payment, signal)) await settleOne(on, pair);
     }
@@ -163,7 +172,8 @@ export function createPaymentSettler(deps: TreasuryContext) {
     // Those that no transfer waits for.
     const judged = new Set(groups.flatMap(({ paid }) => paid));
     const others = payments.filter((row) => !judged.has(row) && row.is_certain === 1);
-    for (const { paid } of groupsOf(deps, others, [], owners, true)) await settleRest(on, owners, paid, signal);
+    for (const { paid } of groupsOf(deps, others, [], owners, true))
+      await settleRest(on, owners, paid, signal);
   };
 }
 

@@ -93,7 +93,10 @@ export async function leastNonce(
 type HeldTransfer = Pick<TransferTable, 'id'> & Partial<HeldExport>;
 
 /** For a release: what the wallet has signed has a nonce from that moment on. Problem: `invalid_state`. */
-export function ensurePossible({ id, handed_nonce: handed, first_nonce: first }: HeldTransfer, nonce: number) {
+export function ensurePossible(
+  { id, handed_nonce: handed, first_nonce: first }: HeldTransfer,
+  nonce: number,
+) {
   const least = handed ?? first ?? 0;
   if (nonce >= least) return;
   throw invalidState(

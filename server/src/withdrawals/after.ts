@@ -14,7 +14,11 @@ export interface PaidAt {
  * The block must be above those that were known when the transfer was made. What came between two looks at the chain is told
  * apart by the time, which blocks have in whole seconds.
  */
-export function isAfter(clock: Pick<Clock, 'at'>, { height, time }: PaidAt, transfer: TransferTable): boolean {
+export function isAfter(
+  clock: Pick<Clock, 'at'>,
+  { height, time }: PaidAt,
+  transfer: TransferTable,
+): boolean {
   if (height === 0) return true;
   if (transfer.from_height !== null && height <= transfer.from_height) return false;
   const second = (ms: number) => Math.floor(ms / 1000);

@@ -12,7 +12,10 @@ type Of = Pick<TransferTable, 'merchant_id' | 'mode' | 'currency' | 'network'>;
 export async function sumMoving(
   reader: Reader,
   { merchant_id, mode, currency }: Of,
-  { except, exportId = '' }: { readonly except: readonly { readonly id: string }[]; readonly exportId?: string | undefined },
+  {
+    except,
+    exportId = '',
+  }: { readonly except: readonly { readonly id: string }[]; readonly exportId?: string | undefined },
 ): Promise<ReadonlyMap<string, bigint>> {
   const ids = new Set(except.map(({ id }) => id));
   const rows = await reader
@@ -29,7 +32,9 @@ export async function sumMoving(
             .whereRef('transfer_exports.transfer_id', '=', 'transfers.id')
             .where('transfer_exports.released_at', 'is', null)
             .where((e) =>
-              not(and([e('transfer_exports.id', '=', exportId), e('transfer_exports.handed_at', 'is', null)])),
+              not(
+                and([e('transfer_exports.id', '=', exportId), e('transfer_exports.handed_at', 'is', null)]),
+              ),
             ),
         ),
         exists(

@@ -42,7 +42,8 @@ export function createCoverage({ ledger, currencies }: Pick<WithdrawalsDeps, 'le
         return [];
       }
       const left = here < paidFor ? here : paidFor;
-      const amountOf = (units: bigint) => `${formatUnits(units > 0n ? units : 0n, currency)} ${currency.code}`;
+      const amountOf = (units: bigint) =>
+        `${formatUnits(units > 0n ? units : 0n, currency)} ${currency.code}`;
       return [
         [
           row.id,

@@ -207,7 +207,11 @@ export function createTransfers(deps: WithdrawalsDeps, balances: Balances, settl
       const row = await store.lockTransfer(transaction, id);
       if (row?.status !== 'success' || row.tx_hash !== parseHash(txHash)) return undefined;
       if (row.pays_again === null) return settlement.unsettle(transaction, row);
-      return settlement.lose(transaction, row, 'The network dropped the block in which it was paid once more');
+      return settlement.lose(
+        transaction,
+        row,
+        'The network dropped the block in which it was paid once more',
+      );
     },
 
     /** For operators: gives up on a transfer that was not sent. Repeating it changes nothing. Same problems. */

@@ -211,7 +211,9 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
 
       const released = [409, 'invalid_state'];
       expect(await code(owner, `${to}/release-decision`, { reason: 'None was signed' })).toEqual(released);
-      await expect(fixture.command(`transfers release ${id} --yes --reason Checked`)).rejects.toThrow(/has sent/);
+      await expect(fixture.command(`transfers release ${id} --yes --reason Checked`)).rejects.toThrow(
+        /has sent/,
+      );
       expect(await code(ada, `${to}/release`, { nonce: 0 })).toEqual(released);
       await anvil.rpc('anvil_dropTransaction', [sent]);
       expect(await code(ada, `${to}/release`, { nonce })).toEqual(released);

@@ -272,7 +272,10 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
     payers = [stranger.toLowerCase()];
     transfers = [{ ...one, senders: [address] }];
     await expect(prove(await transfer())).rejects.toThrow(/sent by 0x5aAe.* --unverified/);
-    transfers = [{ ...one, amount: 4_000_000n, senders: [stranger] }, { ...one, senders: [address] }];
+    transfers = [
+      { ...one, amount: 4_000_000n, senders: [stranger] },
+      { ...one, senders: [address] },
+    ];
     await expect(prove(await transfer())).rejects.toThrow('pays 4 USDC');
     transfers = [{ ...one, senders: [stranger] }];
     await expect(prove(await transfer())).resolves.toBeUndefined();

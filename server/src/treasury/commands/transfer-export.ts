@@ -10,7 +10,7 @@ import { chosenNetwork, writtenAs } from './sweeps.js';
 
 const explain = command({
   summary: 'Says what a payment of a treasury was for that no transfer explains: see "chains status".',
-  details: 'Nothing is booked: the money was the merchant\'s own. The audit log keeps what you say.',
+  details: "Nothing is booked: the money was the merchant's own. The audit log keeps what you say.",
   args: { txHash: option.id('the hash of its transaction') },
   options: {
     merchant: option.merchant('whose treasury it is').required(),
@@ -20,7 +20,11 @@ const explain = command({
   async run(context, { txHash, merchant: merchantId, network: code, note }) {
     const { treasury, actor } = context;
     const { mode } = chosenNetwork(context, code).network;
-    const payments = await treasury.outflows.explain({ merchantId, mode }, { network: code, txHash, note }, actor);
+    const payments = await treasury.outflows.explain(
+      { merchantId, mode },
+      { network: code, txHash, note },
+      actor,
+    );
     return { json: { payments }, text: `Explained ${counted(payments, 'payment')}` };
   },
 });
