@@ -11,7 +11,7 @@ import { saveCsv } from '../ui/csv.js';
 import { details, section } from '../ui/details.js';
 import { saveFile } from '../ui/files.js';
 import { table } from '../ui/table.js';
-import { sendFromWallet, type Export } from './send-parts.js';
+import { sendFromWallet, tellLeftOut, type Export, type File } from './send-parts.js';
 import { makePsbt, psbtSection, type Psbt } from './psbt-parts.js';
 
 const { payoutExports, psbts } = consoleApi;
@@ -21,7 +21,7 @@ interface Data extends Exports {
 }
 type Waiting = Data['waiting'][number];
 type Row = Export['transfers'][number];
-type File = ParsedData<typeof payoutExports.create>;
+type Outflow = Data['unexplained'][number];
 
 async function load({ api, signal }: View): Promise<Data> {
   const [reserved, made] = await Promise.all([
@@ -31,7 +31,7 @@ async function load({ api, signal }: View): Promise<Data> {
   return { ...reserved.data, psbts: made.data };
 }
 
-const render = ({ waiting, exports, psbts: made }: Data, view: View): TemplateResult =>
+const render = ({ waiting, exports, unexplained, psbts: made }: Data, view: View): TemplateResult =>
   html`<div class="panels">
     ${section(
       texts.waiting,
@@ -47,6 +47,7 @@ const render = ({ waiting, exports, psbts: made }: Data, view: View): TemplateRe
           empty: texts.nothingWaits,
         })}`,
     )}
+    ${unexplained.length > 0 ? outflowSection(unexplained, view) : nothing}
     ${exports.map((one) => exportSection(one, view))} ${made.length > 0 ? psbtSection(made, view) : nothing}
   </div>`;
 
@@ -59,20 +60,53 @@ function exportAction({ network, by }: Waiting, view: View): unknown {
   const run = async () => {
     const made = await view.act(() => view.api(payoutExports.create, { body: { network } }));
     if (!made) return;
-    const { transfers, leftOut } = made.data;
+    const { transfers } = made.data;
     view.say(transfers.length > 0 ? texts.exported(transfers.length) : texts.nothingExported);
-    if (leftOut.length > 0) await view.ask({ title: texts.leftOut, text: leftOutView(leftOut) });
+    await tellLeftOut(made.data, view);
   };
   return button(view, {
     ...{ text: texts.export, permission: 'payoutExports.create', kind: 'main small' as const, run },
   });
 }
 
-const leftOutView = (leftOut: File['leftOut']) =>
-  html`<p>${texts.leftOutText}</p>
-    <ul>
-      ${leftOut.map(({ id, paidBy }) => html`<li>${texts.paidBy(id, paidBy.join(', '))}</li>`)}
-    </ul>`;
+function outflowSection(unexplained: Data['unexplained'], view: View): TemplateResult {
+  const explain = async ({ network, txHash }: Outflow) => {
+    const values = await view.ask({
+      ...{ title: texts.explainTitle, text: html`<p>${texts.explainText}</p>`, action: texts.explainAction },
+      fields: [{ name: 'note', label: texts.note }],
+    });
+    if (!values) return;
+    const body = { network, txHash, note: values['note'] ?? '' };
+    await view.act(() => view.api(payoutExports.explain, { body }), texts.explained);
+  };
+  return section(
+    texts.unexplained,
+    html`<p>${texts.unexplainedText}</p>
+      ${table<Outflow>({
+        label: texts.unexplained,
+        ...{ rows: unexplained, view },
+        columns: [
+          { label: texts.amount, cell: ({ amount, currency }) => `${amount} ${currency}` },
+          { label: texts.network, cell: ({ network }) => network },
+          {
+            label: texts.to,
+            cell: ({ address }) => (address === '' ? texts.unknownTo : html`<code>${short(address)}</code>`),
+          },
+          { label: texts.transaction, cell: ({ txHash }) => copyable(txHash, view, short(txHash)) },
+          { label: texts.paidAt, cell: ({ paidAt }) => time(paidAt) },
+          {
+            label: texts.actions,
+            cell: (one) =>
+              button(view, {
+                ...{ text: texts.explain, permission: 'payoutExports.explain', kind: 'small' as const },
+                run: () => explain(one),
+              }),
+          },
+        ],
+        empty: '',
+      })}`,
+  );
+}
 
 function exportSection(one: Export, view: View): TemplateResult {
   const free = one.transfers.filter(({ handedAt }) => handedAt === null);
@@ -109,6 +143,10 @@ function exportSection(one: Export, view: View): TemplateResult {
     ${button(view, {
       ...{ text: texts.release, permission: 'payoutExports.release' },
       run: () => release(one, view),
+    })}
+    ${button(view, {
+      ...{ text: texts.decide, permission: 'payoutExports.decide' },
+      run: () => decide(one, view),
     })}`,
   );
 }
@@ -139,25 +177,40 @@ const fileButton = (text: string, { id }: Export, view: View, save: (file: File)
     ...{ text, permission: 'payoutExports.write' },
     async run() {
       const written = await view.act(() => view.api(payoutExports.write, { params: { export_id: id } }));
-      if (written) save(written.data);
+      if (!written) return;
+      await tellLeftOut(written.data, view);
+      if (written.data.transfers.length > 0) save(written.data);
     },
   });
 
 async function release({ id, transfers }: Export, view: View): Promise<void> {
   const values = await view.ask({
     title: texts.releaseTitle(transfers.length),
-    text: html`<p>${texts.releaseText}</p>
-      <ul>
-        ${texts.releaseChecks.map((check) => html`<li>${check}</li>`)}
-      </ul>`,
+    text: html`<p>${texts.releaseText}</p>`,
     fields: [{ name: 'nonce', label: texts.nonce, type: 'number', hint: texts.nonceHint }],
     action: texts.releaseAction,
     isFinal: true,
   });
   if (!values) return;
-  const { nonce = '' } = values;
-  const body = nonce === '' ? { isUnsent: true } : { nonce };
+  const body = { nonce: values['nonce'] ?? '' };
   await view.act(() => view.api(payoutExports.release, { params: { export_id: id }, body }), texts.released);
+}
+
+/** An owner's word, where there is no proof. */
+async function decide({ id, transfers }: Export, view: View): Promise<void> {
+  const values = await view.ask({
+    title: texts.releaseTitle(transfers.length),
+    text: html`<p>${texts.decideText}</p>
+      <ul>
+        ${texts.releaseChecks.map((check) => html`<li>${check}</li>`)}
+      </ul>`,
+    fields: [{ name: 'reason', label: texts.reason, hint: texts.reasonHint }],
+    action: texts.releaseAction,
+    isFinal: true,
+  });
+  if (!values) return;
+  const body = { reason: values['reason'] ?? '' };
+  await view.act(() => view.api(payoutExports.decide, { params: { export_id: id }, body }), texts.released);
 }
 
 export default page<Data>({ title: () => texts.title, load, render, everyMs: 15_000 });

@@ -1,5 +1,5 @@
 /** Sends the transfers of an export from a wallet in this browser, and keeps what it answers. */
-import { html } from 'lit';
+import { html, nothing } from 'lit';
 import type { Wallet } from '../../src/browser-wallets/provider.js';
 import { consoleApi } from '../../src/contract/console.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
@@ -8,6 +8,33 @@ import type { View } from '../page.js';
 
 const { payoutExports } = consoleApi;
 export type Export = ParsedData<typeof payoutExports.list>['exports'][number];
+
+export type File = ParsedData<typeof payoutExports.create>;
+
+/** Says what was left out of a file, and what must not be paid now. */
+export async function tellLeftOut(
+  { leftOut, held }: Pick<File, 'leftOut' | 'held'>,
+  view: View,
+): Promise<void> {
+  if (leftOut.length === 0 && held.length === 0) return;
+  const part = (text: string, lines: readonly string[]) =>
+    lines.length === 0
+      ? nothing
+      : html`<p>${text}</p>
+          <ul>
+            ${lines.map((line) => html`<li>${line}</li>`)}
+          </ul>`;
+  await view.ask({
+    title: texts.leftOut,
+    text: html`${part(
+      texts.leftOutText,
+      leftOut.map(({ id, paidBy }) => texts.paidBy(id, paidBy.join(', '))),
+    )}${part(
+      texts.heldText,
+      held.map(({ id, reason }) => texts.heldOne(id, reason)),
+    )}`,
+  });
+}
 
 /** How often an answer is given to a server that does not take it. */
 const keepTimes = 5;
@@ -23,7 +50,9 @@ export async function sendFromWallet(one: Export, view: View): Promise<void> {
   const params = { export_id: one.id };
   const written = await view.act(() => view.api(payoutExports.write, { params }));
   if (!written) return;
+  await tellLeftOut(written.data, view);
   const calls = written.data.transfers;
+  if (calls.length === 0) return;
   const idsOf = (positions: readonly number[]) => positions.flatMap((position) => calls[position]?.id ?? []);
   /** The server has said why on the page. */
   const notHanded = new Error('The transfers were not handed over');

@@ -280,22 +280,18 @@ export async function createApp(options: AppOptions) {
   const walletAddresses = createWalletAddresses(base, auditLog);
   const { blockIntervalMs } = config;
   const simulatedChains = createSimulatedChains({ ...base, networks: simulatedNetworks, blockIntervalMs });
-  const { balances, payouts, transfers, testPayer, settlement } = createWithdrawals({
+  const { balances, payouts, transfers, testPayer, settlement, whyHeld } = createWithdrawals({
     ...{ ...base, outbox, walletAddresses, bankAccounts, simulatedChains },
     returningDeposits: hasReturningReceipts,
     ensureFree: (reader, transfer) => psbtPayouts.ensureFree(reader, transfer),
     ensureUnpaid: (reader, transfer) => treasury.payoutExports.ensureUnpaid(reader, transfer),
     onTransfer: (transaction, transfer) => refunds.follow(transaction, transfer),
-    beforePayout: (reader, transfer) => refunds.whyNotDue(reader, transfer),
+    whyNotDue: (reader, transfer) => refunds.whyNotDue(reader, transfer),
     isSimulated: (network) =>
       simulatedNetworks.includes(network) && !overrides.paidByOperator?.includes(network.code),
   });
 
-  const shared = {
-    ...{ ...base, depositKeys, connected, guard },
-    beforePayout: (reader: Reader, transfer: Pick<TransferTable, 'refund_id'>) =>
-      refunds.whyNotDue(reader, transfer),
-  };
+  const shared = { ...base, depositKeys, connected, guard, whyHeld };
   const psbtPayouts = createPsbtPayouts({ ...shared, settlement });
   const { isCrossChecked } = depths;
   const treasury = createTreasury({ ...shared, transfers, isCrossChecked, gasKey: config.gasKey });

@@ -52,6 +52,17 @@ const openExport = z.object({
   ),
 });
 
+const outflow = z.object({
+  network: z.string(),
+  txHash: z.string(),
+  treasury: z.string(),
+  /** Empty if a contract sent the coin, and nobody can tell to whom. */
+  address: z.string(),
+  amount: z.string(),
+  currency: z.string(),
+  paidAt: timestamp,
+});
+
 const payoutFile = z.object({
   /** Null if there was nothing to export. */
   export: z.nullable(z.string()),
@@ -70,6 +81,8 @@ const payoutFile = z.object({
   ),
   /** What the treasury seems to have paid already, with the hashes of the transactions. */
   leftOut: z.array(z.object({ id: z.string(), paidBy: z.array(z.string()) })),
+  /** What must not be paid now, and why. */
+  held: z.array(z.object({ id: z.string(), reason: z.string() })),
   /** A file for Safe's transaction builder. */
   safe: z.record(z.string(), z.unknown()),
 });
@@ -85,12 +98,15 @@ const sampleFile = {
     },
   ],
   leftOut: [],
+  held: [],
   safe: { version: '1.0', chainId: '137', transactions: [] },
 };
 
 const transferIds = z.array(z.string()).check(z.minLength(1), z.maxLength(1000));
 const exportParams = z.object({ export_id: described(id, 'Id of the export.') });
 const sampleParams = { export_id: sampleId };
+const releaseParams = z.object({ export_id: described(id, 'Id of the export, or of one transfer of it.') });
+const sampleHash = `0x${'5c504ed432cb51138bcf09aa5e8a410d'.repeat(2)}`;
 
 const payoutExports = {
   list: endpoint({
@@ -109,6 +125,8 @@ const payoutExports = {
         }),
       ),
       exports: z.array(openExport),
+      /** What left a treasury, and no transfer explains, oldest first; 100 at most of a network. */
+      unexplained: z.array(outflow),
     }),
     sample: {
       message: 'Exports fetched',
@@ -122,6 +140,7 @@ const payoutExports = {
             transfers: [{ ...sampleReserved, handedAt: null, walletAnswer: null }],
           },
         ],
+        unexplained: [],
       },
     },
   }),
@@ -173,7 +192,7 @@ const payoutExports = {
     path: '/console/api/payout-exports/{export_id}/answer',
     key: 'session',
     description:
-      'Keeps what the wallet answered. With a hash, the transfers are not released until the chain says that it cannot be mined.',
+      'Keeps what the wallet answered. A hash is looked up: it is refused if the transaction pays something else, and another one takes its place as long as no node shows that it pays these.',
     params: exportParams,
     body: z.object({
       transfers: described(transferIds, 'Ids of the transfers.'),
@@ -182,7 +201,7 @@ const payoutExports = {
         'The hash of the transaction, or the id of the batch (EIP-5792). Null: the wallet has refused, and sent nothing.',
       ),
     }),
-    errors: ['invalid_state'],
+    errors: ['invalid_state', 'chain_unavailable'],
     sample: {
       params: sampleParams,
       body: { transfers: [sampleTransferId], answer: `0x${'ab'.repeat(32)}` },
@@ -195,25 +214,58 @@ const payoutExports = {
     key: 'session',
     stepUp: true,
     description:
-      'Lets the transfers of an export go, which can then be exported again, or fail. One that is released while a wallet can still send it is paid twice.',
-    params: z.object({ export_id: described(id, 'Id of the export, or of one transfer of it.') }),
+      'Lets the transfers of an export go by a proof. They can then be exported again, or fail. What is paid of them all the same is booked.',
+    params: releaseParams,
     body: z.object({
       nonce: described(
-        z.optional(integer(0)),
-        'The highest nonce with which the wallet has signed it: released if blocks that are final have used it up.',
-      ),
-      isUnsent: described(
-        z._default(boolean, false),
-        'Releases without that proof: somebody has checked that nothing was signed, or can be sent.',
+        integer(0),
+        'The highest nonce with which the wallet has signed it: at or above the next one when the wallet was given it, and used up by the same account in blocks that are final.',
       ),
     }),
     data: z.object({ transfers: z.array(z.string()) }),
     errors: ['invalid_state', 'chain_unavailable'],
     sample: {
       params: sampleParams,
-      body: { isUnsent: true },
+      body: { nonce: 17 },
       message: 'Transfers released',
       data: { transfers: [sampleTransferId] },
+    },
+  }),
+  decide: endpoint({
+    method: 'POST',
+    path: '/console/api/payout-exports/{export_id}/release-decision',
+    key: 'session',
+    stepUp: true,
+    description:
+      'Lets the transfers of an export go without a proof, by the decision of an owner, which the audit log keeps. One that a wallet can still send is paid twice if it is exported again; that is booked and told. Refused if a node has the transaction.',
+    params: releaseParams,
+    body: z.object({ reason: described(requiredText(500), 'What was checked, and why it cannot be sent.') }),
+    data: z.object({ transfers: z.array(z.string()) }),
+    errors: ['invalid_state', 'chain_unavailable'],
+    sample: {
+      params: sampleParams,
+      body: { reason: 'Rejected in the Safe by all signers' },
+      message: 'Transfers released',
+      data: { transfers: [sampleTransferId] },
+    },
+  }),
+  explain: endpoint({
+    method: 'POST',
+    path: '/console/api/treasury-payments/explain',
+    key: 'session',
+    stepUp: true,
+    description:
+      'Says what a transaction of a treasury was for that no transfer explains. The audit log keeps it.',
+    body: z.object({
+      network: described(requiredText(40), 'Code of the network.'),
+      txHash: described(hashText(), 'Hash of the transaction.'),
+      note: described(requiredText(500), 'What it was for.'),
+    }),
+    data: z.object({ payments: z.int() }),
+    sample: {
+      body: { network: 'polygon', txHash: sampleHash, note: 'Moved to the exchange' },
+      message: 'Payment explained',
+      data: { payments: 1 },
     },
   }),
 };
@@ -367,7 +419,6 @@ const psbts = {
 
 const transferParams = z.object({ transfer_id: described(id, 'Id of the transfer.') });
 const transferSample = { transfer_id: sampleTransferId };
-const sampleHash = `0x${'5c504ed432cb51138bcf09aa5e8a410d'.repeat(2)}`;
 
 const transfersByHand = {
   settle: endpoint({

@@ -121,7 +121,8 @@ test('an export is written for Safe and as CSV, released, and paid by the treasu
   await page.getByRole('heading', { name: `Reserved for your wallet on ${network}` }).waitFor();
   await inspect(page, 'console-exports');
 
-  await page.getByRole('button', { name: 'Release…' }).click();
+  await page.getByRole('button', { name: 'Release without a proof…' }).click();
+  await page.getByLabel('What you have checked').fill('Nothing was signed');
   await inspect(page, 'console-release');
   await page.getByRole('button', { name: 'Release', exact: true }).click();
   await page.getByRole('button', { name: 'Export' }).click();

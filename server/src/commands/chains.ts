@@ -12,7 +12,7 @@ import { UsageError } from './errors.js';
 import { readNetworkStates, type NetworkState } from './network-states.js';
 import * as option from './options.js';
 import { balanceStatus, reconcileCommand } from './reconcile.js';
-import { counted, recordJson } from './records.js';
+import { amountOf, amountText, counted, recordJson } from './records.js';
 
 export const chainCommands: Group = {
   name: 'chains',
@@ -22,7 +22,7 @@ export const chainCommands: Group = {
       summary:
         'Lists the networks with the last block that was scanned, how many blocks are left to read, why one is not read, what its nodes do not take, how they disagree, and what payments wait for although their transfers are deep enough; networks of NETWORKS_FILE that never worked too, and those that were removed from it.',
       details:
-        'Then how far the payments of treasuries were read, what exports hold ("transfers exported"), which transfers may have been paid although no node could tell, which were paid in a block that the network has dropped, and which PSBTs need attention. Then the payments and transfers that a scan had to quarantine, because processing them failed. A network goes on without them, and they are tried again by themselves, at most 10 minutes apart. Then how far the balances of addresses were compared with the books, and which differ. Then which sources of exchange rates fail, and which of their markets do not count, as the running server last saw it. Exits with 1 if a restore is suspected, a network is not read, nodes disagree, the payments of treasuries are read too late for exports, it is not clear whether a transfer was paid, the payment of one was dropped, a PSBT needs attention, anything is quarantined, or an address holds less than the books say.',
+        'Then how far the payments of treasuries were read, what exports hold ("transfers exported"), which transfers may have been paid although no node could tell, which were paid in a block that the network has dropped, what left a treasury although no transfer explains it, and which PSBTs need attention. Then the payments and transfers that a scan had to quarantine, because processing them failed. A network goes on without them, and they are tried again by themselves, at most 10 minutes apart. Then how far the balances of addresses were compared with the books, and which differ. Then which sources of exchange rates fail, and which of their markets do not count, as the running server last saw it. Exits with 1 if a restore is suspected, a network is not read, nodes disagree, the payments of treasuries are read too late for exports, it is not clear whether a transfer was paid, the payment of one was dropped, no transfer explains what left a treasury, a PSBT needs attention, anything is quarantined, or an address holds less than the books say.',
       async run(context) {
         const { database, psbtPayouts, reconciliation, restore, treasury, worldRates } = context;
         const suspicion = await restore.look();
@@ -51,6 +51,10 @@ export const chainCommands: Group = {
             waiting,
             treasuries: treasuries.map((one) => ({
               ...one,
+              outflows: one.outflows.map((row) => ({
+                ...recordJson(row, 'tx_hash', 'treasury', 'address', 'currency', 'paid_at'),
+                amount: amountOf(row.amount, row.currency),
+              })),
               reservedSince: one.reservedSince && isoTime(one.reservedSince),
             })),
             psbts,
@@ -63,7 +67,8 @@ export const chainCommands: Group = {
             suspicion !== undefined ||
             networks.some(({ isConfigured, problem }) => isConfigured && problem !== undefined) ||
             treasuries.some(
-              ({ isBehind, unclear, reversed }) => isBehind || unclear.length > 0 || reversed.length > 0,
+              ({ isBehind, unclear, reversed, unexplained }) =>
+                isBehind || unclear.length > 0 || reversed.length > 0 || unexplained > 0,
             ) ||
             psbts.length > 0 ||
             quarantined.length > 0 ||
@@ -185,6 +190,7 @@ function waitingLine({ mode, network, waitsFor: reason, payments, count, height 
 
 function treasuryLines(status: TreasuryStatus): string[] {
   const { mode, network, height, behind, isBehind, unclear, reversed, reserved, reservedSince } = status;
+  const { outflows, unexplained } = status;
   const read = height === null ? 'no block read yet' : `read up to block ${height}`;
   const parts = [
     ...(behind > 0
@@ -200,6 +206,15 @@ function treasuryLines(status: TreasuryStatus): string[] {
       (id) =>
         `${mode}  ${network}  transfer ${id} may have been paid, and no node could tell: "transfers settle" or "transfers release"`,
     ),
+    ...outflows.map(
+      ({ treasury, tx_hash: hash, amount, currency, address, paid_at: paidAt }) =>
+        `${mode}  ${network}  ${amountText(amount, currency)} left the treasury ${treasury} for ${address || 'an address that nobody can tell'} in ${hash}  ${isoTime(paidAt)}: no transfer explains it. "transfers explain" says what it was for`,
+    ),
+    ...(unexplained > outflows.length
+      ? [
+          `${mode}  ${network}  and ${counted(unexplained - outflows.length, 'payment')} more that no transfer explains`,
+        ]
+      : []),
     ...reversed.map(
       (id) =>
         `${mode}  ${network}  transfer ${id} was paid in a block that the network has dropped: it waits for its transaction, or "transfers release"`,

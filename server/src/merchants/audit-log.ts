@@ -17,7 +17,8 @@ export type AuditAction =
   | `wallet_address.${'created' | 'made_primary'}`
   | `deposit_key.${'set' | 'withdrawn' | 'took_effect' | 'skipped'}`
   | `balance.${'suspended' | 'resumed' | 'reconciled'}`
-  | `transfer.${'created' | 'settled' | 'failed' | 'exported' | 'released' | 'handed' | 'wallet_answered'}`
+  | `transfer.${'created' | 'settled' | 'failed' | 'exported' | 'released' | 'handed' | 'wallet_answered' | 'paid_late'}`
+  | 'treasury.explained'
   | 'sweep.sent'
   | `psbt.${'exported' | 'bumped' | 'imported' | 'discarded'}`
   | `refund.${'created' | 'approved' | 'cancelled' | 'linked'}`

@@ -23,7 +23,7 @@ import { errorMessage } from '../shared/error-message.js';
 import { invalidState } from '../shared/problem.js';
 import type { Mode } from '../shared/scope.js';
 import type { RoomDeps } from '../db/room-deps.js';
-import type { BeforePayout } from '../withdrawals/deps.js';
+import type { WhyHeld } from '../withdrawals/deps.js';
 import type { Settlement } from '../withdrawals/settlement.js';
 import { outpointOf, sumOf } from './outpoints.js';
 import type { StoredPsbt } from './psbt-store.js';
@@ -37,7 +37,7 @@ export interface PsbtDeps extends RoomDeps {
   /** The real networks of all kinds. */
   readonly connected: readonly Pick<ConnectedNetwork, 'network' | 'utxoNode'>[];
   readonly guard: Pick<RestoreGuard, 'ensureTrusted' | 'startPayout'>;
-  readonly beforePayout: BeforePayout;
+  readonly whyHeld: WhyHeld;
   readonly log: Logger;
 }
 

@@ -141,10 +141,8 @@ async function insert(
   // Two exports of one merchant wait for each other.
   await deps.ledger.balance(transaction, mode, wallet.currency.code, { kind: 'available', merchantId });
   await ensureStillFree(transaction, chosen);
-  for (const row of payable) {
-    const reason = await deps.beforePayout(transaction, row);
-    if (reason !== undefined) throw invalidState(`The transfer ${row.id} must not be paid now. ${reason}`);
-  }
+  for (const [id, reason] of await deps.whyHeld(transaction, payable))
+    throw invalidState(`The transfer ${id} must not be paid now. ${reason}`);
   const psbt: PsbtTable = {
     id: deps.newId(),
     merchant_id: merchantId,

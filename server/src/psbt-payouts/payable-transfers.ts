@@ -41,13 +41,9 @@ export async function pickTransfers(
   }
   const chosen = transferIds ? waiting.filter(({ id }) => transferIds.includes(id)) : waiting;
   const amount = amountIn(wallet.currency);
-  const skipped: SkippedTransfer[] = [];
-  const due: PayableTransfer[] = [];
-  for (const row of chosen) {
-    const reason = await deps.beforePayout(deps.database.reader, row);
-    if (reason === undefined) due.push(row);
-    else skipped.push({ id: row.id, reason });
-  }
+  const held = await deps.whyHeld(deps.database.reader, chosen);
+  const skipped: SkippedTransfer[] = [...held].map(([id, reason]) => ({ id, reason }));
+  const due = chosen.filter(({ id }) => !held.has(id));
   const payable = due.filter((row) => {
     const { script, amount: asked } = outputTo(row, wallet);
     const smallest = dustLimit(script, wallet.family);

@@ -15,7 +15,12 @@ const reaches: Readonly<Record<KeyScope | Role, Readonly<Record<string, Reach>>>
   verify: { payments: 'read', transactions: 'read' },
   refunds: { payments: 'read', transactions: 'read', refunds: 'all' },
   owner: { '*': 'all' },
-  manager: { '*': 'all', team: 'read' },
+  // What a wallet may still send, an owner alone lets go without a proof.
+  manager: {
+    '*': 'all',
+    team: 'read',
+    payoutExports: ['list', 'create', 'write', 'handOver', 'keepAnswer', 'release', 'explain'],
+  },
   // Answers payers. What a refund pays, somebody else approves.
   support: {
     ...own,

@@ -48,7 +48,8 @@ export async function compareWithChain(deps: TreasuryContext, network: EvmConnec
   return { height, checked: forwarders.length, differences, treasuries: ofTreasuries };
 }
 
-async function inTreasuries(reader: Reader, { mode, network }: NetworkRef, currency: string) {
+/** What the books have in all treasuries of a network, in units. */
+export async function inTreasuries(reader: Reader, { mode, network }: NetworkRef, currency: string) {
   const rows = await reader
     .selectFrom('ledger_accounts')
     .select('balance')

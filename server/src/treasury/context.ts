@@ -9,14 +9,14 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { AuditLog } from '../merchants/audit-log.js';
 import type { RateSource } from '../money/rates.js';
 import type { RestoreGuard } from '../restore/guard.js';
-import type { BeforePayout } from '../withdrawals/deps.js';
+import type { WhyHeld } from '../withdrawals/deps.js';
 import type { Transfers } from '../withdrawals/transfers.js';
 
 export interface TreasuryDeps extends RoomDeps {
   readonly rates: RateSource;
   readonly ledger: Ledger;
   readonly depositKeys: DepositKeys;
-  readonly transfers: Pick<Transfers, 'settle' | 'unsettle'>;
+  readonly transfers: Pick<Transfers, 'settle' | 'settleAnyway' | 'unsettle'>;
   readonly auditLog: AuditLog;
   /** Whether sums, in units of their currencies, are together worth so much that two nodes must agree. */
   readonly isCrossChecked: (
@@ -24,7 +24,7 @@ export interface TreasuryDeps extends RoomDeps {
     stake: readonly { readonly units: bigint; readonly currency: string }[],
   ) => boolean;
   readonly guard: RestoreGuard;
-  readonly beforePayout: BeforePayout;
+  readonly whyHeld: WhyHeld;
   /** The real networks of all kinds. */
   readonly connected: readonly ConnectedNetwork[];
   /** The files of the key that pays for sweeps, and of its password. */

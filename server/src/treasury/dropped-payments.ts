@@ -1,6 +1,6 @@
 /**
  * Takes back what treasuries paid in blocks that were dropped after they had been final. The transfer waits again, and stays
- * reserved: its transaction may get into a block once more, until the nonce is used up.
+ * reserved: its transaction may get into a block once more, until the nonce is used up. What settled none is forgotten.
  */
 import { readCursor as readScan, readScannedBlocks } from '../scanning/cursors.js';
 import type { NetworkRef } from '../chains/chain.js';
@@ -22,11 +22,11 @@ export async function takeBackDropped(
 ): Promise<void> {
   const { reader } = deps.database;
   const place = placeOf(on);
-  const settled = await store.settledPayments(reader, place, from);
-  if (settled.length === 0) return;
+  const paid = await store.paymentsFrom(reader, place, from);
+  if (paid.length === 0) return;
   const scan = await readScan(reader, place);
   const scanned = new Map((await readScannedBlocks(reader, place)).map(({ height, hash }) => [height, hash]));
-  for (const payment of settled) {
+  for (const payment of paid) {
     const now = scanned.get(payment.block_height);
     if (!scan || now === undefined || now === payment.block_hash) continue;
     const found = await findAgain(on, payment.tx_hash, scan.height, signal);
@@ -57,15 +57,19 @@ async function findAgain(on: EvmConnected, txHash: string, height: number, signa
 async function takeBack(
   deps: TreasuryContext,
   place: NetworkRef,
-  payment: TreasuryPaymentTable & { readonly transfer_id: string },
+  payment: TreasuryPaymentTable,
 ): Promise<void> {
   const { transfer_id: id, tx_hash: txHash, block_height: height } = payment;
   const taken = await deps.database.write(async (transaction) => {
     const cursor = await store.lockCursor(transaction, place);
     if (!(await store.deletePayment(transaction, payment))) return undefined;
-    const transfer = await deps.transfers.unsettle(transaction, id, txHash);
-    if (transfer && !(await findExportOf(transaction, transfer.id)))
-      await hold(deps, transaction, [transfer], 'treasury watcher');
+    const transfer = id === null ? undefined : await deps.transfers.unsettle(transaction, id, txHash);
+    if (transfer?.status === 'pending') {
+      if (!(await findExportOf(transaction, transfer.id)))
+        await hold(deps, transaction, [transfer], 'treasury watcher');
+      // What was one too many may have paid it.
+      await store.mayBeFor(transaction, transfer);
+    }
     await takeBackGas(deps, transaction, place, txHash);
     // The blocks that have come instead are read once more, now that the transfer waits.
     await store.moveCursor(transaction, place, Math.min(cursor, height - 1));
@@ -74,6 +78,8 @@ async function takeBack(
   if (!taken) return;
   deps.log.error(
     { ...place, transfer: id, txHash },
-    'The network has dropped the block in which the treasury paid a transfer. It waits again and stays reserved: if the wallet sent something else with the nonce, use "transfers release"',
+    taken.status === 'failed'
+      ? 'The network has dropped the block in which the treasury paid a transfer once more. That payment is gone, and was given back'
+      : 'The network has dropped the block in which the treasury paid a transfer. It waits again and stays reserved: if the wallet sent something else with the nonce, use "transfers release"',
   );
 }

@@ -5,21 +5,25 @@ import { actorOf } from '../merchants/audit-log.js';
 import type { Currencies } from '../money/currencies.js';
 import { isoTime } from '../shared/clock.js';
 import { groupBy } from '../shared/group-by.js';
-import { invalidField } from '../shared/problem.js';
 import type { EvmConnected } from './context.js';
 import type { PayoutExport } from './payout-exports.js';
 import type { Treasury } from './treasury.js';
 
 export function createPayoutExportHandlers(
-  { payoutExports, walletHandOver }: Pick<Treasury, 'payoutExports' | 'walletHandOver'>,
+  {
+    payoutExports,
+    walletHandOver,
+    outflows,
+  }: Pick<Treasury, 'payoutExports' | 'walletHandOver' | 'outflows'>,
   currencies: Pick<Currencies, 'known'>,
 ): Pick<Handlers<PayoutsApi>, 'payoutExports'> {
   return {
     payoutExports: {
       async list(_input, { caller }) {
-        const [waiting, reserved] = await Promise.all([
+        const [waiting, reserved, left] = await Promise.all([
           payoutExports.waiting(caller),
           payoutExports.list(caller),
+          outflows.list(caller),
         ]);
         const exports = [...groupBy(reserved, (row) => row.export_id)].map(([id, rows]) => ({
           id,
@@ -33,7 +37,11 @@ export function createPayoutExportHandlers(
             amount: fromUnits(BigInt(amount), currencies.known(currency).decimals),
           })),
         }));
-        return { data: { waiting, exports } };
+        const unexplained = left.map(({ tx_hash: txHash, treasury, address, currency, ...row }) => ({
+          ...{ network: row.network, txHash, treasury, address, currency, paidAt: isoTime(row.paid_at) },
+          amount: fromUnits(BigInt(row.amount), currencies.known(currency).decimals),
+        }));
+        return { data: { waiting, exports, unexplained } };
       },
 
       async create({ body }, { caller, signal }) {
@@ -42,8 +50,8 @@ export function createPayoutExportHandlers(
         return { data: viewFile(on, made) };
       },
 
-      async write({ params }, { caller }) {
-        const { on, ...written } = await payoutExports.retrieve(caller, params.export_id);
+      async write({ params }, { caller, signal }) {
+        const { on, ...written } = await payoutExports.retrieve(caller, params.export_id, undefined, signal);
         return { data: viewFile(on, written) };
       },
 
@@ -53,28 +61,37 @@ export function createPayoutExportHandlers(
         return { data: undefined };
       },
 
-      async keepAnswer({ params, body }, { caller }) {
+      async keepAnswer({ params, body }, { caller, signal }) {
         const given = { exportId: params.export_id, ...body };
-        await walletHandOver.keepAnswer(caller, given, actorOf(caller));
+        await walletHandOver.keepAnswer(caller, given, actorOf(caller), signal);
         return { data: undefined };
       },
 
-      async release({ params, body: { nonce, isUnsent } }, { caller, signal }) {
-        if (nonce === undefined && !isUnsent) {
-          throw invalidField('nonce', 'Give the nonce, or say with isUnsent that nothing can be sent');
-        }
+      async release({ params, body: { nonce } }, { caller, signal }) {
         const transfers = await payoutExports.find(params.export_id, caller);
-        await payoutExports.release(transfers, nonce, actorOf(caller), signal);
+        await payoutExports.release(transfers, { nonce }, actorOf(caller), signal);
         return { data: { transfers: transfers.map(({ id }) => id) } };
+      },
+
+      async decide({ params, body: { reason } }, { caller, signal }) {
+        const transfers = await payoutExports.find(params.export_id, caller);
+        await payoutExports.release(transfers, { decision: reason }, actorOf(caller), signal);
+        return { data: { transfers: transfers.map(({ id }) => id) } };
+      },
+
+      async explain({ body }, { caller }) {
+        const explained = await outflows.explain(caller, body, actorOf(caller));
+        return { data: { payments: explained } };
       },
     },
   };
 }
 
-function viewFile({ network, chainId }: EvmConnected, { id, transfers, leftOut, safe }: PayoutExport) {
+function viewFile({ network, chainId }: EvmConnected, { id, transfers, leftOut, held, safe }: PayoutExport) {
   return {
     ...{ export: id ?? null, network: network.code, chainId, safe },
     transfers: [...transfers],
     leftOut: leftOut.map((one) => ({ id: one.id, paidBy: [...one.paidBy] })),
+    held: [...held],
   };
 }

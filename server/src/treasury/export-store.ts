@@ -8,6 +8,18 @@ import { within } from '../db/rows.js';
 import type { Scope, Within } from '../shared/scope.js';
 import { unheldTransfers } from '../withdrawals/waiting-transfers.js';
 
+/** What is known of the wallet that an export is for. */
+export type HeldExport = Pick<
+  ReservedTransfer,
+  'export_id' | 'account' | 'first_nonce' | 'handed_at' | 'handed_nonce' | 'wallet_answer'
+>;
+
+/** The account that an export is for, and its next nonce; undefined if nobody can tell that. */
+export interface Payer {
+  readonly account: string;
+  readonly nonce: number | undefined;
+}
+
 /** A transfer that waits, and what it was exported as. */
 export type ReservedTransfer = Awaited<ReturnType<typeof reservedTransfers>>[number];
 
@@ -23,6 +35,8 @@ export function reservedTransfers(reader: Reader, of: Within) {
       'transfer_exports.actor as exported_by',
       // Real time.
       'transfer_exports.created_at as exported_at',
+      'transfer_exports.account',
+      'transfer_exports.first_nonce',
       'transfer_exports.handed_at',
       'transfer_exports.handed_nonce',
       'transfer_exports.wallet_answer',
@@ -76,7 +90,8 @@ export const unclearTransfers = (reader: Reader, of: Within): Promise<TransferTa
           .whereRef('paid.address', '=', 'transfers.address')
           .whereRef('paid.amount', '=', 'transfers.amount')
           .where('paid.is_certain', '=', 0)
-          .where('paid.transfer_id', 'is', null),
+          .where('paid.transfer_id', 'is', null)
+          .where('paid.noted_at', 'is', null),
       ),
     )
     .execute();
@@ -103,13 +118,19 @@ export const countUnheld = (reader: Reader, scope: Scope) =>
     .orderBy('network')
     .execute();
 
+/** @param payers by merchant; none if it is not known which wallet has them */
 export async function insertExports(
   transaction: Transaction,
   made: Pick<TransferExportTable, 'id' | 'actor' | 'created_at'>,
   transfers: readonly TransferTable[],
+  payers: ReadonlyMap<string, Payer>,
 ): Promise<void> {
-  const unhanded = { released_at: null, handed_at: null, handed_nonce: null, wallet_answer: null };
-  const rows = transfers.map(({ id }) => ({ ...made, transfer_id: id, ...unhanded }));
+  const unhanded = { handed_at: null, handed_nonce: null, wallet_answer: null };
+  const rows = transfers.map(({ id, merchant_id: merchantId }) => ({
+    ...{ ...made, transfer_id: id, released_at: null, released_nonce: null, ...unhanded },
+    account: payers.get(merchantId)?.account ?? null,
+    first_nonce: payers.get(merchantId)?.nonce ?? null,
+  }));
   for (const chunk of chunksOf(rows))
     await transaction.insertInto('transfer_exports').values(chunk).execute();
 }
@@ -135,40 +156,44 @@ async function updateHeld(
   return count;
 }
 
-export const releaseExports = (transaction: Transaction, transferIds: readonly string[], now: number) =>
-  updateHeld(transaction, transferIds, { released_at: now });
+/** @param nonce that proves it; null for a decision */
+export const releaseExports = (
+  transaction: Transaction,
+  transferIds: readonly string[],
+  now: number,
+  nonce: number | null,
+) => updateHeld(transaction, transferIds, { released_at: now, released_nonce: nonce });
 
 /** @returns how many were free to be handed over */
 export const handOver = (
   transaction: Transaction,
   exportId: string,
   transferIds: readonly string[],
-  handed: { readonly handed_at: number; readonly handed_nonce: number },
+  handed: Pick<TransferExportTable, 'account' | 'handed_at' | 'handed_nonce'>,
 ): Promise<number> =>
   updateHeld(transaction, transferIds, handed, (e) => e.and({ id: exportId, handed_at: null }));
 
-/** Keeps what the wallet answered; null: it refused, and nothing was sent. A hash is never replaced. */
+/**
+ * Keeps what the wallet answered. Null: the page says that it refused, and it may be asked again; what it was asked with stays, since
+ * nobody but the chain can tell that it has sent nothing.
+ * @param before what was kept until now
+ */
 export function keepAnswer(
   transaction: Transaction,
   exportId: string,
-  transferIds: readonly string[],
+  transferId: string,
   answer: string | null,
+  before: string | null,
 ): Promise<number> {
-  const changes = answer === null ? { handed_at: null, handed_nonce: null } : { wallet_answer: answer };
-  return updateHeld(transaction, transferIds, changes, (e) =>
+  const changes = answer === null ? { handed_at: null } : { wallet_answer: answer };
+  return updateHeld(transaction, [transferId], changes, (e) =>
     e.and([
       e('id', '=', exportId),
       e('handed_at', 'is not', null),
-      e.or([
-        e('wallet_answer', 'is', null),
-        ...(answer === null ? [] : [e('wallet_answer', 'not like', hashPattern)]),
-      ]),
+      before === null ? e('wallet_answer', 'is', null) : e('wallet_answer', '=', before),
     ]),
   );
 }
-
-/** 32 bytes in hexadecimal digits. */
-const hashPattern = `0x${'_'.repeat(64)}`;
 
 const held = (reader: Reader) =>
   reader.selectFrom('transfer_exports').where('transfer_exports.released_at', 'is', null);

@@ -4,6 +4,7 @@
  */
 import type { Input, PayoutsApi } from 'crypto-checkout/contract';
 import type { TransferTable } from '../db/schema.js';
+import { NodesUnavailable } from '../rpc/node-error.js';
 import { invalidField, invalidState, orNotFound } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
 import { lockTransfers } from '../withdrawals/waiting-transfers.js';
@@ -12,7 +13,8 @@ import { networkAt, type EvmConnected, type TreasuryContext } from './context.js
 import { ensureDue } from './payout-exports.js';
 import { readOwners } from './owners.js';
 import { readSeenGroups } from './seen-payments.js';
-import { isHash, nextNonce } from './used-nonce.js';
+import { isHash, judgeHash } from './reported-hash.js';
+import { leastNonce } from './used-nonce.js';
 
 type HandOver = Input<PayoutsApi['payoutExports']['handOver']>['body'] & { readonly exportId: string };
 type WalletAnswer = Input<PayoutsApi['payoutExports']['keepAnswer']>['body'] & { readonly exportId: string };
@@ -39,6 +41,23 @@ export function createHandOver(deps: TreasuryContext) {
     }
   }
 
+  /** Problem: `validation_error` if a node shows that a transaction pays something else. */
+  async function ensurePays(
+    on: EvmConnected | undefined,
+    rows: readonly store.ReservedTransfer[],
+    answer: string | null,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (!on || answer === null || !isHash(answer)) return;
+    const judged = await judgeHash(on, rows, answer, signal).catch((error: unknown) => {
+      // What a wallet has answered must not be lost because nobody can look it up now.
+      if (error instanceof NodesUnavailable) return undefined;
+      throw error;
+    });
+    if (judged?.verdict === 'other')
+      throw invalidField('answer', 'This transaction does not pay these transfers');
+  }
+
   return {
     /**
      * Marks transfers of an export. Problems: `not_found`; `validation_error` if the
@@ -63,13 +82,21 @@ export function createHandOver(deps: TreasuryContext) {
       if (!treasuriesOf(merchantId).includes(from.toLowerCase())) {
         throw invalidField('from', 'Is no treasury of the shop: what another account pays does not settle');
       }
+      const other = rows.find(
+        ({ account, handed_nonce: nonce }) => nonce !== null && account?.toLowerCase() !== from.toLowerCase(),
+      );
+      if (other) {
+        throw invalidState(
+          `The wallet of ${other.account ?? 'another account'} was asked to send one of these before, and nobody but the chain can tell that it has not. Ask that one again`,
+        );
+      }
       await ensureUnpaid(on, rows, reserved, signal);
-      const nonce = await on.evm.run((node) => nextNonce(node, from, 'latest'), signal);
+      const nonce = await leastNonce(on, from, signal);
       await database.write(async (transaction) => {
         await deps.guard.startPayout(transaction, mode);
         const locked = await lockTransfers(transaction, transfers);
-        await ensureDue(deps, transaction, rows);
-        const marks = { handed_at: clock.real(), handed_nonce: nonce ?? 0 };
+        await ensureDue(deps, transaction, rows, exportId);
+        const marks = { account: from, handed_at: clock.real(), handed_nonce: nonce ?? 0 };
         const count = await store.handOver(transaction, exportId, transfers, marks);
         if (count < rows.length || rows.some(({ id }) => locked.get(id)?.status !== 'pending')) {
           throw invalidState(
@@ -83,32 +110,48 @@ export function createHandOver(deps: TreasuryContext) {
       });
     },
 
-    /** Keeps what the wallet answered, in place of nothing or of the id of a batch. Problems: `not_found`, `invalid_state`. */
+    /**
+     * Keeps what the wallet answered, in place of nothing, of the id of a batch, or of a hash that no node shows to pay these.
+     * Problems: `not_found`, `invalid_state`; `validation_error` if a node shows that the transaction pays something else.
+     * @throws NodesUnavailable if a hash is kept that nobody can look up now
+     */
     async keepAnswer(
       scope: Scope,
       { exportId, transfers, answer }: WalletAnswer,
       actor: string,
+      signal: AbortSignal,
     ): Promise<void> {
+      const { reader } = database;
       const kept = answer !== null && isHash(answer) ? answer.toLowerCase() : answer;
+      const isKnown = await store.isExported(reader, scope, exportId, transfers);
+      orNotFound(isKnown || undefined, 'export with these transfers');
+      const rows = (await store.reservedTransfers(reader, scope)).filter(
+        (row) => row.export_id === exportId && transfers.includes(row.id),
+      );
+      const changed = rows.filter((row) => row.wallet_answer !== kept || kept === null);
+      const [first] = changed;
+      // The watcher may have settled it already, and then nothing needs to be known.
+      if (!first) return;
+      const refused = () =>
+        invalidState('No wallet was asked to send some of these transfers, or another answer is kept');
+      const on = networkAt(deps, first);
+      await ensurePays(on, rows, kept, signal);
+      for (const row of changed) {
+        const { wallet_answer: before } = row;
+        if (before === null || !isHash(before)) continue;
+        if (kept === null || !isHash(kept) || !on) throw refused();
+        if ((await judgeHash(on, [row], before, signal)).verdict === 'pays') throw refused();
+      }
       await database.write(async (transaction) => {
-        const isKnown = await store.isExported(transaction, scope, exportId, transfers);
-        orNotFound(isKnown || undefined, 'export with these transfers');
-        const rows = (await store.reservedTransfers(transaction, scope)).filter(
-          (row) => row.export_id === exportId && transfers.includes(row.id),
-        );
-        const changed = rows.filter((row) => row.wallet_answer !== kept || kept === null);
-        // The watcher may have settled it already, and then nothing needs to be known.
-        if (changed.length === 0) return;
-        const ids = changed.map((row) => row.id);
-        if ((await store.keepAnswer(transaction, exportId, ids, kept)) < changed.length) {
-          throw invalidState(
-            'No wallet was asked to send some of these transfers, or another answer is kept',
-          );
+        for (const { id, wallet_answer: before } of changed) {
+          if ((await store.keepAnswer(transaction, exportId, id, kept, before)) === 0) throw refused();
         }
+        const befores = [...new Set(changed.flatMap((row) => row.wallet_answer ?? []))];
         await auditLog.record(transaction, {
           ...{ merchantId: scope.merchantId, mode: scope.mode, actor },
           ...{ action: 'transfer.wallet_answered', subjectId: exportId },
-          after: { answer: kept, transfers: ids },
+          ...(befores.length > 0 && { before: { answer: befores.join(', ') } }),
+          after: { answer: kept, transfers: changed.map((row) => row.id) },
         });
       });
     },

@@ -10,13 +10,13 @@ import { invalidField, invalidState, orNotFound } from '../shared/problem.js';
 import type { Mode, Scope, Within } from '../shared/scope.js';
 import { lockTransfers } from '../withdrawals/waiting-transfers.js';
 import * as store from './export-store.js';
-import type { ReservedTransfer } from './export-store.js';
+import type { HeldExport, ReservedTransfer } from './export-store.js';
 import { networkAt, placeOf, type EvmConnected, type TreasuryContext } from './context.js';
-import { readOwners } from './owners.js';
+import { listTreasuries, readOwners } from './owners.js';
 import { writePayouts, type WrittenPayouts } from './payout-file.js';
-import { readSeenGroups, readStoredGroups } from './seen-payments.js';
-import { ensureNoncePassed, ensureUnsent } from './used-nonce.js';
-import { deleteUnclear } from './watch-store.js';
+import { canBeFor, readSeenGroups, readStoredGroups } from './seen-payments.js';
+import { ensureNoncePassed, ensureNotSeen, ensurePossible, leastNonce } from './used-nonce.js';
+import { noteUnclear } from './watch-store.js';
 
 export interface PayoutExport extends WrittenPayouts {
   /** Undefined if there was nothing to export. */
@@ -28,8 +28,10 @@ export interface PayoutExport extends WrittenPayouts {
 }
 
 /** A transfer that an export holds, or one that may be paid, and no node could tell: no export need hold that. */
-type Releasable = TransferTable &
-  Partial<Pick<ReservedTransfer, 'export_id' | 'handed_at' | 'handed_nonce' | 'wallet_answer'>>;
+type Releasable = TransferTable & Partial<HeldExport>;
+
+/** Why transfers are let go that a wallet may have: a nonce that is used up, or what somebody has decided, in their words. */
+export type ReleaseReason = { readonly nonce: number } | { readonly decision: string };
 
 /** Reserves transfers that nobody exported, because a wallet may have paid them all the same. */
 export const hold = (
@@ -38,19 +40,24 @@ export const hold = (
   transfers: readonly TransferTable[],
   actor: string,
 ): Promise<void> =>
-  store.insertExports(transaction, { id: newId(), actor, created_at: clock.real() }, transfers);
+  store.insertExports(transaction, { id: newId(), actor, created_at: clock.real() }, transfers, new Map());
 
-/** Problem: `invalid_state` if one of the transfers must not be paid now. */
+/** Problem: `invalid_state` if one of the transfers must not be paid now. @param exportId of theirs, if they are in one */
 export async function ensureDue(
-  { beforePayout }: Pick<TreasuryContext, 'beforePayout'>,
-  reader: Reader,
+  { ledger, whyHeld }: Pick<TreasuryContext, 'ledger' | 'whyHeld'>,
+  transaction: Transaction,
   transfers: readonly TransferTable[],
+  exportId?: string,
 ): Promise<void> {
-  for (const transfer of transfers) {
-    const reason = await beforePayout(reader, transfer);
-    if (reason !== undefined)
-      throw invalidState(`The transfer ${transfer.id} must not be paid now. ${reason}`);
-  }
+  const locks = transfers.map((row) => [row.merchant_id, row.mode, row.currency] as const);
+  const inOrder = [...new Map(locks.map((lock) => [lock.join('/'), lock])).entries()].sort(([a], [b]) =>
+    a < b ? -1 : 1,
+  );
+  // Whatever confirms or reverses a deposit waits until the transaction ends.
+  for (const [, [merchantId, mode, currency]] of inOrder)
+    await ledger.balance(transaction, mode, currency, { kind: 'available', merchantId });
+  for (const [id, reason] of await whyHeld(transaction, transfers, exportId))
+    throw invalidState(`The transfer ${id} must not be paid now. ${reason}`);
 }
 
 export function createPayoutExports(deps: TreasuryContext) {
@@ -60,6 +67,7 @@ export function createPayoutExports(deps: TreasuryContext) {
     on: EvmConnected,
     made: Pick<TransferExportTable, 'id' | 'actor' | 'created_at'>,
     transfers: readonly TransferTable[],
+    payers: ReadonlyMap<string, store.Payer>,
   ): Promise<void> {
     const place = placeOf(on);
     const { mode, network } = place;
@@ -70,14 +78,18 @@ export function createPayoutExports(deps: TreasuryContext) {
       // Another command may have taken some of it meanwhile, or the watcher has read its payment.
       const unheld = new Set((await store.unheldOn(transaction, place)).map(({ id }) => id));
       const groups = await readStoredGroups(deps, transaction, place);
-      const paid = new Set(groups.flatMap(({ waiting }) => waiting.map(({ id }) => id)));
+      const paid = new Set(
+        groups.flatMap(({ waiting, paid: payments }) =>
+          waiting.filter((row) => payments.some((one) => canBeFor(deps, one, row))).map(({ id }) => id),
+        ),
+      );
       if (ids.some((id) => !unheld.has(id) || paid.has(id))) {
         throw invalidState(
           'Some of these transfers have been taken by another command or paid meanwhile. Run the export again',
         );
       }
       await ensureDue(deps, transaction, transfers);
-      await store.insertExports(transaction, made, transfers);
+      await store.insertExports(transaction, made, transfers, payers);
       for (const [merchantId, own] of groupBy(transfers, (row) => row.merchant_id)) {
         await auditLog.record(transaction, {
           ...{ merchantId, mode, actor: made.actor, action: 'transfer.exported', subjectId: made.id },
@@ -87,22 +99,55 @@ export function createPayoutExports(deps: TreasuryContext) {
     });
   }
 
-  async function pickDue(reader: Reader, transfers: readonly TransferTable[]) {
-    const free: TransferTable[] = [];
-    const held: { id: string; reason: string }[] = [];
-    for (const transfer of transfers) {
-      const reason = await deps.beforePayout(reader, transfer);
-      if (reason === undefined) free.push(transfer);
-      else held.push({ id: transfer.id, reason });
+  /**
+   * Which of these can be written for a wallet now: not what a treasury seems to have paid, nor what must not be paid.
+   * @throws NodesUnavailable; Problem `invalid_state` while the watcher is behind
+   */
+  async function pickDue<Row extends TransferTable>(
+    on: EvmConnected,
+    transfers: readonly Row[],
+    exportId: string | undefined,
+    signal: AbortSignal,
+  ) {
+    const groups = await readSeenGroups(deps, on, transfers, signal);
+    const leftOut = transfers.flatMap((transfer) => {
+      const { id } = transfer;
+      const group = groups.find(({ waiting }) => waiting.some((row) => row.id === id));
+      const paid = group?.paid.filter((row) => canBeFor(deps, row, transfer)) ?? [];
+      return paid.length === 0 ? [] : { id, paidBy: paid.map((row) => row.tx_hash) };
+    });
+    const unpaid = transfers.filter(({ id }) => !leftOut.some((one) => one.id === id));
+    const reasons = await deps.whyHeld(database.reader, unpaid, exportId);
+    return {
+      leftOut,
+      free: unpaid.filter(({ id }) => !reasons.has(id)),
+      held: [...reasons].map(([id, reason]) => ({ id, reason })),
+    };
+  }
+
+  /** By merchant, the account that the file is for, and its next nonce. @throws NodesUnavailable */
+  async function payersOf(
+    on: EvmConnected,
+    transfers: readonly TransferTable[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, store.Payer>> {
+    const payers = new Map<string, store.Payer>();
+    for (const merchantId of new Set(transfers.map((row) => row.merchant_id))) {
+      const keys = await listTreasuries(deps, database.reader, on.network.mode, merchantId);
+      const account = keys.find(({ state }) => state === 'in_use')?.treasury;
+      if (account === undefined) continue;
+      payers.set(merchantId, { account, nonce: await leastNonce(on, account, signal) });
     }
-    return { free, held };
+    return payers;
   }
 
   /** @param groups payments that have settled no transfer yet, and the transfers that wait */
   function refuseIfPaid(transfer: TransferTable, groups: Awaited<ReturnType<typeof readSeenGroups>>): void {
     const group = groups.find(({ waiting }) => waiting.some(({ id }) => id === transfer.id));
+    if (!group?.paid.some((row) => canBeFor(deps, row, transfer))) return;
+    const able = group.waiting.filter((one) => group.paid.some((row) => canBeFor(deps, row, one)));
     // If another transfer alike is left for each payment, it does not matter which of them fails.
-    if (!group || group.paid.length < group.waiting.length) return;
+    if (group.paid.length < able.length) return;
     const hashes = group.paid.map((row) => row.tx_hash).join(', ');
     throw invalidState(
       group.paid.some((row) => row.is_certain === 0)
@@ -127,22 +172,15 @@ export function createPayoutExports(deps: TreasuryContext) {
       await deps.guard.ensureTrusted(reader, on.network.mode);
       const place = placeOf(on);
       const waiting = await store.unheldOn(reader, place, merchantId);
-      const paidBy = new Map(
-        (await readSeenGroups(deps, on, waiting, signal)).flatMap((group) =>
-          group.waiting.map(({ id }) => [id, group.paid.map((row) => row.tx_hash)]),
-        ),
-      );
-      const leftOut = waiting.flatMap(({ id }) => {
-        const hashes = paidBy.get(id);
-        return hashes ? { id, paidBy: hashes } : [];
-      });
-      const unpaid = waiting.filter(({ id }) => !paidBy.has(id));
-      const { free, held } = await pickDue(reader, unpaid);
+      const { free, held, leftOut } = await pickDue(on, waiting, undefined, signal);
       const id = free.length === 0 ? undefined : newId();
       const createdAt = clock.real();
       // Before they are reserved: what no call can pay is refused here.
       const written = writePayouts(on, { id, createdAt }, free, currencies);
-      if (id !== undefined) await reserve(on, { id, actor, created_at: createdAt }, free);
+      if (id !== undefined) {
+        const payers = await payersOf(on, free, signal);
+        await reserve(on, { id, actor, created_at: createdAt }, free, payers);
+      }
       return { id, leftOut, held, ...written };
     },
 
@@ -162,14 +200,17 @@ export function createPayoutExports(deps: TreasuryContext) {
     },
 
     /**
-     * What still waits of an export, and was handed to no wallet in the browser, to be written once more. Problems: `not_found`;
-     * `invalid_state` if nothing is left, or if it is of another network, where the same calls would pay with other tokens.
+     * What still waits of an export, and was handed to no wallet in the browser, to be written once more: by the same checks as the
+     * first time. Problems: `not_found`; `invalid_state` if nothing is left, while the watcher is behind, or if it is of another
+     * network, where the same calls would pay with other tokens.
      * @param expected the network that it must be of; any if it is undefined
+     * @throws NodesUnavailable
      */
     async retrieve(
       scope: Within,
       id: string,
-      expected?: EvmConnected,
+      expected: EvmConnected | undefined,
+      signal: AbortSignal,
     ): Promise<PayoutExport & { readonly on: EvmConnected }> {
       const rows = (await store.reservedTransfers(database.reader, scope)).filter(
         (row) => row.export_id === id,
@@ -182,14 +223,16 @@ export function createPayoutExports(deps: TreasuryContext) {
           `The export is of ${first.network} (${first.mode} mode), not of ${expected.network.code} (${expected.network.mode} mode)`,
         );
       }
-      const free = rows.filter((row) => row.handed_at === null);
-      if (free.length === 0) {
+      await deps.guard.ensureTrusted(database.reader, on.network.mode);
+      const unhanded = rows.filter((row) => row.handed_at === null);
+      if (unhanded.length === 0) {
         throw invalidState(
           'These transfers were handed to a wallet in the browser, which may send them: a file would pay them twice',
         );
       }
       const made = { id, createdAt: first.exported_at };
-      return { id, leftOut: [], held: [], on, ...writePayouts(on, made, free, currencies) };
+      const { free, held, leftOut } = await pickDue(on, unhanded, id, signal);
+      return { id, leftOut, held, on, ...writePayouts(on, made, free, currencies) };
     },
 
     /** Transfers of live mode that wait for a wallet, older than a time, and are in no export or PSBT. */
@@ -232,22 +275,27 @@ export function createPayoutExports(deps: TreasuryContext) {
     },
 
     /**
-     * Lets transfers be exported again, or fail. A payment that may have been one of theirs is forgotten.
-     * @param nonce the highest one with which the wallet signed the export: it must be used up in blocks that were read.
-     * Undefined if the operator knows that the wallet will not send it. Problem: `invalid_state`
+     * Lets transfers be exported again, or fail. What is paid of them all the same is booked. A payment that may have been one of
+     * theirs, and no node could tell, is set aside.
+     * @param why by a nonce, the highest one with which the wallet signed the export: the account must have used it up in blocks
+     * that were read, and it must be one that it can have signed with. A decision is refused only if a node has the transaction.
+     * Problem: `invalid_state`
      */
     async release(
       transfers: readonly Releasable[],
-      nonce: number | undefined,
+      why: ReleaseReason,
       actor: string,
       signal: AbortSignal,
     ): Promise<void> {
+      const nonce = 'nonce' in why ? why.nonce : null;
       for (const transfer of transfers) {
         const on = networkAt(deps, transfer);
-        await ensureUnsent(on, transfer, nonce, signal);
-        if (nonce === undefined) continue;
+        await ensureNotSeen(on, transfer, signal);
+        if (nonce === null) continue;
+        ensurePossible(transfer, nonce);
         const { treasuriesOf } = await readOwners(deps, database.reader, transfer.mode);
-        await ensureNoncePassed(database.reader, on, treasuriesOf(transfer.merchant_id), nonce, signal);
+        const accounts = transfer.account ? [transfer.account] : treasuriesOf(transfer.merchant_id);
+        await ensureNoncePassed(database.reader, on, accounts, nonce, signal);
       }
       await database.write(async (transaction) => {
         await lockTransfers(
@@ -260,20 +308,24 @@ export function createPayoutExports(deps: TreasuryContext) {
           const isSame =
             held?.id === transfer.export_id &&
             (held?.handed_at ?? null) === (transfer.handed_at ?? null) &&
+            (held?.handed_nonce ?? null) === (transfer.handed_nonce ?? null) &&
             (held?.wallet_answer ?? null) === (transfer.wallet_answer ?? null);
           if (!isSame) {
             throw invalidState(
               `Another export or a wallet has taken the transfer ${transfer.id} meanwhile. Look again`,
             );
           }
-          await store.releaseExports(transaction, [transfer.id], clock.real());
+          const now = clock.real();
+          await store.releaseExports(transaction, [transfer.id], now, nonce);
           const { treasuriesOf } = await readOwners(deps, transaction, transfer.mode);
-          await deleteUnclear(transaction, transfer, treasuriesOf(transfer.merchant_id));
+          const note = 'decision' in why ? why.decision : `The nonce ${why.nonce} is used up`;
+          const said = { note, noted_by: actor, noted_at: now };
+          await noteUnclear(transaction, transfer, treasuriesOf(transfer.merchant_id), said);
           await auditLog.record(transaction, {
             ...{ merchantId: transfer.merchant_id, mode: transfer.mode, actor },
             ...{ action: 'transfer.released', subjectId: transfer.id },
             before: { export: held?.id ?? null },
-            after: { export: null, usedNonce: nonce ?? null },
+            after: { export: null, ...('nonce' in why ? { usedNonce: nonce } : { decision: why.decision }) },
           });
         }
       });

@@ -42,7 +42,8 @@ function linkOf(address: string, call: WalletCall, chainId: number): string {
   return `ethereum:${call.to}@${chainId}/transfer?address=${address}&uint256=${amount}`;
 }
 
-function payoutCall({ chainAssets }: EvmConnected, row: TransferTable): WalletCall {
+/** Problem: `invalid_state`. */
+export function payoutCall({ chainAssets }: EvmConnected, row: TransferTable): WalletCall {
   const asset = chainAssets[row.currency];
   const amount = asset && toChain(asset, BigInt(row.amount));
   if (amount === undefined) {

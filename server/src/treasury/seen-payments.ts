@@ -9,6 +9,8 @@ import type { Reader } from '../db/engine.js';
 import { NodeError } from '../rpc/node-error.js';
 import type { TransferTable, TreasuryPaymentTable } from '../db/schema.js';
 import { invalidState } from '../shared/problem.js';
+import { groupBy } from '../shared/group-by.js';
+import { isAfter } from '../withdrawals/after.js';
 import { waitingTransfers } from '../withdrawals/waiting-transfers.js';
 import { placeOf, type EvmConnected, type TreasuryContext } from './context.js';
 import { readOwners, type TreasuryOwners } from './owners.js';
@@ -19,26 +21,46 @@ import { openPayments, readCursor } from './watch-store.js';
 /** The watcher may be behind by the blocks of this time, which are then read here. */
 const slackMs = 60_000;
 
-/** The payments and the transfers that are alike. Those of merchants who share a treasury are, too: nothing tells them apart. */
+/** Whether a payment can have been for a transfer like it. */
+export const canBeFor = (
+  { clock }: Pick<TreasuryContext, 'clock'>,
+  { block_height: height, paid_at: time }: TreasuryPaymentTable,
+  transfer: TransferTable,
+): boolean => isAfter(clock, { height, time }, transfer);
+
+/**
+ * The payments and the transfers that are alike. Those of merchants who share a treasury are, too: nothing tells them apart. What was
+ * paid before any of the transfers existed was for something else.
+ * @param isForNone keeps payments for which no transfer is given
+ */
 export function groupsOf(
+  deps: Pick<TreasuryContext, 'clock'>,
   payments: readonly TreasuryPaymentTable[],
   transfers: readonly TransferTable[],
   owners: TreasuryOwners,
+  isForNone = false,
 ) {
   const nameOf = (row: TransferTable | TreasuryPaymentTable) => {
     const [merchant = ''] = 'treasury' in row ? owners.ownersOf(row.treasury) : [row.merchant_id];
     return [owners.groupOf(merchant), row.currency, row.address, row.amount].join('/');
   };
-  return [...new Set(payments.map(nameOf))].map((name) => ({
-    paid: payments.filter((row) => nameOf(row) === name),
-    waiting: transfers.filter((row) => nameOf(row) === name),
-  }));
+  const alike = groupBy(transfers, nameOf);
+  return [
+    ...groupBy(
+      payments.filter((row) => row.is_exact === 1),
+      nameOf,
+    ),
+  ].map(([name, all]) => {
+    const waiting = alike.get(name) ?? [];
+    const isFor = (row: TreasuryPaymentTable) => waiting.some((one) => canBeFor(deps, row, one));
+    return { waiting, paid: isForNone ? all : all.filter(isFor) };
+  });
 }
 
 /** What has settled no transfer, as far as it is stored, and the transfers that wait. */
 export async function readStoredGroups(deps: TreasuryContext, reader: Reader, place: NetworkRef) {
   const owners = await readOwners(deps, reader, place.mode);
-  return groupsOf(await openPayments(reader, place), await waitingTransfers(reader, place), owners);
+  return groupsOf(deps, await openPayments(reader, place), await waitingTransfers(reader, place), owners);
 }
 
 /**
@@ -81,7 +103,7 @@ export async function readSeenGroups(
   const hashes = new Set([...mined.values()].map(({ tx_hash: hash }) => hash));
   const waiting = rows.filter((row) => row.block_height === 0 && !hashes.has(row.tx_hash));
   const seen = [...mined.values(), ...new Map(waiting.map((row) => [row.tx_hash, row])).values()];
-  return groupsOf(seen, await waitingTransfers(database.reader, place), owners);
+  return groupsOf(deps, seen, await waitingTransfers(database.reader, place), owners);
 }
 
 /** The newest block of a node. @throws NodeError if it is older than what was scanned, and so knows too little */

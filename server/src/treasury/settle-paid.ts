@@ -1,23 +1,29 @@
-/** Settles the transfers that treasuries have paid: as many payments as transfers of one amount to one address, no doubt which. */
+/**
+ * Settles the transfers that treasuries have paid: as many payments as transfers of one amount to one address, no doubt which. What is
+ * paid beyond them may be for one that had failed, or was let go and paid by another transaction. The rest no transfer explains.
+ */
 import { NodesUnavailable } from '../rpc/node-error.js';
 import type { NetworkRef } from '../chains/chain.js';
 import { blocksOfDay } from '../chains/networks.js';
 import type { Transaction } from '../db/engine.js';
 import type { TransferTable, TreasuryPaymentTable } from '../db/schema.js';
-import { lockTransfers, waitingTransfers } from '../withdrawals/waiting-transfers.js';
+import { scopeOf } from '../shared/scope.js';
+import { endedLike, lockTransfers, waitingTransfers } from '../withdrawals/waiting-transfers.js';
 import { placeOf, type EvmConnected, type TreasuryContext } from './context.js';
 import type { TreasuryOwners } from './owners.js';
-import { groupsOf } from './seen-payments.js';
-import { bookGas } from './treasury-books.js';
+import { canBeFor, groupsOf } from './seen-payments.js';
+import { bookGas, logUnexplained } from './treasury-books.js';
 import { createTreasuryReader, watchedFor, type Watched } from './watch-reads.js';
 import * as store from './watch-store.js';
 
-/** Clocks of chains and servers differ. */
-const graceMs = 120_000;
+interface Pair {
+  readonly transfer: TransferTable;
+  readonly payment: TreasuryPaymentTable;
+}
 
 /** @returns what settles all that can be settled on a network */
 export function createPaymentSettler(deps: TreasuryContext) {
-  const { database, clock, transfers, isCrossChecked, log } = deps;
+  const { database, transfers, auditLog, isCrossChecked, log } = deps;
   /** Payments that wait, and were logged. */
   const logged = new Set<string>();
 
@@ -32,24 +38,42 @@ export function createPaymentSettler(deps: TreasuryContext) {
     return payments;
   }
 
-  /** A payment that was made before the transfer was for something else. */
-  function isAfter(payment: TreasuryPaymentTable, { created_at, merchant_id, mode }: TransferTable): boolean {
-    return clock.at({ merchantId: merchant_id, mode }, payment.paid_at) + graceMs >= created_at;
-  }
-
-  async function settleOne(
-    on: EvmConnected,
-    transfer: TransferTable,
-    payment: TreasuryPaymentTable,
-  ): Promise<void> {
-    await database.write(async (transaction) => {
+  async function settleOne(on: EvmConnected, { transfer, payment }: Pair): Promise<void> {
+    const { tx_hash: txHash } = payment;
+    const settled = await database.write(async (transaction) => {
       // Whoever settles a transfer by hand holds this lock too.
-      await lockTransfers(transaction, [transfer.id]);
-      if (await assignManual(transaction, payment)) return;
-      if (!(await store.updatePayment(transaction, payment, { transfer_id: transfer.id }))) return;
-      await transfers.settle(transaction, transfer.id, payment.tx_hash, 0n, 'treasury');
-      await bookGas(deps, transaction, on, payment.tx_hash, transfer.merchant_id, BigInt(payment.gas));
+      const now = (await lockTransfers(transaction, [transfer.id])).get(transfer.id);
+      if (await assignManual(transaction, payment)) return undefined;
+      // Somebody else has ended it, or its payment was not one too many any more.
+      if (now?.status !== transfer.status) return undefined;
+      if (!(await store.updatePayment(transaction, payment, { transfer_id: transfer.id }))) return undefined;
+      const row =
+        transfer.status === 'pending'
+          ? await transfers.settle(transaction, transfer.id, txHash, 0n, 'treasury')
+          : await transfers.settleAnyway(transaction, transfer.id, txHash, 'treasury');
+      if (row.id !== transfer.id)
+        await store.updatePayment(
+          transaction,
+          { ...payment, transfer_id: transfer.id },
+          { transfer_id: row.id },
+        );
+      if (transfer.status !== 'pending') {
+        await auditLog.record(transaction, {
+          ...{ ...scopeOf(row), actor: 'treasury watcher', action: 'transfer.paid_late', subjectId: row.id },
+          before: { status: transfer.status === 'failed' ? 'failed' : null, paysAgain: null },
+          after: { status: row.status, txHash, paysAgain: row.pays_again },
+        });
+      }
+      await bookGas(deps, transaction, on, txHash, transfer.merchant_id, BigInt(payment.gas));
+      return row;
     });
+    if (!settled || transfer.status === 'pending') return;
+    log.error(
+      { ...placeOf(on), transfer: settled.id, txHash },
+      settled.id === transfer.id
+        ? 'The treasury has paid a transfer that had failed. It is a success now, and taken from the balance again'
+        : `The treasury has paid the transfer ${transfer.id} a second time: it was let go while a wallet could still send it. The second payment is in the books as a transfer of its own`,
+    );
   }
 
   function warnOnce(place: NetworkRef, facts: Readonly<Record<string, unknown>>, message: string): void {
@@ -81,6 +105,51 @@ export function createPaymentSettler(deps: TreasuryContext) {
     return false;
   }
 
+  async function settleAll(
+    on: EvmConnected,
+    owners: TreasuryOwners,
+    pairs: readonly Pair[],
+    recent: readonly TreasuryPaymentTable[],
+    signal: AbortSignal,
+  ) {
+    for (const pair of pairs) {
+      if (await isConfirmed(on, owners, pair.transfer, pair.payment, recent, signal)) await settleOne(on, pair);
+    }
+  }
+
+  /** What is paid beyond the transfers that wait. @param paid payments that are alike */
+  async function settleRest(
+    on: EvmConnected,
+    owners: TreasuryOwners,
+    paid: readonly TreasuryPaymentTable[],
+    recent: readonly TreasuryPaymentTable[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const [first] = paid;
+    if (!first) return;
+    const ended = await endedLike(database.reader, first);
+    const own = ({ merchant_id: merchant }: TransferTable) => owners.ownersOf(first.treasury).has(merchant);
+    const failed = match(deps, ended.failed.filter(own), paid);
+    const again = match(deps, ended.again.filter(own), failed.left);
+    const able = ended.failed.filter((row) => own(row) && paid.some((one) => canBeFor(deps, one, row)));
+    if (able.length > paid.length && new Set(able.map((row) => row.merchant_id)).size > 1) {
+      const facts = { transfers: able.map(({ id }) => id), txHashes: paid.map((row) => row.tx_hash) };
+      warnOnce(
+        placeOf(on),
+        facts,
+        'The treasury has paid a transfer that had failed, and it is not clear of which merchant',
+      );
+      return;
+    }
+    await settleAll(on, owners, [...failed.pairs, ...again.pairs], recent, signal);
+    for (const payment of again.left) await tellUnexplained(placeOf(on), payment);
+  }
+
+  async function tellUnexplained(place: NetworkRef, payment: TreasuryPaymentTable): Promise<void> {
+    await database.write((transaction) => store.updatePayment(transaction, payment, { may_settle: 0 }));
+    logUnexplained(deps, place, payment);
+  }
+
   return async (on: EvmConnected, owners: TreasuryOwners, signal: AbortSignal): Promise<void> => {
     const place = placeOf(on);
     const [open, pending, settled] = await database.snapshot(async (reader) => {
@@ -94,14 +163,15 @@ export function createPaymentSettler(deps: TreasuryContext) {
           : await store.settledPayments(reader, place, newest - blocksOfDay(on.network)),
       ] as const;
     });
+    const recent = [...open, ...settled];
     const payments = await withoutManual(open);
-    for (const group of groupsOf(payments, pending, owners)) {
-      const { waiting } = group;
-      const paid = group.paid.filter((row) => waiting.some((transfer) => isAfter(row, transfer)));
-      if (waiting.length === 0 || paid.length === 0) continue;
+    const groups = groupsOf(deps, payments, pending, owners);
+    for (const { waiting, paid } of groups) {
+      const able = waiting.filter((transfer) => paid.some((row) => canBeFor(deps, row, transfer)));
+      const { pairs, left } = match(deps, able, paid);
       const isUntold = paid.some((row) => row.is_certain === 0);
-      if (waiting.length !== paid.length || isUntold) {
-        const facts = { transfers: waiting.map(({ id }) => id), txHashes: paid.map((row) => row.tx_hash) };
+      if (pairs.length < able.length || isUntold) {
+        const facts = { transfers: able.map(({ id }) => id), txHashes: paid.map((row) => row.tx_hash) };
         warnOnce(
           place,
           facts,
@@ -111,13 +181,34 @@ export function createPaymentSettler(deps: TreasuryContext) {
         );
         continue;
       }
-      for (const [index, payment] of paid.entries()) {
-        const transfer = waiting[index];
-        if (transfer && (await isConfirmed(on, owners, transfer, payment, [...open, ...settled], signal)))
-          await settleOne(on, transfer, payment);
-      }
+      await settleAll(on, owners, pairs, recent, signal);
+      await settleRest(on, owners, left, recent, signal);
     }
+    // Those that no transfer waits for.
+    const judged = new Set(groups.flatMap(({ paid }) => paid));
+    const others = payments.filter((row) => !judged.has(row) && row.is_certain === 1);
+    for (const { paid } of groupsOf(deps, others, [], owners, true))
+      await settleRest(on, owners, paid, recent, signal);
   };
+}
+
+/**
+ * Pairs transfers with payments like them that were made after them. The newest comes first, with the oldest payment that it can have: what
+ * is after it is after the older ones too, so that as many as possible have one.
+ */
+function match(
+  deps: Pick<TreasuryContext, 'clock'>,
+  given: readonly TransferTable[],
+  paid: readonly TreasuryPaymentTable[],
+): { readonly pairs: readonly Pair[]; readonly left: readonly TreasuryPaymentTable[] } {
+  const left = [...paid].sort((a, b) => a.block_height - b.block_height);
+  const pairs: Pair[] = [];
+  for (const transfer of [...given].sort((a, b) => b.created_at - a.created_at)) {
+    const index = left.findIndex((row) => canBeFor(deps, row, transfer));
+    const [payment] = index < 0 ? [] : left.splice(index, 1);
+    if (payment) pairs.push({ transfer, payment });
+  }
+  return { pairs: pairs.reverse(), left };
 }
 
 /** A payment with which the operator has settled a transfer settles no other one. @returns whether it is such a payment */

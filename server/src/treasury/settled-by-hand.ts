@@ -18,7 +18,18 @@ export function createSettledByHand(deps: TreasuryContext) {
   const treasuriesOf = async (reader: Reader, { mode, merchant_id: merchantId }: TransferTable) =>
     (await readOwners(deps, reader, mode)).treasuriesOf(merchantId);
 
+  const isPaidByTreasury = async (reader: Reader, transfer: TransferTable): Promise<boolean> => {
+    if (!networkAt(deps, transfer)) return false;
+    const treasuries = await listTreasuries(deps, reader, transfer.mode, transfer.merchant_id);
+    return treasuries.some(({ state }) => state === 'in_use');
+  };
+
   return {
+    /** Previous treasuries too. Without one in use, the merchant's wallet is not known. */
+    async payersOf(reader: Reader, transfer: TransferTable): Promise<readonly string[] | undefined> {
+      return (await isPaidByTreasury(reader, transfer)) ? treasuriesOf(reader, transfer) : undefined;
+    },
+
     /**
      * What the merchant's treasuries, as contracts, sent of the coin to the transfer's address in a block: no more than the
      * address gained, and than one of them has less than it had and got, unless the transaction's log says that one of them
@@ -54,9 +65,7 @@ export function createSettledByHand(deps: TreasuryContext) {
 
     /** A merchant with a treasury pays from there. Without one, the coins leave the addresses that payers paid to. */
     async placeOf(reader: Reader, transfer: TransferTable): Promise<'treasury' | undefined> {
-      if (!networkAt(deps, transfer)) return undefined;
-      const treasuries = await listTreasuries(deps, reader, transfer.mode, transfer.merchant_id);
-      return treasuries.some(({ state }) => state === 'in_use') ? 'treasury' : undefined;
+      return (await isPaidByTreasury(reader, transfer)) ? 'treasury' : undefined;
     },
 
     /** Books the gas of the transaction, if a treasury of the merchant has paid it, and it is not in the books. */

@@ -9,7 +9,8 @@ import { placeOf, type TreasuryContext } from './context.js';
 import { readOwners } from './owners.js';
 import { slackOf } from './seen-payments.js';
 import { finalHeight } from '../scanning/finality.js';
-import { readCursor } from './watch-store.js';
+import { mostShown } from './outflows.js';
+import { countUnexplained, readCursor, unexplainedPayments } from './watch-store.js';
 
 export type TreasuryStatus = Awaited<ReturnType<typeof readTreasuryStatus>>[number];
 
@@ -43,6 +44,9 @@ export async function readTreasuryStatus(deps: TreasuryContext, reader: Reader) 
       unclear: unclear.filter(isHere).map(({ id }) => id),
       /** The ids of transfers that were paid in a block which the network dropped: they wait again, and are reserved. */
       reversed: exported.filter(({ reversals }) => reversals > 0).map(({ id }) => id),
+      /** How many payments left a treasury that no transfer explains, and the oldest of them. */
+      unexplained: await countUnexplained(reader, place),
+      outflows: await unexplainedPayments(reader, place, mostShown),
       /** How many transfers exports hold, and when the oldest of them was exported; null without one. */
       ...{ reserved: exported.length, reservedSince: exported[0]?.exported_at ?? null },
     });
@@ -74,6 +78,11 @@ export function treasuryFigures(
       'checkout_transfers_reversed',
       'Transfers that a treasury had paid in a block which the network dropped, and that wait again; see `chains status`',
       ({ reversed }) => reversed.length,
+    ),
+    figure(
+      'checkout_treasury_outflows',
+      'Payments that left a treasury and that no transfer explains; see the command `chains status`',
+      ({ unexplained }) => unexplained,
     ),
     ...exportFigures(
       async () =>

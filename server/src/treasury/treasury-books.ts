@@ -5,6 +5,7 @@ import type { NetworkRef } from '../chains/chain.js';
 import type { Transaction } from '../db/engine.js';
 import type { SweepTable, TransferTable, TreasuryFeeTable, TreasuryPaymentTable } from '../db/schema.js';
 import { moved, type AccountName } from '../ledger/ledger.js';
+import { hasLike } from '../withdrawals/waiting-transfers.js';
 import { placeOf, type EvmConnected, type TreasuryContext } from './context.js';
 import { nativeToken, type SweptLog } from './factory.js';
 import type { TreasuryOwners } from './owners.js';
@@ -17,8 +18,8 @@ export interface TreasuryBlocks extends TreasuryReading {
   readonly cursor: number;
   readonly from: number;
   readonly owners: TreasuryOwners;
-  /** The transfers that waited for a payment. */
-  readonly pending: readonly TransferTable[];
+  /** The transfers that may be paid by what no node can tell for certain. */
+  readonly payable: readonly TransferTable[];
 }
 
 /** Books the blocks and moves the cursor, unless another replica was faster. */
@@ -28,16 +29,42 @@ export async function bookTreasuryBlocks(
   read: TreasuryBlocks,
 ): Promise<void> {
   const place = placeOf(watched);
+  const { owners, payable } = read;
+  const unexplained: TreasuryPaymentTable[] = [];
   await deps.database.write(async (transaction) => {
+    unexplained.length = 0;
     if ((await store.lockCursor(transaction, place)) !== read.cursor) return;
     await bookSweeps(deps, transaction, watched, read);
     for (const payment of read.payments) {
-      if (read.pending.some((transfer) => mayPay(read.owners, payment, transfer)))
-        await store.insertPayment(transaction, payment);
+      // Between treasuries of the same merchants, nothing has left.
+      if (areOfOne(owners, payment)) continue;
+      const isPossible =
+        payment.is_certain === 1 || payable.some((transfer) => mayPay(owners, payment, transfer));
+      if (!isPossible) continue;
+      const maySettle = payment.is_exact === 1 && (await hasLike(transaction, payment));
+      const row = { ...payment, may_settle: maySettle ? (1 as const) : (0 as const) };
+      const isNew = await store.insertPayment(transaction, row);
+      if (isNew && !maySettle) unexplained.push(row);
     }
     await store.moveCursor(transaction, place, read.to);
   });
+  for (const row of unexplained) logUnexplained(deps, place, row);
 }
+
+/** Says that money has left a treasury, and nobody knows why. */
+export function logUnexplained(
+  { log }: Pick<TreasuryContext, 'log'>,
+  place: NetworkRef,
+  { tx_hash: txHash, treasury, currency, amount: units, address }: TreasuryPaymentTable,
+): void {
+  log.error(
+    { ...place, txHash, treasury, currency, units, address },
+    'Money has left a treasury, and no transfer explains it. Look at the transaction; if it was yours, say so with "transfers explain"',
+  );
+}
+
+const areOfOne = ({ ownersOf }: TreasuryOwners, { treasury, address }: TreasuryPaymentTable): boolean =>
+  [...ownersOf(address)].some((merchant) => ownersOf(treasury).has(merchant));
 
 async function bookSweeps(
   deps: TreasuryContext,

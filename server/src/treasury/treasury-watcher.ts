@@ -1,11 +1,13 @@
 /**
  * Follows the money of treasuries in final blocks: what left forwarders, whoever swept them, moves on the books from the
- * addresses to the treasury; what a treasury pays to the destination of a pending transfer settles the transfer.
+ * addresses to the treasury; what a treasury pays to the destination of a transfer settles the transfer. What else leaves a treasury
+ * is recorded, and told.
  *
  * Each block is read once it has the network's confirmations in what was scanned, and must be the block that was scanned. The
  * logs of the last blocks are read again at each pass: what a node left out is found, and what was posted for a block that was
  * dropped all the same is taken back, once. So is the settlement of a transfer.
  */
+import { coinOf } from '../chains/assets.js';
 import { readCursor as readScan, readScannedBlocks } from '../scanning/cursors.js';
 import { finalHeight } from '../scanning/finality.js';
 import type { EvmClient } from '../chains/evm/client.js';
@@ -13,13 +15,14 @@ import { inconsistent } from '../chains/evm/transfers.js';
 import type { Reader } from '../db/engine.js';
 import type { SweepTable } from '../db/schema.js';
 import { createFailures } from '../shared/failures.js';
-import { waitingTransfers } from '../withdrawals/waiting-transfers.js';
+import { unprovenTransfers, waitingTransfers } from '../withdrawals/waiting-transfers.js';
+import { inTreasuries } from './chain-balances.js';
 import { placeOf, type EvmConnected, type TreasuryContext } from './context.js';
 import { readOwners } from './owners.js';
 import { takeBackDropped } from './dropped-payments.js';
 import { createPaymentSettler } from './settle-paid.js';
 import { bookTreasuryBlocks, type TreasuryBlocks } from './treasury-books.js';
-import { createTreasuryReader, watchedFor, type Watched } from './watch-reads.js';
+import { createTreasuryReader, keyOfPayment, watchedFor, type Watched } from './watch-reads.js';
 import * as store from './watch-store.js';
 
 /** How many blocks before the cursor are read again. */
@@ -56,10 +59,16 @@ export function createTreasuryWatcher(deps: TreasuryContext) {
       await settlePaid(watched, owners, signal);
       await takeBackDropped(deps, watched, Math.max(0, cursor + 1 - rereadBlocks), signal);
       if (final <= cursor) return;
-      const pending = await waitingTransfers(database.reader, place);
-      const work = { cursor, final, tip: scan.head_height, watched: watchedFor(watched, owners, pending) };
+      const coin = coinOf(watched.chainAssets)?.currency;
+      const payable = [
+        ...(await waitingTransfers(database.reader, place)),
+        ...(coin === undefined ? [] : await unprovenTransfers(database.reader, place, coin)),
+      ];
+      const hasCoins = coin !== undefined && (await inTreasuries(database.reader, place, coin)) > 0n;
+      const looked = watchedFor(watched, owners, payable, hasCoins);
+      const work = { cursor, final, tip: scan.head_height, watched: looked };
       const read = await readNext(database.reader, watched, reader, work, signal);
-      await bookTreasuryBlocks(deps, watched, { ...read, owners, pending });
+      await bookTreasuryBlocks(deps, watched, { ...read, owners, payable });
     }
   }
 
@@ -86,16 +95,19 @@ async function readNext(
   reader: TreasuryBlockReader,
   { cursor, final, tip, watched }: { cursor: number; final: number; tip: number; watched: Watched },
   signal: AbortSignal,
-): Promise<Omit<TreasuryBlocks, 'owners' | 'pending'>> {
+): Promise<Omit<TreasuryBlocks, 'owners' | 'payable'>> {
   const place = placeOf(on);
   const from = Math.max(0, cursor + 1 - rereadBlocks);
   const posted = await store.sweepsFrom(database, place, from, cursor);
   const scanned = new Map(
     (await readScannedBlocks(database, place)).map(({ height, hash }) => [height, hash]),
   );
-  const most = watched.coinTransfers.size > 0 ? mostCoinBlocks : mostBlocks;
+  const known = new Set(
+    (await store.paymentsFrom(database, place, from)).map((row) => keyOfPayment(row.tx_hash, row.block_hash)),
+  );
+  const most = watched.hasCoin ? mostCoinBlocks : mostBlocks;
   return on.evm.run(async (node) => {
-    const again = await reader.readAgain(node, { from, to: cursor }, watched);
+    const again = await reader.readAgain(node, { from, to: cursor }, { ...watched, known });
     const isReported = (row: SweepTable) =>
       again.swept.some(
         ({ txHash, logIndex, blockHash }) =>

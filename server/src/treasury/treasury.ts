@@ -13,6 +13,7 @@ import { hasSigned } from './gas-transactions.js';
 import { createGasSweeper, type GasSweeper, type SweepTimes } from './gas-sweeper.js';
 import { readGasKey } from './key-file.js';
 import { createPayoutExports } from './payout-exports.js';
+import { createOutflows } from './outflows.js';
 import { planSweeps, type PlanRequest } from './plan.js';
 import { readTreasuryStatus, treasuryFigures } from './status.js';
 import { createSweeps } from './sweeps.js';
@@ -42,6 +43,7 @@ export function createTreasury(deps: TreasuryDeps) {
     payoutExports: createPayoutExports(context),
     sweeps: createSweeps(context),
     walletHandOver: createHandOver(context),
+    outflows: createOutflows(context),
     settledByHand: createSettledByHand(context),
     /** Asks no node. */
     status,

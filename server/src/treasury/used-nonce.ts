@@ -1,9 +1,11 @@
 /** Proves that what a treasury signed cannot be mined any more: another transaction has used its nonce up, and no node has it. */
 import type { EvmClient } from '../chains/evm/client.js';
 import type { Reader } from '../db/engine.js';
+import type { TransferTable } from '../db/schema.js';
 import { invalidState } from '../shared/problem.js';
 import type { EvmConnected } from './context.js';
-import type { ReservedTransfer } from './export-store.js';
+import type { HeldExport } from './export-store.js';
+import { isHash, judgeHash } from './reported-hash.js';
 import { readCursor } from './watch-store.js';
 
 /** Safe's `nonce()`. https://github.com/safe-global/safe-smart-account */
@@ -14,7 +16,7 @@ const delegation = /^0xef0100[0-9a-f]{40}$/i;
 /**
  * Nodes of two providers must say so, where there are two, and none may differ, at the last block that the watcher has read: what was paid with
  * the nonce up to there is known. A node that has dropped the state of that block says nothing.
- * @param treasuries of the merchant
+ * @param treasuries that may have signed
  * @throws Problem `invalid_state`; NodesUnavailable
  */
 export async function ensureNoncePassed(
@@ -53,14 +55,18 @@ export async function ensureNoncePassed(
   }
 }
 
+async function isContract(node: EvmClient, account: string): Promise<boolean> {
+  const code = await node.code(account);
+  return code !== '0x' && !delegation.test(code);
+}
+
 /** The next nonce of an account, or of a Safe; undefined for other contracts. */
-export async function nextNonce(
+async function nextNonce(
   node: EvmClient,
   treasury: string,
   height: number | 'latest',
 ): Promise<number | undefined> {
-  const code = await node.code(treasury);
-  if (code === '0x' || delegation.test(code)) return node.nonce(treasury, height);
+  if (!(await isContract(node, treasury))) return node.nonce(treasury, height);
   const answer = await node.call(
     { to: treasury, data: safeNonceData },
     height === 'latest' ? undefined : height,
@@ -68,37 +74,58 @@ export async function nextNonce(
   return answer !== undefined && /^0x[0-9a-f]{64}$/i.test(answer) ? Number(BigInt(answer)) : undefined;
 }
 
-/** A transfer, and what is known of a wallet that was asked to send it. */
-type HandedTransfer = Pick<ReservedTransfer, 'id'> &
-  Partial<Pick<ReservedTransfer, 'wallet_answer' | 'handed_nonce'>>;
-
-export const isHash = (answer: string): boolean => /^0x[0-9a-f]{64}$/i.test(answer);
-
 /**
- * For a release: what a wallet has sent can be mined. Only a nonce that is used up says otherwise, and only while no node has the
- * transaction. Problem: `invalid_state`.
+ * The lowest nonce with which an account can sign now: any node's highest, and those of transactions that wait for a block count.
+ * Undefined for contracts that are no Safe.
  * @throws NodesUnavailable
  */
-export async function ensureUnsent(
+export async function leastNonce(
+  on: EvmConnected,
+  account: string,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const answers = await on.evm.each(async (node) => {
+    const [next, pending] = await Promise.all([
+      nextNonce(node, account, 'latest'),
+      node.pendingNonce(account),
+    ]);
+    if (next === undefined) return undefined;
+    // The nonce of a contract's account counts what it has created.
+    return (await isContract(node, account)) ? next : Math.max(next, pending ?? 0);
+  }, signal);
+  return answers.reduce((most, next) => (next !== undefined && next > (most ?? -1) ? next : most), undefined);
+}
+
+/** A transfer, and what is known of the wallet that has it. */
+type HeldTransfer = Pick<TransferTable, 'id'> & Partial<HeldExport>;
+
+/** For a release: what the wallet has signed has a nonce from that moment on. Problem: `invalid_state`. */
+export function ensurePossible(
+  { id, handed_nonce: handed, first_nonce: first }: HeldTransfer,
+  nonce: number,
+) {
+  const least = handed ?? first ?? 0;
+  if (nonce >= least) return;
+  throw invalidState(
+    `The wallet had the transfer ${id} when its next nonce was ${least}: it cannot have signed it with ${nonce}. Nothing was released`,
+  );
+}
+
+/**
+ * For a release: what a node has can be mined, whatever anybody says. Problem: `invalid_state`.
+ * @throws NodesUnavailable
+ */
+export async function ensureNotSeen(
   on: EvmConnected | undefined,
-  { id, wallet_answer: answer, handed_nonce: least }: HandedTransfer,
-  nonce: number | undefined,
+  transfer: TransferTable & Partial<HeldExport>,
   signal: AbortSignal,
 ): Promise<void> {
-  if (!answer) return;
+  const { id, wallet_answer: answer } = transfer;
+  if (!answer || !isHash(answer)) return;
   const refused = (reason: string) =>
     invalidState(`A wallet has sent the transfer ${id} as ${answer}, ${reason}. Nothing was released`);
   if (!on) throw refused('and its network is not in NETWORKS_FILE any more');
-  if (nonce === undefined || nonce < (least ?? 0)) {
-    throw refused(
-      `which can be mined at any time. If something else was mined with its nonce, give that: ${least ?? 0} or above`,
-    );
-  }
-  if (!isHash(answer)) return;
-  const known = await on.evm.each(async (node) => {
-    const [receipt] = await node.receipts([answer]);
-    return receipt ? receipt.isSuccess : node.isPending(answer);
-  }, signal);
-  if (known.includes(true))
+  const { verdict, isKnown } = await judgeHash(on, [transfer], answer, signal);
+  if (isKnown && verdict !== 'other')
     throw refused('and a node has it: the transfer ends by itself when that is final');
 }

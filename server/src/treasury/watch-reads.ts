@@ -1,4 +1,4 @@
-/** Reads from blocks what left forwarders, and what treasuries paid to the destinations of pending transfers. */
+/** Reads from blocks what left forwarders, and what left treasuries, whether a transfer explains it or not. */
 import { addressFormat } from '../addresses/formats.js';
 import { assetAt, coinOf, fromChain, isCoin, toChain } from '../chains/assets.js';
 import { topicOf } from '../chains/evm/abi.js';
@@ -36,15 +36,21 @@ export type TransactionFee = NonNullable<EvmReceipt['fee']>;
 export interface Watched {
   readonly on: EvmConnected;
   readonly treasuries: readonly string[];
-  /** The tokens of pending transfers. */
+  /** All tokens of the network. */
   readonly contracts: readonly string[];
-  /** The destinations of pending transfers. */
+  /** The destinations of transfers that may be paid. */
   readonly destinations: ReadonlySet<string>;
   /** By treasury, the transfers of the coin that it may pay. */
   readonly coinTransfers: ReadonlyMap<string, readonly CoinTransfer[]>;
+  /** Whether what treasuries send of the coin is looked for: there are such transfers, or the books have coins there. */
+  readonly hasCoin: boolean;
+  /** The payments that are stored already, as `keyOfPayment` names them. */
+  readonly known?: ReadonlySet<string>;
 }
 
-type CoinMove = Pick<EvmTransaction, 'hash' | 'to' | 'value'>;
+export const keyOfPayment = (txHash: string, blockHash: string): string => `${txHash}/${blockHash}`;
+
+type CoinMove = Pick<EvmTransaction, 'hash' | 'from' | 'to' | 'value'>;
 
 interface CoinTransfer {
   readonly address: string;
@@ -62,15 +68,17 @@ export interface TreasuryReading {
   readonly to: number;
 }
 
+/**
+ * @param pending the transfers that may be paid
+ * @param hasCoins whether the books have some of the coin in treasuries
+ */
 export function watchedFor(
   on: EvmConnected,
   owners: TreasuryOwners,
   pending: readonly TransferTable[],
+  hasCoins = false,
 ): Watched {
   const { chainAssets } = on;
-  const wanted = Object.values(chainAssets).filter(({ currency }) =>
-    pending.some((row) => row.currency === currency),
-  );
   const coin = coinOf(chainAssets);
   const coinTransfers = new Map<string, CoinTransfer[]>();
   for (const row of pending.filter(({ currency }) => currency === coin?.currency)) {
@@ -84,9 +92,12 @@ export function watchedFor(
   return {
     on,
     treasuries: owners.treasuries,
-    contracts: wanted.flatMap((asset) => (isCoin(asset) ? [] : (asset.contract?.toLowerCase() ?? []))),
+    contracts: Object.values(chainAssets).flatMap((asset) =>
+      isCoin(asset) ? [] : (asset.contract?.toLowerCase() ?? []),
+    ),
     destinations: new Set(pending.map(({ address }) => address.toLowerCase())),
     coinTransfers,
+    hasCoin: coinTransfers.size > 0 || (coin !== undefined && hasCoins),
   };
 }
 
@@ -108,7 +119,7 @@ export function createTreasuryReader() {
       range: BlockRange,
       watched: Watched,
     ): Promise<TreasuryReading & { readonly blocks: readonly EvmHeader[] }> {
-      const reader = watched.coinTransfers.size > 0 ? blocks : headers;
+      const reader = watched.hasCoin ? blocks : headers;
       const read = await reader.read(evm, range, wantedLogs(watched));
       const found = await findIn(evm, read, watched);
       return { ...found, to: read.at(-1)?.block.height ?? range.to, blocks: read.map(({ block }) => block) };
@@ -146,7 +157,9 @@ async function findIn(
     swept: logs.flatMap((log) => readSwept(log) ?? []),
     tokens: logs.flatMap((log) => {
       const transfer = readTransferLog(log);
-      return transfer && watched.destinations.has(transfer.to) ? [{ log, transfer }] : [];
+      // Anybody can have a token log that a treasury sent nothing.
+      if (!transfer || transfer.amount === 0n || transfer.from === transfer.to) return [];
+      return watched.known?.has(keyOfPayment(log.transactionHash, block.hash)) ? [] : [{ log, transfer }];
     }),
     ...coinMovesIn(block, watched),
   }));
@@ -179,15 +192,13 @@ async function findIn(
     for (const { hash, from, to, value } of direct) {
       paid.push({ txHash: hash, outputIndex: coinIndex, treasury: from, address: to, amount: value });
     }
-    for (const [treasury, expected] of watched.coinTransfers) {
+    for (const treasury of new Set(moves.calls.flatMap(({ to }) => to ?? []))) {
       const seen = {
-        ...{
-          treasury,
-          swept,
-          calls: moves.calls.filter((call) => call.to === treasury && hasSucceeded(call)),
-        },
+        ...{ treasury, swept, isSender: moves.senders.has(treasury) },
+        calls: moves.calls.filter((call) => call.to === treasury && hasSucceeded(call)),
         sent: direct.filter(({ from }) => from === treasury),
       };
+      const expected = watched.coinTransfers.get(treasury) ?? [];
       paid.push(...(await findContractPayments(evm, block.height, seen, expected)));
     }
     payments.push(...paid.flatMap((one) => paymentRow(watched.on, block, one, fees.get(one.txHash)) ?? []));
@@ -195,22 +206,22 @@ async function findIn(
   return { swept: found.flatMap(({ swept }) => swept), payments, fees };
 }
 
-/** What treasuries that are accounts sent to destinations, and the calls with which contracts may have paid. */
-function coinMovesIn(block: EvmHeader | EvmBlock, { coinTransfers }: Watched) {
+/** What treasuries that are accounts sent, and the calls with which contracts may have. */
+function coinMovesIn(block: EvmHeader | EvmBlock, { treasuries }: Watched) {
+  const isTreasury = new Set(treasuries);
   const transactions = ('transactions' in block ? block.transactions : []).flatMap(
     ({ hash, from, to, value }) => (to === null ? [] : { hash, from, to, value }),
   );
   return {
     direct: transactions.flatMap(({ from, to, ...sent }) =>
-      from !== null && sent.value > 0n && coinTransfers.get(from)?.some(({ address }) => address === to)
-        ? { ...sent, from, to }
-        : [],
+      from !== null && sent.value > 0n && from !== to && isTreasury.has(from) ? { ...sent, from, to } : [],
     ),
-    calls: transactions.filter(({ from, to }) => from !== to && coinTransfers.has(to)),
+    calls: transactions.filter(({ from, to }) => from !== to && isTreasury.has(to)),
+    senders: new Set(transactions.flatMap(({ from }) => from ?? [])),
   };
 }
 
-/** @returns undefined for what no transfer can be paid with */
+/** @returns undefined for what is no asset of the network, or nothing in the books' smallest unit */
 function paymentRow(
   on: EvmConnected,
   block: Pick<EvmHeader, 'height' | 'hash' | 'time'>,
@@ -220,20 +231,20 @@ function paymentRow(
   const asset = assetAt(on.chainAssets, contract);
   if (!asset) return undefined;
   const units = fromChain(asset, amount);
-  // What is too small for the books would make it another amount.
-  if (toChain(asset, units) !== amount) return undefined;
+  if (units === 0n) return undefined;
   return {
     ...{ ...placeOf(on), tx_hash: txHash, output_index: outputIndex },
     treasury: canonical(treasury),
     currency: asset.currency,
     address: canonical(address),
     amount: units.toString(),
+    is_exact: toChain(asset, units) === amount ? 1 : 0,
     gas: gasPaidBy(on, fee, [treasury]).toString(),
     is_certain: isCertain ? 1 : 0,
     block_height: block.height,
     block_hash: block.hash,
     paid_at: block.time,
-    transfer_id: null,
+    ...{ transfer_id: null, may_settle: 1, note: null, noted_by: null, noted_at: null },
   };
 }
 
@@ -254,6 +265,8 @@ export function gasPaidBy(
 /** What a block shows of a treasury's coin. */
 interface SeenMoves {
   readonly treasury: string;
+  /** Whether it sent a transaction itself: then its gas has left it as well. */
+  readonly isSender: boolean;
   /** Transactions to it that succeeded. */
   readonly calls: readonly CoinMove[];
   /** What it has sent itself, as an account. */
@@ -262,7 +275,7 @@ interface SeenMoves {
 }
 
 /** What came into a treasury in a block, in wei, as far as the block shows it: a contract may have sent it more. */
-export function incomeOf({ treasury, calls, swept }: Omit<SeenMoves, 'sent'>): bigint {
+export function incomeOf({ treasury, calls, swept }: Omit<SeenMoves, 'sent' | 'isSender'>): bigint {
   const fromSweeps = swept
     .filter((one) => one.treasury === treasury && one.token === nativeToken)
     .reduce((sum, { amount }) => sum + amount, 0n);
@@ -308,7 +321,10 @@ async function findContractPayments(
   // Also if the treasury has no less: another contract may have sent it coins in the same block.
   const isPossible = (one: CoinTransfer) =>
     received.some(({ address, amount }) => address === one.address && amount >= one.amount);
-  return paid(expected.filter(isPossible), false);
+  const possible = expected.filter(isPossible);
+  if (possible.length > 0 || seen.isSender || spent <= 0n) return paid(possible, false);
+  // It went to somebody whom no transfer names.
+  return paid([{ address: '', amount: spent }], true);
 }
 
 /** What came into treasuries in one block, as far as it shows: by the order of the treasuries. */

@@ -122,53 +122,117 @@ export async function reverseFee(
   return reversed && { ...reversed, reversals: reversed.reversals - 1 };
 }
 
-export async function insertPayment(transaction: Transaction, row: TreasuryPaymentTable): Promise<void> {
-  await transaction
+/** @returns false if it is stored already */
+export async function insertPayment(transaction: Transaction, row: TreasuryPaymentTable): Promise<boolean> {
+  const { numInsertedOrUpdatedRows: count = 0n } = await transaction
     .insertInto('treasury_payments')
     .values(row)
     .onConflict((conflict) => conflict.doNothing())
-    .execute();
+    .executeTakeFirst();
+  return count > 0n;
 }
 
-/** Forgets what may have been a payment of a transfer, and was not. @param treasuries of its merchant, in lower case */
-export async function deleteUnclear(
+/** Sets aside what may have been a payment of a transfer, and was not. @param treasuries of its merchant, in lower case */
+export async function noteUnclear(
   transaction: Transaction,
   { mode, network, currency, address, amount }: TransferTable,
   treasuries: readonly string[],
+  said: PaymentNote,
 ): Promise<void> {
   if (treasuries.length === 0) return;
   await transaction
-    .deleteFrom('treasury_payments')
+    .updateTable('treasury_payments')
+    .set(said)
     .where((e) => e.and({ mode, network, currency, address, amount, is_certain: 0 }))
     .where((e) => e.fn('lower', ['treasury']), 'in', treasuries)
     .where('transfer_id', 'is', null)
+    .where('noted_at', 'is', null)
     .execute();
 }
 
-/** Those that have not settled a transfer. */
-export function openPayments(reader: Reader, { mode, network }: NetworkRef): Promise<TreasuryPaymentTable[]> {
-  return reader
+/** What somebody says that a payment was for. */
+export type PaymentNote = Readonly<Record<'note' | 'noted_by', string>> & { readonly noted_at: number };
+
+const unsettled = (reader: Reader, { mode, network }: NetworkRef, may_settle: 0 | 1) =>
+  reader
     .selectFrom('treasury_payments')
+    .where((e) => e.and({ mode, network, may_settle }))
+    .where('transfer_id', 'is', null)
+    .where('noted_at', 'is', null);
+
+/** Those that have settled no transfer, and may be for one, oldest first. */
+export const openPayments = (reader: Reader, place: NetworkRef): Promise<TreasuryPaymentTable[]> =>
+  unsettled(reader, place, 1).selectAll().orderBy('block_height').orderBy('output_index').execute();
+
+/**
+ * The oldest of those that no transfer explains.
+ * @param most no more than these
+ * @param treasuries in lower case; all if it is undefined
+ */
+export const unexplainedPayments = (
+  reader: Reader,
+  place: NetworkRef,
+  most: number,
+  treasuries?: readonly string[],
+): Promise<TreasuryPaymentTable[]> =>
+  unsettled(reader, place, 0)
     .selectAll()
-    .where((e) => e.and({ mode, network, transfer_id: null }))
+    .where((e) => (treasuries ? e(e.fn('lower', ['treasury']), 'in', treasuries) : e.lit(true)))
     .orderBy('block_height')
     .orderBy('output_index')
+    .limit(most)
+    .execute();
+
+export async function countUnexplained(reader: Reader, place: NetworkRef): Promise<number> {
+  const { count } = await unsettled(reader, place, 0)
+    .select((e) => e.fn.countAll<number | string>().as('count'))
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** Says what the payments of a transaction were for that no transfer explains. @returns them */
+export function notePayments(
+  transaction: Transaction,
+  { mode, network }: NetworkRef,
+  of: { readonly txHash: string; readonly treasuries: readonly string[] },
+  said: PaymentNote,
+): Promise<TreasuryPaymentTable[]> {
+  return transaction
+    .updateTable('treasury_payments')
+    .set(said)
+    .where((e) => e.and({ mode, network, tx_hash: of.txHash, may_settle: 0 }))
+    .where((e) => e.fn('lower', ['treasury']), 'in', of.treasuries)
+    .where('transfer_id', 'is', null)
+    .where('noted_at', 'is', null)
+    .returningAll()
     .execute();
 }
 
-/** Those that have settled a transfer, in blocks from a height on. */
-export function settledPayments(
+/** What no transfer explained may be for one again that is like it. */
+export async function mayBeFor(
+  transaction: Transaction,
+  { mode, network, currency, address, amount }: TransferTable,
+): Promise<void> {
+  await transaction
+    .updateTable('treasury_payments')
+    .set({ may_settle: 1 })
+    .where((e) => e.and({ mode, network, currency, address, amount, may_settle: 0, is_exact: 1 }))
+    .where('transfer_id', 'is', null)
+    .where('noted_at', 'is', null)
+    .execute();
+}
+
+/** Those in blocks from a height on. */
+export function paymentsFrom(
   reader: Reader,
   { mode, network }: NetworkRef,
   from: number,
-): Promise<(TreasuryPaymentTable & { readonly transfer_id: string })[]> {
+): Promise<TreasuryPaymentTable[]> {
   return reader
     .selectFrom('treasury_payments')
     .selectAll()
     .where((e) => e.and({ mode, network }))
     .where('block_height', '>=', from)
-    .where('transfer_id', 'is not', null)
-    .$narrowType<{ transfer_id: string }>()
     .execute();
 }
 

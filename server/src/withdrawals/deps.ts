@@ -12,11 +12,16 @@ import type { Scope } from '../shared/scope.js';
 import type { WalletAddresses } from '../wallet-addresses/wallet-addresses.js';
 import type { Outbox } from '../webhooks/outbox.js';
 
-/** Asked by all that pays transfers, before it does. */
-export type BeforePayout = (
+/**
+ * Asked by all that pays transfers, before it does: why some of them must not be paid now, by their ids. Whoever
+ * decides by it in a transaction locks the available balances of their merchants first.
+ * @param exportId the export that they are in, if they were reserved before
+ */
+export type WhyHeld = (
   reader: Reader,
-  transfer: Pick<TransferTable, 'refund_id'>,
-) => Promise<string | undefined>;
+  transfers: readonly TransferTable[],
+  exportId?: string,
+) => Promise<ReadonlyMap<string, string>>;
 
 export interface WithdrawalsDeps extends RoomDeps {
   readonly currencies: Currencies;
@@ -32,8 +37,11 @@ export interface WithdrawalsDeps extends RoomDeps {
   readonly ensureFree: (reader: Reader, transfer: TransferTable) => Promise<void>;
   /** Before it fails: of each room that sees what merchants' wallets pay. Same problem. */
   readonly ensureUnpaid: (reader: Reader, transfer: TransferTable) => Promise<void>;
-  /** Why a transfer must not be paid now, although it waits; undefined if it may. */
-  readonly beforePayout: BeforePayout;
+  /** Why the refund that a transfer pays is not due any more; undefined if it is, or if it pays none. */
+  readonly whyNotDue: (
+    reader: Reader,
+    transfer: Pick<TransferTable, 'refund_id'>,
+  ) => Promise<string | undefined>;
   /** Called with a transfer as it is about to be stored, before anything of the ledger is locked. */
   readonly onTransfer: (transaction: Transaction, row: TransferTable) => Promise<void>;
   /** Whether deposits to a merchant that left their blocks may still be confirmed again. */

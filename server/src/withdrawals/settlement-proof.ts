@@ -8,11 +8,14 @@ import { finalHeight } from '../scanning/finality.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { TransferTable } from '../db/schema.js';
 import type { Currencies } from '../money/currencies.js';
+import type { Clock } from '../shared/clock.js';
 import { invalidField, invalidState } from '../shared/problem.js';
+import { isAfter } from './after.js';
 import * as store from './transfer-store.js';
 
 export interface ProofDeps {
   readonly reader: Reader;
+  readonly clock: Pick<Clock, 'at'>;
   readonly currencies: Pick<Currencies, 'known'>;
   /** The real networks. On others no real money moves, and nothing is checked. */
   readonly networks: readonly Pick<
@@ -28,6 +31,8 @@ export interface ProofDeps {
     paid: { readonly txHash: string; readonly height: number },
     signal: AbortSignal,
   ) => Promise<bigint | undefined>;
+  /** The accounts that pay the merchant's transfers on the network, in lower case; undefined if any may. */
+  readonly payersOf: (reader: Reader, transfer: TransferTable) => Promise<readonly string[] | undefined>;
 }
 
 export interface ClaimedPayment {
@@ -41,14 +46,14 @@ export interface ClaimedPayment {
 export type Proof = NonNullable<Awaited<ReturnType<typeof proveSettlement>>>;
 
 /**
- * Looks the transaction up and compares its address, asset, amount and depth with the transfer. What the transaction has
- * already settled counts only once. A transfer that is settled already with this transaction is looked up again, so that its
+ * Looks the transaction up and compares its sender, address, asset, amount, time and depth with the transfer. What the transaction
+ * has already settled counts only once. A transfer that is settled already with this transaction is looked up again, so that its
  * fee can be corrected. Problems: `validation_error`, `invalid_state`.
  * @returns undefined if there is nothing to look up
  * @throws if no node answers
  */
 export async function proveSettlement(
-  { reader, currencies, networks, sentByContracts }: ProofDeps,
+  { reader, clock, currencies, networks, sentByContracts, payersOf }: ProofDeps,
   { transferId, txHash, height: givenHeight }: ClaimedPayment,
   signal: AbortSignal,
 ) {
@@ -76,13 +81,23 @@ export async function proveSettlement(
   const coin = coinOf(real.chainAssets);
   const found = await real.cost(hash, height, signal);
   const cost = coin && found && { ...found, fee: fromChain(coin, found.fee) };
-  const inCurrency = paid.filter(({ currency }) => currency === row.currency);
+  const ofAnybody = paid.filter(({ currency }) => currency === row.currency);
+  const payers = isSame ? undefined : await payersOf(reader, row);
+  const inCurrency = ofAnybody.filter(
+    ({ senders }) => !payers || senders.some((one) => payers.includes(one.toLowerCase())),
+  );
   const mayBeInside = inCurrency.length === 0 && row.currency === coin?.currency && found !== undefined;
   const inside = mayBeInside ? await sentByContracts(row, { txHash: hash, height }, signal) : 0n;
   if (inside === undefined) {
     throw invalidField(
       'tx-hash',
       `If a contract paid ${row.address} in block ${height} of ${network.name}, only its balances show it, and no node here has those any more. Look in an explorer; --unverified settles the transfer without a check`,
+    );
+  }
+  if (inCurrency.length === 0 && inside === 0n && ofAnybody.length > 0) {
+    throw invalidField(
+      'tx-hash',
+      `It was sent by ${ofAnybody.flatMap(({ senders }) => senders).join(', ')}, which is no treasury of the merchant. If it was their payment all the same, --unverified settles the transfer without a check`,
     );
   }
   if (inCurrency.length === 0 && inside === 0n) {
@@ -95,6 +110,12 @@ export async function proveSettlement(
     );
   }
   await ensureDeep(reader, network, height, block?.hash);
+  if (!isSame && block && !isAfter(clock, block, row)) {
+    throw invalidField(
+      'tx-hash',
+      `Block ${height} of ${network.name} was made before this transfer, so the transaction was for something else. If the time is wrong, --unverified settles the transfer without a check`,
+    );
+  }
   const sum = inCurrency.reduce((total, { amount }) => total + amount, inside);
   /** @returns what other transfers bear of the network's fee */
   const ensureLeft = async (now: Reader) => {

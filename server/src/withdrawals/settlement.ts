@@ -123,7 +123,13 @@ export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
       const now = clock.now(scopeOf(row));
       const second: TransferTable = {
         ...row,
-        ...({ id: newId(), status: 'processing', refund_id: null, reversals: 0 } as const),
+        ...({
+          id: newId(),
+          status: 'processing',
+          refund_id: null,
+          reversals: 0,
+          pays_again: row.id,
+        } as const),
         ...{ amount: (sent.paid ?? BigInt(row.amount)).toString(), fee: '0' },
         ...unsent,
         ...{ created_at: now, updated_at: now },

@@ -7,59 +7,35 @@
 import type { TransferTable } from '../db/schema.js';
 import { createFailures } from '../shared/failures.js';
 import type { WithdrawalsDeps } from './deps.js';
+import type { Coverage } from './coverage.js';
 import type { Settlement } from './settlement.js';
 import * as store from './transfer-store.js';
 import { scopeOf } from '../shared/scope.js';
-import type { Transaction } from '../db/engine.js';
 
-export function createTestPayer(deps: WithdrawalsDeps, settlement: Settlement) {
+export function createTestPayer(deps: WithdrawalsDeps, settlement: Settlement, coverage: Coverage) {
   const { database, currencies, ledger, simulatedChains, returningDeposits } = deps;
 
   async function pay(id: string): Promise<void> {
     await database.write(async (transaction) => {
       const row = await store.claimTransfer(transaction, id);
       if (row?.status !== 'pending') return;
-      const cover = await coverage(transaction, row);
-      if (cover === 'waiting') return;
-      if (cover === 'gone') {
-        await settlement.fail(transaction, row, 'The deposits that it was to be paid from left the chain');
-        return;
-      }
-      const reason = await deps.beforePayout(transaction, row);
+      const { merchant_id: merchantId, mode, network, currency, address, amount } = row;
+      // Locks the merchant's money: whatever confirms or reverses a deposit waits until the transaction ends.
+      await ledger.balance(transaction, mode, currency, { kind: 'available', merchantId });
+      const isShort = (await coverage.short(transaction, [row])).has(id);
+      const reason = isShort
+        ? 'The deposits that it was to be paid from left the chain'
+        : await deps.whyNotDue(transaction, row);
       if (reason !== undefined) {
-        const mayReturn = await returningDeposits(transaction, scopeOf(row), row.currency);
+        // It waits while they may be confirmed again.
+        const mayReturn = await returningDeposits(transaction, scopeOf(row), currency);
         if (!mayReturn) await settlement.fail(transaction, row, reason);
         return;
       }
-      const { merchant_id: merchantId, network, currency, address, amount } = row;
       const payment = { merchantId, network, currency, address, amount: BigInt(amount) };
       const txHash = await simulatedChains.pay(transaction, payment);
       await settlement.move(transaction, row, { status: 'processing', tx_hash: txHash });
     });
-  }
-
-  /**
-   * Whether the coins of a held transfer are still there. A reorganisation can take deposits away after the hold: then it
-   * waits while they may be confirmed again, and is never paid with the coins of others.
-   */
-  async function coverage(
-    transaction: Transaction,
-    row: TransferTable,
-  ): Promise<'covered' | 'waiting' | 'gone'> {
-    const { merchant_id: merchantId, mode, currency, network } = row;
-    const owner = scopeOf(row);
-    // Locks the merchant's money: whatever confirms or reverses a deposit waits until the transaction ends.
-    await ledger.balance(transaction, mode, currency, { kind: 'available', merchantId });
-    const { held, heldHere, debt, coins } = await ledger.holdings(transaction, owner, currency, network);
-    // Everything that is held is there, and so is this.
-    if (debt === 0n && coins >= heldHere) return 'covered';
-    const needed = BigInt(row.amount) + BigInt(row.fee);
-    const moving = await store.sumProcessing(transaction, row);
-    const movingInAll = [...moving.values()].reduce((sum, units) => sum + units, 0n);
-    const isHere = coins - (moving.get(network) ?? 0n) >= needed;
-    const isPaidFor = held - debt - movingInAll >= needed;
-    if (isHere && isPaidFor) return 'covered';
-    return (await returningDeposits(transaction, owner, currency)) ? 'waiting' : 'gone';
   }
 
   /** @param confirmations undefined if the network has refused it */

@@ -136,20 +136,6 @@ export function simulatedTransfers(
   });
 }
 
-/** By network, the units that a merchant's withdrawals are moving now: sent, and not yet paid out or given back. */
-export async function sumProcessing(
-  reader: Reader,
-  { merchant_id, mode, currency }: Pick<TransferTable, 'merchant_id' | 'mode' | 'currency'>,
-): Promise<ReadonlyMap<string, bigint>> {
-  const rows = await reader
-    .selectFrom('transfers')
-    .groupBy('network')
-    .select(['network', sumUnits(reader, 'amount').as('amounts'), sumUnits(reader, 'fee').as('fees')])
-    .where((e) => e.and({ executor: 'simulator', status: 'processing', merchant_id, mode, currency }))
-    .execute();
-  return new Map(rows.map(({ network, amounts, fees }) => [network, BigInt(amounts) + BigInt(fees)]));
-}
-
 /**
  * What other transfers that were settled with a transaction take of it, in units: of what it paid to the same address, and of
  * its fee.

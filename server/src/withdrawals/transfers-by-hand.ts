@@ -6,6 +6,7 @@ import type { TransferTable } from '../db/schema.js';
 import type { AuditAction, AuditFields, AuditLog } from '../merchants/audit-log.js';
 import { parseAmount } from '../money/amounts.js';
 import type { Currencies } from '../money/currencies.js';
+import type { Clock } from '../shared/clock.js';
 import { invalidField } from '../shared/problem.js';
 import { scopeOf } from '../shared/scope.js';
 import { proveSettlement, type ClaimedPayment, type Proof, type ProofDeps } from './settlement-proof.js';
@@ -13,6 +14,7 @@ import type { Transfers } from './transfers.js';
 
 export interface TransfersByHandDeps {
   readonly database: Database;
+  readonly clock: Pick<Clock, 'at'>;
   readonly auditLog: Pick<AuditLog, 'record'>;
   readonly currencies: Pick<Currencies, 'known'>;
   readonly connected: readonly ConnectedNetwork[];
@@ -20,6 +22,7 @@ export interface TransfersByHandDeps {
   /** What the room of treasuries knows of such a transfer. */
   readonly treasury: {
     readonly sentByContracts: ProofDeps['sentByContracts'];
+    readonly payersOf: ProofDeps['payersOf'];
     /** Where the coins of a transfer leave from; undefined for the addresses that payers paid to. */
     placeOf(reader: Reader, transfer: TransferTable): Promise<'treasury' | undefined>;
     bookGas(
@@ -43,7 +46,7 @@ export interface PaidByHand extends ClaimedPayment {
 export type TransfersByHand = ReturnType<typeof createTransfersByHand>;
 
 export function createTransfersByHand(deps: TransfersByHandDeps) {
-  const { database, auditLog, currencies, connected, transfers, treasury } = deps;
+  const { database, clock, auditLog, currencies, connected, transfers, treasury } = deps;
 
   /** Repeating a change records nothing. @param remarks what the log says about the change itself */
   function change(
@@ -77,7 +80,10 @@ export function createTransfersByHand(deps: TransfersByHandDeps) {
       const proof = isUnverified
         ? undefined
         : await proveSettlement(
-            { reader, currencies, networks: connected, sentByContracts: treasury.sentByContracts },
+            {
+              ...{ reader, clock, currencies, networks: connected },
+              ...{ sentByContracts: treasury.sentByContracts, payersOf: treasury.payersOf },
+            },
             paid,
             signal,
           );

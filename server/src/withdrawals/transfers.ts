@@ -6,6 +6,7 @@ import { moved, type AccountName } from '../ledger/ledger.js';
 import { unitsToNumber } from '../money/units.js';
 import { invalidField, invalidState, orNotFound } from '../shared/problem.js';
 import { scopeOf, type Scope } from '../shared/scope.js';
+import { readCursor } from '../scanning/cursors.js';
 import type { WithdrawalsDeps } from './deps.js';
 import { resolveDestination, type Destination, type TransferRequest } from './destination.js';
 import { ensureAllowed, ensureRefundAllowed } from './transfer-policy.js';
@@ -55,6 +56,7 @@ export function createTransfers(deps: WithdrawalsDeps, balances: Balances, settl
   ): Promise<TransferTable> {
     const { merchantId, mode } = scope;
     const now = clock.now(scope);
+    const read = await readCursor(transaction, { mode, network: network.code });
     const row: TransferTable = {
       id: newId(),
       merchant_id: merchantId,
@@ -72,6 +74,8 @@ export function createTransfers(deps: WithdrawalsDeps, balances: Balances, settl
       failure_reason: null,
       settled_at: null,
       reversals: 0,
+      from_height: read ? Math.max(read.height, read.head_height) : null,
+      pays_again: null,
       created_at: now,
       updated_at: now,
     };
@@ -177,11 +181,37 @@ export function createTransfers(deps: WithdrawalsDeps, balances: Balances, settl
       return settlement.succeed(transaction, row, { txHash, networkFee, paidFrom });
     },
 
-    /** The chain has dropped the transaction that settled it: it waits again. @returns undefined if something else settled it */
+    /**
+     * The merchant's wallet has paid it, whatever was thought to have become of it. One that had failed is a success. If another
+     * transaction has paid it as well, this one becomes a transfer of its own.
+     * @returns the transfer that the transaction has settled
+     */
+    async settleAnyway(
+      transaction: Transaction,
+      id: string,
+      givenHash: string,
+      paidFrom: 'treasury',
+    ): Promise<TransferTable> {
+      const row = await lockForOperator(transaction, id);
+      const sent = { txHash: parseHash(givenHash), networkFee: 0n, paidFrom };
+      return row.status === 'success'
+        ? settlement.payAgain(transaction, row, sent)
+        : settlement.succeed(transaction, row, sent);
+    },
+
+    /**
+     * The chain has dropped the transaction that settled it: it waits again. A payment that was one too many is gone instead.
+     * @returns undefined if something else settled it
+     */
     async unsettle(transaction: Transaction, id: string, txHash: string): Promise<TransferTable | undefined> {
       const row = await store.lockTransfer(transaction, id);
       if (row?.status !== 'success' || row.tx_hash !== parseHash(txHash)) return undefined;
-      return settlement.unsettle(transaction, row);
+      if (row.pays_again === null) return settlement.unsettle(transaction, row);
+      return settlement.lose(
+        transaction,
+        row,
+        'The network dropped the block in which it was paid once more',
+      );
     },
 
     /** For operators: gives up on a transfer that was not sent. Repeating it changes nothing. Same problems. */

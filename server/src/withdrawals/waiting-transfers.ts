@@ -2,7 +2,7 @@
 import type { NetworkRef } from '../chains/chain.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { TransferTable } from '../db/schema.js';
-import { within } from '../db/rows.js';
+import { hasRows, within } from '../db/rows.js';
 import type { Within } from '../shared/scope.js';
 import { lockTransfer } from './transfer-store.js';
 
@@ -23,6 +23,68 @@ export function waitingTransfers(
     .where('network', '=', network)
     .orderBy('created_at')
     .orderBy('id')
+    .execute();
+}
+
+/** What a wallet has paid to somebody. */
+type Paid = Pick<TransferTable, 'mode' | 'network' | 'currency' | 'address' | 'amount'>;
+
+/** All that wallets pay, whatever has become of it. */
+const like = (reader: Reader, { mode, network, currency, address, amount }: Paid) =>
+  reader
+    .selectFrom('transfers')
+    .where((e) => e.and({ executor: 'operator', mode, network, currency, address, amount }));
+
+/** Whether there is a transfer, of whichever merchant, that a payment may have been for. */
+export const hasLike = (reader: Reader, paid: Paid): Promise<boolean> => hasRows(like(reader, paid));
+
+/**
+ * The transfers like a payment that wallets may have sent although nothing waits for them: those that failed, and those that were
+ * paid, and let go without a proof before, each as often as it was let go. Newest first.
+ */
+export async function endedLike(
+  reader: Reader,
+  paid: Paid,
+): Promise<{ readonly failed: readonly TransferTable[]; readonly again: readonly TransferTable[] }> {
+  const rows = await like(reader, paid)
+    .where('status', 'in', ['failed', 'success'])
+    .selectAll()
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute();
+  const again: TransferTable[] = [];
+  for (const row of rows.filter(({ status }) => status === 'success')) {
+    const { count } = await reader
+      .selectFrom('transfer_exports')
+      .select((e) => e.fn.countAll<number | string>().as('count'))
+      .where('transfer_id', '=', row.id)
+      .where('released_at', 'is not', null)
+      .where('released_nonce', 'is', null)
+      .executeTakeFirstOrThrow();
+    const taken = rows.filter(({ pays_again: id, status }) => id === row.id && status === 'success').length;
+    for (let time = taken; time < Number(count); time += 1) again.push(row);
+  }
+  return { failed: rows.filter(({ status }) => status === 'failed'), again };
+}
+
+/** Those in a currency that a wallet may have in an export that was let go without a proof, whatever has become of them. */
+export function unprovenTransfers(
+  reader: Reader,
+  { mode, network }: NetworkRef,
+  currency: string,
+): Promise<TransferTable[]> {
+  return reader
+    .selectFrom('transfers')
+    .selectAll()
+    .where((e) => e.and({ executor: 'operator', mode, network, currency }))
+    .where('status', 'in', ['failed', 'success'])
+    .where('id', 'in', (e) =>
+      e
+        .selectFrom('transfer_exports')
+        .select('transfer_id')
+        .where('released_at', 'is not', null)
+        .where('released_nonce', 'is', null),
+    )
     .execute();
 }
 

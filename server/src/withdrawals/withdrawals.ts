@@ -1,6 +1,7 @@
 /** Assembles balances, payouts and transfers. The server and the command line both need them. */
 import { createBalances } from './balances.js';
-import type { WithdrawalsDeps } from './deps.js';
+import { createCoverage } from './coverage.js';
+import type { WhyHeld, WithdrawalsDeps } from './deps.js';
 import { createPayouts } from './payouts.js';
 import { createSettlement } from './settlement.js';
 import { createTestPayer } from './test-payer.js';
@@ -12,5 +13,15 @@ export function createWithdrawals(deps: WithdrawalsDeps) {
   /** Rooms that pay transfers in a way of their own use it too. */
   const settlement = createSettlement(deps, payouts);
   const transfers = createTransfers(deps, balances, settlement);
-  return { balances, payouts, settlement, transfers, testPayer: createTestPayer(deps, settlement) };
+  const coverage = createCoverage(deps);
+  const testPayer = createTestPayer(deps, settlement, coverage);
+  const whyHeld: WhyHeld = async (reader, rows, exportId) => {
+    const reasons = new Map(await coverage.short(reader, rows, exportId));
+    for (const row of rows) {
+      const reason = reasons.get(row.id) ?? (await deps.whyNotDue(reader, row));
+      if (reason !== undefined) reasons.set(row.id, reason);
+    }
+    return reasons;
+  };
+  return { balances, payouts, settlement, transfers, testPayer, whyHeld };
 }

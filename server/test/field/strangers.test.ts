@@ -106,7 +106,7 @@ describe.each(engines)('On $name', (engine) => {
         ['DELETE', `keys/${key}`, undefined],
         ['POST', `transfers/${transfer}/settle`, settled],
         ['POST', `transfers/${transfer}/fail`, { reason: 'Made by mistake' }],
-        ['POST', `payout-exports/${transfer}/release`, { isUnsent: true }],
+        ['POST', `payout-exports/${transfer}/release`, { nonce: 1 }],
       ] as const) {
         const answer = await owner.send(method, `/console/api/${path}`, body && { body });
         expect([path, answer.status, answer.body.data.code]).toEqual([path, 404, 'not_found']);

@@ -182,6 +182,7 @@ it.each([
   ['CheckoutTreasuryBehind', 'checkout_treasury_lag_seconds', {}, 301, 299],
   ['CheckoutTransfersUnclear', 'checkout_transfers_unclear', {}, 1, 0],
   ['CheckoutTransfersReversed', 'checkout_transfers_reversed', {}, 1, 0],
+  ['CheckoutTreasuryOutflow', 'checkout_treasury_outflows', {}, 1, 0],
   ['CheckoutExportsOld', 'checkout_transfers_exported_age_seconds', {}, 86_401, 86_399],
   ['CheckoutPsbtsInTrouble', 'checkout_psbts_in_trouble', {}, 1, 0],
   ['CheckoutRestoreSuspected', 'checkout_restore_suspected', {}, 1, 0],

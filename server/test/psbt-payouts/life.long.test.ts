@@ -323,6 +323,26 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
   });
 
   describe('reorganised', () => {
+    it('under a transfer that waits: it is named and left out, until its deposits are confirmed again', async () => {
+      const merchant = await shop.merchant();
+      await merchant.fund('0.4');
+      await merchant.fund('0.5');
+      const [row] = await merchant.transfers('0.8');
+      await node.reorg(2, 'waiting');
+      await shop.scan();
+      const none = await merchant.export();
+      expect(none.skipped).toMatchObject([
+        { id: row?.id, reason: expect.stringMatching(/taken back deposits.* takes 0\.8/) },
+      ]);
+      await confirm();
+      const exported = await merchant.export();
+      expect(exported.transfers.map(({ id }) => id)).toEqual([row?.id]);
+      await shop.import(merchant.sign(exported.psbt));
+      await confirm();
+      expect((await shop.transfer(row?.id ?? '')).status).toBe('success');
+      await shop.expectBooksInOrder();
+    });
+
     it('after it was settled: told, confirmed again, and not settled twice', async () => {
       const { merchant, exported, first } = await prepare();
       await shop.import(merchant.sign(exported.psbt));

@@ -177,7 +177,7 @@ export const testRestoreOnLitecoin = (engine: TestEngine): unknown =>
         expect(await shop.export()).toMatchObject({ psbt: null });
         expect(await shop.address()).not.toBe(later);
         // The operator has looked into the wallet: it was not paid.
-        await shop.command(`transfers release ${waiting} --yes`);
+        await shop.command(`transfers release ${waiting} --yes --reason Checked`);
         expect(await shop.export()).toMatchObject({ transfers: [{ id: waiting }] });
       },
     );

@@ -128,6 +128,10 @@ export async function startAnvil(port = 0): Promise<Anvil> {
     publish: (transaction) => mined(rpc<Hex>('eth_sendRawTransaction', [transaction])),
     async reorg(depth, transactions = []) {
       await rpc('anvil_reorg', [depth, transactions]);
+      // Its clock has stopped at the time of the dropped blocks.
+      const { timestamp } = await rpc<{ timestamp: string }>('eth_getBlockByNumber', ['latest', false]);
+      const behind = Math.ceil(Date.now() / 1000 - Number(timestamp));
+      if (behind > 0) await rpc('evm_increaseTime', [behind]);
     },
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return;

@@ -37,6 +37,7 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
     let node: ProviderProxy;
     let fixture: TreasuryFixture;
     let ada: TestBrowser;
+    let owner: TestBrowser;
     /** Of another merchant. */
     let eve: TestBrowser;
 
@@ -52,6 +53,7 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
       for (const { to, data } of transactions) await transact(anvil, to, data);
       await fixture.watch();
       ada = await signIn(fixture.server, 'manager', 'ada@shop.example');
+      owner = await signIn(fixture.server, 'owner', 'olga@shop.example');
       const { id } = await fixture.command<{ id: string }>('merchants create --name Elsewhere');
       eve = await signIn(fixture.server, 'owner', 'eve@elsewhere.example', id);
     });
@@ -69,6 +71,8 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
     }
     const ask = async <T>(browser: TestBrowser, where: string, body: object = {}) =>
       (await browser.send('POST', `${path}${where}`, { body })).body.data as unknown as T;
+    const letGo = (exportId: string) =>
+      ask(owner, `/${exportId}/release-decision`, { reason: 'None was signed' });
     const list = async (browser = ada) => (await browser.send('GET', path)).body.data as unknown as Listed;
     const code = async (browser: TestBrowser, where: string, body: object = {}, options = {}) => {
       const answer = await browser.send('POST', `${path}${where}`, { body, ...options });
@@ -105,7 +109,7 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
       const [open] = (await list()).exports;
       const id = open?.id ?? '';
       const transfer = open?.transfers[0]?.id ?? '';
-      expect(await list(eve)).toEqual({ waiting: [], exports: [] });
+      expect(await list(eve)).toEqual({ waiting: [], exports: [], unexplained: [] });
       expect(await ask<File>(eve, '', { network })).toMatchObject({
         export: null,
         transfers: [],
@@ -113,33 +117,36 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
       });
       const live = { headers: { 'X-Checkout-Mode': 'live' } };
       for (const one of [id, transfer, 'nobody']) {
-        for (const where of [`/${one}/file`, `/${one}/release`]) {
-          expect(await code(eve, where, { isUnsent: true })).toEqual([404, 'not_found']);
-          expect(await code(ada, where, { isUnsent: true }, live)).toEqual([404, 'not_found']);
+        const bodies = { file: {}, release: { nonce: 1 }, 'release-decision': { reason: 'None was signed' } };
+        for (const [verb, body] of Object.entries(bodies)) {
+          expect(await code(eve, `/${one}/${verb}`, body)).toEqual([404, 'not_found']);
+          expect(await code(owner, `/${one}/${verb}`, body, live)).toEqual([404, 'not_found']);
         }
       }
       expect((await list()).exports).toMatchObject([{ id }]);
     });
 
-    it('are let go once somebody says that nothing was signed, or proves it', async () => {
+    it('are let go once an owner says that nothing was signed, or somebody proves it', async () => {
       const [open] = (await list()).exports;
       const id = open?.id ?? '';
       expect(await code(ada, `/${id}/release`)).toEqual([400, 'validation_error']);
       const nonce = Number(await anvil.rpc('eth_getTransactionCount', [treasury, 'latest']));
       expect(await code(ada, `/${id}/release`, { nonce })).toEqual([409, 'invalid_state']);
-      const released = await ask<{ transfers: string[] }>(ada, `/${id}/release`, { isUnsent: true });
+      const decision = { reason: 'None was signed' };
+      const released = await ask<{ transfers: string[] }>(owner, `/${id}/release-decision`, decision);
       expect(released.transfers).toEqual(open?.transfers.map((one) => one.id));
       expect(await list()).toMatchObject({ waiting: [{ network, count: 1 }], exports: [] });
-      expect(await code(ada, `/${id}/release`, { isUnsent: true })).toEqual([404, 'not_found']);
+      expect(await code(owner, `/${id}/release-decision`, decision)).toEqual([404, 'not_found']);
     });
 
     it('stay reserved by an export that was made after one looked at what to release', async () => {
       const { payoutExports } = fixture.server.app.treasury;
+      const why = { decision: 'None was signed' };
       const first = await ask<File>(ada, '', { network });
       const seen = await payoutExports.find(first.export ?? '', {});
-      await payoutExports.release(seen, undefined, 'test', signal);
+      await payoutExports.release(seen, why, 'test', signal);
       const second = await ask<File>(ada, '', { network });
-      await expect(payoutExports.release(seen, undefined, 'test', signal)).rejects.toThrow(/Another export/);
+      await expect(payoutExports.release(seen, why, 'test', signal)).rejects.toThrow(/Another export/);
       expect((await list()).exports).toMatchObject([{ id: second.export }]);
     });
 
@@ -150,11 +157,12 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
         ...{ ...place, amount: '1010000', gas: '0', is_certain: 0 as const },
         ...{ tx_hash: `0x${'ab'.repeat(32)}`, output_index: 0, treasury: getAddress(fixture.token) },
         ...{ block_height: 1, block_hash: `0x${'cd'.repeat(32)}`, paid_at: 1, transfer_id: null },
+        ...{ is_exact: 1 as const, may_settle: 1 as const, note: null, noted_by: null, noted_at: null },
       };
       await fixture.server.database.write((transaction) =>
         transaction.insertInto('treasury_payments').values(row).execute(),
       );
-      await ask(ada, `/${open?.id ?? ''}/release`, { isUnsent: true });
+      await letGo(open?.id ?? '');
       const { database } = fixture.server;
       const kept = database.reader
         .selectFrom('treasury_payments')
@@ -166,7 +174,7 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
     it('are handed to a wallet once, and let go only if what it has sent cannot be mined', async () => {
       const id = await createTransfer(1.07);
       const [before] = (await list()).exports;
-      if (before) await ask(ada, `/${before.id}/release`, { isUnsent: true });
+      if (before) await letGo(before.id);
       const file = await ask<File>(ada, '', { network });
       const transfers = file.transfers.map((one) => one.id);
       const to = `/${file.export ?? ''}`;
@@ -202,8 +210,10 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
       ]);
 
       const released = [409, 'invalid_state'];
-      expect(await code(ada, `${to}/release`, { isUnsent: true })).toEqual(released);
-      await expect(fixture.command(`transfers release ${id} --yes`)).rejects.toThrow(/has sent/);
+      expect(await code(owner, `${to}/release-decision`, { reason: 'None was signed' })).toEqual(released);
+      await expect(fixture.command(`transfers release ${id} --yes --reason Checked`)).rejects.toThrow(
+        /has sent/,
+      );
       expect(await code(ada, `${to}/release`, { nonce: 0 })).toEqual(released);
       await anvil.rpc('anvil_dropTransaction', [sent]);
       expect(await code(ada, `${to}/release`, { nonce })).toEqual(released);
@@ -222,7 +232,7 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
       expect(await code(ada, `/${file.export ?? ''}/hand-over`, hand)).toEqual([409, 'invalid_state']);
       await fixture.watch();
       expect((await list()).exports[0]?.transfers.map((one) => one.id)).not.toContain(id);
-      await ask(ada, `/${file.export ?? ''}/release`, { isUnsent: true });
+      await letGo(file.export ?? '');
     });
 
     it('are settled by the transaction that paid them, or failed, in the shop of whoever asks alone', async () => {
@@ -239,15 +249,19 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
       // Another wallet of the shop pays: the watcher, which reads what treasuries pay, does not settle it.
       const { transactionHash: txHash } = await transact(anvil, call?.to ?? '', call?.data ?? '');
       const { transactionHash: other } = await transact(anvil, treasury, '0x', treasury);
-      expect(await hand(ada, 'settle', { txHash })).toEqual([409, 'invalid_state']);
-      await anvil.mine(confirmations);
-      await fixture.scan();
+      expect(await hand(ada, 'settle', { txHash })).toEqual([400, 'validation_error']);
       expect(await hand(ada, 'settle', { txHash: other })).toEqual([400, 'validation_error']);
       expect(await hand(eve, 'settle', { txHash })).toEqual([404, 'not_found']);
-      expect(await hand(ada, 'settle', { txHash })).toEqual([200, 'success']);
+      // Nor does a person: what another account has paid is not looked at.
+      expect(await hand(ada, 'settle', { txHash })).toEqual([400, 'validation_error']);
+      const { transactionHash: paid } = await transact(anvil, call?.to ?? '', call?.data ?? '', treasury);
+      expect(await hand(ada, 'settle', { txHash: paid })).toEqual([409, 'invalid_state']);
+      await anvil.mine(confirmations);
+      await fixture.scan();
+      expect(await hand(ada, 'settle', { txHash: paid })).toEqual([200, 'success']);
       await fixture.booksInOrder();
 
-      await ask(ada, `/${file.export ?? ''}/release`, { isUnsent: true });
+      await letGo(file.export ?? '');
       const [left] = file.transfers.filter((one) => one.id !== id);
       const failed = { body: reason };
       const where = `/console/api/transfers/${left?.id ?? ''}/fail`;
@@ -258,8 +272,8 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
       );
       const byAda = audit.filter(({ actor }) => actor.startsWith('ada@shop.example, manager'));
       expect(byAda.slice(-3).map((one) => [one.action, one.subjectId])).toEqual([
+        ['transfer.exported', file.export],
         ['transfer.settled', id],
-        ['transfer.released', left?.id],
         ['transfer.failed', left?.id],
       ]);
     });

@@ -221,7 +221,7 @@ const testTransfers = (engine: TestEngine): unknown =>
       const { id: other } = await fixture.command<{ id: string }>('merchants create --name Elsewhere');
       await expect(again(`${network} --merchant ${other}`)).rejects.toThrow(/export with transfers/);
       expect(await again(network)).toMatchObject({ export: exportId, transfers: [{ id }] });
-      await fixture.command(`transfers release ${id} --yes`);
+      await fixture.command(`transfers release ${id} --yes --reason Checked`);
       await fixture.command(`transfers fail ${id} --reason No`);
     });
 
@@ -237,7 +237,7 @@ const testTransfers = (engine: TestEngine): unknown =>
       await expect(fixture.command(`transfers fail ${id} --reason No`)).rejects.toThrow(/release/);
       expect(await released(reserved?.exportId ?? '')).toEqual({ isReleased: false, transfers: [id] });
       expect(await exported()).toEqual([]);
-      expect(await released(`${id} --yes`)).toMatchObject({ isReleased: true });
+      expect(await released(`${id} --yes --reason Checked`)).toMatchObject({ isReleased: true });
       expect(await exported()).toEqual([id]);
       const audit = await fixture.command<{ action: string; actor: string }[]>(
         `audit list --merchant ${fixture.merchantId}`,
@@ -245,7 +245,7 @@ const testTransfers = (engine: TestEngine): unknown =>
       expect(audit.map(({ action }) => action)).toEqual(
         expect.arrayContaining(['transfer.exported', 'transfer.released']),
       );
-      await released(`${id} --yes`);
+      await released(`${id} --yes --reason Checked`);
       await fixture.command(`transfers fail ${id} --reason No`);
       expect(await status(id)).toBe('failed');
     });
@@ -423,7 +423,7 @@ const testTransfers = (engine: TestEngine): unknown =>
         });
         expect((await shown()).checkout_transfers_exported_age_seconds).toBeGreaterThan(0);
         untold(false);
-        await fixture.command(`transfers release ${id} --yes`);
+        await fixture.command(`transfers release ${id} --yes --reason Checked`);
         expect(await exported()).toEqual([id]);
       });
 

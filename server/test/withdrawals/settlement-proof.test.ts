@@ -41,6 +41,8 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
   let located: number | undefined;
   /** What a contract sent in the block; undefined if no node tells. */
   let inside: bigint | undefined;
+  /** The treasuries of the merchant; undefined if any account may pay. */
+  let payers: readonly string[] | undefined;
 
   beforeAll(async () => {
     testDatabase = await engine.create();
@@ -60,6 +62,7 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
     await haveRead(111);
     located = 100;
     inside = 0n;
+    payers = undefined;
   });
 
   const paid = (currency: string, amount: bigint, to = address): ChainTransfer => ({
@@ -91,6 +94,8 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
       failure_reason: null,
       settled_at: null,
       reversals: 0,
+      from_height: null,
+      pays_again: null,
       created_at: 0,
       updated_at: 0,
       ...changes,
@@ -134,9 +139,11 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
         pending: () => Promise.resolve([]),
       }),
     };
-    const deps = { reader: database.reader, currencies, networks: [real] };
+    const clock = { at: (_: unknown, realTime: number) => realTime };
+    const deps = { reader: database.reader, clock, currencies, networks: [real] };
     const sentByContracts = () => Promise.resolve(inside);
-    return proveSettlement({ ...deps, sentByContracts }, { transferId, txHash, height }, signal);
+    const payersOf = () => Promise.resolve(payers);
+    return proveSettlement({ ...deps, sentByContracts, payersOf }, { transferId, txHash, height }, signal);
   };
   const claim = async (...payment: Parameters<typeof look>): Promise<bigint | undefined> => {
     const proof = await look(...payment);
@@ -246,6 +253,31 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
     await database.write((transaction) =>
       transaction.updateTable('scanned_blocks').set({ hash: 'block' }).execute(),
     );
+    await expect(prove(await transfer())).resolves.toBeUndefined();
+  });
+
+  it('fails for a block that was known when the transfer was made, and for one that is older by its time', async () => {
+    await expect(prove(await transfer({ from_height: 99 }))).resolves.toBeUndefined();
+    await expect(prove(await transfer({ from_height: 100 }))).rejects.toThrow('before this transfer');
+    await expect(prove(await transfer({ created_at: 1000 }))).rejects.toThrow('before this transfer');
+    await expect(prove(await transfer({ created_at: 999 }))).resolves.toBeUndefined();
+    // What is settled already is looked up for its fee alone.
+    const settled = { status: 'success', tx_hash: `0x${hash}`, from_height: 100 } as const;
+    await expect(prove(await transfer(settled))).resolves.toBeUndefined();
+  });
+
+  it('fails for what another account sent than a treasury of the merchant, where there is one', async () => {
+    const [one] = transfers;
+    if (!one) throw new Error('Nothing is paid');
+    payers = [stranger.toLowerCase()];
+    transfers = [{ ...one, senders: [address] }];
+    await expect(prove(await transfer())).rejects.toThrow(/sent by 0x5aAe.* --unverified/);
+    transfers = [
+      { ...one, amount: 4_000_000n, senders: [stranger] },
+      { ...one, senders: [address] },
+    ];
+    await expect(prove(await transfer())).rejects.toThrow('pays 4 USDC');
+    transfers = [{ ...one, senders: [stranger] }];
     await expect(prove(await transfer())).resolves.toBeUndefined();
   });
 

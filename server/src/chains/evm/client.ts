@@ -18,6 +18,7 @@ import {
   parseLogs,
   parsePendingBlock,
   parseReceipt,
+  parseTransaction,
   quantityOf,
   type EvmHeader,
   type EvmLog,
@@ -132,6 +133,15 @@ export function createEvmClient(
         (failure) => (isUnsupported(failure) ? false : undefined),
       ),
 
+    /** A transaction, in a block or not; undefined if the node does not know it, or cannot tell now. */
+    transaction: (txHash: string) =>
+      ifRefused(
+        ask('eth_getTransactionByHash', txHash).then((answer) =>
+          answer === null || answer === undefined ? undefined : parseTransaction(answer),
+        ),
+        () => undefined,
+      ),
+
     /** The logs of a range of blocks, in as many parts as the node needs. */
     logs,
 
@@ -228,6 +238,10 @@ export function createEvmClient(
     /** The transactions of an address until a block. */
     nonce: async (address: string, at: number | 'latest') =>
       numberOf(await ask('eth_getTransactionCount', address, tagOf(at))),
+
+    /** With those that wait for a block, as far as the node tells; undefined if it does not. */
+    pendingNonce: (address: string) =>
+      unlessRefused(ask('eth_getTransactionCount', address, 'pending').then(numberOf)),
 
     /** The gas that a transaction needs, or why it would fail. */
     estimateGas: (call: EvmCall) =>

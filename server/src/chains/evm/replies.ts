@@ -41,7 +41,7 @@ export function parsePendingBlock(value: unknown) {
 }
 
 /** Types and most fields differ from network to network: deposits and system transactions of layer 2 lack some. */
-function parseTransaction(value: unknown) {
+export function parseTransaction(value: unknown) {
   const transaction = objectOf(value, 'transaction');
   const { from, to, value: amount, input } = transaction;
   return {

@@ -36,7 +36,7 @@ export const treasuryTables = {
     .index('address', ['address', 'mode', 'network'])
     .index('height', ['mode', 'network', 'block_height']),
 
-  /** What a treasury paid to the destination of a transfer, of whichever of the merchants that share it. */
+  /** What left a treasury, of whichever of the merchants that share it, except for gas and what went to another one of theirs. */
   treasury_payments: table({
     mode: text<Mode>(),
     network: text(),
@@ -44,8 +44,11 @@ export const treasuryTables = {
     output_index: integer(),
     treasury: text(),
     currency: text(),
+    /** Empty if a contract sent the coin, and nobody can tell to whom. */
     address: text(),
     amount: units(),
+    /** 1 if the amount is all of it: the chain can count smaller parts than the books, and then it is no transfer's amount. */
+    is_exact: flag(),
     /** What the treasury paid for the transaction, in units of the coin; 0 if somebody else did. */
     gas: units(),
     /** 0 if the transaction may have paid it, and no node could tell. Such a one settles nothing by itself. */
@@ -55,9 +58,19 @@ export const treasuryTables = {
     paid_at: time(),
     /** The transfer that it settled; null if it is not known which. */
     transfer_id: text().nullable(),
+    /** 1 while there is a transfer that it may have been for; 0 if there is none: it is told, until somebody says what it was for. */
+    may_settle: flag(),
+    /** What somebody says that it was for. Then nothing waits for it any more. */
+    note: text().nullable(),
+    noted_by: text().nullable(),
+    /** Real time. */
+    noted_at: time().nullable(),
   })
     .primaryKey('mode', 'network', 'tx_hash', 'output_index')
-    .index('open', ['mode', 'network', 'transfer_id'])
+    .index('open', ['mode', 'network', 'may_settle', 'block_height'], {
+      where: sql`transfer_id is null and noted_at is null`,
+    })
+    .index('transfer', ['transfer_id'])
     .index('height', ['mode', 'network', 'block_height']),
 
   /**
@@ -73,15 +86,23 @@ export const treasuryTables = {
     /** Real time. */
     created_at: time(),
     released_at: time().nullable(),
+    /** The used nonce that proved that it cannot be mined any more; null if somebody has decided it. */
+    released_nonce: bigint().nullable(),
+    /** The account that it was exported for, or handed to since. Null if the merchant has no treasury. */
+    account: text().nullable(),
+    /** The next nonce of the account when it was exported: what was signed of it has no lower one. Null if nobody could tell. */
+    first_nonce: bigint().nullable(),
     /** When a page was about to ask a wallet in the browser to send it; null if none did, or if the wallet refused. Real time. */
     handed_at: time().nullable(),
-    /** The next nonce of the account then: what the wallet has sent has no lower one. */
+    /** The next nonce of the account then: what the wallet has sent has no lower one. Stays if the page says that it has refused. */
     handed_nonce: bigint().nullable(),
     /** What the wallet answered: a transaction hash, or the id of a batch of calls (EIP-5792). Null if nobody knows. */
     wallet_answer: text().nullable(),
   })
     .primaryKey('id', 'transfer_id')
     .unique('held', ['transfer_id'], { where: sql`released_at is null` })
+    // Those that a wallet may still send, although they were let go.
+    .index('unproven', ['transfer_id'], { where: sql`released_at is not null and released_nonce is null` })
     .index('transfer', ['transfer_id'], { since: growingTables }),
 
   /** What a treasury paid the network for its own sweeps and payouts. */

@@ -1,7 +1,7 @@
 /** Transfers, payouts and suspended balances. */
 import { sql } from 'kysely';
 import type { Mode } from '../../shared/scope.js';
-import { growingTables, integer, record, table, text, time, units } from '../table.js';
+import { bigint, growingTables, integer, record, table, text, time, units } from '../table.js';
 
 export type TransferStatus = 'pending' | 'processing' | 'success' | 'failed';
 
@@ -33,12 +33,18 @@ export const withdrawalTables = {
     settled_at: time().nullable(),
     /** How often it waited again after it had succeeded. Part of its ledger keys. */
     reversals: integer(),
+    /** The newest block of its network when it was made: what was paid up to there was for something else. Null if none was known. */
+    from_height: bigint().nullable(),
+    /** The transfer that this one has paid once more: the wallet had it twice, and both were mined. Null for all others. */
+    pays_again: text().nullable(),
     created_at: time(),
     updated_at: time(),
   })
     .index('newest', ['merchant_id', 'mode', 'created_at', 'id'])
     .index('status', ['merchant_id', 'mode', 'status', 'created_at', 'id'])
-    .index('work', ['executor', 'status', 'created_at', 'id']),
+    .index('work', ['executor', 'status', 'created_at', 'id'])
+    // What a treasury has paid is looked for among them.
+    .index('destination', ['address', 'network', 'mode']),
 
   /** A payout to a wallet address, which a transfer carries out, or to a bank account. */
   payouts: table({

@@ -8,6 +8,27 @@ import { amountOf, amountText, counted, listRecords, recordJson } from '../../co
 import { transferCommands } from '../../commands/transfers.js';
 import { chosenNetwork, writtenAs } from './sweeps.js';
 
+const explain = command({
+  summary: 'Says what a payment of a treasury was for that no transfer explains: see "chains status".',
+  details: "Nothing is booked: the money was the merchant's own. The audit log keeps what you say.",
+  args: { txHash: option.id('the hash of its transaction') },
+  options: {
+    merchant: option.merchant('whose treasury it is').required(),
+    network: option.code('the network').required(),
+    note: option.text('TEXT', 'what it was for').required(),
+  },
+  async run(context, { txHash, merchant: merchantId, network: code, note }) {
+    const { treasury, actor } = context;
+    const { mode } = chosenNetwork(context, code).network;
+    const payments = await treasury.outflows.explain(
+      { merchantId, mode },
+      { network: code, txHash, note },
+      actor,
+    );
+    return { json: { payments }, text: `Explained ${counted(payments, 'payment')}` };
+  },
+});
+
 export const transferExportCommands: Group = {
   ...transferCommands,
   commands: {
@@ -35,7 +56,7 @@ export const transferExportCommands: Group = {
         const on = chosenNetwork(context, code);
         const { payoutExports } = treasury;
         const former =
-          again === undefined ? undefined : await payoutExports.retrieve({ merchantId }, again, on);
+          again === undefined ? undefined : await payoutExports.retrieve({ merchantId }, again, on, signal);
         if (format === 'safe') {
           const merchants = former
             ? former.transfers.map(({ merchant }) => merchant)
@@ -52,7 +73,7 @@ export const transferExportCommands: Group = {
           }
         }
         const made = former ?? (await payoutExports.create(on, merchantId, actor, signal));
-        const { id, safe, leftOut } = made;
+        const { id, safe, leftOut, held } = made;
         if (id !== undefined) {
           progress(
             `Export ${id}: ${counted(made.transfers.length, 'transfer')}, reserved until settled or released. "transfers export --again ${id}" writes it once more`,
@@ -61,7 +82,8 @@ export const transferExportCommands: Group = {
         for (const { id: transfer, paidBy } of leftOut) {
           progress(`Left out: ${transfer}, which the treasury seems to have paid in ${paidBy.join(', ')}`);
         }
-        const exported = { export: id ?? null, transfers: made.transfers, leftOut };
+        for (const { id: transfer, reason } of held) progress(`Held: ${transfer}. ${reason}`);
+        const exported = { export: id ?? null, transfers: made.transfers, leftOut, held };
         const links = made.transfers.map(({ link }) => link);
         return writtenAs(format, exported, safe, links);
       },
@@ -87,23 +109,27 @@ export const transferExportCommands: Group = {
       summary:
         'Lets transfers go that were exported and will not be paid: they can be exported again, or fail.',
       details:
-        'Without --nonce or --yes it only says what to check. A transfer that is released while a wallet can still send it is paid twice.',
+        'Without --nonce or --yes it only says what to check. A transfer that is released while a wallet can still send it is paid twice if it is exported again: the second payment is booked and told. A transaction that a node has is never let go.',
       args: { id: option.id('the export, or one transfer of it, as "transfers exported" shows them') },
       options: {
         nonce: option.integer(
           'N',
-          'the highest nonce with which the wallet has signed the export: released if blocks that are final have used it up, so that nothing that was signed can be mined any more. The nonce of the account, or of the Safe',
+          'the highest nonce with which the wallet has signed the export: released if it is at or above the next one when the wallet was given it, and the same account has used it up in blocks that are final. The nonce of the account, or of the Safe',
           { max: Number.MAX_SAFE_INTEGER },
         ),
         yes: option.flag(
-          'releases without a proof: you have checked that nothing was signed, or can be sent',
+          'releases without a proof, by your decision: you have checked that nothing was signed, or can be sent',
         ),
+        reason: option.text('TEXT', 'what you have checked, for the audit log; needed with --yes'),
       },
-      async run({ treasury, actor, signal }, { id, nonce, yes: isSure }) {
+      async run({ treasury, actor, signal }, { id, nonce, yes: isSure, reason = '' }) {
         const { payoutExports } = treasury;
+        if (isSure && nonce === undefined && reason.trim() === '')
+          throw new UsageError('--yes needs --reason: the audit log keeps what was checked');
         const transfers = await payoutExports.find(id, {});
         const isReleased = nonce !== undefined || isSure;
-        if (isReleased) await payoutExports.release(transfers, nonce, actor, signal);
+        const why = nonce === undefined ? { decision: reason } : { nonce };
+        if (isReleased) await payoutExports.release(transfers, why, actor, signal);
         const list = transfers.map((row) => `  ${transferWords(row).join('  ')}`).join('\n');
         return {
           json: { isReleased, transfers: transfers.map((row) => row.id) },
@@ -112,10 +138,11 @@ export const transferExportCommands: Group = {
         };
       },
     }),
+    explain,
   },
 };
 
-const whatToCheck = `If these are sent after all, they are paid twice. Before you run the command again with --yes, check that
+const whatToCheck = `If these are sent after all, they are paid twice. Before you run the command again with --yes and --reason, check that
 
 - none of them has left the wallet: in its history, and in the network's explorer;
 - no signed transaction is left: in the wallet's queue, in the Safe's queue, in a mempool, or with a signer;

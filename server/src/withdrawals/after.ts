@@ -1,0 +1,26 @@
+/** Whether a payment can have been for a transfer: not if it was made before that existed. */
+import type { TransferTable } from '../db/schema.js';
+import { scopeOf } from '../shared/scope.js';
+import type { Clock } from '../shared/clock.js';
+
+export interface PaidAt {
+  /** Of its block; 0 if it is in none yet. */
+  readonly height: number;
+  /** Of its block, in epoch milliseconds. */
+  readonly time: number;
+}
+
+/**
+ * The block must be above those that were known when the transfer was made. What came between two looks at the chain is told
+ * apart by the time, which blocks have in whole seconds.
+ */
+export function isAfter(
+  clock: Pick<Clock, 'at'>,
+  { height, time }: PaidAt,
+  transfer: TransferTable,
+): boolean {
+  if (height === 0) return true;
+  if (transfer.from_height !== null && height <= transfer.from_height) return false;
+  const second = (ms: number) => Math.floor(ms / 1000);
+  return second(clock.at(scopeOf(transfer), time)) >= second(transfer.created_at);
+}
