@@ -1,9 +1,40 @@
 /** Payments, their time logs, deposit addresses and receipts, and the wallets whose deposits are payments. */
 import type { LogCode, PaymentState } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
+import * as z from 'zod/mini';
 import type { Caller, Mode } from '../../shared/scope.js';
 import { isOpen, isPayable, isUnusual, paymentReviewOf, paymentStatusOf } from '../payment-status.js';
-import { bigint, counter, flag, growingTables, integer, record, table, text, time, units } from '../table.js';
+import { unitsInJson } from '../codecs.js';
+import {
+  bigint,
+  counter,
+  flag,
+  growingTables,
+  integer,
+  json,
+  record,
+  table,
+  text,
+  time,
+  units,
+} from '../table.js';
+
+/** All that a chain tells of a transfer, whatever its asset and network, with its block if it is in one. */
+const quarantinedTransfer = z.object({
+  transfer: z.object({
+    txHash: z.string(),
+    outputIndex: z.number(),
+    currency: z.string(),
+    senders: z.readonly(z.array(z.string())),
+    address: z.string(),
+    amount: unitsInJson,
+    chainAmount: z.exactOptional(unitsInJson),
+    foundAbove: z.exactOptional(z.number()),
+  }),
+  block: z.optional(z.object({ height: z.number(), hash: z.string(), time: z.number() })),
+  /** Real time. */
+  seenAt: z.number(),
+});
 
 export const paymentTables = {
   /** A hosted wallet. Its addresses stay watched after its deletion. */
@@ -243,8 +274,8 @@ export const paymentTables = {
     id: text(),
     /** The payment; null if it is a transfer to a wallet. */
     payment_id: text().nullable(),
-    /** The transfer and its block as JSON; null if it is a payment. */
-    transfer: text().nullable(),
+    /** The transfer and its block; null if it is a payment. */
+    transfer: json(quarantinedTransfer).nullable(),
     /** The message of the last error. */
     reason: text(),
     /** How often it failed. */
