@@ -17,6 +17,15 @@ export const unitsInJson = z.codec(z.string().check(z.regex(/^-?\d+$/)), z.bigin
   encode: (value) => value.toString(),
 });
 
+/** Some of a few names, in their order, as the bits of a number. Names are only ever added at the end. */
+export const setCodec = <Name extends string>(names: readonly Name[]): Codec<readonly Name[], number> => ({
+  read: (stored) => names.filter((name) => (stored & bitOf(names, name)) !== 0),
+  write: (some) => names.reduce((bits, name) => (some.includes(name) ? bits | bitOf(names, name) : bits), 0),
+});
+
+export const bitOf = <Name extends string>(names: readonly Name[], name: Name): number =>
+  1 << names.indexOf(name);
+
 /** Text that is JSON of a shape. What the shape does not name is not stored. */
 export const jsonCodec = <T, Stored>(shape: z.ZodMiniType<T, Stored>): Codec<T, string> => ({
   read: (stored) => z.parse(shape, JSON.parse(stored)),

@@ -2,7 +2,7 @@
 import type { Mode } from '../shared/scope.js';
 import type { Generated, RawBuilder, SqlBool } from 'kysely';
 import type * as z from 'zod/mini';
-import { jsonCodec, same, type Codec } from './codecs.js';
+import { jsonCodec, same, setCodec, type Codec } from './codecs.js';
 
 export type EpochMs = number;
 /** An integer in the smallest unit, as text. */
@@ -83,6 +83,9 @@ export const time = () => plain<EpochMs>({ type: 'bigint' });
 export const units = () => plain<Units>({ type: 'text' });
 export const flag = () => integer<0 | 1>();
 export const counter = () => plain<Generated<number>>({ type: 'counter', isPrimaryKey: true });
+/** Some of a few names. */
+export const setOf = <Name extends string>(names: readonly Name[]) =>
+  new Column<readonly Name[], number>({ type: 'integer' }, setCodec(names));
 /** A value of a shape, as JSON. */
 export const json = <T, Stored>(shape: z.ZodMiniType<T, Stored>) =>
   new Column<T, string>({ type: 'text' }, jsonCodec(shape));

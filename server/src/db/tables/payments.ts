@@ -1,9 +1,9 @@
 /** Payments, their time logs, deposit addresses and receipts, and the wallets whose deposits are payments. */
-import type { LogCode, PaymentState } from 'crypto-checkout/contract';
+import { paymentFinding, type LogCode, type PaymentState } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import * as z from 'zod/mini';
 import type { Caller, Mode } from '../../shared/scope.js';
-import { isOpen, isPayable, isUnusual, paymentReviewOf, paymentStatusOf } from '../payment-status.js';
+import { isOpen, isPayable, needsReview, paymentStatusOf } from '../payment-status.js';
 import { unitsInJson } from '../codecs.js';
 import {
   bigint,
@@ -13,6 +13,7 @@ import {
   integer,
   json,
   record,
+  setOf,
   table,
   text,
   time,
@@ -60,6 +61,8 @@ export const paymentTables = {
     merchant_id: text(),
     mode: text<Mode>(),
     state: text<PaymentState>(),
+    /** What is true of its money whatever its state is called. */
+    findings: setOf(paymentFinding.options),
     /** The kind of key that created it. Each kind has its own references, so that a stranger cannot take the server's. */
     created_by: text<Caller['kind']>(),
     tx_ref: text(),
@@ -71,8 +74,6 @@ export const paymentTables = {
     metadata: text().nullable(),
     base_currency: text(),
     base_amount: units(),
-    /** In units of the base currency. */
-    transaction_fees: units(),
     fee_basis_points: integer(),
     /** The codes of the currencies that it may be paid in, as a JSON array; null if all are accepted. */
     accepted_currencies: text().nullable(),
@@ -121,7 +122,12 @@ export const paymentTables = {
     .index('network', ['merchant_id', 'mode', 'network', 'created_at', 'id'], {
       where: sql`network is not null`,
     })
-    .index('review', ['merchant_id', 'mode', paymentReviewOf, 'created_at', 'id'], { where: isUnusual })
+    // A payment can be in several of these lists.
+    .index('late', ['merchant_id', 'mode', 'created_at', 'id'], { where: needsReview.late })
+    .index('short', ['merchant_id', 'mode', 'created_at', 'id'], { where: needsReview.short })
+    .index('excess', ['merchant_id', 'mode', 'created_at', 'id'], { where: needsReview.excess })
+    .index('wrong_coin', ['merchant_id', 'mode', 'created_at', 'id'], { where: needsReview.wrong_coin })
+    .index('reversed', ['merchant_id', 'mode', 'created_at', 'id'], { where: needsReview.reversed })
     // The deposits to a wallet, which are looked for before it is deleted.
     .index('wallet', ['wallet_id'], { where: sql`wallet_id is not null`, since: growingTables })
     // What was paid on each day, without the rows.
