@@ -66,7 +66,7 @@ export function createHandOver(deps: TreasuryContext) {
       await ensureUnpaid(on, rows, reserved, signal);
       const nonce = await on.evm.run((node) => nextNonce(node, from, 'latest'), signal);
       await database.write(async (transaction) => {
-        await deps.guard.startPayout(transaction, mode);
+        await deps.guard.startPayout(transaction, mode, merchantId);
         const locked = await lockTransfers(transaction, transfers);
         await ensureDue(deps, transaction, rows);
         const marks = { handed_at: clock.real(), handed_nonce: nonce ?? 0 };

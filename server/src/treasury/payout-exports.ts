@@ -124,7 +124,7 @@ export function createPayoutExports(deps: TreasuryContext) {
       signal: AbortSignal,
     ): Promise<PayoutExport> {
       const { reader } = database;
-      await deps.guard.ensureTrusted(reader, on.network.mode);
+      await deps.guard.ensurePayable(reader, on.network.mode, merchantId);
       const place = placeOf(on);
       const waiting = await store.unheldOn(reader, place, merchantId);
       const paidBy = new Map(

@@ -15,7 +15,7 @@ import type { Outbox } from '../webhooks/outbox.js';
 /** Asked by all that pays transfers, before it does. */
 export type BeforePayout = (
   reader: Reader,
-  transfer: Pick<TransferTable, 'refund_id'>,
+  transfer: Pick<TransferTable, 'refund_id' | 'merchant_id' | 'mode'>,
 ) => Promise<string | undefined>;
 
 export interface WithdrawalsDeps extends RoomDeps {
