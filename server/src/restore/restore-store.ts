@@ -105,16 +105,9 @@ export async function readWarnings(reader: Reader): Promise<readonly UnknownAddr
   return parseWarnings((await readSetting(reader, warningsSetting)) ?? none);
 }
 
-export async function addWarnings(
-  transaction: Transaction,
-  found: readonly UnknownAddress[],
-): Promise<void> {
+export async function addWarnings(transaction: Transaction, found: readonly UnknownAddress[]): Promise<void> {
   const known = parseWarnings(await ensureSetting(transaction, warningsSetting, none));
-  await writeSetting(
-    transaction,
-    warningsSetting,
-    JSON.stringify([...known, ...found].slice(-mostWarnings)),
-  );
+  await writeSetting(transaction, warningsSetting, JSON.stringify([...known, ...found].slice(-mostWarnings)));
 }
 
 export async function readSuspicion(reader: Reader): Promise<Suspicion | undefined> {
