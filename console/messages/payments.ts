@@ -34,6 +34,13 @@ export const texts = pick({
     statusLabel: 'Status',
     review: 'Needs a person',
     statuses: { success: 'Paid', 'in progress': 'In progress', error: 'Not paid', cancelled: 'Cancelled' },
+    findings: {
+      late: 'Late',
+      over: 'Too much',
+      short: 'Too little',
+      wrong_coin: 'Wrong coin beside it',
+      wrong_network: 'Wrong network beside it',
+    },
     reviews: {
       late: 'Money came late',
       short: 'Too little money',

@@ -1,9 +1,23 @@
 /** What the pages of payments share. */
 import type { TemplateResult } from 'lit';
-import type { PaymentRecord } from '../../src/contract/payment-record.js';
-import { isInGroup } from '../../src/contract/payment-states.js';
+import type { PaymentFinding, PaymentRecord } from '../../src/contract/payment-record.js';
+import { isInGroup, type PaymentState } from '../../src/contract/payment-states.js';
 import { texts } from '../messages/payments.js';
 import { tag } from '../ui/details.js';
+
+/** What is true of its money beside what the state says already. */
+export function findingTags({ state, findings = [] }: PaymentRecord): TemplateResult[] {
+  const said = new Set(state ? (saidBy[state] ?? []) : []);
+  return findings.filter((finding) => !said.has(finding)).map((one) => tag(texts.findings[one], 'caution'));
+}
+
+const saidBy: Readonly<Partial<Record<PaymentState, readonly PaymentFinding[]>>> = {
+  settled_over: ['over'],
+  settled_late: ['late'],
+  expired_partial: ['short'],
+  expired_late: ['late'],
+  invalid: ['wrong_coin', 'wrong_network'],
+};
 
 export function stateTag({ state, status }: PaymentRecord): TemplateResult {
   const label = state ? texts.states[state] : status;

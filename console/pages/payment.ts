@@ -15,7 +15,7 @@ import { copyable, outside, short } from '../ui/copy.js';
 import { details, section, tag } from '../ui/details.js';
 import { showLink } from '../ui/show-link.js';
 import { table } from '../ui/table.js';
-import { stateTag } from './payment-parts.js';
+import { findingTags, stateTag } from './payment-parts.js';
 import { loadRefunds, refundTable, type Refund } from './refund-parts.js';
 import { deliveryTable, type Delivery } from './webhook-parts.js';
 
@@ -37,7 +37,7 @@ async function load(view: View): Promise<Data> {
 
 function render(data: Data, view: View): TemplateResult {
   const { payment } = data;
-  return html`<p class="under">${stateTag(payment)} ${time(payment.createdAt)}</p>
+  return html`<p class="under">${stateTag(payment)} ${findingTags(payment)} ${time(payment.createdAt)}</p>
     <div class="actions start">${actions(data, view)}</div>
     <div class="panels">
       ${section(texts.price, facts(payment, view))} ${section(texts.credit, credit(payment, view))}
@@ -167,8 +167,9 @@ async function cancel(payment: PaymentRecord, view: View): Promise<void> {
 type Kind = keyof typeof texts.kinds;
 
 /** What fits the payment comes first: money above the price, or money that did not pay it. */
-function likelyKind({ state }: PaymentRecord): Kind {
-  if (state === 'settled_over') return 'excess';
+function likelyKind({ state, findings = [] }: PaymentRecord): Kind {
+  if (findings.includes('over')) return 'excess';
+  if (findings.some((one) => one === 'wrong_coin' || one === 'wrong_network')) return 'unaccepted';
   return isInGroup(state, 'success') ? 'full' : 'unaccepted';
 }
 

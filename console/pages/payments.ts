@@ -14,7 +14,7 @@ import { saveCsv } from '../ui/csv.js';
 import { filterBar } from '../ui/filter-bar.js';
 import { showLink } from '../ui/show-link.js';
 import { table, type Column } from '../ui/table.js';
-import { stateTag } from './payment-parts.js';
+import { findingTags, stateTag } from './payment-parts.js';
 import { teachTag } from '../ui/teach-tag.js';
 
 interface Data {
@@ -87,7 +87,7 @@ const columns: readonly Column<PaymentRecord>[] = [
     cell: ({ amountReceived = 0, currency }) =>
       currency && amountReceived > 0 ? amount(amountReceived, currency) : '–',
   },
-  { label: texts.status, cell: stateTag },
+  { label: texts.status, cell: (one) => html`${stateTag(one)} ${findingTags(one)}` },
   { label: texts.payer, cell: ({ customerDetails }) => customerDetails?.email ?? '–' },
   { label: texts.created, cell: ({ createdAt }) => time(createdAt) },
 ];

@@ -1,6 +1,6 @@
 /** Assembles the application: builds all rules from the configuration and the database, for the server and the command line. */
 import { dirname, join } from 'node:path';
-import type { Api } from 'crypto-checkout/contract';
+import { toUnits, type Api } from 'crypto-checkout/contract';
 import type { Logger } from 'pino';
 import { exampleAccountNames } from './bank-accounts/account-names.js';
 import { createBankAccounts } from './bank-accounts/bank-accounts.js';
@@ -153,7 +153,7 @@ export type App = Awaited<ReturnType<typeof createApp>>;
 const scanIntervalMs = 500;
 
 /**
- * Builds everything, but starts nothing. It reads the database, and writes nothing to it but the id of a new data key.
+ * Builds everything, but starts nothing. It reads the database, and writes nothing to it but secrets and ids that are missing.
  * @throws StartError if a file named in the configuration cannot be used
  */
 export async function createApp(options: AppOptions) {
@@ -286,7 +286,10 @@ export async function createApp(options: AppOptions) {
     ensureFree: (reader, transfer) => psbtPayouts.ensureFree(reader, transfer),
     ensureUnpaid: (reader, transfer) => treasury.payoutExports.ensureUnpaid(reader, transfer),
     onTransfer: (transaction, transfer) => refunds.follow(transaction, transfer),
-    whyNotDue: (reader, transfer) => refunds.whyNotDue(reader, transfer),
+    // Nothing is paid while its merchant's records may be old.
+    whyNotDue: async (reader, transfer) =>
+      (await guard.whyNotPaid(reader, transfer.mode, transfer.merchant_id)) ??
+      refunds.whyNotDue(reader, transfer),
     isSimulated: (network) =>
       simulatedNetworks.includes(network) && !overrides.paidByOperator?.includes(network.code),
   });
@@ -324,6 +327,12 @@ export async function createApp(options: AppOptions) {
     unheldTransfers: (reader, before) => treasury.payoutExports.unheld(reader, before),
     untouchedCoins: (reader, of) => psbtPayouts.untouchedCoins(reader, of),
     suspect: (transaction, found) => restore.suspect(transaction, found),
+    warn: (transaction, addresses, paid) => restore.warn(transaction, addresses, paid),
+    marker,
+    isDust: (network, { currency, amount }) => {
+      const minimum = currencies.network('live', network)?.assets[currency]?.minAmount ?? '0';
+      return amount < toUnits(minimum, currencies.known(currency).decimals);
+    },
   });
   const people = createPeople({ ...base, consoleUrl: consoleUrl(publicUrl) });
   const features: readonly Feature[] = [restore, treasury, psbtPayouts, reconciliation];

@@ -162,6 +162,7 @@ async function serve(
       pingDatabase: () => database.ping(),
       clockSkewMs: () => app.serverTime.skewMs(),
       networks,
+      stops: () => app.features.flatMap((feature) => feature.stops?.() ?? []),
       webhookLagMs: async () => (await webhooks.backlog(database.reader)).lagMs,
       webhooksIdleMs: () => dispatcher.idleMs(),
     },

@@ -32,6 +32,7 @@ export const logCode = z.enum([
   'cancelled_with_funds',
   'paid_after_cancel',
   'deposit_completed',
+  'unaccepted',
   'refund_created',
   'refund_sending',
   'refund_paid',
@@ -63,6 +64,25 @@ export const credit = z.object({
 });
 export type Credit = z.output<typeof credit>;
 
+/**
+ * What is true of a payment's money, whatever its state is called. Several can hold at once: `late` money can be `over`, and an
+ * exact payment can have got a `wrong_coin` too.
+ */
+export const paymentFinding = z.enum(['late', 'over', 'short', 'wrong_coin', 'wrong_network']);
+export type PaymentFinding = z.output<typeof paymentFinding>;
+
+/** Money that was credited, and pays nothing of the payment. */
+export const unaccepted = z.object({
+  reason: z.enum(['wrong_coin', 'wrong_network', 'late']),
+  currency: z.string(),
+  network: z.string(),
+  /** What has just been credited. */
+  amount: z.number(),
+  /** All of it so far. */
+  total: z.number(),
+});
+export type Unaccepted = z.output<typeof unaccepted>;
+
 export const refundStatus = z.enum([
   'awaiting_address',
   'awaiting_approval',
@@ -92,6 +112,8 @@ export const paymentRefund = z.object({
 export type PaymentRefund = z.output<typeof paymentRefund>;
 
 export const paymentRecord = z.extend(payment, {
+  /** Absent if what arrived is what was asked for, or nothing did. */
+  findings: z.optional(z.array(paymentFinding)),
   transactionTimeLog: z.array(codedLogEntry),
   createdAt: timestamp,
   branding: z.optional(z.extend(branding, { createdAt: timestamp, updatedAt: timestamp })),

@@ -1,7 +1,7 @@
 /** Webhooks: the events that are sent to a merchant's server, and their payload. */
 import * as z from 'zod/mini';
 import { mode, timestamp } from './fields.js';
-import { paymentRecord } from './payment-record.js';
+import { paymentRecord, unaccepted } from './payment-record.js';
 
 const paymentEventType = z.enum([
   'payment.success',
@@ -13,6 +13,8 @@ const paymentEventType = z.enum([
   'payment.reversed',
   'payment.updated',
 ]);
+
+const unacceptedEventType = z.enum(['payment.unaccepted']);
 
 const recordEventType = z.enum([
   'wallet.transaction',
@@ -33,6 +35,7 @@ const depositKeyEventType = z.enum(['account.deposit_key_changed']);
 
 export const webhookEventType = z.enum([
   ...paymentEventType.options,
+  ...unacceptedEventType.options,
   ...recordEventType.options,
   ...depositKeyEventType.options,
 ]);
@@ -67,10 +70,15 @@ export type DepositKeyChange = z.output<typeof depositKeyChange>;
 
 /**
  * The body of a webhook. `timestamp` is when the event happened, by the clock of its mode. `data` is the record at that
- * time: for `payment.*` events the same as verify returns. docs/webhooks.md lists the data of the other events.
+ * time: for `payment.*` events the same as verify returns, and what was not accepted. docs/webhooks.md lists the data of the other events.
  */
 export const webhookEvent = z.discriminatedUnion('type', [
   z.object({ type: paymentEventType, timestamp, data: z.extend(paymentRecord, eventFields) }),
+  z.object({
+    type: unacceptedEventType,
+    timestamp,
+    data: z.extend(paymentRecord, { ...eventFields, unaccepted }),
+  }),
   z.object({ type: recordEventType, timestamp, data: z.looseObject(eventFields) }),
   z.object({ type: depositKeyEventType, timestamp, data: z.extend(depositKeyChange, eventFields) }),
 ]);

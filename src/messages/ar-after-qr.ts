@@ -118,6 +118,7 @@ export const texts: AfterQrMessages = {
   log_cancelled_with_funds: 'أُلغيت بعد وصول عملات',
   log_paid_after_cancel: 'وصلت عملات بعد الإلغاء',
   log_deposit_completed: 'استُلم: {received}',
+  log_unaccepted: 'غير مقبول: {amount} على {network}',
   log_refund_created: 'بدأ الاسترداد: {amount}. يرسل لك المتجر الرابط.',
   log_refund_sending: 'الاسترداد في الطريق: {amount}',
   log_refund_paid: 'تم الاسترداد: {amount}',

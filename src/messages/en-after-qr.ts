@@ -111,6 +111,7 @@ export const enAfterQr = {
   log_cancelled_with_funds: 'Cancelled after coins had arrived',
   log_paid_after_cancel: 'Coins arrived after the cancellation',
   log_deposit_completed: 'Received: {received}',
+  log_unaccepted: 'Not accepted: {amount} on {network}',
   log_refund_created: 'Refund started: {amount}. The shop sends you the link.',
   log_refund_sending: 'Refund on its way: {amount}',
   log_refund_paid: 'Refunded: {amount}',

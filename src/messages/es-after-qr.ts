@@ -112,6 +112,7 @@ export const texts: AfterQrMessages = {
   log_cancelled_with_funds: 'Cancelado después de llegar fondos',
   log_paid_after_cancel: 'Llegaron fondos después de la cancelación',
   log_deposit_completed: 'Recibido: {received}',
+  log_unaccepted: 'No se aceptó: {amount} en {network}',
   log_refund_created: 'Reembolso iniciado: {amount}. La tienda te envía el enlace.',
   log_refund_sending: 'Reembolso en camino: {amount}',
   log_refund_paid: 'Reembolsado: {amount}',

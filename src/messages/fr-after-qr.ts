@@ -116,6 +116,7 @@ export const texts: AfterQrMessages = {
   log_cancelled_with_funds: 'Annulé après l’arrivée de fonds',
   log_paid_after_cancel: 'Des fonds sont arrivés après l’annulation',
   log_deposit_completed: 'Reçu\u00a0: {received}',
+  log_unaccepted: 'Refusé\u00a0: {amount} sur {network}',
   log_refund_created: 'Remboursement commencé\u00a0: {amount}. La boutique vous envoie le lien.',
   log_refund_sending: 'Remboursement en cours d’envoi\u00a0: {amount}',
   log_refund_paid: 'Remboursé\u00a0: {amount}',

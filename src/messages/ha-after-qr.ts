@@ -108,6 +108,7 @@ export const texts: AfterQrMessages = {
   log_cancelled_with_funds: 'An soke bayan kuɗi ya iso',
   log_paid_after_cancel: 'Kuɗi ya iso bayan an soke',
   log_deposit_completed: 'An karɓa: {received}',
+  log_unaccepted: 'Ba a karɓa ba: {amount} a kan {network}',
   log_refund_created: 'An fara mayar da kuɗi: {amount}. Shagon zai aiko maka da mahaɗin.',
   log_refund_sending: 'Kuɗin da ake mayarwa suna hanya: {amount}',
   log_refund_paid: 'An mayar: {amount}',

@@ -107,6 +107,7 @@ export const texts: AfterQrMessages = {
   log_cancelled_with_funds: 'A kagburu mgbe ego rutechara',
   log_paid_after_cancel: 'Ego rutere mgbe a kagburu',
   log_deposit_completed: 'A natara: {received}',
+  log_unaccepted: 'Anabataghị: {amount} na {network}',
   log_refund_created: 'Nkwụghachi amalitela: {amount}. Ụlọ ahịa ga-ezitere gị njikọ.',
   log_refund_sending: 'Nkwụghachi na-abịa: {amount}',
   log_refund_paid: 'A kwụghachiri: {amount}',

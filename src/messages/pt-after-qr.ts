@@ -112,6 +112,7 @@ export const texts: AfterQrMessages = {
   log_cancelled_with_funds: 'Cancelado depois da chegada de fundos',
   log_paid_after_cancel: 'Fundos chegaram depois do cancelamento',
   log_deposit_completed: 'Recebido: {received}',
+  log_unaccepted: 'Não aceito: {amount} em {network}',
   log_refund_created: 'Reembolso iniciado: {amount}. A loja envia o link a você.',
   log_refund_sending: 'Reembolso a caminho: {amount}',
   log_refund_paid: 'Reembolsado: {amount}',

@@ -107,6 +107,7 @@ export const texts: AfterQrMessages = {
   log_cancelled_with_funds: 'Imeghairiwa baada ya sarafu kufika',
   log_paid_after_cancel: 'Sarafu zilifika baada ya kughairi',
   log_deposit_completed: 'Imepokelewa: {received}',
+  log_unaccepted: 'Haikukubaliwa: {amount} kwenye {network}',
   log_refund_created: 'Urejeshaji umeanza: {amount}. Duka litakutumia kiungo.',
   log_refund_sending: 'Urejeshaji uko njiani: {amount}',
   log_refund_paid: 'Imerejeshwa: {amount}',

@@ -107,6 +107,7 @@ export const texts: AfterQrMessages = {
   log_cancelled_with_funds: 'A fagi lé e lẹ́yìn tí owó dé',
   log_paid_after_cancel: 'Owó dé lẹ́yìn ìfagilé',
   log_deposit_completed: 'A gbà: {received}',
+  log_unaccepted: 'A kò gbà á: {amount} lórí {network}',
   log_refund_created: 'Ìdápadà bẹ̀rẹ̀: {amount}. Ilé ìtajà yóò fi ìjápọ̀ ránṣẹ́ sí ọ.',
   log_refund_sending: 'Ìdápadà ń bọ̀: {amount}',
   log_refund_paid: 'A dá a padà: {amount}',

@@ -105,6 +105,7 @@ export const texts: AfterQrMessages = {
   log_cancelled_with_funds: '收到转账后取消',
   log_paid_after_cancel: '取消后收到转账',
   log_deposit_completed: '已收到：{received}',
+  log_unaccepted: '未接受：{amount}（{network}）',
   log_refund_created: '已开始退款：{amount}。商家会把链接发给您。',
   log_refund_sending: '退款正在发送：{amount}',
   log_refund_paid: '已退款：{amount}',

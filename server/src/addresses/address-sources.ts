@@ -28,6 +28,12 @@ export interface Forwarder {
   salt(index: number): string;
 }
 
+/** What is in the salts of a treasury's forwarders beside their index. */
+export interface SaltParts {
+  readonly epoch: number;
+  readonly secret?: string | undefined;
+}
+
 export interface AddressSources {
   /** Undefined if the merchant has no key for the family: payments on its networks are not possible. */
   find(scope: Scope, family: Family, net?: AddressNet): AddressSource | undefined;

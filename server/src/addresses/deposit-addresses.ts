@@ -18,7 +18,7 @@ const insertAddress = preparedSend((transaction, row: AddressTable) =>
 /** Refuses to give addresses out while the database may be older than what was done with it: as the guard of restores does. */
 interface AddressGuard {
   /** @returns a number that changes when what is reserved must not be used any more */
-  ensureTrusted(reader: Reader, mode: Mode): Promise<number>;
+  ensureTrusted(reader: Reader, scope: Scope, sourceId: string): Promise<number>;
   reserve(transaction: Transaction, mode: Mode, sourceId: string, first: number, next: number): void;
 }
 
@@ -33,10 +33,13 @@ export function createDepositAddresses(
   const findSource = (scope: Scope, network: Network): AddressSource | undefined =>
     sourcesOf(network).find(scope, network.family, network.addressNet);
 
-  function poolOf(scope: Scope, network: Network, epoch: number) {
-    const { family, name, addressNet } = network;
+  function requireSource(scope: Scope, network: Network): AddressSource {
     const source = findSource(scope, network);
-    if (!source) throw new Error(`The merchant ${scope.merchantId} has no deposit key for ${name}`);
+    if (source) return source;
+    throw new Error(`The merchant ${scope.merchantId} has no deposit key for ${network.name}`);
+  }
+
+  function poolOf(scope: Scope, { family, addressNet }: Network, source: AddressSource, epoch: number) {
     // Families and networks can share a key: they then share its index count, but write addresses differently.
     const key = `${scope.mode}/${family}/${addressNet ?? ''}/${source.id}/${epoch}`;
     const pool =
@@ -45,7 +48,7 @@ export function createDepositAddresses(
         guard.reserve(transaction, scope.mode, source.id, first, next),
       );
     pools.set(key, pool);
-    return { sourceId: source.id, pool };
+    return pool;
   }
 
   return {
@@ -64,9 +67,9 @@ export function createDepositAddresses(
         'walletId' in owner
           ? { payment_id: null, wallet_id: owner.walletId }
           : { payment_id: owner.paymentId, wallet_id: null };
-      const epoch = await guard.ensureTrusted(transaction, scope.mode);
-      const { sourceId, pool } = poolOf(scope, network, epoch);
-      const { index, address } = await pool.take(transaction);
+      const source = requireSource(scope, network);
+      const epoch = await guard.ensureTrusted(transaction, scope, source.id);
+      const { index, address } = await poolOf(scope, network, source, epoch).take(transaction);
       const row: AddressTable = {
         id: newId(),
         mode: scope.mode,
@@ -74,7 +77,7 @@ export function createDepositAddresses(
         currency: currency.code,
         network: network.code,
         address,
-        source_id: sourceId,
+        source_id: source.id,
         derivation_index: index,
         created_at: now,
       };

@@ -1,10 +1,13 @@
 /** Stores deposit keys. */
+import { randomBytes } from 'node:crypto';
+import type { Database } from '../db/database.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import { ensureSetting, readSetting, writeSetting } from '../db/settings.js';
 import { hasRows, insertRow, updateRow, within } from '../db/rows.js';
 import type { Scope } from '../shared/scope.js';
 
 const versionSetting = 'deposit-keys-version';
+const secretSetting = 'forwarder-salt-secret';
 
 /** Rises with every change of any key, in the transaction of the change. */
 export async function readVersion(reader: Reader): Promise<number> {
@@ -16,6 +19,18 @@ export async function raiseVersion(transaction: Transaction): Promise<void> {
   const version = await ensureSetting(transaction, versionSetting, '0');
   await writeSetting(transaction, versionSetting, String(Number(version) + 1));
 }
+
+/** In the salts of all forwarders that are given out from now on. Kept for ever: without it, they cannot be found again. */
+export async function ensureSaltSecret(database: Database): Promise<string> {
+  const known = await readSetting(database.reader, secretSetting);
+  if (known !== undefined) return known;
+  const made = randomBytes(32).toString('hex');
+  return database.write((transaction) => ensureSetting(transaction, secretSetting, made));
+}
+
+/** Whether a treasury that is in use or pending at a time has salts without a secret. */
+export const hasOpenSalts = (reader: Reader, time: number): Promise<boolean> =>
+  hasRows(openKeys(reader, time).where('treasury', 'is not', null).where('salt_secret', 'is', null));
 
 /** The keys that are in use or pending at a time, of all merchants: a key in use comes before the one that replaces it. */
 export const openKeys = (reader: Reader, time: number) =>

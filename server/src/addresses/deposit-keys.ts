@@ -6,7 +6,12 @@ import type { NewId } from '../shared/ids.js';
 import { invalidField } from '../shared/problem.js';
 import { scopeOf, type Mode, type Scope } from '../shared/scope.js';
 import type { AddressNet, Family } from '../chains/networks.js';
-import { createAddressSource, type AddressSource, type Forwarder } from './address-sources.js';
+import {
+  createAddressSource,
+  type AddressSource,
+  type Forwarder,
+  type SaltParts,
+} from './address-sources.js';
 import type { ScriptType } from './bitcoin-scripts.js';
 import * as store from './deposit-key-store.js';
 import { inScope } from '../db/rows.js';
@@ -24,8 +29,8 @@ export interface ExtendedKey {
 /** The wallet that the forwarders at the addresses pay to. For EVM networks only. */
 export interface Treasury {
   readonly treasury: string;
-  /** How many restores were confirmed when it was set; by default, when it is. */
-  readonly epoch?: number;
+  /** By default, as they are when it is set. */
+  readonly salts?: SaltParts;
   readonly extendedPublicKey?: undefined;
   readonly script?: undefined;
 }
@@ -75,8 +80,9 @@ export async function createDepositKeys(
   database: Database,
   now: () => number,
   newId: NewId,
-  forwarderSource: (scope: Scope, treasury: string, epoch: number) => AddressSource,
+  forwarderSource: (scope: Scope, treasury: string, salts: SaltParts) => AddressSource,
 ) {
+  const secret = await store.ensureSaltSecret(database);
   let version = -1;
   /** That of the newest treasury of all. */
   let newestEpoch = 0;
@@ -94,7 +100,7 @@ export async function createDepositKeys(
       const source =
         key.treasury === undefined
           ? createAddressSource(scope.mode, family, key.extendedPublicKey, { script: key.script, net })
-          : forwarderSource(scope, key.treasury, key.epoch ?? newestEpoch);
+          : forwarderSource(scope, key.treasury, key.salts ?? { epoch: newestEpoch, secret });
       // Refuses what derives nothing now, rather than when a payer waits for an address.
       source.derive(0);
       return source;
@@ -142,7 +148,8 @@ export async function createDepositKeys(
       extended_public_key: key.extendedPublicKey ?? null,
       script: key.script ?? null,
       treasury: source.forwarder?.treasury ?? null,
-      epoch: key.treasury === undefined ? 0 : (key.epoch ?? newestEpoch),
+      epoch: key.treasury === undefined ? 0 : (key.salts?.epoch ?? newestEpoch),
+      salt_secret: key.treasury === undefined ? null : ((key.salts ?? { secret }).secret ?? null),
       source_id: source.id,
       ...times,
       reported_at: times.effective_at <= times.created_at ? times.created_at : null,
@@ -170,6 +177,64 @@ export async function createDepositKeys(
     return pending.id;
   }
 
+  /** Gives treasuries other forwarders from now on. Those that were given out stay watched and swept. */
+  async function renewForwarders(
+    transaction: Transaction,
+    treasuries: readonly DepositKeyRecord[],
+    epoch: number,
+  ): Promise<void> {
+    if (treasuries.length > 0) await store.raiseVersion(transaction);
+    const time = now();
+    for (const { id, merchantId, mode, family, treasury, ...times } of treasuries) {
+      if (treasury === undefined) continue;
+      await store.updateKey(transaction, id, { replaced_at: time });
+      const row = newRow(
+        { merchantId, mode },
+        family,
+        { treasury, salts: { epoch, secret } },
+        {
+          created_at: time,
+          // A pending one may have taken effect in what was lost, and still has to wait here.
+          effective_at: Math.max(time, times.effectiveAt),
+          replaced_at: times.replacedAt,
+        },
+      );
+      await store.insertKey(transaction, row);
+    }
+  }
+
+  /** Oldest first, replaced ones too. @param merchantId of all merchants if it is undefined */
+  async function list(reader: Reader, merchantId?: string): Promise<DepositKeyRecord[]> {
+    const time = now();
+    const rows = await store.listKeys(reader, merchantId);
+    return rows.map((row) => ({
+      ...keyOfRow(row),
+      id: row.id,
+      ...scopeOf(row),
+      family: row.family,
+      sourceId: row.source_id,
+      used: row.next_index ?? 0,
+      createdAt: row.created_at,
+      state: stateAt(row, time),
+      effectiveAt: row.effective_at,
+      replacedAt: row.replaced_at,
+    }));
+  }
+
+  /** Treasuries from before there was a secret get new forwarders, once. */
+  async function addSecrets(): Promise<void> {
+    if (!(await store.hasOpenSalts(database.reader, now()))) return;
+    await database.write(async (transaction) => {
+      await store.raiseVersion(transaction);
+      for (const key of await list(transaction)) {
+        const { salts } = 'salts' in key ? key : {};
+        const isPlain = key.treasury !== undefined && salts?.secret === undefined;
+        if (isPlain && isOpen(key.state)) await renewForwarders(transaction, [key], salts?.epoch ?? 0);
+      }
+    });
+  }
+
+  await addSecrets();
   await refresh();
   return {
     /** The keys in use, as this process last read them. */
@@ -252,44 +317,9 @@ export async function createDepositKeys(
     },
 
     /** Gives treasuries new forwarders, since nobody knows which of the former ones a lost database gave out. */
-    async raiseEpoch(transaction: Transaction, treasuries: readonly DepositKeyRecord[], epoch: number) {
-      if (treasuries.length > 0) await store.raiseVersion(transaction);
-      const time = now();
-      for (const { id, merchantId, mode, family, treasury, ...times } of treasuries) {
-        if (treasury === undefined) continue;
-        await store.updateKey(transaction, id, { replaced_at: time });
-        const row = newRow(
-          { merchantId, mode },
-          family,
-          { treasury, epoch },
-          {
-            created_at: time,
-            // A pending one may have taken effect in what was lost, and still has to wait here.
-            effective_at: Math.max(time, times.effectiveAt),
-            replaced_at: times.replacedAt,
-          },
-        );
-        await store.insertKey(transaction, row);
-      }
-    },
+    raiseEpoch: renewForwarders,
 
-    /** Oldest first, replaced ones too. @param merchantId of all merchants if it is undefined */
-    async list(reader: Reader, merchantId?: string): Promise<DepositKeyRecord[]> {
-      const time = now();
-      const rows = await store.listKeys(reader, merchantId);
-      return rows.map((row) => ({
-        ...keyOfRow(row),
-        id: row.id,
-        ...scopeOf(row),
-        family: row.family,
-        sourceId: row.source_id,
-        used: row.next_index ?? 0,
-        createdAt: row.created_at,
-        state: stateAt(row, time),
-        effectiveAt: row.effective_at,
-        replacedAt: row.replaced_at,
-      }));
-    },
+    list,
 
     refresh,
 
@@ -316,7 +346,9 @@ function stateAt(row: DepositKeyTable, time: number): DepositKeyState {
 
 function keyOfRow(row: DepositKeyTable): GivenKey {
   const { treasury, extended_public_key: extendedPublicKey, script } = row;
-  if (treasury !== null) return { treasury, epoch: row.epoch };
+  if (treasury !== null) {
+    return { treasury, salts: { epoch: row.epoch, secret: row.salt_secret ?? undefined } };
+  }
   if (extendedPublicKey === null)
     throw new Error(`The deposit key ${row.id} is neither a key nor a treasury`);
   return { extendedPublicKey, script: script ?? undefined };

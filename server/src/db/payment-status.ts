@@ -3,13 +3,16 @@
  * read exactly the same, or the databases do not use the index.
  */
 import {
+  paymentFinding,
   paymentStates,
   paymentStatuses,
   statesWith,
+  type PaymentFinding,
   type PaymentReview,
   type PaymentState,
 } from 'crypto-checkout/contract';
-import { sql } from 'kysely';
+import { sql, type RawBuilder } from 'kysely';
+import { bitOf } from './codecs.js';
 
 const listOf = (states: readonly PaymentState[]) => states.map((state) => `'${state}'`).join(', ');
 const isIn = (states: readonly PaymentState[]) => sql<boolean>`state in (${sql.raw(listOf(states))})`;
@@ -19,25 +22,19 @@ export const isPayable = isIn(paymentStates.payable);
 /** The same, and what has no price in coins yet. */
 export const isOpen = isIn(statesWith('in progress'));
 
-const reviewed: Readonly<Record<PaymentReview, readonly PaymentState[]>> = {
-  late: ['expired_late', 'cancelled_paid'],
-  short: ['expired_partial'],
-  excess: ['settled_over'],
-  wrong_coin: ['invalid'],
-  reversed: ['reversed'],
+const hasFound = (...findings: readonly PaymentFinding[]) => {
+  const bits = findings.reduce((sum, finding) => sum | bitOf(paymentFinding.options, finding), 0);
+  return `(findings & ${bits}) <> 0`;
 };
-/** What somebody should look at. An index has only these, so a filter must say this too. */
-export const isUnusual = isIn(Object.values(reviewed).flat());
-/** As PostgreSQL writes it back, so that a test can compare. */
-const isOneOf = (states: readonly PaymentState[]) =>
-  states.length === 1 ? `state = '${states.join('')}'` : `state in (${listOf(states)})`;
-export const paymentReviewOf = sql<string>`(case
-  ${sql.raw(
-    Object.entries(reviewed)
-      .map(([review, states]) => `when ${isOneOf(states)} then '${review}'`)
-      .join('\n  '),
-  )}
-  else null end)`;
+
+/** What somebody should look at, and why. Late money that was accepted is no reason. */
+export const needsReview: Readonly<Record<PaymentReview, RawBuilder<boolean>>> = {
+  late: sql.raw(`${hasFound('late')} and state not in (${listOf(paymentStates.success)})`),
+  short: sql.raw(hasFound('short')),
+  excess: sql.raw(hasFound('over')),
+  wrong_coin: sql.raw(hasFound('wrong_coin', 'wrong_network')),
+  reversed: isIn(['reversed']),
+};
 
 /** The status as SQL. @param state the column, with its table's name if need be */
 export const paymentStatusIn = (state: string) => `(case

@@ -1,6 +1,8 @@
 /** Declares a table once: the SQL that creates it and the type of its rows both come from the declaration. */
 import type { Mode } from '../shared/scope.js';
 import type { Generated, RawBuilder, SqlBool } from 'kysely';
+import type * as z from 'zod/mini';
+import { jsonCodec, same, setCodec, type Codec } from './codecs.js';
 
 export type EpochMs = number;
 /** An integer in the smallest unit, as text. */
@@ -16,47 +18,77 @@ interface ColumnFacts {
   readonly since?: string;
 }
 
-/** A column whose values are a `T`. Not null unless it says so. */
-export class Column<T> {
+/** A column that has an `S` in each row, which stands for a `T`. Not null unless it says so. */
+export class Column<T, S = T> {
   /** Only a type: what a row has in this column. */
-  declare readonly value: T;
+  declare readonly stored: S;
   readonly facts: ColumnFacts;
+  readonly #codec: Codec<T, S>;
 
-  constructor(facts: ColumnFacts) {
+  constructor(facts: ColumnFacts, codec: Codec<T, S>) {
     this.facts = facts;
+    this.#codec = codec;
   }
 
-  nullable(): Column<T | null> {
-    return new Column({ ...this.facts, isNullable: true });
+  /** @throws if it is not what this column can have */
+  read(stored: S): T {
+    return this.#codec.read(stored);
   }
 
-  primaryKey(): Column<T> {
-    return new Column({ ...this.facts, isPrimaryKey: true });
+  write(value: T): S {
+    return this.#codec.write(value);
   }
 
-  unique(): Column<T> {
-    return new Column({ ...this.facts, isUnique: true });
+  #with(facts: Partial<ColumnFacts>): Column<T, S> {
+    return new Column({ ...this.facts, ...facts }, this.#codec);
+  }
+
+  nullable(): Column<T | null, S | null> {
+    const codec = this.#codec;
+    return new Column<T | null, S | null>(
+      { ...this.facts, isNullable: true },
+      {
+        read: (stored) => (stored === null ? null : codec.read(stored)),
+        write: (value) => (value === null ? null : codec.write(value)),
+      },
+    );
+  }
+
+  primaryKey(): Column<T, S> {
+    return this.#with({ isPrimaryKey: true });
+  }
+
+  unique(): Column<T, S> {
+    return this.#with({ isUnique: true });
   }
 
   /** @param column `table.column`, of a table that is declared earlier */
-  references(column: string, onDelete?: 'cascade'): Column<T> {
-    return new Column({ ...this.facts, references: { column, onDelete } });
+  references(column: string, onDelete?: 'cascade'): Column<T, S> {
+    return this.#with({ references: { column, onDelete } });
   }
 
   /** The migration that adds it, if that is not the one that creates the table. It must be nullable. */
-  since(migration: string): Column<T> {
-    return new Column({ ...this.facts, since: migration });
+  since(migration: string): Column<T, S> {
+    return this.#with({ since: migration });
   }
 }
 
-export const text = <T extends string = string>() => new Column<T>({ type: 'text' });
-export const integer = <T extends number = number>() => new Column<T>({ type: 'integer' });
+const plain = <T>(facts: ColumnFacts) => new Column<T>(facts, same());
+
+export const text = <T extends string = string>() => plain<T>({ type: 'text' });
+export const integer = <T extends number = number>() => plain<T>({ type: 'integer' });
 /** Read as a number, so its values must stay below 2^53. */
-export const bigint = () => new Column<number>({ type: 'bigint' });
-export const time = () => new Column<EpochMs>({ type: 'bigint' });
-export const units = () => new Column<Units>({ type: 'text' });
+export const bigint = () => plain<number>({ type: 'bigint' });
+export const time = () => plain<EpochMs>({ type: 'bigint' });
+export const units = () => plain<Units>({ type: 'text' });
 export const flag = () => integer<0 | 1>();
-export const counter = () => new Column<Generated<number>>({ type: 'counter', isPrimaryKey: true });
+export const counter = () => plain<Generated<number>>({ type: 'counter', isPrimaryKey: true });
+/** Some of a few names. */
+export const setOf = <Name extends string>(names: readonly Name[]) =>
+  new Column<readonly Name[], number>({ type: 'integer' }, setCodec(names));
+/** A value of a shape, as JSON. */
+export const json = <T, Stored>(shape: z.ZodMiniType<T, Stored>) =>
+  new Column<T, string>({ type: 'text' }, jsonCodec(shape));
 
 /** What most records of a merchant begin with. */
 export const record = {
@@ -138,4 +170,4 @@ export function table<C extends Columns>(columns: C, since = foundation): Table<
 }
 
 /** What a row of a table is in TypeScript. */
-export type Row<T> = T extends Table<infer C> ? { [K in keyof C]: C[K]['value'] } : never;
+export type Row<T> = T extends Table<infer C> ? { [K in keyof C]: C[K]['stored'] } : never;

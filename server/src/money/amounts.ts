@@ -18,17 +18,24 @@ export function requireCurrency(currencies: Pick<Currencies, 'find'>, code: stri
 /**
  * Converts a plain decimal to units of its currency.
  * Problem: `validation_error` if the text is not a plain decimal, or has too many decimals.
- * @param maxDecimals by default the most that a payer can be asked for; `currency.decimals` allows every unit
+ * @param allowedDecimals by default the most that a payer can be asked for; `currency.decimals` allows every unit
  */
 export function parseAmount(
   decimal: string,
   currency: Currency,
   param: string,
-  maxDecimals = currency.payableDecimals,
+  allowedDecimals?: number,
 ): bigint {
+  const maxDecimals = allowedDecimals ?? currency.payableDecimals;
   try {
     return toUnits(decimal, maxDecimals) * 10n ** BigInt(currency.decimals - maxDecimals);
   } catch {
-    throw invalidField(param, `Must be a number with at most ${maxDecimals} decimals in ${currency.code}`);
+    // The books of some currencies have more: that list says both.
+    const isPayable = allowedDecimals === undefined && maxDecimals < currency.decimals;
+    const reason = isPayable ? ', its payableDecimals, which payers can type' : '';
+    throw invalidField(
+      param,
+      `Must be a number with at most ${maxDecimals} decimals in ${currency.code}${reason}`,
+    );
   }
 }

@@ -17,6 +17,8 @@ export interface Condition {
   /** How far this machine's clock is ahead of the server's time. */
   clockSkewMs(): number;
   networks(): readonly ShownHealth[];
+  /** Why it does not do what it is for. */
+  stops(): readonly string[];
   /** How overdue the oldest webhook delivery is. */
   webhookLagMs(): Promise<number>;
   /** How long ago this process last polled for due deliveries. */
@@ -53,6 +55,8 @@ export function createCheckReady(condition: Condition, limits: ReadyLimits): Che
     }
     const skewMs = condition.clockSkewMs();
     if (Math.abs(skewMs) > maxSkewMs) throw new NotReady(describeSkew(skewMs));
+    const [stop] = condition.stops();
+    if (stop !== undefined) throw new NotReady(stop);
     for (const one of condition.networks()) {
       const { mode, network, lagMs } = one;
       const why = publicProblems(one)

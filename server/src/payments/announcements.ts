@@ -2,21 +2,23 @@
 import {
   statusOf,
   type PaymentRecord,
-  type PaymentState,
+  type Unaccepted,
   type WebhookEventType,
 } from 'crypto-checkout/contract';
+import { exactNumber } from '../money/units.js';
 import { invalidState } from '../shared/problem.js';
-import { eventsOf, outcomeEvent } from './events.js';
+import { eventsOf, outcomeEvent, type Standing } from './events.js';
 import { isReported } from './deposits.js';
 import type { PaymentReader } from './payment-reader.js';
 import type { PaymentsDeps } from './payments-deps.js';
 import type { PaymentRow } from './store.js';
+import type { NewlyUnaccepted } from './unaccepted.js';
 import { scopeOf, type Scope } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
 
 export type Announcements = ReturnType<typeof createAnnouncements>;
 
-export function createAnnouncements({ outbox, wallet }: PaymentsDeps, reader: PaymentReader) {
+export function createAnnouncements({ outbox, wallet, currencies }: PaymentsDeps, reader: PaymentReader) {
   /** Read only for an event: the log and the receipts of a payment can be thousands. */
   async function readView(transaction: Transaction, scope: Scope, id: string): Promise<PaymentRecord> {
     return reader.view('secret', await reader.find(transaction, scope, id));
@@ -26,12 +28,20 @@ export function createAnnouncements({ outbox, wallet }: PaymentsDeps, reader: Pa
     transaction: Transaction,
     { id, merchant_id: merchantId, mode }: PaymentRow,
     types: readonly WebhookEventType[],
+    unaccepted: readonly NewlyUnaccepted[] = [],
   ): Promise<void> {
-    if (types.length === 0 || !(await outbox.hasEndpoint(transaction, { merchantId, mode }))) return;
+    if (types.length + unaccepted.length === 0) return;
+    if (!(await outbox.hasEndpoint(transaction, { merchantId, mode }))) return;
     const data = await readView(transaction, { merchantId, mode }, id);
-    for (const type of types) {
-      await outbox.add(transaction, { merchantId, mode, type, subjectId: id, data });
-    }
+    const add = (type: WebhookEventType, more = {}) =>
+      outbox.add(transaction, { merchantId, mode, type, subjectId: id, data: { ...data, ...more } });
+    for (const sum of unaccepted) await add('payment.unaccepted', { unaccepted: viewUnaccepted(sum) });
+    for (const type of types) await add(type);
+  }
+
+  function viewUnaccepted({ reason, currency, network, ...sums }: NewlyUnaccepted): Unaccepted {
+    const numberOf = (units: bigint) => exactNumber(units, currencies.known(currency).decimals);
+    return { reason, currency, network, amount: numberOf(sums.amount), total: numberOf(sums.total) };
   }
 
   async function announceDeposit(
@@ -50,11 +60,17 @@ export function createAnnouncements({ outbox, wallet }: PaymentsDeps, reader: Pa
   }
 
   return {
-    /** Publishes the events of a change of state. @param payment locked; its new state, receipts and log are stored */
-    async publish(transaction: Transaction, former: PaymentState, payment: PaymentRow): Promise<void> {
-      const { state, wallet_id: walletId } = payment;
-      if (walletId === null) await announce(transaction, payment, eventsOf(former, state));
-      else if (isReported(statusOf(former), statusOf(state))) {
+    /** Publishes the events of a change. @param payment locked; its new state, receipts and log are stored */
+    async publish(
+      transaction: Transaction,
+      before: Standing,
+      payment: PaymentRow,
+      after: Standing,
+      unaccepted: readonly NewlyUnaccepted[],
+    ): Promise<void> {
+      const { wallet_id: walletId } = payment;
+      if (walletId === null) await announce(transaction, payment, eventsOf(before, after), unaccepted);
+      else if (isReported(statusOf(before.state), statusOf(after.state))) {
         await announceDeposit(transaction, payment, walletId);
       }
     },

@@ -1,5 +1,11 @@
 /** Derives a payment's state from its facts: its terms, what arrived and when, and how far the chain was read. */
-import type { PaymentState } from 'crypto-checkout/contract';
+import {
+  paymentFinding,
+  statusOf,
+  type PaymentFinding,
+  type PaymentState,
+  type Unaccepted,
+} from 'crypto-checkout/contract';
 import type { Fraction } from '../money/fractions.js';
 
 /** The parts of a receipt that the state depends on. Receipts that are alike can be one fact, with the sum of their amounts. */
@@ -124,6 +130,64 @@ export function assess(payment: PaymentFacts, now: number, readUntil: number): P
   const seen = sum(counting);
   if (seen >= amount) return 'confirming';
   return seen > 0n ? 'partially_paid' : 'awaiting_funds';
+}
+
+/** Receipts of one asset, of which nothing pays the payment, with their sum. */
+export interface AssetSum extends Pick<ReceiptFact, 'currency' | 'network' | 'amount'> {
+  readonly reason: Unaccepted['reason'];
+}
+
+/** What was confirmed and pays nothing of a payment, by asset. */
+export function unacceptedSums(payment: PaymentFacts, state: PaymentState): readonly AssetSum[] {
+  const sums = new Map<string, AssetSum>();
+  for (const receipt of payment.receipts) {
+    const reason = receipt.isConfirmed ? unacceptedReason(payment, state, receipt) : undefined;
+    if (reason === undefined) continue;
+    const { currency, network } = receipt;
+    const amount = receipt.amount + (sums.get(`${currency} ${network}`)?.amount ?? 0n);
+    sums.set(`${currency} ${network}`, { currency, network, amount, reason });
+  }
+  return [...sums.values()];
+}
+
+/** Why a receipt pays nothing of a payment in a state; undefined if it does, or may still do so. */
+export function unacceptedReason(
+  payment: Pick<PaymentFacts, 'currency' | 'network' | 'expiresAt' | 'cancelledAt'>,
+  state: PaymentState,
+  receipt: Pick<ReceiptFact, 'currency' | 'network' | 'firstSeenAt'>,
+): Unaccepted['reason'] | undefined {
+  if (receipt.currency !== payment.currency) return 'wrong_coin';
+  if (receipt.network !== payment.network) return 'wrong_network';
+  const status = statusOf(state);
+  const hasFailed = status === 'error' || status === 'cancelled';
+  return hasFailed && receipt.firstSeenAt > deadlineOf(payment) ? 'late' : undefined;
+}
+
+/**
+ * What is true of a payment's money beside its state, in the order of the contract.
+ * @param isDust whether a sum of an asset is too small for anybody to look at
+ */
+export function findingsOf(
+  payment: PaymentFacts,
+  state: PaymentState,
+  isDust: (sum: Pick<ReceiptFact, 'currency' | 'network' | 'amount'>) => boolean,
+): PaymentFinding[] {
+  const { amount, currency, network } = payment;
+  const status = statusOf(state);
+  const confirmed = countingReceipts(payment).filter((receipt) => receipt.isConfirmed);
+  const received = sum(confirmed);
+  const late = sum(confirmed.filter((receipt) => receipt.firstSeenAt > deadlineOf(payment)));
+  const isSome = (units: bigint) =>
+    units > 0n && !isDust({ currency: currency ?? '', network: network ?? '', amount: units });
+  const others = unacceptedSums(payment, state).filter((one) => !isDust(one));
+  const found: Readonly<Record<PaymentFinding, boolean>> = {
+    late: status !== 'in progress' && isSome(late),
+    over: amount !== null && status === 'success' && received > amount,
+    short: amount !== null && status !== 'in progress' && received < amount && isSome(received),
+    wrong_coin: others.some(({ reason }) => reason === 'wrong_coin'),
+    wrong_network: others.some(({ reason }) => reason === 'wrong_network'),
+  };
+  return paymentFinding.options.filter((finding) => found[finding]);
 }
 
 function sum(receipts: readonly ReceiptFact[]): bigint {

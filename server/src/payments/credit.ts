@@ -21,6 +21,7 @@ interface Credit {
  * towards the payment are credited at once, the others when it has ended. The fee is taken from every credit, and each
  * receipt keeps its share of it.
  * @param sums of all its receipts. Only if they show that some are due, the receipts themselves are read
+ * @returns what was credited
  */
 export async function creditReceipts(
   transaction: Transaction,
@@ -28,11 +29,11 @@ export async function creditReceipts(
   payment: PaymentRow,
   sums: readonly ReceiptSum[],
   now: number,
-): Promise<void> {
+): Promise<readonly ReceiptTable[]> {
   const hasEnded = statusOf(payment.state) !== 'in progress';
   const isDue = ({ isConfirmed, isCredited, ...sum }: ReceiptSum) =>
     isConfirmed && !isCredited && (hasEnded || !countsTowards(payment, sum));
-  if (!sums.some(isDue)) return;
+  if (!sums.some(isDue)) return [];
   const due = await findUncredited(transaction, payment, hasEnded);
   const postings: Posting[] = [];
   const credited: ReceiptTable[] = [];
@@ -47,6 +48,7 @@ export async function creditReceipts(
   }
   await ledger.postAll(transaction, postings, now);
   await updateReceipts(transaction, credited);
+  return credited;
 }
 
 function creditsFor(payment: PaymentRow, due: readonly ReceiptTable[]): Credit[] {

@@ -5,6 +5,7 @@ import type { PersonalData } from '../db/personal-data.js';
 import type { AddressTable } from '../db/schema.js';
 import type { DepositTarget } from '../wallets/wallets.js';
 import type { PaymentFacts } from './assess.js';
+import type { Standing } from './events.js';
 import { feeOf } from './quote.js';
 import { unlocked, type NewLogEntry, type PaymentRow } from './store.js';
 import type { Sums } from './log-messages.js';
@@ -41,7 +42,6 @@ export function newDeposit(
     metadata: null,
     base_currency: currency,
     base_amount: amount.toString(),
-    transaction_fees: fee,
     fee_basis_points: feeBasisPoints,
     accepted_currencies: null,
     ...personalData.payerColumns(
@@ -75,8 +75,8 @@ export function assessDeposit({
 
 /** The log entries for a change of a deposit's state. The entries about its transfer already cover the rest. */
 export function describeDeposit(
-  from: PaymentState,
-  to: PaymentState,
+  { state: from }: Standing,
+  { state: to }: Standing,
   sums: Pick<Sums, 'currency' | 'received'> | undefined,
 ): readonly NewLogEntry[] {
   if (from === to || to !== 'settled' || !sums) return [];

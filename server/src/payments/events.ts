@@ -1,26 +1,35 @@
-/** Decides which webhook events a payment causes: outcomes, and partial, late or excess payments. */
-import { statusOf, type PaymentState, type WebhookEventType } from 'crypto-checkout/contract';
+/** Decides which webhook events a payment causes: outcomes, and what is true of its money. */
+import {
+  statusOf,
+  type PaymentFinding,
+  type PaymentState,
+  type WebhookEventType,
+} from 'crypto-checkout/contract';
 
-/** The events of a change of state, in the order in which they are sent. Most changes before an outcome have none. */
-export function eventsOf(from: PaymentState, to: PaymentState): readonly WebhookEventType[] {
-  if (from === to) return [];
-  const [before, status] = [statusOf(from), statusOf(to)];
-  const events: WebhookEventType[] = [];
-  if (to === 'partially_paid') events.push('payment.partial');
-  if (to === 'settled_over') events.push('payment.overpaid');
-  if (isLate(to) && !isLate(from) && (to !== 'cancelled_paid' || from === 'cancelled')) {
-    events.push('payment.late');
-  }
-  // The outcome comes last, because a resend repeats the newest event.
-  if (status !== before && status !== 'in progress') {
-    events.push(before === 'success' ? 'payment.reversed' : outcomeEvent(to));
-  }
-  return events;
+/** How a payment stands: its state, and what is true of its money whatever that is called. */
+export interface Standing {
+  readonly state: PaymentState;
+  readonly findings: readonly PaymentFinding[];
 }
 
-/** Whether money came after the end. `cancelled_paid` is late only if nothing had arrived before the cancellation. */
-function isLate(state: PaymentState): boolean {
-  return state === 'settled_late' || state === 'expired_late' || state === 'cancelled_paid';
+/** What is told once it is found. Too little has its outcome; what was not accepted is told each time that it comes. */
+const eventOf: Readonly<Partial<Record<PaymentFinding, WebhookEventType>>> = {
+  over: 'payment.overpaid',
+  late: 'payment.late',
+};
+
+/** The events of a change, in the order in which they are sent. Most changes before an outcome have none. */
+export function eventsOf(from: Standing, to: Standing): readonly WebhookEventType[] {
+  const [before, status] = [statusOf(from.state), statusOf(to.state)];
+  const events = to.findings.flatMap((finding) =>
+    from.findings.includes(finding) ? [] : (eventOf[finding] ?? []),
+  );
+  if (to.state === 'partially_paid' && from.state !== to.state) events.push('payment.partial');
+  // The outcome comes last, because a resend repeats the newest event.
+  if (status !== before && status !== 'in progress') {
+    events.push(before === 'success' ? 'payment.reversed' : outcomeEvent(to.state));
+  }
+  return events;
 }
 
 /** The event that reports a state, for a payment without an up-to-date event. */

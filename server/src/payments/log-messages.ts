@@ -1,5 +1,6 @@
 /** The messages of a payment's time log, which payers and merchants read. */
 import { statusOf, type PaymentState } from 'crypto-checkout/contract';
+import type { Standing } from './events.js';
 import type { NewLogEntry } from './store.js';
 
 /** The sums of a payment, as plain decimals in its currency. An entry keeps those that its message names, in this order. */
@@ -36,54 +37,62 @@ const messages = {
   },
 } as const satisfies Record<NewLogEntry['type'], Partial<Record<NewLogEntry['code'], string>>>;
 
-/** The log entries for a change of state; none if its cause is already logged. */
+/** The log entries for a change; none if its cause is already logged. */
 export function describeTransition(
-  from: PaymentState,
-  to: PaymentState,
+  from: Standing,
+  to: Standing,
   sums: Sums | undefined,
 ): readonly NewLogEntry[] {
-  const code = from === to ? undefined : codeOf(from, to);
-  if (code === undefined) return [];
-  return (['event', 'success', 'error'] as const).flatMap((type) => {
-    const texts: Partial<Record<NewLogEntry['code'], string>> = messages[type];
-    const text = texts[code];
-    if (text === undefined) return [];
-    const values = Object.fromEntries(
-      names.filter((name) => text.includes(`{${name}}`)).map((name) => [name, sums?.[name] ?? '']),
-    );
-    const event = text.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
-    return [{ type, event, code, values }];
-  });
+  return codesOf(from, to).flatMap((code) =>
+    (['event', 'success', 'error'] as const).flatMap((type) => {
+      const texts: Partial<Record<NewLogEntry['code'], string>> = messages[type];
+      const text = texts[code];
+      if (text === undefined) return [];
+      const values = Object.fromEntries(
+        names.filter((name) => text.includes(`{${name}}`)).map((name) => [name, sums?.[name] ?? '']),
+      );
+      const event = text.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? '');
+      return [{ type, event, code, values }];
+    }),
+  );
 }
 
-function codeOf(from: PaymentState, to: PaymentState): NewLogEntry['code'] | undefined {
+function codesOf(from: Standing, to: Standing): readonly NewLogEntry['code'][] {
+  const [wasOver, isOver] = [from.findings.includes('over'), to.findings.includes('over')];
   // Success is reported once, however it goes on.
-  const wasSuccess = statusOf(from) === 'success';
+  if (statusOf(to.state) === 'success') {
+    if (statusOf(from.state) === 'success') {
+      if (wasOver === isOver) return [];
+      return isOver ? ['overpaid'] : ['excess_lost'];
+    }
+    if (to.state === 'settled_late') return isOver ? ['completed_late', 'overpaid'] : ['completed_late'];
+    return isOver ? ['completed_over'] : ['completed'];
+  }
+  return from.state === to.state ? [] : outcomeCodes(from.state, to.state);
+}
+
+function outcomeCodes(from: PaymentState, to: PaymentState): readonly NewLogEntry['code'][] {
   switch (to) {
     case 'created':
     case 'currency_set':
     case 'awaiting_funds':
-      return undefined;
-    case 'partially_paid':
-      return 'underpaid';
     case 'settled':
-      if (!wasSuccess) return 'completed';
-      return from === 'settled_over' ? 'excess_lost' : undefined;
     case 'settled_over':
-      return wasSuccess ? 'overpaid' : 'completed_over';
     case 'settled_late':
-      return wasSuccess ? undefined : 'completed_late';
+      return [];
+    case 'partially_paid':
+      return ['underpaid'];
     case 'invalid':
-      return 'expired_invalid';
+      return ['expired_invalid'];
     case 'cancelled_paid':
-      return from === 'cancelled' ? 'paid_after_cancel' : 'cancelled_with_funds';
+      return [from === 'cancelled' ? 'paid_after_cancel' : 'cancelled_with_funds'];
     case 'confirming':
     case 'expired':
     case 'expired_partial':
     case 'expired_late':
     case 'reversed':
     case 'cancelled':
-      return to;
+      return [to];
     default:
       return to satisfies never;
   }

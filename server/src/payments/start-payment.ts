@@ -7,7 +7,7 @@ import { invalidField, Problem } from '../shared/problem.js';
 import type { Actor } from '../shared/scope.js';
 import { accepts, type PaymentReader } from './payment-reader.js';
 import type { PaymentsDeps } from './payments-deps.js';
-import { feeOf, minimumOfAll } from './quote.js';
+import { minimumOfAll } from './quote.js';
 import * as store from './store.js';
 import type { PaymentRow } from './store.js';
 import { checkRedirect, readOrigins } from './validate.js';
@@ -84,7 +84,6 @@ export function createStartPayment(deps: PaymentsDeps, reader: PaymentReader) {
       is_redirect_trusted: redirect.isTrusted ? 1 : 0,
       base_currency: currency.code,
       base_amount: baseUnits.toString(),
-      transaction_fees: feeOf(baseUnits, feeBasisPoints).toString(),
       fee_basis_points: feeBasisPoints,
       accepted_currencies: input.acceptedCurrencies
         ? JSON.stringify(input.acceptedCurrencies)

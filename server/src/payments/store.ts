@@ -5,7 +5,7 @@ import { jsonRows, readRows } from '../db/json.js';
 import { sumUnits } from '../db/units.js';
 import { forUpdate } from '../db/locks.js';
 import { isCreatedWithin, isListed, readCheckpointedPage, readPage } from '../db/pages.js';
-import { isUnusual, paymentReviewOf, paymentStatusOf } from '../db/payment-status.js';
+import { needsReview, paymentStatusOf } from '../db/payment-status.js';
 import { prepared, preparedSend } from '../db/prepared.js';
 import { chunksOf, inChunks } from '../db/chunks.js';
 import { countRows } from '../db/rows.js';
@@ -30,7 +30,7 @@ export type PaymentRow = PaymentTable;
 export const unlocked = {
   ...{ currency: null, network: null, address_id: null, address: null, amount: null, fee: null, quote: null },
   ...{ required_confirmations: null, locked_at: null, cancelled_at: null, settled_at: null },
-  ...{ public_changes: 0, public_changes_since: null, parts_version: 0 },
+  ...{ findings: 0, public_changes: 0, public_changes_since: null, parts_version: 0 },
 } satisfies Partial<PaymentRow>;
 
 /** An entry of the time log, to be added. */
@@ -485,7 +485,7 @@ function filters(
     .whereRef('refunds.payment_id', '=', 'payments.id')
     .where('refunds.status', 'not in', ['cancelled', 'expired', 'failed']);
   return [
-    ...(review === undefined ? [] : [isUnusual, e(paymentReviewOf, '=', review), e.not(e.exists(refunds))]),
+    ...(review === undefined ? [] : [needsReview[review], e.not(e.exists(refunds))]),
     ...(status === undefined ? [] : [e(paymentStatusOf, '=', status)]),
     ...(currency === undefined ? [] : [e('currency', '=', currency.toUpperCase())]),
     ...(network === undefined ? [] : [e('network', '=', network.toLowerCase())]),

@@ -2,22 +2,29 @@
 import { statusOf } from 'crypto-checkout/contract';
 import { scopeOf, type Actor } from '../shared/scope.js';
 import type { Announcements } from './announcements.js';
-import { assess, totals, type PaymentFacts } from './assess.js';
+import { assess, findingsOf, totals, type PaymentFacts } from './assess.js';
 import { creditReceipts } from './credit.js';
 import { shownConfirmations } from './depth.js';
 import { readFacts, readUntilOf } from './payment-facts.js';
 import type { PaymentsDeps } from './payments-deps.js';
 import { assessDeposit, describeDeposit } from './deposits.js';
+import { isDust } from './dust.js';
 import { formatUnits } from '../money/units.js';
 import * as store from './store.js';
 import type { NewLogEntry, PaymentRow } from './store.js';
 import { describeTransition, type Sums } from './log-messages.js';
+import { createReceiptLog } from './receipts/log.js';
+import { newlyUnaccepted } from './unaccepted.js';
 import type { Transaction } from '../db/engine.js';
+import { tables } from '../db/schema.js';
+
+const { findings: findingsColumn } = tables.payments.columns;
 
 export type UpdatePayment = ReturnType<typeof createUpdatePayment>;
 
 export function createUpdatePayment(deps: PaymentsDeps, announcements: Announcements) {
   const { clock, currencies, ledger, onStatusChange } = deps;
+  const entries = createReceiptLog(currencies);
 
   function sumsOf(row: PaymentRow, facts: PaymentFacts): Sums | undefined {
     if (row.currency === null) return undefined;
@@ -55,18 +62,28 @@ export function createUpdatePayment(deps: PaymentsDeps, announcements: Announcem
     const readUntil =
       now < payment.expires_at ? Number.NEGATIVE_INFINITY : await readUntilOf(transaction, payment);
     const state = isDeposit ? assessDeposit(facts) : assess(facts, now, clock.at(scope, readUntil));
+    const isTooSmall = (sum: Parameters<typeof isDust>[2]) => isDust(currencies, payment, sum);
+    const before = { state: payment.state, findings: findingsColumn.read(payment.findings) };
+    // A deposit is whatever arrived.
+    const after = { state, findings: isDeposit ? [] : findingsOf(facts, state, isTooSmall) };
+    const findings = findingsColumn.write(after.findings);
     const describe = isDeposit ? describeDeposit : describeTransition;
-    const transition = describe(payment.state, state, sumsOf(payment, facts));
+    const transition = describe(before, after, sumsOf(payment, facts));
     const isFirstSuccess = statusOf(state) === 'success' && payment.settled_at === null;
-    const changes = { state, updated_at: now, ...(isFirstSuccess && { settled_at: now }) };
-    if (state !== payment.state) await store.updatePayment(transaction, id, changes);
-    await store.appendLog(transaction, id, now, [...notes, ...transition]);
-    await creditReceipts(transaction, ledger, { ...payment, state }, facts.receipts, now);
+    const changes = { state, findings, updated_at: now, ...(isFirstSuccess && { settled_at: now }) };
+    const hasChanged = state !== payment.state || findings !== payment.findings;
+    if (hasChanged) await store.updatePayment(transaction, id, changes);
+    const credited = await creditReceipts(transaction, ledger, { ...payment, state }, facts.receipts, now);
+    const unaccepted = isDeposit ? [] : newlyUnaccepted(facts, state, credited, isTooSmall);
+    const others = unaccepted.map(({ amount, ...asset }) =>
+      entries('unaccepted', { ...asset, mode: payment.mode, amount: amount.toString() }),
+    );
+    await store.appendLog(transaction, id, now, [...notes, ...others, ...transition]);
     const status = statusOf(state);
     if (status !== statusOf(payment.state)) {
       await onStatusChange(transaction, { ...payment, ...changes, status, cancelledBy });
     }
-    if (state === payment.state) return;
-    await announcements.publish(transaction, payment.state, { ...payment, ...changes });
+    if (!hasChanged && unaccepted.length === 0) return;
+    await announcements.publish(transaction, before, { ...payment, ...changes }, after, unaccepted);
   };
 }

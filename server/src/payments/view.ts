@@ -11,10 +11,11 @@ import { transactionPage } from '../chains/networks.js';
 import type { Currencies } from '../money/currencies.js';
 import { isoTime } from '../shared/clock.js';
 import type { Payer } from '../db/personal-data.js';
-import type { MerchantTable } from '../db/schema.js';
+import { tables, type MerchantTable } from '../db/schema.js';
 import { countsTowards } from './assess.js';
 import { creditsOf } from './credit.js';
 import { deeper, shownConfirmations } from './depth.js';
+import { feeOf } from './quote.js';
 import { isLive } from './receipts/receipt-store.js';
 import { hasTaken } from './has-taken.js';
 import { centsToNumber, exactNumber, roundUpToPayable, unitsToNumber } from '../money/units.js';
@@ -67,7 +68,7 @@ export function viewPayment(
       pageUrl: `${checkoutUrl}/${row.id}`,
       receiptUrl: `${publicUrl}/receipt/${row.id}`,
     }),
-    transactionFees: unitsToNumber(BigInt(row.transaction_fees), base),
+    transactionFees: unitsToNumber(feeInBase(row), base),
     totalDue: unitsToNumber(BigInt(row.base_amount), base),
     customer: payer.email ?? 'anonymous',
     customerDetails,
@@ -89,6 +90,7 @@ export function viewPayment(
     ...(unlisted.length > 0 && { unlistedReceipts: unlisted }),
     credited: viewCredits(row, currencies),
     ...viewRefunds(row, currencies),
+    ...(row.findings !== 0 && { findings: [...tables.payments.columns.findings.read(row.findings)] }),
     ...(row.metadata !== null && { metadata: JSON.parse(row.metadata) as Record<string, string> }),
   };
 }
@@ -150,6 +152,19 @@ function viewEvm(row: StoredRecord, currencies: Currencies): { readonly evm?: Ev
   };
 }
 
+/** The quoted fee until the payment ends, then the fee charged, which is 0 if nothing was paid. In units of the paying currency. */
+function shownFee({ state, fee, currency, sums }: StoredRecord): bigint {
+  if (statusOf(state) === 'in progress') return BigInt(fee ?? '0');
+  return creditsOf(sums).find((credit) => credit.currency === currency)?.fee ?? 0n;
+}
+
+/** The same in units of the base currency, at the price of the payment. */
+function feeInBase(row: StoredRecord): bigint {
+  const [base, amount] = [BigInt(row.base_amount), BigInt(row.amount ?? '0')];
+  if (amount > 0n) return (shownFee(row) * base * 2n + amount) / (amount * 2n);
+  return statusOf(row.state) === 'in progress' ? feeOf(base, row.fee_basis_points) : 0n;
+}
+
 function viewAmounts(
   row: StoredRecord,
   counting: readonly ReceiptSums[],
@@ -184,13 +199,7 @@ function viewAmounts(
       ...(network.blockSeconds !== undefined && { blockSeconds: network.blockSeconds }),
     }),
     amount: unitsToNumber(amount, currency),
-    // The quoted fee until the payment ends, then the fee charged, which is 0 if nothing was paid.
-    fee: exactNumber(
-      statusOf(row.state) === 'in progress'
-        ? BigInt(row.fee ?? '0')
-        : (creditsOf(row.sums).find((credit) => credit.currency === currency.code)?.fee ?? 0n),
-      currency.decimals,
-    ),
+    fee: exactNumber(shownFee(row), currency.decimals),
     amountReceived: unitsToNumber(received > 0n ? received : 0n, currency),
     amountSeen: unitsToNumber(seen, currency),
     // Rounded up to what a payer can send: paying it settles the payment.

@@ -36,7 +36,7 @@ export interface PsbtDeps extends RoomDeps {
   readonly depositKeys: Pick<DepositKeys, 'list'>;
   /** The real networks of all kinds. */
   readonly connected: readonly Pick<ConnectedNetwork, 'network' | 'utxoNode'>[];
-  readonly guard: Pick<RestoreGuard, 'ensureTrusted' | 'startPayout'>;
+  readonly guard: Pick<RestoreGuard, 'ensurePayable' | 'startPayout'>;
   readonly whyHeld: WhyHeld;
   readonly log: Logger;
 }

@@ -1,15 +1,15 @@
 /**
  * Looks in the blocks from before the server's start for what a restored database does not know: money at an address that was
  * never given out, the exact twin of a transfer that was never exported, and a coin that left while transfers wait to be paid
- * with it. It finds a restore although the marker is lost, or was restored too.
+ * with it. It finds a restore although the marker is lost.
  *
- * Later blocks say nothing: what a running server has done is in its database. So nobody can stop a running server by paying
- * the next address, which is no secret with a treasury.
+ * Later blocks say nothing: what a running server has done is in its database. Nor does what anybody can send: dust, money at an
+ * unknown address while the marker has seen that nothing is missing, and a payment from a wallet that is not the merchant's.
  */
 import type { AddressSource } from '../addresses/address-sources.js';
 import { isBitcoinLike } from '../addresses/bitcoin-scripts.js';
 import { isOpen, type DepositKeys } from '../addresses/deposit-keys.js';
-import type { ChainBlock } from '../chains/chain.js';
+import type { ChainBlock, ChainTransfer } from '../chains/chain.js';
 import type { ScanBatch, ScanSink } from '../scanning/scan.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { TransferTable } from '../db/schema.js';
@@ -23,7 +23,10 @@ import {
   type UnknownAddress,
 } from './restore-store.js';
 
-interface ChainEvidenceDeps extends Pick<RestoreDeps, 'database' | 'connected' | 'unheldTransfers'> {
+interface ChainEvidenceDeps extends Pick<
+  RestoreDeps,
+  'database' | 'connected' | 'unheldTransfers' | 'marker'
+> {
   readonly depositKeys: Pick<DepositKeys, 'list' | 'preview'>;
   /** The coins, as `hash:index`, that a merchant was paid and that are in no PSBT. */
   readonly untouchedCoins: (
@@ -31,16 +34,33 @@ interface ChainEvidenceDeps extends Pick<RestoreDeps, 'database' | 'connected' |
     of: { readonly scope: Scope; readonly network: string; readonly currency: string },
   ) => Promise<readonly string[]>;
   readonly suspect: (transaction: Transaction, found: Partial<Suspicion>) => Promise<void>;
+  /** What is no reason to stop: money at unknown addresses, and payments of somebody that are what a transfer is to be. */
+  readonly warn: (
+    transaction: Transaction,
+    addresses: readonly UnknownAddress[],
+    paid: readonly TransferTable[],
+  ) => Promise<void>;
+  /** Whether a sum is too small to prove anything. */
+  readonly isDust: (network: string, transfer: Pick<ChainTransfer, 'currency' | 'amount'>) => boolean;
   /** When the server was started, in real time. */
   readonly startedAt: number;
 }
 
-type Evidence = Partial<Pick<Suspicion, 'addresses' | 'transfers' | 'coins'>>;
+interface Evidence extends Pick<Suspicion, 'addresses' | 'transfers' | 'coins'> {
+  /** Money at unknown addresses that is no reason to stop. */
+  readonly warnings: readonly UnknownAddress[];
+  /** Transfers that somebody else may have paid. */
+  readonly paidByOthers: readonly TransferTable[];
+}
+
+const noEvidence: Evidence = { addresses: [], transfers: [], coins: [], warnings: [], paidByOthers: [] };
 
 /** So many addresses after the last one that was given out are looked for. */
 const lookAhead = 100;
 /** Clocks of chains and servers differ. */
 const graceMs = 120_000;
+/** Miners of Bitcoin may write so much too late a time into a block. */
+const aheadMs = 3 * 3_600_000;
 /** A node may be behind when the server starts, and miners of Bitcoin may write any time of the next hours into a block. */
 const catchUpMs = 60_000;
 
@@ -50,9 +70,11 @@ interface Sought {
   readonly transfers: readonly TransferTable[];
   /** Of merchants whose transfers wait on networks of Bitcoin's kind: by network, and then the merchant of each `hash:index`. */
   readonly coins: ReadonlyMap<string, ReadonlyMap<string, string>>;
+  /** In lower case, by merchant, replaced ones too. */
+  readonly treasuries: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-const nothing: Sought = { addresses: new Map(), transfers: [], coins: new Map() };
+const nothing: Sought = { addresses: new Map(), transfers: [], coins: new Map(), treasuries: new Map() };
 
 export function createChainEvidence(deps: ChainEvidenceDeps) {
   const { database, depositKeys, connected, startedAt } = deps;
@@ -63,8 +85,14 @@ export function createChainEvidence(deps: ChainEvidenceDeps) {
 
   async function load(): Promise<Sought> {
     const addresses = new Map<string, { sourceId: string; index: number }>();
+    const treasuries = new Map<string, Set<string>>();
     for (const key of await depositKeys.list(database.reader)) {
-      if (key.mode !== 'live' || !isOpen(key.state)) continue;
+      if (key.mode !== 'live') continue;
+      if (key.treasury !== undefined) {
+        const own = treasuries.get(key.merchantId) ?? new Set();
+        treasuries.set(key.merchantId, own.add(key.treasury.toLowerCase()));
+      }
+      if (!isOpen(key.state)) continue;
       const nets = new Set(live.filter(({ family }) => family === key.family).map((one) => one.addressNet));
       for (const net of nets) {
         const source: AddressSource = depositKeys.preview(key, key.family, key, net);
@@ -76,7 +104,7 @@ export function createChainEvidence(deps: ChainEvidenceDeps) {
       }
     }
     const transfers = await deps.unheldTransfers(database.reader, startedAt);
-    return { addresses, transfers, coins: await loadCoins(transfers) };
+    return { addresses, transfers, coins: await loadCoins(transfers), treasuries };
   }
 
   async function loadCoins(transfers: readonly TransferTable[]): Promise<Sought['coins']> {
@@ -108,16 +136,21 @@ export function createChainEvidence(deps: ChainEvidenceDeps) {
     hasCoins(network) ? syncedBefore < startedAt + catchUpMs : time < startedAt;
 
   async function collect(transaction: Transaction, batch: ScanBatch): Promise<Evidence> {
-    const { addresses, transfers, coins } = (await loading) ?? nothing;
+    const { addresses, transfers, coins, treasuries } = (await loading) ?? nothing;
     const { network } = batch;
-    const unknown: UnknownAddress[] = [];
-    const twins: PaidTransfer[] = [];
+    const unknown: (UnknownAddress & { readonly time: number })[] = [];
+    const twins: (PaidTransfer & { readonly isOwn: boolean })[] = [];
     const gone: (MissingCoin & { readonly time: number })[] = [];
     for (const block of batch.blocks) {
       if (!isOld(batch, block)) continue;
-      for (const { address, currency, amount, txHash } of block.transfers) {
-        const found = addresses.get(address.toLowerCase());
-        if (found) unknown.push({ ...found, address, network, txHash });
+      const spending = new Map(
+        (block.spent ?? []).map(({ coin, txHash }) => [txHash, coins.get(network)?.get(coin)]),
+      );
+      for (const { address, currency, amount, txHash, senders } of block.transfers) {
+        const found = deps.isDust(network, { currency, amount })
+          ? undefined
+          : addresses.get(address.toLowerCase());
+        if (found) unknown.push({ ...found, address, network, txHash, time: block.time });
         const twin = transfers.find(
           (row) =>
             row.network === network &&
@@ -126,22 +159,37 @@ export function createChainEvidence(deps: ChainEvidenceDeps) {
             row.amount === amount.toString() &&
             row.created_at <= block.time + graceMs,
         );
-        if (twin) twins.push({ transferId: twin.id, network, txHash });
+        if (!twin) continue;
+        const { id: transferId, merchant_id: merchantId } = twin;
+        const own = treasuries.get(merchantId);
+        const isOwn =
+          spending.get(txHash) === merchantId || senders.some((sender) => own?.has(sender.toLowerCase()));
+        twins.push({ transferId, merchantId, network, txHash, isOwn });
       }
       for (const { coin, txHash } of block.spent ?? []) {
         const merchantId = coins.get(network)?.get(coin);
         if (merchantId !== undefined) gone.push({ merchantId, network, coin, txHash, time: block.time });
       }
     }
-    if (unknown.length + twins.length + gone.length === 0) return {};
+    if (unknown.length + twins.length + gone.length === 0) return noEvidence;
     // What was given out, or held, since the start is known, also by a confirmation.
     const next = new Map(
       await readIndexes(transaction, [...new Set(unknown.map(({ sourceId }) => sourceId))]),
     );
     const unheld = await deps.unheldTransfers(transaction, startedAt);
+    const still = unknown.filter(({ sourceId, index }) => index >= (next.get(sourceId) ?? 0));
+    // A marker that was there before the money knows what had been given out by then, and would be ahead of a restored database.
+    const since = deps.marker.since() ?? Number.POSITIVE_INFINITY;
+    const seen = ({ time }: { readonly time: number }) => since + (hasCoins(network) ? aheadMs : 0) <= time;
+    const withoutTime = ({ time: _, ...address }: (typeof still)[number]): UnknownAddress => address;
+    const waiting = twins.filter(({ transferId }) => unheld.some(({ id }) => id === transferId));
     return {
-      addresses: unknown.filter(({ sourceId, index }) => index >= (next.get(sourceId) ?? 0)),
-      transfers: twins.filter(({ transferId }) => unheld.some(({ id }) => id === transferId)),
+      addresses: still.filter((one) => !seen(one)).map(withoutTime),
+      warnings: still.filter(seen).map(withoutTime),
+      transfers: waiting.filter(({ isOwn }) => isOwn).map(({ isOwn: _, ...twin }) => twin),
+      paidByOthers: unheld.filter(({ id }) =>
+        waiting.some(({ transferId, isOwn }) => transferId === id && !isOwn),
+      ),
       coins: gone
         .filter(({ merchantId, time }) =>
           unheld.some(
@@ -173,9 +221,12 @@ export function createChainEvidence(deps: ChainEvidenceDeps) {
       async apply(transaction, batch) {
         // What is read again was read before the backup.
         if (batch.mode === 'live' && open.has(batch.network) && batch.syncedBefore !== undefined) {
-          const found = await collect(transaction, batch);
+          const { warnings, paidByOthers, ...found } = await collect(transaction, batch);
           const isAny = Object.values(found).some((list) => list.length > 0);
           if (isAny) await deps.suspect(transaction, found);
+          if (warnings.length + paidByOthers.length > 0) {
+            await deps.warn(transaction, warnings, paidByOthers);
+          }
           if (!batch.blocks.every((block) => isOld(batch, block))) open.delete(batch.network);
         }
         return sink.apply(transaction, batch);

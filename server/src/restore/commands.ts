@@ -4,7 +4,7 @@ import * as option from '../commands/options.js';
 import { counted } from '../commands/records.js';
 import { isoTime } from '../shared/clock.js';
 import type { RestorePlan } from './restore.js';
-import { payouts, type Suspicion } from './restore-store.js';
+import { payouts, type Suspicion, type UnknownAddress } from './restore-store.js';
 
 export const restoreCommands: Group = {
   name: 'restore',
@@ -12,15 +12,20 @@ export const restoreCommands: Group = {
   commands: {
     status: command({
       summary: 'Says whether the database may be older than what was done with it, and by which evidence.',
-      details: 'Exits with 1 if it may. Then no address is given out and nothing is paid in live mode.',
+      details:
+        'Exits with 1 if it may. Then no address of the keys that it names is given out in live mode, and nothing of their merchants is paid.',
       options: {},
       async run({ restore }) {
         const suspicion = await restore.look();
+        const warnings = await restore.warnings();
+        const lines = suspicion ? evidenceLines(suspicion) : ['No restore is suspected'];
         return {
-          json: suspicion
-            ? { isSuspected: true, ...suspicion, since: isoTime(suspicion.since) }
-            : { isSuspected: false },
-          text: suspicion ? evidenceLines(suspicion).join('\n') : 'No restore is suspected',
+          json: {
+            isSuspected: suspicion !== undefined,
+            ...(suspicion && { ...suspicion, since: isoTime(suspicion.since) }),
+            ...(warnings.length > 0 && { warnings }),
+          },
+          text: [...lines, ...warningLines(warnings)].join('\n'),
           hasFailed: suspicion !== undefined,
         };
       },
@@ -70,6 +75,17 @@ export function evidenceLines({ since, marker, addresses, transfers, coins }: Su
     ...coins.map(
       ({ merchantId, coin, network, txHash }) =>
         `  the coin ${coin} of ${merchantId} on ${network} was spent by ${txHash}, which is of no PSBT, though transfers wait`,
+    ),
+  ];
+}
+
+function warningLines(warnings: readonly UnknownAddress[]): string[] {
+  if (warnings.length === 0) return [];
+  return [
+    'Money came to addresses that were never given out, although the marker says that nothing is missing. They were left out; nothing stopped:',
+    ...warnings.map(
+      ({ address, index, network, txHash }) =>
+        `  ${address} on ${network}, of index ${index}, was paid in ${txHash}`,
     ),
   ];
 }

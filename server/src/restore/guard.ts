@@ -5,52 +5,83 @@
 import type { Reader, Transaction } from '../db/engine.js';
 import { afterCommit } from '../db/transaction-context.js';
 import { Problem } from '../shared/problem.js';
-import type { Mode } from '../shared/scope.js';
+import type { Mode, Scope } from '../shared/scope.js';
 import type { Marker } from './marker.js';
 import * as store from './restore-store.js';
 
 export type RestoreGuard = ReturnType<typeof createRestoreGuard>;
 
+/** What the shop's payers and servers read: who runs the server reads the evidence in `restore status`. */
+const noAddress =
+  'New payments get no address at the moment, because the server is checking its records. Try again later';
+
+const noPayout =
+  'The database may have been restored from an older backup. Until the operator has confirmed that, nothing is paid: see "restore status"';
+
 export function createRestoreGuard(marker: Marker) {
-  const refuse = (): never => {
-    throw new Problem(
-      'service_unavailable',
-      'The database may have been restored from an older backup. Until the operator has confirmed that, no address is given out and nothing is paid: see "restore status"',
-      { retryAfterSeconds: 60 },
-    );
+  const refuse = (message: string): never => {
+    throw new Problem('service_unavailable', message, { retryAfterSeconds: 60 });
   };
 
-  /**
-   * Problem: `service_unavailable` in live mode while a restore is suspected.
-   * @returns how many restores were confirmed; what was reserved before the last of them must not be used any more
-   */
-  async function ensureTrusted(reader: Reader, mode: Mode): Promise<number> {
-    if (mode !== 'live') return 0;
-    const { isSuspected, epoch } = await store.readState(reader);
-    return isSuspected ? refuse() : epoch;
+  /** Why nothing of a merchant is paid, or of anybody if it is undefined; undefined if payouts go on. */
+  async function whyNotPaid(
+    reader: Reader,
+    mode: Mode,
+    merchantId: string | undefined,
+  ): Promise<string | undefined> {
+    if (mode !== 'live') return undefined;
+    const { suspicion } = await store.readState(reader);
+    if (!suspicion) return undefined;
+    const isStopped =
+      merchantId === undefined
+        ? store.payouts in suspicion.marker
+        : await store.concernsMerchant(reader, suspicion, merchantId);
+    return isStopped ? noPayout : undefined;
   }
 
-  function advance(transaction: Transaction, name: string, from: number, to: number): void {
+  async function ensurePayable(reader: Reader, mode: Mode, merchantId: string | undefined): Promise<void> {
+    const reason = await whyNotPaid(reader, mode, merchantId);
+    if (reason !== undefined) refuse(reason);
+  }
+
+  function advance(transaction: Transaction, name: string, from: number, to: number, message: string): void {
     // All that the marker has was committed before, so what is counted now begins there or later. Servers may share the file.
-    if (from < (marker.read().get(name) ?? 0)) refuse();
+    if (from < (marker.read().get(name) ?? 0)) refuse(message);
     afterCommit(transaction, () => marker.raise(name, to));
   }
 
   return {
-    ensureTrusted,
-    /** To be called in the transaction that exports, signs or stores a payout. Same problem. */
-    async startPayout(transaction: Transaction, mode: Mode): Promise<void> {
+    whyNotPaid,
+    /** Problem: `service_unavailable` in live mode while a restore is suspected that concerns the merchant, or all payouts. */
+    ensurePayable,
+    /**
+     * Problem: `service_unavailable` in live mode while a restore is suspected that concerns the key.
+     * @returns how many restores were confirmed; what was reserved before the last of them must not be used any more
+     */
+    async ensureTrusted(reader: Reader, { merchantId, mode }: Scope, sourceId: string): Promise<number> {
+      if (mode !== 'live') return 0;
+      const { suspicion, epoch } = await store.readState(reader);
+      return suspicion && store.concernsKey(suspicion, { merchantId, sourceId }) ? refuse(noAddress) : epoch;
+    },
+    /** Whether any restore is suspected: keys of the server's own sign nothing then. */
+    isSuspected: async (reader: Reader, mode: Mode): Promise<boolean> =>
+      mode === 'live' && (await store.readState(reader)).suspicion !== undefined,
+    /**
+     * To be called in the transaction that exports, signs or stores a payout. Same problem as `ensurePayable`.
+     * @param merchantId undefined if it is of several, each of whom was asked of before
+     */
+    async startPayout(transaction: Transaction, mode: Mode, merchantId?: string): Promise<void> {
       if (mode !== 'live') return;
-      await ensureTrusted(transaction, mode);
+      await ensurePayable(transaction, mode, merchantId);
       const count = await store.addPayouts(transaction, 1);
-      advance(transaction, store.payouts, count - 1, count);
+      advance(transaction, store.payouts, count - 1, count, noPayout);
     },
     /**
-     * To be called in the transaction that reserves indexes of a source. Same problem.
+     * To be called in the transaction that reserves indexes of a source. Same problem as `ensureTrusted`.
      * @param next the first one after them
      */
     reserve(transaction: Transaction, mode: Mode, sourceId: string, first: number, next: number): void {
-      if (mode === 'live') advance(transaction, sourceId, first, next);
+      if (mode === 'live') advance(transaction, sourceId, first, next, noAddress);
     },
   };
 }

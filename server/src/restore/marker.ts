@@ -16,8 +16,15 @@ export type Marker = ReturnType<typeof openMarker>;
 /** A longer file is written anew when it is opened. */
 const longestFile = 100_000;
 
+/** When the file was made: what happened before, it has not seen. A name as no address source has one. */
+const created = 'created';
+
 /** @param path undefined if nothing is to be written, as for a database in memory */
-export function openMarker(path: string | undefined, log: Pick<Logger, 'error'>) {
+export function openMarker(
+  path: string | undefined,
+  log: Pick<Logger, 'error'>,
+  now: () => number = Date.now,
+) {
   const values = new Map<string, number>();
   let isWritable = true;
 
@@ -27,8 +34,28 @@ export function openMarker(path: string | undefined, log: Pick<Logger, 'error'>)
     return true;
   }
 
+  function complain(error: unknown): void {
+    if (isWritable) {
+      log.error(
+        { err: error, path },
+        'The marker cannot be used, so a restored database may go unnoticed. Set MARKER_DIRECTORY to a folder that the server can write',
+      );
+    }
+    isWritable = false;
+  }
+
+  /** What cannot be read now was read before: sales go on, and the complaint is an alert. */
+  function readFile(path: string): string {
+    try {
+      return readText(path);
+    } catch (error) {
+      complain(error);
+      return '';
+    }
+  }
+
   function read(): number {
-    const text = path === undefined ? '' : readText(path);
+    const text = path === undefined ? '' : readFile(path);
     for (const line of text.split('\n')) {
       // A crash may have cut the last line short: a number without a line's end is not believed.
       const [, value, name] = /^(\d{1,15}) (\S+) \.$/.exec(line) ?? [];
@@ -43,28 +70,47 @@ export function openMarker(path: string | undefined, log: Pick<Logger, 'error'>)
     writeFileSync(`${path}.new`, [...values].map(lineOf).join(''), { mode: 0o600 });
     renameSync(`${path}.new`, path);
   }
+  /** @throws the error of the file system */
+  function write(path: string, name: string, value: number): void {
+    mkdirSync(dirname(path), { recursive: true });
+    // Short lines that are appended do not mix, although several processes write.
+    const since = values.has(created) ? '' : lineOf([created, now()]);
+    appendFileSync(path, `${since}${lineOf([name, value])}`, { mode: 0o600 });
+    if (since !== '') read();
+  }
+
   return {
+    /** Whether the last value could be written. */
+    isWritable: () => isWritable,
+
+    /** Real time since when it has seen all that was done; undefined while there is none. */
+    since(): number | undefined {
+      read();
+      return values.get(created);
+    },
+
+    /** Tries whether it can be written, and makes it if there is none. @throws the error of the file system */
+    check(): void {
+      if (path === undefined) return;
+      read();
+      const since = values.get(created) ?? now();
+      write(path, created, since);
+      read();
+    },
+
     /** The highest values that this process or another one on this machine has written. */
     read(): Progress {
       read();
-      return new Map(values);
+      return new Map([...values].filter(([name]) => name !== created));
     },
     /** Raises a value. A lower one changes nothing. */
     raise(name: string, value: number): void {
       if (!keep(name, value) || path === undefined) return;
       try {
-        mkdirSync(dirname(path), { recursive: true });
-        // Short lines that are appended do not mix, although several processes write.
-        appendFileSync(path, lineOf([name, value]), { mode: 0o600 });
+        write(path, name, value);
         isWritable = true;
       } catch (error) {
-        if (isWritable) {
-          log.error(
-            { err: error, path },
-            'The marker cannot be written, so a restored database may go unnoticed. Set MARKER_DIRECTORY to a folder that the server can write',
-          );
-        }
-        isWritable = false;
+        complain(error);
       }
     },
   };

@@ -16,6 +16,7 @@ export interface UnknownAddress {
 /** A payment that is exactly what a transfer is to be, though nothing was exported. */
 export interface PaidTransfer {
   readonly transferId: string;
+  readonly merchantId: string;
   readonly network: string;
   readonly txHash: string;
 }
@@ -42,6 +43,7 @@ export interface Suspicion {
 export const payouts = 'payouts';
 const suspicionSetting = 'restore-suspicion';
 const epochSetting = 'restore-epoch';
+const warningsSetting = 'restore-warnings';
 const payoutsSetting = 'restore-payouts';
 const idSetting = 'database-id';
 /** What is stored while nothing is suspected: the row is there to be locked. */
@@ -55,13 +57,57 @@ const readStates = prepared((reader) =>
 );
 
 /** Cheap: it is asked whenever an address is given out. */
-export async function readState(reader: Reader): Promise<{ isSuspected: boolean; epoch: number }> {
+export async function readState(
+  reader: Reader,
+): Promise<{ suspicion: Suspicion | undefined; epoch: number }> {
   const rows = await readStates(reader, {});
   const value = (name: string) => rows.find((row) => row.name === name)?.value;
-  return {
-    isSuspected: (value(suspicionSetting) ?? none) !== none,
-    epoch: Number(value(epochSetting) ?? 0),
-  };
+  return { suspicion: parse(value(suspicionSetting) ?? none), epoch: Number(value(epochSetting) ?? 0) };
+}
+
+/** Whether a suspicion is about a key of a merchant: then it gives out no address. */
+export function concernsKey(
+  { marker, addresses, ...about }: Suspicion,
+  { merchantId, sourceId }: { readonly merchantId: string; readonly sourceId: string },
+): boolean {
+  return (
+    sourceId in marker ||
+    addresses.some((one) => one.sourceId === sourceId) ||
+    isAbout({ marker, addresses, ...about }, merchantId)
+  );
+}
+
+/** Whether a suspicion is about what a merchant paid. */
+function isAbout({ transfers, coins }: Suspicion, merchantId: string): boolean {
+  return [...transfers, ...coins].some((one) => one.merchantId === merchantId);
+}
+
+/** Whether a suspicion is about a merchant or one of its keys: then nothing of it is paid. */
+export async function concernsMerchant(
+  reader: Reader,
+  suspicion: Suspicion,
+  merchantId: string,
+): Promise<boolean> {
+  if (payouts in suspicion.marker || isAbout(suspicion, merchantId)) return true;
+  const keys = await reader
+    .selectFrom('deposit_keys')
+    .select('source_id')
+    .where('merchant_id', '=', merchantId)
+    .execute();
+  return keys.some((key) => concernsKey(suspicion, { merchantId, sourceId: key.source_id }));
+}
+
+/** The newest that are kept. */
+const mostWarnings = 20;
+
+/** Money at addresses that were never given out, although the marker says that nothing is missing: oldest first. */
+export async function readWarnings(reader: Reader): Promise<readonly UnknownAddress[]> {
+  return parseWarnings((await readSetting(reader, warningsSetting)) ?? none);
+}
+
+export async function addWarnings(transaction: Transaction, found: readonly UnknownAddress[]): Promise<void> {
+  const known = parseWarnings(await ensureSetting(transaction, warningsSetting, none));
+  await writeSetting(transaction, warningsSetting, JSON.stringify([...known, ...found].slice(-mostWarnings)));
 }
 
 export async function readSuspicion(reader: Reader): Promise<Suspicion | undefined> {
@@ -79,6 +125,8 @@ export function writeSuspicion(transaction: Transaction, suspicion: Suspicion | 
 
 // Only this file writes the value.
 const parse = (value: string) => (value === none ? undefined : (JSON.parse(value) as Suspicion));
+
+const parseWarnings = (value: string) => (value === none ? [] : (JSON.parse(value) as UnknownAddress[]));
 
 export const writeEpoch = (transaction: Transaction, epoch: number): Promise<void> =>
   writeSetting(transaction, epochSetting, String(epoch));

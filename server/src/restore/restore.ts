@@ -8,13 +8,16 @@ import { isOpen, type DepositKeyRecord, type DepositKeys } from '../addresses/de
 import type { ConnectedNetwork } from '../chains/connect.js';
 import type { RoomDeps } from '../db/room-deps.js';
 import type { Reader, Transaction } from '../db/engine.js';
+import { afterCommit } from '../db/transaction-context.js';
 import type { TransferTable } from '../db/schema.js';
 import type { AuditLog } from '../merchants/audit-log.js';
 import type { Figure } from '../shared/feature.js';
 import { invalidState } from '../shared/problem.js';
 import type { Marker, Progress } from './marker.js';
 import * as store from './restore-store.js';
-import type { Suspicion } from './restore-store.js';
+import type { Suspicion, UnknownAddress } from './restore-store.js';
+import { errorMessage } from '../shared/error-message.js';
+import { StartError } from '../shared/start-error.js';
 
 export interface RestoreDeps extends RoomDeps {
   readonly marker: Marker;
@@ -46,11 +49,20 @@ const spareByMarker = 100;
 const spareByChain = 1000;
 
 const notice =
-  'The database may have been restored from an older backup: no address is given out and nothing is paid in live mode until "restore confirm"';
+  'The database may have been restored from an older backup: for those whom that concerns, no address is given out and nothing is paid in live mode until "restore confirm"';
+
+const salesOff =
+  'the database may have been restored from an older backup, and no payment gets an address until that is confirmed';
+
+const unwritable =
+  'The marker cannot be written, so a restored database may go unnoticed. Set MARKER_DIRECTORY to a folder that the server can write, and that outlives it';
 
 export function createRestore(deps: RestoreDeps) {
   const { database, marker, auditLog, depositKeys, connected, clock, log } = deps;
   let current: Suspicion | undefined;
+  /** Whether no key that is in use gives out addresses. */
+  let hasSalesOff = false;
+  const isLive = connected.some(({ network }) => network.mode === 'live');
 
   /** How far the database is. */
   async function readProgress(reader: Reader, names: readonly string[]): Promise<Progress> {
@@ -80,7 +92,32 @@ export function createRestore(deps: RestoreDeps) {
       log.error({ ...suspicion }, notice);
     }
     current = suspicion;
+    hasSalesOff = suspicion !== undefined && (await stopsAllSales(suspicion));
     return suspicion;
+  }
+
+  async function stopsAllSales(suspicion: Suspicion): Promise<boolean> {
+    const keys = (await depositKeys.list(database.reader)).filter(
+      ({ mode, state }) => mode === 'live' && state === 'in_use',
+    );
+    return keys.length > 0 && keys.every((key) => store.concernsKey(suspicion, key));
+  }
+
+  /** What proves nothing is told all the same, and its addresses and transfers are left to those who look. */
+  async function warn(
+    transaction: Transaction,
+    addresses: readonly UnknownAddress[],
+    paid: readonly TransferTable[],
+  ): Promise<void> {
+    for (const { sourceId, index } of addresses) await raiseIndex(transaction, sourceId, index + 1);
+    if (addresses.length > 0) await store.addWarnings(transaction, addresses);
+    if (paid.length > 0) await deps.hold(transaction, paid, 'server');
+    afterCommit(transaction, () =>
+      log.warn(
+        { addresses, held: paid.map(({ id }) => id) },
+        'Somebody paid addresses that were never given out, or what transfers are to be. The addresses are left out, the transfers are held ("transfers exported"), and everything else goes on',
+      ),
+    );
   }
 
   /** Adds to what is suspected. */
@@ -110,7 +147,16 @@ export function createRestore(deps: RestoreDeps) {
   ): Promise<RestorePlan> {
     const isMarked = Object.keys(suspicion.marker).length > 0;
     const more = spare ?? (isMarked ? spareByMarker : spareByChain);
-    const keys = (await depositKeys.list(reader)).filter(({ mode }) => mode === 'live');
+    // The marker proves that the whole database is older. What the chain shows concerns a key, or what a merchant paid.
+    const keys = (await depositKeys.list(reader)).filter(
+      (key) => key.mode === 'live' && (isMarked || store.concernsKey(suspicion, key)),
+    );
+    // What was created since then cannot have been paid: nothing was exported meanwhile.
+    const waiting = await deps.unheldTransfers(reader, suspicion.since);
+    const held: TransferTable[] = [];
+    for (const row of waiting) {
+      if (isMarked || (await store.concernsMerchant(reader, suspicion, row.merchant_id))) held.push(row);
+    }
     const bySource = new Map(keys.map((key) => [key.sourceId, key]));
     return {
       suspicion,
@@ -120,8 +166,7 @@ export function createRestore(deps: RestoreDeps) {
         return { key, from: key.used, to: Math.max(...known) + more };
       }),
       treasuries: keys.filter(({ treasury, state }) => treasury !== undefined && isOpen(state)),
-      // What was created since then cannot have been paid: nothing was exported meanwhile.
-      held: await deps.unheldTransfers(reader, suspicion.since),
+      held,
     };
   }
 
@@ -155,6 +200,8 @@ export function createRestore(deps: RestoreDeps) {
   return {
     look,
     suspect,
+    warn,
+    warnings: (): Promise<readonly UnknownAddress[]> => store.readWarnings(database.reader),
 
     /** @param spare how many addresses are left out beyond the last that is known; undefined for the default */
     async plan(spare: number | undefined): Promise<RestorePlan | undefined> {
@@ -176,13 +223,32 @@ export function createRestore(deps: RestoreDeps) {
       return plan;
     },
 
-    prepare: lookAgain,
-    jobs: () =>
-      connected.some(({ network }) => network.mode === 'live')
-        ? [{ name: 'restore', intervalMs: 5000, run: lookAgain }]
-        : [],
-    notices: () => (current ? [notice] : []),
+    async prepare(): Promise<void> {
+      if (isLive) {
+        try {
+          marker.check();
+        } catch (error) {
+          throw new StartError(
+            `MARKER_DIRECTORY: the server takes no real money without the small file there by which it notices that its database was restored, and that cannot be written (${errorMessage(error)}). Set MARKER_DIRECTORY to a folder that the server can write, and that outlives it`,
+          );
+        }
+      }
+      await look();
+    },
+    jobs: () => (isLive ? [{ name: 'restore', intervalMs: 5000, run: lookAgain }] : []),
+    notices: () => [...(current ? [notice] : []), ...(isLive && !marker.isWritable() ? [unwritable] : [])],
+    stops: () => (hasSalesOff ? [salesOff] : []),
     figures: (): Figure[] => [
+      {
+        name: 'checkout_marker_unwritable',
+        help: '1 while the file by which a restored database is noticed cannot be written',
+        read: () =>
+          Promise.resolve(
+            connected
+              .filter(({ network }) => network.mode === 'live')
+              .map(({ network: { mode, code } }) => [{ mode, network: code }, marker.isWritable() ? 0 : 1]),
+          ),
+      },
       {
         name: 'checkout_restore_suspected',
         help: '1 while the database may be older than what was done with it; "restore status" says why',

@@ -24,6 +24,8 @@ export interface Feature {
    */
   prepare?(signal: AbortSignal): Promise<void>;
   jobs(): readonly Job[];
+  /** Why the server does not do what it is for: `/readyz` is 503 while there is any. */
+  stops?(): readonly string[];
   /** What does not work, though the server can serve. `/readyz` says it. */
   notices?(): readonly string[];
   figures?(): readonly Figure[];

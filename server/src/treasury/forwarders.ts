@@ -3,15 +3,16 @@
  * known, and can be paid, before anything is deployed there. No key exists for it.
  *
  * An address follows from the factory, the treasury and a salt (EIP-1014); the code is that of OpenZeppelin's
- * `Clones.cloneDeterministicWithImmutableArgs`. The salt is a hash of names that are public, so that the owner of the treasury
- * can find and empty the addresses without this server.
+ * `Clones.cloneDeterministicWithImmutableArgs`. The salt is a hash of public names and of a secret, so that nobody else knows an
+ * address before it was given out. With the salts, which an export of addresses has, the owner of the treasury can empty them
+ * without this server.
  */
 import { concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { hex } from '@scure/base';
 import type { Scope } from '../shared/scope.js';
 import { networkPresets } from '../chains/config/presets.js';
-import type { AddressSource } from '../addresses/address-sources.js';
+import type { AddressSource, SaltParts } from '../addresses/address-sources.js';
 import { forwarderContracts, forwarderFactory } from './factory.js';
 import { addressFormat, describeInvalid } from '../addresses/formats.js';
 
@@ -33,20 +34,35 @@ const cloneCode = concatBytes(
 /**
  * The salt of the address at an index of a merchant's treasury.
  * @param epoch how many restores were confirmed before: whatever a lost database gave out since is another address
+ * @param secret undefined for those from before there was one
  */
-export function forwarderSalt({ merchantId, mode }: Scope, epoch: number, index: number): string {
-  const names = [mode, merchantId, ...(epoch === 0 ? [] : [epoch]), index].join('/');
+export function forwarderSalt(
+  { merchantId, mode }: Scope,
+  { epoch, secret }: SaltParts,
+  index: number,
+): string {
+  const names = [
+    mode,
+    merchantId,
+    ...(epoch === 0 ? [] : [epoch]),
+    ...(secret === undefined ? [] : [secret]),
+    index,
+  ].join('/');
   return `0x${hex.encode(keccak_256(utf8ToBytes(`crypto-checkout/forwarder/${names}`)))}`;
 }
 
 /** @throws Error with a message for the operator if the treasury cannot be used */
-export function createForwarderSource(scope: Scope, treasury: string, epoch = 0): AddressSource {
+export function createForwarderSource(
+  scope: Scope,
+  treasury: string,
+  parts: SaltParts = { epoch: 0 },
+): AddressSource {
   const canonical = readTreasury(treasury);
   const codeHash = keccak_256(concatBytes(cloneCode, bytesOf(canonical)));
   const salt = (index: number) => {
     if (!Number.isSafeInteger(index) || index < 0)
       throw new RangeError(`There is no address with the index ${index}`);
-    return forwarderSalt(scope, epoch, index);
+    return forwarderSalt(scope, parts, index);
   };
   return {
     // Indexes are counted per id, and addresses differ by merchant and mode.
@@ -55,7 +71,9 @@ export function createForwarderSource(scope: Scope, treasury: string, epoch = 0)
       canonical.toLowerCase(),
       scope.mode,
       scope.merchantId,
-      ...(epoch === 0 ? [] : [epoch]),
+      ...(parts.epoch === 0 ? [] : [parts.epoch]),
+      // Whoever reads an id, in a log or the marker, does not learn the secret.
+      ...(parts.secret === undefined ? [] : [fingerprint(parts.secret)]),
     ].join(':'),
     descriptor: undefined,
     forwarder: { treasury: canonical, salt },
@@ -65,6 +83,8 @@ export function createForwarderSource(scope: Scope, treasury: string, epoch = 0)
       ),
   };
 }
+
+const fingerprint = (secret: string): string => `s${hex.encode(keccak_256(utf8ToBytes(secret))).slice(0, 8)}`;
 
 const contracts = new Map(
   Object.values(networkPresets).flatMap(({ family, name, assets }) =>

@@ -92,11 +92,7 @@ function createNetworkSweeper(deps: TreasuryContext, network: SweptNetwork, time
   let plannedAt = -Infinity;
 
   return async (signal: AbortSignal): Promise<void> => {
-    const isTrusted = await deps.guard.ensureTrusted(reader, account.mode).then(
-      () => true,
-      () => false,
-    );
-    if (!isTrusted) {
+    if (await deps.guard.isSuspected(reader, account.mode)) {
       network.logReason('the database may have been restored from an older backup: see "restore status"');
       return;
     }

@@ -93,7 +93,7 @@ export function createHandOver(deps: TreasuryContext) {
       await ensureUnpaid(on, rows, reserved, signal);
       const nonce = await leastNonce(on, from, signal);
       await database.write(async (transaction) => {
-        await deps.guard.startPayout(transaction, mode);
+        await deps.guard.startPayout(transaction, mode, merchantId);
         const locked = await lockTransfers(transaction, transfers);
         await ensureDue(deps, transaction, rows, exportId);
         const marks = { account: from, handed_at: clock.real(), handed_nonce: nonce ?? 0 };

@@ -169,7 +169,7 @@ export function createPayoutExports(deps: TreasuryContext) {
       signal: AbortSignal,
     ): Promise<PayoutExport> {
       const { reader } = database;
-      await deps.guard.ensureTrusted(reader, on.network.mode);
+      await deps.guard.ensurePayable(reader, on.network.mode, merchantId);
       const place = placeOf(on);
       const waiting = await store.unheldOn(reader, place, merchantId);
       const { free, held, leftOut } = await pickDue(on, waiting, undefined, signal);
@@ -223,7 +223,7 @@ export function createPayoutExports(deps: TreasuryContext) {
           `The export is of ${first.network} (${first.mode} mode), not of ${expected.network.code} (${expected.network.mode} mode)`,
         );
       }
-      await deps.guard.ensureTrusted(database.reader, on.network.mode);
+      await deps.guard.ensurePayable(database.reader, on.network.mode, scope.merchantId);
       const unhanded = rows.filter((row) => row.handed_at === null);
       if (unhanded.length === 0) {
         throw invalidState(

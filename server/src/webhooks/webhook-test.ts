@@ -56,6 +56,10 @@ function sampleData(type: WebhookEventType, mode: Mode): Record<string, unknown>
     'payment.overpaid': payment,
     'payment.error': { ...payment, status: 'error', state: 'expired' },
     'payment.late': { ...payment, status: 'error', state: 'expired_late' },
+    'payment.unaccepted': {
+      ...payment,
+      unaccepted: { reason: 'wrong_coin', currency: 'TRX', network: 'tron', amount: 5, total: 5 },
+    },
     'payment.reversed': { ...payment, status: 'error', state: 'reversed' },
     'payment.cancelled': { ...payment, status: 'cancelled', state: 'cancelled' },
     'payment.partial': { ...payment, status: 'in progress', state: 'partially_paid' },

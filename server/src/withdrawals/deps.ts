@@ -37,10 +37,10 @@ export interface WithdrawalsDeps extends RoomDeps {
   readonly ensureFree: (reader: Reader, transfer: TransferTable) => Promise<void>;
   /** Before it fails: of each room that sees what merchants' wallets pay. Same problem. */
   readonly ensureUnpaid: (reader: Reader, transfer: TransferTable) => Promise<void>;
-  /** Why the refund that a transfer pays is not due any more; undefined if it is, or if it pays none. */
+  /** Why a transfer must not be paid now, such as for a refund that is not due any more; undefined if nothing is against it. */
   readonly whyNotDue: (
     reader: Reader,
-    transfer: Pick<TransferTable, 'refund_id'>,
+    transfer: Pick<TransferTable, 'refund_id' | 'merchant_id' | 'mode'>,
   ) => Promise<string | undefined>;
   /** Called with a transfer as it is about to be stored, before anything of the ledger is locked. */
   readonly onTransfer: (transaction: Transaction, row: TransferTable) => Promise<void>;

@@ -234,6 +234,36 @@ describe.each(engines)('a change of the deposit key on $name', (engine) => {
     },
   );
 
+  it('A treasury from before the secret gets new forwarders once, and keeps the old ones', async () => {
+    const treasury = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+    const before = createForwarderSource(live(), treasury);
+    await database.write((transaction) =>
+      one.changes.set(transaction, live(), 'evm', { treasury }, { actor: 'owner', isAtOnce: true }),
+    );
+    // As the previous release stored it.
+    await database.write((transaction) =>
+      transaction
+        .updateTable('deposit_keys')
+        .set({ salt_secret: null, source_id: before.id })
+        .where('merchant_id', '=', merchantId)
+        .execute(),
+    );
+    const reopen = () => createDepositKeys(database, () => time, newId, createForwarderSource);
+    const upgraded = await reopen();
+    const now = upgraded.sources.find(live(), 'evm');
+    expect(now?.derive(0)).not.toBe(before.derive(0));
+    expect((await reopen()).sources.find(live(), 'evm')?.id).toBe(now?.id);
+    const all = await upgraded.list(database.reader, merchantId);
+    const [old, current, ...more] = all.filter((key) => key.treasury === treasury);
+    expect(more).toEqual([]);
+    expect([old?.state, current?.state]).toEqual(['replaced', 'in_use']);
+    if (!old) throw new Error('The treasury of the previous release is gone');
+    // What was given out is exported, and so swept, with its salt of then.
+    const kept = upgraded.preview(live(), 'evm', old, undefined);
+    expect([kept.derive(7), kept.forwarder?.salt(7)]).toEqual([before.derive(7), before.forwarder?.salt(7)]);
+    expect(now?.id).not.toContain(current?.salts?.secret ?? '-');
+  });
+
   it('A restore gives a treasury new forwarders at once, and lets a pending one wait', async () => {
     const [inUse, next] = [
       '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
@@ -259,6 +289,6 @@ describe.each(engines)('a change of the deposit key on $name', (engine) => {
     const epochs = (await one.keys.list(database.reader, merchantId)).filter(
       ({ state }) => state === 'in_use',
     );
-    expect(epochs).toMatchObject([{ treasury: next, epoch: 1 }]);
+    expect(epochs).toMatchObject([{ treasury: next, salts: { epoch: 1 } }]);
   });
 });

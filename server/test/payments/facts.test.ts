@@ -227,6 +227,8 @@ describe.each(engines)('the record of a payment, on $name', (engine) => {
     // The fee shown is the fee charged, in every reply that shows one.
     const fee = credited.find(({ currency }) => currency === 'USDT')?.fee ?? 0;
     expect(payment.fee).toBe(fee);
+    // The same in the base currency: a coin of these payments costs a dollar.
+    expect(payment.transactionFees).toBe(fee);
     const feeReply = await merchant.ask<{ fee: number }>('GET', `/v1/transactions/${payment.id}/fee`);
     expect(feeReply.fee).toBe(fee);
     const isSuccess = state.startsWith('settled');
@@ -237,6 +239,17 @@ describe.each(engines)('the record of a payment, on $name', (engine) => {
       expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/);
       for (const value of Object.values(values)) expect(event).toContain(value);
     }
+  });
+
+  it('refuses a price that no payer could type, and names the decimals that count', async () => {
+    const body = { amount: '10.123456', baseCurrency: 'USDT' };
+    const answer = await server.api('POST', '/v1/payments/checkout', { body });
+    expect(answer.status).toBe(400);
+    expect(answer.body.message).toContain('at most 2 decimals in USDT, its payableDecimals');
+    const [usdt] = (
+      await merchant.ask<{ code: string; payableDecimals: number }[]>('GET', '/v1/currencies')
+    ).filter(({ code }) => code === 'USDT');
+    expect(usdt?.payableDecimals).toBe(2);
   });
 
   it('adds up over all payments and deposits to the balance and the fees', async () => {

@@ -7,7 +7,6 @@ import { commandContext, runWith } from '../support/command-context.js';
 import type { TestEngine } from '../support/engines.js';
 import { native, sweepCall, transact, factory } from '../support/forwarders.js';
 import { startProviderProxy, type ProviderProxy } from '../support/provider-proxy.js';
-import { forwarderSalt } from '../../src/treasury/forwarders.js';
 import { treasury } from '../treasury/treasury-fixture.js';
 
 const { signal } = new AbortController();
@@ -102,11 +101,9 @@ export const testReconciliation = (engine: TestEngine): unknown =>
         .select('derivation_index')
         .where('address', '=', address)
         .executeTakeFirstOrThrow();
-      const salt = forwarderSalt(
-        { merchantId: fixture.merchantId, mode: 'test' },
-        0,
-        row.derivation_index,
-      ) as Hex;
+      const owner = { merchantId: fixture.merchantId, mode: 'test' } as const;
+      const source = fixture.server.app.depositKeys.sources.find(owner, 'evm');
+      const salt = source?.forwarder?.salt(row.derivation_index) as Hex;
       await transact(anvil, factory.address, sweepCall([{ treasury, token: native, salts: [salt] }]));
       expect(await fixture.balance('ETH', address)).toBe(0n);
       await fixture.watch();

@@ -16,13 +16,13 @@ import { unitsOf } from '../support/real-money.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { backUp, restoreFrom } from './backups.js';
 
-const treasury = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
-const destination = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
+export const treasury = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
+export const destination = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
 const signal = new AbortController().signal;
 const metricsToken = 'a-token-for-the-metrics-of-this-test';
 
 /** A shop in live mode, whose database can be put back. */
-async function openShop(engine: TestEngine, anvil: Anvil, token: Hex) {
+export async function openShop(engine: TestEngine, anvil: Anvil, token: Hex) {
   const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
   const database: TestDatabase = await engine.create();
   const networksFile = join(directory, 'networks.json');
@@ -134,6 +134,49 @@ async function openShop(engine: TestEngine, anvil: Anvil, token: Hex) {
       await scan();
       await server.app.restore.look();
     },
+    /** The machine is restarted. @param whileDown what others do meanwhile @param isMarkerLost as after its disk was replaced */
+    async restart(whileDown: () => Promise<void>, isMarkerLost = false) {
+      await server.stop();
+      await whileDown();
+      // Blocks are timed in whole seconds: these are older than the next start.
+      await new Promise((resolve) => setTimeout(resolve, 1100));
+      if (isMarkerLost) await rm(join(directory, 'marker'), { recursive: true, force: true });
+      server = await start();
+      await server.app.treasury.forwarderChecks.refresh(signal);
+      await scan();
+      await server.app.restore.look();
+    },
+    markerDirectory: join(directory, 'marker'),
+    /** Another shop on the same server, with a treasury of its own. @returns locks a payment of it, and says how that was answered */
+    async neighbour() {
+      const { app, database: db } = server;
+      const other = await db.write((transaction) => app.merchants.create(transaction, { name: 'Another' }));
+      const made = await db.write((transaction) =>
+        app.keys.create(transaction, { merchantId: other.id, kind: 'secret', mode: 'live' }),
+      );
+      await db.write((transaction) =>
+        app.depositKeys.set(
+          transaction,
+          { merchantId: other.id, mode: 'live' },
+          'evm',
+          { treasury: '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC' },
+          true,
+        ),
+      );
+      await app.depositKeys.refresh();
+      await app.treasury.forwarderChecks.refresh(signal);
+      return async (): Promise<number> => {
+        const call = (method: string, path: string, body?: object) =>
+          server.api(method, path, { key: made.key, ...(body && { body }) });
+        const answer = await call('POST', '/v1/payments/checkout', { amount: 10, baseCurrency: 'USD' });
+        const { id } = answer.body.data['payment'] as { id: string };
+        await call('PATCH', `/v1/payments/${id}/currency/set/USDT/ethereum`);
+        return (await call('PATCH', `/v1/payments/${id}/currency/lock`)).status;
+      };
+    },
+    async ready(): Promise<number> {
+      return (await fetch(`${server.url}/readyz`)).status;
+    },
     async readiness(): Promise<string> {
       const { message } = (await (await fetch(`${server.url}/readyz`)).json()) as { message: string };
       return message;
@@ -142,6 +185,11 @@ async function openShop(engine: TestEngine, anvil: Anvil, token: Hex) {
       const headers = { Authorization: `Bearer ${metricsToken}` };
       const text = await (await fetch(`${server.url}/metrics`, { headers })).text();
       return /^checkout_restore_suspected\{mode="live",network="ethereum"\} (\d+)$/m.exec(text)?.[1];
+    },
+    async unwritable(): Promise<string | undefined> {
+      const headers = { Authorization: `Bearer ${metricsToken}` };
+      const text = await (await fetch(`${server.url}/metrics`, { headers })).text();
+      return /^checkout_marker_unwritable\{mode="live",network="ethereum"\} (\d+)$/m.exec(text)?.[1];
     },
     async marker(): Promise<string> {
       const [name] = await readdir(join(directory, 'marker'));
@@ -266,7 +314,7 @@ export const testRestoreOnEvm = (engine: TestEngine): unknown =>
         await shop.restore(false);
         expect(await shop.metric()).toBe('1');
         const lines = shop.logged.map((text) => JSON.parse(text) as { level: number; msg: string });
-        const msg = 'The database may have been restored from an older backup: no address is given out';
+        const msg = 'The database may have been restored from an older backup: for those whom that concerns';
         expect(lines).toMatchObject([{ level: 50, msg: expect.stringContaining(msg) as string }]);
 
         const marked = await shop.marker();

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createForwarderSource } from '../../src/treasury/forwarders.js';
 import { runCommand } from '../../src/commands/run.js';
 import { openDatabase } from '../../src/db/open.js';
+import { readSetting } from '../../src/db/settings.js';
 import type { TestDatabase, TestEngine } from '../support/engines.js';
 
 const treasury = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
@@ -35,7 +36,12 @@ export const testCommands = (engine: TestEngine): unknown =>
     it('say that the contracts are not audited and where they pay, before a treasury is stored', async () => {
       const shown = await set('--family', 'evm', '--treasury', treasury);
       expect(shown.exitCode).toBe(1);
-      expect(shown.stdout).toContain(createForwarderSource({ merchantId, mode: 'live' }, treasury).derive(0));
+      const database = await openDatabase(testDatabase.url);
+      const secret = await readSetting(database.reader, 'forwarder-salt-secret');
+      await database.close();
+      const source = createForwarderSource({ merchantId, mode: 'live' }, treasury, { epoch: 0, secret });
+      expect(secret).toMatch(/^[0-9a-f]{64}$/);
+      expect(shown.stdout).toContain(source.derive(0));
       expect(shown.stdout).toContain(treasury);
       expect(shown.stdout).toContain('not audited');
       expect((await run('deposit-keys', 'set', '--help')).stdout).toContain('not audited');

@@ -1,7 +1,6 @@
 /** The money of a treasury on the books: sweeps by anybody, blocks that are dropped, and payouts from the treasury. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { getAddress, type Hex } from 'viem';
-import { forwarderSalt } from '../../src/treasury/forwarders.js';
 import type { TestEngine } from '../support/engines.js';
 import { factory, sweepCall, transact } from '../support/forwarders.js';
 import { confirmations, openTreasury, treasury, type TreasuryFixture } from './treasury-fixture.js';
@@ -52,7 +51,9 @@ export const testWatcher = (engine: TestEngine): unknown =>
         .select('derivation_index')
         .where('address', '=', address)
         .executeTakeFirstOrThrow();
-      return forwarderSalt({ merchantId: fixture.merchantId, mode: 'test' }, 0, index) as Hex;
+      const owner = { merchantId: fixture.merchantId, mode: 'test' } as const;
+      const source = fixture.server.app.depositKeys.sources.find(owner, 'evm');
+      return source?.forwarder?.salt(index) as Hex;
     }
     const pass = () => fixture.server.app.treasury.watcher.advance(new AbortController().signal);
     const settleByHand = (id: string, txHash: string) =>

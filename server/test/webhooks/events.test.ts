@@ -110,7 +110,7 @@ describe.each(engines)('a merchant gets a webhook, on $name', (engine) => {
     await api('PATCH', `/v1/payments/${id}/cancel`);
     expect(await typesOf(id)).toEqual(['payment.cancelled']);
     await pay(address, amountDue);
-    expect(await typesOf(id)).toEqual(['payment.cancelled', 'payment.late']);
+    expect(await typesOf(id)).toEqual(['payment.cancelled', 'payment.unaccepted', 'payment.late']);
     expect(receivedFor(id).at(-1)?.event.data).toMatchObject({
       status: 'cancelled',
       state: 'cancelled_paid',
@@ -123,7 +123,14 @@ describe.each(engines)('a merchant gets a webhook, on $name', (engine) => {
     expect(await typesOf(short.id)).toEqual(['payment.error']);
     await pay(short.address, 1);
     await pay(short.address, 1);
-    expect(await typesOf(short.id)).toEqual(['payment.error', 'payment.late']);
+    expect(await typesOf(short.id)).toEqual([
+      ...['payment.error', 'payment.unaccepted', 'payment.late'],
+      'payment.unaccepted',
+    ]);
+    expect(receivedFor(short.id).at(-1)?.event).toMatchObject({
+      type: 'payment.unaccepted',
+      data: { unaccepted: { reason: 'late', currency: 'USDT', network: 'tron', amount: 1, total: 2 } },
+    });
     await pay(full.address, amountDue);
     expect(await typesOf(full.id)).toEqual(['payment.error', 'payment.late', 'payment.success']);
   });

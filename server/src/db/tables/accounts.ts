@@ -88,6 +88,8 @@ export const accountTables = {
     treasury: text().nullable(),
     /** How many restores were confirmed when it was set. The salts of a treasury's forwarders have it. */
     epoch: integer(),
+    /** A secret in the same salts, so that nobody else knows the next forwarder; null for those from before there was one. */
+    salt_secret: text().nullable(),
     /** The address source that the key is: the id in `derivations` and `addresses`. */
     source_id: text(),
     created_at: time(),

@@ -1,9 +1,41 @@
 /** Payments, their time logs, deposit addresses and receipts, and the wallets whose deposits are payments. */
-import type { LogCode, PaymentState } from 'crypto-checkout/contract';
+import { paymentFinding, type LogCode, type PaymentState } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
+import * as z from 'zod/mini';
 import type { Caller, Mode } from '../../shared/scope.js';
-import { isOpen, isPayable, isUnusual, paymentReviewOf, paymentStatusOf } from '../payment-status.js';
-import { bigint, counter, flag, growingTables, integer, record, table, text, time, units } from '../table.js';
+import { isOpen, isPayable, needsReview, paymentStatusOf } from '../payment-status.js';
+import { unitsInJson } from '../codecs.js';
+import {
+  bigint,
+  counter,
+  flag,
+  growingTables,
+  integer,
+  json,
+  record,
+  setOf,
+  table,
+  text,
+  time,
+  units,
+} from '../table.js';
+
+/** All that a chain tells of a transfer, whatever its asset and network, with its block if it is in one. */
+const quarantinedTransfer = z.object({
+  transfer: z.object({
+    txHash: z.string(),
+    outputIndex: z.number(),
+    currency: z.string(),
+    senders: z.readonly(z.array(z.string())),
+    address: z.string(),
+    amount: unitsInJson,
+    chainAmount: z.exactOptional(unitsInJson),
+    foundAbove: z.exactOptional(z.number()),
+  }),
+  block: z.optional(z.object({ height: z.number(), hash: z.string(), time: z.number() })),
+  /** Real time. */
+  seenAt: z.number(),
+});
 
 export const paymentTables = {
   /** A hosted wallet. Its addresses stay watched after its deletion. */
@@ -29,6 +61,8 @@ export const paymentTables = {
     merchant_id: text(),
     mode: text<Mode>(),
     state: text<PaymentState>(),
+    /** What is true of its money whatever its state is called. */
+    findings: setOf(paymentFinding.options),
     /** The kind of key that created it. Each kind has its own references, so that a stranger cannot take the server's. */
     created_by: text<Caller['kind']>(),
     tx_ref: text(),
@@ -40,8 +74,6 @@ export const paymentTables = {
     metadata: text().nullable(),
     base_currency: text(),
     base_amount: units(),
-    /** In units of the base currency. */
-    transaction_fees: units(),
     fee_basis_points: integer(),
     /** The codes of the currencies that it may be paid in, as a JSON array; null if all are accepted. */
     accepted_currencies: text().nullable(),
@@ -90,7 +122,12 @@ export const paymentTables = {
     .index('network', ['merchant_id', 'mode', 'network', 'created_at', 'id'], {
       where: sql`network is not null`,
     })
-    .index('review', ['merchant_id', 'mode', paymentReviewOf, 'created_at', 'id'], { where: isUnusual })
+    // A payment can be in several of these lists.
+    .index('late', ['merchant_id', 'mode', 'created_at', 'id'], { where: needsReview.late })
+    .index('short', ['merchant_id', 'mode', 'created_at', 'id'], { where: needsReview.short })
+    .index('excess', ['merchant_id', 'mode', 'created_at', 'id'], { where: needsReview.excess })
+    .index('wrong_coin', ['merchant_id', 'mode', 'created_at', 'id'], { where: needsReview.wrong_coin })
+    .index('reversed', ['merchant_id', 'mode', 'created_at', 'id'], { where: needsReview.reversed })
     // The deposits to a wallet, which are looked for before it is deleted.
     .index('wallet', ['wallet_id'], { where: sql`wallet_id is not null`, since: growingTables })
     // What was paid on each day, without the rows.
@@ -244,8 +281,8 @@ export const paymentTables = {
     id: text(),
     /** The payment; null if it is a transfer to a wallet. */
     payment_id: text().nullable(),
-    /** The transfer and its block as JSON; null if it is a payment. */
-    transfer: text().nullable(),
+    /** The transfer and its block; null if it is a payment. */
+    transfer: json(quarantinedTransfer).nullable(),
     /** The message of the last error. */
     reason: text(),
     /** How often it failed. */

@@ -13,16 +13,22 @@ const messages = {
   transfer_confirmed: 'Received: {sum}, confirmed',
   transfer_unconfirmed: 'Confirmation lost: {sum} is no longer in its block',
   transfer_dropped: 'Dropped from the network: {sum}',
+  unaccepted: 'Not accepted: {sum}, which goes to the merchant',
 } as const;
+
+/** A receipt, or several of one asset. */
+type LoggedSum = Pick<ReceiptTable, 'mode' | 'network' | 'currency' | 'amount'> &
+  Partial<Pick<ReceiptTable, 'required_confirmations'>>;
 
 export type ReceiptLog = ReturnType<typeof createReceiptLog>;
 
 export function createReceiptLog(currencies: Currencies) {
-  return (code: keyof typeof messages, receipt: ReceiptTable): NewLogEntry => {
+  return (code: keyof typeof messages, receipt: LoggedSum): NewLogEntry => {
     const currency = currencies.known(receipt.currency);
     const amount = formatUnits(BigInt(receipt.amount), currency);
     const network = currencies.network(receipt.mode, receipt.network);
-    const confirmations = String(network ? shownConfirmations(receipt.required_confirmations, network) : 0);
+    const { required_confirmations: required = null } = receipt;
+    const confirmations = String(network ? shownConfirmations(required, network) : 0);
     const event = messages[code]
       .replace('{sum}', `${amount} ${currency.code} on ${receipt.network}`)
       .replace('{confirmations}', confirmations);

@@ -1,5 +1,4 @@
 /** Makes the receipt of a transfer: what it is worth now, and since when it counts. */
-import { toUnits } from 'crypto-checkout/contract';
 import { fromChain } from '../../chains/assets.js';
 import type { ChainTransfer, NetworkRef } from '../../chains/chain.js';
 import { inclusionHoursOf, type Depth } from '../../chains/networks.js';
@@ -11,6 +10,7 @@ import type { IncomingTransfer } from './new-receipts.js';
 import { writeFraction } from '../../money/fractions.js';
 import { countsTowards, deadlineOf } from '../assess.js';
 import { deeper } from '../depth.js';
+import { isDust } from '../dust.js';
 import type { PaymentsDeps } from '../payments-deps.js';
 import { sumReceived } from './receipt-store.js';
 import type { PaymentRow } from '../store.js';
@@ -21,9 +21,6 @@ export type NewReceiptsDeps = Pick<PaymentsDeps, 'clock' | 'newId' | 'rates' | '
 interface Seen extends Pick<IncomingTransfer, 'block' | 'seenAt'> {
   readonly transfer: Pick<ChainTransfer, 'currency' | 'amount'>;
 }
-
-/** A payment's amount has at least so many of what is dust in it: less than the network's smallest amount can be a rest. */
-const dustPerPayment = 100n;
 
 export type NewReceipts = ReturnType<typeof createNewReceipts>;
 
@@ -63,16 +60,9 @@ export function createNewReceipts({ clock, newId, rates, currencies, depths }: N
   /** How long a payment that a transfer reached in time waits for it: to be confirmed, or first to get into a block. */
   function awaitedUntil({ transfer, block }: Seen, network: string, payment: PaymentRow): number {
     if (block) return Number.MAX_SAFE_INTEGER;
-    return isDust(transfer, network, payment) ? 0 : deadlineOfRow(payment) + inclusionMs(network, payment);
-  }
-
-  /** Whether a transfer is too small to matter: anybody can send thousands of them to a payment. */
-  function isDust({ currency, amount }: Seen['transfer'], network: string, payment: PaymentRow): boolean {
-    const { assets } = currencies.network(payment.mode, network) ?? {};
-    const minimum = toUnits(assets?.[currency]?.minAmount ?? '0', currencies.known(currency).decimals);
-    if (amount >= minimum) return false;
-    const isPart = countsTowards(payment, { currency, network });
-    return !isPart || amount * dustPerPayment < BigInt(payment.amount ?? '0');
+    return isDust(currencies, payment, { ...transfer, network })
+      ? 0
+      : deadlineOfRow(payment) + inclusionMs(network, payment);
   }
 
   function inclusionMs(network: string, { mode }: PaymentRow): number {
@@ -160,7 +150,7 @@ export function createNewReceipts({ clock, newId, rates, currencies, depths }: N
       status: 'seen',
       confirmed_at: null,
       awaited_until: awaitedUntil(found, network, payment),
-      is_dust: isDust({ currency: transfer.currency, amount }, network, payment) ? 1 : 0,
+      is_dust: isDust(currencies, payment, { currency: transfer.currency, network, amount }) ? 1 : 0,
       required_confirmations: depthOf(transfer, network, payment),
       awaits_check: 0,
       checked_hash: null,

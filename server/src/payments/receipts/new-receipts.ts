@@ -98,8 +98,8 @@ export async function followQuarantine(
   now: number,
 ): Promise<void> {
   for (const row of [...quarantined.values()]) {
-    if (row.transfer === null) continue;
-    const stored = readTransfer(row.transfer);
+    const stored = readTransfer(row);
+    if (!stored) continue;
     const found = incoming.get(row.id);
     if (found) {
       incoming.set(row.id, { ...found, seenAt: stored.seenAt });

@@ -5,7 +5,7 @@
 import type { Logger } from 'pino';
 import type { ChainBlock, ChainTransfer, NetworkRef } from '../../chains/chain.js';
 import type { Reader, Transaction } from '../../db/engine.js';
-import type { QuarantineTable } from '../../db/schema.js';
+import { tables, type QuarantineTable } from '../../db/schema.js';
 import { countRows, hasRows } from '../../db/rows.js';
 import { afterCommit } from '../../db/transaction-context.js';
 import type { Clock } from '../../shared/clock.js';
@@ -15,27 +15,16 @@ import type { Scope } from '../../shared/scope.js';
 /** A transfer whose receipt could not be stored, and its block if it is in one. */
 export interface StoredTransfer {
   readonly transfer: ChainTransfer;
-  readonly block: Pick<ChainBlock, 'height' | 'hash' | 'time'> | undefined;
+  readonly block?: Pick<ChainBlock, 'height' | 'hash' | 'time'> | undefined;
   /** When it was first seen (real time). */
   readonly seenAt: number;
 }
 
-export function writeTransfer({ transfer, block, seenAt }: StoredTransfer): string {
-  const kept = block && { height: block.height, hash: block.hash, time: block.time };
-  return JSON.stringify({
-    transfer: { ...transfer, amount: transfer.amount.toString() },
-    block: kept,
-    seenAt,
-  });
-}
+const { transfer: column } = tables.quarantine.columns;
 
-export function readTransfer(json: string): StoredTransfer {
-  // The cast is safe: `writeTransfer` wrote it.
-  const { transfer, ...rest } = JSON.parse(json) as Omit<StoredTransfer, 'transfer'> & {
-    transfer: Omit<ChainTransfer, 'amount'> & { amount: string };
-  };
-  return { ...rest, block: rest.block, transfer: { ...transfer, amount: BigInt(transfer.amount) } };
-}
+/** Null if it is a payment. */
+export const readTransfer = ({ transfer }: Pick<QuarantineTable, 'transfer'>): StoredTransfer | null =>
+  column.read(transfer);
 
 const firstPauseMs = 1000;
 const longestPauseMs = 10 * 60_000;
@@ -76,7 +65,7 @@ export function createQuarantine(clock: Clock, log: Logger) {
     const tries = (former?.tries ?? 0) + 1;
     const changes = {
       payment_id: paymentId,
-      transfer: transfer ? writeTransfer(transfer) : null,
+      transfer: column.write(transfer ?? null),
       reason: errorMessage(error).slice(0, 1000),
       tries,
       retry_at: now + Math.min(firstPauseMs * 2 ** Math.min(tries - 1, 20), longestPauseMs),
@@ -103,7 +92,7 @@ export async function updateTransfer(
 ): Promise<void> {
   await transaction
     .updateTable('quarantine')
-    .set({ transfer: writeTransfer(transfer) })
+    .set({ transfer: column.write(transfer) })
     .where((e) => e.and({ mode, network, id }))
     .execute();
 }

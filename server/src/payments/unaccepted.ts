@@ -1,0 +1,36 @@
+/** Money that was credited and pays nothing of its payment: it is told as soon as it is credited. */
+import type { PaymentState } from 'crypto-checkout/contract';
+import type { ReceiptTable } from '../db/schema.js';
+import { unacceptedReason, unacceptedSums, type AssetSum, type PaymentFacts } from './assess.js';
+
+/** What has just come of an asset, and all of it so far. */
+export interface NewlyUnaccepted extends AssetSum {
+  readonly total: bigint;
+}
+
+/**
+ * By asset, so that a transaction with many outputs is told once.
+ * @param credited what was credited just now
+ * @param isDust a sum that is told only once it has become more than dust
+ */
+export function newlyUnaccepted(
+  facts: PaymentFacts,
+  state: PaymentState,
+  credited: readonly ReceiptTable[],
+  isDust: (sum: Pick<AssetSum, 'currency' | 'network' | 'amount'>) => boolean,
+): readonly NewlyUnaccepted[] {
+  return unacceptedSums(facts, state).flatMap((sum) => {
+    const { currency, network, amount: total } = sum;
+    const amount = credited
+      .filter(
+        (receipt) =>
+          receipt.currency === currency &&
+          receipt.network === network &&
+          unacceptedReason(facts, state, { ...sum, firstSeenAt: receipt.first_seen_at }) !== undefined,
+      )
+      .reduce((all, receipt) => all + BigInt(receipt.amount), 0n);
+    if (amount === 0n || isDust({ ...sum, amount: total })) return [];
+    const wasDust = isDust({ ...sum, amount: total - amount });
+    return wasDust || !isDust({ ...sum, amount }) ? [{ ...sum, amount, total }] : [];
+  });
+}

@@ -1,0 +1,144 @@
+/** What others reported of payments whose state said one thing while their money said several, and of stores that could not keep it. */
+import { webhookEvent, type PaymentRecord } from 'crypto-checkout/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { tables } from '../../src/db/schema.js';
+import { engines } from '../support/engines.js';
+import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { createRecords } from '../support/records.js';
+import { startServer, type TestServer } from '../support/server.js';
+
+describe.each(engines)('facts of payments that others lost, on $name', (engine) => {
+  let server: TestServer;
+  let merchant: MerchantFixture;
+  beforeAll(async () => {
+    server = await startServer({ engine });
+    merchant = openMerchant(server);
+    await createRecords(server).setWebhookUrl('http://127.0.0.1:9/');
+  });
+  afterAll(() => server.stop());
+
+  const record = (id: string) => merchant.ask<PaymentRecord>('GET', `/v1/transactions/${id}/verify`);
+  const expire = async () => {
+    await merchant.sandbox('clock', { advanceSeconds: 1801 });
+    await merchant.mine();
+  };
+  async function pay(address: string, amount: number, currency = 'USDT', network = 'tron'): Promise<void> {
+    await merchant.sandbox('transfers', { network, currency, address, amount });
+    await merchant.mine(2, network);
+  }
+  async function eventsOf(id: string) {
+    const rows = await server.database.reader
+      .selectFrom('outbox')
+      .select(['type', 'data'])
+      .where('subject_id', '=', id)
+      .orderBy('sequence')
+      .execute();
+    return rows.map(({ type, data }) =>
+      webhookEvent.parse({ type, timestamp: new Date(0).toISOString(), data: JSON.parse(data) }),
+    );
+  }
+  const typesOf = async (id: string) => (await eventsOf(id)).map(({ type }) => type);
+  const isListed = async (review: string, id: string) =>
+    (await merchant.ask<{ id: string }[]>('GET', `/v1/transactions?review=${review}&skip=100`)).some(
+      (one) => one.id === id,
+    );
+
+  it('btcpayserver#4146: a part, the expiry, and then too much, is late and overpaid at once', async () => {
+    const { id, address } = await merchant.lock();
+    await pay(address, 7.8);
+    await expire();
+    await pay(address, 7.3);
+    expect(await record(id)).toMatchObject({
+      ...{ status: 'success', amountReceived: 15.1, findings: ['late', 'over'] },
+    });
+    expect(await typesOf(id)).toEqual([
+      ...['payment.partial', 'payment.error', 'payment.late', 'payment.overpaid', 'payment.success'],
+    ]);
+    expect(await isListed('excess', id)).toBe(true);
+  });
+
+  it('btcpayserver#4192: too much is in the list of it, whatever the state is called', async () => {
+    const { id, address } = await merchant.lock();
+    await expire();
+    await pay(address, 40);
+    expect((await record(id)).state).toBe('settled_late');
+    expect(await isListed('excess', id)).toBe(true);
+    expect(await isListed('late', id)).toBe(false);
+  });
+
+  it('btcpayserver#38: paid late is told once, however often the payment is looked at again', async () => {
+    const { id, address } = await merchant.lock();
+    await expire();
+    await pay(address, 4);
+    const told = await typesOf(id);
+    expect(told).toEqual(['payment.error', 'payment.unaccepted', 'payment.late']);
+    for (let round = 0; round < 5; round += 1) await merchant.mine(3);
+    expect(await typesOf(id)).toEqual(told);
+    const codes = (await record(id)).transactionTimeLog.map(({ code }) => code);
+    expect(codes.filter((code) => code === 'unaccepted')).toHaveLength(1);
+  });
+
+  it('btcpayserver#2640: what comes late, too little, is confirmed and told too', async () => {
+    const { id, address } = await merchant.lock();
+    await expire();
+    await pay(address, 3);
+    const { receipts, findings } = await record(id);
+    expect(receipts).toMatchObject([{ status: 'confirmed', amount: 3 }]);
+    expect(findings).toEqual(['late', 'short']);
+    expect((await eventsOf(id)).find(({ type }) => type === 'payment.unaccepted')).toMatchObject({
+      data: { unaccepted: { reason: 'late', currency: 'USDT', network: 'tron', amount: 3, total: 3 } },
+    });
+  });
+
+  it('OpenCEX-backend#107: the wrong coin at the right address is told at once, while the payment goes on', async () => {
+    const { id, address } = await merchant.lock();
+    await pay(address, 5, 'TRX');
+    expect(await record(id)).toMatchObject({ state: 'awaiting_funds', findings: ['wrong_coin'] });
+    expect(await eventsOf(id)).toMatchObject([
+      {
+        type: 'payment.unaccepted',
+        data: { status: 'in progress', unaccepted: { reason: 'wrong_coin', currency: 'TRX', amount: 5 } },
+      },
+    ]);
+    expect(await isListed('wrong_coin', id)).toBe(true);
+    await pay(address, 10);
+    expect(await typesOf(id)).toEqual(['payment.unaccepted', 'payment.success']);
+  });
+
+  it('payram-scripts#90: the right coin on another network of the address is told, not only credited', async () => {
+    const { id, address } = await merchant.lock({ currency: 'USDT', network: 'ethereum' });
+    await pay(address, 10, 'USDT', 'ethereum');
+    await pay(address, 100, 'USDT', 'polygon');
+    expect(await record(id)).toMatchObject({ status: 'success', findings: ['wrong_network'] });
+    expect(await typesOf(id)).toEqual(['payment.success', 'payment.unaccepted']);
+    expect(await isListed('wrong_coin', id)).toBe(true);
+  });
+
+  it('dust in the wrong coin is told by nothing, until it adds up', async () => {
+    const { id, address } = await merchant.lock();
+    const told: number[] = [];
+    for (let part = 0; part < 3; part += 1) {
+      await pay(address, 0.04, 'TRX');
+      told.push((await typesOf(id)).length);
+    }
+    expect(told).toEqual([0, 0, 1]);
+    expect(await eventsOf(id)).toMatchObject([{ data: { unaccepted: { amount: 0.04, total: 0.12 } } }]);
+  });
+});
+
+describe('what is kept of a transfer', () => {
+  it('ironfish#841: an integer of any size inside JSON comes back as it was, and crashes nothing', () => {
+    const { transfer: column } = tables.quarantine.columns;
+    const wei = 2n ** 200n + 1n;
+    const transfer = {
+      ...{ txHash: 'ab', outputIndex: -5, currency: 'USDT', senders: [], address: '0x', amount: 1n },
+      ...{ chainAmount: wei, foundAbove: 7 },
+    };
+    const stored = { transfer, block: undefined, seenAt: 1 };
+    expect(column.read(column.write(stored))).toEqual(stored);
+    expect(column.read(column.write(null))).toBeNull();
+    // What nobody wrote here is refused, rather than read as something else.
+    expect(() => column.read('{"transfer":{"amount":1.5}}')).toThrow();
+    expect(() => column.read('{')).toThrow(SyntaxError);
+  });
+});
