@@ -40,6 +40,12 @@ export interface BooksPage {
   readonly next: store.Place | undefined;
 }
 
+/** A place in a list, and the balances there. */
+interface After {
+  readonly place: store.Place;
+  readonly totals: Totals;
+}
+
 /** What the bookings of a period add up to, beside what the accounts say. */
 export interface BooksSum {
   readonly asset: string;
@@ -73,10 +79,10 @@ export function createBooks(deps: BooksDeps) {
     reader: Reader,
     scope: Scope,
     period: Period,
-    after: { readonly place: store.Place; readonly totals: Totals } | undefined,
+    booksCurrency: string,
+    after: After | undefined,
     limit: number,
   ): Promise<BooksPage> {
-    const { booksCurrency } = await merchants.retrieve(reader, scope.merchantId);
     const postings = await store.readPostings(reader, scope, period, after?.place, limit);
     const begin = after?.totals ?? (await balancesAt(reader, scope, period.from));
     const end = new Map(begin);
@@ -146,15 +152,18 @@ export function createBooks(deps: BooksDeps) {
     ) {
       const period = readPeriod(asked);
       const after = asked.cursor === undefined ? undefined : readCursor(asked.cursor, period);
+      if ([...(after?.totals.keys() ?? [])].some((asset) => currencies.find(asset)?.code !== asset)) {
+        throw invalidField('cursor', notOurs);
+      }
+      const { booksCurrency: currency } = await merchants.retrieve(database.reader, scope.merchantId);
       const page = await database.snapshot(async (reader) => {
         await ensureNamed(reader);
-        return readPage(reader, scope, period, after, asked.limit);
+        return readPage(reader, scope, period, currency, after, asked.limit);
       });
       const next = page.next && writeCursor(page.next, page.end, period);
-      const currency = await merchants.retrieve(database.reader, scope.merchantId);
       return {
         period,
-        currency: currency.booksCurrency,
+        currency,
         isFinal: isFinal(period, clock.now(scope)),
         begin: viewTotals(page.begin),
         end: viewTotals(page.end),
@@ -177,10 +186,11 @@ export function createBooks(deps: BooksDeps) {
       period: Period,
     ): AsyncGenerator<readonly Booking[], BooksSum[]> {
       const begin = await balancesAt(reader, scope, period.from);
-      let after: { readonly place: store.Place; readonly totals: Totals } | undefined;
+      const { booksCurrency } = await merchants.retrieve(reader, scope.merchantId);
+      let after: After | undefined;
       let end = begin;
       do {
-        const page: BooksPage = await readPage(reader, scope, period, after, pageSize);
+        const page: BooksPage = await readPage(reader, scope, period, booksCurrency, after, pageSize);
         yield page.bookings;
         end = page.end;
         after = page.next && { place: page.next, totals: page.end };
@@ -229,6 +239,8 @@ const cursorShape = z.object({
   totals: z.record(z.string().check(z.maxLength(20)), z.string().check(z.regex(/^-?\d{1,80}$/))),
 });
 
+const notOurs = 'Must be the "next" of an earlier reply';
+
 function writeCursor({ time, rank, id }: store.Place, totals: Totals, { from, to }: Period): string {
   const cursor = {
     ...{ period: [from, to], place: [time, rank, id] },
@@ -237,12 +249,9 @@ function writeCursor({ time, rank, id }: store.Place, totals: Totals, { from, to
   return Buffer.from(JSON.stringify(cursor)).toString('base64url');
 }
 
-function readCursor(
-  text: string,
-  { from, to }: Period,
-): { readonly place: store.Place; readonly totals: Totals } {
+function readCursor(text: string, { from, to }: Period): After {
   const cursor = cursorShape.safeParse(jsonOf(text)).data;
-  if (!cursor) throw invalidField('cursor', 'Must be the "next" of an earlier reply');
+  if (!cursor) throw invalidField('cursor', notOurs);
   if (cursor.period[0] !== from || cursor.period[1] !== to) {
     throw invalidField('cursor', 'Belongs to another period');
   }
