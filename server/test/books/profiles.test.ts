@@ -38,7 +38,7 @@ describe.each(engines)('A month as a file, on $name', (engine) => {
       shop.time.now += 3_600_000;
       const { id } = await shop.database.write(async (transaction) => {
         const created = await shop.app.payments.create(transaction, scope, {
-          ...{ amount, baseCurrency: 'EUR', txRef, customer: { email: 'ada@example.com' } },
+          ...{ amount, baseCurrency: 'EUR', txRef, email: 'ada@example.com' },
         });
         await shop.app.payments.setCurrency(transaction, scope, created.id, 'USDT', 'tron');
         await shop.app.payments.lockCurrency(transaction, scope, created.id);
