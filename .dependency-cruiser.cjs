@@ -217,15 +217,16 @@ module.exports = {
       'features',
       'A feature room stands by itself: of other rooms, only commands and the audit know it.',
       { path: '^server/src/([^/]+)/', pathNot: '^server/src/(commands|audit)/' },
-      { path: '^server/src/(treasury|psbt-payouts)/', pathNot: '^server/src/$1/' },
+      { path: '^server/src/(treasury|psbt-payouts|books)/', pathNot: '^server/src/$1/' },
     ),
     never(
       'feature-doors',
       'The assembly enters a feature room by the file of its name, and by its handlers.',
       { path: '^server/src/[^/]+\\.ts$' },
       {
-        path: '^server/src/(treasury|psbt-payouts)/',
-        pathNot: '^server/src/(treasury|psbt-payouts)/(treasury|psbt-payouts|[a-z]+-handlers)\\.ts$',
+        path: '^server/src/(treasury|psbt-payouts|books)/',
+        pathNot:
+          '^server/src/(treasury|psbt-payouts|books)/(treasury|psbt-payouts|books|[a-z]+-handlers)\\.ts$',
       },
     ),
     never(

@@ -63,6 +63,12 @@ export const places: readonly Place[] = [
     load: () => import('./pages/sweeps.js'),
   },
   {
+    name: 'books',
+    label: menuTexts.books,
+    permission: 'books.list',
+    load: () => import('./pages/books.js'),
+  },
+  {
     name: 'customers',
     label: menuTexts.customers,
     permission: 'customers.list',

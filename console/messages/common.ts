@@ -90,6 +90,7 @@ export const menuTexts = pick({
     payments: 'Payments',
     refunds: 'Refunds',
     money: 'Money',
+    books: 'Books',
     customers: 'Customers',
     plans: 'Plans',
     subscribers: 'Subscribers',

@@ -50,7 +50,6 @@ export const texts = pick({
     },
     filter: 'Show',
     csv: 'Save as CSV',
-    csvMost: (count: number) => `The file has the newest ${count} of them. Narrow the dates for the rest.`,
     create: 'New payment',
     createText: 'Makes a link that you send to the payer. The payer chooses the coin.',
     amount: 'Amount',

@@ -1,5 +1,6 @@
 /** All payments, newest first, and what the search field found. */
 import { html, type TemplateResult } from 'lit';
+import { csvLine } from '../../src/contract/csv.js';
 import type { Pagination } from '../../src/contract/endpoint.js';
 import type { PaymentRecord } from '../../src/contract/payment-record.js';
 import { payments } from '../../src/contract/payments.js';
@@ -10,7 +11,7 @@ import { common } from '../messages/common.js';
 import { texts } from '../messages/payments.js';
 import { page, type View } from '../page.js';
 import { filtersFor, looksLikeId, type Filter } from '../search.js';
-import { saveCsv } from '../ui/csv.js';
+import { saveParts } from '../ui/files.js';
 import { filterBar } from '../ui/filter-bar.js';
 import { showLink } from '../ui/show-link.js';
 import { table, type Column } from '../ui/table.js';
@@ -151,26 +152,31 @@ async function create(view: View): Promise<void> {
 }
 
 const exportRows = 100;
-const exportPages = 50;
 
-/** What the filters show, up to 5,000 rows. */
+/** What the filters show, however many there are. */
 async function exportCsv(view: View, filter: Filter): Promise<void> {
   await view.act(async () => {
-    const rows: PaymentRecord[] = [];
-    let total = 0;
-    for (let number = 1; number <= exportPages; number += 1) {
-      const query = new URLSearchParams(view.query);
-      query.set('page', String(number));
-      const found = await list({ ...view, query }, filter, exportRows);
-      rows.push(...found.rows);
-      total = found.pagination?.total ?? rows.length;
-      if (rows.length >= total) break;
-      view.say(`${rows.length} / ${total}`);
-    }
-    saveCsv(`payments-${view.mode}.csv`, rows.map(csvRow));
-    if (rows.length < total) view.say(texts.csvMost(rows.length));
+    await saveParts(`payments-${view.mode}.csv`, 'text/csv', csvParts(view, filter));
     return true;
   });
+}
+
+async function* csvParts(view: View, filter: Filter): AsyncGenerator<string> {
+  const query = new URLSearchParams(view.query);
+  // Payments that begin meanwhile would move the others on to the next page.
+  if (!query.get('to')) query.set('to', new Date().toISOString());
+  let count = 0;
+  for (let number = 1; ; number += 1) {
+    query.set('page', String(number));
+    const { rows, pagination } = await list({ ...view, query }, filter, exportRows);
+    const [first] = rows;
+    if (number === 1 && first) yield csvLine(Object.keys(csvRow(first)));
+    yield rows.map((row) => csvLine(Object.values(csvRow(row)).map(String))).join('');
+    count += rows.length;
+    const total = pagination?.total ?? count;
+    if (rows.length === 0 || count >= total) return;
+    view.say(`${count} / ${total}`);
+  }
 }
 
 const csvRow = (one: PaymentRecord) => ({

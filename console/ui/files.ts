@@ -9,6 +9,13 @@ export function saveFile(name: string, content: BlobPart, type: string): void {
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 
+/** Saves a file of any length: each part is put away as it comes, not kept as text. */
+export async function saveParts(name: string, type: string, parts: AsyncIterable<BlobPart>): Promise<void> {
+  const blobs: Blob[] = [];
+  for await (const part of parts) blobs.push(new Blob([part]));
+  saveFile(name, new Blob(blobs, { type }), type);
+}
+
 /** Resolves to undefined if none was chosen. */
 export function chooseFile(): Promise<Uint8Array | undefined> {
   const input = document.createElement('input');

@@ -7,7 +7,9 @@ import { refuseSecret } from './refuse-secret.js';
 export interface FilterField {
   readonly name: string;
   readonly label: string;
-  readonly type?: 'text' | 'date';
+  readonly type?: 'text' | 'date' | 'month';
+  /** What is meant while the address says nothing. */
+  readonly value?: string;
   readonly options?: readonly (readonly [value: string, label: string])[];
   /** What it is called to choose none of them. */
   readonly none?: string;
@@ -17,11 +19,12 @@ export function filterBar(view: View, fields: readonly FilterField[]): TemplateR
   const change = (name: string) => (event: Event) => {
     const control = event.currentTarget as HTMLInputElement | HTMLSelectElement;
     if (control instanceof HTMLInputElement && refuseSecret(control, 'hash')) return;
-    view.filter({ [name]: control.value, q: undefined });
+    // What was found, and the place in it, belong to the filters of before.
+    view.filter({ [name]: control.value, q: undefined, cursor: undefined });
   };
   return html`<form class="filters" @submit=${(event: Event) => event.preventDefault()}>
-    ${fields.map(({ name, label, type = 'text', options, none = common.all }) => {
-      const value = view.query.get(name) ?? '';
+    ${fields.map(({ name, label, type = 'text', options, none = common.all, ...field }) => {
+      const value = view.query.get(name) ?? field.value ?? '';
       return html`<label class="field"
         ><span>${label}</span>
         ${

@@ -8,6 +8,8 @@ import { createBanks } from './bank-accounts/banks.js';
 import { createCountries } from './bank-accounts/countries.js';
 import { createBankAccountHandlers, createCountryHandlers } from './bank-accounts/handlers.js';
 import { createPaystackAccountNames } from './bank-accounts/paystack.js';
+import { createBookHandlers } from './books/books-handlers.js';
+import { createBooks } from './books/books.js';
 import { createTestAddressSources, type AddressSources } from './addresses/address-sources.js';
 import { readTestSeed } from './addresses/test-seed.js';
 import { createDepositAddresses } from './addresses/deposit-addresses.js';
@@ -108,10 +110,6 @@ import {
   createTransferByHandHandlers,
   createTransferHandlers,
 } from './withdrawals/handlers.js';
-import { createTransfersByHand } from './withdrawals/transfers-by-hand.js';
-import { createWithdrawals } from './withdrawals/withdrawals.js';
-import type { Reader } from './db/engine.js';
-import type { TransferTable } from './db/schema.js';
 import { afterCommit } from './db/transaction-context.js';
 
 /** Parts that tests replace. */
@@ -214,7 +212,7 @@ export async function createApp(options: AppOptions) {
   const keys = createKeys(database, clock, newId);
   const merchants = createMerchants(clock, newId);
   const auditLog = createAuditLog(clock);
-  const ledger = createLedger(newId);
+  const ledger = createLedger(newId, clock);
   const customers = createCustomers(database, clock, newId, personalData);
   const depths = createDepths(rates, currencies);
   const base = { database, clock, newId, currencies, log, personalData, rates, merchants, auditLog, ledger };
@@ -335,7 +333,8 @@ export async function createApp(options: AppOptions) {
     },
   });
   const people = createPeople({ ...base, consoleUrl: consoleUrl(publicUrl) });
-  const features: readonly Feature[] = [restore, treasury, psbtPayouts, reconciliation];
+  const books = createBooks(base);
+  const features: readonly Feature[] = [restore, treasury, psbtPayouts, reconciliation, books];
 
   const chains = [...simulatedChains.chains, ...extraNetworks.map(({ chain }) => chain)];
   const scanner = createScanner({
@@ -391,6 +390,7 @@ export async function createApp(options: AppOptions) {
     balances: createBalanceHandlers(balances),
     transfers: createTransferHandlers(transfers),
     payouts: createPayoutHandlers(payouts),
+    books: createBookHandlers(books),
     payments: createPaymentHandlers(payments, checkoutUrl),
     refunds: createRefundHandlers(refunds),
     refundClaims: createRefundClaimHandlers(refunds),
@@ -404,7 +404,7 @@ export async function createApp(options: AppOptions) {
     ...{ clock, serverTime, auditLog, keys, accountChanges, merchants, people, customers, personalData },
     ...{ payments, paymentExport, receipts, paymentPlans, billing, erasure, wallets, walletAddresses },
     ...{ webhooks, endpoints, webhookTest },
-    ...{ balances, transfers, transfersByHand, payouts, refunds, testPayer },
+    ...{ books, balances, transfers, transfersByHand, payouts, refunds, testPayer },
     ...{ psbtPayouts, treasury, reconciliation, restore, features, dispatcher, changes, networks, scanner },
     ...{ depositAddresses, depositKeys, depositKeyChanges, currencies, rates, chains, connected },
     ...{ simulatedChains, sandbox, sandboxReset: createSandboxReset(database, clock, auditLog) },

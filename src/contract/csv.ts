@@ -8,9 +8,13 @@
 const formula = /^[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]*[=+\-@＝＋－＠﹦﹢﹣﹫−]|^[\t\r\n]/u;
 const number = /^-?\d{1,80}(\.\d{1,80})?$/;
 
-/** One field. An apostrophe in front makes what could be a formula plain text; numbers stay as they are. */
+/** An apostrophe in front makes what could be a formula plain text; numbers stay as they are. */
+export const withoutFormula = (value: string): string =>
+  formula.test(value) && !number.test(value) ? `'${value}` : value;
+
+/** One field. */
 export function csvField(value: string): string {
-  const safe = formula.test(value) && !number.test(value) ? `'${value}` : value;
+  const safe = withoutFormula(value);
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 

@@ -1,6 +1,7 @@
 /** The whole API at a glance: every resource and its verbs. */
 import { balances } from './balances.js';
 import { bankAccounts } from './bank-accounts.js';
+import { books } from './books.js';
 import { countries } from './countries.js';
 import { currencies } from './currencies.js';
 import { customers } from './customers.js';
@@ -30,6 +31,7 @@ export const api = {
   walletAddresses,
   transfers,
   payouts,
+  books,
   payments,
   refunds,
   refundClaims,
@@ -52,6 +54,8 @@ export {
   type Payment,
   type ReceiptView,
 } from './checkout.js';
+export * from './book-files.js';
+export { bookingKinds, type Booking, type BookingKind } from './books.js';
 export { csvLine } from './csv.js';
 export type { TransferCheck } from './transfer-check.js';
 export { type PayoutsApi } from './console-payouts.js';

@@ -101,6 +101,7 @@ beforeAll(async () => {
     ...[
       'exports',
       'sweeps',
+      'books',
       'customers',
       `customer/${customer?.id}`,
       'plans',

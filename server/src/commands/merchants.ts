@@ -25,6 +25,9 @@ const settings = {
     'LIST',
     'where payments that a page created with the public key may send the payer afterwards, such as https://shop.example,https://www.shop.example. An empty list removes it',
   ),
+  booksCurrency: option.code(
+    'the currency in which "books export" says what bookings were worth (default: USD). Exports of months that are over change with it',
+  ),
   transfers: option.oneOf(
     ['any', 'saved'],
     'where transfers may go: any address (default), or only wallet addresses that were saved more than 24 hours ago',
@@ -139,6 +142,7 @@ function accountChange({ redirectOrigins, dailyLimit, ...given }: GivenSettings)
     ...given,
     redirectOrigins: origins?.length === 0 ? null : origins,
     dailyLimits: dailyLimit,
+    booksCurrency: given.booksCurrency?.toUpperCase(),
   };
 }
 

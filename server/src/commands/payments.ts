@@ -1,4 +1,4 @@
-/** `payments …`: lists, finds and shows payments, and exports them for a merchant's accountant. */
+/** `payments …`: lists, finds and shows payments, and exports them. */
 import { csvLine, decimalOf, type PaymentRecord } from 'crypto-checkout/contract';
 import type { ExportedPayment } from '../payments/payment-export.js';
 import { Problem } from '../shared/problem.js';
@@ -17,7 +17,7 @@ const pageSize = 100;
 
 export const paymentCommands: Group = {
   name: 'payments',
-  summary: 'Payments: found, shown, and exported for the accountant.',
+  summary: 'Payments: found, shown, and exported.',
   commands: {
     list: command({
       summary: "Lists a merchant's payments, newest first, by the filters of the API.",
@@ -73,7 +73,7 @@ export const paymentCommands: Group = {
     }),
     export: command({
       summary:
-        "Exports a merchant's payments for the accountant, oldest first, with the transfers that arrived, what was credited and charged, and refunds.",
+        "Exports a merchant's payments by their creation, oldest first, with the transfers that arrived, what was credited and charged, and refunds. To close a month, use books export.",
       details:
         'The CSV has four kinds of lines: a payment, then its receipts, its credits and its refunds. The sum of the column net is what the payments brought to the balance, less what was paid back; the base amount of a refund is what it was worth when it was created. Amounts are exact. Text that a spreadsheet would take for a formula gets an apostrophe in front.',
       options: {

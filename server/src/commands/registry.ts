@@ -1,4 +1,5 @@
 /** All commands, by room. */
+import { bookCommands } from '../books/commands.js';
 import { psbtCommands } from '../psbt-payouts/commands.js';
 import { restoreCommands } from '../restore/commands.js';
 import { sweepCommands } from '../treasury/commands/sweeps.js';
@@ -33,6 +34,7 @@ export const groups: readonly Group[] = [
   auditCommands,
   chainCommands,
   paymentCommands,
+  bookCommands,
   customerCommands,
   balanceCommands,
   refundCommands,

@@ -9,7 +9,7 @@ import type { Migration } from 'kysely';
 import { createDeclared } from './create-tables.js';
 import type { Engine } from './engine.js';
 import { tables } from './schema.js';
-import { foundation, growingTables } from './table.js';
+import { books, foundation, growingTables } from './table.js';
 import { createTriggers } from './triggers.js';
 
 /** Whether releases that do not know this migration work on its schema. */
@@ -32,5 +32,6 @@ export function migrations(engine: Engine): Record<string, Migration> {
         await db.schema.dropIndex('receipts_lost').ifExists().execute();
       },
     },
+    [books]: { up: (db) => createDeclared(db, engine, tables, books) },
   };
 }

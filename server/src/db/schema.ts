@@ -5,6 +5,7 @@
  */
 import type { Row } from './table.js';
 import { accountTables } from './tables/accounts.js';
+import { bookTables } from './tables/books.js';
 import { chainTables } from './tables/chains.js';
 import { ledgerTables } from './tables/ledger.js';
 import { listTables } from './tables/lists.js';
@@ -35,6 +36,7 @@ export const tables = {
   ...psbtTables,
   ...subscriptionTables,
   ...treasuryTables,
+  ...bookTables,
   ...listTables,
 };
 
@@ -58,6 +60,7 @@ export type ChainCursorTable = Schema['chain_cursors'];
 export type LedgerAccountTable = Schema['ledger_accounts'];
 export type LedgerPostingTable = Schema['ledger_postings'];
 export type LedgerEntryTable = Schema['ledger_entries'];
+export type BookRateTable = Schema['book_rates'];
 export type IdempotencyTable = Schema['idempotency'];
 export type IdempotencyReplyTable = Schema['idempotency_replies'];
 export type RefundTable = Schema['refunds'];

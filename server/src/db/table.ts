@@ -163,6 +163,8 @@ export class Table<C extends Columns = Columns> {
 export const foundation = '0001-foundation';
 /** Indexes for what became slow with many payments. */
 export const growingTables = '0002-growing-tables.additive';
+/** Bookings by merchant and time, and the rates that value them. */
+export const books = '0003-books.additive';
 
 /** @param since the migration that creates it */
 export function table<C extends Columns>(columns: C, since = foundation): Table<C> {

@@ -1,8 +1,17 @@
 /** The double-entry ledger: append-only postings, one ledger per currency, amounts in its smallest unit. */
 import type { LedgerAccountTable, LedgerEntryTable } from '../db/schema.js';
 import type { LedgerAccountKind } from '../db/tables/ledger.js';
+import type { Clock } from '../shared/clock.js';
 import type { NewId } from '../shared/ids.js';
-import { insertEntries, insertPostings, lockAccounts, readBalances, writeBalances } from './store.js';
+import type { PostingKey } from './posting-kinds.js';
+import {
+  insertEntries,
+  insertPostings,
+  lockAccounts,
+  nameMerchants,
+  readBalances,
+  writeBalances,
+} from './store.js';
 import type { Mode, Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 
@@ -42,10 +51,12 @@ export interface CurrencyAccount {
 
 export interface Posting {
   /** Identifies the posting. Posting the same key again does nothing. */
-  readonly key: string;
+  readonly key: PostingKey;
   readonly mode: Mode;
   readonly currency: string;
   readonly paymentId?: string;
+  /** The transaction that it books, where the record that names it can name another one later. */
+  readonly txHash?: string | null;
   readonly entries: readonly LedgerEntry[];
 }
 
@@ -83,22 +94,36 @@ const noNetworks: ReadonlyMap<string, bigint> = new Map();
  */
 export const debitAccounts: ReadonlySet<LedgerAccountKind> = new Set(['custody', 'network_fee']);
 
-export function createLedger(newId: NewId) {
+/** What belongs to a merchant: all that a balance consists of. */
+export const balanceAccounts = [
+  'unallocated',
+  'available',
+  'reserved',
+] as const satisfies readonly LedgerAccountKind[];
+
+/** The merchant whose balance a posting changes; empty if it changes none. */
+function merchantOf({ entries }: Posting): string {
+  const found = entries.find(({ account: { kind } }) => balanceAccounts.some((one) => one === kind));
+  return found?.account.merchantId ?? '';
+}
+
+export function createLedger(newId: NewId, clock: Pick<Clock, 'now' | 'real'>) {
   /**
    * Posts once per key, with few statements, in the order given. Accounts are locked in a fixed order, so that parallel
-   * postings wait but never deadlock.
+   * postings wait but never deadlock. The ledger itself says when it was: nobody can post into a month that is over.
    */
-  async function postAll(transaction: Transaction, given: readonly Posting[], now: number): Promise<void> {
+  async function postAll(transaction: Transaction, given: readonly Posting[]): Promise<void> {
     const postings = given.map(balanced).filter(({ entries }) => entries.length > 0);
     if (postings.length === 0) return;
-    const rows = postings.map(({ key, mode, currency, paymentId = null }) => ({
-      id: newId(),
-      key,
-      mode,
-      currency,
-      payment_id: paymentId,
-      created_at: now,
-    }));
+    const rows = postings.map((posting) => {
+      const { key, mode, currency, paymentId = null, txHash = null } = posting;
+      const merchantId = merchantOf(posting);
+      return {
+        ...{ id: newId(), key, mode, currency, payment_id: paymentId },
+        ...{ merchant_id: merchantId, tx_hash: txHash },
+        created_at: merchantId === '' ? clock.real() : clock.now({ merchantId, mode }),
+      };
+    });
     const inserted = await insertPostings(transaction, rows);
     const added = postings.flatMap((posting, index) => {
       const id = rows[index]?.id;
@@ -128,8 +153,7 @@ export function createLedger(newId: NewId) {
     postAll,
 
     /** Nothing, if the key was posted before. */
-    post: (transaction: Transaction, posting: Posting, now: number): Promise<void> =>
-      postAll(transaction, [posting], now),
+    post: (transaction: Transaction, posting: Posting): Promise<void> => postAll(transaction, [posting]),
 
     /**
      * Locks accounts until the transaction ends. A transaction with several postings must lock the accounts of all of
@@ -150,6 +174,8 @@ export function createLedger(newId: NewId) {
       const accounts = await lockAccounts(transaction, [emptyAccount(mode, currency, name)]);
       return BigInt(accounts.get(accountId(mode, currency, name))?.balance ?? '0');
     },
+
+    nameMerchants,
 
     /** A merchant's balances by currency. Currencies without accounts are absent. */
     async balances(reader: Reader, merchantId: string, mode: Mode) {

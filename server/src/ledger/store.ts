@@ -1,4 +1,5 @@
 /** Reads and writes the ledger: postings, entries and accounts. */
+import { sql } from 'kysely';
 import type { LedgerAccountTable, LedgerEntryTable, LedgerPostingTable } from '../db/schema.js';
 import { chunksOf, inChunks } from '../db/chunks.js';
 import { forUpdate } from '../db/locks.js';
@@ -21,6 +22,25 @@ export async function insertPostings(
       .execute(),
   );
   return new Set(rows.map(({ id }) => id));
+}
+
+/**
+ * Says of postings that an older release has written whose balance they change. @returns how many it named: 0 if all are
+ */
+export async function nameMerchants(transaction: Transaction, limit: number): Promise<number> {
+  const unnamed = transaction.selectFrom('ledger_postings').select('id').where('merchant_id', 'is', null);
+  const named = await transaction
+    .updateTable('ledger_postings')
+    .set({
+      merchant_id: sql<string>`coalesce((
+        select account.merchant_id from ledger_entries as entry
+        join ledger_accounts as account on account.id = entry.account_id
+        where entry.posting_id = ledger_postings.id and account.kind in ('unallocated', 'available', 'reserved')
+        limit 1), '')`,
+    })
+    .where('id', 'in', unnamed.limit(limit))
+    .executeTakeFirst();
+  return Number(named.numUpdatedRows);
 }
 
 export async function insertEntries(transaction: Transaction, entries: readonly LedgerEntryTable[]) {

@@ -17,7 +17,7 @@ type Limits = Readonly<Record<string, string | null>>;
 
 type Settings = Pick<
   Merchant,
-  'businessName' | 'logo' | 'feeBasisPoints' | 'supportUrl' | 'redirectOrigins' | 'transfers'
+  'businessName' | 'logo' | 'feeBasisPoints' | 'supportUrl' | 'redirectOrigins' | 'transfers' | 'booksCurrency'
 >;
 
 /** By default, the name that payers see is `name`. */
@@ -61,6 +61,7 @@ export function createMerchants(clock: Clock, newId: NewId) {
       daily_limits: dailyLimits && changedLimits(daily_limits, dailyLimits),
       daily_refunds: dailyRefunds && changedLimits(daily_refunds, dailyRefunds),
       auto_refund: autoRefund && changedLimits(auto_refund, autoRefund),
+      books_currency: change.booksCurrency,
       updated_at: now,
     });
     cache.delete(id);
@@ -96,6 +97,7 @@ export function createMerchants(clock: Clock, newId: NewId) {
         daily_limits: '{}',
         daily_refunds: '{}',
         auto_refund: '{}',
+        books_currency: null,
         created_at: now,
         updated_at: now,
       };
@@ -121,7 +123,7 @@ export function createMerchants(clock: Clock, newId: NewId) {
 }
 
 function check(change: MerchantChange): void {
-  const { name, businessName, logo, feeBasisPoints, supportUrl, redirectOrigins } = change;
+  const { name, businessName, logo, feeBasisPoints, supportUrl, redirectOrigins, booksCurrency } = change;
   if (name !== undefined) checkName('name', name);
   if (businessName !== undefined) checkName('businessName', businessName);
   if (logo !== undefined && logo !== '' && !isHttpsUrl(logo)) {
@@ -139,6 +141,9 @@ function check(change: MerchantChange): void {
       'supportUrl',
       'Must be empty, an https URL of at most 2048 characters, or mailto: and an email',
     );
+  }
+  if (booksCurrency !== undefined && !currencies.some(({ code }) => code === booksCurrency)) {
+    throw invalidField('booksCurrency', `"${booksCurrency}" is not a currency of this server`);
   }
   for (const origin of redirectOrigins ?? []) {
     if (redirectOriginOf(origin) === undefined) {
@@ -223,6 +228,8 @@ function view(row: MerchantTable) {
     dailyRefunds: readLimits(row.daily_refunds),
     /** Up to which amounts refunds of an excess and of unaccepted money need no approval, by currency code, as decimals. */
     autoRefund: readLimits(row.auto_refund),
+    /** The currency in which the books say what bookings were worth. */
+    booksCurrency: row.books_currency ?? 'USD',
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };

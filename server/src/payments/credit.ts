@@ -2,6 +2,7 @@
 import { statusOf } from 'crypto-checkout/contract';
 import type { ReceiptTable } from '../db/schema.js';
 import type { Ledger, Posting } from '../ledger/ledger.js';
+import type { PostingKey } from '../ledger/posting-kinds.js';
 import { countsTowards } from './assess.js';
 import { feeShares } from './quote.js';
 import type { ReceiptSum } from './payment-facts.js';
@@ -12,7 +13,7 @@ import type { Transaction } from '../db/engine.js';
 
 /** Receipts that are credited together, so that one fee is taken from their sum. */
 interface Credit {
-  readonly key: string;
+  readonly key: PostingKey;
   readonly receipts: readonly ReceiptTable[];
 }
 
@@ -46,7 +47,7 @@ export async function creditReceipts(
     });
     postings.push(creditPosting(payment, key, receipts[0]?.currency ?? '', sum(amounts), sum(fees)));
   }
-  await ledger.postAll(transaction, postings, now);
+  await ledger.postAll(transaction, postings);
   await updateReceipts(transaction, credited);
   return credited;
 }
@@ -65,7 +66,7 @@ function creditsFor(payment: PaymentRow, due: readonly ReceiptTable[]): Credit[]
 
 function creditPosting(
   { id, mode, merchant_id: merchantId }: PaymentRow,
-  key: string,
+  key: PostingKey,
   currency: string,
   amount: bigint,
   fee: bigint,

@@ -79,7 +79,10 @@ export function createRefundChanges(deps: RefundsDeps) {
     gained: bigint,
   ): Promise<Posting> {
     const fee = BigInt(row.service_fee);
-    const key = row.fee_returns === 0 ? `refund-fee:${id}` : `refund-fee:${id}:${row.fee_returns}`;
+    const key =
+      row.fee_returns === 0
+        ? (`refund-fee:${id}` as const)
+        : (`refund-fee:${id}:${row.fee_returns}` as const);
     const account = { kind: 'available', merchantId } as const;
     if (row.fee_returns % 2 === 0) {
       return { key, mode, currency, entries: moved({ kind: 'fee_income' }, account, fee) };
@@ -158,7 +161,7 @@ export function createRefundChanges(deps: RefundsDeps) {
       const hasFee = movesFee(given);
       const postings = hasFee ? [await returnFee(transaction, given, 0n)] : [];
       const row = hasFee ? { ...given, fee_returns: 1 } : given;
-      await ledger.postAll(transaction, [...postings, move(row, 'hold')], clock.now(scopeOf(row)));
+      await ledger.postAll(transaction, [...postings, move(row, 'hold')]);
       await store.insertRefund(transaction, row);
       await report(transaction, { row, payment }, 'create');
       return { row, payment: await updatePayment(transaction, undefined, row, payment) };
@@ -188,7 +191,7 @@ export function createRefundChanges(deps: RefundsDeps) {
         ...(isGivenBack ? [move(row, 'void')] : []),
         ...(hasFee ? [await returnFee(transaction, moved, gained)] : []),
       ];
-      await ledger.postAll(transaction, postings, changed.updated_at);
+      await ledger.postAll(transaction, postings);
       return { row: changed, payment: await updatePayment(transaction, row, changed, payment) };
     },
   };

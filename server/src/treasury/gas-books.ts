@@ -66,7 +66,7 @@ export async function endTransaction(
     const status = isSuccess ? 'mined' : 'reverted';
     const ended = { status, cost: fee.amount.toString(), block_height: height, ended_at: now } as const;
     await store.updateTransaction(transaction, row.id, ended);
-    await post(deps, transaction, { ...row, ...ended }, 'gas', now);
+    await post(deps, transaction, { ...row, ...ended }, 'gas');
   });
   const { mode, network, tx_hash: txHash } = row;
   const facts = { mode, network, txHash };
@@ -76,13 +76,12 @@ export async function endTransaction(
 
 /** Opens again what ended from a nonce on, and was dropped with its blocks. */
 export async function reopenFrom(deps: TreasuryContext, account: store.GasAccount, nonce: number) {
-  const now = deps.clock.real();
   await deps.database.write(async (transaction) => {
     for (const row of await store.lockTransactionsFrom(transaction, account, nonce)) {
       if (row.status === 'open') continue;
       const open = { status: 'open', cost: null, block_height: null, ended_at: null } as const;
       await store.updateTransaction(transaction, row.id, open);
-      await post(deps, transaction, row, 'ungas', now);
+      await post(deps, transaction, row, 'ungas');
     }
   });
 }
@@ -93,11 +92,10 @@ async function post(
   transaction: Transaction,
   { id, mode, currency, cost, ended_at: endedAt }: GasTransactionTable,
   direction: 'gas' | 'ungas',
-  now: number,
 ): Promise<void> {
   if (cost === null) return;
   const [debit, credit] = [{ kind: 'network_fee' }, { kind: 'gas_paid' }] as const;
   const [from, to] = direction === 'gas' ? [debit, credit] : [credit, debit];
   const entries = moved(from, to, BigInt(cost));
-  await ledger.post(transaction, { key: `${direction}:${id}:${endedAt}`, mode, currency, entries }, now);
+  await ledger.post(transaction, { key: `${direction}:${id}:${endedAt}`, mode, currency, entries });
 }

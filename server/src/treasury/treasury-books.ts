@@ -134,7 +134,7 @@ async function unitsOf(transaction: Transaction, watched: EvmConnected, row: Swe
 
 /** Moves what was swept from the addresses to the treasury, or what gas has cost out of the treasury; or takes it back. */
 async function post(
-  { ledger, clock }: TreasuryContext,
+  { ledger }: TreasuryContext,
   transaction: Transaction,
   row: SweepTable | TreasuryFeeTable,
   kind: 'sweep' | 'unsweep' | 'treasury-fee' | 'treasury-fee-back',
@@ -156,8 +156,7 @@ async function post(
   // What was taken back can be posted once more.
   const name = [mode, network, what, ...(reversals > 0 ? [reversals] : [])].join('/');
   const entries = moved(to, from, BigInt(row.amount));
-  const posting = { key: `${kind}:${name}`, mode, currency, entries };
-  await ledger.post(transaction, posting, clock.now({ merchantId, mode }));
+  await ledger.post(transaction, { key: `${kind}:${name}`, mode, currency, entries });
 }
 
 /** Whether a payment is one as a transfer wants it, by a treasury of its merchant. */

@@ -44,8 +44,8 @@ export function createPayouts(deps: WithdrawalsDeps, balances: Balances) {
     const clearing = { kind: 'bank_clearing' } as const;
     const [from, to] = kind === 'bank' ? [available, clearing] : [clearing, available];
     const entries = moved(from, to, BigInt(row.amount));
-    const { id, mode, currency, updated_at: now } = row;
-    await ledger.post(transaction, { key: `${kind}:${id}`, mode, currency, entries }, now);
+    const { id, mode, currency } = row;
+    await ledger.post(transaction, { key: `${kind}:${id}`, mode, currency, entries });
   }
 
   /** For operators. Repeating it changes nothing. */

@@ -1,6 +1,7 @@
 /** Ends transfers: pays out or gives back what was held, once, and notifies the merchant. */
 import type { TransferTable } from '../db/schema.js';
 import type { LedgerEntry } from '../ledger/ledger.js';
+import type { PostingKey, PostingKind } from '../ledger/posting-kinds.js';
 import type { WithdrawalsDeps } from './deps.js';
 import type { Payouts } from './payouts.js';
 import * as store from './transfer-store.js';
@@ -31,7 +32,7 @@ export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
     transaction: Transaction,
     former: TransferTable,
     changes: Partial<TransferTable>,
-    key?: string,
+    key?: PostingKey,
   ): Promise<TransferTable> {
     const scope = scopeOf(former);
     const now = clock.now(scope);
@@ -43,7 +44,8 @@ export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
       const entries = [...booked(former).map(reversed), ...booked(row)];
       // Whoever decides about the merchant's coins holds this lock, and must not see half of this change.
       await ledger.balance(transaction, mode, currency, { kind: 'available', merchantId });
-      await ledger.post(transaction, { key, mode, currency, entries }, now);
+      const txHash = row.tx_hash ?? former.tx_hash;
+      await ledger.post(transaction, { key, mode, currency, txHash, entries });
     }
     await store.updateTransfer(transaction, row);
     await payouts.syncWithTransfer(transaction, row);
@@ -59,7 +61,7 @@ export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
   }
 
   /** Reserves what was paid already. What the merchant no longer has is owed. */
-  async function reservePaid(transaction: Transaction, row: TransferTable, key: string): Promise<void> {
+  async function reservePaid(transaction: Transaction, row: TransferTable, key: PostingKey): Promise<void> {
     const { mode, currency, merchant_id: merchantId } = row;
     const held = BigInt(row.amount) + BigInt(row.fee);
     const account = { kind: 'available', merchantId } as const;
@@ -70,7 +72,7 @@ export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
       { account: { kind: 'unallocated', merchantId, isDebt: true }, debit: held - taken },
       ...booked({ ...row, status: 'processing' }),
     ] as const;
-    await ledger.post(transaction, { key, mode, currency, entries }, clock.now(scopeOf(row)));
+    await ledger.post(transaction, { key, mode, currency, entries });
   }
 
   /**
@@ -142,7 +144,7 @@ export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
     /** It has succeeded, but the network has dropped its transaction, and confirmed another one that pays it. */
     correct(transaction: Transaction, row: TransferTable, sent: Sent): Promise<TransferTable> {
       // A reorganisation can go back and forth between two transactions: each change is posted.
-      const key = `network-fee:${row.id}:${sent.txHash}:${clock.real()}`;
+      const key = `network-fee:${row.id}:${sent.txHash}:${clock.real()}` as const;
       return change(transaction, row, paidBy(row, sent), key);
     },
 
@@ -207,5 +209,5 @@ const reversed = ({ account, debit = 0n, credit = 0n }: LedgerEntry): LedgerEntr
 });
 
 /** Of a transfer that waited again after it had succeeded, each end is posted. */
-const keyOf = (kind: string, { id, reversals }: TransferTable): string =>
+const keyOf = (kind: PostingKind, { id, reversals }: TransferTable): PostingKey =>
   reversals === 0 ? `${kind}:${id}` : `${kind}:${id}:${reversals}`;

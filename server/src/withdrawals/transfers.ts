@@ -79,16 +79,12 @@ export function createTransfers(deps: WithdrawalsDeps, balances: Balances, settl
       created_at: now,
       updated_at: now,
     };
-    await ledger.post(
-      transaction,
-      {
-        key: `hold:${row.id}`,
-        mode,
-        currency: currency.code,
-        entries: moved(from, { kind: 'reserved', network: network.code, merchantId }, amount + fee),
-      },
-      now,
-    );
+    await ledger.post(transaction, {
+      key: `hold:${row.id}`,
+      mode,
+      currency: currency.code,
+      entries: moved(from, { kind: 'reserved', network: network.code, merchantId }, amount + fee),
+    });
     await store.insertTransfer(transaction, row);
     return row;
   }

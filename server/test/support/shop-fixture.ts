@@ -11,6 +11,7 @@ import type { Database } from '../../src/db/database.js';
 import type { Transaction } from '../../src/db/engine.js';
 import type { Rate } from '../../src/money/rates.js';
 import type { Actor, Mode } from '../../src/shared/scope.js';
+import { expectWholeBooks } from './books.js';
 import type { TestEngine } from './engines.js';
 
 const { signal } = new AbortController();
@@ -273,6 +274,8 @@ export async function openShop(
     async expectBooksInOrder(): Promise<void> {
       const checks = await database.snapshot((reader) => checkLedger(reader));
       expect(checks.flatMap(({ violations }) => violations)).toEqual([]);
+      // Whatever was posted, the accountant gets it, and it adds up.
+      await expectWholeBooks({ app, database });
     },
 
     async close(): Promise<void> {

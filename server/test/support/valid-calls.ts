@@ -113,6 +113,7 @@ export const validCalls: {
     },
     retrieve: async (records) => ({ params: { payout_id: (await records.payout()).id } }),
   },
+  books: { list: () => ({ query: { month: '2026-12', zone: 'Europe/Berlin', limit: '10' } }) },
   payments: {
     create: (records) => ({
       body: { amount: 5000, baseCurrency: 'NGN', customer: { email: records.email(), name: 'Ada Example' } },

@@ -1,7 +1,7 @@
 /** Merchants, their API keys and deposit keys, the audit log, stored replies and settings. */
 import { sql } from 'kysely';
 import type { KeyScope, Mode } from '../../shared/scope.js';
-import { bigint, counter, growingTables, integer, record, table, text, time } from '../table.js';
+import { bigint, books, counter, growingTables, integer, record, table, text, time } from '../table.js';
 
 export type TransferPolicy = 'any' | 'saved';
 
@@ -25,6 +25,8 @@ export const accountTables = {
     /** The same for refunds, and up to which amounts they need no approval. */
     daily_refunds: text(),
     auto_refund: text(),
+    /** The currency in which the books say what bookings were worth; null: US dollars. */
+    books_currency: text().nullable().since(books),
     created_at: time(),
     updated_at: time(),
   }),

@@ -1,7 +1,7 @@
 /** The double-entry ledger. */
 import { sql } from 'kysely';
 import type { Mode } from '../../shared/scope.js';
-import { table, text, time, units } from '../table.js';
+import { books, table, text, time, units } from '../table.js';
 
 export type LedgerAccountKind =
   | 'custody'
@@ -34,7 +34,16 @@ export const ledgerTables = {
     currency: text(),
     payment_id: text().nullable(),
     created_at: time(),
-  }).index('payment', ['payment_id'], { where: sql`payment_id is not null` }),
+    /** The merchant whose balance it changes; empty if it changes none, and null until `nameMerchants` has run. */
+    merchant_id: text().nullable().since(books),
+    /** The transaction that it books, where the record that names it can name another one later. */
+    tx_hash: text().nullable().since(books),
+  })
+    .index('payment', ['payment_id'], { where: sql`payment_id is not null` })
+    // The bookings of a merchant's month, without those of others.
+    .index('booked', ['merchant_id', 'mode', 'created_at'], { since: books })
+    // What an older release has written beside this one.
+    .index('unnamed', ['id'], { where: sql`merchant_id is null`, since: books }),
 
   ledger_entries: table({
     posting_id: text().references('ledger_postings.id'),

@@ -1,6 +1,7 @@
 /** The ledger postings of a receipt that is confirmed, and of one that is lost again. */
 import type { ReceiptTable } from '../../db/schema.js';
 import type { AccountName, CurrencyAccount, Posting } from '../../ledger/ledger.js';
+import type { PostingKey } from '../../ledger/posting-kinds.js';
 
 /** The posting of a confirmed receipt: debits custody and credits unallocated. */
 export function confirmation(receipt: ReceiptTable): Posting {
@@ -63,6 +64,6 @@ export function accountsOf(receipts: readonly ReceiptTable[]): CurrencyAccount[]
 }
 
 /** A receipt that was lost and confirmed again needs a new key to be posted again. */
-export function receiptKey(kind: 'receipt' | 'reversal' | 'credit', receipt: ReceiptTable): string {
+export function receiptKey(kind: 'receipt' | 'reversal' | 'credit', receipt: ReceiptTable): PostingKey {
   return receipt.reversals === 0 ? `${kind}:${receipt.id}` : `${kind}:${receipt.id}:${receipt.reversals}`;
 }

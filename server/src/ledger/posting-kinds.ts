@@ -1,0 +1,27 @@
+/** What postings are: the first part of each posting's key. Whoever reads postings by kind has a row for each of them. */
+
+export const postingKinds = [
+  // Receipts: confirmed, lost again, and credited one by one or with a payment's success.
+  ...(['receipt', 'reversal', 'credit', 'settlement'] as const),
+  // Refunds: what they reserve and give back, and the service fee on what goes back.
+  ...(['refund-hold', 'refund-void', 'refund-fee'] as const),
+  // Transfers: reserved, paid or given back; and what undoes that.
+  ...(['hold', 'post', 'void', 'undo', 'lost', 'back', 'network-fee'] as const),
+  // Payouts to banks.
+  ...(['bank', 'bank-return'] as const),
+  // What moves coins between places, and what gas costs. No merchant's balance changes.
+  ...(['sweep', 'unsweep', 'treasury-fee', 'treasury-fee-back', 'gas', 'ungas'] as const),
+] as const;
+
+export type PostingKind = (typeof postingKinds)[number];
+
+/** `receipt:<id>`, `hold:<transfer id>`. */
+export type PostingKey = `${PostingKind}:${string}`;
+
+/** The kind of a posting, by its key in the database. @throws if no kind is known by that name */
+export function kindOfPosting(key: string): PostingKind {
+  const name = key.slice(0, key.indexOf(':'));
+  const kind = postingKinds.find((one) => one === name);
+  if (!kind) throw new Error(`The posting ${key} is of no known kind`);
+  return kind;
+}

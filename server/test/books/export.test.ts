@@ -1,0 +1,330 @@
+/** `books export` and `GET /v1/books`: days of a zone, values, what is kept of months, and what postings an older release has left. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { inBooks } from '../../src/books/kinds.js';
+import { linesOf } from '../../src/books/lines.js';
+import { kindOfPosting, postingKinds } from '../../src/ledger/posting-kinds.js';
+import { bookingsOf, exportBooks } from '../support/books.js';
+import { engines } from '../support/engines.js';
+import { startServer, type TestServer } from '../support/server.js';
+import { openLedgerShop, type LedgerShop } from './ledger-shop.js';
+
+const minute = 60_000;
+const hour = 60 * minute;
+const oneUsdt = 1_000_000n;
+
+describe.each(engines)('The days of a zone, on $name', (engine) => {
+  let books: LedgerShop;
+  beforeAll(async () => {
+    books = await openLedgerShop(engine);
+  });
+  afterAll(() => books.shop.close());
+
+  const timesOf = async (options: string) =>
+    (await bookingsOf(books.shop, books.live, options)).map(({ time }) => time);
+
+  it('begin and end where its clocks say so, on the days when these are put forward and back too', async () => {
+    const times = [
+      // Berlin is at +01:00 until 2026-03-29, then at +02:00 until 2026-10-25.
+      ...['2026-03-28T22:59:59.999Z', '2026-03-28T23:00:00.000Z', '2026-03-29T21:59:59.999Z'],
+      ...['2026-03-29T22:00:00.000Z', '2026-10-24T21:59:59.999Z', '2026-10-24T22:00:00.000Z'],
+      ...['2026-10-25T00:30:00.000Z', '2026-10-25T01:30:00.000Z', '2026-10-25T22:59:59.999Z'],
+      '2026-10-25T23:00:00.000Z',
+    ];
+    for (const time of times) await books.receive(Date.parse(time), oneUsdt);
+    books.shop.time.now = Date.parse('2026-11-30T00:00:00Z');
+    const berlin = (from: string, to = from) => timesOf(`--from ${from} --to ${to} --zone Europe/Berlin`);
+    expect(await berlin('2026-03-29'), '23 hours').toEqual([times[1], times[2]]);
+    expect(await berlin('2026-10-25'), '25 hours').toEqual([times[5], times[6], times[7], times[8]]);
+    expect(await timesOf('--month 2026-03 --zone Europe/Berlin')).toEqual(times.slice(0, 4));
+    expect(await timesOf('--from 2026-10-25 --to 2026-10-25')).toEqual(times.slice(6));
+    const local = (await bookingsOf(books.shop, books.live, '--month 2026-10 --zone Europe/Berlin')).map(
+      ({ localTime }) => localTime,
+    );
+    // The hour that comes twice is told apart by its offset.
+    expect(local).toContain('2026-10-25T02:30:00.000+02:00');
+    expect(local).toContain('2026-10-25T02:30:00.000+01:00');
+    expect(await timesOf('--month 2026-02 --zone Asia/Kolkata')).toEqual([]);
+  });
+
+  it('are 24 hours or none: a day that a zone has skipped has no bookings', async () => {
+    // Samoa went from December 29th to the 31st in 2011.
+    await books.receive(Date.parse('2011-12-30T09:59:59.999Z'), oneUsdt);
+    await books.receive(Date.parse('2011-12-30T10:00:00.000Z'), oneUsdt);
+    books.shop.time.now = Date.parse('2026-11-30T00:00:00Z');
+    const apia = (day: string) => timesOf(`--from ${day} --to ${day} --zone Pacific/Apia`);
+    expect(await apia('2011-12-29')).toEqual(['2011-12-30T09:59:59.999Z']);
+    expect(await apia('2011-12-30')).toEqual([]);
+    expect(await apia('2011-12-31')).toEqual(['2011-12-30T10:00:00.000Z']);
+  });
+
+  it.each([
+    ['--month 2026-13', '"2026-13" is not a month: write it as 2026-12'],
+    ['--from 2026-02-30 --to 2026-03-01', '"2026-02-30" is not a day: write it as 2026-12-31'],
+    ['--from 2026-03-02 --to 2026-03-01', 'Must not be after "to"'],
+    ['--from 2026-03-02', 'Give from and to'],
+    ['--month 2026-03 --from 2026-03-01', 'Give a month, or from and to, not both'],
+    ['--month 2026-03 --zone Europe/Berln', '"Europe/Berln" is not a time zone: use an IANA name'],
+    ['--month 2026-03 --zone +01:00', '"+01:00" is not a time zone'],
+    ['--month 2026-03 --profile xero --format json', '--profile writes CSV'],
+    ['--month 2026-03 --account 1234', 'What is for DATEV needs --profile datev'],
+    ['--month 2026-03 --profile datev', '--profile datev needs --consultant, --client'],
+  ])('%s is refused in words', async (options, words) => {
+    await expect(exportBooks(books.shop, books.live, options)).rejects.toThrow(words);
+  });
+});
+
+describe.each(engines)('What bookings are worth, on $name', (engine) => {
+  let books: LedgerShop;
+  beforeAll(async () => {
+    books = await openLedgerShop(engine);
+    await books.setCurrency('EUR');
+  });
+  afterAll(() => books.shop.close());
+
+  const start = Date.UTC(2026, 4, 1, 12);
+  const at = (cents: bigint, eur = 108n) => {
+    books.shop.cents.set('USDT', cents);
+    books.shop.cents.set('EUR', eur);
+  };
+
+  it('is the rate that is nearest in time, at most ten minutes away, and never changes', async () => {
+    at(100n);
+    await books.receive(start, oneUsdt);
+    books.shop.time.now = start + minute;
+    await books.keepRates();
+    at(200n);
+    await books.receive(start + 3 * minute, oneUsdt);
+    // Less than five minutes after the last rates, nothing is kept.
+    await books.keepRates();
+    books.shop.time.now = start + 7 * minute;
+    await books.keepRates();
+    // As near to both: the earlier one.
+    await books.receive(start + 4 * minute, oneUsdt);
+    await books.receive(start + 17 * minute, oneUsdt);
+    await books.receive(start + 17 * minute + 1, oneUsdt);
+    books.shop.time.now = Date.UTC(2026, 5, 2);
+    const values = (await bookingsOf(books.shop, books.live, '--month 2026-05')).map((one) => [
+      one.unitValue,
+      one.value,
+    ]);
+    const [one, two] = [
+      ['0.925925925925925926', '0.93'],
+      ['1.851851851851851852', '1.85'],
+    ];
+    expect(values).toEqual([one, one, one, two, [undefined, undefined]]);
+    const before = await exportBooks(books.shop, books.live, '--month 2026-05');
+    expect(before.said).toContain('Without a value in EUR: 1 booking, as no rate is known within 10 minutes');
+    // Rates that come later, of whatever, change nothing.
+    at(999n, 50n);
+    await books.receive(Date.UTC(2026, 5, 2), oneUsdt);
+    await books.keepRates();
+    expect((await exportBooks(books.shop, books.live, '--month 2026-05')).text).toBe(before.text);
+  });
+
+  it('is kept only after something was booked', async () => {
+    const count = async () =>
+      (await books.shop.database.reader.selectFrom('book_rates').select('at').distinct().execute()).length;
+    await books.receive(Date.UTC(2026, 6, 1), oneUsdt);
+    await books.keepRates();
+    const before = await count();
+    for (let hours = 1; hours < 5; hours += 1) {
+      books.shop.time.now += hour;
+      await books.keepRates();
+    }
+    expect(await count()).toBe(before);
+    await books.receive(books.shop.time.now, oneUsdt);
+    await books.keepRates();
+    expect(await count()).toBe(before + 1);
+  });
+
+  it('is exact for the largest amounts, and rounded once, half up', async () => {
+    at(100n, 100n);
+    const moment = Date.UTC(2026, 7, 1);
+    const amounts = [123_456_789_012_345_678_901n, 5_000n, 4_999n];
+    for (const units of amounts) await books.receive(moment, units);
+    await books.keepRates();
+    books.shop.time.now = Date.UTC(2026, 8, 2);
+    const found = await bookingsOf(books.shop, books.live, '--month 2026-08');
+    expect(new Map(found.map((one) => [one.amount, one.value]))).toEqual(
+      new Map([
+        ['123456789012345.678901', '123456789012345.68'],
+        ['0.005', '0.01'],
+        ['0.004999', '0.00'],
+      ]),
+    );
+  });
+});
+
+describe.each(engines)('Months that are over, on $name', (engine) => {
+  let books: LedgerShop;
+  beforeAll(async () => {
+    books = await openLedgerShop(engine);
+    for (let month = 0; month < 6; month += 1) await books.receive(Date.UTC(2026, month, 10), oneUsdt);
+    books.shop.time.now = Date.UTC(2026, 5, 20);
+  });
+  afterAll(() => books.shop.close());
+
+  it('have balances that are kept, and make no difference to what is exported', async () => {
+    const all = async () => {
+      const found = [];
+      for (const month of ['2026-01', '2026-04', '2026-06']) {
+        found.push(await exportBooks(books.shop, books.live, `--month ${month} --zone Asia/Tokyo`));
+      }
+      return found;
+    };
+    const before = await all();
+    await books.keepMonths();
+    await books.keepMonths();
+    const kept = await books.shop.database.reader
+      .selectFrom('book_balances')
+      .selectAll()
+      .orderBy('at')
+      .execute();
+    expect(kept.map(({ at, total }) => [new Date(at).toISOString().slice(0, 10), total])).toEqual([
+      ...[1, 2, 3, 4, 5].map((count) => [`2026-0${count + 1}-01`, String(count * 1_000_000)]),
+    ]);
+    expect(await all()).toEqual(before);
+  });
+
+  it('are kept only when nothing is added to them any more', async () => {
+    const count = async () =>
+      (await books.shop.database.reader.selectFrom('book_balances').select('at').execute()).length;
+    books.shop.time.now = Date.UTC(2026, 6, 1, 0, 14, 59);
+    await books.keepMonths();
+    expect(await count()).toBe(5);
+    books.shop.time.now = Date.UTC(2026, 6, 1, 0, 15);
+    await books.keepMonths();
+    expect(await count()).toBe(6);
+  });
+
+  it('take nothing that is posted late: the ledger says when it is, whoever posts', async () => {
+    books.shop.time.now = Date.UTC(2026, 6, 1, 9);
+    const before = await exportBooks(books.shop, books.live, '--month 2026-06');
+    await books.receive(books.shop.time.now, oneUsdt);
+    expect((await exportBooks(books.shop, books.live, '--month 2026-06')).text).toBe(before.text);
+    expect(await bookingsOf(books.shop, books.live, '--month 2026-07')).toHaveLength(1);
+  });
+
+  it('are whole after an upgrade: what an older release has posted is found to be the merchant’s', async () => {
+    const before = await exportBooks(books.shop, books.live, '--month 2026-05');
+    const forget = () =>
+      books.shop.database.write((transaction) =>
+        sql`update ledger_postings set merchant_id = null`.execute(transaction),
+      );
+    await forget();
+    await expect(
+      books.shop.app.books.list(books.live, { month: '2026-05', zone: 'UTC', limit: 10 }),
+    ).rejects.toThrow('being prepared after an upgrade');
+    await books.nameMerchants();
+    expect(
+      (await books.shop.app.books.list(books.live, { month: '2026-05', zone: 'UTC', limit: 10 })).bookings,
+    ).toHaveLength(1);
+    await forget();
+    expect((await exportBooks(books.shop, books.live, '--month 2026-05')).text).toBe(before.text);
+  });
+});
+
+describe.each(engines)('The books over HTTP, on $name', (engine) => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startServer({ engine });
+  });
+  afterAll(() => server.stop());
+
+  const get = (query: string, key = server.secretKey) => server.api('GET', `/v1/books?${query}`, { key });
+
+  it('are the secret keys’, and nobody else’s', async () => {
+    expect((await get('month=2026-11')).body.data).toMatchObject({
+      bookings: [],
+      zone: 'UTC',
+      currency: 'USD',
+    });
+    expect((await get('month=2026-11', server.publicKey)).status).toBe(403);
+  });
+
+  it.each([
+    ['month=2026-11&cursor=x', 'cursor'],
+    [
+      `month=2026-11&cursor=${Buffer.from('{"period":[1,2],"place":[0,0,""],"totals":{}}').toString('base64url')}`,
+      'cursor',
+    ],
+    ['month=2026-11&zone=Mars/Base', 'zone'],
+    ['month=2026-13', 'month'],
+    ['from=2026-11-01', 'from'],
+    ['month=2026-11&limit=1001', 'limit'],
+  ])('refuse %s', async (query, param) => {
+    const { status, body } = await get(query);
+    expect([status, body.data.code, body.data.param]).toEqual([400, 'validation_error', param]);
+  });
+
+  it('refuse a cursor that names a currency which the server does not know', async () => {
+    const { data } = (await get('month=2026-11')).body;
+    const period = [Date.parse(String(data['from'])), Date.parse(String(data['to']))];
+    const cursor = { period, place: [period[0], 0, ''], totals: { NOPE: '1' } };
+    const text = Buffer.from(JSON.stringify(cursor)).toString('base64url');
+    expect((await get(`month=2026-11&cursor=${text}`)).status).toBe(400);
+  });
+});
+
+describe('Kinds of postings', () => {
+  it('each have a row in the books, and others are refused by name', () => {
+    expect(Object.keys(inBooks).sort()).toEqual([...postingKinds].sort());
+    expect(postingKinds.map((kind) => kindOfPosting(`${kind}:1:2`))).toEqual(postingKinds);
+    expect(() => kindOfPosting('surprise:1')).toThrow('The posting surprise:1 is of no known kind');
+  });
+
+  it('show what was charged apart from what it was charged for', () => {
+    const entry = (
+      kind: 'custody' | 'available' | 'unallocated' | 'fee_income' | 'reserved',
+      debit: number,
+      credit: number,
+    ) => ({
+      ...{ kind, network: null, debit: String(debit), credit: String(credit) },
+    });
+    const none = { available: 0n, reserved: 0n, unallocated: 0n };
+    const settlement = [entry('unallocated', 100, 0), entry('available', 0, 99), entry('fee_income', 0, 1)];
+    expect(linesOf('settlement:1', settlement, false)).toEqual([
+      { ...none, unallocated: -100n, available: 100n, kind: 'credit', note: 'Credited', isFee: false },
+      { ...none, available: -1n, kind: 'fee', note: 'Service fee', isFee: true },
+    ]);
+    const paid = [entry('reserved', 50, 0), entry('custody', 0, 47), entry('fee_income', 0, 3)];
+    expect(linesOf('post:1', paid, true)).toMatchObject([
+      { reserved: -47n, kind: 'refund' },
+      { reserved: -3n, kind: 'network_fee' },
+    ]);
+    expect(linesOf('sweep:1', [entry('custody', 5, 0), entry('custody', 0, 5)], false)).toEqual([]);
+  });
+});
+
+describe('Files', () => {
+  it('are new, and DATEV’s is in its own characters', async () => {
+    const [engine] = engines;
+    if (!engine) throw new Error('There is no engine');
+    const books = await openLedgerShop(engine);
+    const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-books-'));
+    onTestFinished(async () => {
+      await books.shop.close();
+      await rm(directory, { recursive: true });
+    });
+    await books.setCurrency('EUR');
+    await books.receive(Date.UTC(2026, 10, 3), oneUsdt);
+    await books.keepRates();
+    books.shop.time.now = Date.UTC(2026, 11, 2);
+    const file = join(directory, 'EXTF_November.csv');
+    const datev =
+      '--month 2026-11 --profile datev --consultant 1001 --client 1 --account 1370 --contra-account 1590';
+    await expect(exportBooks(books.shop, books.live, datev)).rejects.toThrow('needs --output');
+    await exportBooks(books.shop, books.live, `${datev} --output ${file}`);
+    const bytes = await readFile(file);
+    expect(bytes.includes(Buffer.from('BU-Schl\u00fcssel', 'latin1'))).toBe(true);
+    expect(bytes.includes(0xc3)).toBe(false);
+    const twoYears = datev.replace('--month 2026-11', '--from 2026-06-01 --to 2027-01-01');
+    await expect(exportBooks(books.shop, books.live, `${twoYears} --output ${file}2`)).rejects.toThrow(
+      'must lie within the fiscal year that begins on 2026-01-01',
+    );
+  });
+});
