@@ -27,13 +27,18 @@ const hasFound = (...findings: readonly PaymentFinding[]) => {
   return `(findings & ${bits}) <> 0`;
 };
 
-/** What somebody should look at, and why. Late money that was accepted is no reason. */
+const unpaid = [...statesWith('error'), ...statesWith('cancelled')];
+
+/**
+ * What somebody should look at, and why. Late money that was accepted is no reason. As PostgreSQL writes it back, so that a test can
+ * compare.
+ */
 export const needsReview: Readonly<Record<PaymentReview, RawBuilder<boolean>>> = {
-  late: sql.raw(`${hasFound('late')} and state not in (${listOf(paymentStates.success)})`),
+  late: sql.raw(`${hasFound('late')} and state in (${listOf(unpaid)})`),
   short: sql.raw(hasFound('short')),
   excess: sql.raw(hasFound('over')),
   wrong_coin: sql.raw(hasFound('wrong_coin', 'wrong_network')),
-  reversed: isIn(['reversed']),
+  reversed: sql.raw("state = 'reversed'"),
 };
 
 /** The status as SQL. @param state the column, with its table's name if need be */

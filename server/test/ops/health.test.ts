@@ -27,6 +27,7 @@ const healthy: Condition = {
     { mode: 'test', network: 'tron', lagMs: 60_000, isOffered: true },
     { mode: 'live', network: 'base', lagMs: 0, isOffered: true },
   ],
+  stops: () => [],
   webhookLagMs: () => Promise.resolve(0),
   webhooksIdleMs: () => 0,
 };
@@ -60,6 +61,7 @@ it.each<[string, Partial<Condition>]>([
   ],
   ["this server's clock is 7200 s ahead of the database's", { clockSkewMs: () => 7_200_000 }],
   ["this server's clock is 3 s behind the database's", { clockSkewMs: () => -3000 }],
+  ['nothing can be sold', { stops: () => ['nothing can be sold'] }],
   [
     'tron (test) has not been scanned yet',
     { networks: () => [{ mode: 'test', network: 'tron', lagMs: undefined, isOffered: true }] },
