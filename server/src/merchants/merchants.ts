@@ -17,7 +17,13 @@ type Limits = Readonly<Record<string, string | null>>;
 
 type Settings = Pick<
   Merchant,
-  'businessName' | 'logo' | 'feeBasisPoints' | 'supportUrl' | 'redirectOrigins' | 'transfers' | 'booksCurrency'
+  | 'businessName'
+  | 'logo'
+  | 'feeBasisPoints'
+  | 'supportUrl'
+  | 'redirectOrigins'
+  | 'transfers'
+  | 'booksCurrency'
 >;
 
 /** By default, the name that payers see is `name`. */
