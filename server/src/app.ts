@@ -110,6 +110,8 @@ import {
   createTransferByHandHandlers,
   createTransferHandlers,
 } from './withdrawals/handlers.js';
+import { createTransfersByHand } from './withdrawals/transfers-by-hand.js';
+import { createWithdrawals } from './withdrawals/withdrawals.js';
 import { afterCommit } from './db/transaction-context.js';
 
 /** Parts that tests replace. */
