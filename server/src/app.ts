@@ -110,8 +110,6 @@ import {
 } from './withdrawals/handlers.js';
 import { createTransfersByHand } from './withdrawals/transfers-by-hand.js';
 import { createWithdrawals } from './withdrawals/withdrawals.js';
-import type { Reader } from './db/engine.js';
-import type { TransferTable } from './db/schema.js';
 import { afterCommit } from './db/transaction-context.js';
 
 /** Parts that tests replace. */
