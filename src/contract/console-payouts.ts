@@ -1,17 +1,7 @@
 /** How people hand transfers to the shop's wallet in the console, and end them: exports on EVM networks, PSBTs, and by hand. */
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
-import {
-  boolean,
-  decimal,
-  described,
-  hashText,
-  id,
-  integer,
-  requiredText,
-  text,
-  timestamp,
-} from './fields.js';
+import { decimal, described, hashText, id, integer, requiredText, text, timestamp } from './fields.js';
 import { sampleTransfer, transfer } from './transfers.js';
 
 const sampleTime = '2026-01-01T00:00:00.000Z';
@@ -251,7 +241,7 @@ const payoutExports = {
   }),
   explain: endpoint({
     method: 'POST',
-    path: '/console/api/treasury-payments/explain',
+    path: '/console/api/outflows/explain',
     key: 'session',
     stepUp: true,
     description:

@@ -192,7 +192,7 @@ async function findIn(
     for (const { hash, from, to, value } of direct) {
       paid.push({ txHash: hash, outputIndex: coinIndex, treasury: from, address: to, amount: value });
     }
-    for (const treasury of new Set(moves.calls.flatMap(({ to }) => to ?? []))) {
+    for (const treasury of new Set(moves.calls.map(({ to }) => to))) {
       const seen = {
         ...{ treasury, swept, isSender: moves.senders.has(treasury) },
         calls: moves.calls.filter((call) => call.to === treasury && hasSucceeded(call)),

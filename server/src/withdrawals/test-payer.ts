@@ -4,7 +4,6 @@
  * The networks are in the database. So a transfer leaves `pending` in the transaction that pays it, and whatever is killed,
  * restarted or run twice pays it once.
  */
-import type { TransferTable } from '../db/schema.js';
 import { createFailures } from '../shared/failures.js';
 import type { WithdrawalsDeps } from './deps.js';
 import type { Coverage } from './coverage.js';

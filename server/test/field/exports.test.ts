@@ -88,7 +88,7 @@ describe('Payouts that a wallet has', () => {
     const hashes = list.unexplained.map(({ txHash }) => txHash);
     for (const txHash of new Set(hashes)) {
       const body = { network, txHash, note: 'Test' };
-      await owner.send('POST', '/console/api/treasury-payments/explain', { body });
+      await owner.send('POST', '/console/api/outflows/explain', { body });
     }
     return hashes;
   }
