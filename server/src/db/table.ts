@@ -131,6 +131,8 @@ export class Table<C extends Columns = Columns> {
 export const foundation = '0001-foundation';
 /** Indexes for what became slow with many payments. */
 export const growingTables = '0002-growing-tables.additive';
+/** Marks of the forwarders that hold money. Builds from before do not set them, so it is not additive. */
+export const unsweptForwarders = '0003-unswept-forwarders';
 
 /** @param since the migration that creates it */
 export function table<C extends Columns>(columns: C, since = foundation): Table<C> {

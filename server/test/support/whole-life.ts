@@ -132,6 +132,8 @@ const reading: Readonly<Record<string, (ids: Ids) => string>> = {
   'transfers psbt list': () => '',
   'transfers export': () => '--network evm-dev --format json',
   'transfers exported': () => '',
+  'sweeps plan': () => '--network evm-dev',
+  'sweeps export': () => '--network evm-dev --format json',
   'sweeps list': () => '',
   'payouts list': ({ own }) => own,
   'webhooks list': ({ own }) => own,
@@ -155,11 +157,6 @@ const readingAll: Readonly<Record<string, { readonly why: string; line(ids: Ids)
     why: 'looks into every webhook event and stored reply of the merchant for the person',
     line: ({ own, email }) => `${email} ${own}`,
   },
-  'sweeps plan': {
-    why: 'adds up what the forwarders of the treasuries received and what was swept',
-    line: () => '--network evm-dev',
-  },
-  'sweeps export': { why: 'the same', line: () => '--network evm-dev --format json' },
   'sandbox reset': { why: 'deletes all', line: ({ foreign }) => `--merchant ${foreign} --yes` },
 };
 

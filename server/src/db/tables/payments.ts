@@ -3,7 +3,19 @@ import type { LogCode, PaymentState } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import type { Caller, Mode } from '../../shared/scope.js';
 import { isOpen, isPayable, isUnusual, paymentReviewOf, paymentStatusOf } from '../payment-status.js';
-import { bigint, counter, flag, growingTables, integer, record, table, text, time, units } from '../table.js';
+import {
+  bigint,
+  counter,
+  flag,
+  growingTables,
+  integer,
+  record,
+  table,
+  text,
+  time,
+  units,
+  unsweptForwarders,
+} from '../table.js';
 
 export const paymentTables = {
   /** A hosted wallet. Its addresses stay watched after its deletion. */
@@ -138,7 +150,9 @@ export const paymentTables = {
     .unique('address', ['address', 'mode'])
     // Each address is in one of the two. A payment has one at most.
     .unique('payment', ['payment_id'], { where: sql`payment_id is not null` })
-    .unique('wallet', ['wallet_id', 'currency', 'network'], { where: sql`wallet_id is not null` }),
+    .unique('wallet', ['wallet_id', 'currency', 'network'], { where: sql`wallet_id is not null` })
+    // The round through all addresses of a network.
+    .index('round', ['mode', 'network', 'sequence'], { since: unsweptForwarders }),
 
   /** The next unused child index of each address source. */
   derivations: table({
@@ -231,6 +245,22 @@ export const paymentTables = {
     .index('unchecked', ['mode', 'network', 'block_height'], {
       where: sql`status = 'seen' and needs_check = 1`,
     }),
+
+  /**
+   * The addresses of treasuries at which money lies by the books: a receipt adds one, and the sweep of all takes it away. Some may
+   * be here for nothing, as after a reorganization; none is missing. So nothing adds up all that was ever received.
+   */
+  unswept_forwarders: table(
+    {
+      mode: text<Mode>(),
+      network: text(),
+      merchant_id: text(),
+      address: text(),
+    },
+    unsweptForwarders,
+  )
+    .primaryKey('mode', 'network', 'address')
+    .index('merchant', ['mode', 'network', 'merchant_id', 'address']),
 
   /**
    * What a scan could not process. The network goes on without it, and the scan tries it again when it is due. Either a
