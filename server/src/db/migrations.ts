@@ -9,7 +9,7 @@ import { sql, type Migration } from 'kysely';
 import { createDeclared } from './create-tables.js';
 import type { Engine } from './engine.js';
 import { tables } from './schema.js';
-import { foundation, growingTables, unsweptForwarders } from './table.js';
+import { auditIdentities, foundation, growingTables, unsweptForwarders } from './table.js';
 import { createTriggers } from './triggers.js';
 
 /** Whether releases that do not know this migration work on its schema. */
@@ -44,6 +44,9 @@ export function migrations(engine: Engine): Record<string, Migration> {
           db,
         );
       },
+    },
+    [auditIdentities]: {
+      up: (db) => createDeclared(db, engine, tables, auditIdentities),
     },
   };
 }

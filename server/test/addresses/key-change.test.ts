@@ -106,7 +106,7 @@ describe.each(engines)('a change of the deposit key on $name', (engine) => {
   });
   beforeEach(async () => {
     const clock = await createTestClock(database, () => time);
-    auditLog = createAuditLog(clock);
+    auditLog = createAuditLog(clock, plainData);
     const merchants = createMerchants(clock, newId);
     ({ id: merchantId } = await database.write((transaction) =>
       merchants.create(transaction, { name: 'Shop' }),

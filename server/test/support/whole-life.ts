@@ -42,6 +42,12 @@ export async function liveWholeLife(busy: BusyShop, shop: OpenShop, during: (nam
     await reaches(locked[0]?.id ?? '', 'success');
   }
 
+  during('a retry of what was set aside');
+  const { id: aside } = await records.lockedPayment(evm.network);
+  await shop.setAside(aside);
+  await shop.mine(1);
+  expect(await server.database.reader.selectFrom('quarantine').select('id').execute()).toEqual([]);
+
   during('payments that are not paid as they should');
   const tron = async (id: string, amount: string | number, currency = 'USDT') => {
     const { addressInformation } = (await merchant.payments.retrieve({ params: { payment_id: id } })).data;
@@ -163,6 +169,7 @@ const readingAll: Readonly<Record<string, { readonly why: string; line(ids: Ids)
 /** Those that change one record, whose statements the API's endpoints run too, or that copy the whole database. */
 const others = [
   ...['merchants create', 'merchants update', 'keys create', 'keys revoke', 'users invite', 'users remove'],
+  'users erase',
   ...['users sign-out', 'chains rescan', 'balances suspend', 'balances resume', 'refunds create'],
   ...['refunds approve', 'refunds cancel', 'refunds link', 'transfers create', 'transfers settle'],
   ...['transfers fail', 'transfers psbt export', 'transfers psbt bump', 'transfers psbt import'],
