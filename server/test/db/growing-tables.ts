@@ -76,7 +76,7 @@ export const testGrowingTables = (engine: TestEngine, payments: number): unknown
 
     it(
       'the copy, the backup and the rotation of the data key read in parts, and keep nothing',
-      { timeout: 900_000 },
+      { timeout: 1_800_000 },
       async () => {
         if (!busy) throw new Error('Nothing was filled');
         watch?.stop();

@@ -368,6 +368,7 @@ async function fill(sql: Sql, payments: number, templates: Templates): Promise<v
     });
   };
   await copies('customers', 10, templates.customer, {
+    person: `'{"email":"customer-' || s.i || '@example.com","phoneNumber":"+234' || (8000000000 + s.i) || '"}'`,
     email_index: `'customer-' || s.i || '@example.com'`,
     phone_index: `'+234' || (8000000000 + s.i)`,
   });
