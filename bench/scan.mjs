@@ -293,7 +293,14 @@ function openPayment(id, merchantId, address) {
     ...{ accepted_currencies: null },
     ...{ currency: 'ETH', network: 'bench', amount: '1000000000000000', fee: '0', quote: null },
     ...{ locked_at: 0, expires_at: 4e12, cancelled_at: null, settled_at: null, wallet_id: null },
-    ...{ public_changes: 0, public_changes_since: null, parts_version: 0, created_at: 0, updated_at: 0 },
+    ...{
+      findings: 0,
+      public_changes: 0,
+      public_changes_since: null,
+      parts_version: 0,
+      created_at: 0,
+      updated_at: 0,
+    },
   };
 }
 

@@ -213,7 +213,7 @@ export async function createApp(options: AppOptions) {
 
   const keys = createKeys(database, clock, newId);
   const merchants = createMerchants(clock, newId);
-  const auditLog = createAuditLog(clock);
+  const auditLog = createAuditLog(clock, personalData);
   const ledger = createLedger(newId, clock);
   const customers = createCustomers(database, clock, newId, personalData);
   const depths = createDepths(rates, currencies);

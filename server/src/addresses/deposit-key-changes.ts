@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import type { DepositKeyChange } from 'crypto-checkout/contract';
 import type { Database } from '../db/database.js';
 import type { Transaction } from '../db/engine.js';
-import type { AuditAction, AuditLog } from '../merchants/audit-log.js';
+import { storedActor, type AuditAction, type AuditActor, type AuditLog } from '../merchants/audit-log.js';
 import { isoTime } from '../shared/clock.js';
 import type { Scope } from '../shared/scope.js';
 import type { Family } from '../chains/networks.js';
@@ -26,7 +26,7 @@ export function createDepositKeyChanges(deps: DepositKeyChangesDeps) {
   async function record(
     transaction: Transaction,
     ids: readonly string[],
-    actor: string,
+    actor: AuditActor,
     actionOf: (key: DepositKeyRecord) => AuditAction,
   ): Promise<DepositKeyRecord[]> {
     if (ids.length === 0) return [];
@@ -44,7 +44,12 @@ export function createDepositKeyChanges(deps: DepositKeyChangesDeps) {
       });
       const data: DepositKeyChange = {
         ...{ id, family, status: key.state === 'replaced' ? 'in_use' : key.state },
-        ...{ key: shortKey(key), formerKey: former ? shortKey(former) : null, effectiveAt, changedBy: actor },
+        ...{
+          key: shortKey(key),
+          formerKey: former ? shortKey(former) : null,
+          effectiveAt,
+          changedBy: storedActor(actor),
+        },
       };
       await outbox.add(transaction, {
         ...{ merchantId, mode, type: 'account.deposit_key_changed', subjectId: id, data },
@@ -65,7 +70,7 @@ export function createDepositKeyChanges(deps: DepositKeyChangesDeps) {
       scope: Scope,
       family: Family,
       key: GivenKey,
-      { actor, isAtOnce }: { readonly actor: string; readonly isAtOnce: boolean },
+      { actor, isAtOnce }: { readonly actor: AuditActor; readonly isAtOnce: boolean },
     ) {
       // What was replaced cannot be reported later.
       await reportIn(transaction);
@@ -76,7 +81,7 @@ export function createDepositKeyChanges(deps: DepositKeyChangesDeps) {
     },
 
     /** As `depositKeys.withdraw`. @returns the withdrawn key, if one was pending */
-    async withdraw(transaction: Transaction, scope: Scope, family: Family, actor: string) {
+    async withdraw(transaction: Transaction, scope: Scope, family: Family, actor: AuditActor) {
       const id = await depositKeys.withdraw(transaction, scope, family);
       const ids = id === undefined ? [] : [id];
       const [key] = await record(transaction, ids, actor, () => 'deposit_key.withdrawn');

@@ -13,7 +13,7 @@ import {
 } from './idempotency.js';
 import { checkEncoding } from './check-encoding.js';
 import { readBody } from './read-body.js';
-import { personActor, type AuditLog, type NewAuditEntry } from '../merchants/audit-log.js';
+import type { AuditLog, NewAuditEntry } from '../merchants/audit-log.js';
 import { requestIdOf } from '../ops/request.js';
 import { placeholderNames } from './path-tree.js';
 import type { Cookies, CookiesOf } from './cookies.js';
@@ -214,7 +214,7 @@ function entryOf(
 ): NewAuditEntry {
   const subjectId = Object.values(params)[0] ?? idIn(data) ?? '';
   return {
-    ...{ merchantId, mode, actor: personActor(person), action: 'console.change', subjectId },
+    ...{ merchantId, mode, actor: person, action: 'console.change', subjectId },
     after: { call: name, ...params },
   };
 }

@@ -16,6 +16,7 @@ import {
 import { checkBankPayouts, checkTransfers } from './check-payouts.js';
 import { checkRefunds } from './check-refunds.js';
 import { comparePostings, Report, type Check, type LedgerCheck } from './check-report.js';
+import { checkUnswept } from './check-unswept.js';
 
 const invariants: readonly (readonly [string, Check])[] = [
   ['Debits equal credits in every posting', checkPostings],
@@ -36,6 +37,7 @@ const invariants: readonly (readonly [string, Check])[] = [
   ['Fee income is the fees of all credited receipts and sent transfers', checkFeeIncome],
   ['Available, reserved and debts are what was credited less what was paid out', checkMerchants],
   ['Gas is what the transactions of gas keys cost', checkGas],
+  ['Every address of a treasury that holds money is marked for the sweeps', checkUnswept],
 ];
 
 /**

@@ -70,6 +70,18 @@ Roles: ${roles.map((role) => `${role}: ${meaning[role]}`).join('; ')}.`,
         return { json: { email, removed: true }, text: `Removed ${email}` };
       },
     }),
+    erase: command({
+      summary:
+        'Erases who a removed person was from the audit log, which keeps what was done, when, and the id of the person.',
+      details:
+        'The e-mail address, the IP addresses of the requests, and the names of the passkeys go for good. The entries stay as they are, and "audit check" passes. The files of backups that were made before still contain them.',
+      args: { email },
+      options: { merchant },
+      async run({ database, people, actor }, { email, merchant }) {
+        await database.write((transaction) => people.erase(transaction, merchant, email, actor));
+        return { json: { email, erased: true }, text: `Erased ${email}` };
+      },
+    }),
     'sign-out': command({
       summary: 'Ends all sessions of a person, at once on all servers, and the link that was not used yet.',
       args: { email },

@@ -42,6 +42,9 @@ export async function copyDatabase(
   // The source is read in one transaction, and the target, another database, is written outside of it.
   const outside = AsyncLocalStorage.snapshot();
   const counts = await source.snapshot(async (reader) => {
+    // While the target writes, the source's transaction is idle, for as long as that takes.
+    if (source.engine === 'postgres')
+      await sql`set local idle_in_transaction_session_timeout = 0`.execute(reader);
     const copied = new Map<TableName, number>();
     for (const table of inOrder) {
       let count = 0;

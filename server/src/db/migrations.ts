@@ -5,11 +5,11 @@
  * A name that ends in `.additive` promises that the former release works on the new schema, so that replicas can be
  * replaced one by one: it adds tables, indexes, and columns that may be null, drops indexes, and changes nothing else.
  */
-import type { Migration } from 'kysely';
+import { sql, type Migration } from 'kysely';
 import { createDeclared } from './create-tables.js';
 import type { Engine } from './engine.js';
 import { tables } from './schema.js';
-import { books, foundation, growingTables } from './table.js';
+import { auditIdentities, books, foundation, growingTables, unsweptForwarders } from './table.js';
 import { createTriggers } from './triggers.js';
 
 /** Whether releases that do not know this migration work on its schema. */
@@ -33,5 +33,21 @@ export function migrations(engine: Engine): Record<string, Migration> {
       },
     },
     [books]: { up: (db) => createDeclared(db, engine, tables, books) },
+    [unsweptForwarders]: {
+      async up(db) {
+        await createDeclared(db, engine, tables, unsweptForwarders);
+        // More than hold money. The watcher of treasuries takes the others away when it starts.
+        await sql`
+          insert into unswept_forwarders (mode, network, merchant_id, address)
+          select distinct receipts.mode, receipts.network, receipts.merchant_id, receipts.address
+          from receipts join addresses on addresses.address = receipts.address and addresses.mode = receipts.mode
+          where addresses.source_id like 'forwarder:%' and receipts.status in ('seen', 'confirmed')`.execute(
+          db,
+        );
+      },
+    },
+    [auditIdentities]: {
+      up: (db) => createDeclared(db, engine, tables, auditIdentities),
+    },
   };
 }

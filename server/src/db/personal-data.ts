@@ -30,6 +30,7 @@ export const sealedColumns = {
   bank_accounts: ['account_number', 'account_name'],
   people: ['email'],
   sessions: ['address', 'user_agent'],
+  audit_identities: ['value'],
 } as const satisfies { readonly [Name in keyof Schema]?: readonly (keyof Schema[Name])[] };
 
 type SealedName = keyof typeof sealedColumns;

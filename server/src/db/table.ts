@@ -165,6 +165,10 @@ export const foundation = '0001-foundation';
 export const growingTables = '0002-growing-tables.additive';
 /** Bookings by merchant and time, and the rates that value them. */
 export const books = '0003-books.additive';
+/** Marks of the forwarders that hold money. Builds from before do not set them, so it is not additive. */
+export const unsweptForwarders = '0004-unswept-forwarders';
+/** Who the people of the audit log are, beside it. */
+export const auditIdentities = '0005-audit-identities.additive';
 
 /** @param since the migration that creates it */
 export function table<C extends Columns>(columns: C, since = foundation): Table<C> {

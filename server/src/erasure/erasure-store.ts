@@ -1,11 +1,12 @@
 /** Finds and replaces personal data in the tables of all rooms: one of the places that may write them, see "Rooms" in CONTRIBUTING.md. */
 import { sql } from 'kysely';
-import { chunksOf, inChunks } from '../db/chunks.js';
+import { inChunks } from '../db/chunks.js';
 import { everyPage, everyPageById } from '../db/pages.js';
 import { hasRows, updateRow } from '../db/rows.js';
 import type { PersonalData } from '../db/personal-data.js';
 import type { Transaction } from '../db/engine.js';
 import type { IdempotencyReplyTable, PaymentTable } from '../db/schema.js';
+import type { RefundStatus } from 'crypto-checkout/contract';
 import { modes } from '../shared/scope.js';
 
 export function findCustomers(transaction: Transaction, merchantId: string, emailIndexes: readonly string[]) {
@@ -41,7 +42,14 @@ export async function hasActiveSubscription(transaction: Transaction, customerId
   );
 }
 
-/** The refunds of payments that nobody has paid or ended yet, and the addresses of those that ended without being paid. */
+const setRefund = updateRow('refunds');
+const setTransfer = updateRow('transfers');
+const open: readonly RefundStatus[] = ['awaiting_address', 'awaiting_approval', 'approved', 'processing'];
+
+/**
+ * How many refunds of payments are not paid or ended yet, and those that ended unpaid, with the transfer if there was one. A transfer
+ * that was given to a wallet is none of those: it may be paid all the same, and is known by its address.
+ */
 export async function findRefundAddresses(
   transaction: Transaction,
   paymentIds: readonly string[],
@@ -50,26 +58,46 @@ export async function findRefundAddresses(
   const rows = await inChunks(paymentIds, (chunk) =>
     transaction
       .selectFrom('refunds')
-      .select(['id', 'status', 'address'])
-      .where('payment_id', 'in', chunk)
-      .where('status', 'in', ['awaiting_address', 'awaiting_approval', 'cancelled', 'expired'])
+      .leftJoin('transfers', 'transfers.refund_id', 'refunds.id')
+      .select(['refunds.id', 'refunds.status', 'refunds.address', 'transfers.id as transferId'])
+      .where('refunds.payment_id', 'in', chunk)
+      .where((e) =>
+        e.or([
+          e('refunds.status', 'in', [...open, 'cancelled', 'expired']),
+          e.and([
+            e('refunds.status', '=', 'failed'),
+            e('transfers.settled_at', 'is', null),
+            ...(['psbt_transfers', 'transfer_exports'] as const).map((given) =>
+              e.not(
+                e.exists(
+                  e
+                    .selectFrom(given)
+                    .select(`${given}.transfer_id`)
+                    .whereRef(`${given}.transfer_id`, '=', 'transfers.id'),
+                ),
+              ),
+            ),
+          ]),
+        ]),
+      )
       .execute(),
   );
   return {
-    open: rows.filter(({ status }) => status.startsWith('awaiting')).length,
-    unpaid: rows.flatMap((row) => personalData.openRow('refunds', row).address ?? []),
+    open: rows.filter(({ status }) => open.includes(status)).length,
+    unpaid: rows
+      .filter(({ status }) => !open.includes(status))
+      .map((row) => personalData.openRow('refunds', row)),
   };
 }
 
-/** Those that were paid, or have a transfer that failed, keep it: it is in the books. */
-export async function eraseRefundAddresses(transaction: Transaction, paymentIds: readonly string[]) {
-  for (const chunk of chunksOf(paymentIds)) {
-    await transaction
-      .updateTable('refunds')
-      .set({ address: null, same_wallet: null })
-      .where('payment_id', 'in', chunk)
-      .where('status', 'in', ['cancelled', 'expired'])
-      .execute();
+/** Of refunds that ended unpaid. Those that were paid keep it: it is in the books, and on the chain. */
+export async function eraseRefundAddresses(
+  transaction: Transaction,
+  unpaid: readonly { readonly id: string; readonly transferId: string | null }[],
+): Promise<void> {
+  for (const { id, transferId } of unpaid) {
+    await setRefund(transaction, id, { address: null, same_wallet: null });
+    if (transferId !== null) await setTransfer(transaction, transferId, { address: '' });
   }
 }
 
@@ -87,7 +115,6 @@ export async function erasePayment(
     .execute();
 }
 
-const setRefund = updateRow('refunds');
 const setPayment = updateRow('payments');
 
 /** Rewrites what the shop wrote to these payments and their refunds: where their payers went, metadata and reasons. */

@@ -3,7 +3,7 @@
  * rooms' tables, so that there is one list of the places where personal data is.
  */
 import type { PersonalData } from '../db/personal-data.js';
-import type { AuditLog } from '../merchants/audit-log.js';
+import type { AuditActor, AuditLog } from '../merchants/audit-log.js';
 import type { NewId } from '../shared/ids.js';
 import { invalidState, notFound } from '../shared/problem.js';
 import type { Transaction } from '../db/engine.js';
@@ -17,7 +17,7 @@ export function createErasure(auditLog: AuditLog, newId: NewId, personalData: Pe
      * Problems: `not_found`, `invalid_state` if a subscription is active or a refund is open.
      * @returns how many records were changed, and what stands in place of the email now
      */
-    async erase(transaction: Transaction, merchantId: string, givenEmail: string, actor: string) {
+    async erase(transaction: Transaction, merchantId: string, givenEmail: string, actor: AuditActor) {
       const email = givenEmail.trim().toLowerCase();
       const emailIndexes = personalData.emailIndexes(merchantId, email);
       const payerIndexes = personalData.payerIndexes(merchantId, email);
@@ -34,13 +34,17 @@ export function createErasure(auditLog: AuditLog, newId: NewId, personalData: Pe
       const { open, unpaid } = await store.findRefundAddresses(transaction, paymentIds, personalData);
       if (open > 0) {
         throw invalidState(
-          'A refund of the customer is open. Pay or cancel it first: POST /v1/refunds/{id}/cancel',
+          'A refund of the customer is open. Pay or cancel it first: POST /v1/refunds/{id}/cancel. One that is approved ends with its transfer',
         );
       }
       // .invalid never receives mail: https://www.rfc-editor.org/rfc/rfc6761
       const replacedBy = `erased-${newId().toLowerCase()}@erased.invalid`;
-      const redact = createRedact(email, replacedBy, new Set(unpaid));
-      await store.eraseRefundAddresses(transaction, paymentIds);
+      const redact = createRedact(
+        email,
+        replacedBy,
+        new Set(unpaid.flatMap((refund) => refund.address ?? [])),
+      );
+      await store.eraseRefundAddresses(transaction, unpaid);
       for (const { id } of customers) {
         const columns = personalData.personColumns({ id, merchant_id: merchantId }, { email: replacedBy });
         await store.eraseCustomer(transaction, id, columns);

@@ -49,6 +49,13 @@ const sealedTables = (personalData: PersonalData): readonly SealedTable[] => [
       email_index: personalData.colleagueIndex(row.merchant_id, email),
     };
   }),
+  sealedTable('audit_identities', ['id'], sealedColumns.audit_identities, (row) => {
+    const { value } = personalData.openRow('audit_identities', row);
+    return {
+      ...personalData.resealed('audit_identities', row),
+      email_index: row.email_index === null ? null : personalData.colleagueIndex(row.merchant_id, value),
+    };
+  }),
   sealedTable('sessions', ['id'], sealedColumns.sessions, (row) => personalData.resealed('sessions', row)),
   sealedTable('outbox', ['id'], ['data'], (row) => ({
     data: personalData.sealEvent(row.id, personalData.openEvent(row)),

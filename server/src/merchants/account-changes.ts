@@ -3,7 +3,7 @@ import type { Transaction } from '../db/engine.js';
 import { isoTime } from '../shared/clock.js';
 import type { Scope } from '../shared/scope.js';
 import type { Endpoints } from '../webhooks/endpoints.js';
-import type { AuditAction, AuditFields, AuditLog } from './audit-log.js';
+import type { AuditActor, AuditAction, AuditFields, AuditLog } from './audit-log.js';
 import type { Keys, NewKey } from './keys.js';
 import type { Merchant, MerchantChange, Merchants } from './merchants.js';
 
@@ -24,7 +24,7 @@ export type AccountChanges = ReturnType<typeof createAccountChanges>;
 
 export function createAccountChanges({ keys, merchants, endpoints, auditLog }: AccountChangesDeps) {
   return {
-    async createKey(transaction: Transaction, owner: NewKey, actor: string) {
+    async createKey(transaction: Transaction, owner: NewKey, actor: AuditActor) {
       const { merchantId, mode, kind, scope = 'full', label, expiresAt } = owner;
       const created = await keys.create(transaction, owner);
       const after = {
@@ -39,7 +39,12 @@ export function createAccountChanges({ keys, merchants, endpoints, auditLog }: A
     },
 
     /** Repeating it changes nothing. @param owner only a key of this scope. Problem: `not_found`. */
-    async revokeKey(transaction: Transaction, id: string, actor: string, owner?: Scope): Promise<undefined> {
+    async revokeKey(
+      transaction: Transaction,
+      id: string,
+      actor: AuditActor,
+      owner?: Scope,
+    ): Promise<undefined> {
       const { merchant_id, mode, kind, scope, last4, revoked_at } = await keys.revoke(transaction, id, owner);
       if (revoked_at !== null) return;
       await auditLog.record(transaction, {
@@ -52,7 +57,7 @@ export function createAccountChanges({ keys, merchants, endpoints, auditLog }: A
     async changeWebhook(
       transaction: Transaction,
       scope: Scope,
-      actor: string,
+      actor: AuditActor,
       { url, rotateSecret = false }: WebhookChange,
     ): Promise<string | undefined> {
       const audit = (action: AuditAction, before?: AuditFields, after?: AuditFields) =>
@@ -76,7 +81,7 @@ export function createAccountChanges({ keys, merchants, endpoints, auditLog }: A
     },
 
     /** Problems: `validation_error`, `not_found`. */
-    async updateMerchant(transaction: Transaction, id: string, change: MerchantChange, actor: string) {
+    async updateMerchant(transaction: Transaction, id: string, change: MerchantChange, actor: AuditActor) {
       const before = await merchants.retrieve(transaction, id);
       const merchant = await merchants.update(transaction, id, change);
       await auditLog.record(transaction, {

@@ -6,6 +6,7 @@ import { isoTime, type Clock } from '../shared/clock.js';
 import type { Caller, Mode, Person, Scope } from '../shared/scope.js';
 import { checkAuditChain, hashEntry } from './audit-chain.js';
 import { identityOf } from '../db/transaction-context.js';
+import type { PersonalData } from '../db/personal-data.js';
 import * as store from './audit-store.js';
 import type { AuditFilter } from './audit-store.js';
 import type { Reader, Transaction } from '../db/engine.js';
@@ -24,22 +25,28 @@ export type AuditAction =
   | `refund.${'created' | 'approved' | 'cancelled' | 'linked'}`
   | `payout.${'created' | 'settled' | 'failed'}`
   | 'restore.confirmed'
-  | `person.${'invited' | 'link_made' | 'role_changed' | 'removed' | 'signed_out'}`
+  | `person.${'invited' | 'link_made' | 'role_changed' | 'removed' | 'signed_out' | 'erased'}`
   | `session.${'started' | 'ended'}`
   | `passkey.${'added' | 'removed'}`
   | 'console.change'
   | 'customer.erased'
   | 'sandbox.reset';
 
-/** The fields that an entry shows. They must never contain a secret. */
+/** Somebody in the console, with what says who and where that is. */
+type PersonActor = Pick<Person, 'id' | 'role' | 'address' | 'requestId'>;
+
+/** Who makes a change: somebody in the console, or a key, a command or the server by its name. */
+export type AuditActor = string | PersonActor;
+
+/** The fields that an entry shows. They must never contain a secret, nor what says who somebody is. */
 export type AuditFields = Readonly<Record<string, unknown>>;
 
 export interface NewAuditEntry {
   readonly merchantId: string;
   /** Absent for what both modes share. */
   readonly mode?: Mode | undefined;
-  /** From `actorOf` for a key; who runs the command, on the command line. */
-  readonly actor: string;
+  /** From `actorOf` for a caller; who runs the command, on the command line. */
+  readonly actor: AuditActor;
   readonly action: AuditAction;
   /** The id of the record that was changed. */
   readonly subjectId: string;
@@ -49,10 +56,38 @@ export interface NewAuditEntry {
 
 export type AuditEntry = Readonly<ReturnType<typeof view>>;
 
+/** What says who somebody is. It stands beside the log, so that it can be erased. */
+export interface Identity {
+  /** Of the person, or of something of theirs. */
+  readonly id: string;
+  readonly merchantId: string;
+  readonly personId: string;
+  /** An e-mail address, or the name of a passkey. */
+  readonly value: string;
+  /** What an e-mail address is found by. */
+  readonly emailIndex?: string;
+}
+
 export type AuditLog = ReturnType<typeof createAuditLog>;
 
-export function createAuditLog(clock: Clock) {
+export function createAuditLog(clock: Clock, personalData: PersonalData) {
   const done = new WeakSet<object>();
+
+  const remember = (transaction: Transaction, { id, merchantId, personId, value, emailIndex }: Identity) =>
+    store.insertIdentity(
+      transaction,
+      personalData.sealRow('audit_identities', {
+        ...{ id, merchant_id: merchantId, person_id: personId, value, email_index: emailIndex ?? null },
+      }),
+    );
+
+  const named = async (reader: Reader, rows: readonly Row[]): Promise<AuditEntry[]> => {
+    const nameOf = await readNames(reader, personalData, [
+      ...rows.flatMap((row) => idsIn(row.actor)),
+      ...rows.filter(isOfPerson).map((row) => row.subject_id),
+    ]);
+    return rows.map((row) => view({ ...row, actor: describeActor(row.actor, nameOf) }, nameOf));
+  };
 
   /** Adds an entry, in the transaction of the change. It adds none if `before` and `after` are the same. */
   async function record(
@@ -65,12 +100,16 @@ export function createAuditLog(clock: Clock) {
     const fieldsOf = (fields: AuditFields | undefined) =>
       fields && JSON.stringify(Object.fromEntries(Object.entries(fields).filter(([name]) => changed(name))));
     if (before && after && ![...Object.keys(before), ...Object.keys(after)].some(changed)) return;
+    if (typeof actor !== 'string') {
+      const { id: personId, address: value } = actor;
+      await remember(transaction, { id: requestKey(personId, actor.requestId), merchantId, personId, value });
+    }
     const previousHash = await store.lockHead(transaction);
     const row = {
       time: clock.real(),
       merchant_id: merchantId,
       mode: mode ?? null,
-      actor,
+      actor: storedActor(actor),
       action,
       subject_id: subjectId,
       before: fieldsOf(before) ?? null,
@@ -92,52 +131,118 @@ export function createAuditLog(clock: Clock) {
     check: checkAuditChain,
 
     /** Oldest first. */
-    list: async (reader: Reader, filter: AuditFilter) => (await store.listEntries(reader, filter)).map(view),
+    list: async (reader: Reader, filter: AuditFilter) =>
+      named(reader, await store.listEntries(reader, filter)),
+
+    /** The same without what says who somebody is, for the server's own log. */
+    listUnnamed: async (reader: Reader, filter: AuditFilter) =>
+      (await store.listEntries(reader, filter)).map((row) => view(row)),
 
     /** Of a merchant's mode, newest first. */
     async page(reader: Reader, scope: Scope, request: PageRequest): Promise<Page<AuditEntry>> {
       const { rows, total } = await store.pageOfEntries(reader, scope, request);
-      return { rows: rows.map(view), total };
+      return { rows: await named(reader, rows), total };
     },
+
+    /** How the log shows these actors, as `storedActor` wrote them. */
+    async describeActors(reader: Reader, actors: readonly string[]): Promise<ReadonlyMap<string, string>> {
+      const nameOf = await readNames(reader, personalData, actors.flatMap(idsIn));
+      return new Map(actors.map((actor) => [actor, describeActor(actor, nameOf)]));
+    },
+
+    /** Keeps what says who somebody is when it is kept nowhere else. */
+    remember,
+
+    /** Erases all that says who the people were that had an e-mail address. @returns their ids */
+    forget: (transaction: Transaction, merchantId: string, emailIndexes: readonly string[]) =>
+      store.deleteIdentities(transaction, merchantId, emailIndexes),
   };
 }
 
-const view = (row: Selectable<AuditLogTable>) => ({
-  id: row.id,
-  /** Real time. */
-  time: isoTime(row.time),
-  merchantId: row.merchant_id,
-  mode: row.mode,
-  actor: row.actor,
-  action: row.action,
-  subjectId: row.subject_id,
-  /** What changed: only the fields that differ. Null if there was nothing before or after. */
-  before: readFields(row.before),
-  after: readFields(row.after),
-  /** Of the entry and of all before it. */
-  hash: row.hash,
-});
+type Row = Selectable<AuditLogTable>;
+type NameOf = (id: string) => string | undefined;
 
-/** How the log names who made a request: a key, or a person in the console. */
-export function actorOf(caller: Caller): string {
-  if (caller.person) return personActor(caller.person);
+const requestKey = (personId: string, requestId: string): string => `${personId}/${requestId}`;
+
+/** As the log keeps it, and other tables do: without what says who somebody is. */
+export function storedActor(actor: AuditActor): string {
+  return typeof actor === 'string' ? actor : `${actor.role} ${actor.id}, request ${actor.requestId}`;
+}
+
+function readActor(stored: string) {
+  const [, role, id, requestId] =
+    /^(owner|manager|support|accountant) (\S+), request (\S+)$/.exec(stored) ?? [];
+  return role === undefined || id === undefined || requestId === undefined
+    ? undefined
+    : { role, id, requestId };
+}
+
+function idsIn(stored: string): string[] {
+  const actor = readActor(stored);
+  return actor ? [actor.id, requestKey(actor.id, actor.requestId)] : [];
+}
+
+function describeActor(stored: string, nameOf: NameOf): string {
+  const actor = readActor(stored);
+  if (!actor) return stored;
+  const { role, id, requestId } = actor;
+  const address = nameOf(requestKey(id, requestId));
+  const where = address === undefined ? '' : `, from ${address}`;
+  return `${nameOf(id) ?? 'erased person'}, ${role} ${id}${where}, request ${requestId}`;
+}
+
+/** Whether an entry is about a person or a passkey, whose name is not in it. */
+const isOfPerson = ({ action }: Pick<Row, 'action'>): boolean => /^(?:person|passkey)\./.test(action);
+
+/** The e-mail addresses of people, and what is kept beside the log, by ids. */
+async function readNames(
+  reader: Reader,
+  personalData: PersonalData,
+  ids: readonly string[],
+): Promise<NameOf> {
+  const wanted = [...new Set(ids)];
+  const names = new Map<string, string>();
+  for (const row of await store.findIdentities(reader, wanted))
+    names.set(row.id, personalData.openRow('audit_identities', row).value);
+  for (const row of await store.findPeople(reader, wanted))
+    names.set(row.id, personalData.openRow('people', row).email);
+  return (id) => names.get(id);
+}
+
+/** @param nameOf leaves out who somebody is without it */
+function view(row: Row, nameOf?: NameOf) {
+  const subject = isOfPerson(row) ? nameOf?.(row.subject_id) : undefined;
+  const named = (fields: Record<string, unknown> | null, other: unknown) =>
+    fields === null || other !== null || subject === undefined
+      ? fields
+      : { [row.action.startsWith('person') ? 'email' : 'name']: subject, ...fields };
+  return {
+    id: row.id,
+    /** Real time. */
+    time: isoTime(row.time),
+    merchantId: row.merchant_id,
+    mode: row.mode,
+    actor: row.actor,
+    action: row.action,
+    subjectId: row.subject_id,
+    /** What changed: only the fields that differ. Null if there was nothing before or after. */
+    before: named(readFields(row.before), row.after),
+    after: named(readFields(row.after), row.before),
+    /** Of the entry and of all before it. */
+    hash: row.hash,
+  };
+}
+
+/** Who made a request, for the log: a key, or a person in the console. */
+export function actorOf(caller: Caller): AuditActor {
+  if (caller.person) return caller.person;
   const { kind, mode, keyLast4 } = caller;
   return `${kind} key ${kind === 'secret' ? 'sk' : 'pk'}_${mode}_…${keyLast4}`;
 }
 
-/** The same for records of other tables, which never have a person's e-mail address. */
+/** The same for records of other tables, without the request. */
 export function makerOf(caller: Caller): string {
-  return caller.person ? `${caller.person.role} ${caller.person.id}` : actorOf(caller);
-}
-
-export function personActor({
-  id,
-  email,
-  role,
-  address,
-  requestId,
-}: Pick<Person, 'id' | 'email' | 'role' | 'address' | 'requestId'>): string {
-  return `${email}, ${role} ${id}, from ${address}, request ${requestId}`;
+  return caller.person ? `${caller.person.role} ${caller.person.id}` : storedActor(actorOf(caller));
 }
 
 function isSame(one: unknown, other: unknown): boolean {

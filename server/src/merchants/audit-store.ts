@@ -1,6 +1,7 @@
 /** Reads and appends entries of the audit log. The database refuses to change or delete them. */
 import type { Insertable, Selectable } from 'kysely';
-import type { AuditLogTable } from '../db/schema.js';
+import { inChunks } from '../db/chunks.js';
+import type { AuditLogTable, Schema } from '../db/schema.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
 import type { Scope } from '../shared/scope.js';
@@ -29,6 +30,47 @@ export async function readHead(reader: Reader): Promise<string> {
 export async function insertEntry(transaction: Transaction, row: Omit<Insertable<AuditLogTable>, 'id'>) {
   await transaction.insertInto('audit_log').values(row).execute();
   await writeSetting(transaction, headSetting, row.hash);
+}
+
+/** Keeps the first of one id. */
+export async function insertIdentity(
+  transaction: Transaction,
+  row: Schema['audit_identities'],
+): Promise<void> {
+  await transaction
+    .insertInto('audit_identities')
+    .values(row)
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+export const findIdentities = (reader: Reader, ids: readonly string[]) =>
+  inChunks(ids, (chunk) =>
+    reader.selectFrom('audit_identities').select(['id', 'value']).where('id', 'in', chunk).execute(),
+  );
+
+/** Those who are still in a team. */
+export const findPeople = (reader: Reader, ids: readonly string[]) =>
+  inChunks(ids, (chunk) =>
+    reader.selectFrom('people').select(['id', 'email']).where('id', 'in', chunk).execute(),
+  );
+
+/** Deletes all that is known of the people with an e-mail address. @returns their ids */
+export async function deleteIdentities(
+  transaction: Transaction,
+  merchantId: string,
+  emailIndexes: readonly string[],
+): Promise<string[]> {
+  const found = await transaction
+    .selectFrom('audit_identities')
+    .select('person_id')
+    .where('merchant_id', '=', merchantId)
+    .where('email_index', 'in', emailIndexes)
+    .execute();
+  const ids = found.map((row) => row.person_id);
+  if (ids.length > 0)
+    await transaction.deleteFrom('audit_identities').where('person_id', 'in', ids).execute();
+  return ids;
 }
 
 /** Oldest first. By the time, since SQLite would read the whole log for those of the last minute in the order of their ids. */

@@ -54,7 +54,7 @@ export function createRefusalLog(log: Logger, now: () => number = () => performa
 }
 
 interface AuditTrailDeps extends Pick<RoomDeps, 'database' | 'clock' | 'log'> {
-  readonly auditLog: Pick<AuditLog, 'list'>;
+  readonly auditLog: Pick<AuditLog, 'listUnnamed'>;
 }
 
 /** Transactions that run at the same time do not commit in the order of their entries' times. */
@@ -69,7 +69,7 @@ export function createAuditTrail({ database, auditLog, clock, log }: AuditTrailD
   let logged = new Set<number>();
   return async (): Promise<void> => {
     const startedAt = clock.real();
-    const entries = await auditLog.list(database.reader, { from });
+    const entries = await auditLog.listUnnamed(database.reader, { from });
     for (const { id, action, actor, subjectId, merchantId, mode, hash } of entries) {
       if (!logged.has(id)) log.info({ action, actor, subjectId, merchantId, mode, hash }, 'Audit');
     }

@@ -2,7 +2,6 @@
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
 import type { Transaction } from '../db/engine.js';
 import type { PasskeyTable, PersonTable } from '../db/schema.js';
-import { personActor } from '../merchants/audit-log.js';
 import type { Merchants } from '../merchants/merchants.js';
 import { isoTime } from '../shared/clock.js';
 import { invalidField, invalidState, notFound, Problem } from '../shared/problem.js';
@@ -89,9 +88,9 @@ export function createPasskeys(deps: PasskeysDeps) {
         last_used_at: null,
       };
       await store.insertPasskey(transaction, row);
+      await auditLog.remember(transaction, { id: row.id, merchantId, personId: person.id, value: name });
       await auditLog.record(transaction, {
-        ...{ merchantId, actor: personActor(person), action: 'passkey.added', subjectId: row.id },
-        after: { name },
+        ...{ merchantId, actor: person, action: 'passkey.added', subjectId: row.id, after: {} },
       });
       return view(row);
     },
@@ -104,9 +103,10 @@ export function createPasskeys(deps: PasskeysDeps) {
     ): Promise<undefined> {
       const name = await store.deletePasskey(transaction, person.id, id);
       if (name === undefined) throw notFound('passkey');
+      // Of a passkey from before names stood beside the log.
+      await auditLog.remember(transaction, { id, merchantId, personId: person.id, value: name });
       await auditLog.record(transaction, {
-        ...{ merchantId, actor: personActor(person), action: 'passkey.removed', subjectId: id },
-        before: { name },
+        ...{ merchantId, actor: person, action: 'passkey.removed', subjectId: id, before: {} },
       });
     },
 

@@ -2,9 +2,9 @@
 import type { ConsoleSession, Role } from 'crypto-checkout/contract';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { PersonTable } from '../db/schema.js';
-import { personActor } from '../merchants/audit-log.js';
+import type { AuditActor } from '../merchants/audit-log.js';
 import { isoTime } from '../shared/clock.js';
-import { invalidState, orNotFound, Problem } from '../shared/problem.js';
+import { invalidState, notFound, orNotFound, Problem } from '../shared/problem.js';
 import { permissionsOf } from '../shared/permissions.js';
 import type { PersonCaller } from '../shared/scope.js';
 import { newToken, tokenDigest } from '../shared/token.js';
@@ -116,7 +116,7 @@ export function createPeople(deps: PasskeysDeps) {
    * Adds somebody to a merchant's team, with a link to sign in. Somebody who is there in this role gets a new link.
    * Problem: `invalid_state`.
    */
-  async function invite(transaction: Transaction, given: NewPerson, actor: string) {
+  async function invite(transaction: Transaction, given: NewPerson, actor: AuditActor) {
     const { merchantId, role } = given;
     const email = given.email.trim().toLowerCase();
     const people = await lockTeam(transaction, merchantId);
@@ -139,7 +139,7 @@ export function createPeople(deps: PasskeysDeps) {
     await auditLog.record(transaction, {
       ...{ merchantId, actor, subjectId: person.id },
       action: known ? 'person.link_made' : 'person.invited',
-      after: { email, role },
+      after: { role },
     });
     return { ...(await memberOf(transaction, person)), ...link };
   }
@@ -159,7 +159,13 @@ export function createPeople(deps: PasskeysDeps) {
     },
 
     /** Problems: `not_found`, `invalid_state` for the last owner. */
-    async changeRole(transaction: Transaction, merchantId: string, id: string, role: Role, actor: string) {
+    async changeRole(
+      transaction: Transaction,
+      merchantId: string,
+      id: string,
+      role: Role,
+      actor: AuditActor,
+    ) {
       const { person, isOnlyOwner } = await lockPerson(transaction, merchantId, id);
       if (person.role !== role) {
         if (isOnlyOwner) throw invalidState('Nobody else is an owner. Make somebody else an owner first');
@@ -178,18 +184,39 @@ export function createPeople(deps: PasskeysDeps) {
       transaction: Transaction,
       merchantId: string,
       id: string,
-      actor: string,
+      actor: AuditActor,
       canBeLast = false,
     ): Promise<undefined> {
       const { person, isOnlyOwner } = await lockPerson(transaction, merchantId, id);
       if (isOnlyOwner && !canBeLast) {
         throw invalidState('Nobody else is an owner. Make somebody else an owner first');
       }
-      const { email, role } = person;
+      const { email, email_index: emailIndex, role } = person;
+      await auditLog.remember(transaction, { id, merchantId, personId: id, value: email, emailIndex });
       await store.deletePerson(transaction, id);
       await auditLog.record(transaction, {
-        ...{ merchantId, actor, action: 'person.removed', subjectId: id, before: { email, role } },
+        ...{ merchantId, actor, action: 'person.removed', subjectId: id, before: { role } },
       });
+    },
+
+    /**
+     * Erases what says who the people were that had an e-mail address and are no longer in the team: the audit log then shows their ids
+     * alone. Problems: `not_found`, `invalid_state`.
+     */
+    async erase(
+      transaction: Transaction,
+      merchantId: string,
+      email: string,
+      actor: AuditActor,
+    ): Promise<{ people: number }> {
+      const indexes = personalData.colleagueIndexes(merchantId, email.trim().toLowerCase());
+      if (await store.findByEmail(transaction, merchantId, indexes))
+        throw invalidState('This person is in the team. Remove them first');
+      const ids = await auditLog.forget(transaction, merchantId, indexes);
+      if (ids.length === 0) throw notFound('person');
+      for (const subjectId of ids)
+        await auditLog.record(transaction, { merchantId, actor, action: 'person.erased', subjectId });
+      return { people: ids.length };
     },
 
     /** Ends all sessions of somebody, and the link that was not used yet. Problem: `not_found`. */
@@ -197,7 +224,7 @@ export function createPeople(deps: PasskeysDeps) {
       transaction: Transaction,
       merchantId: string,
       id: string,
-      actor: string,
+      actor: AuditActor,
     ): Promise<undefined> {
       await lockPerson(transaction, merchantId, id);
       const ended = await sessions.endAll(transaction, id);
@@ -237,7 +264,7 @@ export function createPeople(deps: PasskeysDeps) {
       if (isEverywhere) await sessions.endAll(transaction, person.id);
       else await sessions.end(transaction, person.id, person.sessionId);
       await auditLog.record(transaction, {
-        ...{ merchantId, actor: personActor(person), action: 'session.ended', subjectId: person.sessionId },
+        ...{ merchantId, actor: person, action: 'session.ended', subjectId: person.sessionId },
         after: { everywhere: isEverywhere },
       });
     },
@@ -250,7 +277,7 @@ export function createPeople(deps: PasskeysDeps) {
     ): Promise<undefined> {
       await sessions.end(transaction, person.id, sessionId);
       await auditLog.record(transaction, {
-        ...{ merchantId, actor: personActor(person), action: 'session.ended', subjectId: sessionId },
+        ...{ merchantId, actor: person, action: 'session.ended', subjectId: sessionId },
       });
     },
 

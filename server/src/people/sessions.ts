@@ -1,5 +1,5 @@
 /** Sessions of the console: how they begin, whom they name, and how they end. */
-import { personActor, type AuditLog } from '../merchants/audit-log.js';
+import type { AuditLog } from '../merchants/audit-log.js';
 import type { PersonalData } from '../db/personal-data.js';
 import type { RoomDeps } from '../db/room-deps.js';
 import type { Transaction } from '../db/engine.js';
@@ -90,7 +90,7 @@ export function createSessions({ database, clock, newId, auditLog, personalData 
           ...{ provedAt: now, expiresAt: session.expires_at },
         },
       };
-      const actor = personActor({ ...signedIn.person, ...visitor });
+      const actor = { ...signedIn.person, ...visitor };
       await auditLog.record(transaction, {
         ...{ merchantId, actor, action: 'session.started', subjectId: session.id },
         after: { by: signedInBy },

@@ -1,4 +1,5 @@
 /** Makes a version of a PSBT with a higher fee, to be signed in its place (BIP-125). */
+import type { AuditActor } from '../merchants/audit-log.js';
 import { changeScript } from './build.js';
 import { feeOf } from './sizes.js';
 import { invalidState } from '../shared/problem.js';
@@ -16,7 +17,7 @@ export async function bump(
   deps: PsbtDeps,
   id: string,
   feeRate: string,
-  actor: string,
+  actor: AuditActor,
   signal: AbortSignal,
 ): Promise<StoredPsbt> {
   const { database, auditLog } = deps;

@@ -1,4 +1,5 @@
 /** Makes one PSBT of the transfers that wait, and reserves them and the coins. */
+import type { AuditActor } from '../merchants/audit-log.js';
 import { takeIndexes } from '../addresses/address-pool.js';
 import type { DepositKeyRecord } from '../addresses/deposit-keys.js';
 import type { Reader, Transaction } from '../db/engine.js';
@@ -35,7 +36,7 @@ export interface ExportRequest extends AccountNames {
   /** Only these transfers; undefined for all that wait. */
   readonly transferIds: readonly string[] | undefined;
   /** For the audit log. */
-  readonly actor: string;
+  readonly actor: AuditActor;
 }
 
 export interface Exported {

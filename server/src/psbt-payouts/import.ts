@@ -1,4 +1,5 @@
 /** Takes a signed PSBT or transaction back: checks it against what was exported, stores it, and broadcasts it. */
+import type { AuditActor } from '../merchants/audit-log.js';
 import { finalize, findDifference, outpointsOf, readReturned, Refused } from './check.js';
 import type { PsbtTable } from '../db/schema.js';
 import { errorMessage } from '../shared/error-message.js';
@@ -12,7 +13,7 @@ export async function importSigned(
   deps: PsbtDeps,
   file: Uint8Array,
   within: Within,
-  actor: string,
+  actor: AuditActor,
   signal: AbortSignal,
 ) {
   const { database, auditLog } = deps;

@@ -2,6 +2,7 @@
  * Payouts by PSBT: the transfers of a merchant that wait become one transaction, which the merchant's own wallet signs. The
  * server chooses the coins and watches the network, and cannot sign.
  */
+import type { AuditActor } from '../merchants/audit-log.js';
 import type { UtxoNode } from '../chains/bitcoin/utxo-node.js';
 import { chunksOf } from '../db/chunks.js';
 import type { Reader } from '../db/engine.js';
@@ -41,7 +42,7 @@ export function createPsbtPayouts(deps: PsbtDeps) {
   async function discard(
     id: string,
     within: Within,
-    actor: string,
+    actor: AuditActor,
     signal: AbortSignal,
   ): Promise<StoredPsbt> {
     let psbt = await retrieve(id, within);
@@ -91,7 +92,7 @@ export function createPsbtPayouts(deps: PsbtDeps) {
      * A version with a higher fee, to be signed in its place (BIP-125). Same problems.
      * @param feeRate satoshis per virtual byte
      */
-    async bump(id: string, feeRate: string, within: Within, actor: string, signal: AbortSignal) {
+    async bump(id: string, feeRate: string, within: Within, actor: AuditActor, signal: AbortSignal) {
       await retrieve(id, within);
       return bump(deps, id, feeRate, actor, signal);
     },
@@ -100,7 +101,7 @@ export function createPsbtPayouts(deps: PsbtDeps) {
      * Checks a signed PSBT or transaction against what was exported, stores it, and broadcasts it. Problem: `invalid_state`
      * with a sentence that names the difference. Importing the same again broadcasts it again.
      */
-    importSigned: (file: Uint8Array, within: Within, actor: string, signal: AbortSignal) =>
+    importSigned: (file: Uint8Array, within: Within, actor: AuditActor, signal: AbortSignal) =>
       importSigned(deps, file, within, actor, signal),
     discard,
     retrieve,

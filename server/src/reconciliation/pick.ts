@@ -111,24 +111,35 @@ export type GivenAddress = Awaited<ReturnType<typeof pickRound>>[number];
 
 /**
  * The next addresses of the round, of all networks that write addresses alike: coins can be sent on
- * the wrong one.
+ * the wrong one. Network by network and by the whole key of the index: both engines would rather go through the addresses of all
+ * networks in the order that is asked for.
  */
-export function pickRound(
+export async function pickRound(
   { reader }: Database,
   mode: Mode,
   networks: readonly string[],
   after: number,
   most: number,
 ) {
-  return reader
-    .selectFrom('addresses')
-    .select(['sequence', 'address'])
-    .where('sequence', '>', after)
-    .where('mode', '=', mode)
-    .where('network', 'in', networks)
-    .orderBy('sequence')
-    .limit(most)
-    .execute();
+  const rows = await Promise.all(
+    networks.map(async (network) => {
+      const next = await reader
+        .selectFrom('addresses')
+        .select(['mode', 'network', 'sequence', 'address'])
+        .where((e) => e(e.refTuple('mode', 'network', 'sequence'), '>', e.tuple(mode, network, after)))
+        .orderBy('mode')
+        .orderBy('network')
+        .orderBy('sequence')
+        .limit(most)
+        .execute();
+      return next.filter((row) => row.mode === mode && row.network === network);
+    }),
+  );
+  return rows
+    .flat()
+    .sort((a, b) => a.sequence - b.sequence)
+    .slice(0, most)
+    .map(({ sequence, address }) => ({ sequence, address }));
 }
 
 export async function lastSequence({ reader }: Database): Promise<number> {

@@ -2,7 +2,7 @@
 import { toUnits, type Api, type Input } from 'crypto-checkout/contract';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { PaymentTable, RefundTable, TransferTable } from '../db/schema.js';
-import type { AuditAction } from '../merchants/audit-log.js';
+import { storedActor, type AuditAction, type AuditActor } from '../merchants/audit-log.js';
 import { parseAmount } from '../money/amounts.js';
 import type { Currency } from '../money/currency-list.js';
 import { parseFraction, reduced, writeFraction, type Fraction } from '../money/fractions.js';
@@ -86,7 +86,7 @@ export function createRefunds(deps: RefundsDeps) {
     );
   }
 
-  async function audit(transaction: Transaction, row: RefundTable, action: AuditAction, actor: string) {
+  async function audit(transaction: Transaction, row: RefundTable, action: AuditAction, actor: AuditActor) {
     await auditLog.record(transaction, {
       ...scopeOf(row),
       ...{ actor, action, subjectId: row.id, after: auditFields(row) },
@@ -101,7 +101,13 @@ export function createRefunds(deps: RefundsDeps) {
      * `insufficient_balance`, `balance_suspended`, `rate_unavailable`.
      * @param maker who makes it, without an e-mail address: it is kept with the refund
      */
-    async create(transaction: Transaction, scope: Scope, request: NewRefund, actor: string, maker = actor) {
+    async create(
+      transaction: Transaction,
+      scope: Scope,
+      request: NewRefund,
+      actor: AuditActor,
+      maker = storedActor(actor),
+    ) {
       const payment = await payments.lock(transaction, request.paymentId);
       if (!isWithin(payment, scope)) throw notFound('payment');
       const { currency, network, amount, fee, rate, share, withFee } = await price(
@@ -166,7 +172,7 @@ export function createRefunds(deps: RefundsDeps) {
      * `validation_error` for the daily limit.
      * @param seen the address that the approver has seen
      */
-    async approve(transaction: Transaction, scope: Scope, id: string, actor: string, seen?: string) {
+    async approve(transaction: Transaction, scope: Scope, id: string, actor: AuditActor, seen?: string) {
       const locked = await changes.lock(transaction, id, scope);
       const { row, payment } = await approval.approve(transaction, locked, seen);
       if (row.status !== locked.row.status) await audit(transaction, row, 'refund.approved', actor);
@@ -174,7 +180,7 @@ export function createRefunds(deps: RefundsDeps) {
     },
 
     /** Repeating it changes nothing. Problems: `not_found`, `invalid_state`. */
-    async cancel(transaction: Transaction, scope: Scope, id: string, actor: string): Promise<Refund> {
+    async cancel(transaction: Transaction, scope: Scope, id: string, actor: AuditActor): Promise<Refund> {
       const locked = await changes.lock(transaction, id, scope);
       if (locked.row.status === 'cancelled') return view(locked.row, locked.payment);
       const { row, payment } = await changes.apply(transaction, locked, 'cancel');
@@ -183,7 +189,7 @@ export function createRefunds(deps: RefundsDeps) {
     },
 
     /** Problems: `not_found`, `invalid_state`. */
-    async link(transaction: Transaction, scope: Scope, id: string, actor: string): Promise<LinkedRefund> {
+    async link(transaction: Transaction, scope: Scope, id: string, actor: AuditActor): Promise<LinkedRefund> {
       const { row, payment } = await changes.lock(transaction, id, scope);
       const now = clock.now(scope);
       const isOver = row.status === 'awaiting_address' && row.expires_at <= now;

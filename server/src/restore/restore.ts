@@ -10,7 +10,7 @@ import type { RoomDeps } from '../db/room-deps.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import { afterCommit } from '../db/transaction-context.js';
 import type { TransferTable } from '../db/schema.js';
-import type { AuditLog } from '../merchants/audit-log.js';
+import type { AuditActor, AuditLog } from '../merchants/audit-log.js';
 import type { Figure } from '../shared/feature.js';
 import { invalidState } from '../shared/problem.js';
 import type { Marker, Progress } from './marker.js';
@@ -30,7 +30,7 @@ export interface RestoreDeps extends RoomDeps {
   readonly hold: (
     transaction: Transaction,
     transfers: readonly TransferTable[],
-    actor: string,
+    actor: AuditActor,
   ) => Promise<void>;
   readonly log: Logger;
 }
@@ -170,7 +170,7 @@ export function createRestore(deps: RestoreDeps) {
     };
   }
 
-  async function apply(transaction: Transaction, plan: RestorePlan, actor: string): Promise<void> {
+  async function apply(transaction: Transaction, plan: RestorePlan, actor: AuditActor): Promise<void> {
     const { suspicion, skips, treasuries, held } = plan;
     for (const { key, to } of skips) await raiseIndex(transaction, key.sourceId, to);
     // Those of keys that were set since the backup too: they may be set again.
@@ -210,7 +210,7 @@ export function createRestore(deps: RestoreDeps) {
     },
 
     /** Problem: `invalid_state` if nothing is suspected. */
-    async confirm(spare: number | undefined, actor: string): Promise<RestorePlan> {
+    async confirm(spare: number | undefined, actor: AuditActor): Promise<RestorePlan> {
       await look();
       const plan = await database.write(async (transaction) => {
         const suspicion = await store.lockSuspicion(transaction);

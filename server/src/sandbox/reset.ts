@@ -13,7 +13,7 @@ import type { Transaction } from '../db/engine.js';
 import { forUpdate } from '../db/locks.js';
 import { debitAccounts } from '../ledger/ledger.js';
 import type { Schema } from '../db/schema.js';
-import type { AuditLog } from '../merchants/audit-log.js';
+import type { AuditActor, AuditLog } from '../merchants/audit-log.js';
 import type { TestClock } from '../chains/simulated/test-clock.js';
 
 /** How many rows were deleted, by table. */
@@ -23,7 +23,7 @@ const batchSize = 200;
 
 /** @returns wipes a merchant's test data, by whom the audit log says, and puts its test clock back to real time */
 export function createSandboxReset(database: Database, clock: TestClock, auditLog: AuditLog) {
-  return async (merchantId: string, actor: string): Promise<Deleted> => {
+  return async (merchantId: string, actor: AuditActor): Promise<Deleted> => {
     const deleted: Record<string, number> = {};
     const count = (table: string, rows: number) => {
       deleted[table] = (deleted[table] ?? 0) + rows;
@@ -55,6 +55,7 @@ export function createSandboxReset(database: Database, clock: TestClock, auditLo
       await erase('quarantine', 'id', inOwn('payment_id', 'payments'));
       await erase('quarantine', 'id', toOwnWallets(merchantId));
       await erase('sweeps', 'tx_hash', own);
+      await erase('unswept_forwarders', 'address', own);
       await erase('treasury_payments', 'tx_hash', inOwn('transfer_id', 'transfers'));
       await erase('transfer_exports', 'transfer_id', inOwn('transfer_id', 'transfers'));
       await erase('treasury_fees', 'tx_hash', own);

@@ -2,6 +2,7 @@
  * Exported transfers that a page hands to a wallet in the browser. What was handed over is marked before the wallet is asked: it
  * may be sent from then on, whatever becomes of the page, and no page hands it over twice.
  */
+import type { AuditActor } from '../merchants/audit-log.js';
 import type { Input, PayoutsApi } from 'crypto-checkout/contract';
 import type { TransferTable } from '../db/schema.js';
 import { NodesUnavailable } from '../rpc/node-error.js';
@@ -67,7 +68,7 @@ export function createHandOver(deps: TreasuryContext) {
     async handOver(
       { merchantId, mode }: Scope,
       { exportId, transfers, from }: HandOver,
-      actor: string,
+      actor: AuditActor,
       signal: AbortSignal,
     ): Promise<void> {
       const { reader } = database;
@@ -118,7 +119,7 @@ export function createHandOver(deps: TreasuryContext) {
     async keepAnswer(
       scope: Scope,
       { exportId, transfers, answer }: WalletAnswer,
-      actor: string,
+      actor: AuditActor,
       signal: AbortSignal,
     ): Promise<void> {
       const { reader } = database;

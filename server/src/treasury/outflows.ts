@@ -1,5 +1,6 @@
 /** Money that has left treasuries, and that no transfer explains: it is told until somebody says what it was for. */
 import type { TreasuryPaymentTable } from '../db/schema.js';
+import { storedActor, type AuditActor } from '../merchants/audit-log.js';
 import { isoTime } from '../shared/clock.js';
 import { invalidField, orNotFound } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
@@ -32,14 +33,14 @@ export function createOutflows(deps: TreasuryContext) {
     async explain(
       { merchantId, mode }: Scope,
       { network, txHash: given, note }: Readonly<Record<'network' | 'txHash' | 'note', string>>,
-      actor: string,
+      actor: AuditActor,
     ): Promise<number> {
       if (!networkAt(deps, { mode, network })) throw invalidField('network', 'Must be an EVM network');
       const txHash = `0x${given.toLowerCase().replace(/^0x/, '')}`;
       return database.write(async (transaction) => {
         const { treasuriesOf } = await readOwners(deps, transaction, mode);
         const treasuries = treasuriesOf(merchantId);
-        const said = { note, noted_by: actor, noted_at: clock.real() };
+        const said = { note, noted_by: storedActor(actor), noted_at: clock.real() };
         const rows =
           treasuries.length === 0
             ? []

@@ -2,6 +2,7 @@
  * Exports of the transfers that a merchant's wallet pays on EVM networks. What is exported is reserved: the wallet may send it at
  * any time, so it is not exported again and cannot fail, until it is settled or released.
  */
+import { storedActor, type AuditActor } from '../merchants/audit-log.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { TransferExportTable, TransferTable } from '../db/schema.js';
 import { isoTime } from '../shared/clock.js';
@@ -38,9 +39,14 @@ export const hold = (
   { newId, clock }: TreasuryContext,
   transaction: Transaction,
   transfers: readonly TransferTable[],
-  actor: string,
+  actor: AuditActor,
 ): Promise<void> =>
-  store.insertExports(transaction, { id: newId(), actor, created_at: clock.real() }, transfers, new Map());
+  store.insertExports(
+    transaction,
+    { id: newId(), actor: storedActor(actor), created_at: clock.real() },
+    transfers,
+    new Map(),
+  );
 
 /** Problem: `invalid_state` if one of the transfers must not be paid now. @param exportId of theirs, if they are in one */
 export async function ensureDue(
@@ -65,7 +71,8 @@ export function createPayoutExports(deps: TreasuryContext) {
 
   async function reserve(
     on: EvmConnected,
-    made: Pick<TransferExportTable, 'id' | 'actor' | 'created_at'>,
+    made: Pick<TransferExportTable, 'id' | 'created_at'>,
+    actor: AuditActor,
     transfers: readonly TransferTable[],
     payers: ReadonlyMap<string, store.Payer>,
   ): Promise<void> {
@@ -89,10 +96,10 @@ export function createPayoutExports(deps: TreasuryContext) {
         );
       }
       await ensureDue(deps, transaction, transfers);
-      await store.insertExports(transaction, made, transfers, payers);
+      await store.insertExports(transaction, { ...made, actor: storedActor(actor) }, transfers, payers);
       for (const [merchantId, own] of groupBy(transfers, (row) => row.merchant_id)) {
         await auditLog.record(transaction, {
-          ...{ merchantId, mode, actor: made.actor, action: 'transfer.exported', subjectId: made.id },
+          ...{ merchantId, mode, actor, action: 'transfer.exported', subjectId: made.id },
           after: { network, transfers: own.map(({ id }) => id) },
         });
       }
@@ -165,7 +172,7 @@ export function createPayoutExports(deps: TreasuryContext) {
     async create(
       on: EvmConnected,
       merchantId: string | undefined,
-      actor: string,
+      actor: AuditActor,
       signal: AbortSignal,
     ): Promise<PayoutExport> {
       const { reader } = database;
@@ -179,7 +186,7 @@ export function createPayoutExports(deps: TreasuryContext) {
       const written = writePayouts(on, { id, createdAt }, free, currencies);
       if (id !== undefined) {
         const payers = await payersOf(on, free, signal);
-        await reserve(on, { id, actor, created_at: createdAt }, free, payers);
+        await reserve(on, { id, created_at: createdAt }, actor, free, payers);
       }
       return { id, leftOut, held, ...written };
     },
@@ -238,11 +245,19 @@ export function createPayoutExports(deps: TreasuryContext) {
     /** Transfers of live mode that wait for a wallet, older than a time, and are in no export or PSBT. */
     unheld: store.unheldBefore,
 
-    hold: (transaction: Transaction, transfers: readonly TransferTable[], actor: string) =>
+    hold: (transaction: Transaction, transfers: readonly TransferTable[], actor: AuditActor) =>
       hold(deps, transaction, transfers, actor),
 
     /** What waits and is reserved, oldest export first. */
-    list: (scope: Within): Promise<ReservedTransfer[]> => store.reservedTransfers(database.reader, scope),
+    async list(scope: Within): Promise<ReservedTransfer[]> {
+      const { reader } = database;
+      const rows = await store.reservedTransfers(reader, scope);
+      const described = await auditLog.describeActors(
+        reader,
+        rows.map((row) => row.exported_by),
+      );
+      return rows.map((row) => ({ ...row, exported_by: described.get(row.exported_by) ?? row.exported_by }));
+    },
 
     /** What waits and is not reserved, by network, and how the wallet gets it: by an export of calls, as a PSBT, or by hand. */
     async waiting(scope: Scope) {
@@ -284,7 +299,7 @@ export function createPayoutExports(deps: TreasuryContext) {
     async release(
       transfers: readonly Releasable[],
       why: ReleaseReason,
-      actor: string,
+      actor: AuditActor,
       signal: AbortSignal,
     ): Promise<void> {
       const nonce = 'nonce' in why ? why.nonce : null;
@@ -319,7 +334,7 @@ export function createPayoutExports(deps: TreasuryContext) {
           await store.releaseExports(transaction, [transfer.id], now, nonce);
           const { treasuriesOf } = await readOwners(deps, transaction, transfer.mode);
           const note = 'decision' in why ? why.decision : `The nonce ${why.nonce} is used up`;
-          const said = { note, noted_by: actor, noted_at: now };
+          const said = { note, noted_by: storedActor(actor), noted_at: now };
           await noteUnclear(transaction, transfer, treasuriesOf(transfer.merchant_id), said);
           await auditLog.record(transaction, {
             ...{ merchantId: transfer.merchant_id, mode: transfer.mode, actor },

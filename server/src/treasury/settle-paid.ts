@@ -113,7 +113,8 @@ export function createPaymentSettler(deps: TreasuryContext) {
     signal: AbortSignal,
   ) {
     for (const pair of pairs) {
-      if (await isConfirmed(on, owners, pair.transfer, pair.payment, recent, signal)) await settleOne(on, pair);
+      if (await isConfirmed(on, owners, pair.transfer, pair.payment, recent, signal))
+        await settleOne(on, pair);
     }
   }
 

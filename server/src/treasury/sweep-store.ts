@@ -2,7 +2,7 @@
 import { statusOf } from 'crypto-checkout/contract';
 import type { DepositKeyRecord } from '../addresses/deposit-keys.js';
 import { forwarderSources } from '../addresses/owners.js';
-import { sumUnits } from '../db/units.js';
+import { readUnswept } from '../addresses/unswept.js';
 import { inChunks } from '../db/chunks.js';
 import type { Reader } from '../db/engine.js';
 import type { Network } from '../chains/networks.js';
@@ -36,46 +36,15 @@ export async function readForwarders(
   const merchants = [...new Set(treasuries.map(({ merchantId }) => merchantId))];
   const rows = everything
     ? await inChunks(sources, (chunk) => forwarders.where('addresses.source_id', 'in', chunk).execute())
-    : await inChunks(await readFilled(reader, merchants, network), (chunk) =>
-        forwarders.where('addresses.address', 'in', chunk).execute(),
+    : await inChunks(
+        await readUnswept(reader, { mode: network.mode, network: network.code }, merchants),
+        (chunk) => forwarders.where('addresses.address', 'in', chunk).execute(),
       );
   return rows.map(({ state, current, ...row }) => ({
     ...row,
     /** Whether its payment can still get money: then nothing is deployed there yet, so that every wallet can pay it. */
     isOpen: current === row.address && state !== null && statusOf(state) === 'in progress',
   }));
-}
-
-/** The addresses of merchants that have received more of some currency than was swept. */
-async function readFilled(
-  reader: Reader,
-  merchants: readonly string[],
-  { mode, code: network }: Pick<Network, 'mode' | 'code'>,
-): Promise<string[]> {
-  const received = await inChunks(merchants, (chunk) =>
-    reader
-      .selectFrom('receipts')
-      .where((e) => e.and({ mode, network }))
-      .where('merchant_id', 'in', chunk)
-      .where('status', 'in', ['seen', 'confirmed'])
-      .groupBy(['address', 'currency'])
-      .select(['address', 'currency', sumUnits(reader, 'amount').as('units')])
-      .execute(),
-  );
-  const swept = await inChunks(merchants, (chunk) =>
-    reader
-      .selectFrom('sweeps')
-      .where((e) => e.and({ mode, network, is_reversed: 0 }))
-      .where('merchant_id', 'in', chunk)
-      .groupBy(['address', 'currency'])
-      .select(['address', 'currency', sumUnits(reader, 'amount').as('units')])
-      .execute(),
-  );
-  const left = new Map(swept.map((row) => [`${row.address}/${row.currency}`, BigInt(row.units)]));
-  const filled = received.filter(
-    ({ address, currency, units }) => BigInt(units) > (left.get(`${address}/${currency}`) ?? 0n),
-  );
-  return [...new Set(filled.map(({ address }) => address))];
 }
 
 /** Which of these transactions the books have as sweeps of a merchant. */

@@ -2,7 +2,7 @@
 import type { Input, SweepsApi } from 'crypto-checkout/contract';
 import { coinOf } from '../chains/assets.js';
 import type { Reader } from '../db/engine.js';
-import type { AuditEntry, AuditFields } from '../merchants/audit-log.js';
+import type { AuditActor, AuditEntry, AuditFields } from '../merchants/audit-log.js';
 import { invalidField } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
 import type { EvmConnected, TreasuryContext } from './context.js';
@@ -77,7 +77,7 @@ export function createSweeps(deps: TreasuryContext) {
     async keepAnswer(
       scope: Scope,
       given: Input<SweepsApi['sweeps']['keepAnswer']>['body'],
-      actor: string,
+      actor: AuditActor,
     ): Promise<void> {
       const { network } = given;
       await networkOf(scope, network);

@@ -1,5 +1,6 @@
 /** Books what happened at treasuries in blocks that were read: sweeps, payments that may settle transfers, and gas. */
 import { forwarderMerchants } from '../addresses/owners.js';
+import { clearSwept, markUnswept } from '../addresses/unswept.js';
 import { assetAt, coinOf, fromChain } from '../chains/assets.js';
 import type { NetworkRef } from '../chains/chain.js';
 import type { Transaction } from '../db/engine.js';
@@ -79,23 +80,31 @@ async function bookSweeps(
   const placeInBlock = (row: SweepTable) => `${row.tx_hash}/${row.log_index}/${row.block_hash}`;
   const found = swept.flatMap((log) => sweepRow(watched, log, merchants) ?? []);
   const present = new Set(found.map(placeInBlock));
-  for (const row of await store.sweepsFrom(transaction, place, from, to)) {
-    if (row.is_reversed === 1 || present.has(placeInBlock(row))) continue;
+  const booked = (await store.sweepsFrom(transaction, place, from, to)).filter(
+    (row) => row.is_reversed === 0,
+  );
+  const known = new Set(booked.map(placeInBlock));
+  const lost = booked.filter((row) => !present.has(placeInBlock(row)));
+  const changed = [...lost, ...found.filter((row) => !known.has(placeInBlock(row)))];
+  if (changed.length === 0) return;
+  await markUnswept(transaction, changed);
+  for (const row of lost) {
     await post(deps, transaction, row, 'unsweep');
     await store.writeSweep(transaction, { ...row, is_reversed: 1, reversals: row.reversals + 1 });
     await takeBackGas(deps, transaction, row, row.tx_hash);
   }
   for (const row of found) {
-    const known = await store.findSweep(transaction, row);
-    if (known?.is_reversed === 0) continue;
+    const before = await store.findSweep(transaction, row);
+    if (before?.is_reversed === 0) continue;
     // The same transaction can sweep something else once it is in another block.
     const amount = (await unitsOf(transaction, watched, row)).toString();
-    const added = { ...row, amount, reversals: known?.reversals ?? 0 };
+    const added = { ...row, amount, reversals: before?.reversals ?? 0 };
     await store.writeSweep(transaction, added);
     await post(deps, transaction, added, 'sweep');
     const gas = gasPaidBy(watched, fees.get(row.tx_hash), owners.treasuriesOf(row.merchant_id));
     await bookGas(deps, transaction, watched, row.tx_hash, row.merchant_id, gas);
   }
+  await clearSwept(transaction, place, [...new Set(changed.map(({ address }) => address))]);
 }
 
 function sweepRow(

@@ -7,6 +7,7 @@
  * logs of the last blocks are read again at each pass: what a node left out is found, and what was posted for a block that was
  * dropped all the same is taken back, once. So is the settlement of a transfer.
  */
+import { clearNeedless } from '../addresses/unswept.js';
 import { coinOf } from '../chains/assets.js';
 import { readCursor as readScan, readScannedBlocks } from '../scanning/cursors.js';
 import { finalHeight } from '../scanning/finality.js';
@@ -36,6 +37,8 @@ const mostCoinBlocks = 100;
 export function createTreasuryWatcher(deps: TreasuryContext) {
   const { database } = deps;
   const settlePaid = createPaymentSettler(deps);
+  /** The networks whose marks of unswept addresses were looked through since the start. */
+  const cleared = new Set<EvmConnected>();
 
   async function advanceNetwork(
     watched: EvmConnected,
@@ -45,6 +48,10 @@ export function createTreasuryWatcher(deps: TreasuryContext) {
     const place = placeOf(watched);
     const owners = await readOwners(deps, database.reader, place.mode);
     if (owners.treasuries.length === 0) return;
+    if (!cleared.has(watched)) {
+      await clearNeedless(database, place);
+      cleared.add(watched);
+    }
     for (;;) {
       const scan = await readScan(database.reader, place);
       if (!scan) return;

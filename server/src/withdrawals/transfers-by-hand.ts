@@ -3,7 +3,7 @@ import type { ConnectedNetwork } from '../chains/connect.js';
 import type { Database } from '../db/database.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { TransferTable } from '../db/schema.js';
-import type { AuditAction, AuditFields, AuditLog } from '../merchants/audit-log.js';
+import type { AuditActor, AuditAction, AuditFields, AuditLog } from '../merchants/audit-log.js';
 import { parseAmount } from '../money/amounts.js';
 import type { Currencies } from '../money/currencies.js';
 import type { Clock } from '../shared/clock.js';
@@ -51,7 +51,7 @@ export function createTransfersByHand(deps: TransfersByHandDeps) {
   /** Repeating a change records nothing. @param remarks what the log says about the change itself */
   function change(
     id: string,
-    actor: string,
+    actor: AuditActor,
     action: AuditAction,
     work: (transaction: Transaction) => Promise<TransferTable>,
     remarks: AuditFields = {},
@@ -74,7 +74,7 @@ export function createTransfersByHand(deps: TransfersByHandDeps) {
      * fee that was wrong. Problems: `not_found`, `validation_error`, `invalid_state`.
      * @throws if no node answers
      */
-    async settle(paid: PaidByHand, actor: string, signal: AbortSignal): Promise<TransferTable> {
+    async settle(paid: PaidByHand, actor: AuditActor, signal: AbortSignal): Promise<TransferTable> {
       const { transferId, txHash, networkFee, isUnverified = false } = paid;
       const { reader } = database;
       const proof = isUnverified
@@ -119,7 +119,7 @@ export function createTransfersByHand(deps: TransfersByHandDeps) {
      * `not_found`; `invalid_state` while it is reserved, or if any node shows that a treasury has paid it.
      * @throws NodesUnavailable
      */
-    async fail(id: string, reason: string, actor: string, signal: AbortSignal): Promise<TransferTable> {
+    async fail(id: string, reason: string, actor: AuditActor, signal: AbortSignal): Promise<TransferTable> {
       const row = await transfers.findAny(database.reader, id);
       if (row?.status === 'pending') await treasury.ensureUnpaidOnChain(row, signal);
       const work = (transaction: Transaction) => transfers.fail(transaction, id, reason);

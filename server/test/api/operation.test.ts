@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { api } from 'crypto-checkout/contract';
 import express from 'express';
 import { expect, it, onTestFinished } from 'vitest';
+import { plainData } from '../support/plain-data.js';
 import { createAuditLog } from '../../src/merchants/audit-log.js';
 import { createCookies } from '../../src/api/cookies.js';
 import { createOperation } from '../../src/api/operation.js';
@@ -46,7 +47,10 @@ it.each(engines)(
         idempotency: undefined,
         sessions: undefined,
         cookiesOf: createCookies('http://127.0.0.1'),
-        auditLog: createAuditLog(clockAt(() => 0)),
+        auditLog: createAuditLog(
+          clockAt(() => 0),
+          plainData,
+        ),
         stopping: new AbortController().signal,
       },
     );

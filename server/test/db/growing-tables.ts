@@ -1,5 +1,6 @@
 /** No statement of a server reads more because there are more payments, whether the database has statistics or not. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -72,4 +73,63 @@ export const testGrowingTables = (engine: TestEngine, payments: number): unknown
         await live();
       },
     );
+
+    it(
+      'the copy, the backup and the rotation of the data key read in parts, and keep nothing',
+      { timeout: 1_800_000 },
+      async () => {
+        if (!busy) throw new Error('Nothing was filled');
+        watch?.stop();
+        watch = watchStatements(() => true, false);
+        const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
+        const keys = join(directory, 'data.key');
+        await writeFile(keys, randomBytes(32).toString('base64'), { mode: 0o600 });
+        // Of the million changes of a rotation, a part is enough to see how they are planned.
+        const url = explainingUrl(busy.databaseUrl, ['auto_explain.sample_rate=0.01']);
+        const shop = await busy.start(url, { DATA_KEY_FILE: keys });
+        const target = await engine.createEmpty();
+        try {
+          const backup = isPostgres ? [] : [`database backup ${join(directory, 'backup.db')}`];
+          const copy = `database copy --while-running --to ${target.url}`;
+          for (const line of [...backup, copy, 'data-key rotate']) {
+            watch.during(line);
+            const { result, peak } = await watchMemory(() => shop.command(line));
+            console.log(`${engine.name}, ${line.split(' ', 2).join(' ')}: ${peak} MB`);
+            expect(peak, line).toBeLessThan(mostMegabytes);
+            // The copied payments are not in the balances, so the check of the copy's ledger has something to say.
+            const { tables = [] } = result as { readonly tables?: readonly Copied[] };
+            expect(tables.filter((table) => table.source !== table.target)).toEqual([]);
+          }
+          expect(shop.progress.length).toBeGreaterThan(20);
+          const unbounded = watch.take().filter(({ mostReturned }) => mostReturned > mostRows);
+          expect(unbounded.map(({ sql, mostReturned }) => `${mostReturned} rows by ${sql}`)).toEqual([]);
+        } finally {
+          await shop.server.stop();
+          await target.dispose();
+          await rm(directory, { recursive: true });
+        }
+      },
+    );
   });
+
+interface Copied {
+  readonly source: number;
+  readonly target: number;
+}
+
+/** All rows of the tables, as objects, take several times as much. */
+const mostMegabytes = 400;
+
+/** @returns how much more memory was in use meanwhile, at most */
+async function watchMemory(work: () => Promise<unknown>): Promise<{ result: unknown; peak: number }> {
+  const used = () => process.memoryUsage().heapUsed / 1e6;
+  const before = used();
+  let most = before;
+  const timer = setInterval(() => (most = Math.max(most, used())), 20);
+  try {
+    const result = await work();
+    return { result, peak: Math.round(most - before) };
+  } finally {
+    clearInterval(timer);
+  }
+}

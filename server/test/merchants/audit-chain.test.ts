@@ -4,11 +4,12 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/db/open.js';
 import type { Database } from '../../src/db/database.js';
 import type { AuditCheck } from '../../src/merchants/audit-chain.js';
+import { plainData } from '../support/plain-data.js';
 import { createAuditLog } from '../../src/merchants/audit-log.js';
 import { runCommandLine } from '../support/command-line.js';
 import { engines, type TestEngine } from '../support/engines.js';
 
-const auditLog = createAuditLog({ now: () => 0, real: () => 1_700_000_000_000 } as never);
+const auditLog = createAuditLog({ now: () => 0, real: () => 1_700_000_000_000 } as never, plainData);
 
 const record = (database: Database, subjectId: string) =>
   database.write((transaction) =>

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Database } from '../../src/db/database.js';
 import { newId } from '../../src/shared/ids.js';
+import { plainData } from '../support/plain-data.js';
 import { createAuditLog } from '../../src/merchants/audit-log.js';
 import { createKeys } from '../../src/merchants/keys.js';
 import { bootstrap } from '../../src/merchants/bootstrap.js';
@@ -38,7 +39,7 @@ describe.each(engines)('Merchants on $name', (engine) => {
       on,
       merchants,
       createKeys(on, clock, newId),
-      createAuditLog(clock),
+      createAuditLog(clock, plainData),
       { publicKey, secretKey },
       isTrial,
     );

@@ -324,4 +324,43 @@ describe.each(engines)('Refunds, on $name', (engine) => {
     expect(lines).toHaveLength(3);
     expect(lines.find((line) => line.includes(',paid,'))).toContain(',excess,,USD,5,USDT,tron,5,0.2,-5.2,');
   });
+
+  it('are waited for by an erasure once they are approved, which clears the address of a failed transfer too', async () => {
+    const body = { amount: 10, baseCurrency: 'USD', customer: { email: 'zoe@example.com' } };
+    const { payment } = await merchant.ask<{ payment: { id: string } }>('POST', '/v1/payments/checkout', {
+      body,
+    });
+    await merchant.ask('PATCH', `/v1/payments/${payment.id}/currency/set/USDT/ethereum`);
+    const { addressInformation } = await merchant.ask<{ addressInformation: { address: string } }>(
+      'PATCH',
+      `/v1/payments/${payment.id}/currency/lock`,
+    );
+    const { address } = addressInformation;
+    await merchant.sandbox('transfers', { network: 'ethereum', currency: 'USDT', address, amount: 15 });
+    await merchant.mine(2, 'ethereum');
+    const given = { kind: 'partial', amount: 1, address: externalAddresses.evm };
+    const approved = async () => (await approve((await create(payment.id, given)).id)).transferId ?? '';
+    const [paid, failed] = [await approved(), await approved()];
+    const erase = ['customers', 'erase', '--merchant', merchantId, 'zoe@example.com'];
+    expect(await merchant.refusal(...erase)).toMatch(/A refund of the customer is open/);
+    await merchant.command('transfers', 'settle', paid, '--tx-hash', `0x${hash('e')}`);
+    expect(await merchant.refusal(...erase)).toMatch(/A refund of the customer is open/);
+    await merchant.command('transfers', 'fail', failed, '--reason', 'The wallet refused');
+    await merchant.command(...erase);
+    const rows = await server.database.reader
+      .selectFrom('transfers')
+      .leftJoin('refunds', 'refunds.id', 'transfers.refund_id')
+      .select(['transfers.id', 'transfers.address', 'refunds.address as given'])
+      .where('transfers.id', 'in', [paid, failed])
+      .execute();
+    const { evm } = externalAddresses;
+    expect(new Set(rows)).toEqual(
+      new Set([
+        { id: paid, address: evm, given: evm },
+        { id: failed, address: '', given: null },
+      ]),
+    );
+    const { status } = await server.api('GET', `/v1/transfers/${failed}`);
+    expect(status).toBe(200);
+  });
 });

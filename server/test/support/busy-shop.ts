@@ -32,7 +32,8 @@ export interface BusyShop {
   analyze(): Promise<void>;
   /** How many rows each table has. */
   sizes(): Promise<ReadonlyMap<string, number>>;
-  start(databaseUrl?: string): Promise<OpenShop>;
+  /** @param env more than it needs */
+  start(databaseUrl?: string, env?: Readonly<Record<string, string>>): Promise<OpenShop>;
   close(): Promise<void>;
 }
 
@@ -43,7 +44,11 @@ export interface OpenShop {
   mine(blocks: number): Promise<void>;
   /** Pays addresses of the EVM network, all in one transaction's block. Amounts are as the chain counts. */
   pay(payments: readonly { readonly address: string; readonly amount: bigint }[]): void;
+  /** As a scan does that cannot process a payment of the EVM network. It is to be tried again at once. */
+  setAside(paymentId: string): Promise<void>;
   command(line: string, ...words: string[]): Promise<unknown>;
+  /** What the commands have said while they worked. */
+  readonly progress: readonly string[];
 }
 
 /** @param payments how many there are in the end */
@@ -71,7 +76,10 @@ export async function openBusyShop(engine: TestEngine, payments: number): Promis
   const secretKey = `sk_test_${'k'.repeat(43)}`;
   let sent = 0;
 
-  async function start(databaseUrl = made.url): Promise<OpenShop> {
+  async function start(
+    databaseUrl = made.url,
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<OpenShop> {
     const server = await startServer({
       engine,
       databaseUrl,
@@ -79,8 +87,10 @@ export async function openBusyShop(engine: TestEngine, payments: number): Promis
         BOOTSTRAP_SECRET_KEY: secretKey,
         NETWORKS_FILE: networksFile,
         WEBHOOK_ALLOW_PRIVATE: '127.0.0.1/32',
+        ...env,
       },
     });
+    const progress: string[] = [];
     return {
       server,
       records: createRecords(server),
@@ -94,7 +104,24 @@ export async function openBusyShop(engine: TestEngine, payments: number): Promis
           model.send(walletTx({ name: `payer ${sent}` }, { address, currency: 'USDT', amount }));
         }
       },
-      command: async (line, ...words) => (await runWith(commandContext(server), line, ...words)).json,
+      command: async (line, ...words) =>
+        (await runWith(commandContext(server, progress), line, ...words)).json,
+      progress,
+      async setAside(paymentId) {
+        const failed = {
+          transfer: null,
+          reason: 'It could not be processed',
+          tries: 1,
+          failed_at: 1,
+          retry_at: 1,
+        };
+        await server.database.write((transaction) =>
+          transaction
+            .insertInto('quarantine')
+            .values({ ...evm, id: paymentId, payment_id: paymentId, ...failed })
+            .executeTakeFirst(),
+        );
+      },
     };
   }
 
@@ -341,6 +368,7 @@ async function fill(sql: Sql, payments: number, templates: Templates): Promise<v
     });
   };
   await copies('customers', 10, templates.customer, {
+    person: `'{"email":"customer-' || s.i || '@example.com","phoneNumber":"+234' || (8000000000 + s.i) || '"}'`,
     email_index: `'customer-' || s.i || '@example.com'`,
     phone_index: `'+234' || (8000000000 + s.i)`,
   });

@@ -62,8 +62,11 @@ export interface StatementWatch {
 const cachedPages = 64;
 const pageSize = 4096;
 
-/** @param isSmall whether a table stays so small that it may be read whole */
-export function watchStatements(isSmall: (table: string) => boolean): StatementWatch {
+/**
+ * @param isSmall whether a table stays so small that it may be read whole
+ * @param isReadCounted false leaves SQLite its cache: what writes millions of rows would take ten times as long
+ */
+export function watchStatements(isSmall: (table: string) => boolean, isReadCounted = true): StatementWatch {
   let seen = new Map<string, SeenStatement>();
   let during = '';
   const see = (
@@ -81,7 +84,7 @@ export function watchStatements(isSmall: (table: string) => boolean): StatementW
     one.mostMs = Math.max(one.mostMs, run.mostMs);
     seen.set(sql, one);
   };
-  const stops = [watchSqlite(see), watchPostgres(see)];
+  const stops = [watchSqlite(see, isReadCounted), watchPostgres(see)];
   return {
     during(name) {
       during = name;
@@ -105,7 +108,7 @@ type See = (
 
 const explains = /^\s*(?:select|insert|update|delete|with)\b/i;
 
-function watchSqlite(see: See): () => void {
+function watchSqlite(see: See, isReadCounted: boolean): () => void {
   const prototype = Object.getPrototypeOf(new SqliteDatabase(':memory:').prepare('select 1')) as Record<
     'all' | 'run' | 'get',
     (this: SqliteDatabase.Statement, ...values: unknown[]) => unknown
@@ -121,7 +124,7 @@ function watchSqlite(see: See): () => void {
   for (const name of ['all', 'run', 'get'] as const) {
     prototype[name] = function (...values) {
       if (!explains.test(this.source)) return original[name].apply(this, values);
-      if (!known.has(this.database)) {
+      if (isReadCounted && !known.has(this.database)) {
         known.add(this.database);
         this.database.pragma(`cache_size = ${cachedPages}`);
       }

@@ -89,7 +89,7 @@ export async function startTable<T extends Record<string, Record<string, Endpoin
       stopping: stopping.signal,
       sessions: undefined,
       cookiesOf: createCookies(publicUrl),
-      auditLog: createAuditLog(clock),
+      auditLog: createAuditLog(clock, plainData),
       keys,
       clock,
       callerLimits: limits && createLimits(limits),

@@ -42,6 +42,12 @@ export async function liveWholeLife(busy: BusyShop, shop: OpenShop, during: (nam
     await reaches(locked[0]?.id ?? '', 'success');
   }
 
+  during('a retry of what was set aside');
+  const { id: aside } = await records.lockedPayment(evm.network);
+  await shop.setAside(aside);
+  await shop.mine(1);
+  expect(await server.database.reader.selectFrom('quarantine').select('id').execute()).toEqual([]);
+
   during('payments that are not paid as they should');
   const tron = async (id: string, amount: string | number, currency = 'USDT') => {
     const { addressInformation } = (await merchant.payments.retrieve({ params: { payment_id: id } })).data;
@@ -132,6 +138,8 @@ const reading: Readonly<Record<string, (ids: Ids) => string>> = {
   'transfers psbt list': () => '',
   'transfers export': () => '--network evm-dev --format json',
   'transfers exported': () => '',
+  'sweeps plan': () => '--network evm-dev',
+  'sweeps export': () => '--network evm-dev --format json',
   'sweeps list': () => '',
   'payouts list': ({ own }) => own,
   'webhooks list': ({ own }) => own,
@@ -155,17 +163,13 @@ const readingAll: Readonly<Record<string, { readonly why: string; line(ids: Ids)
     why: 'looks into every webhook event and stored reply of the merchant for the person',
     line: ({ own, email }) => `${email} ${own}`,
   },
-  'sweeps plan': {
-    why: 'adds up what the forwarders of the treasuries received and what was swept',
-    line: () => '--network evm-dev',
-  },
-  'sweeps export': { why: 'the same', line: () => '--network evm-dev --format json' },
   'sandbox reset': { why: 'deletes all', line: ({ foreign }) => `--merchant ${foreign} --yes` },
 };
 
 /** Those that change one record, whose statements the API's endpoints run too, or that copy the whole database. */
 const others = [
   ...['merchants create', 'merchants update', 'keys create', 'keys revoke', 'users invite', 'users remove'],
+  'users erase',
   ...['users sign-out', 'chains rescan', 'balances suspend', 'balances resume', 'refunds create'],
   ...['refunds approve', 'refunds cancel', 'refunds link', 'transfers create', 'transfers settle'],
   ...['transfers fail', 'transfers psbt export', 'transfers psbt bump', 'transfers psbt import'],

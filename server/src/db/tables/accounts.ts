@@ -1,7 +1,18 @@
 /** Merchants, their API keys and deposit keys, the audit log, stored replies and settings. */
 import { sql } from 'kysely';
 import type { KeyScope, Mode } from '../../shared/scope.js';
-import { bigint, books, counter, growingTables, integer, record, table, text, time } from '../table.js';
+import {
+  auditIdentities,
+  bigint,
+  books,
+  counter,
+  growingTables,
+  integer,
+  record,
+  table,
+  text,
+  time,
+} from '../table.js';
 
 export type TransferPolicy = 'any' | 'saved';
 
@@ -61,7 +72,10 @@ export const accountTables = {
     merchant_id: text(),
     /** Null for what both modes share. */
     mode: text<Mode>().nullable(),
-    /** `key …1a2b`, `command line, Ada as user checkout`, or `server`. */
+    /**
+     * `key …1a2b`, `command line, Ada as user checkout`, `server`, or the role and id of a person with the id of the request: who that
+     * is and where it came from stands in `people` and `audit_identities`.
+     */
     actor: text(),
     action: text(),
     /** The id of the record that was changed. */
@@ -77,6 +91,23 @@ export const accountTables = {
     .index('merchant', ['merchant_id', 'id'])
     .index('time', ['time', 'id'])
     .index('merchant_time', ['merchant_id', 'time', 'id'], { since: growingTables }),
+
+  /** Who the people of the log are, as far as nothing else says it: rows go when somebody is erased, and the log stays as it is. */
+  audit_identities: table(
+    {
+      /** Of a person, whose e-mail address it is; of a person and a request, which came from an IP address; or of a passkey with a name. */
+      id: text().primaryKey(),
+      merchant_id: text(),
+      person_id: text(),
+      /** Encrypted if there is a data key: db/personal-data.ts. */
+      value: text(),
+      /** What an e-mail address is found by; null for others. */
+      email_index: text().nullable(),
+    },
+    auditIdentities,
+  )
+    .index('person', ['person_id'])
+    .index('email', ['merchant_id', 'email_index'], { where: sql`email_index is not null` }),
 
   /** A merchant's extended public key for deposit addresses on a family's real networks. */
   deposit_keys: table({

@@ -18,6 +18,7 @@ import {
   text,
   time,
   units,
+  unsweptForwarders,
 } from '../table.js';
 
 /** All that a chain tells of a transfer, whatever its asset and network, with its block if it is in one. */
@@ -175,7 +176,9 @@ export const paymentTables = {
     .unique('address', ['address', 'mode'])
     // Each address is in one of the two. A payment has one at most.
     .unique('payment', ['payment_id'], { where: sql`payment_id is not null` })
-    .unique('wallet', ['wallet_id', 'currency', 'network'], { where: sql`wallet_id is not null` }),
+    .unique('wallet', ['wallet_id', 'currency', 'network'], { where: sql`wallet_id is not null` })
+    // The round through all addresses of a network.
+    .index('round', ['mode', 'network', 'sequence'], { since: unsweptForwarders }),
 
   /** The next unused child index of each address source. */
   derivations: table({
@@ -269,6 +272,22 @@ export const paymentTables = {
     .index('awaiting_check', ['mode', 'network', 'block_height'], {
       where: sql`status = 'seen' and awaits_check = 1`,
     }),
+
+  /**
+   * The addresses of treasuries at which money lies by the books: a receipt adds one, and the sweep of all takes it away. Some may
+   * be here for nothing, as after a reorganization; none is missing. So nothing adds up all that was ever received.
+   */
+  unswept_forwarders: table(
+    {
+      mode: text<Mode>(),
+      network: text(),
+      merchant_id: text(),
+      address: text(),
+    },
+    unsweptForwarders,
+  )
+    .primaryKey('mode', 'network', 'address')
+    .index('merchant', ['mode', 'network', 'merchant_id', 'address']),
 
   /**
    * What a scan could not process. The network goes on without it, and the scan tries it again when it is due. Either a

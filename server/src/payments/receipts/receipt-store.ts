@@ -1,5 +1,6 @@
 /** Stores receipts. */
 import { sql } from 'kysely';
+import { markUnswept } from '../../addresses/unswept.js';
 import type { NetworkRef } from '../../chains/chain.js';
 import { transferKey, type ScanBatch } from '../../scanning/scan.js';
 import type { PaymentTable, ReceiptTable } from '../../db/schema.js';
@@ -16,6 +17,9 @@ import { send } from '../../db/send.js';
 export function isLive({ status }: Pick<ReceiptTable, 'status'>): boolean {
   return status === 'seen' || status === 'confirmed';
 }
+
+/** A transfer that waits for a block has brought nothing yet. */
+const isInBlock = (receipt: ReceiptTable) => isLive(receipt) && receipt.block_height !== null;
 
 const countChange = preparedSend((transaction, { id }: { readonly id: string }) =>
   transaction
@@ -36,6 +40,7 @@ const insertOne = preparedSend((transaction, receipt: ReceiptTable) =>
 
 export async function insertReceipts(transaction: Transaction, receipts: readonly ReceiptTable[]) {
   await countChanges(transaction, receipts);
+  await markUnswept(transaction, receipts.filter(isInBlock));
   const [only] = receipts;
   if (only && receipts.length === 1) return insertOne(transaction, only);
   for (const chunk of chunksOf(receipts)) {
@@ -75,6 +80,10 @@ export function isUnchanged(before: ReceiptTable, after: ReceiptTable): boolean 
 /** Stores what can change of receipts. Those that get the same values are updated together. */
 export async function updateReceipts(transaction: Transaction, receipts: readonly ReceiptTable[]) {
   await countChanges(transaction, receipts);
+  await markUnswept(
+    transaction,
+    receipts.filter((receipt) => receipt.status === 'seen' && isInBlock(receipt)),
+  );
   const groups = new Map<string, { readonly values: Changing; readonly ids: string[] }>();
   for (const receipt of receipts) {
     const key = changing.map((column) => receipt[column]).join(' ');
