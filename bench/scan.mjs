@@ -289,7 +289,7 @@ function openPayment(id, merchantId, address) {
       is_redirect_trusted: /** @type {const} */ (0),
       metadata: null,
     },
-    ...{ base_currency: 'USD', base_amount: '1000', transaction_fees: '0', fee_basis_points: 0 },
+    ...{ base_currency: 'USD', base_amount: '1000', fee_basis_points: 0 },
     ...{ accepted_currencies: null },
     ...{ currency: 'ETH', network: 'bench', amount: '1000000000000000', fee: '0', quote: null },
     ...{ locked_at: 0, expires_at: 4e12, cancelled_at: null, settled_at: null, wallet_id: null },

@@ -24,6 +24,7 @@ export interface ExtendedKey {
   /** By default that of the key's prefix. For Bitcoin and Litecoin only. */
   readonly script: ScriptType | undefined;
   readonly treasury?: undefined;
+  readonly salts?: undefined;
 }
 
 /** The wallet that the forwarders at the addresses pay to. For EVM networks only. */
@@ -227,9 +228,8 @@ export async function createDepositKeys(
     await database.write(async (transaction) => {
       await store.raiseVersion(transaction);
       for (const key of await list(transaction)) {
-        const { salts } = 'salts' in key ? key : {};
-        const isPlain = key.treasury !== undefined && salts?.secret === undefined;
-        if (isPlain && isOpen(key.state)) await renewForwarders(transaction, [key], salts?.epoch ?? 0);
+        const isPlain = key.treasury !== undefined && key.salts?.secret === undefined;
+        if (isPlain && isOpen(key.state)) await renewForwarders(transaction, [key], key.salts?.epoch ?? 0);
       }
     });
   }
