@@ -28,7 +28,6 @@ export async function creditReceipts(
   ledger: Ledger,
   payment: PaymentRow,
   sums: readonly ReceiptSum[],
-  now: number,
 ): Promise<void> {
   const hasEnded = statusOf(payment.state) !== 'in progress';
   const isDue = ({ isConfirmed, isCredited, ...sum }: ReceiptSum) =>

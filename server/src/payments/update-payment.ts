@@ -61,7 +61,7 @@ export function createUpdatePayment(deps: PaymentsDeps, announcements: Announcem
     const changes = { state, updated_at: now, ...(isFirstSuccess && { settled_at: now }) };
     if (state !== payment.state) await store.updatePayment(transaction, id, changes);
     await store.appendLog(transaction, id, now, [...notes, ...transition]);
-    await creditReceipts(transaction, ledger, { ...payment, state }, facts.receipts, now);
+    await creditReceipts(transaction, ledger, { ...payment, state }, facts.receipts);
     const status = statusOf(state);
     if (status !== statusOf(payment.state)) {
       await onStatusChange(transaction, { ...payment, ...changes, status, cancelledBy });
