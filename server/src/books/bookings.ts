@@ -75,7 +75,7 @@ function describe(posting: store.PostingRow, about: About, { personalData }: Boo
     // A receipt that was found by a balance names a block.
     txHash:
       posting.tx_hash ??
-      (receipt && receipt.found_above === null ? receipt.tx_hash : undefined) ??
+      (receipt?.found_above === null ? receipt.tx_hash : undefined) ??
       (isSure ? transfer.tx_hash : undefined) ??
       undefined,
     reference: refund?.id ?? transfer?.id ?? (payout ? (payout.reference ?? payout.id) : payment?.tx_ref),

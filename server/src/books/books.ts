@@ -213,7 +213,7 @@ export function createBooks(deps: BooksDeps) {
     ...({
       jobs: () => [
         { name: 'book-names', intervalMs: 5000, run: nameMerchants },
-        { name: 'book-rates', intervalMs: 60_000, run: async () => void (await keepCurrentRates(deps)) },
+        { name: 'book-rates', intervalMs: 60_000, run: () => keepCurrentRates(deps) },
         { name: 'book-months', intervalMs: 3_600_000, run: keepMonths },
       ],
     } satisfies Feature),

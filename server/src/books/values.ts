@@ -28,13 +28,13 @@ interface RatesDeps {
   readonly currencies: Pick<Currencies, 'all'>;
 }
 
-/** Keeps the rates of what was booked since the last time, and of all that books can be kept in. @returns whether it did */
-export async function keepCurrentRates({ database, clock, rates, currencies }: RatesDeps): Promise<boolean> {
+/** Keeps the rates of what was booked since the last time, and of all that books can be kept in. */
+export async function keepCurrentRates({ database, clock, rates, currencies }: RatesDeps): Promise<void> {
   const now = clock.real();
   const last = (await store.newestRates(database.reader)) ?? Number.NEGATIVE_INFINITY;
-  if (now - last < betweenMs) return false;
+  if (now - last < betweenMs) return;
   const booked = await store.bookedCurrencies(database.reader, Math.max(last, now - nearMs), now);
-  if (booked.length === 0) return false;
+  if (booked.length === 0) return;
   const wanted = currencies.all().filter(({ code, type }) => type === 'fiat' || booked.includes(code));
   const rows = wanted.flatMap(({ code }): BookRateTable[] => {
     const rate = code === quoted ? undefined : rates.latest(code);
@@ -42,7 +42,6 @@ export async function keepCurrentRates({ database, clock, rates, currencies }: R
     return [{ at: now, currency: code, price: writeFraction(rate), source: rate.source, rate_at: rate.at }];
   });
   await database.write((transaction) => store.keepRates(transaction, rows));
-  return rows.length > 0;
 }
 
 export interface Valuation {

@@ -29,7 +29,6 @@ export async function creditReceipts(
   ledger: Ledger,
   payment: PaymentRow,
   sums: readonly ReceiptSum[],
-  now: number,
 ): Promise<readonly ReceiptTable[]> {
   const hasEnded = statusOf(payment.state) !== 'in progress';
   const isDue = ({ isConfirmed, isCredited, ...sum }: ReceiptSum) =>

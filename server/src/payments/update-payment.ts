@@ -73,7 +73,7 @@ export function createUpdatePayment(deps: PaymentsDeps, announcements: Announcem
     const changes = { state, findings, updated_at: now, ...(isFirstSuccess && { settled_at: now }) };
     const hasChanged = state !== payment.state || findings !== payment.findings;
     if (hasChanged) await store.updatePayment(transaction, id, changes);
-    const credited = await creditReceipts(transaction, ledger, { ...payment, state }, facts.receipts, now);
+    const credited = await creditReceipts(transaction, ledger, { ...payment, state }, facts.receipts);
     const unaccepted = isDeposit ? [] : newlyUnaccepted(facts, state, credited, isTooSmall);
     const others = unaccepted.map(({ amount, ...asset }) =>
       entries('unaccepted', { ...asset, mode: payment.mode, amount: amount.toString() }),
