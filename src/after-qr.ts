@@ -4,6 +4,7 @@ import type { TrackedState } from './checkout/state.js';
 import { resultOfCheck } from './checkout/check.js';
 import { PageTitle } from './checkout/page-title.js';
 import { Copying, type CopyHost } from './copying.js';
+import { ForeignDom } from './foreign-dom.js';
 import { problemOf } from './messages/problems.js';
 import {
   TransferCheck,
@@ -32,11 +33,16 @@ const views = {
   wrongAssets,
 };
 
+interface AfterQrHost extends TransferCheckHost, CopyHost {
+  readonly renderRoot: HTMLElement | DocumentFragment;
+}
+
 interface AfterQrTexts extends TransferCheckTexts {
   readonly text: ViewContext['text'];
 }
 
-export function createAfterQr(host: TransferCheckHost & CopyHost, texts: AfterQrTexts) {
+export function createAfterQr(host: AfterQrHost, texts: AfterQrTexts) {
+  new ForeignDom(host, () => host.status + JSON.stringify(host.payment));
   const { render } = new TransferCheck(host, texts);
   new PageTitle(host, () => texts.text('paidTitle'));
   const copying = new Copying(host);

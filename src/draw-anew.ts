@@ -2,11 +2,11 @@
 
 type Root = HTMLElement | DocumentFragment;
 
-/** Takes away all that is drawn, so that the next update draws it anew. Style sheets that are not adopted stay. */
+/** Takes away all that is drawn, so that the next update draws it anew. */
 export function drawAnew(root: Root): void {
-  root.replaceChildren(...root.querySelectorAll('style'));
+  root.replaceChildren();
   // Where lit keeps what it has rendered into a node.
-  Reflect.deleteProperty(root, '_$litPart$');
+  Object.assign(root, { _$litPart$: undefined });
 }
 
 /** Runs an update, and once more from nothing if nodes that it writes into are gone. */

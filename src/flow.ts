@@ -8,7 +8,6 @@ import type { CheckoutState, CheckoutStatus, Choice } from './checkout/state.js'
 import type { Payment } from './contract/checkout.js';
 import type { Language } from './messages/load.js';
 import { styles } from './crypto-checkout.styles.js';
-import { ForeignDom } from './foreign-dom.js';
 import { lazy, type Lazy } from './lazy.js';
 import { viewKey, type Shown } from './views/frame.js';
 import { flowStyles } from './views/flow.styles.js';
@@ -84,7 +83,6 @@ export class Flow implements ReactiveController {
       return new WalletPayments(host, () => this.controller);
     });
     host.addController(this);
-    new ForeignDom(host, () => host.status + JSON.stringify(host.payment));
     if (host.shadowRoot) adoptStyles(host.shadowRoot, [styles, flowStyles]);
   }
 

@@ -8,7 +8,7 @@ import { drawAnew } from './draw-anew.js';
 
 /** Text that a template meant for a text node, and wrote into what a translator has put in its place. */
 function restoreTexts(root: ParentNode): void {
-  for (const element of root.querySelectorAll('font')) {
+  for (const element of root.querySelectorAll<HTMLElement>('font')) {
     if ('data' in element) element.replaceWith(String(element.data));
   }
 }

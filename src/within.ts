@@ -1,9 +1,9 @@
 /** Waiting with a limit, whose timer ends with it. */
 
-/** @returns what `work` gives. Rejects if that takes longer than `limitMs`. */
+/** @returns what `work` gives. Rejects, with nothing, if that takes longer than `limitMs`. */
 export function within<T>(limitMs: number, work: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(reject, limitMs, new Error('It takes too long'));
+    const timer = setTimeout(reject, limitMs);
     void work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }

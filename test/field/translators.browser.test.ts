@@ -16,8 +16,8 @@ type Translate = (text: Text) => void;
 
 /** As Chrome's translator does, and each one that the same code was taken over into: solid#1451, svelte#15090, react#11538. */
 const wrapInFonts: Translate = (text) => {
-  const outer = document.createElement('font');
-  const inner = document.createElement('font');
+  const outer = document.createElementNS('http://www.w3.org/1999/xhtml', 'font');
+  const inner = document.createElementNS('http://www.w3.org/1999/xhtml', 'font');
   inner.textContent = `«${text.data}»`;
   outer.append(inner);
   text.replaceWith(outer);
@@ -32,7 +32,7 @@ const replaceContent: Translate = (text) => {
 
 /** Translates everything that is there, except what says that it must not be. */
 function translateAll(element: CryptoCheckout, translate: Translate): void {
-  const walker = document.createTreeWalker(element.shadowRoot as ShadowRoot, NodeFilter.SHOW_TEXT);
+  const walker = document.createTreeWalker(element.renderRoot, NodeFilter.SHOW_TEXT);
   const texts: Text[] = [];
   while (walker.nextNode()) texts.push(walker.currentNode as Text);
   for (const text of texts) {
