@@ -62,7 +62,7 @@ it('shows in the menu which page and section is being read, after a jump too', a
     });
   await expect.poll(() => isSeen('page')).toBe(true);
   await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
-  await page.locator('nav a[aria-current="location"]', { hasText: 'Export for the accountant' }).waitFor();
+  await page.locator('nav a[aria-current="location"]', { hasText: 'Export of payments' }).waitFor();
   await expect.poll(() => isSeen('location')).toBe(true);
 });
 

@@ -121,7 +121,10 @@ describe.each(engines)('live networks on $name', (engine) => {
     exchanges = await openExchanges();
     server = await startServer({
       engine,
-      env: { NETWORKS_FILE: file, RATES: exchanges.setting('kraken', 'coinbase') },
+      env: {
+        ...{ NETWORKS_FILE: file, DATABASE_CREATE: 'on' },
+        RATES: exchanges.setting('kraken', 'coinbase'),
+      },
       overrides: {
         adapters: { evm: adapter, bitcoin: adapter },
         realNow: () => now,

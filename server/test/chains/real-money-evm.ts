@@ -297,13 +297,16 @@ export function testRealMoney(engine: TestEngine): void {
         received: 0n,
         // Dust is credited, and not listed.
         receipts: [receipt('USDC', payment.amount, wrong)],
-        log: ['other_transfer_seen', 'transfer_confirmed'],
-        events: [],
+        log: ['other_transfer_seen', 'transfer_confirmed', 'unaccepted'],
+        events: ['payment.unaccepted'],
       });
       expect(await server.credited(payment)).toEqual({ USDC: payment.amount, ETH: 5n });
       await server.expire(() => anvil.mine());
       await scan();
-      expect(await server.look(payment)).toMatchObject({ state: 'invalid', events: ['payment.error'] });
+      expect(await server.look(payment)).toMatchObject({
+        state: 'invalid',
+        events: ['payment.unaccepted', 'payment.error'],
+      });
     });
 
     it('a token that is not configured is nothing, whatever it is called', async () => {
@@ -324,8 +327,8 @@ export function testRealMoney(engine: TestEngine): void {
         state: 'awaiting_funds',
         received: 0n,
         receipts: [receipt('ETH', payment.amount, { network: 'sepolia', counts: false })],
-        log: ['other_transfer_seen', 'transfer_confirmed'],
-        events: [],
+        log: ['other_transfer_seen', 'transfer_confirmed', 'unaccepted'],
+        events: ['payment.unaccepted'],
       });
       await send('ETH', payment.address, payment.amount);
       await settle();

@@ -1,0 +1,5 @@
+/** What becomes of refunds. On the last engine; `policy.test.ts` has it on SQLite. */
+import { lastEngine, sqlite } from '../support/engines.js';
+import { testRefundPolicy } from './policy.js';
+
+if (lastEngine !== sqlite) testRefundPolicy(lastEngine);
