@@ -25,9 +25,18 @@ const widgetFromSources: Plugin = {
   },
 };
 
+/** Style sheets are sent without their indentation, as code is. */
+const withoutIndents: Plugin = {
+  name: 'without-indents',
+  apply: 'build',
+  transform: (code, id) =>
+    id.endsWith('.styles.ts') ? { code: code.replace(/\n +/g, '\n'), map: null } : undefined,
+};
+
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 
 const library: UserConfig = {
+  plugins: [withoutIndents],
   build: {
     outDir: 'dist/script',
     sourcemap: true,

@@ -5,8 +5,7 @@ import { isAddress, type Provider, type Wallet } from '../src/browser-wallets/pr
 import { secretIn } from '../src/contract/secret-text.js';
 import type { RefundClaim } from '../src/contract/refunds.js';
 import { styles } from '../src/crypto-checkout.styles.js';
-import { drawOrAnew } from '../src/draw-anew.js';
-import { ForeignDom } from '../src/foreign-dom.js';
+import { drawOrAnew, ForeignDom } from '../src/foreign-dom.js';
 import { ClaimFailure, createClaimApi, type ClaimApi } from './api.js';
 import { claimStyles } from './styles.js';
 import { takeToken } from './token.js';

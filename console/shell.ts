@@ -1,8 +1,7 @@
 /** `<checkout-console>`: who is signed in, the menu, the mode, and the page that the address names. */
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { changesPath, consoleApi, type ConsoleSession } from '../src/contract/console.js';
-import { drawOrAnew } from '../src/draw-anew.js';
-import { ForeignDom } from '../src/foreign-dom.js';
+import { drawOrAnew, ForeignDom } from '../src/foreign-dom.js';
 import { CallFailure, createApi, type Mode } from './api.js';
 import { followChanges, type Following } from './changes.js';
 import { common, shellTexts as texts } from './messages/common.js';

@@ -4,7 +4,7 @@ import { isPayable, orderOf, type Order } from './checkout/order.js';
 import type { CheckoutState, CheckoutStatus } from './checkout/state.js';
 import type { Payment } from './contract/checkout.js';
 import { styles } from './crypto-checkout.styles.js';
-import { drawOrAnew } from './draw-anew.js';
+import { drawAnew } from './draw-anew.js';
 import { ElementTexts, whenIdle } from './element-texts.js';
 import { CheckoutErrorEvent, CheckoutEvent, type CheckoutEventMap } from './events.js';
 import { FormControl } from './form-control.js';
@@ -341,7 +341,13 @@ export class CryptoCheckout extends LitElement {
   }
 
   protected override update(changed: PropertyValues): void {
-    drawOrAnew(this.renderRoot, () => super.update(changed));
+    try {
+      super.update(changed);
+    } catch {
+      // Nodes that it writes into are gone.
+      drawAnew(this.renderRoot);
+      super.update(changed);
+    }
   }
 
   protected override willUpdate(): void {

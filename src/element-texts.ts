@@ -5,7 +5,6 @@ import { fill } from './messages/fill.js';
 import type { PageLanguage } from './messages/load.js';
 import { englishPrices, priceText, roughPrice } from './money/price.js';
 import type { FirstContext } from './views/view.js';
-import { within } from './within.js';
 
 interface TextsHost extends HTMLElement {
   /** What the page asks for by the element's own attribute. */
@@ -49,7 +48,8 @@ export class ElementTexts {
     if (tag === this.#followed || (!this.language && this.#isEnglish)) return;
     this.#followed = tag;
     const isLoaded = this.load().catch(() => undefined);
-    if (!this.#host.hasUpdated) await within(languageWaitMs, isLoaded).catch(() => undefined);
+    const wait = () => new Promise((resolve) => setTimeout(resolve, languageWaitMs));
+    if (!this.#host.hasUpdated) await Promise.race([isLoaded, wait()]);
   }
 
   /** Loads the texts for what the page asks for, and shows them. Rejects if not even English can be loaded. */

@@ -6,6 +6,16 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { drawAnew } from './draw-anew.js';
 
+/** Runs an update, and once more from nothing if nodes that it writes into are gone. */
+export function drawOrAnew(root: HTMLElement | DocumentFragment, update: () => void): void {
+  try {
+    update();
+  } catch {
+    drawAnew(root);
+    update();
+  }
+}
+
 /** Text that a template meant for a text node, and wrote into what a translator has put in its place. */
 function restoreTexts(root: ParentNode): void {
   for (const element of root.querySelectorAll<HTMLElement>('font')) {

@@ -22,10 +22,8 @@ export class OrderMistake {
     const problems = await import('./checkout/order-problems.js').catch(() => undefined);
     // Without a connection, the pay button stays, and the next press tries again.
     const problem = problems?.findOrderProblem(order);
-    if (!problems || problem?.message === this.#found?.message) return false;
+    if (!problems?.tellOrderProblem(problem, this.#found)) return false;
     this.#found = problem;
-    // eslint-disable-next-line no-console -- the page's developer looks here
-    console.error('<crypto-checkout>', problem?.code, problem);
     return true;
   }
 

@@ -16,6 +16,14 @@ export function findOrderProblem(order: Order): CheckoutError | undefined {
   return new CheckoutError(message, { ...rest, apiUrl: order.apiUrl });
 }
 
+/** Logs another mistake than the last one, for the page's developer. @returns false if it is the same */
+export function tellOrderProblem(found: CheckoutError | undefined, last: CheckoutError | undefined): boolean {
+  if (found?.message === last?.message) return false;
+  // eslint-disable-next-line no-console -- the page's developer looks here
+  console.error('<crypto-checkout>', found?.code, found);
+  return true;
+}
+
 const mistakes: Record<NonNullable<ReturnType<typeof wrongAttribute>>, (order: Order) => Mistake> = {
   'public-key': ({ publicKey }) =>
     isSecretKey(publicKey)

@@ -41,14 +41,14 @@ export function header(
         : nothing
     }
     <div class="who">
-      ${merchant ? html`<b part="merchant" translate="no"><bdi>${merchant}</bdi></b>` : nothing}
+      ${merchant ? html`<b part="merchant"><bdi>${merchant}</bdi></b>` : nothing}
       ${reference ? html`<span part="order" class="quiet">${/^order/i.test(reference) ? reference : text('order', { reference })}</span>` : nothing}
     </div>
     ${
       total
         ? html`<div class="total">
             <span class="quiet">${text('total')}</span>
-            <b part="total" translate="no"><bdi dir="ltr">${total}</bdi></b>
+            <b part="total"><bdi dir="ltr">${total}</bdi></b>
           </div>`
         : nothing
     }

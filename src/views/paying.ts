@@ -97,22 +97,14 @@ function target(payment: Payment, due: number, worth: string, context: ViewConte
       <span part="warning">${text('addressWarning', values)}</span>
     </p>
     <div class="target">
-      ${copyRow(
-        'amount',
-        worth && ` ≈\u00a0${worth}`,
-        html`<span part="amount" class="amount" dir="ltr" translate="no"
-          >${amount.replace('\u00a0', ' ')}</span
-        >`,
-        copyAmount,
-        context,
-      )}
+      ${copyRow('amount', worth && ` ≈\u00a0${worth}`, amount.replace('\u00a0', ' '), copyAmount, context)}
       ${exchangeHelp(payment, context)}
       ${copyRow(
         'address',
         '',
-        html`<span part="address" class="address" dir="ltr" translate="no"
-          >${groupAddress(address).map(({ text, isEnd }) => html`<span class=${isEnd ? '' : 'dim'}>${text}</span>`)}</span
-        >`,
+        groupAddress(address).map(
+          ({ text, isEnd }) => html`<span class=${isEnd ? '' : 'dim'}>${text}</span>`,
+        ),
         copyAddress(payment, context),
         context,
       )}
@@ -122,7 +114,7 @@ function target(payment: Payment, due: number, worth: string, context: ViewConte
 function copyRow(
   what: 'amount' | 'address',
   note: string,
-  content: TemplateResult,
+  content: string | TemplateResult[],
   run: () => void,
   { text, copied }: ViewContext,
 ): TemplateResult {
@@ -132,7 +124,7 @@ function copyRow(
       ><span class="unseen">${text(what === 'amount' ? 'copyAmount' : 'copyAddress')}</span
       ><span aria-hidden="true">${text(isDone ? 'copiedShort' : what)}</span>${isolate(note)}</span
     >
-    ${content} ${copyIcon(isDone)}
+    <span part=${what} class=${what} dir="ltr" translate="no">${content}</span> ${copyIcon(isDone)}
   </button>`;
 }
 
