@@ -1,20 +1,44 @@
-/** Finds a folder in memory for the databases and nodes of tests, which wait for the disk most of their time otherwise. */
-import { accessSync, constants, statfsSync } from 'node:fs';
+/** Makes a folder in memory for the databases and nodes of tests, which wait for the disk most of their time otherwise. */
+import { accessSync, constants, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs';
+import { join } from 'node:path';
+import { kill, pid } from 'node:process';
 
-const folder = '/dev/shm';
+const memory = '/dev/shm';
 /** Far more than the tests need. Containers often have 64 MB. */
 const leastBytes = 4 * 1024 ** 3;
+const ofRun = /^crypto-checkout-run-(\d+)$/;
 
 /**
- * Linux has one. A process that is killed loses nothing there, so that tests which kill processes mean as much as on a disk.
+ * Linux has such memory. A process that is killed loses nothing there, so that tests which kill processes mean as much as on a disk.
+ * The folder goes with this process. If that was killed, the next run removes it: several soaks that were stopped would fill the memory.
  * @returns {string | undefined} undefined if there is none, or not enough room
  */
 export function memoryFolder() {
   try {
-    accessSync(folder, constants.W_OK);
-    const { bavail, bsize } = statfsSync(folder);
-    return bavail * bsize >= leastBytes ? folder : undefined;
+    accessSync(memory, constants.W_OK);
+    for (const name of readdirSync(memory)) if (isAbandoned(name)) remove(join(memory, name));
+    const { bavail, bsize } = statfsSync(memory);
+    if (bavail * bsize < leastBytes) return undefined;
+    const folder = join(memory, `crypto-checkout-run-${pid}`);
+    mkdirSync(folder, { recursive: true });
+    process.once('exit', () => remove(folder));
+    return folder;
   } catch {
     return undefined;
+  }
+}
+
+/** @param {string} folder */
+const remove = (folder) => rmSync(folder, { recursive: true, force: true });
+
+/** @param {string} name */
+function isAbandoned(name) {
+  const [, owner] = ofRun.exec(name) ?? [];
+  if (owner === undefined) return false;
+  try {
+    kill(Number(owner), 0);
+    return false;
+  } catch {
+    return true;
   }
 }
