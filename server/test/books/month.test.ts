@@ -113,7 +113,9 @@ describe.each(engines)('The books of two months, on $name', (engine) => {
       'fee -0.1: Service fee',
     ]);
     const second = await bookingsOf(shop, scope, inDecember);
-    expect(second.map(shape)).toEqual([
+    const shapes = second.map(shape);
+    // Two of one moment are in no order.
+    expect([...shapes.slice(0, 2), ...shapes.slice(2, 4).sort(), ...shapes.slice(4)]).toEqual([
       'correction -10: Taken back by the network',
       'fee 0.1: Service fee given back',
       expect.stringMatching(/^fee 0\.05\d*: Service fee of what is refunded$/),
