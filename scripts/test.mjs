@@ -1,6 +1,6 @@
 /** `npm test` and `npm run test:long`: builds, runs every test runner, and adds up their results. */
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -11,11 +11,12 @@ import { findBrowser } from './find-browser.mjs';
 const help = `Builds the project and runs its tests.
 
   npm test                       run the quick tests: all files but *.long.test.ts and *.soak.test.ts
-  npm run test:long              run the long ones, *.long.test.ts; npm run soak runs the others
+  npm run test:long              run the long ones, *.long.test.ts, and what npm test runs on SQLite alone, on PostgreSQL;
+                                 npm run soak runs the others
   npm test -- PATH…              run the test files, also long ones, whose path contains one of these
   npm test -- --help             show this help
 
-  test/**, server/test/**        run in Node (vitest), on SQLite and on PostgreSQL
+  test/**, server/test/**        run in Node (vitest), on SQLite and on PostgreSQL: the slower ones on one of them each
   test/**/*.browser.test.ts      run in Chromium (web-test-runner)
   test/e2e/**, **/*.e2e*.test.ts run the built server and its pages in Chromium (vitest, playwright-core), and some in WebKit
 
@@ -193,12 +194,18 @@ function shorten(failure) {
   return lines.length > 60 ? [...lines.slice(0, 60), '…'].join('\n') : lines.join('\n');
 }
 
+/** What the quick run has on SQLite, and the long one on PostgreSQL. @param {string} file */
+const hasTwoTurns = (file) => readFileSync(join(root, file), 'utf8').includes('enginesOfTurn');
+
 /** @param {{ filters: string[], long: boolean }} options */
 async function main({ filters, long }) {
+  if (filters.length === 0) env.TEST_TURN = long ? 'long' : 'quick';
   const isFound = (/** @type {string} */ file) =>
     filters.some((filter) => file.includes(filter.replace(/^\.\//, '')));
   const files = await filesOf((file) =>
-    filters.length > 0 ? isFound(file) && (!long || isLong(file)) : isLong(file) === long && !isSoak(file),
+    filters.length > 0
+      ? isFound(file) && (!long || isLong(file))
+      : (isLong(file) === long || (long && hasTwoTurns(file))) && !isSoak(file),
   );
   if (files.size === 0) {
     console.error(`No test file has ${filters.join(' or ')} in its path.`);

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { call } from './support/call.js';
-import { engines } from './support/engines.js';
+import { enginesOfTurn } from './support/engines.js';
 import { startServer, type TestServer } from './support/server.js';
 
-describe.each(engines)('The server on $name', (engine) => {
+describe.each(enginesOfTurn)('The server on $name', (engine) => {
   let server: TestServer | undefined;
   afterEach(async () => {
     await server?.stop();

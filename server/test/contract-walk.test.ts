@@ -10,7 +10,7 @@ import { api, type Endpoint } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newId } from '../src/shared/ids.js';
 import type { Answer } from './support/call.js';
-import { engines } from './support/engines.js';
+import { enginesOfTurn } from './support/engines.js';
 import { createRecords, type Records } from './support/records.js';
 import { startServer, type TestServer } from './support/server.js';
 import { pathOf, validCall, validCalls, type Call } from './support/valid-calls.js';
@@ -63,7 +63,7 @@ it('There is a valid call of every endpoint, and of nothing else', () => {
   expect(rows).toHaveLength(68);
 });
 
-describe.each(engines)('On $name', (engine) => {
+describe.each(enginesOfTurn)('On $name', (engine) => {
   let server: TestServer;
   let records: Records;
   /** Test keys of another account, and a live key of the first account. */

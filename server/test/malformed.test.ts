@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLog } from '../src/log.js';
 import { call } from './support/call.js';
-import { engines } from './support/engines.js';
+import { enginesOfTurn } from './support/engines.js';
 import { canary, malformedRequest, type KnownValues, type MalformedRequest } from './support/malformed.js';
 import { createRecords } from './support/records.js';
 import { roundsOf } from './support/rounds.js';
@@ -60,7 +60,7 @@ async function costOf(url: string, request: MalformedRequest): Promise<number> {
   return Math.min(...costs);
 }
 
-describe.each(engines)('On $name', (engine) => {
+describe.each(enginesOfTurn)('On $name', (engine) => {
   const lines: string[] = [];
   let server: TestServer;
   let known: KnownValues;

@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommandLine } from './support/command-line.js';
 import { invite, openBrowser } from './support/browser.js';
-import { engines, type TestDatabase } from './support/engines.js';
+import { enginesOfTurn, type TestDatabase } from './support/engines.js';
 import { startReceiver, type Receiver } from './webhooks/receiver.js';
 import { openShop, type Shop } from './webhooks/shop.js';
 
@@ -29,7 +29,7 @@ const theirTexts = new RegExp(
   'i',
 );
 
-describe.each(engines)('payers’ data under a data key, on $name', (engine) => {
+describe.each(enginesOfTurn)('payers’ data under a data key, on $name', (engine) => {
   let directory = '';
   let file = '';
   let database: TestDatabase;

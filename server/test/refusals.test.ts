@@ -3,7 +3,7 @@ import { api, errorStatus, type Endpoint, type ErrorCode } from 'crypto-checkout
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RateSource } from '../src/money/rates.js';
 import type { Answer } from './support/call.js';
-import { engines } from './support/engines.js';
+import { enginesOfTurn } from './support/engines.js';
 import { createRecords, type Records } from './support/records.js';
 import { startServer, type TestServer } from './support/server.js';
 
@@ -296,7 +296,7 @@ it('Every error that an endpoint declares is tested here', () => {
   expect(rows.map(([name, code]) => `${name} ${code}`).sort()).toEqual(declared.sort());
 });
 
-describe.each(engines)('On $name', (engine) => {
+describe.each(enginesOfTurn)('On $name', (engine) => {
   let fixture: Fixture;
   let server: TestServer;
   let missing: 'any' | 'fresh' | undefined;

@@ -1,7 +1,7 @@
 /** The ledger check finds every kind of tampering, under the right invariant, on both engines. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkLedger } from '../../src/audit/check.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { openMerchant, externalAddresses, type MerchantFixture } from '../support/merchant-fixture.js';
 import type { Transaction } from '../../src/db/engine.js';
@@ -11,7 +11,7 @@ class Undo extends Error {
   override readonly name = 'Undo';
 }
 
-describe.each(engines)('the ledger check, on $name', (engine) => {
+describe.each(enginesOfTurn)('the ledger check, on $name', (engine) => {
   let server: TestServer;
   let merchant: MerchantFixture;
   let success: string;

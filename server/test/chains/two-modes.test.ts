@@ -10,7 +10,7 @@ import {
   type AddressSources,
 } from '../../src/addresses/address-sources.js';
 import type { Network } from '../../src/chains/networks.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { MemoryChain } from '../support/memory-chain.js';
 import { startServer, type TestServer } from '../support/server.js';
 
@@ -40,7 +40,7 @@ interface Balance {
 
 const testSeed = new Uint8Array(32).fill(7);
 
-describe.each(engines)('a network in both modes, on $name', (engine) => {
+describe.each(enginesOfTurn)('a network in both modes, on $name', (engine) => {
   const chain = new MemoryChain();
   /** By merchant, for live mode. */
   const ownSources = new Map<string, AddressSource>();

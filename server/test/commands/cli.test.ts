@@ -11,7 +11,7 @@ import { readGivenFile, writeNewFile } from '../../src/commands/files.js';
 import { commands } from '../../src/commands/registry.js';
 import { runCommand } from '../../src/commands/run.js';
 import { createOutbox } from '../../src/webhooks/outbox.js';
-import { engines, type TestDatabase } from '../support/engines.js';
+import { enginesOfTurn, type TestDatabase } from '../support/engines.js';
 import { describeDatabase, openDatabase } from '../../src/db/open.js';
 import { clockAt } from '../support/clock.js';
 import { plainData } from '../support/plain-data.js';
@@ -21,7 +21,7 @@ const noTestWebhook =
 
 const test = ['--mode', 'test'];
 
-describe.each(engines)('The command line on $name', (engine) => {
+describe.each(enginesOfTurn)('The command line on $name', (engine) => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await engine.create();

@@ -377,7 +377,7 @@ async function insertRows(
   const values = rows.map(({ createdAt, id }) => {
     const row = {
       ...{ id, merchant_id: merchantId, mode: 'test', state: 'created', tx_ref: id, payer: '{}' },
-      ...{ created_by: 'secret', is_redirect_trusted: 1, public_changes: 0, parts_version: 0 },
+      ...{ created_by: 'secret', is_redirect_trusted: 1, findings: 0, public_changes: 0, parts_version: 0 },
       ...{ redirect_url: '', base_currency: 'NGN', base_amount: '1' },
       ...{ fee_basis_points: 100, expires_at: createdAt, created_at: createdAt, updated_at: createdAt },
     } satisfies Partial<PaymentTable>;

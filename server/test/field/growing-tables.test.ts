@@ -17,7 +17,7 @@ import { listRecords } from '../../src/payments/store.js';
 import { readBooked } from '../../src/reconciliation/books.js';
 import { readDifferences } from '../../src/reconciliation/store.js';
 import { createSandboxReset } from '../../src/sandbox/reset.js';
-import { engines, type TestDatabase, type TestEngine } from '../support/engines.js';
+import { enginesOfTurn, type TestDatabase, type TestEngine } from '../support/engines.js';
 import { explainingUrl, watchStatements, type StatementWatch } from '../support/statements.js';
 
 const place = { mode: 'test', network: 'tron' } as const;
@@ -51,7 +51,7 @@ const receipt: ReceiptTable = {
   ...{ credited_fee: '0', naira_value: null, dollar_value: null, base_rate: null },
 };
 
-describe.each(engines)('On $name, among 20,000 payments', (engine: TestEngine) => {
+describe.each(enginesOfTurn)('On $name, among 20,000 payments', (engine: TestEngine) => {
   let made: TestDatabase;
   let database: Database;
   let direct: Sql;

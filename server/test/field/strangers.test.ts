@@ -10,11 +10,11 @@ import { consoleApi, csvLine, type Endpoint, type Role } from 'crypto-checkout/c
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { invite, openBrowser, signIn, type TestBrowser } from '../support/browser.js';
 import { call } from '../support/call.js';
-import { engines, sqlite } from '../support/engines.js';
+import { enginesOfTurn, sqlite } from '../support/engines.js';
 import { createRecords } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
 
-describe.each(engines)('On $name', (engine) => {
+describe.each(enginesOfTurn)('On $name', (engine) => {
   let server: TestServer;
   let owner: TestBrowser;
   beforeAll(async () => {

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRecords } from '../support/records.js';
 import { runCommandLine } from '../support/command-line.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
 import { startServer, type TestServer } from '../support/server.js';
 
@@ -18,7 +18,7 @@ interface Entry {
   readonly time: string;
 }
 
-describe.each(engines)('the audit log on $name', (engine) => {
+describe.each(enginesOfTurn)('the audit log on $name', (engine) => {
   let server: TestServer;
   let merchant: MerchantFixture;
   beforeAll(async () => {

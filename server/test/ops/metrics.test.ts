@@ -4,7 +4,7 @@ import { HDKey } from '@scure/bip32';
 import { api, type Endpoint } from 'crypto-checkout/contract';
 import { describe, expect, it } from 'vitest';
 import { call } from '../support/call.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { startServer } from '../support/server.js';
 
 const token = 'scrape-me-0123456789';
@@ -15,7 +15,7 @@ function samples(text: string): Map<string, number> {
   return new Map(lines.map((line) => [line.replace(/ \S+$/, ''), Number(/ (\S+)$/.exec(line)?.[1])]));
 }
 
-describe.each(engines)('On $name, /metrics', (engine) => {
+describe.each(enginesOfTurn)('On $name, /metrics', (engine) => {
   const scrape = async (url: string) => {
     const response = await fetch(`${url}/metrics`, { headers: { Authorization: `Bearer ${token}` } });
     expect(response.status).toBe(200);

@@ -5,7 +5,7 @@ import type { ChainBlock, ChainTransfer } from '../../src/chains/chain.js';
 import { readCursor } from '../../src/scanning/cursors.js';
 import type { Network } from '../../src/chains/networks.js';
 import { commandContext, runWith } from '../support/command-context.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { openShop, type LockedPayment, type Shop } from '../support/shop-fixture.js';
 import { TwoNodeChain } from '../support/two-node-chain.js';
 
@@ -25,7 +25,7 @@ const network: Network = {
   assets: { LTC: { minAmount: '0.0001', withdrawalFee: '0' } },
 };
 
-describe.each(engines)('Depth by value on $name', (engine) => {
+describe.each(enginesOfTurn)('Depth by value on $name', (engine) => {
   let chain: TwoNodeChain;
   let shop: Shop;
   let merchant: Awaited<ReturnType<Shop['merchant']>>;

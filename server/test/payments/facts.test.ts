@@ -7,7 +7,7 @@ import { centsToNumber, exactNumber } from '../../src/money/units.js';
 import { simulatedNetworks } from '../../src/chains/simulated/networks.js';
 import { viewReceipts } from '../../src/payments/receipts/view.js';
 import type { StoredReceipt, StoredRecord } from '../../src/payments/store.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
 import { createRecords, type Records } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -167,7 +167,7 @@ const endings: readonly Ending[] = [
   },
 ];
 
-describe.each(engines)('the record of a payment, on $name', (engine) => {
+describe.each(enginesOfTurn)('the record of a payment, on $name', (engine) => {
   let server: TestServer;
   let merchant: MerchantFixture;
   let records: Records;

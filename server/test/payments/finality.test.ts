@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BlockId, Chain, ChainBlock, ChainTransfer } from '../../src/chains/chain.js';
 import type { Network } from '../../src/chains/networks.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { openShop, type LockedPayment, type Shop } from '../support/shop-fixture.js';
 
 const network: Network = {
@@ -43,7 +43,7 @@ class ScriptedChain implements Chain {
   pending = () => Promise.resolve(this.waiting);
 }
 
-describe.each(engines)('Finality and block times on $name', (engine) => {
+describe.each(enginesOfTurn)('Finality and block times on $name', (engine) => {
   let chain: ScriptedChain;
   let shop: Shop;
   let merchant: Awaited<ReturnType<Shop['merchant']>>;

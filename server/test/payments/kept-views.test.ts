@@ -4,11 +4,11 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call } from '../support/call.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { createRecords } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
 
-describe.each(engines)('What strangers read of a payment on $name', (engine) => {
+describe.each(enginesOfTurn)('What strangers read of a payment on $name', (engine) => {
   let server: TestServer;
   /** Another server on the same database, which makes every change. */
   let other: TestServer;

@@ -4,14 +4,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCheckoutClient, createMerchantClient } from 'crypto-checkout/client';
 import type { Payment } from 'crypto-checkout/contract';
 import { checkLedger } from '../../src/audit/check.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const price = { amount: 5000, baseCurrency: 'NGN' };
 /** 5,000 naira in USDT, at 1,540 naira per dollar, rounded up. */
 const due = 3.25;
 
-describe.each(engines)('a payment, on $name', (engine) => {
+describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
   let server: TestServer;
   let checkout: ReturnType<typeof createCheckoutClient>;
   let merchant: ReturnType<typeof createMerchantClient>;

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Chain, ChainBlock, ChainTransfer } from '../../src/chains/chain.js';
 import type { Network } from '../../src/chains/networks.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { openShop, type Shop } from '../support/shop-fixture.js';
 
 const minuteMs = 60_000;
@@ -58,7 +58,7 @@ function networkOf(family: Network['family'], currency: string, decimals: number
   return { network, chain, mine };
 }
 
-describe.each(engines)('Quarantine on $name', (engine) => {
+describe.each(enginesOfTurn)('Quarantine on $name', (engine) => {
   let shop: Shop;
   afterEach(() => shop.close());
 

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createCheckoutClient } from 'crypto-checkout/client';
 import { statusOf, decimalOf, fromUnits, toUnits, type Payment } from 'crypto-checkout/contract';
 import { checkLedger } from '../../src/audit/check.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { roundsOf } from '../support/rounds.js';
 import { startServer, type TestServer } from '../support/server.js';
 
@@ -24,7 +24,7 @@ function randomOf(seed: number): (below: number) => number {
   };
 }
 
-describe.each(engines)('receipts on $name', (engine) => {
+describe.each(enginesOfTurn)('receipts on $name', (engine) => {
   let server: TestServer;
   afterEach(() => server.stop());
 

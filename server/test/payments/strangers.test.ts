@@ -4,7 +4,7 @@ import { createCheckoutClient } from 'crypto-checkout/client';
 import type { PaymentRecord } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Answer } from '../support/call.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { createRecords, type Records } from '../support/records.js';
 import { roundsOf } from '../support/rounds.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -13,7 +13,7 @@ const price = { amount: 10, baseCurrency: 'USD' };
 const payer = { email: 'ada.lovelace@example.com', name: 'Ada Maria Lovelace', phoneNumber: '+15550100' };
 const repeats = roundsOf({ usual: 100, soak: 600 });
 
-describe.each(engines)('a stranger with the public key, on $name', (engine) => {
+describe.each(enginesOfTurn)('a stranger with the public key, on $name', (engine) => {
   let server: TestServer;
   let records: Records;
 
@@ -345,7 +345,7 @@ describe.each(engines)('a stranger with the public key, on $name', (engine) => {
   });
 });
 
-describe.each(engines)('the changes of one payment with a public key, on $name', (engine) => {
+describe.each(enginesOfTurn)('the changes of one payment with a public key, on $name', (engine) => {
   let server: TestServer;
   let replica: TestServer;
   const limits = {

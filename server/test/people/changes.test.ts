@@ -1,7 +1,7 @@
 /** What the console hears of changes: over real HTTP, on both databases, from this server and from another one. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openBrowser, signIn, type TestBrowser } from '../support/browser.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 /** The same session at another server. The cookie of a server on another port has another name. */
@@ -47,7 +47,7 @@ async function listen(url: string, browser: TestBrowser, path: string): Promise<
 const heard = (stream: Stream, count: number) =>
   vi.waitFor(() => expect(stream.events.length).toBeGreaterThanOrEqual(count), { timeout: 15_000 });
 
-describe.each(engines)('On $name', (engine) => {
+describe.each(enginesOfTurn)('On $name', (engine) => {
   let server: TestServer;
   /** A replica, where the database can have several servers. */
   let other: TestServer;

@@ -3,7 +3,7 @@ import { Transaction } from '@scure/btc-signer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LedgerCheck } from '../../src/audit/check-report.js';
 import { startNodeProxy } from '../support/core-proxy.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
 import { openPayoutShop, type PayoutShop } from './fixture.js';
 
@@ -14,7 +14,7 @@ describe.skipIf(!hasLitecoind)('The books and the coins of a wallet', () => {
   });
   afterAll(() => node.stop());
 
-  describe.each(engines)('on $name', (engine) => {
+  describe.each(enginesOfTurn)('on $name', (engine) => {
     let shop: PayoutShop;
     beforeAll(async () => {
       shop = await openPayoutShop(engine, node);

@@ -2,7 +2,7 @@
 import { verifyPayment } from 'crypto-checkout/client';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openClaimBrowser } from '../support/claim-browser.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { externalAddresses, openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
 import { startServer, type TestServer } from '../support/server.js';
 
@@ -22,7 +22,7 @@ type Shown = Parameters<typeof verifyPayment>[0] & {
   readonly transactionTimeLog: readonly { readonly event: string }[];
 };
 
-describe.each(engines)('Refunds and the outcome, on $name', (engine) => {
+describe.each(enginesOfTurn)('Refunds and the outcome, on $name', (engine) => {
   let server: TestServer;
   let merchant: MerchantFixture;
   const price = { dollars: 1n };

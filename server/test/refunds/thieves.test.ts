@@ -4,13 +4,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLog } from '../../src/log.js';
 import type { Answer } from '../support/call.js';
 import { openClaimBrowser } from '../support/claim-browser.js';
-import { engines } from '../support/engines.js';
+import { engines, enginesOfTurn } from '../support/engines.js';
 import { externalAddresses, openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const thief = 'TMuA6YqfCeX8EhbfYEg5y7S4DqzSJireY9';
 
-describe.each(engines)('A thief, on $name', (engine) => {
+describe.each(enginesOfTurn)('A thief, on $name', (engine) => {
   const lines: string[] = [];
   let server: TestServer;
   let merchant: MerchantFixture;

@@ -4,11 +4,11 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { checkLedger } from '../../src/audit/check.js';
 import { runCommandLine } from '../support/command-line.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { createRecords } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
 
-describe.each(engines)('sandbox reset on $name', (engine) => {
+describe.each(enginesOfTurn)('sandbox reset on $name', (engine) => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer({ engine });

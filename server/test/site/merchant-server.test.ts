@@ -12,11 +12,11 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openOrders, type Orders } from '../../../demo/merchant-server/orders.mjs';
 import { createShop } from '../../../demo/merchant-server/shop.mjs';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { openMerchant } from '../support/merchant-fixture.js';
 import { startServer, type TestServer } from '../support/server.js';
 
-describe.each(engines)('a merchant’s server, with the API on $name', (engine) => {
+describe.each(enginesOfTurn)('a merchant’s server, with the API on $name', (engine) => {
   let api: TestServer;
   let client: MerchantClient;
   let checkout: CheckoutClient;

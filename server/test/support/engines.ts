@@ -127,5 +127,15 @@ async function withClient<T>(work: (client: pg.Client) => Promise<T>): Promise<T
 /** The available engines. If one is missing, the global setup prints the reason, and fails if CI=true. */
 export const engines: readonly TestEngine[] = postgresUrl === '' ? [sqlite] : [sqlite, postgres];
 
+/**
+ * Those of a file that takes long: `npm test` runs it on SQLite, and `npm run test:long` on PostgreSQL. By itself it runs on both.
+ * `scripts/test.mjs` knows such a file by this name.
+ */
+export const enginesOfTurn: readonly TestEngine[] = engines.filter(
+  ({ name }, index) =>
+    (process.env['TEST_TURN'] !== 'quick' || name === 'SQLite') &&
+    (process.env['TEST_TURN'] !== 'long' || index === engines.length - 1),
+);
+
 /** PostgreSQL, where there is one: for the long tests of what `npm test` runs on SQLite alone. */
 export const lastEngine: TestEngine = postgresUrl === '' ? sqlite : postgres;

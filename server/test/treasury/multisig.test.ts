@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addressFormat } from '../../src/addresses/formats.js';
 import { hexOf } from '../../src/chains/evm/abi.js';
 import { commandContext, runWith } from '../support/command-context.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { addressFrom, contractTx, sweepTx, walletTx, type ModelTx } from '../support/evm-model.js';
 import { openWorld, type World } from '../reconciliation/liars.js';
 
@@ -14,7 +14,7 @@ const network = 'evm-dev';
 const ether = 10n ** 18n;
 const canonical = (hex: string): string => addressFormat('live', 'evm').read(hex) ?? hex;
 
-describe.each(engines)('what a multisig pays, on $name', (engine) => {
+describe.each(enginesOfTurn)('what a multisig pays, on $name', (engine) => {
   let world: World;
   beforeAll(async () => {
     world = await openWorld(engine);

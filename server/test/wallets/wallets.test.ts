@@ -3,13 +3,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMerchantClient, type MerchantClient } from 'crypto-checkout/client';
 import type { Payment } from 'crypto-checkout/contract';
 import { checkLedger } from '../../src/audit/check.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { expectPages } from '../support/lists.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 type Wallet = Awaited<ReturnType<MerchantClient['wallets']['create']>>['data'];
 
-describe.each(engines)('a hosted wallet, on $name', (engine) => {
+describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
   let server: TestServer;
   let merchant: MerchantClient;
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { newId } from '../../src/shared/ids.js';
 import { prune } from '../../src/ops/prune.js';
 import { createWebhooks } from '../../src/webhooks/webhooks.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { startReceiver, type Receiver, type ReceiverOptions } from './receiver.js';
 import { openShop, type Shop } from './shop.js';
 import { clockAt } from '../support/clock.js';
@@ -21,7 +21,7 @@ interface FormerSecret {
   readonly until: number;
 }
 
-describe.each(engines)('webhooks, on $name', (engine) => {
+describe.each(enginesOfTurn)('webhooks, on $name', (engine) => {
   let shop: Shop;
   beforeAll(async () => {
     shop = await openShop({ engine, overrides: { webhooks: { timeoutMs } } });
@@ -417,7 +417,7 @@ describe.each(engines)('webhooks, on $name', (engine) => {
   });
 });
 
-describe.each(engines)('many receivers that hang at once, on $name', (engine) => {
+describe.each(enginesOfTurn)('many receivers that hang at once, on $name', (engine) => {
   it('leave capacity for the others', async () => {
     // No attempt ends, and so frees capacity, before the others have arrived.
     const shop = await openShop({ engine, overrides: { webhooks: { timeoutMs: 60_000 } } });
@@ -434,7 +434,7 @@ describe.each(engines)('many receivers that hang at once, on $name', (engine) =>
   });
 });
 
-describe.each(engines)('a server that is shutting down, on $name', (engine) => {
+describe.each(enginesOfTurn)('a server that is shutting down, on $name', (engine) => {
   it('gives deliveries a moment, then leaves them to be retried', async () => {
     const receiver = await startReceiver();
     const shop = await openShop({ engine });

@@ -1,13 +1,13 @@
 /** Payment webhooks over real HTTP: each change is sent once, with the same record that verify returns. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { webhookEvent } from 'crypto-checkout/contract';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { startReceiver, type Received, type Receiver } from './receiver.js';
 import { openShop, type Shop } from './shop.js';
 
 const amountDue = 3.25;
 
-describe.each(engines)('a merchant gets a webhook, on $name', (engine) => {
+describe.each(enginesOfTurn)('a merchant gets a webhook, on $name', (engine) => {
   let shop: Shop;
   let receiver: Receiver;
   beforeAll(async () => {

@@ -1,13 +1,13 @@
 /** One webhook endpoint for each mode: test events never reach the live endpoint, and each has its own secrets. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { makeCertificate } from '../support/certificate.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { startReceiver, type Receiver, type ReceiverOptions } from './receiver.js';
 import { openShop, type Shop } from './shop.js';
 
 const certificate = makeCertificate('hooks.example');
 
-describe.each(engines)('webhooks of two modes, on $name', (engine) => {
+describe.each(enginesOfTurn)('webhooks of two modes, on $name', (engine) => {
   let shop: Shop;
   beforeAll(async () => {
     shop = await openShop({
@@ -94,7 +94,7 @@ describe.each(engines)('webhooks of two modes, on $name', (engine) => {
   });
 });
 
-describe.each(engines)('the claim of a delivery, on $name', (engine) => {
+describe.each(enginesOfTurn)('the claim of a delivery, on $name', (engine) => {
   it('ends within 5 s of its process, and is renewed while the delivery runs', async () => {
     const receiver = await startReceiver();
     onTestFinished(() => receiver.stop());

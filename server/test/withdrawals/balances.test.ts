@@ -1,7 +1,7 @@
 /** Balances over real HTTP, on both engines: money that is received, not settled yet, held, withdrawn or owed. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { call } from '../support/call.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 import {
   openMerchant,
@@ -13,7 +13,7 @@ import {
 const cryptos = ['USDT', 'BTC', 'ETH', 'USDC', 'BNB', 'TRX', 'LTC', 'POL'];
 const fiats = ['USD', 'NGN', 'EUR', 'GBP', 'GHS', 'KES', 'ZAR'];
 
-describe.each(engines)('balances, on $name', (engine) => {
+describe.each(enginesOfTurn)('balances, on $name', (engine) => {
   let server: TestServer;
   let merchant: MerchantFixture;
   beforeEach(async () => {

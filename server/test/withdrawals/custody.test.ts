@@ -1,7 +1,7 @@
 /** A withdrawal takes coins that lie for the merchant on its network, and is never short in silence, on both engines. */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Actor } from '../../src/shared/scope.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { externalAddresses } from '../support/merchant-fixture.js';
 import { openShop, type Shop } from '../support/shop-fixture.js';
 
@@ -9,7 +9,7 @@ const usdt = (amount: number) => BigInt(Math.round(amount * 1_000_000));
 const { tron, evm } = externalAddresses;
 const hour = 3_600_000;
 
-describe.each(engines)('the coins of a withdrawal, on $name', (engine) => {
+describe.each(enginesOfTurn)('the coins of a withdrawal, on $name', (engine) => {
   let shop: Shop;
   afterEach(() => shop.close());
 

@@ -1,6 +1,6 @@
 /** Payouts over real HTTP, on both engines: lists with every filter and order, and bank payouts by command line. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { openMerchant, externalAddresses, type MerchantFixture } from '../support/merchant-fixture.js';
 
@@ -16,7 +16,7 @@ interface Payout {
 
 const unknownId = '01J00000000000000000000000';
 
-describe.each(engines)('payouts, on $name', (engine) => {
+describe.each(enginesOfTurn)('payouts, on $name', (engine) => {
   let server: TestServer;
   let merchant: MerchantFixture;
   let accountOptions: string[];

@@ -1,7 +1,7 @@
 /** Transfers over real HTTP, on both engines: what is refused, what is held, and how the server sends them. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addressFormat } from '../../src/addresses/formats.js';
-import { engines } from '../support/engines.js';
+import { enginesOfTurn } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 import {
   openMerchant,
@@ -12,7 +12,7 @@ import {
 
 const unknownId = '01J00000000000000000000000';
 
-describe.each(engines)('transfers, on $name', (engine) => {
+describe.each(enginesOfTurn)('transfers, on $name', (engine) => {
   let server: TestServer;
   let merchant: MerchantFixture;
   beforeAll(async () => {
