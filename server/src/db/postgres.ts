@@ -230,11 +230,10 @@ class PipelinedConnection implements SendingConnection, SavepointConnection {
   }
 
   async begin(statement: string): Promise<void> {
-    try {
-      await this.#client.query(`${statement}${this.#pool.settingsOf(this.#client)}`);
-    } catch (error) {
-      throw this.#fail(error);
-    }
+    this.#cork();
+    this.#watch(this.#client.query(`${statement}${this.#pool.settingsOf(this.#client)}`));
+    await Promise.all(this.#sent);
+    if (this.#failure) throw this.#failure.error;
   }
 
   async commit(): Promise<void> {
