@@ -122,7 +122,7 @@ describe.each(engines)('live networks on $name', (engine) => {
     server = await startServer({
       engine,
       env: {
-        ...{ NETWORKS_FILE: file, DATABASE_CREATE: 'on' },
+        NETWORKS_FILE: file,
         RATES: exchanges.setting('kraken', 'coinbase'),
       },
       overrides: {

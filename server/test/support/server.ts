@@ -48,6 +48,7 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
     BOOTSTRAP_SECRET_KEY: secretKey,
     BLOCK_INTERVAL_MS: '0',
     RATE_LIMIT: 'off',
+    DATABASE_CREATE: 'on',
     ...options.env,
   });
   const log = options.log ?? pino({ level: 'error' }, pino.destination({ fd: 2, sync: true }));
