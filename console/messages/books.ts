@@ -1,4 +1,5 @@
 /** Texts of the books. */
+import type { BookProfile } from '../../src/contract/book-files.js';
 import type { BookingKind } from '../../src/contract/books.js';
 import { pick } from './pick.js';
 
@@ -13,9 +14,17 @@ const kinds: Readonly<Record<BookingKind, string>> = {
   correction: 'Correction',
 };
 
+const profiles: Readonly<Record<BookProfile, string>> = {
+  xero: 'Xero (bank statement)',
+  quickbooks: 'QuickBooks Online (bank, 3 columns)',
+  datev: 'DATEV (Buchungsstapel)',
+  koinly: 'Koinly (universal)',
+};
+
 export const texts = pick({
   en: {
     kinds,
+    profiles,
     title: 'Books',
     month: 'Month',
     zone: 'Time zone',

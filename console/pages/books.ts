@@ -123,7 +123,7 @@ async function save(view: View): Promise<void> {
       {
         name: 'profile',
         label: texts.columns,
-        options: [['', texts.all], ...bookProfiles.map((name) => [name, profileNames[name]] as const)],
+        options: [['', texts.all], ...bookProfiles.map((name) => [name, texts.profiles[name]] as const)],
       },
     ],
     action: texts.saveAction,
@@ -214,12 +214,5 @@ function lastDayOf(month: string): string {
   const [year = 0, number = 0] = month.split('-').map(Number);
   return new Date(Date.UTC(year, number, 0)).toISOString().slice(0, 10);
 }
-
-const profileNames = {
-  xero: 'Xero (bank statement)',
-  quickbooks: 'QuickBooks Online (bank, 3 columns)',
-  datev: 'DATEV (Buchungsstapel)',
-  koinly: 'Koinly (universal)',
-} as const satisfies Record<(typeof bookProfiles)[number], string>;
 
 export default page<Data>({ title: () => texts.title, load, render });

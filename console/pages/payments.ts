@@ -163,14 +163,16 @@ async function exportCsv(view: View, filter: Filter): Promise<void> {
 
 async function* csvParts(view: View, filter: Filter): AsyncGenerator<string> {
   const query = new URLSearchParams(view.query);
-  // Payments that begin meanwhile would move the others on to the next page.
-  if (!query.get('to')) query.set('to', new Date().toISOString());
   let count = 0;
   for (let number = 1; ; number += 1) {
     query.set('page', String(number));
     const { rows, pagination } = await list({ ...view, query }, filter, exportRows);
     const [first] = rows;
-    if (number === 1 && first) yield csvLine(Object.keys(csvRow(first)));
+    if (number === 1 && first) {
+      yield csvLine(Object.keys(csvRow(first)));
+      // Payments that begin meanwhile would move the others on to the next page. The newest says what time it is, not this browser.
+      if (!query.get('to')) query.set('to', first.createdAt);
+    }
     yield rows.map((row) => csvLine(Object.values(csvRow(row)).map(String))).join('');
     count += rows.length;
     const total = pagination?.total ?? count;
