@@ -269,7 +269,10 @@ async function main({ filters, long }) {
     if (runner.needsBrowser) browserFree = result;
     return result;
   });
-  for (const [index, [counts, note]] of (await Promise.all(results)).entries()) {
+  const ended = await Promise.all(results);
+  // Until all that was kept is printed, so that the counts are the last.
+  await turn;
+  for (const [index, [counts, note]] of ended.entries()) {
     add(chosen[index]?.name ?? '', counts, note);
   }
   // Repeated here, because they are hard to find in the output of thousands of tests.
