@@ -155,6 +155,11 @@ const readingAll: Readonly<Record<string, { readonly why: string; line(ids: Ids)
     why: 'writes all payments',
     line: ({ own, directory }) => `${own} --format csv --output ${join(directory, 'payments.csv')}`,
   },
+  'books export': {
+    why: 'writes all bookings of the month',
+    line: ({ own, directory }) =>
+      `${own} --month ${new Date().toISOString().slice(0, 7)} --output ${join(directory, 'books.csv')}`,
+  },
   'addresses export': { why: 'writes all addresses', line: ({ own }) => `${own} --format csv` },
   'audit check': { why: 'computes the hash of every entry', line: () => '' },
   'ledger check': { why: 'adds up all postings', line: () => '' },
@@ -169,7 +174,7 @@ const readingAll: Readonly<Record<string, { readonly why: string; line(ids: Ids)
 /** Those that change one record, whose statements the API's endpoints run too, or that copy the whole database. */
 const others = [
   ...['merchants create', 'merchants update', 'keys create', 'keys revoke', 'users invite', 'users remove'],
-  'users erase',
+  ...['users erase', 'transfers explain'],
   ...['users sign-out', 'chains rescan', 'balances suspend', 'balances resume', 'refunds create'],
   ...['refunds approve', 'refunds cancel', 'refunds link', 'transfers create', 'transfers settle'],
   ...['transfers fail', 'transfers psbt export', 'transfers psbt bump', 'transfers psbt import'],
