@@ -1,4 +1,5 @@
 /** Chooses the addresses whose balances are compared next: a part of those that wait for money, and a part of all. */
+import { sql } from 'kysely';
 import type { Database } from '../db/database.js';
 import { isPayable } from '../db/payment-status.js';
 import type { Mode } from '../shared/scope.js';
@@ -83,7 +84,9 @@ export function createOpenPicker({ reader }: Database, mode: Mode, network: stri
       .selectFrom('addresses')
       .select(['wallet_id', 'address', 'currency'])
       .where('wallet_id', '>', lastWallet)
-      .where((e) => e.and({ mode, network }))
+      // Not by an index of theirs: SQLite would read and sort all addresses of the network.
+      .where(sql`mode || ''`, '=', mode)
+      .where(sql`network || ''`, '=', network)
       .orderBy('wallet_id')
       .limit(most)
       .execute();
