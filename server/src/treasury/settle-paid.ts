@@ -153,18 +153,16 @@ export function createPaymentSettler(deps: TreasuryContext) {
 
   return async (on: EvmConnected, owners: TreasuryOwners, signal: AbortSignal): Promise<void> => {
     const place = placeOf(on);
-    const [open, pending, settled] = await database.snapshot(async (reader) => {
+    const [open, pending, ofDay] = await database.snapshot(async (reader) => {
       const found = await store.openPayments(reader, place);
       const newest = Math.max(0, ...found.map((row) => row.block_height));
       return [
         found,
         await waitingTransfers(reader, place),
-        found.length === 0
-          ? []
-          : await store.settledPayments(reader, place, newest - blocksOfDay(on.network)),
+        found.length === 0 ? [] : await store.paymentsFrom(reader, place, newest - blocksOfDay(on.network)),
       ] as const;
     });
-    const recent = [...open, ...settled];
+    const recent = [...open, ...ofDay.filter((row) => row.transfer_id !== null)];
     const payments = await withoutManual(open);
     const groups = groupsOf(deps, payments, pending, owners);
     for (const { waiting, paid } of groups) {

@@ -236,21 +236,6 @@ export function paymentsFrom(
     .execute();
 }
 
-/** Those that have settled a transfer, in blocks from a height on. */
-export function settledPayments(
-  reader: Reader,
-  { mode, network }: NetworkRef,
-  from: number,
-): Promise<TreasuryPaymentTable[]> {
-  return reader
-    .selectFrom('treasury_payments')
-    .selectAll()
-    .where((e) => e.and({ mode, network }))
-    .where('block_height', '>=', from)
-    .where('transfer_id', 'is not', null)
-    .execute();
-}
-
 /** @returns false if another process has made it settle a transfer, or taken that back */
 export async function updatePayment(
   transaction: Transaction,

@@ -23,6 +23,7 @@ import {
 const rounds = roundsOf({ usual: 1, soak: 10 });
 const streams = 3;
 const secretKey = `sk_test_${randomBytes(32).toString('base64url')}`;
+
 describe.concurrent.each(engines)(
   'a server that is killed while it reads a real node, on $name',
   (engine) => {
