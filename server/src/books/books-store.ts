@@ -1,4 +1,4 @@
-/** Reads postings as bookings, with the records that they are about, and keeps rates and the balances of months. */
+/** Reads postings as bookings, with the records that they are about, and keeps rates and the balances of days. */
 import { sql, type Expression, type SqlBool } from 'kysely';
 import { inChunks } from '../db/chunks.js';
 import type { Reader, Transaction } from '../db/engine.js';
@@ -161,11 +161,16 @@ export async function hasUnnamed(reader: Reader): Promise<boolean> {
   return found.length > 0;
 }
 
-/** When a merchant's first booking was. */
-export async function firstBooked(reader: Reader, { merchantId, mode }: Scope): Promise<number | undefined> {
+/** When a merchant's first booking was, from a time on. */
+export async function firstBooked(
+  reader: Reader,
+  { merchantId, mode }: Scope,
+  from: number,
+): Promise<number | undefined> {
   const row = await reader
     .selectFrom('ledger_postings')
     .where((e) => e.and({ merchant_id: merchantId, mode }))
+    .where('created_at', '>=', from)
     .orderBy('created_at')
     .limit(1)
     .select('created_at')
@@ -176,12 +181,12 @@ export async function firstBooked(reader: Reader, { merchantId, mode }: Scope): 
 /** The newest balances that are kept of a time up to `time`. */
 export async function keptBalances(
   reader: Reader,
-  merchantId: string,
+  { merchantId, mode }: Scope,
   time: number,
 ): Promise<{ readonly at: number; readonly totals: Map<string, bigint> } | undefined> {
   const newest = await reader
     .selectFrom('book_balances')
-    .where('merchant_id', '=', merchantId)
+    .where((e) => e.and({ merchant_id: merchantId, mode }))
     .where('at', '<=', time)
     .orderBy('at', 'desc')
     .limit(1)
@@ -190,7 +195,7 @@ export async function keptBalances(
   if (!newest) return undefined;
   const rows = await reader
     .selectFrom('book_balances')
-    .where((e) => e.and({ merchant_id: merchantId, at: newest.at }))
+    .where((e) => e.and({ merchant_id: merchantId, mode, at: newest.at }))
     .where('currency', '<>', '')
     .select(['currency', 'total'])
     .execute();
@@ -200,7 +205,7 @@ export async function keptBalances(
 /** Another server may have kept the same. */
 export async function keepBalances(
   transaction: Transaction,
-  merchantId: string,
+  { merchantId, mode }: Scope,
   at: number,
   totals: ReadonlyMap<string, bigint>,
 ): Promise<void> {
@@ -208,15 +213,18 @@ export async function keepBalances(
   await transaction
     .insertInto('book_balances')
     .values(
-      rows.map(([currency, total]) => ({ merchant_id: merchantId, at, currency, total: total.toString() })),
+      rows.map(([currency, total]) => ({
+        ...{ merchant_id: merchantId, mode, at },
+        ...{ currency, total: total.toString() },
+      })),
     )
     .onConflict((conflict) => conflict.doNothing())
     .execute();
 }
 
-export async function listMerchants(reader: Reader): Promise<string[]> {
+export async function listScopes(reader: Reader): Promise<Scope[]> {
   const rows = await reader.selectFrom('merchants').select('id').execute();
-  return rows.map(({ id }) => id);
+  return rows.flatMap(({ id }) => (['live', 'test'] as const).map((mode) => ({ merchantId: id, mode })));
 }
 
 /** The currencies of what was booked after a time, up to another, by any merchant's clock. */

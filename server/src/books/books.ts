@@ -6,6 +6,7 @@ import { fromUnits, type Booking } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
 import type { Database } from '../db/database.js';
 import type { Reader } from '../db/engine.js';
+import { lockBalances } from '../db/locks.js';
 import type { PersonalData } from '../db/personal-data.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Merchants } from '../merchants/merchants.js';
@@ -17,7 +18,7 @@ import { invalidField, Problem } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
 import { makeBookings } from './bookings.js';
 import * as store from './books-store.js';
-import { isFinal, monthOf, nextMonth, readPeriod, type AskedPeriod, type Period } from './period.js';
+import { endOfDay, isFinal, isFinalSinceMoved, readPeriod, type AskedPeriod, type Period } from './period.js';
 import { keepCurrentRates } from './values.js';
 
 export interface BooksDeps {
@@ -69,8 +70,7 @@ export function createBooks(deps: BooksDeps) {
 
   /** The balances before a moment. */
   async function balancesAt(reader: Reader, scope: Scope, time: number): Promise<Totals> {
-    // Test data can be wiped, and a test clock is moved: nothing of them is kept.
-    const kept = scope.mode === 'live' ? await store.keptBalances(reader, scope.merchantId, time) : undefined;
+    const kept = await store.keptBalances(reader, scope, time);
     const since = await store.sumBooked(reader, scope, kept?.at ?? 0, time);
     return added(kept?.totals ?? new Map(), since);
   }
@@ -112,26 +112,34 @@ export function createBooks(deps: BooksDeps) {
     );
   }
 
-  /** Keeps the balances of the months that are over. */
-  async function keepMonths(signal: AbortSignal): Promise<void> {
-    for (const merchantId of await store.listMerchants(database.reader)) {
-      const scope = { merchantId, mode: 'live' } as const;
-      const now = clock.now(scope);
-      const kept = await store.keptBalances(database.reader, merchantId, forever);
-      let at =
-        kept?.at ??
-        (await store.firstBooked(database.reader, scope).then((first) => first && monthOf(first)));
-      if (at === undefined) continue;
-      let totals = kept?.totals ?? new Map<string, bigint>();
-      for (let next = nextMonth(at); isFinal({ to: next }, now); next = nextMonth(next)) {
-        signal.throwIfAborted();
-        const [from, to] = [at, next];
-        const sums = await database.snapshot((reader) => store.sumBooked(reader, scope, from, to));
-        totals = added(totals, sums);
-        const found = totals;
-        await database.write((transaction) => store.keepBalances(transaction, merchantId, to, found));
-        at = next;
-      }
+  /** The first day with bookings after the last balance that is kept: what is kept, the day's end, and whether it is over. */
+  async function nextToKeep(reader: Reader, scope: Scope) {
+    const kept = await store.keptBalances(reader, scope, forever);
+    const from = kept?.at ?? 0;
+    const first = await store.firstBooked(reader, scope, from);
+    if (first === undefined) return undefined;
+    const to = endOfDay(first);
+    if (!isFinalSinceMoved(clock, { to }, scope)) return undefined;
+    return { from, to, totals: kept?.totals ?? new Map<string, bigint>() };
+  }
+
+  /** @returns whether there was a day to keep */
+  async function keepDay(scope: Scope): Promise<boolean> {
+    if (!(await nextToKeep(database.reader, scope))) return false;
+    return database.write(async (transaction) => {
+      await lockBalances(transaction, scope.merchantId);
+      const next = await nextToKeep(transaction, scope);
+      if (!next) return false;
+      const sums = await store.sumBooked(transaction, scope, next.from, next.to);
+      await store.keepBalances(transaction, scope, next.to, added(next.totals, sums));
+      return true;
+    });
+  }
+
+  /** Keeps the balances at the end of each day that had bookings and is over. */
+  async function keepDays(signal: AbortSignal): Promise<void> {
+    for (const scope of await store.listScopes(database.reader)) {
+      while (await keepDay(scope)) signal.throwIfAborted();
     }
   }
 
@@ -214,7 +222,7 @@ export function createBooks(deps: BooksDeps) {
       jobs: () => [
         { name: 'book-names', intervalMs: 5000, run: nameMerchants },
         { name: 'book-rates', intervalMs: 60_000, run: () => keepCurrentRates(deps) },
-        { name: 'book-months', intervalMs: 3_600_000, run: keepMonths },
+        { name: 'book-days', intervalMs: 3_600_000, run: keepDays },
       ],
     } satisfies Feature),
   };

@@ -1,6 +1,8 @@
 /** The period of an export: whole days of a named zone, and when it is over for good. */
 import { Temporal } from 'temporal-polyfill';
+import type { Clock } from '../shared/clock.js';
 import { invalidField } from '../shared/problem.js';
+import type { Scope } from '../shared/scope.js';
 
 export interface AskedPeriod {
   readonly from?: string | undefined;
@@ -46,6 +48,10 @@ export function readPeriod({ from, to, month, zone: name }: AskedPeriod): Period
 
 /** @param now on the merchant's clock */
 export const isFinal = ({ to }: Pick<Period, 'to'>, now: number): boolean => now >= to + finalAfterMs;
+
+/** As `isFinal`, by a test clock too: transactions that began before it was moved may still be running. */
+export const isFinalSinceMoved = (clock: Clock, { to }: Pick<Period, 'to'>, scope: Scope): boolean =>
+  clock.at(scope, clock.real() - finalAfterMs) >= to;
 
 function readZone(name: string): string {
   try {
@@ -101,14 +107,7 @@ function offsetText(offsetMs: number): string {
   return `${offsetMs < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
 }
 
-/** The first moment of the month, UTC, in which a time lies. */
-export function monthOf(time: number): number {
-  const date = new Date(time);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth());
-}
+const dayMs = 86_400_000;
 
-/** The first moment of the month after it, UTC. */
-export function nextMonth(month: number): number {
-  const date = new Date(month);
-  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1);
-}
+/** The first moment after the day, UTC, of a time. */
+export const endOfDay = (time: number): number => (Math.floor(time / dayMs) + 1) * dayMs;

@@ -10,7 +10,7 @@
 import { sql, type Expression, type SqlBool } from 'kysely';
 import type { Database } from '../db/database.js';
 import type { Transaction } from '../db/engine.js';
-import { forUpdate } from '../db/locks.js';
+import { forUpdate, lockBalances } from '../db/locks.js';
 import { debitAccounts } from '../ledger/ledger.js';
 import type { Schema } from '../db/schema.js';
 import type { AuditActor, AuditLog } from '../merchants/audit-log.js';
@@ -87,6 +87,8 @@ export function createSandboxReset(database: Database, clock: TestClock, auditLo
           and not exists (select 1 from ledger_entries where account_id = ledger_accounts.id)`.execute(
         transaction,
       );
+      await lockBalances(transaction, merchantId);
+      await sql`delete from book_balances where ${own}`.execute(transaction);
       await clock.reset(transaction, merchantId);
       await auditLog.record(transaction, {
         ...{ merchantId, mode: 'test', actor, action: 'sandbox.reset', subjectId: merchantId },

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { inBooks } from '../../src/books/kinds.js';
 import { linesOf } from '../../src/books/lines.js';
 import { kindOfPosting, postingKinds } from '../../src/ledger/posting-kinds.js';
+import type { Scope } from '../../src/shared/scope.js';
 import { bookingsOf, exportBooks } from '../support/books.js';
 import { engines } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -159,7 +160,7 @@ describe.each(engines)('What bookings are worth, on $name', (engine) => {
   });
 });
 
-describe.each(engines)('Months that are over, on $name', (engine) => {
+describe.each(engines)('Days that are over, on $name', (engine) => {
   let books: LedgerShop;
   beforeAll(async () => {
     books = await openLedgerShop(engine);
@@ -177,15 +178,15 @@ describe.each(engines)('Months that are over, on $name', (engine) => {
       return found;
     };
     const before = await all();
-    await books.keepMonths();
-    await books.keepMonths();
+    await books.keepDays();
+    await books.keepDays();
     const kept = await books.shop.database.reader
       .selectFrom('book_balances')
       .selectAll()
       .orderBy('at')
       .execute();
     expect(kept.map(({ at, total }) => [new Date(at).toISOString().slice(0, 10), total])).toEqual([
-      ...[1, 2, 3, 4, 5].map((count) => [`2026-0${count + 1}-01`, String(count * 1_000_000)]),
+      ...[1, 2, 3, 4, 5, 6].map((count) => [`2026-0${count}-11`, String(count * 1_000_000)]),
     ]);
     expect(await all()).toEqual(before);
   });
@@ -193,12 +194,13 @@ describe.each(engines)('Months that are over, on $name', (engine) => {
   it('are kept only when nothing is added to them any more', async () => {
     const count = async () =>
       (await books.shop.database.reader.selectFrom('book_balances').select('at').execute()).length;
+    await books.receive(Date.UTC(2026, 5, 30, 12), oneUsdt);
     books.shop.time.now = Date.UTC(2026, 6, 1, 0, 14, 59);
-    await books.keepMonths();
-    expect(await count()).toBe(5);
-    books.shop.time.now = Date.UTC(2026, 6, 1, 0, 15);
-    await books.keepMonths();
+    await books.keepDays();
     expect(await count()).toBe(6);
+    books.shop.time.now = Date.UTC(2026, 6, 1, 0, 15);
+    await books.keepDays();
+    expect(await count()).toBe(7);
   });
 
   it('take nothing that is posted late: the ledger says when it is, whoever posts', async () => {
@@ -225,6 +227,39 @@ describe.each(engines)('Months that are over, on $name', (engine) => {
     ).toHaveLength(1);
     await forget();
     expect((await exportBooks(books.shop, books.live, '--month 2026-05')).text).toBe(before.text);
+  });
+});
+
+describe.each(engines)('Days of the sandbox, on $name', (engine) => {
+  it('are kept until they are wiped, and not while what began before the test clock was moved may still be running', async () => {
+    const books = await openLedgerShop(engine);
+    onTestFinished(() => books.shop.close());
+    const { app, database, time } = books.shop;
+    const of: Scope = { ...books.live, mode: 'test' };
+    const kept = async () => {
+      await books.keepDays();
+      const rows = await database.reader.selectFrom('book_balances').select(['mode', 'total']).execute();
+      return rows.filter(({ mode }) => mode === 'test').map(({ total }) => total);
+    };
+    const begin = async (month: string) =>
+      (await app.books.list(of, { month, zone: 'UTC', limit: 10 })).begin.map(({ total }) => total);
+    await books.receive(Date.UTC(2026, 0, 10), oneUsdt, { of });
+    await books.receive(Date.UTC(2026, 0, 11), oneUsdt);
+    expect(await kept()).toEqual([]);
+    await database.write((transaction) => app.clock.advance(transaction, of.merchantId, 28 * 86_400));
+    await app.clock.refresh();
+    expect(app.clock.now(of)).toBe(Date.UTC(2026, 1, 8));
+    expect(await kept(), 'just moved').toEqual([]);
+    time.now += 15 * minute;
+    expect(await kept()).toEqual([String(oneUsdt)]);
+    expect(await begin('2026-02')).toEqual(['1']);
+    expect(await begin('2026-03')).toEqual(['1']);
+    await app.sandboxReset(of.merchantId, 'server');
+    expect(await kept()).toEqual([]);
+    expect(await begin('2026-03')).toEqual([]);
+    time.now = Date.UTC(2026, 2, 2);
+    const live = await app.books.list(books.live, { month: '2026-02', zone: 'UTC', limit: 10 });
+    expect(live.begin, 'what is real stays').toEqual([{ asset: 'USDT', total: '1' }]);
   });
 });
 

@@ -25,7 +25,7 @@ export async function openLedgerShop(engine: TestEngine) {
   return {
     ...{ shop, ledger, newId, merchantId, live },
     keepRates: job('book-rates'),
-    keepMonths: job('book-months'),
+    keepDays: job('book-days'),
     nameMerchants: job('book-names'),
 
     post: (posting: Posting) => shop.database.write((transaction) => ledger.post(transaction, posting)),

@@ -223,7 +223,7 @@ describe('SQLite', () => {
       holder.exec('rollback');
       holder.close();
       await expect.poll(async () => (await ready(server)).status, { timeout: 20_000 }).toBe(200);
-      expect((await create(server)).status).toBe(200);
+      expect(await create(server)).toMatchObject({ status: 200 });
     } finally {
       await server.stop();
     }

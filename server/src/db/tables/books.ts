@@ -1,4 +1,5 @@
-/** What bookings were worth, and what balances were when months began: books/. Rows are never changed. */
+/** What bookings were worth, and what balances were when days ended: books/. Rows are never changed. */
+import type { Mode } from '../../shared/scope.js';
 import { books, table, text, time, units } from '../table.js';
 
 export const bookTables = {
@@ -17,16 +18,17 @@ export const bookTables = {
     books,
   ).primaryKey('at', 'currency'),
 
-  /** What a merchant had in all when a month began (UTC), in live mode: its months are read without those before. */
+  /** What a merchant had in all at the end of a day (UTC) with bookings: a period is read without what was booked before it. */
   book_balances: table(
     {
       merchant_id: text(),
-      /** The first moment of the month. */
+      mode: text<Mode>(),
+      /** The first moment after the day, by the merchant's clock. */
       at: time(),
       /** Empty in a row that says that there was nothing yet. */
       currency: text(),
       total: units(),
     },
     books,
-  ).primaryKey('merchant_id', 'at', 'currency'),
+  ).primaryKey('merchant_id', 'mode', 'at', 'currency'),
 };
