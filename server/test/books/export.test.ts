@@ -147,6 +147,24 @@ describe.each(engines)('Days that are over, on $name', (engine) => {
   });
 });
 
+describe.each(engines)('Days after an upgrade, on $name', (engine) => {
+  it('are kept with all of their postings, although the merchants of some are not named yet', async () => {
+    const books = await openLedgerShop(engine);
+    onTestFinished(() => books.shop.close());
+    const { database } = books.shop;
+    for (let time = 0; time < 6; time += 1) await books.receive(Date.UTC(2026, 0, 10), oneUsdt);
+    books.shop.time.now = Date.UTC(2026, 0, 20);
+    await database.write(async (transaction) => {
+      await sql`update ledger_postings set merchant_id = null`.execute(transaction);
+      await books.ledger.nameMerchants(transaction, 3);
+    });
+    await books.keepDays();
+    const kept = await database.reader.selectFrom('book_balances').select('total').execute();
+    expect(kept).toEqual([{ total: String(6n * oneUsdt) }]);
+    expect((await exportBooks(books.shop, books.live, '--month 2026-02')).hasFailed).toBe(false);
+  });
+});
+
 describe.each(engines)('Days of the sandbox, on $name', (engine) => {
   it('are kept until they are wiped, and not while what began before the test clock was moved may still be running', async () => {
     const books = await openLedgerShop(engine);
