@@ -3,7 +3,7 @@
  * They use the portable subset that SQLite and PostgreSQL share: TEXT, BIGINT and INTEGER. Times are epoch milliseconds.
  * Amounts are integers in the smallest unit, stored as text because wei does not fit into 64 bits. JSON is TEXT.
  */
-import type { Row } from './table.js';
+import { record, type Row, type Table } from './table.js';
 import { accountTables } from './tables/accounts.js';
 import { bookTables } from './tables/books.js';
 import { chainTables } from './tables/chains.js';
@@ -39,6 +39,13 @@ export const tables = {
   ...bookTables,
   ...listTables,
 };
+
+for (const [name, { columns }] of Object.entries<Table>(tables)) {
+  for (const [column, declared] of Object.entries(columns)) {
+    // What several tables share is stored as it is, and has no errors.
+    if (!Object.values<unknown>(record).includes(declared)) declared.placeAt(`${name}.${column}`);
+  }
+}
 
 export type Schema = { [Name in keyof typeof tables]: Row<(typeof tables)[Name]> };
 

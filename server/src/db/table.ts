@@ -2,7 +2,7 @@
 import type { Mode } from '../shared/scope.js';
 import type { Generated, RawBuilder, SqlBool } from 'kysely';
 import type * as z from 'zod/mini';
-import { jsonCodec, same, setCodec, type Codec } from './codecs.js';
+import { jsonCodec, placed, same, setCodec, type Codec } from './codecs.js';
 
 export type EpochMs = number;
 /** An integer in the smallest unit, as text. */
@@ -23,14 +23,19 @@ export class Column<T, S = T> {
   /** Only a type: what a row has in this column. */
   declare readonly stored: S;
   readonly facts: ColumnFacts;
-  readonly #codec: Codec<T, S>;
+  #codec: Codec<T, S>;
 
   constructor(facts: ColumnFacts, codec: Codec<T, S>) {
     this.facts = facts;
     this.#codec = codec;
   }
 
-  /** @throws if it is not what this column can have */
+  /** Its errors name the column from now on. @param place `table.column` */
+  placeAt(place: string): void {
+    this.#codec = placed(place, this.#codec);
+  }
+
+  /** @throws WrongForm if it is not what this column can have */
   read(stored: S): T {
     return this.#codec.read(stored);
   }

@@ -1,6 +1,7 @@
 /** Refunds: coins of a payment that go back to its payer, at an address that the payer gives and the merchant approves. */
 import { toUnits, type Api, type Input } from 'crypto-checkout/contract';
 import type { Reader, Transaction } from '../db/engine.js';
+import { sealedJson } from '../db/personal-data.js';
 import type { PaymentTable, RefundTable, TransferTable } from '../db/schema.js';
 import { storedActor, type AuditAction, type AuditActor } from '../merchants/audit-log.js';
 import { parseAmount } from '../money/amounts.js';
@@ -137,7 +138,7 @@ export function createRefunds(deps: RefundsDeps) {
         ...{ address, same_wallet: null, token_digest: tokenDigest(token), browser_digest: null },
         created_by: maker,
         ...{ transfer_id: null, tx_hash: null, cancel_reason: null },
-        metadata: request.metadata ? JSON.stringify(request.metadata) : null,
+        metadata: request.metadata ? sealedJson.refundMetadata.write(request.metadata) : null,
         ...{ expires_at: now + linkMs, created_at: now, updated_at: now },
       };
       const started = await changes.start(transaction, { row, payment });

@@ -1,6 +1,7 @@
 /** A refund as the API shows it: to its merchant, and to whoever holds the link of its claim. */
 import type { Api, Data, RefundClaim, RefundStatus } from 'crypto-checkout/contract';
 import { transactionPage } from '../chains/networks.js';
+import { sealedJson } from '../db/personal-data.js';
 import type { MerchantTable, RefundTable } from '../db/schema.js';
 import type { Currency } from '../money/currency-list.js';
 import type { Currencies } from '../money/currencies.js';
@@ -36,7 +37,7 @@ export function viewRefund(row: RefundTable, txRef: string, currencies: Currenci
     expiresAt: isoTime(row.expires_at),
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
-    ...(row.metadata !== null && { metadata: JSON.parse(row.metadata) as Record<string, string> }),
+    ...(row.metadata !== null && { metadata: sealedJson.refundMetadata.read(row.metadata) }),
   };
 }
 

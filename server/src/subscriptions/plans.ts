@@ -9,13 +9,15 @@ import type { RoomDeps } from '../db/room-deps.js';
 import * as store from './plan-store.js';
 import type { PlanQuery } from './plan-store.js';
 import type { Transaction } from '../db/engine.js';
-import type { PaymentPlanTable } from '../db/schema.js';
+import { tables, type PaymentPlanTable } from '../db/schema.js';
 
 export type PaymentPlan = Data<Api['paymentPlans']['retrieve']>;
 
 export type PaymentPlans = ReturnType<typeof createPaymentPlans>;
 /** What charging needs to know about a plan. */
 export type PlanTerms = Awaited<ReturnType<PaymentPlans['terms']>>;
+
+const { currencies: currenciesColumn } = tables.payment_plans.columns;
 
 export function createPaymentPlans({ database, clock, newId, currencies }: RoomDeps) {
   /** The codes in upper case, each once. Problem: `unsupported_currency`. */
@@ -39,7 +41,7 @@ export function createPaymentPlans({ database, clock, newId, currencies }: RoomD
       id: row.id,
       mode: row.mode,
       isActive: row.is_active === 1,
-      currencies: readCodes(row.currencies),
+      currencies: [...currenciesColumn.read(row.currencies)],
       currency: row.currency,
       amount: unitsToNumber(BigInt(row.amount), currencies.known(row.currency)),
       numberOfTimesToCharge: row.number_of_times_to_charge,
@@ -65,7 +67,7 @@ export function createPaymentPlans({ database, clock, newId, currencies }: RoomD
         frequency: input.frequency,
         currency: currency.code,
         amount: parseAmount(input.amount, currency, 'amount').toString(),
-        currencies: JSON.stringify(parsePayingCurrencies(input.currencies, scope.mode)),
+        currencies: currenciesColumn.write(parsePayingCurrencies(input.currencies, scope.mode)),
         number_of_times_to_charge: input.numberOfTimesToCharge,
         is_active: 1,
         active_since: now,
@@ -121,7 +123,7 @@ export function createPaymentPlans({ database, clock, newId, currencies }: RoomD
         /** A plain decimal in `currency`. */
         amount: fromUnits(BigInt(row.amount), currencies.known(row.currency).decimals),
         currency: row.currency,
-        currencies: readCodes(row.currencies),
+        currencies: [...currenciesColumn.read(row.currencies)],
         isActive: row.is_active === 1,
         /** Cycles that were due before this time are not charged; epoch milliseconds. */
         activeSince: row.active_since,
@@ -129,5 +131,3 @@ export function createPaymentPlans({ database, clock, newId, currencies }: RoomD
     },
   };
 }
-
-const readCodes = (json: string) => JSON.parse(json) as string[];
