@@ -46,16 +46,23 @@ export class WrongForm extends Error {
 
 /** A codec whose errors name the place of the value. @param place `table.column`, or what else it is called */
 export const placed = <T, S>(place: string, codec: Codec<T, S>): Codec<T, S> => {
-  const told = <Value>(what: string, work: () => Value): Value => {
-    try {
-      return work();
-    } catch {
-      throw new WrongForm(`${place}: ${what} is not of the form that is declared for it`);
-    }
-  };
+  const wrong = (what: string) =>
+    new WrongForm(`${place}: ${what} is not of the form that is declared for it`);
   return {
-    read: (stored) => told('a stored value', () => codec.read(stored)),
-    write: (value) => told('a value to be stored', () => codec.write(value)),
+    read(stored) {
+      try {
+        return codec.read(stored);
+      } catch {
+        throw wrong('a stored value');
+      }
+    },
+    write(value) {
+      try {
+        return codec.write(value);
+      } catch {
+        throw wrong('a value to be stored');
+      }
+    },
   };
 };
 

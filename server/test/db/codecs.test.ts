@@ -10,6 +10,7 @@ import { ensureSetting, jsonSetting, writeSetting } from '../../src/db/settings.
 import type { Column, Table } from '../../src/db/table.js';
 import { strings } from '../../src/db/codecs.js';
 import { parseDataKeys } from '../../src/shared/data-keys.js';
+import { valuesOf } from '../../src/db/values.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 
 interface Json {
@@ -201,6 +202,23 @@ describe.each(engines)('On $name', ({ create }) => {
       );
       expect(rows.map(({ found }) => column.read(found))).toEqual([value, value]);
     }
+  });
+
+  it('amounts of any size and flags come back, also from parts of rows and from joins', async () => {
+    const { decode, encode } = valuesOf('refunds');
+    const row = { used: huge, refund_fee: true, of_success: false, same_wallet: null, currency: 'USDT' };
+    const stored = encode(row);
+    expect(stored).toEqual({ ...row, used: String(huge), refund_fee: 1, of_success: 0 });
+    const { rows } = await sql<typeof stored>`
+      select cast(${stored.used} as text) as used, cast(${stored.refund_fee} as integer) as refund_fee,
+        cast(${stored.of_success} as integer) as of_success, cast(null as integer) as same_wallet,
+        cast(${stored.currency} as text) as currency`.execute(database.reader);
+    expect(rows.map(decode)).toEqual([row]);
+    expect(decode(undefined)).toBeUndefined();
+    expect(decode({ amount: null, tx_ref: '1' })).toEqual({ amount: null, tx_ref: '1' });
+    expect(messageOf(() => decode({ amount: secret }))).toBe(
+      'WrongForm: refunds.amount: a stored value is not of the form that is declared for it',
+    );
   });
 
   it('a setting is read as former releases wrote it', async () => {
