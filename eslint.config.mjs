@@ -45,6 +45,15 @@ const jsonOfColumns = {
     'Declare the column with json(shape), or the setting with jsonSetting, and read it with its codec. What parses foreign text is named in eslint.config.mjs.',
 };
 
+/** Rooms whose stores give bigints and booleans: db/values.ts. */
+const roomsWithValues = ['customers', 'ledger', 'refunds', 'subscriptions'];
+
+const unitsOfRows = {
+  selector:
+    'CallExpression[callee.name="BigInt"] > MemberExpression.arguments:matches([object.name=/^(row|one|account)$/], [object.property.name="row"])',
+  message: 'The store gives a bigint: decode the row there, with valuesOf.',
+};
+
 export default defineConfig(
   // The examples have tools of their own, and the types name frameworks that are installed there alone.
   globalIgnores(['**/dist/', 'coverage/', 'data/', '.tmp/', 'examples/', 'types/']),
@@ -93,6 +102,10 @@ export default defineConfig(
     files: ['server/src/**/*.ts'],
     ignores: ['server/src/db/**', ...parsersOfForeignJson],
     rules: { 'no-restricted-syntax': ['error', ...refusedSyntax, jsonOfColumns] },
+  },
+  {
+    files: roomsWithValues.map((room) => `server/src/${room}/**/*.ts`),
+    rules: { 'no-restricted-syntax': ['error', ...refusedSyntax, jsonOfColumns, unitsOfRows] },
   },
   {
     // Texts that come from outside can be long, and some that seem to come from inside do not.

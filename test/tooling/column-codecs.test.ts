@@ -18,6 +18,21 @@ async function problemsOf(code: string, file: string): Promise<string[]> {
 
 const parse = 'JSON.parse(row.metadata);';
 
+describe('BigInt of a row', () => {
+  it.each(['BigInt(row.amount);', 'BigInt(locked.row.fee);', '[].map((one) => BigInt(one.amount));'])(
+    'is refused where stores give bigints: %s',
+    async (code) => {
+      const problems = await problemsOf(code, 'server/src/refunds/view.ts');
+      expect(problems).toEqual([expect.stringContaining('valuesOf')]);
+    },
+  );
+
+  it('is left alone elsewhere, and of what is no row', async () => {
+    expect(await problemsOf('BigInt(row.amount);', 'server/src/treasury/plan.ts')).toEqual([]);
+    expect(await problemsOf('BigInt(text); BigInt(reply.amount);', 'server/src/refunds/view.ts')).toEqual([]);
+  });
+});
+
 describe('JSON.parse', () => {
   it.each(['server/src/payments/view.ts', 'server/src/app.ts', 'server/src/api/kept-reply.ts'])(
     'is refused in %s',
