@@ -8,6 +8,52 @@ import { configs as wc } from 'eslint-plugin-wc';
 import tseslint from 'typescript-eslint';
 import patterns from './scripts/lint-patterns.mjs';
 
+const refusedSyntax = [
+  { selector: 'TSEnumDeclaration', message: 'Use a union of string literals.' },
+  { selector: 'TSModuleDeclaration[kind="namespace"]', message: 'Use a module.' },
+];
+
+/** What parses texts that the database did not write. Its columns and settings have codecs: server/src/db/codecs.ts. */
+export const parsersOfForeignJson = [
+  // Requests.
+  'server/src/api/read-body.ts',
+  'server/src/books/books.ts',
+  // Replies of nodes and of exchanges.
+  'server/src/rpc/node-client.ts',
+  'server/src/money/sources/source.ts',
+  // Files of operators and of wallets.
+  'server/src/addresses/wallet-key.ts',
+  'server/src/chains/config/networks-file.ts',
+  'server/src/money/fixed-rates.ts',
+  'server/src/treasury/key-file.ts',
+  // Files of the package.
+  'server/src/bank-accounts/banks.ts',
+  'server/src/bank-accounts/countries.ts',
+  'server/src/chains/config/presets.ts',
+  'server/src/chains/evm/balance-reader.ts',
+  'server/src/commands/run.ts',
+  'server/src/reference/errors.ts',
+  'server/src/reference/samples.ts',
+  'server/src/site/docs.ts',
+  'server/src/site/site.ts',
+  'server/src/treasury/factory.ts',
+];
+
+const jsonOfColumns = {
+  selector: 'CallExpression[callee.object.name="JSON"][callee.property.name="parse"]',
+  message:
+    'Declare the column with json(shape), or the setting with jsonSetting, and read it with its codec. What parses foreign text is named in eslint.config.mjs.',
+};
+
+/** Rooms whose stores give bigints and booleans: db/values.ts. */
+const roomsWithValues = ['customers', 'ledger', 'refunds', 'subscriptions'];
+
+const unitsOfRows = {
+  selector:
+    'CallExpression[callee.name="BigInt"] > MemberExpression.arguments:matches([object.name=/^(row|one|account)$/], [object.property.name="row"])',
+  message: 'The store gives a bigint: decode the row there, with valuesOf.',
+};
+
 export default defineConfig(
   // The examples have tools of their own, and the types name frameworks that are installed there alone.
   globalIgnores(['**/dist/', 'coverage/', 'data/', '.tmp/', 'examples/', 'types/']),
@@ -45,16 +91,21 @@ export default defineConfig(
       ],
       // What is passed around comes from factories, whose functions are closures without `this`.
       '@typescript-eslint/unbound-method': 'off',
-      'no-restricted-syntax': [
-        'error',
-        { selector: 'TSEnumDeclaration', message: 'Use a union of string literals.' },
-        { selector: 'TSModuleDeclaration[kind="namespace"]', message: 'Use a module.' },
-      ],
+      'no-restricted-syntax': ['error', ...refusedSyntax],
     },
   },
   {
     files: ['src/**/*.ts', 'server/src/**/*.ts'],
     rules: { 'no-console': 'error' },
+  },
+  {
+    files: ['server/src/**/*.ts'],
+    ignores: ['server/src/db/**', ...parsersOfForeignJson],
+    rules: { 'no-restricted-syntax': ['error', ...refusedSyntax, jsonOfColumns] },
+  },
+  {
+    files: roomsWithValues.map((room) => `server/src/${room}/**/*.ts`),
+    rules: { 'no-restricted-syntax': ['error', ...refusedSyntax, jsonOfColumns, unitsOfRows] },
   },
   {
     // Texts that come from outside can be long, and some that seem to come from inside do not.

@@ -3,6 +3,7 @@
  * the database would grow with the square of the changes. Only their length is kept, and they are read again.
  */
 import { paymentRecord } from 'crypto-checkout/contract';
+import { sealedJson } from '../db/personal-data.js';
 import * as z from 'zod/mini';
 
 /** New entries come last, so a list's first entries are those that it had before. */
@@ -13,9 +14,9 @@ type Fields = Record<string, unknown>;
 /** @param json a reply of the API */
 export function shortenReply(json: string): string {
   if (!/"claimUrl":|"transactionTimeLog":\[/.test(json)) return json;
-  const reply = JSON.parse(json) as { data?: { claimUrl?: string } };
+  const reply = sealedJson.reply.read(json);
   // Whoever has the link of a refund's claim can send its money elsewhere, so the database must never hold one.
-  delete reply.data?.claimUrl;
+  if (isObject(reply['data'])) delete reply['data']['claimUrl'];
   const payment = paymentIn(reply);
   for (const name of growingLists) {
     const list = payment?.[name];
@@ -30,7 +31,7 @@ export async function restoreReply(
   readPayment: (id: string) => Promise<unknown>,
 ): Promise<string> {
   if (!/"transactionTimeLog":\d/.test(json)) return json;
-  const reply: unknown = JSON.parse(json);
+  const reply = sealedJson.reply.read(json);
   const payment = paymentIn(reply);
   if (!payment) return json;
   const current: Fields = z.parse(paymentRecord, await readPayment(String(payment['id'])));

@@ -140,7 +140,7 @@ type TreasuryStatus = Awaited<ReturnType<CommandContext['treasury']['status']>>[
 type Quarantined = Awaited<ReturnType<typeof listQuarantine>>[number];
 
 function networkJson({ mode, network, cursor, isConfigured, problem }: NetworkState) {
-  const gaps = readGaps(cursor?.gaps ?? '[]').map((gap) => ({ ...gap, since: isoTime(gap.since) }));
+  const gaps = readGaps(cursor).map((gap) => ({ ...gap, since: isoTime(gap.since) }));
   return {
     ...{ mode, network, isConfigured },
     ...(cursor && recordJson(cursor, 'height', 'head_height', 'synced_at')),
@@ -153,10 +153,10 @@ function networkJson({ mode, network, cursor, isConfigured, problem }: NetworkSt
 function networkLine({ mode, network, cursor, isConfigured, problem }: NetworkState): string {
   const parts: string[] = [mode, network];
   if (cursor) {
-    const { height, head_height: head, synced_at, gaps } = cursor;
+    const { height, head_height: head, synced_at } = cursor;
     const left = height >= head ? '' : ` of ${head}, ${head - height} left to read`;
     parts.push(`block ${height}${left}`, `read up to ${isoTime(synced_at)}`);
-    for (const { currency, from, to, since } of readGaps(gaps)) {
+    for (const { currency, from, to, since } of readGaps(cursor)) {
       const blocks = to === undefined ? `since block ${from}` : `from block ${from} until block ${to}`;
       parts.push(`without ${currency} ${blocks} (${isoTime(since)})`);
     }

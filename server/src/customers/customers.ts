@@ -11,7 +11,7 @@ import type { Scope } from '../shared/scope.js';
 import * as store from './store.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { Page } from '../shared/pagination.js';
-import type { CustomerTable } from '../db/schema.js';
+import type { CustomerRow } from './store.js';
 
 export type Customer = Data<Api['customers']['retrieve']>;
 
@@ -32,7 +32,7 @@ export function createCustomers(
   personalData: PersonalData,
 ) {
   const columns = (
-    row: Pick<CustomerTable, 'id' | 'merchant_id'>,
+    row: Pick<CustomerRow, 'id' | 'merchant_id'>,
     { email, fullName, phoneNumber, isBlacklisted }: NewCustomer,
   ) => ({
     ...personalData.personColumns(row, {
@@ -40,10 +40,10 @@ export function createCustomers(
       fullName: fullName || undefined,
       phoneNumber: phoneNumber || undefined,
     }),
-    is_blacklisted: isBlacklisted ? (1 as const) : (0 as const),
+    is_blacklisted: isBlacklisted,
   });
 
-  function newRow(scope: Scope, customer: NewCustomer): CustomerTable {
+  function newRow(scope: Scope, customer: NewCustomer): CustomerRow {
     const row = { id: newId(), merchant_id: scope.merchantId, mode: scope.mode };
     return { ...row, ...columns(row, customer), created_at: clock.now(scope) };
   }
@@ -69,11 +69,11 @@ export function createCustomers(
     return { row: other, isNew: false };
   }
 
-  const view = (row: CustomerTable): Customer => ({
+  const view = (row: CustomerRow): Customer => ({
     id: row.id,
     mode: row.mode,
     ...personalData.person(row),
-    isBlacklisted: row.is_blacklisted === 1,
+    isBlacklisted: row.is_blacklisted,
     createdAt: isoTime(row.created_at),
   });
 
@@ -130,7 +130,7 @@ export function createCustomers(
      */
     async link(transaction: Transaction, scope: Scope, payer: Payer): Promise<{ id: string }> {
       const { row } = await findOrAdd(transaction, scope, { ...payer, isBlacklisted: false });
-      if (row.is_blacklisted === 1) {
+      if (row.is_blacklisted) {
         throw new Problem(
           'customer_not_allowed',
           'This customer is not allowed to start payments or subscriptions',

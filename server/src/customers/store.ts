@@ -2,7 +2,7 @@
 import { forUpdate } from '../db/locks.js';
 import { prepared } from '../db/prepared.js';
 import { isListed, readCheckpointedPage, readPage } from '../db/pages.js';
-import type { CustomerTable } from '../db/schema.js';
+import { valuesOf, type Values } from '../db/values.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { PageRequest } from '../shared/pagination.js';
@@ -15,11 +15,16 @@ export interface CustomerQuery extends PageRequest {
   readonly phoneIndexes?: readonly string[] | undefined;
 }
 
+const customers = valuesOf('customers');
+export type CustomerRow = Values<'customers'>;
+
+const updateStored = updateRow('customers');
+
 /** @returns false if a customer with this email exists */
-export async function insertCustomer(transaction: Transaction, row: CustomerTable): Promise<boolean> {
+export async function insertCustomer(transaction: Transaction, row: CustomerRow): Promise<boolean> {
   const result = await transaction
     .insertInto('customers')
-    .values(row)
+    .values(customers.encode(row))
     .onConflict((conflict) => conflict.columns(['merchant_id', 'mode', 'email_index']).doNothing())
     .executeTakeFirst();
   return result.numInsertedOrUpdatedRows === 1n;
@@ -28,18 +33,24 @@ export async function insertCustomer(transaction: Transaction, row: CustomerTabl
 const customerOf = (reader: Reader, scope: Scope, id: string) =>
   rowById(reader, 'customers', id).$call(inScope(scope));
 
-export function findCustomer(reader: Reader, scope: Scope, id: string): Promise<CustomerTable | undefined> {
-  return customerOf(reader, scope, id).executeTakeFirst();
+export async function findCustomer(
+  reader: Reader,
+  scope: Scope,
+  id: string,
+): Promise<CustomerRow | undefined> {
+  return customers.decode(await customerOf(reader, scope, id).executeTakeFirst());
 }
 
 /** Like `findCustomer`, and locks the row until the transaction ends. */
-export function lockCustomer(transaction: Transaction, scope: Scope, id: string) {
-  return customerOf(transaction, scope, id).$call(forUpdate(transaction)).executeTakeFirst();
+export async function lockCustomer(transaction: Transaction, scope: Scope, id: string) {
+  return customers.decode(
+    await customerOf(transaction, scope, id).$call(forUpdate(transaction)).executeTakeFirst(),
+  );
 }
 
 /** A customer of any merchant and mode, by an id from the database. */
-export function readCustomer(reader: Reader, id: string): Promise<CustomerTable> {
-  return rowById(reader, 'customers', id).executeTakeFirstOrThrow();
+export async function readCustomer(reader: Reader, id: string): Promise<CustomerRow> {
+  return customers.decode(await rowById(reader, 'customers', id).executeTakeFirstOrThrow());
 }
 
 const findByEmail = prepared(
@@ -55,29 +66,33 @@ export async function findCustomerByEmail(
   reader: Reader,
   { merchantId, mode }: Scope,
   emailIndexes: readonly string[],
-): Promise<CustomerTable | undefined> {
+): Promise<CustomerRow | undefined> {
   const [row] = await findByEmail(reader, {
     merchantId,
     mode,
     ...Object.fromEntries(emailIndexes.entries()),
   });
-  return row;
+  return customers.decode(row);
 }
 
 /** @throws an error that `isUniqueViolation` recognises, if another customer has the email */
-export const updateCustomer = updateRow('customers');
+export const updateCustomer = (transaction: Transaction, id: string, changes: Partial<CustomerRow>) =>
+  updateStored(transaction, id, customers.encode(changes));
 
-export function listCustomers(reader: Reader, scope: Scope, query: CustomerQuery) {
+export async function listCustomers(reader: Reader, scope: Scope, query: CustomerQuery) {
   const { isBlacklisted, emailIndexes, phoneIndexes } = query;
   const flag = isBlacklisted === undefined ? undefined : isBlacklisted ? 1 : 0;
-  let rows = reader
+  let listed = reader
     .selectFrom('customers')
     .selectAll()
     .where(isListed('customers', scope, query))
     .$call(having({ is_blacklisted: flag }));
-  if (emailIndexes) rows = rows.where('email_index', 'in', emailIndexes);
-  if (phoneIndexes) rows = rows.where('phone_index', 'in', phoneIndexes);
+  if (emailIndexes) listed = listed.where('email_index', 'in', emailIndexes);
+  if (phoneIndexes) listed = listed.where('phone_index', 'in', phoneIndexes);
   // Few customers share an email or a phone number. The other lists can be very long.
-  if (emailIndexes || phoneIndexes) return readPage(rows, 'customers', query);
-  return readCheckpointedPage(reader, rows, 'customers', scope, query, { is_blacklisted: flag });
+  const { rows, total } =
+    emailIndexes || phoneIndexes
+      ? await readPage(listed, 'customers', query)
+      : await readCheckpointedPage(reader, listed, 'customers', scope, query, { is_blacklisted: flag });
+  return { rows: rows.map(customers.decode), total };
 }

@@ -26,6 +26,46 @@ export const setCodec = <Name extends string>(names: readonly Name[]): Codec<rea
 export const bitOf = <Name extends string>(names: readonly Name[], name: Name): number =>
   1 << names.indexOf(name);
 
+/** Integers of any size as text. */
+export const unitsCodec: Codec<bigint, string> = { read: BigInt, write: String };
+
+export const flagCodec: Codec<boolean, 0 | 1> = {
+  read: (stored) => stored === 1,
+  write: (is) => (is ? 1 : 0),
+};
+
+export const stringRecord = z.record(z.string(), z.string());
+export const strings = z.readonly(z.array(z.string()));
+/** A JSON object of anything. */
+export const fields = z.record(z.string(), z.unknown());
+
+/** What is stored has not the form that its column says. It tells where, and never what, which may be anybody's data. */
+export class WrongForm extends Error {
+  override readonly name = 'WrongForm';
+}
+
+/** A codec whose errors name the place of the value. @param place `table.column`, or what else it is called */
+export const placed = <T, S>(place: string, codec: Codec<T, S>): Codec<T, S> => {
+  const wrong = (what: string) =>
+    new WrongForm(`${place}: ${what} is not of the form that is declared for it`);
+  return {
+    read(stored) {
+      try {
+        return codec.read(stored);
+      } catch {
+        throw wrong('a stored value');
+      }
+    },
+    write(value) {
+      try {
+        return codec.write(value);
+      } catch {
+        throw wrong('a value to be stored');
+      }
+    },
+  };
+};
+
 /** Text that is JSON of a shape. What the shape does not name is not stored. */
 export const jsonCodec = <T, Stored>(shape: z.ZodMiniType<T, Stored>): Codec<T, string> => ({
   read: (stored) => z.parse(shape, JSON.parse(stored)),

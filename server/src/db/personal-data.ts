@@ -2,23 +2,41 @@
  * Payers' and people's data as rows keep it: encrypted if there is a data key, and bound to its row and column, so that a value that is moved
  * to another row cannot be read there. What it is searched by stands beside it as an index value: see `DataKeys.index`.
  */
+import * as z from 'zod/mini';
 import type { DataKeys } from '../shared/data-keys.js';
+import { fields, jsonCodec, placed, stringRecord, type Codec } from './codecs.js';
 import type { CustomerTable, OutboxTable, PaymentTable, Schema } from './schema.js';
 
-/** Who pays, and what is told of them. */
-export interface Payer {
-  readonly description: string;
-  readonly email?: string | undefined;
-  readonly fullName?: string | undefined;
-  readonly phoneNumber?: string | undefined;
+const named = { fullName: z.optional(z.string()), phoneNumber: z.optional(z.string()) };
+
+/** The JSON inside encrypted columns. */
+export const sealedJson = {
+  /** Who pays, and what is told of them. */
+  payer: codecOf(
+    'payments.payer',
+    z.object({ description: z.string(), email: z.optional(z.string()), ...named }),
+  ),
+  /** A customer's own data. */
+  person: codecOf('customers.person', z.object({ email: z.string(), ...named })),
+  /** The merchant's own keys and values. */
+  paymentMetadata: codecOf('payments.metadata', stringRecord),
+  refundMetadata: codecOf('refunds.metadata', stringRecord),
+  event: codecOf('outbox.data', fields),
+  responseExcerpt: codecOf('webhook_tries.response_excerpt', z.string()),
+  reply: codecOf('idempotency_replies.reply', fields),
+  /** Replaced secrets of webhooks, newest first. Each also signs until then (real time, epoch milliseconds). */
+  formerSecrets: codecOf(
+    'webhook_endpoints.former_secrets',
+    z.readonly(z.array(z.object({ secret: z.string(), until: z.number() }))),
+  ),
+};
+
+function codecOf<T, Stored>(place: string, shape: z.ZodMiniType<T, Stored>): Codec<T, string> {
+  return placed(place, jsonCodec(shape));
 }
 
-/** A customer's own data. */
-export interface Person {
-  readonly email: string;
-  readonly fullName?: string | undefined;
-  readonly phoneNumber?: string | undefined;
-}
+export type Payer = ReturnType<typeof sealedJson.payer.read>;
+export type Person = ReturnType<typeof sealedJson.person.read>;
 
 /**
  * Columns that are sealed each by itself, of tables whose rows have an id: what people and shops wrote. Empty texts and nulls stay as
@@ -116,12 +134,12 @@ export function createPersonalData(dataKeys: DataKeys) {
       { id, merchant_id: merchantId }: Owned,
       payer: Payer,
     ): Pick<PaymentTable, 'payer' | 'payer_index'> => ({
-      payer: dataKeys.seal(JSON.stringify(payer), payerPlace(id)),
+      payer: dataKeys.seal(sealedJson.payer.write(payer), payerPlace(id)),
       payer_index:
         payer.email === undefined ? null : dataKeys.index(payer.email.toLowerCase(), payerIndex(merchantId)),
     }),
     payer: ({ id, payer }: Pick<PaymentTable, 'id' | 'payer'>) =>
-      JSON.parse(dataKeys.open(payer, payerPlace(id))) as Payer,
+      sealedJson.payer.read(dataKeys.open(payer, payerPlace(id))),
     /** What the payments of a payer may have as `payer_index`. */
     payerIndexes: (merchantId: string, email: string) =>
       dataKeys.indexes(email.toLowerCase(), payerIndex(merchantId)),
@@ -130,12 +148,12 @@ export function createPersonalData(dataKeys: DataKeys) {
       { id, merchant_id: merchantId }: Owned,
       { email, fullName, phoneNumber }: Person,
     ): Pick<CustomerTable, 'person' | 'email_index' | 'phone_index'> => ({
-      person: dataKeys.seal(JSON.stringify({ email, fullName, phoneNumber }), personPlace(id)),
+      person: dataKeys.seal(sealedJson.person.write({ email, fullName, phoneNumber }), personPlace(id)),
       email_index: dataKeys.index(email.toLowerCase(), emailIndex(merchantId)),
       phone_index: phoneNumber === undefined ? null : dataKeys.index(phoneNumber, phoneIndex(merchantId)),
     }),
     person: ({ id, person }: Pick<CustomerTable, 'id' | 'person'>) =>
-      JSON.parse(dataKeys.open(person, personPlace(id))) as Person,
+      sealedJson.person.read(dataKeys.open(person, personPlace(id))),
     emailIndexes: (merchantId: string, email: string) =>
       dataKeys.indexes(email.toLowerCase(), emailIndex(merchantId)),
     phoneIndexes: (merchantId: string, phoneNumber: string) =>
@@ -146,9 +164,9 @@ export function createPersonalData(dataKeys: DataKeys) {
 
     /** A receiver may echo what it was sent. */
     sealResponse: (eventId: string, excerpt: string) =>
-      dataKeys.seal(JSON.stringify(excerpt), responsePlace(eventId)),
+      dataKeys.seal(sealedJson.responseExcerpt.write(excerpt), responsePlace(eventId)),
     openResponse: (eventId: string, excerpt: string) =>
-      JSON.parse(dataKeys.open(excerpt, responsePlace(eventId))) as string,
+      sealedJson.responseExcerpt.read(dataKeys.open(excerpt, responsePlace(eventId))),
 
     sealReply: (key: ReplyKey, json: string) => dataKeys.seal(json, replyPlace(key)),
     openReply: (key: ReplyKey, reply: string) => dataKeys.open(reply, replyPlace(key)),

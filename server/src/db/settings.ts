@@ -1,4 +1,6 @@
 /** Values that the server keeps beside its records, each under a name. */
+import type * as z from 'zod/mini';
+import { jsonCodec, placed } from './codecs.js';
 import type { Database } from './database.js';
 import type { Reader, Transaction } from './engine.js';
 import { forUpdate } from './locks.js';
@@ -31,6 +33,22 @@ export async function ensureSetting(transaction: Transaction, name: string, valu
     .$call(forUpdate(transaction))
     .executeTakeFirstOrThrow();
   return row.value;
+}
+
+/** A value of a shape, as JSON. There is none if nothing was written, or undefined was. */
+export function jsonSetting<T, Stored>(name: string, shape: z.ZodMiniType<T, Stored>) {
+  const codec = placed(`the setting "${name}"`, jsonCodec(shape));
+  const valueOf = (text: string | undefined): T | undefined => (text ? codec.read(text) : undefined);
+  return {
+    /** What it is among other settings, and what its text there says. */
+    ...{ name, valueOf },
+    read: async (reader: Reader): Promise<T | undefined> => valueOf(await readSetting(reader, name)),
+    /** Whoever else writes it waits until the transaction ends. */
+    lock: async (transaction: Transaction): Promise<T | undefined> =>
+      valueOf(await ensureSetting(transaction, name, '')),
+    write: (transaction: Transaction, value: T | undefined): Promise<void> =>
+      writeSetting(transaction, name, value === undefined ? '' : codec.write(value)),
+  };
 }
 
 /** More than the free space that a full database usually has left, which is enough for a small write. */

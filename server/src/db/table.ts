@@ -2,15 +2,15 @@
 import type { Mode } from '../shared/scope.js';
 import type { Generated, RawBuilder, SqlBool } from 'kysely';
 import type * as z from 'zod/mini';
-import { jsonCodec, same, setCodec, type Codec } from './codecs.js';
+import { flagCodec, jsonCodec, placed, same, setCodec, unitsCodec, type Codec } from './codecs.js';
 
 export type EpochMs = number;
-/** An integer in the smallest unit, as text. */
-export type Units = string;
 
 interface ColumnFacts {
   /** `counter`: a primary key that the database counts up. */
   readonly type: 'text' | 'integer' | 'bigint' | 'counter';
+  /** Whether it stands for something else than what is stored. */
+  readonly isCoded?: boolean;
   readonly isNullable?: boolean;
   readonly isPrimaryKey?: boolean;
   readonly isUnique?: boolean;
@@ -23,14 +23,19 @@ export class Column<T, S = T> {
   /** Only a type: what a row has in this column. */
   declare readonly stored: S;
   readonly facts: ColumnFacts;
-  readonly #codec: Codec<T, S>;
+  #codec: Codec<T, S>;
 
   constructor(facts: ColumnFacts, codec: Codec<T, S>) {
     this.facts = facts;
     this.#codec = codec;
   }
 
-  /** @throws if it is not what this column can have */
+  /** Its errors name the column from now on. @param place `table.column` */
+  placeAt(place: string): void {
+    this.#codec = placed(place, this.#codec);
+  }
+
+  /** @throws WrongForm if it is not what this column can have */
   read(stored: S): T {
     return this.#codec.read(stored);
   }
@@ -80,15 +85,16 @@ export const integer = <T extends number = number>() => plain<T>({ type: 'intege
 /** Read as a number, so its values must stay below 2^53. */
 export const bigint = () => plain<number>({ type: 'bigint' });
 export const time = () => plain<EpochMs>({ type: 'bigint' });
-export const units = () => plain<Units>({ type: 'text' });
-export const flag = () => integer<0 | 1>();
+/** An integer of any size, in the smallest unit. */
+export const units = () => new Column<bigint, string>({ type: 'text', isCoded: true }, unitsCodec);
+export const flag = () => new Column<boolean, 0 | 1>({ type: 'integer', isCoded: true }, flagCodec);
 export const counter = () => plain<Generated<number>>({ type: 'counter', isPrimaryKey: true });
 /** Some of a few names. */
 export const setOf = <Name extends string>(names: readonly Name[]) =>
-  new Column<readonly Name[], number>({ type: 'integer' }, setCodec(names));
+  new Column<readonly Name[], number>({ type: 'integer', isCoded: true }, setCodec(names));
 /** A value of a shape, as JSON. */
 export const json = <T, Stored>(shape: z.ZodMiniType<T, Stored>) =>
-  new Column<T, string>({ type: 'text' }, jsonCodec(shape));
+  new Column<T, string>({ type: 'text', isCoded: true }, jsonCodec(shape));
 
 /** What most records of a merchant begin with. */
 export const record = {

@@ -2,6 +2,8 @@
  * Erases a customer's personal data wherever it is kept, and leaves the books as they are. This room alone writes to other
  * rooms' tables, so that there is one list of the places where personal data is.
  */
+import * as z from 'zod/mini';
+import { jsonCodec, placed } from '../db/codecs.js';
 import type { PersonalData } from '../db/personal-data.js';
 import type { AuditActor, AuditLog } from '../merchants/audit-log.js';
 import type { NewId } from '../shared/ids.js';
@@ -73,6 +75,9 @@ export function createErasure(auditLog: AuditLog, newId: NewId, personalData: Pe
   };
 }
 
+/** Metadata, webhook payloads and replies, whatever they hold. */
+const stored = placed('what is searched for an email', jsonCodec(z.unknown()));
+
 const erasedDescription = 'Payment from an erased customer';
 
 /** Replaces the email in any case, wherever it stands, and what is told of its owner beside it. */
@@ -91,7 +96,7 @@ function createRedact(email: string, replacedBy: string, addresses: ReadonlySet<
   return (json: string): string | undefined => {
     const isConcerned =
       json.search(emailPattern) >= 0 || [...addresses].some((address) => json.includes(address));
-    return isConcerned ? JSON.stringify(walk(JSON.parse(json))) : undefined;
+    return isConcerned ? stored.write(walk(stored.read(json))) : undefined;
   };
 }
 

@@ -1,5 +1,4 @@
 /** The double-entry ledger: append-only postings, one ledger per currency, amounts in its smallest unit. */
-import type { LedgerAccountTable, LedgerEntryTable } from '../db/schema.js';
 import type { LedgerAccountKind } from '../db/tables/ledger.js';
 import type { Clock } from '../shared/clock.js';
 import type { NewId } from '../shared/ids.js';
@@ -11,6 +10,8 @@ import {
   nameMerchants,
   readBalances,
   writeBalances,
+  type AccountRow,
+  type EntryRow,
 } from './store.js';
 import type { Mode, Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
@@ -172,7 +173,7 @@ export function createLedger(newId: NewId, clock: Pick<Clock, 'now' | 'real'>) {
     /** The balance of an account, which is locked until the transaction ends. */
     async balance(transaction: Transaction, mode: Mode, currency: string, name: AccountName) {
       const accounts = await lockAccounts(transaction, [emptyAccount(mode, currency, name)]);
-      return BigInt(accounts.get(accountId(mode, currency, name))?.balance ?? '0');
+      return accounts.get(accountId(mode, currency, name))?.balance ?? 0n;
     },
 
     nameMerchants,
@@ -187,7 +188,7 @@ export function createLedger(newId: NewId, clock: Pick<Clock, 'now' | 'real'>) {
         };
         // The debt account is of the kind unallocated too.
         if (kind !== 'available' && kind !== 'reserved' && kind !== 'unallocated') continue;
-        sums.set(currency, { ...sum, [kind]: sum[kind] + BigInt(balance) });
+        sums.set(currency, { ...sum, [kind]: sum[kind] + balance });
       }
       for (const [currency, sum] of sums) {
         const networks = coinsOf(rows, currency);
@@ -202,10 +203,10 @@ export function createLedger(newId: NewId, clock: Pick<Clock, 'now' | 'real'>) {
       const holdings = { held: 0n, heldHere: 0n, debt: 0n, coins: 0n };
       for (const { id, currency, kind, network, balance } of await readBalances(reader, merchantId, mode)) {
         if (currency !== code) continue;
-        if (kind === 'reserved') holdings.held += BigInt(balance);
-        if (kind === 'reserved' && network === on) holdings.heldHere = BigInt(balance);
-        if (kind === 'custody' && network === on) holdings.coins += BigInt(balance);
-        if (id === debtId(mode, code, { kind: 'available', merchantId })) holdings.debt = -BigInt(balance);
+        if (kind === 'reserved') holdings.held += balance;
+        if (kind === 'reserved' && network === on) holdings.heldHere = balance;
+        if (kind === 'custody' && network === on) holdings.coins += balance;
+        if (id === debtId(mode, code, { kind: 'available', merchantId })) holdings.debt = -balance;
       }
       return holdings;
     },
@@ -224,7 +225,7 @@ function coinsOf(rows: Awaited<ReturnType<typeof readBalances>>, code: string): 
   const coins = new Map<string, bigint>();
   for (const { currency, kind, network, balance } of rows) {
     if (currency !== code || network === null) continue;
-    const units = kind === 'custody' ? BigInt(balance) : -BigInt(balance);
+    const units = kind === 'custody' ? balance : -balance;
     coins.set(network, (coins.get(network) ?? 0n) + units);
   }
   return coins;
@@ -248,28 +249,23 @@ function balanced(posting: Posting): Posting {
 function applyEntries(
   postingId: string,
   { key, mode, currency, entries }: Posting,
-  accounts: ReadonlyMap<string, LedgerAccountTable>,
-): LedgerEntryTable[] {
+  accounts: ReadonlyMap<string, AccountRow>,
+): EntryRow[] {
   return entries
     .flatMap((entry) => {
       const debt = isRepaying(entry) && accounts.get(debtId(mode, currency, entry.account));
-      return debt ? repayFirst(entry, BigInt(debt.balance)) : [entry];
+      return debt ? repayFirst(entry, debt.balance) : [entry];
     })
     .map(({ account: name, debit = 0n, credit = 0n }) => {
       const account = accounts.get(accountId(mode, currency, name));
       if (!account) throw new Error(`An account of the posting ${key} was not created`);
       const change = debitAccounts.has(account.kind) ? debit - credit : credit - debit;
-      const balance = BigInt(account.balance) + change;
+      const balance = account.balance + change;
       if (balance < 0n && (account.kind === 'available' || account.kind === 'reserved')) {
         throw new Error(`The posting ${key} would overdraw ${account.id}`);
       }
-      account.balance = balance.toString();
-      return {
-        posting_id: postingId,
-        account_id: account.id,
-        debit: debit.toString(),
-        credit: credit.toString(),
-      };
+      account.balance = balance;
+      return { posting_id: postingId, account_id: account.id, debit, credit };
     });
 }
 
@@ -304,7 +300,7 @@ function accountId(
   return [mode, currency, kind, network, merchantId, place, isDebt && 'debt'].filter(Boolean).join('/');
 }
 
-function emptyAccount(mode: Mode, currency: string, name: AccountName): LedgerAccountTable {
+function emptyAccount(mode: Mode, currency: string, name: AccountName): AccountRow {
   return {
     id: accountId(mode, currency, name),
     mode,
@@ -312,6 +308,6 @@ function emptyAccount(mode: Mode, currency: string, name: AccountName): LedgerAc
     currency,
     network: name.network ?? null,
     merchant_id: name.merchantId ?? null,
-    balance: '0',
+    balance: 0n,
   };
 }

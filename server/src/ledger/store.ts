@@ -1,12 +1,18 @@
 /** Reads and writes the ledger: postings, entries and accounts. */
 import { sql } from 'kysely';
-import type { LedgerAccountTable, LedgerEntryTable, LedgerPostingTable } from '../db/schema.js';
+import type { LedgerPostingTable } from '../db/schema.js';
+import { valuesOf, type Values } from '../db/values.js';
 import { chunksOf, inChunks } from '../db/chunks.js';
 import { forUpdate } from '../db/locks.js';
 import type { Mode } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import { send } from '../db/send.js';
 import { rowById } from '../db/rows.js';
+
+const accountRows = valuesOf('ledger_accounts');
+const entryRows = valuesOf('ledger_entries');
+export type AccountRow = Values<'ledger_accounts'>;
+export type EntryRow = Values<'ledger_entries'>;
 
 /** Inserts the postings whose keys do not exist yet. @returns the ids of those */
 export async function insertPostings(
@@ -43,9 +49,9 @@ export async function nameMerchants(transaction: Transaction, limit: number): Pr
   return Number(named.numUpdatedRows);
 }
 
-export async function insertEntries(transaction: Transaction, entries: readonly LedgerEntryTable[]) {
+export async function insertEntries(transaction: Transaction, entries: readonly EntryRow[]) {
   for (const chunk of chunksOf(entries)) {
-    await send(transaction, transaction.insertInto('ledger_entries').values(chunk));
+    await send(transaction, transaction.insertInto('ledger_entries').values(chunk.map(entryRows.encode)));
   }
 }
 
@@ -57,18 +63,18 @@ export async function insertEntries(transaction: Transaction, entries: readonly 
  */
 export async function lockAccounts(
   transaction: Transaction,
-  accounts: readonly LedgerAccountTable[],
+  accounts: readonly AccountRow[],
   existing: readonly string[] = [],
-): Promise<Map<string, LedgerAccountTable>> {
+): Promise<Map<string, AccountRow>> {
   const byId = new Map(accounts.map((account) => [account.id, account]));
-  const locked = new Map<string, LedgerAccountTable>();
+  const locked = new Map<string, AccountRow>();
   for (const id of [...new Set([...byId.keys(), ...existing])].sort()) {
     let row = await lockAccount(transaction, id);
     const missing = byId.get(id);
     if (!row && missing) {
       await transaction
         .insertInto('ledger_accounts')
-        .values(missing)
+        .values(accountRows.encode(missing))
         .onConflict((conflict) => conflict.column('id').doNothing())
         .execute();
       row = await lockAccount(transaction, id);
@@ -78,36 +84,38 @@ export async function lockAccounts(
   return locked;
 }
 
-function lockAccount(transaction: Transaction, id: string): Promise<LedgerAccountTable | undefined> {
-  return rowById(transaction, 'ledger_accounts', id).$call(forUpdate(transaction)).executeTakeFirst();
+async function lockAccount(transaction: Transaction, id: string): Promise<AccountRow | undefined> {
+  const account = rowById(transaction, 'ledger_accounts', id).$call(forUpdate(transaction));
+  return accountRows.decode(await account.executeTakeFirst());
 }
 
 /** Writes the balances of the changed accounts. */
 export async function writeBalances(
   transaction: Transaction,
   changed: readonly string[],
-  accounts: ReadonlyMap<string, LedgerAccountTable>,
+  accounts: ReadonlyMap<string, AccountRow>,
 ): Promise<void> {
   for (const id of new Set(changed)) {
     await send(
       transaction,
       transaction
         .updateTable('ledger_accounts')
-        .set({ balance: accounts.get(id)?.balance })
+        .set(accountRows.encode({ balance: accounts.get(id)?.balance }))
         .where('id', '=', id),
     );
   }
 }
 
 /** The balances of a merchant's accounts. */
-export function readBalances(
+export async function readBalances(
   reader: Reader,
   merchantId: string,
   mode: Mode,
-): Promise<Pick<LedgerAccountTable, 'id' | 'currency' | 'kind' | 'network' | 'balance'>[]> {
-  return reader
+): Promise<Pick<AccountRow, 'id' | 'currency' | 'kind' | 'network' | 'balance'>[]> {
+  const rows = await reader
     .selectFrom('ledger_accounts')
     .select(['id', 'currency', 'kind', 'network', 'balance'])
     .where((e) => e.and({ merchant_id: merchantId, mode }))
     .execute();
+  return rows.map(accountRows.decode);
 }

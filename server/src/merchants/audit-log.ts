@@ -1,6 +1,6 @@
 /** The audit log: who changed keys, webhooks, settings and destinations of money, when, and how. It is append-only. */
 import type { Selectable } from 'kysely';
-import type { AuditLogTable } from '../db/schema.js';
+import { tables, type AuditLogTable } from '../db/schema.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
 import { isoTime, type Clock } from '../shared/clock.js';
 import type { Caller, Mode, Person, Scope } from '../shared/scope.js';
@@ -68,6 +68,8 @@ export interface Identity {
   readonly emailIndex?: string;
 }
 
+const { columns } = tables.audit_log;
+
 export type AuditLog = ReturnType<typeof createAuditLog>;
 
 export function createAuditLog(clock: Clock, personalData: PersonalData) {
@@ -97,8 +99,8 @@ export function createAuditLog(clock: Clock, personalData: PersonalData) {
     const running = identityOf(transaction);
     if (running) done.add(running);
     const changed = (field: string) => !isSame(before?.[field], after?.[field]);
-    const fieldsOf = (fields: AuditFields | undefined) =>
-      fields && JSON.stringify(Object.fromEntries(Object.entries(fields).filter(([name]) => changed(name))));
+    const changedOf = (fields: AuditFields | undefined) =>
+      fields ? Object.fromEntries(Object.entries(fields).filter(([name]) => changed(name))) : null;
     if (before && after && ![...Object.keys(before), ...Object.keys(after)].some(changed)) return;
     if (typeof actor !== 'string') {
       const { id: personId, address: value } = actor;
@@ -112,8 +114,8 @@ export function createAuditLog(clock: Clock, personalData: PersonalData) {
       actor: storedActor(actor),
       action,
       subject_id: subjectId,
-      before: fieldsOf(before) ?? null,
-      after: fieldsOf(after) ?? null,
+      before: columns.before.write(changedOf(before)),
+      after: columns.after.write(changedOf(after)),
       previous_hash: previousHash,
     };
     await store.insertEntry(transaction, { ...row, hash: hashEntry(row) });
@@ -226,8 +228,8 @@ function view(row: Row, nameOf?: NameOf) {
     action: row.action,
     subjectId: row.subject_id,
     /** What changed: only the fields that differ. Null if there was nothing before or after. */
-    before: named(readFields(row.before), row.after),
-    after: named(readFields(row.after), row.before),
+    before: named(columns.before.read(row.before), row.after),
+    after: named(columns.after.read(row.after), row.before),
     /** Of the entry and of all before it. */
     hash: row.hash,
   };
@@ -247,8 +249,4 @@ export function makerOf(caller: Caller): string {
 
 function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
-}
-
-function readFields(json: string | null): Record<string, unknown> | null {
-  return json === null ? null : (JSON.parse(json) as Record<string, unknown>);
 }

@@ -8,7 +8,7 @@ import { afterCommit } from '../db/transaction-context.js';
 import { invalidField, orNotFound } from '../shared/problem.js';
 import * as store from './store.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import type { MerchantTable } from '../db/schema.js';
+import { tables, type MerchantTable } from '../db/schema.js';
 
 /** Times are epoch milliseconds. */
 export type Merchant = Readonly<ReturnType<typeof view>>;
@@ -39,6 +39,7 @@ export type MerchantChange = Partial<NewMerchant>;
 
 export type Merchants = ReturnType<typeof createMerchants>;
 
+const { columns } = tables.merchants;
 const cachedMs = 5000;
 
 export function createMerchants(clock: Clock, newId: NewId) {
@@ -62,11 +63,13 @@ export function createMerchants(clock: Clock, newId: NewId) {
       logo: change.logo,
       fee_basis_points: change.feeBasisPoints,
       support_url: change.supportUrl,
-      redirect_origins: origins && JSON.stringify(origins.map(redirectOriginOf)),
+      redirect_origins:
+        origins &&
+        columns.redirect_origins.write(origins.flatMap((origin) => redirectOriginOf(origin) ?? [])),
       transfers: change.transfers,
-      daily_limits: dailyLimits && changedLimits(daily_limits, dailyLimits),
-      daily_refunds: dailyRefunds && changedLimits(daily_refunds, dailyRefunds),
-      auto_refund: autoRefund && changedLimits(auto_refund, autoRefund),
+      daily_limits: dailyLimits && changedLimits(columns.daily_limits, daily_limits, dailyLimits),
+      daily_refunds: dailyRefunds && changedLimits(columns.daily_refunds, daily_refunds, dailyRefunds),
+      auto_refund: autoRefund && changedLimits(columns.auto_refund, auto_refund, autoRefund),
       books_currency: change.booksCurrency,
       updated_at: now,
     });
@@ -182,13 +185,11 @@ function checkLimit(field: string, code: string, limit: string | null): void {
   }
 }
 
-function changedLimits(json: string, changes: Limits): string {
-  const limits = { ...readLimits(json), ...changes };
-  return JSON.stringify(Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== null)));
-}
-
-function readLimits(json: string): Record<string, string> {
-  return JSON.parse(json) as Record<string, string>;
+function changedLimits(column: typeof columns.daily_limits, stored: string, changes: Limits): string {
+  const limits = Object.entries({ ...column.read(stored), ...changes });
+  return column.write(
+    Object.fromEntries(limits.flatMap(([code, limit]) => (limit === null ? [] : [[code, limit]]))),
+  );
 }
 
 function checkName(field: string, value: string): void {
@@ -213,6 +214,7 @@ function redirectOriginOf(text: string): string | undefined {
 }
 
 function view(row: MerchantTable) {
+  const origins = columns.redirect_origins.read(row.redirect_origins);
   return {
     id: row.id,
     name: row.name,
@@ -225,15 +227,15 @@ function view(row: MerchantTable) {
     /** Where payers get help: an https or mailto URL, or empty. */
     supportUrl: row.support_url,
     /** The origins that payments created with a public key may redirect to; null if not set. */
-    redirectOrigins: row.redirect_origins === null ? null : (JSON.parse(row.redirect_origins) as string[]),
+    redirectOrigins: origins && [...origins],
     /** Where transfers may go: to any address, or only to addresses saved more than 24 hours ago. */
     transfers: row.transfers,
     /** The most that may be transferred in 24 hours, by currency code, as decimals. */
-    dailyLimits: readLimits(row.daily_limits),
+    dailyLimits: columns.daily_limits.read(row.daily_limits),
     /** The same for refunds. */
-    dailyRefunds: readLimits(row.daily_refunds),
+    dailyRefunds: columns.daily_refunds.read(row.daily_refunds),
     /** Up to which amounts refunds of an excess and of unaccepted money need no approval, by currency code, as decimals. */
-    autoRefund: readLimits(row.auto_refund),
+    autoRefund: columns.auto_refund.read(row.auto_refund),
     /** The currency in which the books say what bookings were worth. */
     booksCurrency: row.books_currency ?? 'USD',
     createdAt: row.created_at,

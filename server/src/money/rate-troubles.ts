@@ -1,32 +1,35 @@
 /** What is wrong with the sources of exchange rates, as the running server sees it, for commands in other processes. */
+import * as z from 'zod/mini';
 import type { Database } from '../db/database.js';
 import type { Reader } from '../db/engine.js';
-import { readSetting, writeSetting } from '../db/settings.js';
+import { jsonSetting } from '../db/settings.js';
 import type { WorldRates } from './world-rates.js';
 
-export interface RateTrouble {
-  readonly source: string;
+const trouble = z.object({
+  source: z.string(),
   /** Undefined if it is the whole source. */
-  readonly market?: string;
-  readonly problem: string;
-}
+  market: z.exactOptional(z.string()),
+  problem: z.string(),
+});
+export type RateTrouble = Readonly<z.output<typeof trouble>>;
 
-const setting = 'rate troubles';
+const setting = jsonSetting('rate troubles', z.readonly(z.array(trouble)));
 
 /** Returns a job that writes them whenever they change. */
 export function createRateTroubleReport(database: Database, rates: WorldRates) {
   let written: string | undefined;
   return async () => {
-    const troubles = JSON.stringify(troublesOf(rates));
-    if (troubles === written) return;
-    await database.write((transaction) => writeSetting(transaction, setting, troubles));
-    written = troubles;
+    const troubles = troublesOf(rates);
+    const text = JSON.stringify(troubles);
+    if (text === written) return;
+    await database.write((transaction) => setting.write(transaction, troubles));
+    written = text;
   };
 }
 
 /** Those that the server wrote last; none if it never ran with sources of rates. */
 export async function readRateTroubles(reader: Reader): Promise<readonly RateTrouble[]> {
-  return JSON.parse((await readSetting(reader, setting)) ?? '[]') as readonly RateTrouble[];
+  return (await setting.read(reader)) ?? [];
 }
 
 function troublesOf(rates: WorldRates): RateTrouble[] {

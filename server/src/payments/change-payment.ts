@@ -1,4 +1,5 @@
 /** What its payer or merchant changes about a payment: its currency is set and locked, or it is cancelled. */
+import { tables } from '../db/schema.js';
 import { statusOf, type PaymentRecord, type PaymentState } from 'crypto-checkout/contract';
 import type { Transaction } from '../db/engine.js';
 import { together } from '../db/send.js';
@@ -124,7 +125,10 @@ export function createPaymentChanges(
           address_id: address.id,
           address: address.address,
           ...storedPrice(deps, use, row, amount),
-          quote: JSON.stringify({ asset: storedRate(rate), base: storedRate(base.rate) }),
+          quote: tables.payments.columns.quote.write({
+            asset: storedRate(rate),
+            base: storedRate(base.rate),
+          }),
           locked_at: now,
           expires_at: now + times.paySeconds * 1000,
           updated_at: now,

@@ -1,4 +1,5 @@
 /** Reads payments: finds them for a merchant, prices them at the latest rates and renders them for the API. */
+import { tables } from '../db/schema.js';
 import { statusOf, type CurrencyOption, type PaymentRecord } from 'crypto-checkout/contract';
 import type { PaymentOption } from '../money/currencies.js';
 import { notFound, orNotFound } from '../shared/problem.js';
@@ -112,6 +113,7 @@ export function createPaymentReader(
 
 /** Whether the payment can be paid with a currency. */
 export function accepts(row: Pick<PaymentRow, 'accepted_currencies'>, currency: string): boolean {
-  const codes = row.accepted_currencies;
-  return codes === null || (JSON.parse(codes) as string[]).includes(currency);
+  return (
+    tables.payments.columns.accepted_currencies.read(row.accepted_currencies)?.includes(currency) ?? true
+  );
 }

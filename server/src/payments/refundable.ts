@@ -1,4 +1,5 @@
 /** What refunds need of a payment: its row, locked, and the coins that were credited of it. */
+import { tables } from '../db/schema.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import { parseFraction, type Fraction } from '../money/fractions.js';
 import { orNotFound } from '../shared/problem.js';
@@ -47,7 +48,7 @@ export const paymentRefunds = {
         ...{ currency, network, counts: countsTowards(payment, receipt), amount: 0n, fee: 0n },
         ...{ worth: { numerator: 0n, denominator: 1n }, sent: new Map<string, bigint>() },
       };
-      const [sender, another] = JSON.parse(receipt.senders) as string[];
+      const [sender, another] = tables.receipts.columns.senders.read(receipt.senders);
       const from = another === undefined ? sender?.toLowerCase() : undefined;
       coins.set(key, {
         ...known,

@@ -1,4 +1,6 @@
 /** Starts payments: checks what is asked for, and stores it with its first log entry. */
+import { sealedJson } from '../db/personal-data.js';
+import { tables } from '../db/schema.js';
 import type { PaymentRecord } from 'crypto-checkout/contract';
 import type { Transaction } from '../db/engine.js';
 import { parseAmount, requireCurrency } from '../money/amounts.js';
@@ -10,7 +12,7 @@ import type { PaymentsDeps } from './payments-deps.js';
 import { minimumOfAll } from './quote.js';
 import * as store from './store.js';
 import type { PaymentRow } from './store.js';
-import { checkRedirect, readOrigins } from './validate.js';
+import { checkRedirect } from './validate.js';
 
 /** The input for a new payment. */
 export interface NewPayment {
@@ -67,7 +69,11 @@ export function createStartPayment(deps: PaymentsDeps, reader: PaymentReader) {
       transaction,
       actor.merchantId,
     );
-    const redirect = checkRedirect(input.redirectUrl ?? '', actor, readOrigins(origins));
+    const redirect = checkRedirect(
+      input.redirectUrl ?? '',
+      actor,
+      tables.merchants.columns.redirect_origins.read(origins),
+    );
     const now = clock.now(actor);
     const id = newId();
     const row: PaymentRow = {
@@ -79,14 +85,14 @@ export function createStartPayment(deps: PaymentsDeps, reader: PaymentReader) {
       ...personalData.sealRow('payments', {
         id,
         redirect_url: redirect.url,
-        metadata: input.metadata ? JSON.stringify(input.metadata) : null,
+        metadata: input.metadata ? sealedJson.paymentMetadata.write(input.metadata) : null,
       }),
       is_redirect_trusted: redirect.isTrusted ? 1 : 0,
       base_currency: currency.code,
       base_amount: baseUnits.toString(),
       fee_basis_points: feeBasisPoints,
       accepted_currencies: input.acceptedCurrencies
-        ? JSON.stringify(input.acceptedCurrencies)
+        ? tables.payments.columns.accepted_currencies.write(input.acceptedCurrencies)
         : await currenciesOfReplaced(transaction, actor, input.txRef),
       ...personalData.payerColumns(
         { id, merchant_id: actor.merchantId },

@@ -435,7 +435,7 @@ export async function appendLog(
     type,
     event,
     code,
-    entry_values: JSON.stringify(values),
+    entry_values: tables.log_entries.columns.entry_values.write(values),
   }));
   const stored = rows.map((row) => ({ payment_id: paymentId, ...row }));
   if (stored.length < manyEntries) for (const row of stored) await insertLogEntry(transaction, row);

@@ -37,11 +37,6 @@ export function checkRedirect(
   return { url, isTrusted: true };
 }
 
-/** The merchant's redirect origins, from their column; null if there is no list. */
-export function readOrigins(json: string | null): readonly string[] | null {
-  return json === null ? null : (JSON.parse(json) as string[]);
-}
-
 const longestRedirectBytes = 2048;
 
 /** Browsers read backslashes as slashes and leave out controls, so that a person reads another address than the one they open. */

@@ -4,13 +4,12 @@ import {
   type CodedLogEntry,
   type CurrencyOption,
   type EvmAsset,
-  type LogValues,
   type PaymentRecord,
 } from 'crypto-checkout/contract';
 import { transactionPage } from '../chains/networks.js';
 import type { Currencies } from '../money/currencies.js';
 import { isoTime } from '../shared/clock.js';
-import type { Payer } from '../db/personal-data.js';
+import { sealedJson, type Payer } from '../db/personal-data.js';
 import { tables, type MerchantTable } from '../db/schema.js';
 import { countsTowards } from './assess.js';
 import { creditsOf } from './credit.js';
@@ -80,7 +79,11 @@ export function viewPayment(
         ...viewEvm(row, currencies),
       }),
     addressSentFrom: [
-      ...new Set(row.receipts.filter(isLive).flatMap(({ senders }) => JSON.parse(senders) as string[])),
+      ...new Set(
+        row.receipts
+          .filter(isLive)
+          .flatMap(({ senders }) => [...tables.receipts.columns.senders.read(senders)]),
+      ),
     ],
     transactionTimeLog: row.log.map(viewLogEntry),
     ...(unlistedEntries > 0 && { unlistedLogEntries: unlistedEntries }),
@@ -91,7 +94,7 @@ export function viewPayment(
     credited: viewCredits(row, currencies),
     ...viewRefunds(row, currencies),
     ...(row.findings !== 0 && { findings: [...tables.payments.columns.findings.read(row.findings)] }),
-    ...(row.metadata !== null && { metadata: JSON.parse(row.metadata) as Record<string, string> }),
+    ...(row.metadata !== null && { metadata: sealedJson.paymentMetadata.read(row.metadata) }),
   };
 }
 
@@ -119,7 +122,13 @@ function viewRefunds(
 }
 
 export function viewLogEntry({ time, type, event, code, entry_values: values }: LogRow): CodedLogEntry {
-  return { time: isoTime(time), type, event, code, values: JSON.parse(values) as LogValues };
+  return {
+    time: isoTime(time),
+    type,
+    event,
+    code,
+    values: tables.log_entries.columns.entry_values.read(values),
+  };
 }
 
 export function viewBranding(merchant: MerchantTable): NonNullable<PaymentRecord['branding']> {

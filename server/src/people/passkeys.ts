@@ -1,7 +1,11 @@
 /** Passkeys: how a person adds one, and signs in with it. */
-import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
+import type {
+  AuthenticationResponseJSON,
+  AuthenticatorTransport,
+  RegistrationResponseJSON,
+} from '@simplewebauthn/server';
 import type { Transaction } from '../db/engine.js';
-import type { PasskeyTable, PersonTable } from '../db/schema.js';
+import { tables, type PasskeyTable, type PersonTable } from '../db/schema.js';
 import type { Merchants } from '../merchants/merchants.js';
 import { isoTime } from '../shared/clock.js';
 import { invalidField, invalidState, notFound, Problem } from '../shared/problem.js';
@@ -13,6 +17,7 @@ import * as store from './store.js';
 /** Of one person. */
 const maxPasskeys = 10;
 const signInPurpose = 'sign in';
+const { transports: transportsColumn } = tables.passkeys.columns;
 
 type Json = Record<string, unknown>;
 
@@ -52,10 +57,7 @@ export function createPasskeys(deps: PasskeysDeps) {
         attestationType: 'none',
         // Found without a name, and used with a finger, a face or a PIN: two factors in one.
         authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
-        excludeCredentials: known.map(({ id, transports }) => ({
-          id,
-          transports: readTransports(transports),
-        })),
+        excludeCredentials: known.map((row) => ({ id: row.id, transports: transportsOf(row) })),
       });
       return { ...options };
     },
@@ -83,7 +85,7 @@ export function createPasskeys(deps: PasskeysDeps) {
         name,
         public_key: Buffer.from(made.publicKey).toString('base64url'),
         counter: made.counter,
-        transports: JSON.stringify((made.transports ?? []).slice(0, 10)),
+        transports: transportsColumn.write((made.transports ?? []).slice(0, 10)),
         created_at: clock.real(),
         last_used_at: null,
       };
@@ -159,8 +161,12 @@ export function createPasskeys(deps: PasskeysDeps) {
   };
 }
 
-function readTransports(json: string): never[] {
-  return JSON.parse(json) as never[];
+const knownTransports: readonly AuthenticatorTransport[] = ['ble', 'hybrid', 'internal', 'nfc', 'usb'];
+
+/** Those that browsers know: a passkey may have named others when it was made. */
+function transportsOf({ transports }: Pick<PasskeyTable, 'transports'>): AuthenticatorTransport[] {
+  const stored = transportsColumn.read(transports);
+  return knownTransports.filter((known) => stored.includes(known));
 }
 
 function view({ id, name, created_at, last_used_at }: PasskeyTable) {

@@ -1,8 +1,10 @@
 /** How much a refund gives back. Pure; all amounts are units of one coin of a payment. */
-import type { RefundTable } from '../db/schema.js';
+import type { Values } from '../db/values.js';
 import { hasTaken } from '../payments/has-taken.js';
 import type { Fraction } from '../money/fractions.js';
 import { isLive } from './states.js';
+
+type RefundRow = Values<'refunds'>;
 
 /** The coins of a payment in one currency on one network. */
 export interface Refundable {
@@ -24,7 +26,7 @@ export interface Share {
 }
 
 /** The sums of a payment's refunds of a coin that have not ended. */
-export function liveSums(rows: readonly RefundTable[]): Pick<Refundable, 'used' | 'usedFee' | 'usedExcess'> {
+export function liveSums(rows: readonly RefundRow[]): Pick<Refundable, 'used' | 'usedFee' | 'usedExcess'> {
   const live = rows.filter(({ status }) => isLive(status));
   return {
     used: sum(live.map((row) => row.used)),
@@ -34,12 +36,12 @@ export function liveSums(rows: readonly RefundTable[]): Pick<Refundable, 'used' 
 }
 
 /** What refunds took of the coins before they were a success. */
-export function takenBefore(rows: readonly RefundTable[]): bigint {
-  return sum(rows.filter((row) => hasTaken(row.status) && row.of_success === 0).map((row) => row.used));
+export function takenBefore(rows: readonly RefundRow[]): bigint {
+  return sum(rows.filter((row) => hasTaken(row.status) && !row.of_success).map((row) => row.used));
 }
 
 /** The most coins that a refund of a kind can use up, at least 0. */
-export function mostOf(kind: RefundTable['kind'], facts: Refundable): bigint {
+export function mostOf(kind: RefundRow['kind'], facts: Refundable): bigint {
   const left = atLeast0(facts.credited - facts.used);
   if (kind !== 'excess') return left;
   const excess = atLeast0(facts.excess - facts.usedExcess);
@@ -51,7 +53,7 @@ export function mostOf(kind: RefundTable['kind'], facts: Refundable): bigint {
  * keeps its share of what goes back, so that all refunds together keep the whole fee, and cost no more than the payment brought.
  */
 export function shareOf(
-  kind: RefundTable['kind'],
+  kind: RefundRow['kind'],
   facts: Refundable,
   withFee: boolean,
   wanted?: bigint,
@@ -77,6 +79,6 @@ export function worthToday(units: bigint, then: Fraction, today: Fraction): bigi
 const atLeast0 = (units: bigint): bigint => (units > 0n ? units : 0n);
 const least = (one: bigint, other: bigint): bigint => (one < other ? one : other);
 
-function sum(units: readonly string[]): bigint {
-  return units.reduce((total, one) => total + BigInt(one), 0n);
+function sum(units: readonly bigint[]): bigint {
+  return units.reduce((total, one) => total + one, 0n);
 }

@@ -1,6 +1,6 @@
 /** Approves refunds: checks once more what they rest on, and makes the transfers that pay them. */
+import type { RefundRow } from './store.js';
 import type { Transaction } from '../db/engine.js';
-import type { RefundTable } from '../db/schema.js';
 import { invalidState, Problem } from '../shared/problem.js';
 import { scopeOf } from '../shared/scope.js';
 import { parseAddress } from '../addresses/formats.js';
@@ -9,8 +9,8 @@ import type { LockedRefund, RefundChanges, RefundsDeps } from './change-refund.j
 import { createRefundLimits } from './limits.js';
 
 /** The audit log is for ever, so it never has the payer's address. The transfer of the refund has it. */
-export function auditFields({ status, amount, currency, network, transfer_id: transferId }: RefundTable) {
-  return { status, units: amount, currency, network, transferId };
+export function auditFields({ status, amount, currency, network, transfer_id: transferId }: RefundRow) {
+  return { status, units: amount.toString(), currency, network, transferId };
 }
 
 export type Approval = ReturnType<typeof createApproval>;

@@ -4,7 +4,7 @@ import type { AcceptsSignature } from '../chains/contract-signatures.js';
 import type { Transaction } from '../db/engine.js';
 import type { RoomDeps } from '../db/room-deps.js';
 import type { PersonalData } from '../db/personal-data.js';
-import type { PaymentTable, RefundTable } from '../db/schema.js';
+import type { PaymentTable } from '../db/schema.js';
 import { moved, type AccountName, type Ledger, type Posting } from '../ledger/ledger.js';
 import type { AuditLog } from '../merchants/audit-log.js';
 import type { Merchants } from '../merchants/merchants.js';
@@ -19,7 +19,7 @@ import type { Balances } from '../withdrawals/balances.js';
 import type { Transfers } from '../withdrawals/transfers.js';
 import type { CheckAddress } from './address-rules.js';
 import { eventTypes, isLive, isReserved, nextStatus, type RefundEvent } from './states.js';
-import { createRefundStore } from './store.js';
+import { createRefundStore, type RefundRow } from './store.js';
 import { viewRefund } from './view.js';
 
 /** What refunds depend on. */
@@ -41,13 +41,13 @@ export interface RefundsDeps extends RoomDeps {
 
 /** A refund and its payment, both locked. */
 export interface LockedRefund {
-  readonly row: RefundTable;
+  readonly row: RefundRow;
   readonly payment: PaymentTable;
 }
 
 type Changes = Partial<
   Pick<
-    RefundTable,
+    RefundRow,
     | ('address' | 'same_wallet' | 'browser_digest' | 'transfer_id' | 'tx_hash')
     | ('amount' | 'fee' | 'base_amount' | 'of_success' | 'cancel_reason')
   >
@@ -59,9 +59,9 @@ export function createRefundChanges(deps: RefundsDeps) {
   const { clock, currencies, ledger, outbox, payments } = deps;
   const store = createRefundStore(deps.personalData);
   /** Moves what a refund takes between the available balance and what is reserved. */
-  function move(row: RefundTable, kind: 'hold' | 'void'): Posting {
+  function move(row: RefundRow, kind: 'hold' | 'void'): Posting {
     const { id, mode, currency, network, merchant_id: merchantId } = row;
-    const units = BigInt(row.amount) + BigInt(row.fee);
+    const units = row.amount + row.fee;
     const available: AccountName = { kind: 'available', merchantId };
     const reserved: AccountName = { kind: 'reserved', network, merchantId };
     const [from, to] = kind === 'hold' ? [available, reserved] : [reserved, available];
@@ -75,10 +75,10 @@ export function createRefundChanges(deps: RefundsDeps) {
    */
   async function returnFee(
     transaction: Transaction,
-    { id, mode, currency, merchant_id: merchantId, ...row }: RefundTable,
+    { id, mode, currency, merchant_id: merchantId, ...row }: RefundRow,
     gained: bigint,
   ): Promise<Posting> {
-    const fee = BigInt(row.service_fee);
+    const fee = row.service_fee;
     const key =
       row.fee_returns === 0
         ? (`refund-fee:${id}` as const)
@@ -98,17 +98,17 @@ export function createRefundChanges(deps: RefundsDeps) {
   }
 
   /** Whether the fee on it must be moved for what it becomes. */
-  const movesFee = (row: RefundTable) =>
-    row.kind === 'excess' && row.service_fee !== '0' && isLive(row.status) !== (row.fee_returns % 2 === 1);
+  const movesFee = (row: RefundRow) =>
+    row.kind === 'excess' && row.service_fee !== 0n && isLive(row.status) !== (row.fee_returns % 2 === 1);
 
   /** Lets the payment's state follow: what is set apart of a payment that was no success does not count as received. */
   async function updatePayment(
     transaction: Transaction,
-    before: RefundTable | undefined,
-    after: RefundTable,
+    before: RefundRow | undefined,
+    after: RefundRow,
     payment: PaymentTable,
   ): Promise<PaymentTable> {
-    const holds = (row: RefundTable | undefined) => row?.of_success === 0 && hasTaken(row.status);
+    const holds = (row: RefundRow | undefined) => row?.of_success === false && hasTaken(row.status);
     const isCounting = after.currency === payment.currency && after.network === payment.network;
     if (!isCounting || holds(before) === holds(after)) return payment;
     await payments.update(transaction, await payments.lock(transaction, payment.id), []);
@@ -122,8 +122,8 @@ export function createRefundChanges(deps: RefundsDeps) {
   ): Promise<void> {
     const entry = logEntries[event];
     const currency = currencies.known(row.currency);
-    const amount = formatUnits(BigInt(row.amount), currency);
-    const kept = row.refund_fee === 1 ? 0n : BigInt(row.service_fee);
+    const amount = formatUnits(row.amount, currency);
+    const kept = row.refund_fee ? 0n : row.service_fee;
     const values = {
       ...{ amount, currency: row.currency, network: row.network },
       ...(kept > 0n && { feeKept: formatUnits(kept, currency) }),
@@ -186,7 +186,7 @@ export function createRefundChanges(deps: RefundsDeps) {
       const isNews = status !== row.status || changes.address !== undefined || isOther;
       if (isNews) await report(transaction, { row: changed, payment }, event);
       const isGivenBack = isReserved(row.status) && !isReserved(status) && event !== 'approve';
-      const gained = isGivenBack ? BigInt(row.amount) + BigInt(row.fee) : 0n;
+      const gained = isGivenBack ? row.amount + row.fee : 0n;
       const postings = [
         ...(isGivenBack ? [move(row, 'void')] : []),
         ...(hasFee ? [await returnFee(transaction, moved, gained)] : []),

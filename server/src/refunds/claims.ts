@@ -1,13 +1,12 @@
 /** Claims: what the holder of a link sees of a refund, and may say of it: where to. */
 import type { RefundClaim } from 'crypto-checkout/contract';
 import type { Reader, Transaction } from '../db/engine.js';
-import type { RefundTable } from '../db/schema.js';
 import { invalidState, Problem } from '../shared/problem.js';
 import { scopeOf } from '../shared/scope.js';
 import type { Approval } from './approval.js';
 import { ensureDue, isSuccess } from './due.js';
 import type { LockedRefund, RefundChanges, RefundsDeps } from './change-refund.js';
-import { createRefundStore } from './store.js';
+import { createRefundStore, type RefundRow } from './store.js';
 import { newToken, tokenDigest } from '../shared/token.js';
 import { signatureText, viewClaim } from './view.js';
 import { createWalletProofs, type WalletProof } from './wallet-proof.js';
@@ -30,7 +29,7 @@ export function createClaims(deps: RefundsDeps, changes: RefundChanges, approval
   const store = createRefundStore(deps.personalData);
 
   /** The same answer for all that leads nowhere, so that a token tells nothing of a refund that has ended. */
-  function ensureOpen(row: RefundTable | undefined): RefundTable {
+  function ensureOpen(row: RefundRow | undefined): RefundRow {
     const isOver = row?.status === 'awaiting_address' && row.expires_at <= clock.now(scopeOf(row));
     const isCompleted =
       row?.cancel_reason === 'payment_completed' && row.expires_at > clock.now(scopeOf(row));
@@ -39,17 +38,12 @@ export function createClaims(deps: RefundsDeps, changes: RefundChanges, approval
     throw new Problem('not_found', 'This link is not valid, or no longer. Ask the shop for a new one');
   }
 
-  async function view(
-    reader: Reader,
-    row: RefundTable,
-    txRef: string,
-    mayGive: boolean,
-  ): Promise<RefundClaim> {
+  async function view(reader: Reader, row: RefundRow, txRef: string, mayGive: boolean): Promise<RefundClaim> {
     const merchant = await merchants.settings(reader, row.merchant_id);
     return viewClaim(row, txRef, { merchant, currencies, mayGive, publicUrl: deps.publicUrl });
   }
 
-  const textOf = async (reader: Reader, row: RefundTable, address: string) => {
+  const textOf = async (reader: Reader, row: RefundRow, address: string) => {
     const { business_name: shop } = await merchants.settings(reader, row.merchant_id);
     return signatureText(row, { shop, currencies, publicUrl: deps.publicUrl }, address);
   };
@@ -104,7 +98,7 @@ export function createClaims(deps: RefundsDeps, changes: RefundChanges, approval
       const secret = newToken();
       const set = await changes.apply(transaction, locked, 'address', {
         ...{ address, same_wallet: sameWallet, browser_digest: tokenDigest(secret) },
-        ...(row.status === 'awaiting_address' && { of_success: isSuccess(locked.payment) ? 1 : 0 }),
+        ...(row.status === 'awaiting_address' && { of_success: isSuccess(locked.payment) }),
       });
       browser.keep(row.id, secret, row.expires_at - clock.now(scopeOf(row)));
       const approved = await approval.approveIfSmall(transaction, set);
@@ -118,15 +112,15 @@ export function createClaims(deps: RefundsDeps, changes: RefundChanges, approval
     locked: LockedRefund,
     { address }: GivenAddress,
     proof: WalletProof | undefined,
-  ): Promise<number | null> {
+  ): Promise<boolean | null> {
     if (!proof) return null;
     const isOfThis = proof.text === (await textOf(transaction, locked.row, address));
-    return isOfThis && (await proofs.holds(transaction, locked, proof)) ? 1 : 0;
+    return isOfThis && (await proofs.holds(transaction, locked, proof));
   }
 }
 
 /** Whether the holder of the link may say where to: nobody did by this link, or this browser was the one. */
-function mayGive(row: RefundTable, browser: Pick<ClaimBrowser, 'find'>): boolean {
+function mayGive(row: RefundRow, browser: Pick<ClaimBrowser, 'find'>): boolean {
   if (row.browser_digest === null) return true;
   const secret = browser.find(row.id);
   return secret !== undefined && tokenDigest(secret) === row.browser_digest;

@@ -1,12 +1,12 @@
 /** Whether a payment still owes what a refund gives back: the chain, or the payer, can have changed that since it began. */
 import { statusOf } from 'crypto-checkout/contract';
 import type { Reader } from '../db/engine.js';
-import type { PaymentTable, RefundTable } from '../db/schema.js';
+import type { PaymentTable } from '../db/schema.js';
 import type { CreditedCoins, PaymentRefunds } from '../payments/refundable.js';
 import { hasTaken } from '../payments/has-taken.js';
 import { invalidState } from '../shared/problem.js';
 import { liveSums, mostOf, takenBefore, type Refundable } from './amounts.js';
-import { listOfPayment } from './store.js';
+import { listOfPayment, type RefundRow } from './store.js';
 
 export const isSuccess = ({ state }: Pick<PaymentTable, 'state'>) => statusOf(state) === 'success';
 
@@ -14,7 +14,7 @@ export const isSuccess = ({ state }: Pick<PaymentTable, 'state'>) => statusOf(st
 export function refundableOf(
   payment: PaymentTable,
   coins: CreditedCoins,
-  rows: readonly RefundTable[],
+  rows: readonly RefundRow[],
 ): Refundable {
   const price = BigInt(payment.amount ?? '0');
   const kept = coins.amount - takenBefore(rows);
@@ -30,7 +30,7 @@ export async function whyNotDue(
   reader: Reader,
   payments: Pick<PaymentRefunds, 'creditedCoins'>,
   payment: PaymentTable,
-  row: RefundTable,
+  row: RefundRow,
 ): Promise<string | undefined> {
   const { payment_id, currency, network } = row;
   const others = (await listOfPayment(reader, { payment_id, currency, network })).filter(
@@ -42,8 +42,8 @@ export async function whyNotDue(
   const isAccepted =
     row.kind === 'unaccepted' && coins?.counts === true && isSuccess(payment) && !hasTaken(row.status);
   if (isAccepted) return 'The payment was accepted since: its money is not refunded as "unaccepted"';
-  const isLeftBy = (rows: readonly RefundTable[]) =>
-    coins !== undefined && BigInt(row.used) <= mostOf(row.kind, refundableOf(payment, coins, rows));
+  const isLeftBy = (rows: readonly RefundRow[]) =>
+    coins !== undefined && row.used <= mostOf(row.kind, refundableOf(payment, coins, rows));
   if (isLeftBy(others)) return undefined;
   const end = row.transfer_id === null ? 'cancel it' : 'fail its transfer';
   // One that had failed can be paid after all, while this one waits.
@@ -56,7 +56,7 @@ export async function whyNotDue(
 export async function ensureDue(
   reader: Reader,
   payments: Pick<PaymentRefunds, 'creditedCoins'>,
-  { row, payment }: { readonly row: RefundTable; readonly payment: PaymentTable },
+  { row, payment }: { readonly row: RefundRow; readonly payment: PaymentTable },
 ): Promise<void> {
   const reason = await whyNotDue(reader, payments, payment, row);
   if (reason !== undefined) throw invalidState(reason);

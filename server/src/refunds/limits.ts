@@ -1,8 +1,8 @@
 /** What a merchant lets through: refunds that need no approval, and how much a day. */
+import type { RefundRow } from './store.js';
 import { parseDecimal } from 'crypto-checkout/contract';
 import type { Transaction } from '../db/engine.js';
 import { lockName } from '../db/locks.js';
-import type { RefundTable } from '../db/schema.js';
 import { parseAmount } from '../money/amounts.js';
 import type { Currency } from '../money/currency-list.js';
 import { convert, isCurrent, requireRate, type Rate } from '../money/rates.js';
@@ -52,12 +52,12 @@ export function createRefundLimits(deps: RefundsDeps) {
   }
 
   /** The refunds of a day by coin, with this one. A limit in money is for all coins, so no refund in any of them gets in between. */
-  async function dayWith(transaction: Transaction, row: RefundTable): Promise<Map<string, bigint>> {
+  async function dayWith(transaction: Transaction, row: RefundRow): Promise<Map<string, bigint>> {
     const scope = scopeOf(row);
     await lockName(transaction, `refunds of a day ${scope.merchantId}/${scope.mode}`);
     await balances.ensureSpendable(transaction, scope, currencies.known(row.currency), 0n);
     const sums = await transfers.refundedSince(transaction, scope, clock.now(scope) - dayMs);
-    return new Map(sums).set(row.currency, (sums.get(row.currency) ?? 0n) + BigInt(row.amount));
+    return new Map(sums).set(row.currency, (sums.get(row.currency) ?? 0n) + row.amount);
   }
 
   /** The limits that hold for a coin: one in the coin is for that coin, one in money is for all. */
@@ -76,13 +76,13 @@ export function createRefundLimits(deps: RefundsDeps) {
      * has its link, and could give an address of their own. Without current rates, none is.
      * Problem: `balance_suspended`.
      */
-    async isSmall(transaction: Transaction, row: RefundTable): Promise<boolean> {
+    async isSmall(transaction: Transaction, row: RefundRow): Promise<boolean> {
       if (row.kind !== 'excess' && row.kind !== 'unaccepted') return false;
-      if (row.same_wallet !== 1) return false;
+      if (row.same_wallet !== true) return false;
       const { autoRefund, dailyRefunds } = await merchants.retrieve(transaction, row.merchant_id);
       const coin = currencies.known(row.currency);
       const passed = limitsFor(coin, autoRefund).filter(({ currency, units }) => {
-        const value = valueOf(BigInt(row.amount), coin, currency);
+        const value = valueOf(row.amount, coin, currency);
         return value !== undefined && value <= units;
       });
       if (passed.length === 0) return false;
@@ -97,7 +97,7 @@ export function createRefundLimits(deps: RefundsDeps) {
     },
 
     /** Limits in money; the transfer that pays has those in coins. Problems: `validation_error`, `rate_unavailable`, `balance_suspended`. */
-    async ensureWithinDay(transaction: Transaction, row: RefundTable): Promise<void> {
+    async ensureWithinDay(transaction: Transaction, row: RefundRow): Promise<void> {
       const coin = currencies.known(row.currency);
       const { dailyRefunds } = await merchants.retrieve(transaction, row.merchant_id);
       const limits = limitsFor(coin, dailyRefunds).filter(({ currency }) => currency.type !== 'crypto');

@@ -1,7 +1,8 @@
 /** Refunds: coins of a payment that go back to its payer, at an address that the payer gives and the merchant approves. */
 import { toUnits, type Api, type Input } from 'crypto-checkout/contract';
 import type { Reader, Transaction } from '../db/engine.js';
-import type { PaymentTable, RefundTable, TransferTable } from '../db/schema.js';
+import { sealedJson } from '../db/personal-data.js';
+import type { PaymentTable, TransferTable } from '../db/schema.js';
 import { storedActor, type AuditAction, type AuditActor } from '../merchants/audit-log.js';
 import { parseAmount } from '../money/amounts.js';
 import type { Currency } from '../money/currency-list.js';
@@ -20,7 +21,14 @@ import { createClaims } from './claims.js';
 import { isSuccess, refundableOf, whyNotDue } from './due.js';
 import { newToken, tokenDigest } from '../shared/token.js';
 import { transferEvents } from './states.js';
-import { createRefundStore, findOverdue, listOfPayment, sumTakenBefore, type RefundFilter } from './store.js';
+import {
+  createRefundStore,
+  findOverdue,
+  listOfPayment,
+  sumTakenBefore,
+  type RefundFilter,
+  type RefundRow,
+} from './store.js';
 import { viewRefund, type Refund } from './view.js';
 
 type NewRefund = Input<Api['refunds']['create']>['body'] & { readonly paymentId: string };
@@ -38,9 +46,9 @@ export function createRefunds(deps: RefundsDeps) {
   const changes = createRefundChanges(deps);
   const approval = createApproval(deps, changes);
   const linkOf = (token: string) => `${deps.publicUrl}/refund#${token}`;
-  const view = (row: RefundTable, { tx_ref: txRef }: PaymentTable) => viewRefund(row, txRef, currencies);
+  const view = (row: RefundRow, { tx_ref: txRef }: PaymentTable) => viewRefund(row, txRef, currencies);
 
-  async function viewAll(rows: readonly RefundTable[]): Promise<Refund[]> {
+  async function viewAll(rows: readonly RefundRow[]): Promise<Refund[]> {
     const references = await payments.references(
       database.reader,
       rows.map((row) => row.payment_id),
@@ -86,7 +94,7 @@ export function createRefunds(deps: RefundsDeps) {
     );
   }
 
-  async function audit(transaction: Transaction, row: RefundTable, action: AuditAction, actor: AuditActor) {
+  async function audit(transaction: Transaction, row: RefundRow, action: AuditAction, actor: AuditActor) {
     await auditLog.record(transaction, {
       ...scopeOf(row),
       ...{ actor, action, subjectId: row.id, after: auditFields(row) },
@@ -122,22 +130,22 @@ export function createRefunds(deps: RefundsDeps) {
       await balances.ensureSpendableOn(transaction, scope, currency, network, amount + fee - returned);
       const now = clock.now(scope);
       const token = newToken();
-      const row: RefundTable = {
+      const row: RefundRow = {
         ...{ id: newId(), merchant_id: scope.merchantId, mode: scope.mode, payment_id: payment.id },
         ...{ status: address === null ? 'awaiting_address' : 'awaiting_approval', kind: request.kind },
         reason: request.reason ?? '',
         ...{ currency: currency.code, network: network.code },
-        ...{ amount: amount.toString(), fee: fee.toString(), network_fee: request.networkFee },
-        ...{ used: share.used.toString(), service_fee: share.fee.toString(), fee_returns: 0 },
-        refund_fee: withFee ? 1 : 0,
-        of_success: isSuccess(payment) ? 1 : 0,
+        ...{ amount, fee, network_fee: request.networkFee },
+        ...{ used: share.used, service_fee: share.fee, fee_returns: 0 },
+        refund_fee: withFee,
+        of_success: isSuccess(payment),
         ...{ valued_by: request.by, base_currency: payment.base_currency },
-        base_amount: nearest(amount, rate).toString(),
+        base_amount: nearest(amount, rate),
         ...{ rate: writeFraction(rate), rate_at: now },
         ...{ address, same_wallet: null, token_digest: tokenDigest(token), browser_digest: null },
         created_by: maker,
         ...{ transfer_id: null, tx_hash: null, cancel_reason: null },
-        metadata: request.metadata ? JSON.stringify(request.metadata) : null,
+        metadata: request.metadata ? sealedJson.refundMetadata.write(request.metadata) : null,
         ...{ expires_at: now + linkMs, created_at: now, updated_at: now },
       };
       const started = await changes.start(transaction, { row, payment });
@@ -222,7 +230,7 @@ export function createRefunds(deps: RefundsDeps) {
       for (const { id, status, of_success } of await listOfPayment(transaction, {
         ...{ payment_id, currency, network },
       })) {
-        if (status !== 'awaiting_address' || of_success === 1) continue;
+        if (status !== 'awaiting_address' || of_success) continue;
         const locked = await changes.lock(transaction, id);
         await changes.apply(transaction, locked, 'cancel', { cancel_reason: 'payment_completed' });
       }
@@ -240,9 +248,10 @@ export function createRefunds(deps: RefundsDeps) {
       if (transfer.refund_id === null) return;
       const locked = await changes.lock(transaction, transfer.refund_id);
       const event = transferEvents[transfer.status];
-      const { tx_hash, amount, fee } = transfer;
+      const { tx_hash } = transfer;
+      const [amount, fee] = [BigInt(transfer.amount), BigInt(transfer.fee)];
       const rate = parseFraction(locked.row.rate) ?? { numerator: 0n, denominator: 1n };
-      const base_amount = nearest(BigInt(amount), rate).toString();
+      const base_amount = nearest(amount, rate);
       await changes.apply(transaction, locked, event, { tx_hash, amount, fee, base_amount });
     },
 

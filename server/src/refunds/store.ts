@@ -1,4 +1,5 @@
 /** Reads and writes refunds. */
+import { valuesOf, type Values } from '../db/values.js';
 import { sql } from 'kysely';
 import type { RefundStatus } from 'crypto-checkout/contract';
 import type { Reader, Transaction } from '../db/engine.js';
@@ -12,20 +13,23 @@ import type { PageRequest } from '../shared/pagination.js';
 import type { Scope } from '../shared/scope.js';
 import { takenBefore } from './amounts.js';
 
+const refunds = valuesOf('refunds');
+export type RefundRow = Values<'refunds'>;
+
 /** The store of refunds, whose texts are encrypted if there is a data key. */
 export function createRefundStore(personalData: PersonalData) {
-  const seal = (row: RefundTable) => personalData.sealRow('refunds', row);
-  const open = (row: RefundTable) => personalData.openRow('refunds', row);
+  const seal = (row: RefundRow) => refunds.encode(personalData.sealRow('refunds', row));
+  const open = (row: RefundTable) => refunds.decode(personalData.openRow('refunds', row));
   const opened =
     <Args extends readonly unknown[]>(find: (...args: Args) => Promise<RefundTable | undefined>) =>
-    async (...args: Args): Promise<RefundTable | undefined> => {
+    async (...args: Args): Promise<RefundRow | undefined> => {
       const row = await find(...args);
       return row && open(row);
     };
   return {
-    insertRefund: (transaction: Transaction, row: RefundTable) => insertRefund(transaction, seal(row)),
+    insertRefund: (transaction: Transaction, row: RefundRow) => insertRefund(transaction, seal(row)),
     /** Writes a locked refund anew. */
-    updateRefund: (transaction: Transaction, row: RefundTable) => updateRefund(transaction, seal(row)),
+    updateRefund: (transaction: Transaction, row: RefundRow) => updateRefund(transaction, seal(row)),
     findRefund: opened(findRefund),
     findAnyRefund: opened(findAnyRefund),
     findByToken: opened(findByToken),
@@ -74,15 +78,16 @@ function lockRefund(transaction: Transaction, id: string): Promise<RefundTable |
 }
 
 /** All refunds of a coin of a payment. */
-export function listOfPayment(
+export async function listOfPayment(
   reader: Reader,
   of: Pick<RefundTable, 'payment_id' | 'currency' | 'network'>,
-): Promise<RefundTable[]> {
-  return reader
+): Promise<RefundRow[]> {
+  const rows = await reader
     .selectFrom('refunds')
     .selectAll()
     .where((e) => e.and(of))
     .execute();
+  return rows.map(refunds.decode);
 }
 
 /** What refunds hold or took of the coins that a payment asks for, before they were a success, in units. */

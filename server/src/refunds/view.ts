@@ -1,7 +1,9 @@
 /** A refund as the API shows it: to its merchant, and to whoever holds the link of its claim. */
+import type { RefundRow } from './store.js';
 import type { Api, Data, RefundClaim, RefundStatus } from 'crypto-checkout/contract';
 import { transactionPage } from '../chains/networks.js';
-import type { MerchantTable, RefundTable } from '../db/schema.js';
+import { sealedJson } from '../db/personal-data.js';
+import type { MerchantTable } from '../db/schema.js';
 import type { Currency } from '../money/currency-list.js';
 import type { Currencies } from '../money/currencies.js';
 import { multiply, parseFraction } from '../money/fractions.js';
@@ -10,49 +12,49 @@ import { isoTime } from '../shared/clock.js';
 
 export type Refund = Data<Api['refunds']['retrieve']>;
 
-export function viewRefund(row: RefundTable, txRef: string, currencies: Currencies): Refund {
+export function viewRefund(row: RefundRow, txRef: string, currencies: Currencies): Refund {
   const currency = currencies.known(row.currency);
   const base = currencies.known(row.base_currency);
   return {
     ...{ id: row.id, mode: row.mode, paymentId: row.payment_id, txRef, status: row.status },
     ...{ kind: row.kind, reason: row.reason },
-    amount: unitsToNumber(BigInt(row.amount), currency),
+    amount: unitsToNumber(row.amount, currency),
     ...{ currency: row.currency, network: row.network, networkFee: row.network_fee },
-    fee: unitsToNumber(BigInt(row.fee), currency),
-    refundFee: row.refund_fee === 1,
+    fee: unitsToNumber(row.fee, currency),
+    refundFee: row.refund_fee,
     feeKept: feeKept(row, currency),
     value: {
-      baseAmount: unitsToNumber(BigInt(row.base_amount), base),
+      baseAmount: unitsToNumber(row.base_amount, base),
       baseCurrency: base.code,
       rate: coinPrice(row, currency.decimals, base.decimals),
       rateAt: isoTime(row.rate_at),
       by: row.valued_by,
     },
     address: row.address,
-    sameWallet: row.same_wallet === null ? null : row.same_wallet === 1,
+    sameWallet: row.same_wallet,
     transferId: row.transfer_id,
     ...viewTransaction(row, currencies),
     cancelReason: row.cancel_reason,
     expiresAt: isoTime(row.expires_at),
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
-    ...(row.metadata !== null && { metadata: JSON.parse(row.metadata) as Record<string, string> }),
+    ...(row.metadata !== null && { metadata: sealedJson.refundMetadata.read(row.metadata) }),
   };
 }
 
 /** What the shop keeps of the coins that the refund is for: the service fee on them. */
-function feeKept({ refund_fee, service_fee }: RefundTable, currency: Currency): number {
-  return refund_fee === 1 ? 0 : exactNumber(BigInt(service_fee), currency.decimals);
+function feeKept({ refund_fee, service_fee }: RefundRow, currency: Currency): number {
+  return refund_fee ? 0 : exactNumber(service_fee, currency.decimals);
 }
 
 /** What one coin was worth, in the base currency. */
-function coinPrice({ rate }: Pick<RefundTable, 'rate'>, decimals: number, baseDecimals: number): number {
+function coinPrice({ rate }: Pick<RefundRow, 'rate'>, decimals: number, baseDecimals: number): number {
   const shift = { numerator: 10n ** BigInt(decimals), denominator: 10n ** BigInt(baseDecimals) };
   const price = multiply(parseFraction(rate) ?? { numerator: 0n, denominator: 1n }, shift);
   return exactNumber((price.numerator * 10n ** 18n) / price.denominator, 18);
 }
 
-function viewTransaction(row: RefundTable, currencies: Currencies) {
+function viewTransaction(row: RefundRow, currencies: Currencies) {
   const { tx_hash: txHash, mode, network } = row;
   const explorerUrl = txHash === null ? '' : transactionPage(currencies.network(mode, network), txHash);
   return { txHash, explorerUrl };
@@ -78,7 +80,7 @@ interface ClaimContext extends SignedContext {
 }
 
 export function viewClaim(
-  row: RefundTable,
+  row: RefundRow,
   txRef: string,
   { merchant, mayGive, ...context }: Omit<ClaimContext, 'shop'>,
 ): RefundClaim {
@@ -89,8 +91,8 @@ export function viewClaim(
   const canSetAddress = mayGive && (row.status === 'awaiting_address' || row.status === 'awaiting_approval');
   return {
     ...{ mode: row.mode, status: row.status, kind: row.kind, reason: row.reason },
-    amount: unitsToNumber(BigInt(row.amount), currency),
-    ...{ networkFee: row.network_fee, fee: unitsToNumber(BigInt(row.fee), currency) },
+    amount: unitsToNumber(row.amount, currency),
+    ...{ networkFee: row.network_fee, fee: unitsToNumber(row.fee, currency) },
     ...{ feeKept: feeKept(row, currency), cancelReason: row.cancel_reason },
     ...{ currency: currency.code, currencyName: currency.name, network: network.code },
     ...{ networkName: network.name, txRef },
@@ -100,7 +102,7 @@ export function viewClaim(
       state: index < done ? 'done' : index === done ? 'current' : 'open',
     })),
     address: row.address === null ? null : masked(row.address),
-    sameWallet: row.same_wallet === null ? null : row.same_wallet === 1,
+    sameWallet: row.same_wallet,
     canSetAddress,
     addressFamily: network.family,
     ...(canSetAddress &&
@@ -129,11 +131,11 @@ interface SignedContext {
  * anywhere else, nor for another refund or address.
  */
 export function signatureText(
-  row: RefundTable,
+  row: RefundRow,
   { shop, currencies, publicUrl }: SignedContext,
   address = '{address}',
 ): string {
-  const amount = formatUnits(BigInt(row.amount), currencies.known(row.currency));
+  const amount = formatUnits(row.amount, currencies.known(row.currency));
   const { network } = currencies.option(row.mode, row.currency, row.network);
   // The name is the merchant's: it must not add lines, nor stand for the address.
   const name = shop.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}{}]/gu, ' ');

@@ -1,10 +1,9 @@
 /** Whether the wallet that paid asks for a refund: by a signature over all that matters of it, of somebody who sent what goes back. */
 import type { Reader } from '../db/engine.js';
-import type { RefundTable } from '../db/schema.js';
 import type { LockedRefund, RefundsDeps } from './change-refund.js';
 import { readSignature } from './signatures.js';
 import { isLive } from './states.js';
-import { listOfPayment } from './store.js';
+import { listOfPayment, type RefundRow } from './store.js';
 
 /** What was signed, and who has signed it. */
 export interface WalletProof {
@@ -18,7 +17,7 @@ const mostContracts = 3;
 
 export function createWalletProofs({ database, payments, currencies, acceptsSignature }: RefundsDeps) {
   /** What each address sent of the coins that a refund gives back, in units, by the address in lower case. */
-  async function sentOf(reader: Reader, row: RefundTable): Promise<ReadonlyMap<string, bigint>> {
+  async function sentOf(reader: Reader, row: RefundRow): Promise<ReadonlyMap<string, bigint>> {
     const payment = await payments.find(reader, row.payment_id);
     const coins = await payments.creditedCoins(reader, payment);
     const own = coins.find((one) => one.currency === row.currency && one.network === row.network);
@@ -29,12 +28,12 @@ export function createWalletProofs({ database, payments, currencies, acceptsSign
    * Who sent at least what goes back, less what other proven refunds give back already: dust from another wallet proves nothing,
    * nor does a coin that went back before.
    */
-  async function payersOf(reader: Reader, row: RefundTable): Promise<readonly string[]> {
+  async function payersOf(reader: Reader, row: RefundRow): Promise<readonly string[]> {
     const { payment_id, currency, network } = row;
     const others = (await listOfPayment(reader, { payment_id, currency, network })).filter(
-      (one) => one.id !== row.id && one.same_wallet === 1 && isLive(one.status),
+      (one) => one.id !== row.id && one.same_wallet === true && isLive(one.status),
     );
-    const needed = [row, ...others].reduce((sum, one) => sum + BigInt(one.amount), 0n);
+    const needed = [row, ...others].reduce((sum, one) => sum + one.amount, 0n);
     const sent = [...(await sentOf(reader, row))].filter(([, units]) => units >= needed);
     return sent.map(([address]) => address);
   }
@@ -45,7 +44,7 @@ export function createWalletProofs({ database, payments, currencies, acceptsSign
      * @param text what must have been signed
      */
     async prove(
-      row: RefundTable,
+      row: RefundRow,
       text: string,
       signature: string,
       signal: AbortSignal,

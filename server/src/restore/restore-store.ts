@@ -1,59 +1,63 @@
 /** Stores what a restore is suspected by, how often one was confirmed, and how many payouts were started. */
+import * as z from 'zod/mini';
 import { inChunks } from '../db/chunks.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import { prepared } from '../db/prepared.js';
-import { ensureSetting, readSetting, writeSetting } from '../db/settings.js';
+import { ensureSetting, jsonSetting, readSetting, writeSetting } from '../db/settings.js';
 
 /** Money that came to an address which the database has never given out. */
-export interface UnknownAddress {
-  readonly sourceId: string;
-  readonly index: number;
-  readonly address: string;
-  readonly network: string;
-  readonly txHash: string;
-}
+const unknownAddress = z.object({
+  sourceId: z.string(),
+  index: z.number(),
+  address: z.string(),
+  network: z.string(),
+  txHash: z.string(),
+});
+export type UnknownAddress = Readonly<z.output<typeof unknownAddress>>;
 
 /** A payment that is exactly what a transfer is to be, though nothing was exported. */
-export interface PaidTransfer {
-  readonly transferId: string;
-  readonly merchantId: string;
-  readonly network: string;
-  readonly txHash: string;
-}
+const paidTransfer = z.object({
+  transferId: z.string(),
+  merchantId: z.string(),
+  network: z.string(),
+  txHash: z.string(),
+});
+export type PaidTransfer = Readonly<z.output<typeof paidTransfer>>;
 
 /** A coin that left a merchant's address in a transaction that the database does not know, though a transfer waits to be paid. */
-export interface MissingCoin {
-  readonly merchantId: string;
-  readonly network: string;
+const missingCoin = z.object({
+  merchantId: z.string(),
+  network: z.string(),
   /** As `hash:index`. */
-  readonly coin: string;
-  readonly txHash: string;
-}
+  coin: z.string(),
+  txHash: z.string(),
+});
+export type MissingCoin = Readonly<z.output<typeof missingCoin>>;
 
-export interface Suspicion {
+const suspicion = z.object({
   /** Real time, epoch milliseconds. */
-  readonly since: number;
+  since: z.number(),
   /** Values of markers that the database is behind, by name. */
-  readonly marker: Readonly<Record<string, number>>;
-  readonly addresses: readonly UnknownAddress[];
-  readonly transfers: readonly PaidTransfer[];
-  readonly coins: readonly MissingCoin[];
-}
+  marker: z.record(z.string(), z.number()),
+  addresses: z.readonly(z.array(unknownAddress)),
+  transfers: z.readonly(z.array(paidTransfer)),
+  coins: z.readonly(z.array(missingCoin)),
+});
+export type Suspicion = Readonly<z.output<typeof suspicion>>;
 
 export const payouts = 'payouts';
-const suspicionSetting = 'restore-suspicion';
+/** The row is there to be locked while nothing is suspected. */
+const suspicionSetting = jsonSetting('restore-suspicion', suspicion);
 const epochSetting = 'restore-epoch';
-const warningsSetting = 'restore-warnings';
+const warningsSetting = jsonSetting('restore-warnings', z.readonly(z.array(unknownAddress)));
 const payoutsSetting = 'restore-payouts';
 const idSetting = 'database-id';
-/** What is stored while nothing is suspected: the row is there to be locked. */
-const none = '';
 
 const readStates = prepared((reader) =>
   reader
     .selectFrom('settings')
     .select(['name', 'value'])
-    .where('name', 'in', [suspicionSetting, epochSetting]),
+    .where('name', 'in', [suspicionSetting.name, epochSetting]),
 );
 
 /** Cheap: it is asked whenever an address is given out. */
@@ -62,7 +66,10 @@ export async function readState(
 ): Promise<{ suspicion: Suspicion | undefined; epoch: number }> {
   const rows = await readStates(reader, {});
   const value = (name: string) => rows.find((row) => row.name === name)?.value;
-  return { suspicion: parse(value(suspicionSetting) ?? none), epoch: Number(value(epochSetting) ?? 0) };
+  return {
+    suspicion: suspicionSetting.valueOf(value(suspicionSetting.name)),
+    epoch: Number(value(epochSetting) ?? 0),
+  };
 }
 
 /** Whether a suspicion is about a key of a merchant: then it gives out no address. */
@@ -102,31 +109,20 @@ const mostWarnings = 20;
 
 /** Money at addresses that were never given out, although the marker says that nothing is missing: oldest first. */
 export async function readWarnings(reader: Reader): Promise<readonly UnknownAddress[]> {
-  return parseWarnings((await readSetting(reader, warningsSetting)) ?? none);
+  return (await warningsSetting.read(reader)) ?? [];
 }
 
 export async function addWarnings(transaction: Transaction, found: readonly UnknownAddress[]): Promise<void> {
-  const known = parseWarnings(await ensureSetting(transaction, warningsSetting, none));
-  await writeSetting(transaction, warningsSetting, JSON.stringify([...known, ...found].slice(-mostWarnings)));
+  const known = (await warningsSetting.lock(transaction)) ?? [];
+  await warningsSetting.write(transaction, [...known, ...found].slice(-mostWarnings));
 }
 
-export async function readSuspicion(reader: Reader): Promise<Suspicion | undefined> {
-  return parse((await readSetting(reader, suspicionSetting)) ?? none);
-}
-
-/** Whoever else writes it waits until the transaction ends. */
-export async function lockSuspicion(transaction: Transaction): Promise<Suspicion | undefined> {
-  return parse(await ensureSetting(transaction, suspicionSetting, none));
-}
-
-export function writeSuspicion(transaction: Transaction, suspicion: Suspicion | undefined): Promise<void> {
-  return writeSetting(transaction, suspicionSetting, suspicion ? JSON.stringify(suspicion) : none);
-}
-
-// Only this file writes the value.
-const parse = (value: string) => (value === none ? undefined : (JSON.parse(value) as Suspicion));
-
-const parseWarnings = (value: string) => (value === none ? [] : (JSON.parse(value) as UnknownAddress[]));
+export const {
+  read: readSuspicion,
+  /** Whoever else writes it waits until the transaction ends. */
+  lock: lockSuspicion,
+  write: writeSuspicion,
+} = suspicionSetting;
 
 export const writeEpoch = (transaction: Transaction, epoch: number): Promise<void> =>
   writeSetting(transaction, epochSetting, String(epoch));

@@ -3,22 +3,23 @@
  * the cursor, and read again when the asset is back.
  */
 import type { ChainBlock } from '../chains/chain.js';
+import { tables, type ChainCursorTable } from '../db/schema.js';
 
-export interface AssetGap {
-  readonly currency: string;
-  /** The first block that was read without it. */
-  readonly from: number;
-  /** The last one; absent while it is off. */
-  readonly to?: number;
-  /** Since when (real time). */
-  readonly since: number;
-}
+const { gaps: column } = tables.chain_cursors.columns;
 
-export const readGaps = (gaps: string): readonly AssetGap[] => JSON.parse(gaps) as AssetGap[];
+export type AssetGap = ReturnType<typeof readGaps>[number];
 
-/** The gaps after more blocks. @param given as they are stored */
-export function withBlocks(given: string, blocks: readonly ChainBlock[], now: number): string {
-  let gaps = readGaps(given);
+/** @param cursor undefined if nothing was scanned yet */
+export const readGaps = (cursor: Pick<ChainCursorTable, 'gaps'> | undefined) =>
+  cursor ? column.read(cursor.gaps) : [];
+
+/** The gaps after more blocks. */
+export function withBlocks(
+  cursor: Pick<ChainCursorTable, 'gaps'>,
+  blocks: readonly ChainBlock[],
+  now: number,
+): string {
+  let gaps = readGaps(cursor);
   for (const { height, without = [] } of blocks) {
     gaps = gaps.map((gap) =>
       gap.to !== undefined || without.includes(gap.currency) ? gap : { ...gap, to: height - 1 },
@@ -28,17 +29,17 @@ export function withBlocks(given: string, blocks: readonly ChainBlock[], now: nu
       if (!isKnown) gaps = [...gaps, { currency, from: height, since: now }];
     }
   }
-  return JSON.stringify(gaps);
+  return column.write(gaps);
 }
 
 /** The gaps after blocks up to a height were read again. Those blocks that lacked an asset again stay in its gap. */
-export function withoutRead(given: string, blocks: readonly ChainBlock[]): string {
-  const gaps = readGaps(given).flatMap((gap): readonly AssetGap[] => {
+export function withoutRead(cursor: Pick<ChainCursorTable, 'gaps'>, blocks: readonly ChainBlock[]): string {
+  const gaps = readGaps(cursor).flatMap((gap): readonly AssetGap[] => {
     const read = blocks.filter(({ without = [] }) => !without.includes(gap.currency));
     const last = read.at(-1)?.height;
     if (gap.to === undefined || last === undefined || read[0] === undefined) return [gap];
     if (read[0].height > gap.from || last < gap.from) return [gap];
     return last >= gap.to ? [] : [{ ...gap, from: last + 1 }];
   });
-  return JSON.stringify(gaps);
+  return column.write(gaps);
 }

@@ -177,7 +177,7 @@ export function createNetworkScan(
 
     const kept = lease();
     const overdueMs = chain.overdueMs?.() ?? 0;
-    const gaps = withBlocks(cursor.gaps, blocks, syncedAt);
+    const gaps = withBlocks(cursor, blocks, syncedAt);
     const move: cursors.CursorMove = {
       ...{ height: head.height, hash: head.hash, head_height: tipHeight, gaps },
       ...{ synced_at: syncedAt, read_until: readUntil, final_height: finalHeight ?? null, disagreement },
@@ -202,7 +202,7 @@ export function createNetworkScan(
 
   /** Reads a part of what was read without an asset that is back: so little that new blocks do not wait for it. */
   async function fillGap(signal: AbortSignal): Promise<void> {
-    const gap = known && readGaps(known.gaps).find(({ to }) => to !== undefined);
+    const gap = readGaps(known).find(({ to }) => to !== undefined);
     if (gap?.to === undefined || known?.lease_holder !== holder) return;
     const to = Math.min(gap.to, gap.from + blocksAtOnce - 1);
     await rescan({ database, chain, sink, from: gap.from, to, signal });

@@ -37,7 +37,7 @@ export async function rescan(options: RescanOptions): Promise<number | undefined
     await database.write((transaction) =>
       applyOldBlocks(transaction, chain, sink, blocks, async (cursor) => {
         const first_height = Math.min(cursor.first_height, start);
-        const gaps = withoutRead(cursor.gaps, blocks);
+        const gaps = withoutRead(cursor, blocks);
         if (first_height === cursor.first_height && gaps === cursor.gaps) return;
         await updateCursor(transaction, chain).set({ first_height, gaps }).execute();
       }),

@@ -181,7 +181,7 @@ export function createScanner({ networks, newId, ...deps }: ScannerOptions) {
           /** Whether a node is on another chain, and no other one can be used, whichever process found it. */
           isWrongChain: cursor?.is_wrong_chain === 1,
           /** Blocks that were read without an asset. */
-          gaps: readGaps(cursor?.gaps ?? '[]'),
+          gaps: readGaps(cursor),
           /** Whether this process's last scan failed. */
           isFailing,
           /** How its nodes contradict each other about receipts, which are not credited meanwhile. */

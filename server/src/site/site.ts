@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Router, type RequestHandler, type Response } from 'express';
+import * as z from 'zod/mini';
 import type { Database } from '../db/database.js';
 import { ensureSetting, writeSetting } from '../db/settings.js';
 import type { Keys } from '../merchants/keys.js';
@@ -41,7 +42,10 @@ export interface SiteOptions {
 }
 
 const packageUrl = import.meta.resolve('crypto-checkout/package.json');
-const { version } = JSON.parse(readFileSync(new URL(packageUrl), 'utf8')) as { version: string };
+const { version } = z.parse(
+  z.object({ version: z.string() }),
+  JSON.parse(readFileSync(new URL(packageUrl), 'utf8')),
+);
 
 /** What `npm run build` made: the widget's script is in its own package, and all else in this one. */
 const built = {

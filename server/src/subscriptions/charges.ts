@@ -9,7 +9,7 @@ import * as store from './subscriber-store.js';
 import { viewSubscriber } from './subscriber-view.js';
 import { scopeOf } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
-import type { SubscriberTable } from '../db/schema.js';
+import type { SubscriberRow } from './subscriber-store.js';
 
 export type Charges = ReturnType<typeof createCharges>;
 
@@ -26,7 +26,7 @@ export function createCharges({ customers, paymentPlans, payments, outbox, check
   /** Creates the payment of a cycle, and the event that it is due. */
   async function issue(
     transaction: Transaction,
-    row: SubscriberTable,
+    row: SubscriberRow,
     { plan, cycle, email }: { plan: PlanTerms; cycle: number; email: string },
   ): Promise<void> {
     const { id, merchant_id: merchantId, mode } = row;
@@ -63,7 +63,7 @@ export function createCharges({ customers, paymentPlans, payments, outbox, check
      * Problems: those of creating a payment.
      * @param row locked, or inserted in the same transaction
      */
-    async charge(transaction: Transaction, row: SubscriberTable, now: number): Promise<void> {
+    async charge(transaction: Transaction, row: SubscriberRow, now: number): Promise<void> {
       const scope = scopeOf(row);
       const plan = await paymentPlans.terms(transaction, scope, row.plan_id);
       const due = (cycle: number) => dueAt(row.created_at, plan.frequency, cycle);

@@ -7,9 +7,8 @@ import type { Page } from '../shared/pagination.js';
 import type { Scope, Mode } from '../shared/scope.js';
 import type { RoomDeps } from '../db/room-deps.js';
 import * as store from './plan-store.js';
-import type { PlanQuery } from './plan-store.js';
+import type { PlanQuery, PlanRow } from './plan-store.js';
 import type { Transaction } from '../db/engine.js';
-import type { PaymentPlanTable } from '../db/schema.js';
 
 export type PaymentPlan = Data<Api['paymentPlans']['retrieve']>;
 
@@ -34,14 +33,14 @@ export function createPaymentPlans({ database, clock, newId, currencies }: RoomD
     return [...new Set(parsed)];
   }
 
-  function view(row: PaymentPlanTable): PaymentPlan {
+  function view(row: PlanRow): PaymentPlan {
     return {
       id: row.id,
       mode: row.mode,
-      isActive: row.is_active === 1,
-      currencies: readCodes(row.currencies),
+      isActive: row.is_active,
+      currencies: [...row.currencies],
       currency: row.currency,
-      amount: unitsToNumber(BigInt(row.amount), currencies.known(row.currency)),
+      amount: unitsToNumber(row.amount, currencies.known(row.currency)),
       numberOfTimesToCharge: row.number_of_times_to_charge,
       frequency: row.frequency,
       planName: row.plan_name,
@@ -57,17 +56,17 @@ export function createPaymentPlans({ database, clock, newId, currencies }: RoomD
     ): Promise<PaymentPlan> {
       const currency = requireCurrency(currencies, input.currency, 'currency');
       const now = clock.now(scope);
-      const row: PaymentPlanTable = {
+      const row: PlanRow = {
         id: newId(),
         merchant_id: scope.merchantId,
         mode: scope.mode,
         plan_name: input.planName,
         frequency: input.frequency,
         currency: currency.code,
-        amount: parseAmount(input.amount, currency, 'amount').toString(),
-        currencies: JSON.stringify(parsePayingCurrencies(input.currencies, scope.mode)),
+        amount: parseAmount(input.amount, currency, 'amount'),
+        currencies: parsePayingCurrencies(input.currencies, scope.mode),
         number_of_times_to_charge: input.numberOfTimesToCharge,
-        is_active: 1,
+        is_active: true,
         active_since: now,
         created_at: now,
         updated_at: now,
@@ -98,12 +97,12 @@ export function createPaymentPlans({ database, clock, newId, currencies }: RoomD
     ): Promise<PaymentPlan> {
       const row = orNotFound(await store.lockPlan(transaction, scope, id), 'payment plan');
       const now = clock.now(scope);
-      const isTurnedOn = change.isActive === true && row.is_active === 0;
-      const changes: Partial<PaymentPlanTable> = {
+      const isTurnedOn = change.isActive === true && !row.is_active;
+      const changes: Partial<PlanRow> = {
         ...(change.amount !== undefined && {
-          amount: parseAmount(change.amount, currencies.known(row.currency), 'amount').toString(),
+          amount: parseAmount(change.amount, currencies.known(row.currency), 'amount'),
         }),
-        ...(change.isActive !== undefined && { is_active: change.isActive ? 1 : 0 }),
+        ...(change.isActive !== undefined && { is_active: change.isActive }),
         ...(isTurnedOn && { active_since: now }),
         updated_at: now,
       };
@@ -119,15 +118,13 @@ export function createPaymentPlans({ database, clock, newId, currencies }: RoomD
         frequency: row.frequency,
         numberOfTimesToCharge: row.number_of_times_to_charge,
         /** A plain decimal in `currency`. */
-        amount: fromUnits(BigInt(row.amount), currencies.known(row.currency).decimals),
+        amount: fromUnits(row.amount, currencies.known(row.currency).decimals),
         currency: row.currency,
-        currencies: readCodes(row.currencies),
-        isActive: row.is_active === 1,
+        currencies: [...row.currencies],
+        isActive: row.is_active,
         /** Cycles that were due before this time are not charged; epoch milliseconds. */
         activeSince: row.active_since,
       };
     },
   };
 }
-
-const readCodes = (json: string) => JSON.parse(json) as string[];

@@ -2,7 +2,8 @@
 import { sql } from 'kysely';
 import { forUpdate, forUpdateSkipLocked } from '../db/locks.js';
 import { isListed, readCheckpointedPage, readPage } from '../db/pages.js';
-import type { PaymentTable, SubscriberCycleTable, SubscriberTable } from '../db/schema.js';
+import type { PaymentTable, SubscriberCycleTable } from '../db/schema.js';
+import { valuesOf, type Values } from '../db/values.js';
 import type { Scope, Mode } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { PageRequest } from '../shared/pagination.js';
@@ -15,11 +16,14 @@ export interface SubscriberQuery extends PageRequest {
   readonly isActive?: boolean | undefined;
 }
 
+const subscribers = valuesOf('subscribers');
+export type SubscriberRow = Values<'subscribers'>;
+
 /** @returns false if the customer already has an active subscription to the plan */
-export async function insertSubscriber(transaction: Transaction, row: SubscriberTable): Promise<boolean> {
+export async function insertSubscriber(transaction: Transaction, row: SubscriberRow): Promise<boolean> {
   const result = await transaction
     .insertInto('subscribers')
-    .values(row)
+    .values(subscribers.encode(row))
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
   return result.numInsertedOrUpdatedRows === 1n;
@@ -29,28 +33,31 @@ function selectSubscriber(reader: Reader, scope: Scope, id: string) {
   return rowById(reader, 'subscribers', id).$call(inScope(scope)).where('removed_at', 'is', null);
 }
 
-export function findSubscriber(reader: Reader, scope: Scope, id: string) {
-  return selectSubscriber(reader, scope, id).executeTakeFirst();
+export async function findSubscriber(reader: Reader, scope: Scope, id: string) {
+  return subscribers.decode(await selectSubscriber(reader, scope, id).executeTakeFirst());
 }
 
 /** Locks a subscriber until the transaction ends. */
-export function lockSubscriber(transaction: Transaction, scope: Scope, id: string) {
-  return selectSubscriber(transaction, scope, id).$call(forUpdate(transaction)).executeTakeFirst();
+export async function lockSubscriber(transaction: Transaction, scope: Scope, id: string) {
+  return subscribers.decode(
+    await selectSubscriber(transaction, scope, id).$call(forUpdate(transaction)).executeTakeFirst(),
+  );
 }
 
 /** The same for a subscriber of any merchant, even if it was removed. */
-export function lockSubscriberOfCycle(transaction: Transaction, cycle: SubscriberCycleTable) {
-  return rowById(transaction, 'subscribers', cycle.subscriber_id)
-    .$call(forUpdate(transaction))
-    .executeTakeFirstOrThrow();
+export async function lockSubscriberOfCycle(transaction: Transaction, cycle: SubscriberCycleTable) {
+  const locked = rowById(transaction, 'subscribers', cycle.subscriber_id).$call(forUpdate(transaction));
+  return subscribers.decode(await locked.executeTakeFirstOrThrow());
 }
 
-export const updateSubscriber = updateRow('subscribers');
+const updateStored = updateRow('subscribers');
+export const updateSubscriber = (transaction: Transaction, id: string, changes: Partial<SubscriberRow>) =>
+  updateStored(transaction, id, subscribers.encode(changes));
 
 /** Newest first. */
-export function listSubscribers(reader: Reader, scope: Scope, query: SubscriberQuery) {
+export async function listSubscribers(reader: Reader, scope: Scope, query: SubscriberQuery) {
   const { customerId, isActive } = query;
-  const rows = reader
+  const listed = reader
     .selectFrom('subscribers')
     .selectAll()
     .where(isListed('subscribers', scope, query))
@@ -62,9 +69,12 @@ export function listSubscribers(reader: Reader, scope: Scope, query: SubscriberQ
         ? all.where('is_active', '=', isActive ? 1 : 0)
         : all.where(filtersBy(reader, { is_active: isActive ? 1 : 0 })),
     );
-  if (customerId !== undefined) return readPage(rows, 'subscribers', query);
   const flag = isActive === undefined ? undefined : Number(isActive);
-  return readCheckpointedPage(reader, rows, 'subscribers', scope, query, { is_active: flag });
+  const { rows, total } =
+    customerId === undefined
+      ? await readCheckpointedPage(reader, listed, 'subscribers', scope, query, { is_active: flag })
+      : await readPage(listed, 'subscribers', query);
+  return { rows: rows.map(subscribers.decode), total };
 }
 
 /** Whether any subscriber of the mode is due on its merchant's clock. */
@@ -120,7 +130,7 @@ export async function claimDue(transaction: Transaction, mode: Mode, realNow: nu
   if (!due) return undefined;
   const { offset_ms: offsetMs, ...row } = due;
   /** `now` is the time of the merchant's clock. */
-  return { row, now: realNow + (offsetMs ?? 0) };
+  return { row: subscribers.decode(row), now: realNow + (offsetMs ?? 0) };
 }
 
 function claimOnMovedClock(transaction: Transaction, realNow: number) {

@@ -1,15 +1,15 @@
 /** A subscriber as the API shows it. */
 import type { Api, ParsedData } from 'crypto-checkout/contract';
 import { isoTime } from '../shared/clock.js';
-import type { SubscriberTable } from '../db/schema.js';
+import type { SubscriberRow } from './subscriber-store.js';
 
 export type Subscriber = ParsedData<Api['subscribers']['list']>[number];
 
-export function viewSubscriber(row: SubscriberTable): Subscriber {
+export function viewSubscriber(row: SubscriberRow): Subscriber {
   return {
     id: row.id,
     mode: row.mode,
-    isActive: row.is_active === 1,
+    isActive: row.is_active,
     noOfTimesPayed: row.times_paid,
     paymentPlanId: row.plan_id,
     accountId: row.merchant_id,

@@ -11,7 +11,7 @@ import * as store from './subscriber-store.js';
 import { viewSubscriber, type Subscriber } from './subscriber-view.js';
 import type { Transaction } from '../db/engine.js';
 import type { RoomDeps } from '../db/room-deps.js';
-import type { SubscriberTable } from '../db/schema.js';
+import type { SubscriberRow } from './subscriber-store.js';
 
 export type Subscribers = ReturnType<typeof createSubscribers>;
 
@@ -38,7 +38,7 @@ export function createSubscribers(deps: SubscribersDeps) {
       const customer = await customers.link(transaction, scope, { email });
       // Another replica may have turned the plan on, with a clock that is slightly ahead of this one's.
       const now = Math.max(clock.now(scope), plan.activeSince);
-      const row: SubscriberTable = {
+      const row: SubscriberRow = {
         id: newId(),
         merchant_id: scope.merchantId,
         mode: scope.mode,
@@ -48,7 +48,7 @@ export function createSubscribers(deps: SubscribersDeps) {
         charge_at: now,
         times_charged: 0,
         times_paid: 0,
-        is_active: 1,
+        is_active: true,
         removed_at: null,
         created_at: now,
       };
@@ -75,8 +75,8 @@ export function createSubscribers(deps: SubscribersDeps) {
     /** Ends a subscription. It can no longer be found afterwards. Problem: `not_found`. */
     async remove(transaction: Transaction, scope: Scope, id: string): Promise<Subscriber> {
       const row = orNotFound(await store.lockSubscriber(transaction, scope, id), 'subscriber');
-      const removed = { ...row, is_active: 0, charge_at: null, removed_at: clock.now(scope) } as const;
-      if (row.is_active === 1) await endSubscription(transaction, outbox, removed, 'removed');
+      const removed = { ...row, is_active: false, charge_at: null, removed_at: clock.now(scope) } as const;
+      if (row.is_active) await endSubscription(transaction, outbox, removed, 'removed');
       else await store.updateSubscriber(transaction, id, removed);
       return viewSubscriber(removed);
     },

@@ -7,7 +7,8 @@ import * as store from './subscriber-store.js';
 import { viewSubscriber } from './subscriber-view.js';
 import type { Transaction } from '../db/engine.js';
 import { scopeOf } from '../shared/scope.js';
-import type { SubscriberCycleTable, SubscriberTable } from '../db/schema.js';
+import type { SubscriberCycleTable } from '../db/schema.js';
+import type { SubscriberRow } from './subscriber-store.js';
 
 /** Why a subscription ended: every charge was made and has ended, three in a row were not paid, or it was removed. */
 export type EndReason = 'completed' | 'unpaid' | 'removed';
@@ -63,14 +64,14 @@ async function findReplaceable(
 }
 
 /** Whether an active subscription ends because it was not paid. One that has ended stays ended. */
-async function isUnpaid(transaction: Transaction, row: SubscriberTable): Promise<boolean> {
-  if (row.is_active === 0) return false;
+async function isUnpaid(transaction: Transaction, row: SubscriberRow): Promise<boolean> {
+  if (!row.is_active) return false;
   const newest = await store.newestOutcomes(transaction, row.id, unpaidInARow);
   return newest.length === unpaidInARow && newest.every((outcome) => outcome === 'unpaid');
 }
 
-async function completion(transaction: Transaction, row: SubscriberTable): Promise<'completed' | undefined> {
-  const isCharged = row.is_active === 1 && row.charge_at === null;
+async function completion(transaction: Transaction, row: SubscriberRow): Promise<'completed' | undefined> {
+  const isCharged = row.is_active && row.charge_at === null;
   return isCharged && !(await store.isAnyOpen(transaction, row.id)) ? 'completed' : undefined;
 }
 
@@ -78,10 +79,10 @@ async function completion(transaction: Transaction, row: SubscriberTable): Promi
 export async function endSubscription(
   transaction: Transaction,
   outbox: Outbox,
-  row: SubscriberTable,
+  row: SubscriberRow,
   reason: EndReason,
 ): Promise<void> {
-  const ended = { ...row, is_active: 0, charge_at: null } as const;
+  const ended = { ...row, is_active: false, charge_at: null } as const;
   await store.updateSubscriber(transaction, row.id, ended);
   await outbox.add(transaction, {
     ...scopeOf(row),

@@ -1,25 +1,22 @@
 /** The signing secrets of a webhook endpoint, as its row keeps them: encrypted, if there is a data key. */
+import { sealedJson } from '../db/personal-data.js';
 import type { WebhookEndpointTable } from '../db/schema.js';
 import type { DataKeys } from '../shared/data-keys.js';
 import type { Scope } from '../shared/scope.js';
 
-export interface FormerSecret {
-  readonly secret: string;
-  /** Real time, epoch milliseconds. */
-  readonly until: number;
-}
+export type FormerSecret = EndpointSecrets['former'][number];
 
 export interface EndpointSecrets {
   readonly secret: string;
   /** Newest first. */
-  readonly former: readonly FormerSecret[];
+  readonly former: ReturnType<typeof sealedJson.formerSecrets.read>;
 }
 
 export function readSecrets(dataKeys: DataKeys, row: WebhookEndpointTable): EndpointSecrets {
   const place = placeOf({ merchantId: row.merchant_id, mode: row.mode });
   return {
     secret: dataKeys.open(row.secret, place.secret),
-    former: JSON.parse(dataKeys.open(row.former_secrets, place.former)) as FormerSecret[],
+    former: sealedJson.formerSecrets.read(dataKeys.open(row.former_secrets, place.former)),
   };
 }
 
@@ -31,7 +28,7 @@ export function secretColumns(
   const place = placeOf(scope);
   return {
     secret: dataKeys.seal(secret, place.secret),
-    former_secrets: dataKeys.seal(JSON.stringify(former), place.former),
+    former_secrets: dataKeys.seal(sealedJson.formerSecrets.write(former), place.former),
   };
 }
 

@@ -1,7 +1,7 @@
 /** The webhook outbox: events are stored in the transaction of the change that they report, and delivered later. */
 import type { WebhookEventType } from 'crypto-checkout/contract';
 import type { Clock } from '../shared/clock.js';
-import type { PersonalData } from '../db/personal-data.js';
+import { sealedJson, type PersonalData } from '../db/personal-data.js';
 import type { NewId } from '../shared/ids.js';
 import { requireEndpoint } from './endpoints.js';
 import * as store from './store.js';
@@ -51,7 +51,7 @@ export function createOutbox(
         type,
         subject_id: subjectId,
         sequence,
-        data: personalData.sealEvent(id, JSON.stringify({ ...data, mode, sequence })),
+        data: personalData.sealEvent(id, sealedJson.event.write({ ...data, mode, sequence })),
         status: isDisabled ? 'failed' : 'pending',
         tries: 0,
         due_at: isDisabled ? null : now,
@@ -73,7 +73,7 @@ export function createOutbox(
     async newest(reader: Reader, subjectId: string) {
       const row = await store.findNewest(reader, subjectId);
       if (!row) return undefined;
-      const data = JSON.parse(personalData.openEvent(row)) as NewEvent['data'];
+      const data = sealedJson.event.read(personalData.openEvent(row));
       return { id: row.id, ...scopeOf(row), data };
     },
 

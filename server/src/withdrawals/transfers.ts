@@ -1,7 +1,8 @@
 /** Transfers: a merchant's withdrawals. The money is held at once, sent later, and then paid out or given back. */
 import type { Api, Data } from 'crypto-checkout/contract';
 import type { Balances } from './balances.js';
-import type { RefundTable, TransferTable } from '../db/schema.js';
+import type { TransferTable } from '../db/schema.js';
+import type { Values } from '../db/values.js';
 import { moved, type AccountName } from '../ledger/ledger.js';
 import { unitsToNumber } from '../money/units.js';
 import { invalidField, invalidState, orNotFound } from '../shared/problem.js';
@@ -25,9 +26,9 @@ export type Transfers = ReturnType<typeof createTransfers>;
 type NewTransfer = Pick<Destination, 'currency' | 'network' | 'amount' | 'fee'> &
   Pick<TransferTable, 'address' | 'wallet_address_id' | 'refund_id'>;
 
-/** A refund that was approved, as it is stored. */
+/** A refund that was approved. */
 export type RefundToPay = Pick<
-  RefundTable,
+  Values<'refunds'>,
   'id' | 'merchant_id' | 'mode' | 'currency' | 'network' | 'amount' | 'fee'
 > & { readonly address: string };
 
@@ -113,10 +114,10 @@ export function createTransfers(deps: WithdrawalsDeps, balances: Balances, settl
       const scope = scopeOf(refund);
       const currency = currencies.known(refund.currency);
       await balances.ensureSpendable(transaction, scope, currency, 0n);
-      await ensureRefundAllowed(deps, transaction, scope, { currency, amount: BigInt(amount) });
+      await ensureRefundAllowed(deps, transaction, scope, { currency, amount });
       const to = {
         ...{ currency, network: currencies.option(scope.mode, currency.code, network).network, address },
-        ...{ amount: BigInt(amount), fee: BigInt(fee), wallet_address_id: null, refund_id: id },
+        ...{ amount, fee, wallet_address_id: null, refund_id: id },
       };
       const reserved = { kind: 'reserved', network, merchantId: scope.merchantId } as const;
       return start(transaction, scope, to, reserved);

@@ -1,5 +1,6 @@
 /** Merchants, their API keys and deposit keys, the audit log, stored replies and settings. */
 import { sql } from 'kysely';
+import { fields, stringRecord, strings } from '../codecs.js';
 import type { KeyScope, Mode } from '../../shared/scope.js';
 import {
   auditIdentities,
@@ -8,6 +9,7 @@ import {
   counter,
   growingTables,
   integer,
+  json,
   record,
   table,
   text,
@@ -27,15 +29,15 @@ export const accountTables = {
     fee_basis_points: integer(),
     /** An https or mailto URL, or empty. */
     support_url: text(),
-    /** The origins that public keys may redirect to, as a JSON array; null if not set. */
-    redirect_origins: text().nullable(),
+    /** The origins that public keys may redirect to; null if not set. */
+    redirect_origins: json(strings).nullable(),
     /** Where transfers may go: to any address, or only to addresses saved for longer than 24 hours. */
     transfers: text<TransferPolicy>(),
-    /** The most that may be transferred in 24 hours: a JSON object of currency codes and decimal amounts. */
-    daily_limits: text(),
+    /** The most that may be transferred in 24 hours: decimal amounts by currency code. */
+    daily_limits: json(stringRecord),
     /** The same for refunds, and up to which amounts they need no approval. */
-    daily_refunds: text(),
-    auto_refund: text(),
+    daily_refunds: json(stringRecord),
+    auto_refund: json(stringRecord),
     /** The currency in which the books say what bookings were worth; null: US dollars. */
     books_currency: text().nullable().since(books),
     created_at: time(),
@@ -80,9 +82,9 @@ export const accountTables = {
     action: text(),
     /** The id of the record that was changed. */
     subject_id: text(),
-    /** The fields that changed, as JSON objects; null if there were none. Never a secret. */
-    before: text().nullable(),
-    after: text().nullable(),
+    /** The fields that changed; null if there were none. Never a secret. */
+    before: json(fields).nullable(),
+    after: json(fields).nullable(),
     /** The hash of the entry before; empty for the first one. */
     previous_hash: text(),
     /** Of the other columns without the id: merchants/audit-chain.ts. */

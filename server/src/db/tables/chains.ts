@@ -1,7 +1,18 @@
 /** How far each network was scanned, and the simulated networks. */
 import { sql } from 'kysely';
+import * as z from 'zod/mini';
 import type { Mode } from '../../shared/scope.js';
-import { bigint, flag, growingTables, table, text, time, units } from '../table.js';
+import { bigint, flag, growingTables, json, table, text, time, units } from '../table.js';
+
+const assetGap = z.object({
+  currency: z.string(),
+  /** The first block that was read without it. */
+  from: z.number(),
+  /** The last one; absent while it is off. */
+  to: z.exactOptional(z.number()),
+  /** Since when (real time). */
+  since: z.number(),
+});
 
 export const chainTables = {
   /** How far a network was scanned. */
@@ -25,8 +36,8 @@ export const chainTables = {
     final_height: bigint().nullable(),
     /** Since when the chain's next block has been overdue, in real time; null if it is not. */
     overdue_since: time().nullable(),
-    /** Blocks that were read without an asset: a JSON array of `AssetGap`. */
-    gaps: text(),
+    /** Blocks that were read without an asset. */
+    gaps: json(z.readonly(z.array(assetGap))),
     /** How nodes contradict each other about receipts, which do not count until that is resolved; null if they do not. */
     disagreement: text().nullable(),
     /** Why the last scan failed; null if it did not. */

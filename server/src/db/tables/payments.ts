@@ -1,10 +1,10 @@
 /** Payments, their time logs, deposit addresses and receipts, and the wallets whose deposits are payments. */
-import { paymentFinding, type LogCode, type PaymentState } from 'crypto-checkout/contract';
+import { logValues, paymentFinding, type LogCode, type PaymentState } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import * as z from 'zod/mini';
 import type { Caller, Mode } from '../../shared/scope.js';
 import { isOpen, isPayable, needsReview, paymentStatusOf } from '../payment-status.js';
-import { unitsInJson } from '../codecs.js';
+import { strings, unitsInJson } from '../codecs.js';
 import {
   bigint,
   counter,
@@ -27,7 +27,7 @@ const quarantinedTransfer = z.object({
     txHash: z.string(),
     outputIndex: z.number(),
     currency: z.string(),
-    senders: z.readonly(z.array(z.string())),
+    senders: strings,
     address: z.string(),
     amount: unitsInJson,
     chainAmount: z.exactOptional(unitsInJson),
@@ -37,6 +37,9 @@ const quarantinedTransfer = z.object({
   /** Real time. */
   seenAt: z.number(),
 });
+
+/** A rate as a fraction, with its source and time. */
+const storedRate = z.object({ dollars: z.string(), source: z.string(), at: z.number() });
 
 export const paymentTables = {
   /** A hosted wallet. Its addresses stay watched after its deletion. */
@@ -76,8 +79,8 @@ export const paymentTables = {
     base_currency: text(),
     base_amount: units(),
     fee_basis_points: integer(),
-    /** The codes of the currencies that it may be paid in, as a JSON array; null if all are accepted. */
-    accepted_currencies: text().nullable(),
+    /** The codes of the currencies that it may be paid in, null if all are accepted. */
+    accepted_currencies: json(strings).nullable(),
     /** The description and the payer's email, name and phone number as JSON, encrypted if there is a data key: db/personal-data.ts. */
     payer: text(),
     /** What the email is found by, whatever its case; null if there is none. */
@@ -89,8 +92,8 @@ export const paymentTables = {
     address: text().nullable(),
     amount: units().nullable(),
     fee: units().nullable(),
-    /** The locked rates as JSON: the dollar rates of the paying and the base currency, with their source and time. */
-    quote: text().nullable(),
+    /** The locked dollar rates of the paying and the base currency. */
+    quote: json(z.object({ asset: storedRate, base: storedRate })).nullable(),
     /**
      * How many confirmations its receipts need, by its amount; null if their blocks must be final, or no currency is set.
      */
@@ -150,8 +153,8 @@ export const paymentTables = {
     type: text<'event' | 'success' | 'error'>(),
     event: text(),
     code: text<LogCode>(),
-    /** The amounts, codes and counts that `event` names, as a JSON object of strings. */
-    entry_values: text(),
+    /** The amounts, codes and counts that `event` names. */
+    entry_values: json(logValues),
   }).index('payment', ['payment_id', 'id']),
 
   /** A deposit address of one payment or wallet. It is never reused for another. */
@@ -203,8 +206,8 @@ export const paymentTables = {
     chain_amount: units(),
     /** Null if it was read on the chain; else the balance showed it, and it came in a block above this height. */
     found_above: bigint().nullable(),
-    /** The addresses that it came from, as a JSON array. */
-    senders: text(),
+    /** The addresses that it came from. */
+    senders: json(strings),
     /** When we first saw it, or its block's time if that is earlier, on the merchant's clock. */
     first_seen_at: time(),
     block_height: bigint().nullable(),

@@ -1,6 +1,7 @@
 /** The people who use the console, and how they sign in. */
 import type { Role } from 'crypto-checkout/contract';
-import { bigint, table, text, time } from '../table.js';
+import { strings } from '../codecs.js';
+import { bigint, json, table, text, time } from '../table.js';
 
 export const peopleTables = {
   people: table({
@@ -52,8 +53,8 @@ export const peopleTables = {
     public_key: text(),
     /** Rises with each use where the authenticator counts; 0 where it does not. */
     counter: bigint(),
-    /** How browsers reach it: a JSON array. */
-    transports: text(),
+    /** How browsers reach it. */
+    transports: json(strings),
     created_at: time(),
     last_used_at: time().nullable(),
   }).index('person', ['person_id', 'created_at']),

@@ -38,8 +38,8 @@ export const refundTables = {
     rate_at: time(),
     /** In the network's canonical form; null until it is given, and after an erasure. */
     address: text().nullable(),
-    /** 1 if the wallet that paid signed for the address, 0 if that cannot be proven, null if nothing was signed. */
-    same_wallet: integer().nullable(),
+    /** Whether the wallet that paid signed for the address: no if that cannot be proven, null if nothing was signed. */
+    same_wallet: flag().nullable(),
     /** SHA-256 of the claim's token, in hex. */
     token_digest: text().unique(),
     /** The same of the secret that the browser keeps which gave the address by the link; null while nobody did. */

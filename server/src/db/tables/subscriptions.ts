@@ -1,7 +1,8 @@
 /** Payment plans, subscribers and the billing cycles that were charged. */
 import type { Frequency } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
-import { bigint, flag, growingTables, record, table, text, time, units } from '../table.js';
+import { strings } from '../codecs.js';
+import { bigint, flag, growingTables, json, record, table, text, time, units } from '../table.js';
 
 export const subscriptionTables = {
   payment_plans: table({
@@ -11,8 +12,8 @@ export const subscriptionTables = {
     /** The currency of `amount`. */
     currency: text(),
     amount: units(),
-    /** The codes of the currencies that it may be paid in, as a JSON array. */
-    currencies: text(),
+    /** The codes of the currencies that it may be paid in. */
+    currencies: json(strings),
     number_of_times_to_charge: bigint(),
     is_active: flag(),
     /** Cycles due before this time are not charged: the plan was inactive, or did not exist. */

@@ -3,7 +3,7 @@ import { fromChain } from '../../chains/assets.js';
 import type { ChainTransfer, NetworkRef } from '../../chains/chain.js';
 import { inclusionHoursOf, type Depth } from '../../chains/networks.js';
 import type { Transaction } from '../../db/engine.js';
-import type { ReceiptTable } from '../../db/schema.js';
+import { tables, type ReceiptTable } from '../../db/schema.js';
 import { convert, unitRate, type Denomination } from '../../money/rates.js';
 import { scopeOf } from '../../shared/scope.js';
 import type { IncomingTransfer } from './new-receipts.js';
@@ -144,7 +144,7 @@ export function createNewReceipts({ clock, newId, rates, currencies, depths }: N
       amount: amount.toString(),
       chain_amount: (transfer.chainAmount ?? transfer.amount).toString(),
       found_above: transfer.foundAbove ?? null,
-      senders: JSON.stringify(transfer.senders),
+      senders: tables.receipts.columns.senders.write(transfer.senders),
       block_height: block?.height ?? null,
       block_hash: block?.hash ?? null,
       status: 'seen',

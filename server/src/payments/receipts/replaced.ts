@@ -1,6 +1,6 @@
 /** Receipts that gave way: to the transfer that explains them, or to what a contract pays in another block. */
 import type { ChainTransfer, NetworkRef } from '../../chains/chain.js';
-import type { ReceiptTable } from '../../db/schema.js';
+import { tables, type ReceiptTable } from '../../db/schema.js';
 import type { Transaction } from '../../db/engine.js';
 import { transferKey } from '../../scanning/scan.js';
 import type { IncomingTransfer } from './new-receipts.js';
@@ -74,7 +74,7 @@ async function rename(
     ...receipt,
     tx_hash: transfer.txHash,
     output_index: transfer.outputIndex,
-    senders: JSON.stringify(transfer.senders),
+    senders: tables.receipts.columns.senders.write(transfer.senders),
     block_height: block?.height ?? null,
     block_hash: block?.hash ?? null,
     found_above: null,

@@ -1,0 +1,46 @@
+/**
+ * Rows as rules have them, with what their columns stand for: amounts are bigints, flags booleans, JSON has its shape. A store converts at
+ * its edge; nothing else does, so what a query costs can be seen where it stands.
+ */
+import { tables, type Schema } from './schema.js';
+import type { Column, Table } from './table.js';
+
+type ColumnsOf<Name extends keyof Schema> = (typeof tables)[Name]['columns'];
+
+/** What is not null, as the other side has it. What a join or a narrower query says of null stays. */
+type Changed<To, From> = NonNullable<To> | Extract<From, null | undefined>;
+
+type Value<C, Stored> =
+  C extends Column<infer T, infer S> ? ([T] extends [S] ? Stored : Changed<T, Stored>) : Stored;
+type Stored<C, Value> =
+  C extends Column<infer T, infer S> ? ([T] extends [S] ? Value : Changed<S, Value>) : Value;
+
+/** A row of a table, or what was read of it. Columns of other tables stay as they are. */
+export type Values<Name extends keyof Schema, Row = Schema[Name]> = {
+  [K in keyof Row]: K extends keyof ColumnsOf<Name> ? Value<ColumnsOf<Name>[K], Row[K]> : Row[K];
+};
+type StoredRow<Name extends keyof Schema, Row> = {
+  [K in keyof Row]: K extends keyof ColumnsOf<Name> ? Stored<ColumnsOf<Name>[K], Row[K]> : Row[K];
+};
+
+/** Converts rows of a table, or parts of them. */
+export function valuesOf<Name extends keyof Schema>(name: Name) {
+  const { columns }: Table = tables[name];
+  const coded = Object.entries(columns).filter(([, { facts }]) => facts.isCoded);
+  const converted = (row: object, change: (column: Column<unknown>, value: unknown) => unknown): object => {
+    const copy: Record<string, unknown> = { ...row };
+    for (const [column, declared] of coded) {
+      const value = copy[column];
+      if (value !== undefined && value !== null) copy[column] = change(declared, value);
+    }
+    return copy;
+  };
+  // The casts are safe: each column is converted as its type says.
+  return {
+    /** What was not found stays undefined. */
+    decode: <Row extends object | undefined>(row: Row) =>
+      (row && converted(row, (column, stored) => column.read(stored))) as Values<Name, Row>,
+    encode: <Row extends object>(row: Row) =>
+      converted(row, (column, value) => column.write(value)) as StoredRow<Name, Row>,
+  };
+}

@@ -1,0 +1,56 @@
+/** The lint rule that leaves JSON of columns to their codecs: what it refuses, and what it leaves alone. */
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { ESLint, Linter } from 'eslint';
+import { describe, expect, it } from 'vitest';
+import { parsersOfForeignJson } from '../../eslint.config.mjs';
+
+const root = resolve(import.meta.dirname, '../..');
+const eslint = new ESLint({ cwd: root });
+
+/** What the syntax rule of a file says of a line. The rules that need types are left out. */
+async function problemsOf(code: string, file: string): Promise<string[]> {
+  const config: unknown = await eslint.calculateConfigForFile(resolve(root, file));
+  const { rules } = config as { rules: Linter.RulesRecord };
+  const rule = rules['no-restricted-syntax'] ?? 'off';
+  return new Linter().verify(code, { rules: { 'no-restricted-syntax': rule } }).map(({ message }) => message);
+}
+
+const parse = 'JSON.parse(row.metadata);';
+
+describe('BigInt of a row', () => {
+  it.each(['BigInt(row.amount);', 'BigInt(locked.row.fee);', '[].map((one) => BigInt(one.amount));'])(
+    'is refused where stores give bigints: %s',
+    async (code) => {
+      const problems = await problemsOf(code, 'server/src/refunds/view.ts');
+      expect(problems).toEqual([expect.stringContaining('valuesOf')]);
+    },
+  );
+
+  it('is left alone elsewhere, and of what is no row', async () => {
+    expect(await problemsOf('BigInt(row.amount);', 'server/src/treasury/plan.ts')).toEqual([]);
+    expect(await problemsOf('BigInt(text); BigInt(reply.amount);', 'server/src/refunds/view.ts')).toEqual([]);
+  });
+});
+
+describe('JSON.parse', () => {
+  it.each(['server/src/payments/view.ts', 'server/src/app.ts', 'server/src/api/kept-reply.ts'])(
+    'is refused in %s',
+    async (file) => {
+      expect(await problemsOf(parse, file)).toEqual([expect.stringContaining('json(shape)')]);
+    },
+  );
+
+  it.each(['server/src/db/codecs.ts', 'server/src/rpc/node-client.ts', 'src/client/index.ts'])(
+    'is left alone in %s',
+    async (file) => {
+      expect(await problemsOf(parse, file)).toEqual([]);
+    },
+  );
+
+  it('is in each file that is named as a parser', () => {
+    for (const file of parsersOfForeignJson) {
+      expect(readFileSync(resolve(root, file), 'utf8'), file).toContain('JSON.parse(');
+    }
+  });
+});
