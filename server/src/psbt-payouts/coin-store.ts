@@ -116,7 +116,8 @@ async function outpointsAmong(
       .where(filtersBy(reader, { mode, network, ...which }))
       .execute(),
   );
-  return new Set(rows.map(nameOfRow));
+  const asked = new Set(coins.map(nameOf));
+  return new Set(rows.map(nameOfRow).filter((name) => asked.has(name)));
 }
 
 const hashesOf = (coins: readonly Outpoint[]) => [...new Set(coins.map(({ txHash }) => txHash))];

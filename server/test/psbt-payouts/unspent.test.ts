@@ -62,6 +62,27 @@ describe.skipIf(!hasLitecoind).each(engines)('The coins that payouts look at, on
     await shop.expectBooksInOrder();
   });
 
+  it('are each free or not, also two of one transaction', async () => {
+    const merchant = await shop.merchant();
+    const till = () =>
+      merchant.ask<{ addresses: { network: string; address: string }[] }>('POST', '/v1/wallets', {
+        currency: 'LTC',
+        label: 'Till',
+      });
+    const addresses = [await till(), await till()].map(
+      (wallet) => wallet.addresses.find((one) => one.network === network)?.address ?? '',
+    );
+    await node.rpc('sendmany', '', Object.fromEntries(addresses.map((address) => [address, '0.5'])));
+    await confirm();
+    await merchant.transfers('0.1');
+    const first = await merchant.export();
+    await merchant.transfers('0.1');
+    const second = await merchant.export();
+    const spent = [first, second].flatMap(({ inputs }) => inputs);
+    expect(new Set(spent.map(({ txHash }) => txHash)).size).toBe(1);
+    expect(new Set(spent.map(({ outputIndex }) => outputIndex)).size).toBe(2);
+  });
+
   it('are not those of the simulated networks', async () => {
     const merchant = await shop.merchant();
     const { addresses } = await merchant.ask<{ addresses: { network: string; address: string }[] }>(
