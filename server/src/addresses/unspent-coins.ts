@@ -99,7 +99,10 @@ export const unspentPages = (reader: Reader, { mode, network, merchantId, source
       .$call(having({ source_id: sourceId }))
       .$if(after !== undefined, (query) =>
         query.where(
-          sql<SqlBool>`(source_id, amount, tx_hash, output_index) < (${after?.source_id}, ${after?.amount}, ${after?.tx_hash}, ${after?.output_index})`,
+          // With a column that is given, SQLite would begin every page at the first row.
+          sourceId === undefined
+            ? sql<SqlBool>`(source_id, amount, tx_hash, output_index) < (${after?.source_id}, ${after?.amount}, ${after?.tx_hash}, ${after?.output_index})`
+            : sql<SqlBool>`(amount, tx_hash, output_index) < (${after?.amount}, ${after?.tx_hash}, ${after?.output_index})`,
         ),
       )
       .orderBy('source_id', 'desc')

@@ -2,6 +2,7 @@
 import type { Reader, Transaction } from '../db/engine.js';
 import { chunksOf, inChunks } from '../db/chunks.js';
 import { forUpdate } from '../db/locks.js';
+import { filtersBy } from '../db/plans.js';
 import { insertRow, rowById, updateRow, within } from '../db/rows.js';
 import type {
   PsbtInputTable,
@@ -278,7 +279,7 @@ export async function discardedWith(reader: Reader, transferIds: readonly string
       .select('psbts.id')
       .distinct()
       .where('transfer_id', 'in', chunk)
-      .where('psbts.state', '=', 'discarded')
+      .where(filtersBy(reader, { 'psbts.state': 'discarded' }))
       .execute(),
   );
   return [...new Set(rows.map(({ id }) => id))];

@@ -1,10 +1,12 @@
 /** Which coins a payout by PSBT looks at: those that no confirmed one has spent, found without reading all that there ever were. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { markUnspent, unspentPages } from '../../src/addresses/unspent-coins.js';
 import { checkLedger } from '../../src/audit/check.js';
 import { migrations } from '../../src/db/migrations.js';
 import { unspentCoins } from '../../src/db/table.js';
 import { engines } from '../support/engines.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
+import { watchStatements } from '../support/statements.js';
 import { network, openPayoutShop, type PayoutShop } from './fixture.js';
 
 describe.skipIf(!hasLitecoind).each(engines)('The coins that payouts look at, on $name', (engine) => {
@@ -83,6 +85,41 @@ describe.skipIf(!hasLitecoind).each(engines)('The coins that payouts look at, on
     expect(new Set(spent.map(({ outputIndex }) => outputIndex)).size).toBe(2);
   });
 
+  it('are read page by page, largest first, each page from where the last one ended', async () => {
+    const { database } = shop.server;
+    const merchant = await shop.merchant();
+    const of = { mode: 'test', network: 'paged', merchantId: merchant.id } as const;
+    const coins = Array.from({ length: 2400 }, (_, index) => ({
+      ...{ mode: of.mode, network: of.network, merchant_id: merchant.id, source_id: `key ${index % 2}` },
+      ...{ tx_hash: String(index).padStart(64, '0'), output_index: index % 3, amount: index % 7 },
+      ...{ branch: 0 as const, derivation_index: index },
+    }));
+    await database.write((transaction) => markUnspent(transaction, coins));
+    const watch = watchStatements(() => false);
+    for (const sourceId of ['key 1', undefined]) {
+      const found: string[] = [];
+      const amounts: number[] = [];
+      for await (const page of unspentPages(database.reader, { ...of, sourceId })) {
+        found.push(...page.map((coin) => coin.tx_hash));
+        amounts.push(...page.map(({ amount }) => amount));
+      }
+      const own = coins.filter(({ source_id: source }) => sourceId === undefined || source === sourceId);
+      expect(found.sort()).toEqual(own.map((coin) => coin.tx_hash).sort());
+      if (sourceId !== undefined) expect(amounts).toEqual(amounts.toSorted((a, b) => b - a));
+    }
+    const plans = watch.take().flatMap(({ sql, plan }) => (sql.includes(') < (') ? [plan.join()] : []));
+    watch.stop();
+    if (engine.name === 'SQLite') {
+      expect(plans).toEqual([
+        expect.stringContaining('source_id=? AND (amount,tx_hash,output_index)<(?,?,?)'),
+        expect.stringContaining('merchant_id=? AND (source_id,amount,tx_hash,output_index)<(?,?,?,?)'),
+      ]);
+    }
+    await database.write((transaction) =>
+      transaction.deleteFrom('unspent_coins').where('network', '=', of.network).execute(),
+    );
+  });
+
   it('are not those of the simulated networks', async () => {
     const merchant = await shop.merchant();
     const { addresses } = await merchant.ask<{ addresses: { network: string; address: string }[] }>(
@@ -128,7 +165,13 @@ describe.skipIf(!hasLitecoind).each(engines)('The coins that payouts look at, on
         .sort(),
     );
     await database.write(async (transaction) => {
-      for (const name of ['psbts_time', 'psbt_inputs_coin', 'psbt_versions_hash', 'deposit_keys_source'])
+      for (const name of [
+        'psbts_merchant',
+        'psbts_time',
+        'psbt_inputs_coin',
+        'psbt_versions_hash',
+        'deposit_keys_source',
+      ])
         await transaction.schema.dropIndex(name).execute();
       await transaction.schema.dropTable('unspent_coins').execute();
       await migrations(database.engine)[unspentCoins]?.up(transaction);

@@ -42,7 +42,8 @@ export const psbtTables = {
   })
     .index('work', ['state', 'confirmed_at'])
     .index('newest', ['merchant_id', 'mode', 'created_at'])
-    // The list of all merchants.
+    // The lists of both modes, of a merchant and of all.
+    .index('merchant', ['merchant_id', 'created_at'], { since: unspentCoins })
     .index('time', ['created_at'], { since: unspentCoins }),
 
   /** A coin that a PSBT spends. */
