@@ -8,8 +8,9 @@ import { join } from 'node:path';
 import { HDKey } from '@scure/bip32';
 import { expect } from 'vitest';
 import { copyOf, type Sql } from '../../../bench/fill-lists.mjs';
-import type { OpenShop } from './busy-shop.js';
 import { litecoinRegtest, type LitecoinNode } from './litecoin.js';
+import type { Records } from './records.js';
+import type { TestServer } from './server.js';
 import { signWith, tpub } from './sign-psbt.js';
 
 const { mode, network, currency } = litecoinRegtest;
@@ -26,13 +27,19 @@ export interface CoinTemplates {
 /** Less than one payment, in litecoins. */
 const small = 0.005;
 
+interface Shop {
+  readonly server: TestServer;
+  readonly records: Records;
+  command(line: string, ...words: string[]): Promise<unknown>;
+}
+
 interface Exported {
   readonly id: string;
   readonly psbt: string;
 }
 
 /** What a shop does with coins. */
-function coinsOf({ server, records, command }: OpenShop, node: LitecoinNode) {
+function coinsOf({ server, records, command }: Shop, node: LitecoinNode) {
   const own = ['--merchant', server.bootstrapped.merchantId, '--network', network, '--mode', mode];
   const scan = () => server.app.scanner.scanNow({ mode, network });
   return {
@@ -76,7 +83,7 @@ function coinsOf({ server, records, command }: OpenShop, node: LitecoinNode) {
   };
 }
 
-export async function makeCoinTemplates(shop: OpenShop, node: LitecoinNode): Promise<CoinTemplates> {
+export async function makeCoinTemplates(shop: Shop, node: LitecoinNode): Promise<CoinTemplates> {
   const { server } = shop;
   const { merchantId } = server.bootstrapped;
   await server.database.write((transaction) =>
@@ -150,10 +157,9 @@ export async function fillCoins(
   // As the server marks what it is paid, and the change of what it settles.
   await sql.run(
     `insert into unspent_coins (mode, network, merchant_id, source_id, tx_hash, output_index, amount, branch, derivation_index)
-     select r.mode, r.network, r.merchant_id, a.source_id, r.tx_hash, r.output_index, cast(r.amount as bigint), 0, a.derivation_index
-     from receipts r join addresses a on a.address = r.address and a.mode = r.mode
-       left join psbt_inputs i on i.is_held = 1 and i.mode = r.mode and i.network = r.network and i.tx_hash = r.tx_hash
-     where r.network = '${network}' and i.tx_hash is null`,
+     select t.mode, t.network, t.merchant_id, p.source_id, ${paid.hash}, t.output_index, 1000 + s.i, 0, 1000 + s.i
+     from ${sql.series(payments)} join receipts t on t.payment_id = '${templates.payment}' join psbts p on p.id = '${templates.psbt}'
+     where ${coinShare} and (${isUnspent} or ${isDiscarded.replaceAll('s.i', '(s.i / 40)')})`,
   );
   await sql.run(
     `insert into unspent_coins (mode, network, merchant_id, source_id, tx_hash, output_index, amount, branch, derivation_index)
@@ -164,7 +170,7 @@ export async function fillCoins(
 
 /** Payments in coins, their scans, and payouts of every kind. */
 export async function liveWithCoins(
-  shop: OpenShop,
+  shop: Shop,
   node: LitecoinNode,
   during: (name: string) => void,
 ): Promise<void> {
