@@ -16,7 +16,8 @@ import type { NetworkRef } from '../chains/chain.js';
 export type UnspentCoin = Schema['unspent_coins'];
 type OutpointRow = Pick<UnspentCoin, 'tx_hash' | 'output_index'>;
 
-const pageSize = 500;
+/** Few enough that PostgreSQL finds each of a page by an index. */
+const pageSize = 100;
 
 /** Not of the simulated networks, whose keys are the server's own. */
 export const isOfKey = sql<SqlBool>`exists (
