@@ -16,6 +16,7 @@ import {
 import { checkBankPayouts, checkTransfers } from './check-payouts.js';
 import { checkRefunds } from './check-refunds.js';
 import { comparePostings, Report, type Check, type LedgerCheck } from './check-report.js';
+import { checkUnspent } from './check-unspent.js';
 import { checkUnswept } from './check-unswept.js';
 
 const invariants: readonly (readonly [string, Check])[] = [
@@ -38,6 +39,7 @@ const invariants: readonly (readonly [string, Check])[] = [
   ['Available, reserved and debts are what was credited less what was paid out', checkMerchants],
   ['Gas is what the transactions of gas keys cost', checkGas],
   ['Every address of a treasury that holds money is marked for the sweeps', checkUnswept],
+  ['Every coin that is not spent is marked for the payouts by PSBT', checkUnspent],
 ];
 
 /**

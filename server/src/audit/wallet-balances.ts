@@ -4,11 +4,17 @@
  */
 import { fromChain } from '../chains/assets.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
+import { forwarderSources } from '../addresses/owners.js';
 import type { Reader } from '../db/engine.js';
+import { everyPage } from '../db/pages.js';
+import { filtersBy } from '../db/plans.js';
 import { sumUnits } from '../db/units.js';
-import { groupBy } from '../shared/group-by.js';
 import type { PsbtPayouts } from '../psbt-payouts/psbt-payouts.js';
 import { inScope } from '../db/rows.js';
+
+type Wallet = Parameters<PsbtPayouts['sumUnspent']>[1];
+
+const pageSize = 500;
 
 /** `books`, in units of the currency: confirmed receipts, less the transfers that were paid from the wallet. */
 export type WalletBalance = NonNullable<Awaited<ReturnType<typeof compareWallets>>>['wallets'][number];
@@ -29,48 +35,68 @@ export async function compareWallets(
     ? await evm.run((node) => node.blockNumber(), signal)
     : ((await utxoNode?.height(signal)) ?? 0);
   const wallets: { merchantId: string; currency: string; books: bigint; chain: bigint }[] = [];
-  for (const own of await paidWallets(reader, network)) {
-    const [first] = own;
-    const asset = first && chainAssets[first.currency];
+  for (const { merchantId, currency, units } of await paidWallets(reader, network)) {
+    const asset = chainAssets[currency];
     if (!asset) continue;
-    const { merchantId, currency } = first;
     const scope = { merchantId, mode: network.mode };
     const at = { scope, network: network.code, currency };
     const inChain = async () => {
       if (!evm) return utxoNode ? psbtPayouts.sumUnspent(utxoNode, at, signal) : 0n;
-      const addresses = own.map(({ address }) => address);
-      const balances = await evm.run((node) => node.balances(asset.contract, addresses, height), signal);
-      return fromChain(asset, sum(balances));
+      let total = 0n;
+      for await (const page of paidAddresses(reader, at)) {
+        const addresses = page.map(({ address }) => address);
+        const balances = await evm.run((node) => node.balances(asset.contract, addresses, height), signal);
+        total += balances.reduce((sum, balance) => sum + balance, 0n);
+      }
+      return fromChain(asset, total);
     };
-    const books = sum(own.map(({ units }) => BigInt(units))) - (await sumPaid(reader, at));
+    const books = BigInt(units) - (await sumPaid(reader, at));
     wallets.push({ merchantId, currency, books, chain: await inChain() });
   }
   return { height, wallets };
 }
 
 /** What the addresses of extended keys have received, by merchant and currency. */
-async function paidWallets(reader: Reader, { mode, code }: ConnectedNetwork['network']) {
-  const rows = await reader
-    .selectFrom('receipts')
-    .innerJoin('addresses', (join) =>
-      join.onRef('addresses.address', '=', 'receipts.address').onRef('addresses.mode', '=', 'receipts.mode'),
-    )
-    .where((e) => e.and({ 'receipts.mode': mode, 'receipts.network': code, 'receipts.status': 'confirmed' }))
-    .where('addresses.source_id', 'not like', 'forwarder:%')
-    .groupBy(['receipts.merchant_id', 'receipts.currency', 'receipts.address'])
-    .select(['receipts.merchant_id as merchantId', 'receipts.currency', 'receipts.address'])
+const paidWallets = (reader: Reader, { mode, code }: ConnectedNetwork['network']) =>
+  received(reader)
+    .where((e) => e.and({ 'receipts.mode': mode, 'receipts.network': code }))
+    .groupBy(['receipts.merchant_id', 'receipts.currency'])
+    .select(['receipts.merchant_id as merchantId', 'receipts.currency'])
     .select(sumUnits(reader, 'receipts.amount').as('units'))
     .orderBy('receipts.merchant_id')
     .orderBy('receipts.currency')
     .execute();
-  return groupBy(rows, ({ merchantId, currency }) => `${merchantId}/${currency}`).values();
-}
+
+/** The addresses of one of them, page by page. */
+const paidAddresses = (reader: Reader, { scope: { merchantId, mode }, network, currency }: Wallet) =>
+  everyPage<{ address: string }>(pageSize, (after) =>
+    received(reader)
+      .select('receipts.address')
+      .distinct()
+      .where('receipts.address', '>', after?.address ?? '')
+      .where(
+        filtersBy(reader, {
+          ...{ 'receipts.mode': mode, 'receipts.network': network },
+          ...{ 'receipts.merchant_id': merchantId, 'receipts.currency': currency },
+        }),
+      )
+      .orderBy('receipts.address')
+      .limit(pageSize)
+      .execute(),
+  );
+
+/** What is confirmed at addresses of extended keys. */
+const received = (reader: Reader) =>
+  reader
+    .selectFrom('receipts')
+    .innerJoin('addresses', (join) =>
+      join.onRef('addresses.address', '=', 'receipts.address').onRef('addresses.mode', '=', 'receipts.mode'),
+    )
+    .where('receipts.status', '=', 'confirmed')
+    .where('addresses.source_id', 'not like', forwarderSources);
 
 /** What the wallet has paid for transfers, with the network's fees. */
-async function sumPaid(
-  reader: Reader,
-  { scope, network, currency }: Parameters<PsbtPayouts['sumUnspent']>[1],
-): Promise<bigint> {
+async function sumPaid(reader: Reader, { scope, network, currency }: Wallet): Promise<bigint> {
   const { amounts, fees } = await reader
     .selectFrom('transfers')
     .select([sumUnits(reader, 'amount').as('amounts'), sumUnits(reader, 'network_fee').as('fees')])
@@ -79,5 +105,3 @@ async function sumPaid(
     .executeTakeFirstOrThrow();
   return BigInt(amounts) + BigInt(fees);
 }
-
-const sum = (values: readonly bigint[]): bigint => values.reduce((total, value) => total + value, 0n);

@@ -175,6 +175,8 @@ export const books = '0003-books.additive';
 export const unsweptForwarders = '0004-unswept-forwarders';
 /** Who the people of the audit log are, beside it. */
 export const auditIdentities = '0005-audit-identities.additive';
+/** Marks of the coins that are not spent. Builds from before do not set them, so it is not additive. */
+export const unspentCoins = '0006-unspent-coins';
 
 /** @param since the migration that creates it */
 export function table<C extends Columns>(columns: C, since = foundation): Table<C> {

@@ -26,10 +26,10 @@ export interface CoinChoice extends FeePlan {
 }
 
 interface CoinRequest {
-  /** Largest first is cheapest: they are asked about in this order. */
-  readonly known: readonly SpentCoin[];
+  /** Largest first is cheapest: they are asked about in this order, and no further than is needed. */
+  readonly known: AsyncIterable<readonly SpentCoin[]>;
   /** Coins that must be spent, by `hash:index`. */
-  readonly forced: ReadonlySet<string>;
+  readonly forced: ReadonlyMap<string, SpentCoin>;
   /** With whether the fee may be taken out of each. */
   readonly outputs: readonly (PayoutOutput & { readonly mayBearFee: boolean })[];
   /** In satoshis, all that the books have on the network, in whatever state; undefined if the chain has taken some of it back. */
@@ -40,6 +40,8 @@ interface CoinRequest {
 
 /** How many coins are looked up at once. */
 const coinsAtOnce = 100;
+/** No transaction that nodes relay spends more. Of those beyond, only the number and the sum are kept. */
+const mostCoins = 2000;
 
 /** How many coins are spent, and what they have. */
 interface Spent {
@@ -104,22 +106,22 @@ export async function chooseCoins(
   signal: AbortSignal,
 ): Promise<CoinChoice> {
   const { forced, outputs, rate } = request;
-  const isForced = (coin: SpentCoin) => forced.has(nameOf(coin));
-  const ordered = [...request.known].sort((a, b) => {
-    if (isForced(a) !== isForced(b)) return isForced(a) ? -1 : 1;
-    return a.amount === b.amount ? 0 : a.amount > b.amount ? -1 : 1;
-  });
+  const isWorth = worthOf(wallet, request);
   const coins: UnspentCoin[] = [];
-  const missing = new Set(forced);
-  let total = 0n;
-  for (const chunk of chunksOf(ordered, coinsAtOnce)) {
-    for (const coin of await usableCoins(chunk, wallet, signal)) {
-      coins.push(coin);
-      total += coin.amount;
-      missing.delete(nameOf(coin));
-      if (missing.size > 0) continue;
-      const plan = planFee(wallet, { count: coins.length, sum: total }, outputs, rate);
-      if (plan) return chosen(plan, coins);
+  const missing = new Set(forced.keys());
+  let all: Spent = { count: 0, sum: 0n };
+  let worth = all;
+  for await (const part of forcedFirst(request)) {
+    for (const chunk of chunksOf(part, coinsAtOnce)) {
+      for (const coin of await usableCoins(chunk, wallet, signal)) {
+        if (coins.length < mostCoins) coins.push(coin);
+        all = withCoin(all, coin);
+        if (isWorth(coin)) worth = withCoin(worth, coin);
+        missing.delete(nameOf(coin));
+        if (missing.size > 0) continue;
+        const plan = planFee(wallet, all, outputs, rate);
+        if (plan) return chosen(plan, coins);
+      }
     }
   }
   const [lost] = missing;
@@ -128,37 +130,44 @@ export async function chooseCoins(
       `The coin ${lost}, which this must spend so that a discarded PSBT cannot pay too, has just become uncertain. Run the export again`,
     );
   }
-  const emptied = emptyWallet(wallet, request, coins, total);
-  if (emptied) return emptied;
+  const emptied = all.sum === request.custody ? emptyWallet(wallet, request, worth) : undefined;
+  if (emptied) return chosen(emptied, coins.filter(isWorth), emptied.bearer);
   const amount = amountIn(wallet.currency);
-  const fee = feeOf(weightOf(wallet, Math.max(1, coins.length), outputs), rate);
+  const fee = feeOf(weightOf(wallet, Math.max(1, all.count), outputs), rate);
   throw invalidState(
-    `The coins are not enough: ${amount(total)} can be spent on ${wallet.network.name}, and this takes ${amount(sumOf(outputs))} and a fee of about ${amount(fee)}. Only confirmed coins of the key that are in no other PSBT count. Pay fewer transfers with --transfer ID, or wait for deposits or for the change of another PSBT${outputs.some(({ mayBearFee }) => mayBearFee) ? '' : '. Refunds whose network fee the merchant bears are never made smaller'}`,
+    `The coins are not enough: ${amount(all.sum)} can be spent on ${wallet.network.name}, and this takes ${amount(sumOf(outputs))} and a fee of about ${amount(fee)}. Only confirmed coins of the key that are in no other PSBT count. Pay fewer transfers with --transfer ID, or wait for deposits or for the change of another PSBT${outputs.some(({ mayBearFee }) => mayBearFee) ? '' : '. Refunds whose network fee the merchant bears are never made smaller'}`,
   );
+}
+
+/** The coins that must be spent, and then the others. */
+async function* forcedFirst({ forced, known }: CoinRequest): AsyncGenerator<readonly SpentCoin[]> {
+  yield [...forced.values()].sort((a, b) => (a.amount > b.amount ? -1 : 1));
+  for await (const part of known) yield part.filter((coin) => !forced.has(nameOf(coin)));
+}
+
+const withCoin = ({ count, sum }: Spent, { amount }: SpentCoin): Spent => ({
+  count: count + 1,
+  sum: sum + amount,
+});
+
+/** A coin that costs more than it has would only make the payout smaller. */
+function worthOf(wallet: Wallet, { forced, outputs, rate }: CoinRequest): (coin: SpentCoin) => boolean {
+  const cost = feeOf(weightOf(wallet, 2, outputs), rate) - feeOf(weightOf(wallet, 1, outputs), rate);
+  return (coin) => forced.has(nameOf(coin)) || coin.amount > cost;
 }
 
 /**
  * Spends all coins, if there are no others that are still to be confirmed, in another PSBT or of another key. What networks
  * charged before, and charge now, is taken out of the largest output that may bear it.
  */
-function emptyWallet(
-  wallet: Wallet,
-  { forced, outputs, custody, rate }: CoinRequest,
-  coins: readonly UnspentCoin[],
-  total: bigint,
-): CoinChoice | undefined {
-  if (total !== custody) return undefined;
-  // A coin that costs more than it has would only make the payout smaller.
-  const cost = feeOf(weightOf(wallet, 2, outputs), rate) - feeOf(weightOf(wallet, 1, outputs), rate);
-  const worth = coins.filter((coin) => forced.has(nameOf(coin)) || coin.amount > cost);
-  const spent = { count: worth.length, sum: sumOf(worth) };
+function emptyWallet(wallet: Wallet, { outputs, rate }: CoinRequest, worth: Spent) {
   const bearer = outputs.reduce(
     (most, { amount, mayBearFee }, index) =>
       mayBearFee && amount > (outputs[most]?.amount ?? 0n) ? index : most,
     -1,
   );
-  const plan = planEmptying(wallet, spent, outputs, bearer, rate);
-  return plan && chosen(plan, worth, bearer);
+  const plan = planEmptying(wallet, worth, outputs, bearer, rate);
+  return plan && { ...plan, bearer };
 }
 
 function chosen(plan: FeePlan, coins: readonly UnspentCoin[], bearer?: number): CoinChoice {

@@ -9,8 +9,9 @@ import { invalidState } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
 import { ensureDue } from '../withdrawals/ensure-due.js';
 import { lockTransfers } from '../withdrawals/waiting-transfers.js';
+import { heldAmong, knownCoins } from './coin-store.js';
 import { chooseCoins, type CoinChoice } from './coins.js';
-import { nameOf, sumOf } from './outpoints.js';
+import { sumOf } from './outpoints.js';
 import {
   networkOf,
   outputTo,
@@ -60,8 +61,7 @@ export async function exportWaiting(
   const { reader } = deps.database;
   const of = { scope, network: to.network.code, currency: to.currency.code };
   const { payable: picked, skipped } = await pickTransfers(deps, of, request.transferIds, wallet);
-  const known = await store.knownCoins(reader, of, key.sourceId);
-  const source = { wallet, known, sourceId: key.sourceId };
+  const source = { wallet, of, sourceId: key.sourceId };
   const { payable, forced, unsafe, discarded } = await forcedCoins(deps, picked, source, signal);
   skipped.push(...unsafe);
   if (payable.length === 0) return { psbt: undefined, skipped };
@@ -75,6 +75,7 @@ export async function exportWaiting(
     mayBearFee: row.fee_bearer !== 'merchant',
   }));
   const custody = debt === 0n ? coins : undefined;
+  const known = knownCoins(reader, of, key.sourceId);
   const choice = await chooseCoins(wallet, { known, forced, outputs, custody, rate }, signal);
   refuseHighFee(choice.fee, sumOf(payable), to);
   const previous = await previousTransactions(reader, wallet, choice.coins, signal);
@@ -190,6 +191,6 @@ async function ensureStillFree(
   }
   const discardedNow = await store.discardedWith(transaction, ids);
   if (discardedNow.some((id) => !discarded.has(id))) throw changed;
-  const held = await store.heldOutpoints(transaction, { mode: network.mode, network: network.code });
-  if (choice.coins.some((coin) => held.has(nameOf(coin)))) throw changed;
+  const at = { mode: network.mode, network: network.code };
+  if ((await heldAmong(transaction, at, choice.coins)).size > 0) throw changed;
 }

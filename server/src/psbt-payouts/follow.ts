@@ -114,8 +114,7 @@ async function apply(at: Look, found: Location): Promise<void> {
   const { deps, psbt, to, signal } = at;
   const { id, state } = psbt;
   const isAtEnd = (found.kind === 'block' || found.kind === 'conflict') && isFinal(found, to);
-  // The chain has dropped its transaction, or the one that made it impossible. What it had settled stays ended.
-  if (psbt.confirmed_at !== null && !isAtEnd) await note(at, { confirmed_at: null });
+  if (psbt.confirmed_at !== null && !isAtEnd) await transitions.unconfirm(deps, id);
   switch (found.kind) {
     case 'absent': {
       if (state !== 'sent' && state !== 'settled') return report(at, null);

@@ -2,8 +2,9 @@
 import { invalidState } from '../shared/problem.js';
 import type { SpentCoin } from './build.js';
 import { amountIn, outputTo, type PsbtDeps, type Wallet } from './context.js';
+import { knownAmong } from './coin-store.js';
 import { usableCoins } from './coins.js';
-import { nameOf, nameOfRow } from './outpoints.js';
+import { nameOf, nameOfRow, outpointOf } from './outpoints.js';
 import { isFinal, look } from './follow.js';
 import * as store from './psbt-store.js';
 import type { PayableTransfer, StoredPsbt } from './psbt-store.js';
@@ -18,7 +19,7 @@ export interface SkippedTransfer {
 /** What an export spends from: the coins of one address source that no PSBT holds. */
 export interface CoinSource {
   readonly wallet: Wallet;
-  readonly known: readonly SpentCoin[];
+  readonly of: store.Holder;
   readonly sourceId: string;
 }
 
@@ -73,7 +74,7 @@ export async function forcedCoins(
   from: CoinSource,
   signal: AbortSignal,
 ) {
-  const forced = new Set<string>();
+  const forced = new Map<string, SpentCoin>();
   const unsafe: SkippedTransfer[] = [];
   let payable = picked;
   const ids = await store.discardedWith(
@@ -86,7 +87,7 @@ export async function forcedCoins(
     if (psbt.state === 'discarded' && found.kind === 'conflict' && isFinal(found, from.wallet)) continue;
     const reason =
       whyUnsafe(psbt, found.kind === 'absent', from.sourceId) ??
-      (await forceCoin(psbt, from, forced, signal));
+      (await forceCoin(deps, psbt, from, forced, signal));
     if (reason === undefined) continue;
     const paid = new Set(psbt.transfers.map((transfer) => transfer.id));
     unsafe.push(...payable.filter((row) => paid.has(row.id)).map((row) => ({ id: row.id, reason })));
@@ -108,18 +109,19 @@ function whyUnsafe({ id, state, source_id, key_id }: StoredPsbt, isAbsent: boole
 
 /** Adds a free and certain coin of the PSBT, unless one is forced already. @returns why there is none */
 async function forceCoin(
+  { database }: PsbtDeps,
   { id, inputs }: StoredPsbt,
-  { wallet, known }: CoinSource,
-  forced: Set<string>,
+  { wallet, of, sourceId }: CoinSource,
+  forced: Map<string, SpentCoin>,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const names = new Set(inputs.map(nameOfRow));
-  if ([...forced].some((name) => names.has(name))) return undefined;
-  const free = known.filter((coin) => names.has(nameOf(coin)));
+  if ([...forced.keys()].some((name) => names.has(name))) return undefined;
+  const free = await knownAmong(database.reader, of, sourceId, inputs.map(outpointOf));
   const [coin] = await usableCoins(free, wallet, signal);
   if (!coin) {
     return `It is in the discarded PSBT ${id}, which can still be broadcast, and none of its coins is free and confirmed ${wallet.network.confirmations} times now. Settle the PSBTs that spend them, or wait for the confirmations`;
   }
-  forced.add(nameOf(coin));
+  forced.set(nameOf(coin), coin);
   return undefined;
 }

@@ -10,6 +10,7 @@ import type { TransferTable } from '../db/schema.js';
 import { exportFigures } from '../shared/export-figures.js';
 import { invalidState } from '../shared/problem.js';
 import { bump } from './bump.js';
+import { unspentCoins, untouchedCoins } from './coin-store.js';
 import type { PsbtDeps } from './context.js';
 import { exportWaiting, type ExportRequest } from './export.js';
 import { createFollow, followed, look } from './follow.js';
@@ -117,15 +118,17 @@ export function createPsbtPayouts(deps: PsbtDeps) {
      */
     async sumUnspent(node: UtxoNode, of: Holder, signal: AbortSignal): Promise<bigint> {
       let total = 0n;
-      for (const chunk of chunksOf(await store.coinsEver(database.reader, of), coinsAtOnce)) {
-        const found = await node.unspent(chunk, false, signal);
-        for (const coin of found) total += coin?.amount ?? 0n;
+      for await (const coins of unspentCoins(database.reader, of)) {
+        for (const chunk of chunksOf(coins, coinsAtOnce)) {
+          const found = await node.unspent(chunk, false, signal);
+          for (const coin of found) total += coin?.amount ?? 0n;
+        }
       }
       return total;
     },
 
-    /** The coins that the merchant was paid and that are in no PSBT, whatever its state; as `hash:index`. */
-    untouchedCoins: store.untouchedCoins,
+    /** The coins that the merchant was paid and that are in no PSBT, whatever its state; as `hash:index`, in parts. */
+    untouchedCoins,
     ensureFree,
     figures: () => [
       ...exportFigures(() => store.sumExported(database.reader), deps.clock.real),

@@ -2,6 +2,7 @@
 import type { Reader, Transaction } from '../db/engine.js';
 import { chunksOf, inChunks } from '../db/chunks.js';
 import { forUpdate } from '../db/locks.js';
+import { filtersBy } from '../db/plans.js';
 import { insertRow, rowById, updateRow, within } from '../db/rows.js';
 import type {
   PsbtInputTable,
@@ -17,7 +18,7 @@ import type { ExportedTransfers } from '../shared/export-figures.js';
 import type { Scope, Within } from '../shared/scope.js';
 import { unheldTransfers } from '../withdrawals/waiting-transfers.js';
 import type { SpentCoin } from './build.js';
-import { nameOf, nameOfRow, outpointOf } from './outpoints.js';
+import { outpointOf } from './outpoints.js';
 
 /** A PSBT with all that belongs to it. Versions are sorted by number, inputs and transfers by position. */
 export interface StoredPsbt extends PsbtTable {
@@ -278,7 +279,7 @@ export async function discardedWith(reader: Reader, transferIds: readonly string
       .select('psbts.id')
       .distinct()
       .where('transfer_id', 'in', chunk)
-      .where('psbts.state', '=', 'discarded')
+      .where(filtersBy(reader, { 'psbts.state': 'discarded' }))
       .execute(),
   );
   return [...new Set(rows.map(({ id }) => id))];
@@ -301,73 +302,6 @@ export async function psbtsSpending(reader: Reader, outpoints: readonly Outpoint
   return [...new Set(matching.map(({ id }) => id))];
 }
 
-/** The coins on the addresses of one key that no PSBT holds: confirmed deposits, and the change of settled PSBTs. */
-export async function knownCoins(reader: Reader, of: Holder, sourceId: string): Promise<SpentCoin[]> {
-  const coins = await coinsEver(reader, of, sourceId);
-  const taken = await heldOutpoints(reader, { mode: of.scope.mode, network: of.network });
-  return coins.filter((coin) => !taken.has(nameOf(coin)));
-}
-
-/** The coins on the merchant's addresses that are in no PSBT of any state, as `hash:index`. */
-export async function untouchedCoins(reader: Reader, of: Holder): Promise<string[]> {
-  const coins = await coinsEver(reader, of);
-  const touched = await outpointsIn(reader, { mode: of.scope.mode, network: of.network });
-  return coins.map(nameOf).filter((coin) => !touched.has(coin));
-}
-
-/** All coins that were ever on the merchant's addresses, as the books know them, spent or not. @param sourceId of one key; undefined for all */
-export async function coinsEver(
-  reader: Reader,
-  { scope: { merchantId, mode }, network, currency }: Holder,
-  sourceId?: string,
-): Promise<SpentCoin[]> {
-  const deposits = await reader
-    .selectFrom('receipts')
-    .innerJoin('addresses', (join) =>
-      join.onRef('addresses.address', '=', 'receipts.address').onRef('addresses.mode', '=', 'receipts.mode'),
-    )
-    .select(['receipts.tx_hash', 'receipts.output_index', 'receipts.amount', 'addresses.derivation_index'])
-    .where((e) => e.and({ 'receipts.merchant_id': merchantId, 'receipts.mode': mode }))
-    .where((e) => e.and({ 'receipts.network': network, 'receipts.currency': currency }))
-    .where('receipts.status', '=', 'confirmed')
-    .$if(sourceId !== undefined, (query) => query.where('addresses.source_id', '=', sourceId ?? ''))
-    .execute();
-  const changes = await reader
-    .selectFrom('psbts')
-    .innerJoin('psbt_versions', (join) =>
-      join
-        .onRef('psbt_versions.psbt_id', '=', 'psbts.id')
-        .onRef('psbt_versions.number', '=', 'psbts.settled_version'),
-    )
-    .select(['psbts.id', 'psbts.change_index', 'psbt_versions.tx_hash', 'psbt_versions.change_amount'])
-    .select((e) =>
-      e
-        .selectFrom('psbt_transfers')
-        .whereRef('psbt_transfers.psbt_id', '=', 'psbts.id')
-        .select((s) => s.fn.countAll<number>().as('count'))
-        .as('outputs'),
-    )
-    .where((e) => e.and({ 'psbts.merchant_id': merchantId, 'psbts.mode': mode, 'psbts.network': network }))
-    .$if(sourceId !== undefined, (query) => query.where('psbts.source_id', '=', sourceId ?? ''))
-    .where('psbts.state', '=', 'settled')
-    .where('psbt_versions.change_amount', '<>', '0')
-    .execute();
-  return [
-    ...deposits.map((row) => ({
-      ...{ ...outpointOf(row), amount: BigInt(row.amount) },
-      ...{ branch: 0 as const, index: row.derivation_index },
-    })),
-    ...changes.flatMap(({ tx_hash: txHash, change_index: index, change_amount: amount, outputs }) =>
-      txHash === null || index === null
-        ? []
-        : {
-            ...{ txHash, outputIndex: Number(outputs), amount: BigInt(amount) },
-            ...{ branch: 1 as const, index },
-          },
-    ),
-  ];
-}
-
 /** The raw transactions of our own payouts, by hash. Their change needs no node to be spent. */
 export async function ownTransactions(
   reader: Reader,
@@ -382,20 +316,4 @@ export async function ownTransactions(
       .execute(),
   );
   return new Map(rows.map(({ tx_hash: hash, signed_transaction: raw }) => [hash ?? '', raw ?? '']));
-}
-
-/** The coins that PSBTs of a network hold, as `hash:index`. */
-export const heldOutpoints = (reader: Reader, at: Pick<PsbtTable, 'mode' | 'network'>) =>
-  outpointsIn(reader, { ...at, is_held: 1 });
-
-async function outpointsIn(
-  reader: Reader,
-  of: Pick<PsbtInputTable, 'mode' | 'network'> & Partial<Pick<PsbtInputTable, 'is_held'>>,
-): Promise<ReadonlySet<string>> {
-  const held = await reader
-    .selectFrom('psbt_inputs')
-    .select(['tx_hash', 'output_index'])
-    .where((e) => e.and(of))
-    .execute();
-  return new Set(held.map(nameOfRow));
 }

@@ -5,6 +5,7 @@
  * PSBT that pays what a discarded one paid spends one of that one's coins. So a chain can have only one of them.
  */
 import { Transaction as BitcoinTransaction } from '@scure/btc-signer';
+import { clearSpent, markUnspent, type UnspentCoin } from '../addresses/unspent-coins.js';
 import type { Transaction } from '../db/engine.js';
 import type { PsbtTable, PsbtVersionTable, TransferTable } from '../db/schema.js';
 import type { AccountName } from '../ledger/ledger.js';
@@ -132,6 +133,8 @@ export function settle(deps: PsbtDeps, id: string, number: number) {
       if (warning !== undefined) warnings.push(warning);
     }
     await store.holdAll(transaction, psbt);
+    await clearSpent(transaction, psbt, psbt.inputs);
+    await markUnspent(transaction, changeOf(psbt, version));
     await store.updatePsbt(transaction, id, {
       state: 'settled',
       settled_version: number,
@@ -142,6 +145,32 @@ export function settle(deps: PsbtDeps, id: string, number: number) {
     });
     return warnings.length === 0 ? undefined : warnings.join('. ');
   });
+}
+
+/** The chain has dropped its transaction, or the one that made it impossible. What it had settled stays ended. */
+export function unconfirm(deps: PsbtDeps, id: string) {
+  return deps.database.write(async (transaction) => {
+    const psbt = await store.lockPsbt(transaction, id);
+    if (psbt.state === 'settled') await markUnspent(transaction, inputCoins(psbt));
+    await store.updatePsbt(transaction, id, { confirmed_at: null });
+  });
+}
+
+const keyOf = ({ mode, network, merchant_id, source_id }: PsbtTable) => ({
+  ...{ mode, network, merchant_id, source_id },
+});
+
+const inputCoins = (psbt: StoredPsbt): UnspentCoin[] =>
+  psbt.inputs.map(({ tx_hash, output_index, amount, branch, derivation_index }) => ({
+    ...{ ...keyOf(psbt), tx_hash, output_index, amount: Number(amount), branch, derivation_index },
+  }));
+
+/** The coin that a version leaves to the wallet, if it leaves one. */
+function changeOf(psbt: StoredPsbt, { tx_hash, change_amount }: PsbtVersionTable): UnspentCoin[] {
+  const { change_index: derivation_index, transfers } = psbt;
+  if (tx_hash === null || derivation_index === null || change_amount === '0') return [];
+  const coin = { tx_hash, output_index: transfers.length, amount: Number(change_amount), derivation_index };
+  return [{ ...keyOf(psbt), ...coin, branch: 1 }];
 }
 
 /**
@@ -201,6 +230,8 @@ export function conflict(deps: PsbtDeps, id: string, spenderHash: string, proble
           'The network dropped the transaction, and its coins were spent elsewhere',
         );
       }
+      // Only one of them may have been.
+      await markUnspent(transaction, inputCoins(psbt));
     }
     await store.updatePsbt(transaction, id, {
       state: 'conflicted',

@@ -28,11 +28,11 @@ interface ChainEvidenceDeps extends Pick<
   'database' | 'connected' | 'unheldTransfers' | 'marker'
 > {
   readonly depositKeys: Pick<DepositKeys, 'list' | 'preview'>;
-  /** The coins, as `hash:index`, that a merchant was paid and that are in no PSBT. */
+  /** The coins, as `hash:index`, that a merchant was paid and that are in no PSBT, in parts. */
   readonly untouchedCoins: (
     reader: Reader,
     of: { readonly scope: Scope; readonly network: string; readonly currency: string },
-  ) => Promise<readonly string[]>;
+  ) => AsyncIterable<readonly string[]>;
   readonly suspect: (transaction: Transaction, found: Partial<Suspicion>) => Promise<void>;
   /** What is no reason to stop: money at unknown addresses, and payments of somebody that are what a transfer is to be. */
   readonly warn: (
@@ -116,7 +116,9 @@ export function createChainEvidence(deps: ChainEvidenceDeps) {
       const own = coins.get(network) ?? new Map<string, string>();
       coins.set(network, own);
       const of = { scope: scopeOf(row), network, currency };
-      for (const coin of await deps.untouchedCoins(database.reader, of)) own.set(coin, merchantId);
+      for await (const part of deps.untouchedCoins(database.reader, of)) {
+        for (const coin of part) own.set(coin, merchantId);
+      }
     }
     return coins;
   }

@@ -56,6 +56,7 @@ export function createSandboxReset(database: Database, clock: TestClock, auditLo
       await erase('quarantine', 'id', toOwnWallets(merchantId));
       await erase('sweeps', 'tx_hash', own);
       await erase('unswept_forwarders', 'address', own);
+      await erase('unspent_coins', 'tx_hash', own);
       await erase('treasury_payments', 'tx_hash', inOwn('transfer_id', 'transfers'));
       await erase('transfer_exports', 'transfer_id', inOwn('transfer_id', 'transfers'));
       await erase('treasury_fees', 'tx_hash', own);

@@ -11,10 +11,12 @@ import { addressFormat } from '../../src/addresses/formats.js';
 import { extendCheckpoints } from '../../src/db/list-checkpoints.js';
 import { openDatabase } from '../../src/db/open.js';
 import { startReceiver, type Receiver } from '../webhooks/receiver.js';
+import { coinShare, fillCoins, makeCoinTemplates, type CoinTemplates } from './busy-coins.js';
 import { commandContext, runWith } from './command-context.js';
 import type { TestDatabase, TestEngine } from './engines.js';
 import { addressFrom, EvmModel, sweepTx, token, walletTx } from './evm-model.js';
 import { startLyingNode } from './lying-node.js';
+import { hasLitecoind, litecoinRegtest, startLitecoin, type LitecoinNode } from './litecoin.js';
 import { createRecords, type Records } from './records.js';
 import { startServer, type TestServer } from './server.js';
 
@@ -27,6 +29,8 @@ const oldBlocks = 200;
 export interface BusyShop {
   readonly databaseUrl: string;
   readonly model: EvmModel;
+  /** Of the payments in coins; undefined if there is no Litecoin Core here. */
+  readonly litecoin: LitecoinNode | undefined;
   readonly receiver: Receiver;
   /** Gathers the statistics that plans are made from. SQLite has none before, and PostgreSQL those of an almost empty database. */
   analyze(): Promise<void>;
@@ -59,6 +63,7 @@ export async function openBusyShop(engine: TestEngine, payments: number): Promis
   // The sweeps of old payments are older than what is read again.
   model.mine(oldBlocks, Math.floor(Date.now() / 1000) - 3600);
   const node = startLyingNode(model);
+  const litecoin = hasLitecoind ? await startLitecoin() : undefined;
   await writeFile(
     networksFile,
     JSON.stringify({
@@ -68,6 +73,7 @@ export async function openBusyShop(engine: TestEngine, payments: number): Promis
           confirmations: 2,
           assets: { USDT: { contract: canonical(token), decimals: 6 } },
         },
+        ...(litecoin && { [litecoinRegtest.network]: { nodes: [litecoin.url] } }),
       },
     }),
   );
@@ -128,11 +134,12 @@ export async function openBusyShop(engine: TestEngine, payments: number): Promis
   const shop = await start();
   receiver.secret = await shop.records.setWebhookUrl(receiver.url);
   const templates = await makeTemplates(shop, model);
+  const coins = litecoin && (await makeCoinTemplates(shop, litecoin));
   await shop.server.stop();
   const sql = await connect(made.url);
   // PostgreSQL plans by what it learned when there was almost nothing. SQLite has learned nothing.
   if (engine.name === 'PostgreSQL') await sql.run('analyze');
-  await withoutIndexes(sql, engine, () => fill(sql, payments, templates));
+  await withoutIndexes(sql, engine, () => fill(sql, payments, templates, coins));
   const database = await openDatabase(made.url);
   await extendCheckpoints(database, signal);
   await database.close();
@@ -145,6 +152,7 @@ export async function openBusyShop(engine: TestEngine, payments: number): Promis
   return {
     databaseUrl: made.url,
     model,
+    litecoin,
     receiver,
     start,
     async analyze() {
@@ -165,6 +173,7 @@ export async function openBusyShop(engine: TestEngine, payments: number): Promis
     async close() {
       await sql.close();
       node.close();
+      await litecoin?.stop();
       await receiver.stop();
       await made.dispose();
       await rm(directory, { recursive: true, force: true });
@@ -260,15 +269,26 @@ async function makeTemplates(shop: OpenShop, model: EvmModel): Promise<Templates
   };
 }
 
-/** Of ten payments, six are paid on a simulated network, two on one with nodes, one expires, and one is cancelled. */
+/** Of ten payments, four are paid on a simulated network, two in coins, two on an EVM network, one expires, and one is cancelled. */
 const shares = {
-  paid: 's.i % 10 < 6',
+  paid: 's.i % 10 < 4',
+  paidCoins: coinShare,
   paidThere: 's.i % 10 in (6, 7)',
   expired: 's.i % 10 = 8',
   cancelled: 's.i % 10 = 9',
 } as const;
 
-async function fill(sql: Sql, payments: number, templates: Templates): Promise<void> {
+const prefixes = {
+  ...{ paid: 'T', paidThere: '0x', expired: 'T', cancelled: 'T' },
+  paidCoins: 'rltc1q',
+} as const;
+
+async function fill(
+  sql: Sql,
+  payments: number,
+  templates: Templates,
+  coins: CoinTemplates | undefined,
+): Promise<void> {
   const now = Date.now();
   const id = sql.id('s.i');
   const at = (from: number) =>
@@ -281,8 +301,12 @@ async function fill(sql: Sql, payments: number, templates: Templates): Promise<v
     `'${prefix}${'0'.repeat(length - 26)}' || ${sql.id('s.i')}`;
   const hash = (prefix: string) => `${sql.id('s.i')} || '${'0'.repeat(38 - prefix.length)}${prefix}'`;
 
-  for (const [kind, share] of Object.entries(shares)) {
-    const template = templates[kind as keyof typeof shares];
+  const kinds = { ...templates, paidCoins: coins?.payment };
+  for (const kind of ['paid', 'paidCoins', 'paidThere', 'expired', 'cancelled'] as const) {
+    const share = shares[kind];
+    const template = kinds[kind];
+    if (template === undefined) continue;
+    const address = digits(prefixes[kind], 40);
     const of = (table: string, column: string) =>
       `${series} join ${table} t on t.${column} = '${template}' where ${share} order by s.i`;
     await copyOf(sql, 'payments', of('payments', 'id'), {
@@ -294,14 +318,14 @@ async function fill(sql: Sql, payments: number, templates: Templates): Promise<v
       cancelled_at: `case when t.cancelled_at is null then null else 60000 + ${createdAt} end`,
       expires_at: `3600000 + ${createdAt}`,
       tx_ref: `'order-' || s.i`,
-      address: `case when t.address is null then null else ${digits(kind === 'paidThere' ? '0x' : 'T', 40)} end`,
+      address: `case when t.address is null then null else ${address} end`,
       address_id: `case when t.address_id is null then null else ${id} end`,
       payer_index: `'customer-' || (s.i % ${Math.ceil(payments / 10)}) || '@example.com'`,
     });
     await copyOf(sql, 'addresses', of('addresses', 'payment_id'), {
       id,
       payment_id: id,
-      address: digits(kind === 'paidThere' ? '0x' : 'T', 40),
+      address,
       derivation_index: '1000 + s.i',
       created_at: createdAt,
     });
@@ -315,7 +339,8 @@ async function fill(sql: Sql, payments: number, templates: Templates): Promise<v
       id,
       payment_id: id,
       tx_hash: hash('a'),
-      address: digits(kind === 'paidThere' ? '0x' : 'T', 40),
+      address,
+      ...(kind === 'paidCoins' && { amount: `'' || (1000 + s.i)` }),
       first_seen_at: createdAt,
       confirmed_at: createdAt,
       block_height: height,
@@ -359,6 +384,7 @@ async function fill(sql: Sql, payments: number, templates: Templates): Promise<v
     `${series} join (select * from simulated_transfers where network = 'tron' limit 1) t on true where ${shares.paid} order by s.i`,
     { tx_hash: hash('a'), address: digits('T', 40), sent_at: createdAt, block_height: height },
   );
+  if (coins) await fillCoins(sql, payments, coins, { at: createdAt, hash: hash('a') });
   await sql.run(`update derivations set next_index = ${payments + 10_000}`);
 
   const copies = async (table: string, one: number, template: string, changes: Record<string, string>) => {

@@ -4,6 +4,7 @@ import { api, consoleApi, type Endpoint } from 'crypto-checkout/contract';
 import { expect, vi } from 'vitest';
 import { commands } from '../../src/commands/registry.js';
 import { signIn } from './browser.js';
+import { liveWithCoins } from './busy-coins.js';
 import { evm, type BusyShop, type OpenShop } from './busy-shop.js';
 import { pathOf, validCall } from './valid-calls.js';
 
@@ -41,6 +42,8 @@ export async function liveWholeLife(busy: BusyShop, shop: OpenShop, during: (nam
     await shop.mine(2);
     await reaches(locked[0]?.id ?? '', 'success');
   }
+
+  if (busy.litecoin) await liveWithCoins(shop, busy.litecoin, during);
 
   during('a retry of what was set aside');
   const { id: aside } = await records.lockedPayment(evm.network);
@@ -162,7 +165,7 @@ const readingAll: Readonly<Record<string, { readonly why: string; line(ids: Ids)
   },
   'addresses export': { why: 'writes all addresses', line: ({ own }) => `${own} --format csv` },
   'audit check': { why: 'computes the hash of every entry', line: () => '' },
-  'ledger check': { why: 'adds up all postings', line: () => '' },
+  'ledger check': { why: 'adds up all postings, and asks nodes for all coins', line: () => '--chain' },
   'chains reconcile': { why: 'the round through all addresses', line: () => '--network evm-dev' },
   'customers erase': {
     why: 'looks into every webhook event and stored reply of the merchant for the person',

@@ -14,6 +14,7 @@ import {
   table,
   text,
   time,
+  unspentCoins,
 } from '../table.js';
 
 export type TransferPolicy = 'any' | 'saved';
@@ -134,7 +135,9 @@ export const accountTables = {
     reported_at: time().nullable(),
     /** When another key takes its place; null if none was set since. Before `effective_at`: it was withdrawn in time. */
     replaced_at: time().nullable(),
-  }).unique('newest', ['merchant_id', 'mode', 'family'], { where: sql`replaced_at is null` }),
+  })
+    .unique('newest', ['merchant_id', 'mode', 'family'], { where: sql`replaced_at is null` })
+    .index('source', ['source_id'], { since: unspentCoins }),
 
   /** How far a merchant has moved its test clock ahead of real time. No row: not at all. */
   test_clocks: table({

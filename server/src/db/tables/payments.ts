@@ -18,6 +18,7 @@ import {
   text,
   time,
   units,
+  unspentCoins,
   unsweptForwarders,
 } from '../table.js';
 
@@ -291,6 +292,31 @@ export const paymentTables = {
   )
     .primaryKey('mode', 'network', 'address')
     .index('merchant', ['mode', 'network', 'merchant_id', 'address']),
+
+  /**
+   * The coins of extended keys on networks of Bitcoin's kind that no confirmed PSBT has spent: a receipt adds one, a settled PSBT its
+   * change, and it takes away what it spends. Some may be here for nothing, as after a reorganization; none is missing. So no payout
+   * reads all coins that there ever were.
+   */
+  unspent_coins: table(
+    {
+      mode: text<Mode>(),
+      network: text(),
+      merchant_id: text(),
+      /** The address source that its key is of. */
+      source_id: text(),
+      tx_hash: text(),
+      output_index: integer(),
+      /** In satoshis, as a number: payouts spend the largest first. */
+      amount: bigint(),
+      /** Its address is the account's child `branch/derivation_index`: 0 is receiving, 1 is change. */
+      branch: integer<0 | 1>(),
+      derivation_index: integer(),
+    },
+    unspentCoins,
+  )
+    .primaryKey('mode', 'network', 'tx_hash', 'output_index')
+    .index('largest', ['mode', 'network', 'merchant_id', 'source_id', 'amount', 'tx_hash', 'output_index']),
 
   /**
    * What a scan could not process. The network goes on without it, and the scan tries it again when it is due. Either a

@@ -1,7 +1,7 @@
 /** Payouts by PSBT: what each spends and pays, and its versions with rising fees. */
 import { sql } from 'kysely';
 import type { Mode } from '../../shared/scope.js';
-import { bigint, flag, integer, record, table, text, time, units } from '../table.js';
+import { bigint, flag, integer, record, table, text, time, units, unspentCoins } from '../table.js';
 
 export type PsbtState = 'open' | 'sent' | 'settled' | 'conflicted' | 'discarded';
 
@@ -41,7 +41,10 @@ export const psbtTables = {
     updated_at: time(),
   })
     .index('work', ['state', 'confirmed_at'])
-    .index('newest', ['merchant_id', 'mode', 'created_at']),
+    .index('newest', ['merchant_id', 'mode', 'created_at'])
+    // The lists of both modes, of a merchant and of all.
+    .index('merchant', ['merchant_id', 'created_at'], { since: unspentCoins })
+    .index('time', ['created_at'], { since: unspentCoins }),
 
   /** A coin that a PSBT spends. */
   psbt_inputs: table({
@@ -60,7 +63,8 @@ export const psbtTables = {
   })
     .primaryKey('psbt_id', 'position')
     // Two PSBTs that are out at the same time never spend the same coin.
-    .unique('held', ['mode', 'network', 'tx_hash', 'output_index'], { where: sql`is_held = 1` }),
+    .unique('held', ['mode', 'network', 'tx_hash', 'output_index'], { where: sql`is_held = 1` })
+    .index('coin', ['tx_hash', 'output_index'], { since: unspentCoins }),
 
   /** A transfer that a PSBT pays: its output has the same position. */
   psbt_transfers: table({
@@ -98,5 +102,7 @@ export const psbtTables = {
     block_hash: text().nullable(),
     block_height: bigint().nullable(),
     created_at: time(),
-  }).primaryKey('psbt_id', 'number'),
+  })
+    .primaryKey('psbt_id', 'number')
+    .index('hash', ['tx_hash'], { since: unspentCoins }),
 };

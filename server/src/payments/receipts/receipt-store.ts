@@ -1,5 +1,6 @@
 /** Stores receipts. */
 import { sql } from 'kysely';
+import { markReceived } from '../../addresses/unspent-coins.js';
 import { markUnswept } from '../../addresses/unswept.js';
 import type { NetworkRef } from '../../chains/chain.js';
 import { transferKey, type ScanBatch } from '../../scanning/scan.js';
@@ -42,10 +43,13 @@ export async function insertReceipts(transaction: Transaction, receipts: readonl
   await countChanges(transaction, receipts);
   await markUnswept(transaction, receipts.filter(isInBlock));
   const [only] = receipts;
-  if (only && receipts.length === 1) return insertOne(transaction, only);
-  for (const chunk of chunksOf(receipts)) {
-    await send(transaction, transaction.insertInto('receipts').values(chunk));
+  if (only && receipts.length === 1) await insertOne(transaction, only);
+  else {
+    for (const chunk of chunksOf(receipts)) {
+      await send(transaction, transaction.insertInto('receipts').values(chunk));
+    }
   }
+  await markReceived(transaction, receipts.filter(isInBlock));
 }
 
 /** The columns of a receipt that can change. */
@@ -101,6 +105,7 @@ export async function updateReceipts(transaction: Transaction, receipts: readonl
       await send(transaction, transaction.updateTable('receipts').set(values).where('id', 'in', chunk));
     }
   }
+  await markReceived(transaction, receipts.filter(isInBlock));
 }
 
 /** In the order of `changing`, by which the update is prepared. The cast is safe: it has all of them. */

@@ -1,0 +1,102 @@
+/** Whether each coin that no confirmed PSBT has spent has the mark by which payouts find it. */
+import type { NetworkRef } from '../chains/chain.js';
+import { isOfKey } from '../addresses/unspent-coins.js';
+import { inChunks } from '../db/chunks.js';
+import type { Reader } from '../db/engine.js';
+import { everyPageById } from '../db/pages.js';
+import { filtersBy } from '../db/plans.js';
+import type { PsbtInputTable } from '../db/schema.js';
+import { groupBy } from '../shared/group-by.js';
+import type { Check, Report } from './check-report.js';
+
+type Coin = Pick<PsbtInputTable, 'mode' | 'network' | 'tx_hash' | 'output_index'>;
+
+const nameOf = ({ tx_hash: hash, output_index: index }: Pick<Coin, 'tx_hash' | 'output_index'>) =>
+  `${hash}:${index}`;
+
+export const checkUnspent: Check = async (reader, report) => {
+  let checked = 0;
+  const addresses = reader.selectFrom('addresses').select(['id', 'address']).where(isOfKey);
+  for await (const page of everyPageById(addresses)) {
+    const coins = await reader
+      .selectFrom('receipts')
+      .select(['mode', 'network', 'tx_hash', 'output_index'])
+      .where('status', '=', 'confirmed')
+      .where(
+        'address',
+        'in',
+        page.map(({ address }) => address),
+      )
+      .execute();
+    checked += coins.length;
+    await expectMarked(reader, report, coins);
+  }
+  const settled = reader
+    .selectFrom('psbts')
+    .innerJoin('psbt_versions', (join) =>
+      join
+        .onRef('psbt_versions.psbt_id', '=', 'psbts.id')
+        .onRef('psbt_versions.number', '=', 'psbts.settled_version'),
+    )
+    .select(['psbts.id', 'psbts.mode', 'psbts.network', 'psbt_versions.tx_hash'])
+    .select((e) =>
+      e
+        .selectFrom('psbt_transfers')
+        .whereRef('psbt_transfers.psbt_id', '=', 'psbts.id')
+        .select((s) => s.fn.countAll<number | string>().as('count'))
+        .as('outputs'),
+    )
+    .where('psbts.state', '=', 'settled')
+    .where('psbt_versions.change_amount', '<>', '0');
+  for await (const page of everyPageById(settled, 'psbts.id')) {
+    checked += page.length;
+    const coins = page.flatMap(({ outputs, tx_hash, ...of }) =>
+      tx_hash === null ? [] : { ...of, tx_hash, output_index: Number(outputs) },
+    );
+    await expectMarked(reader, report, coins);
+  }
+  return checked;
+};
+
+async function expectMarked(reader: Reader, report: Report, all: readonly Coin[]): Promise<void> {
+  for (const coins of groupBy(all, ({ mode, network }) => `${mode}/${network}`).values()) {
+    const [first] = coins;
+    if (first) await expectMarkedAt(reader, report, first, coins);
+  }
+}
+
+async function expectMarkedAt(
+  reader: Reader,
+  report: Report,
+  { mode, network }: NetworkRef,
+  coins: readonly Coin[],
+): Promise<void> {
+  const hashes = [...new Set(coins.map(({ tx_hash: hash }) => hash))];
+  const marks = await inChunks(hashes, (chunk) =>
+    reader
+      .selectFrom('unspent_coins')
+      .select(['tx_hash', 'output_index'])
+      .where((e) => e.and({ mode, network }))
+      .where('tx_hash', 'in', chunk)
+      .execute(),
+  );
+  const spent = await inChunks(hashes, (chunk) =>
+    reader
+      .selectFrom('psbt_inputs')
+      .innerJoin('psbts', 'psbts.id', 'psbt_inputs.psbt_id')
+      .select(['psbt_inputs.tx_hash', 'psbt_inputs.output_index'])
+      .where('psbt_inputs.tx_hash', 'in', chunk)
+      .where(filtersBy(reader, { 'psbt_inputs.mode': mode, 'psbt_inputs.network': network }))
+      .where(filtersBy(reader, { 'psbt_inputs.is_held': 1, 'psbts.state': 'settled' }))
+      .where('psbts.confirmed_at', 'is not', null)
+      .execute(),
+  );
+  const found = new Set([...marks, ...spent].map(nameOf));
+  for (const coin of coins) {
+    const { tx_hash: hash, output_index: index } = coin;
+    report.expect(
+      found.has(nameOf(coin)),
+      `No PSBT would find the coin ${hash}:${index} on ${network} in ${mode} mode, which none has spent`,
+    );
+  }
+}
