@@ -1,4 +1,4 @@
-/** Copies for the payer. What the browser refuses to copy, or does not copy within a second, is shown in a selected field. */
+/** Copies for the payer. If the browser refuses, or needs more than a second, a field shows the text, selected. */
 import { nothing, type ReactiveController, type ReactiveControllerHost, type TemplateResult } from 'lit';
 import { copyText } from './checkout/clipboard.js';
 import type { CheckoutStatus } from './checkout/state.js';

@@ -7,7 +7,7 @@ import { englishPrices, priceText, roughPrice } from './money/price.js';
 import type { FirstContext } from './views/view.js';
 
 interface TextsHost extends HTMLElement {
-  /** What the page asks for by the element's own attribute. */
+  /** The language that the element's own attribute asks for. */
   readonly locale: string | undefined;
   readonly messages: Partial<Messages> | undefined;
   readonly hasUpdated: boolean;
@@ -23,7 +23,7 @@ let isIntlReady = false;
 export class ElementTexts {
   readonly #host: TextsHost;
   #waitsForIntl = false;
-  /** Which one was loaded for the page, or could not be: an update does not ask for it again. */
+  /** The language that was loaded for the page, or failed to load: an update does not ask for it again. */
   #followed: string | undefined;
   /** Undefined until it is loaded. Until then, the texts are English. */
   language: PageLanguage | undefined;
@@ -54,7 +54,7 @@ export class ElementTexts {
 
   /** Loads the texts for what the page asks for, and shows them. Rejects if not even English can be loaded. */
   async load(): Promise<void> {
-    // Beside the list of languages, not after it.
+    // In parallel with the list of languages, not after it.
     if (this.#isEnglish) import('./messages/en.js').catch(() => undefined);
     const { PageLanguage } = await import('./messages/load.js');
     this.language ??= new PageLanguage(this);

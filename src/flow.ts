@@ -48,7 +48,7 @@ export class Flow implements ReactiveController {
   readonly #qr: Lazy<DrawQr>;
   readonly #afterQr: Lazy<AfterQr>;
   readonly #wallets: Lazy<WalletPayments>;
-  /** What was copied last, and what to say of that or of another tab. */
+  /** The text copied last, and the notice about it or about another tab. */
   #notice: { readonly what?: Copyable; readonly text: string } | undefined;
   #noticeTimer: ReturnType<typeof setTimeout> | undefined;
   #checkResult = '';
@@ -141,7 +141,7 @@ export class Flow implements ReactiveController {
     const hasPayment = payment ?? order.paymentId;
     if (hasPayment && !comesAfterQr(status)) void this.#qr.start();
     const isQrSettled = this.#qr.value ?? this.#qr.hasFailed;
-    // What comes after the QR code does not compete with it for the line.
+    // Code for after the QR code does not compete with it for bandwidth.
     if (problemIn(state) || comesAfterQr(status) || (isAtAddress && isQrSettled)) void this.#afterQr.start();
     // After the QR code, for the same reason.
     if (payment?.evm && isQrSettled) void this.#wallets.start();
@@ -164,7 +164,7 @@ export class Flow implements ReactiveController {
     this.#host.requestUpdate();
   }
 
-  /** What to draw; undefined while the order has no payment. */
+  /** The view; undefined while the order has no payment. */
   show(first: FirstContext): Shown | undefined {
     const { controller } = this;
     if (!controller) return undefined;

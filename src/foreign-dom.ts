@@ -1,7 +1,7 @@
 /**
- * What others do to the element's DOM. Translators put elements in place of text nodes, inside shadow roots too, or drop the comments
- * that mark where a template's values are; extensions and pages move nodes. What the template writes afterwards would be lost: the
- * card would go on asking for money that has arrived.
+ * Changes by others to the element's DOM. Translators put elements in place of text nodes, inside shadow roots too, or
+ * drop the comments that mark where a template's values are; extensions and pages move nodes. Later updates of the
+ * template would be lost: the card would keep asking for money that has arrived.
  */
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { drawAnew } from './draw-anew.js';
@@ -36,7 +36,7 @@ export class ForeignDom implements ReactiveController {
   #isDamaged = false;
   #drawn: unknown;
 
-  /** @param stateOf changes with what is drawn. What is damaged is drawn anew then, and not with each second of a countdown */
+  /** @param stateOf changes when the view changes. Damage is repaired only then, not with each second of a countdown */
   constructor(host: Host, stateOf: () => unknown) {
     this.#host = host;
     this.#stateOf = stateOf;

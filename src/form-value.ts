@@ -45,7 +45,7 @@ export class FormValue implements ReactiveController {
     const anchor = isMissing ? this.#anchor() : undefined;
     this.#internals.setValidity?.({ valueMissing: isMissing }, message, anchor);
     const isDisabled = this.#host.matches(':disabled');
-    // A payment that has begun stays usable, because money may be on its way.
+    // A payment in progress stays usable, because money may be on its way.
     for (const element of this.#host.shadowRoot?.children ?? []) {
       element.toggleAttribute('inert', isDisabled && !payment);
     }

@@ -6,7 +6,9 @@ export interface Lazy<T> {
   /** Undefined unless it is loaded. */
   readonly value: T | undefined;
   readonly hasFailed: boolean;
-  /** Loads it, unless that was begun already: each update may call this. What has failed stays so until `retry`. */
+  /**
+   * Loads it, unless loading has started already: each update may call this. A failed load stays failed until `retry`.
+   */
   start(): Promise<T>;
   /** Lets the next `start` try once more what could not be loaded. */
   retry(): void;

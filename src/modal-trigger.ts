@@ -1,4 +1,4 @@
-/** What opens the checkout in a modal: the page's own trigger, or a default button. It loads the modal when it is needed. */
+/** The trigger of the modal: the page's own, or a default button. It loads the modal on demand. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Modal, ModalHost } from './modal.js';
 import type { PaymentStart } from './payment-start.js';

@@ -20,7 +20,7 @@ export class Modal implements ReactiveController {
   readonly #host: ModalHost;
   readonly #onClosed: () => void;
   #unlockScroll: (() => void) | undefined;
-  /** Where focus was before. */
+  /** The element that had focus before. */
   #returnTo: HTMLElement | undefined;
 
   /** @param onClosed called each time the dialog was closed, in whatever way */
@@ -66,7 +66,7 @@ export class Modal implements ReactiveController {
     this.#unlockScroll ??= lockScroll();
   }
 
-  /** What the trigger says while a payment runs; undefined while none does. */
+  /** The trigger's text while a payment runs; undefined while none does. */
   label(
     running: Pick<CheckoutController, 'state' | 'remainingMs'> | undefined,
     { text }: FirstContext,
@@ -84,7 +84,7 @@ export class Modal implements ReactiveController {
 
   /** @param content the card, whose heading names the dialog */
   render(content: TemplateResult, { text, merchantName, total }: FirstContext): TemplateResult {
-    // eslint-disable-next-line lit-a11y/click-events-have-key-events -- a dialog closes with Escape by itself
+    // eslint-disable-next-line lit-a11y/click-events-have-key-events -- a dialog closes with Escape natively
     return html`<dialog
       part="dialog"
       aria-labelledby="heading"
@@ -168,7 +168,7 @@ function minutesAndSeconds(ms: number): string {
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
-/** A click on the backdrop has the dialog itself as its target, and lies outside of its box. */
+/** A click on the backdrop has the dialog itself as its target, and is outside its box. */
 function isOnBackdrop({ target, clientX, clientY }: MouseEvent): boolean {
   if (!(target instanceof HTMLDialogElement)) return false;
   const { left, right, top, bottom } = target.getBoundingClientRect();

@@ -1,4 +1,4 @@
-/** What the pay button's card says of the coins before there is a payment. It loads when the card has been painted. */
+/** The pay button's card before there is a payment: a summary of the coins. It loads when the card has been painted. */
 import { css, html, type TemplateResult } from 'lit';
 import { isPayable, type Order } from './checkout/order.js';
 import { enOffer } from './messages/en-offer.js';

@@ -5,7 +5,7 @@ import type { Shown } from './views/frame.js';
 import type { FirstContext } from './views/view.js';
 
 export class OrderMistake {
-  /** What was found last. */
+  /** The last mistake found. */
   #found: CheckoutError | undefined;
 
   /** True if a payment can start, and while no mistake has been looked for. */
@@ -27,7 +27,7 @@ export class OrderMistake {
     return true;
   }
 
-  /** What the card shows of it; undefined if there is none. */
+  /** The card's text about it; undefined if there is none. */
   shown(order: Order, text: FirstContext['text']): Shown['problem'] {
     const { publicKey } = order;
     if (isSecretKey(publicKey)) return { text: text('secretKey') };

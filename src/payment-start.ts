@@ -26,9 +26,9 @@ export class PaymentStart {
   flow: Flow | undefined;
   /** The state while the order has no payment. */
   initialState: IdleState | CreatingState | FailedState = { name: 'idle' };
-  /** What the pay button's card says of the coins; undefined until the server has said it. */
+  /** The coins on the pay button's card; undefined until the server has answered. */
   offer: OfferLine | undefined;
-  /** Identifies the order; empty for one that is to be looked up again. */
+  /** Identifies the order; empty to look it up again. */
   orderKey = '';
 
   constructor(host: StartHost, texts: ElementTexts) {
@@ -40,7 +40,7 @@ export class PaymentStart {
     return this.flow?.controller?.state ?? this.initialState;
   }
 
-  /** What to draw: the payment, or the pay button with the page's mistake, if any. */
+  /** The view: the payment, or the pay button with the page's mistake, if any. */
   show(context: FirstContext, mistake: Shown['problem']): Shown {
     const { initialState: state } = this;
     const hasFailed = state.name === 'error' ? { text: context.text('problemNetwork') } : undefined;
@@ -61,7 +61,7 @@ export class PaymentStart {
     this.#tabs = undefined;
   }
 
-  /** The page may have changed the order: leaves the former one's payment, and looks for that of the new one. */
+  /** The page may have changed the order: leaves the previous order's payment, and looks for that of the new one. */
   follow(order: Order): void {
     const { apiUrl, publicKey, paymentId, amount, baseCurrency, txRef } = order;
     const orderKey = JSON.stringify([apiUrl, publicKey, paymentId, amount, baseCurrency, txRef]);
@@ -102,7 +102,7 @@ export class PaymentStart {
     if (order.paymentId ?? paymentId ?? (canCreate && idempotencyKey)) void this.#host.start();
   }
 
-  /** Tells the browser's other tabs about this order's payment. */
+  /** Announces this order's payment to the browser's other tabs. */
   readonly publish = (paymentId: string): void => this.#tabs?.publish(paymentId);
 
   /** Loads what a press will need. */
@@ -130,7 +130,7 @@ export class PaymentStart {
   async #joinFromIdle(paymentId: string): Promise<void> {
     await this.#load();
     await this.flow?.controller?.join(paymentId);
-    // The tab goes on with its own order if the other one has another price.
+    // The tab continues with its own order if the other one has another price.
     this.#host.requestUpdate();
   }
 

@@ -108,7 +108,7 @@ function withAttributes(props: CryptoCheckoutProps): Record<string, unknown> {
 }
 
 function propertiesOf(element: typeof CheckoutElement) {
-  // Where nothing has defined the element, as on a server, reading this completes its list of properties.
+  // If nothing has defined the element, as on a server, reading this completes its list of properties.
   Reflect.get(element, 'observedAttributes');
   return element.elementProperties;
 }

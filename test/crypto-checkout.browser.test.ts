@@ -1,4 +1,4 @@
-/** What the payer sees and does in each state, and what the page can set and listen to. */
+/** The payer's view and actions in each state, and what the page can set and listen to. */
 import { aTimeout, expect, fixture, html, waitUntil } from '@open-wc/testing';
 import type { Payment } from '../src/contract/checkout.js';
 import type { CheckoutEvent, CheckoutStatus, CryptoCheckout } from '../src/index.js';
@@ -125,7 +125,7 @@ describe('before the start', () => {
     ];
     await element.updateComplete;
     expect(textOf(element, 'merchant')).to.equal('Nightjar Lanterns');
-    // The logo does not load, so initials stand in its place.
+    // The logo does not load, so initials are shown in its place.
     await waitFor(() => textOf(element, 'logo') === 'NL');
     const lines = [...getPart(element, 'items').querySelectorAll('li')].map((line) =>
       line.textContent.replace(/\s+/g, ' ').trim(),
@@ -193,7 +193,7 @@ describe('choosing a coin and a network', () => {
     expect(textOf(element, 'option')).to.match(/≈\s3\.25/);
   });
 
-  it('has no button before something is picked: a tap goes on by itself', async () => {
+  it('has no button before something is picked: a tap continues automatically', async () => {
     const element = await mountPayment(createdPayment());
     expect(hasPart(element, 'action')).to.equal(false);
     pickOption(element, 'BTC');
@@ -202,10 +202,10 @@ describe('choosing a coin and a network', () => {
     expect(api.requestsFor('lock')).to.have.length(1);
   });
 
-  it('moves through the options by arrow key, and goes on by Enter or the button', async () => {
+  it('moves through the options by arrow key, and continues by Enter or the button', async () => {
     const element = await mountPayment(createdPayment());
     const [first, second] = element.shadowRoot?.querySelectorAll<HTMLInputElement>('input[type=radio]') ?? [];
-    // What a browser does for an arrow key: a click on the next radio button.
+    // A browser's action for an arrow key: a click on the next radio button.
     const moveTo = (radio: HTMLInputElement | undefined) => {
       radio?.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowDown' }));
       radio?.click();
@@ -355,7 +355,7 @@ describe('the address', () => {
     expect(sorted.map((one) => one.getAttribute('part'))).to.deep.equal(names);
   });
 
-  it('has the QR code beside it, below the order, where the card has two columns', async () => {
+  it('has the QR code in the other column, below the order, if the card has two columns', async () => {
     const element = await mountPayment(lockedPayment());
     element.style.width = '800px';
     await waitFor(() => hasPart(element, 'qr') && !hasPart(element, 'qr-panel'));
@@ -705,7 +705,7 @@ describe('the final states say what happened to the money', () => {
     ],
     ['too late', paymentInState('expired_late', { amountSeen: 3 }), 'expired', /^3\.00\sUSDT came too late/],
     ['invalid', paymentInState('invalid'), 'error', /ask the shop/i],
-    ['reversed', paymentInState('reversed'), 'error', /took your payment back/],
+    ['reversed', paymentInState('reversed'), 'error', /reversed your payment/],
     ['cancelled', paymentInState('cancelled'), 'cancelled', /Do not send/],
     [
       'cancelled, then paid',
@@ -825,7 +825,7 @@ describe('the time log', () => {
       const before = isOpen();
       getPart(element, 'time-log').querySelector('summary')?.click();
       await waitFor(() => isOpen() !== before);
-      // The browser tells of the change in a task of its own.
+      // The browser reports the change in a task of its own.
       await aTimeout(50);
     };
     const element = await mountPayment(lockedPayment());
@@ -849,7 +849,7 @@ describe('the time log', () => {
 });
 
 describe('the progress of confirmations', () => {
-  it('moves while there is none, and stands still from the first on', async () => {
+  it('moves while there is none, and stops at the first', async () => {
     const seen = { amountSeen: 3.25, confirmationsRequired: 2 };
     const element = await mountPayment(paymentInState('confirming', { ...seen, confirmations: 0 }));
     await waitFor(() => hasPart(element, 'progress'));

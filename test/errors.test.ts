@@ -1,4 +1,4 @@
-/** What the typed errors say, and how to find a cause in them. */
+/** The texts of the typed errors, and finding a cause in them. */
 import { describe, expect, it } from 'vitest';
 import { isTransient } from '../src/client/retry.js';
 import { ApiError, CheckoutError, NetworkError, ReplyError } from '../src/errors.js';

@@ -8,7 +8,7 @@ import type { Step } from './pay.js';
 import type { Refusal, Wallet } from './provider.js';
 import type { SentTransfer } from './sent-memory.js';
 
-/** What the payer is doing with a wallet. */
+/** The payer's current step with a wallet. */
 export type PanelState =
   | { readonly name: 'choosing' }
   | { readonly name: 'waiting'; readonly wallet: Wallet; readonly step: Step }
@@ -155,7 +155,7 @@ function statusText({ state, payment, sent }: PanelProps, context: ViewContext):
       amount: money(amountDue(payment), currency),
     });
   }
-  // What was sent is said at the top of the card.
+  // The top of the card reports what was sent.
   return sent && state.name !== 'choosing' ? text('walletAgainQuestion') : '';
 }
 

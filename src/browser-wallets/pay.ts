@@ -5,7 +5,7 @@ import { readHash, readQuantity, refusalOf, toHex, WalletRefusal, type Provider 
 import { readSent, rememberAsked } from './sent-memory.js';
 import { isSame, isSameTransfer, transferOf, word, type Transfer } from './transfer.js';
 
-/** What the payer has to do next in the wallet. */
+/** The payer's next step in the wallet. */
 export type Step = 'walletConnecting' | 'walletSwitching' | 'walletConfirming';
 
 export interface PayDeps {
@@ -14,7 +14,7 @@ export interface PayDeps {
   onStep(step: Step): void;
   /** Aborted when the payer stops waiting. Nothing is asked of the wallet from then on. */
   readonly signal: AbortSignal;
-  /** The payer was told that something was sent already, and wants to send again. */
+  /** The payer was warned that something was sent already, and wants to send again. */
   readonly isAgain: boolean;
 }
 
@@ -81,7 +81,9 @@ function chainOf({ evm, networkName, currencyNetwork = '' }: Payment): Chain {
   return { ...evm, name: networkName ?? currencyNetwork };
 }
 
-/** Says at once that the account has too little, if the wallet can tell. If not, it will say so itself. */
+/**
+ * Reports early that the account has too little, if the wallet can say so. Otherwise the wallet reports it when paying.
+ */
 async function checkFunds(
   provider: Provider,
   from: string,

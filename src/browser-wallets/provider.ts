@@ -72,8 +72,8 @@ export function errorCode(error: unknown): number | undefined {
 }
 
 /**
- * What an error means if it certainly means that nothing was sent. Undefined for all others: after those, the wallet may
- * have sent the transaction all the same.
+ * The meaning of an error that proves that nothing was sent. Undefined for all others: after those, the wallet may have
+ * sent the transaction all the same.
  */
 export function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof WalletRefusal) return error.reason;

@@ -13,7 +13,7 @@ export interface Transfer {
   readonly contract: string | undefined;
   /** The payment's address. */
   readonly recipient: string;
-  /** What the wallet is asked to send: to the recipient itself, or to the token's contract. */
+  /** The transaction that the wallet should send: to the recipient itself, or to the token's contract. */
   readonly transaction: { readonly to: string; readonly value: string; readonly data?: string };
 }
 
@@ -38,7 +38,7 @@ export function transferOf(payment: Payment): Transfer | undefined {
   return { chainId, amount, contract, recipient, transaction };
 }
 
-/** Whether both send the same to the same address. */
+/** True if both send the same amount to the same address. */
 export function isSameTransfer(a: Transfer, b: Transfer): boolean {
   return (
     a.chainId === b.chainId &&

@@ -19,7 +19,7 @@ export interface WalletHost extends ReactiveControllerHost {
   refresh(): Promise<void>;
 }
 
-/** What the checkout knows at a moment. */
+/** Snapshot of the checkout that wallet payments need. */
 export interface Progress {
   readonly state: CheckoutState;
   /** Milliseconds until the deadline; undefined if there is none. */
@@ -118,7 +118,7 @@ export class WalletPayments implements ReactiveController {
     return { ...view, action, isBusy: name === 'waiting' };
   }
 
-  /** The one that the payer is busy with, or else the first. */
+  /** The wallet that the payer is using, otherwise the first. */
   get #mainWallet(): Wallet | undefined {
     return 'wallet' in this.#state ? this.#state.wallet : this.#wallets[0];
   }

@@ -5,7 +5,7 @@ const fallback = new Map<string, string>();
 
 export function loadItem(name: string): string | undefined {
   try {
-    // What could not be stored is newer than what is.
+    // The values that could not be stored are newer than the stored ones.
     return fallback.get(name) ?? localStorage.getItem(name) ?? undefined;
   } catch {
     return undefined;

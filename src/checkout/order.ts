@@ -55,7 +55,7 @@ export function orderOf(tag: Attributes): Order {
   };
 }
 
-/** Whether a key is one that must never be in a page. */
+/** True for a key that must never be in a page. */
 export function isSecretKey(publicKey: string): boolean {
   return publicKey.startsWith('sk_');
 }
@@ -72,7 +72,7 @@ export function wrongAttribute(order: Order) {
   return redirectUrl === undefined || isWebAddress(redirectUrl) ? undefined : 'redirect-url';
 }
 
-/** Whether a payment can start. */
+/** True if a payment can start. */
 export function isPayable(order: Order): boolean {
   return wrongAttribute(order) === undefined;
 }

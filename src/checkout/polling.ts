@@ -1,4 +1,4 @@
-/** Asks the server how a payment stands: one request at a time, at the poller's pace. */
+/** Polls the server for a payment's state: one request at a time, at the poller's pace. */
 import type { CheckoutClient } from '../client/checkout-client.js';
 import type { Reply } from '../client/request.js';
 import type { Payment } from '../contract/checkout.js';
@@ -20,7 +20,7 @@ export interface Polled {
   fail(cause: unknown, signal: AbortSignal): void;
 }
 
-/** A reorganisation can take a payment back. An open page goes on asking for as long as that is likely. */
+/** A reorganisation can revert a payment. An open page keeps polling for as long as that is likely. */
 const reversalWatchMs = 60 * 60_000;
 const reversalIntervalMs = 20_000;
 
@@ -30,7 +30,10 @@ export class Polling {
   readonly #client: Pick<CheckoutClient, 'retrieve' | 'verify'>;
   readonly #poller = new Poller();
   #inFlight: Promise<boolean> | undefined;
-  /** How often the payer's steps have changed the payment. A poll that began before the last one is out of date. */
+  /**
+   * Number of times that the payer's steps have changed the payment. A poll that started before the last one is out of
+   * date.
+   */
   #advances = 0;
   /** When the payment last changed, by `performance.now()`. */
   #changedAt = 0;
@@ -57,7 +60,7 @@ export class Polling {
     this.#poller.wake();
   }
 
-  /** Time is up: asks once before anything is said to have expired, and then frequently. */
+  /** Time is up: asks once before reporting that the payment has expired, and then frequently. */
   askAtDeadline(): void {
     if (this.#hasAskedAtDeadline) return;
     this.restart();

@@ -36,7 +36,8 @@ export class ServerClock {
   /** Epoch milliseconds. */
   now(): number {
     const { server, monotonic, device } = this.#last;
-    // While the device sleeps, only its own clock goes on. Where somebody sets that one ahead, the next reply corrects it.
+    // While the device sleeps, only its own clock keeps running. If somebody changes that clock, the next reply corrects
+    // it.
     return server + Math.max(this.#monotonic() - monotonic, this.#device() - device);
   }
 

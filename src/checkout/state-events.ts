@@ -1,4 +1,4 @@
-/** Which events a state change fires. */
+/** The events that a state change fires. */
 import type { Payment } from '../contract/checkout.js';
 import { CheckoutErrorEvent, CheckoutEvent, type CheckoutEventType } from '../events.js';
 import type { CheckoutState } from './state.js';
@@ -60,7 +60,7 @@ function isNewChoice(before: Payment, payment: Payment): boolean {
   return before.currency !== payment.currency || before.currencyNetwork !== payment.currencyNetwork;
 }
 
-/** What has arrived so far, in the paying currency. */
+/** Amount received so far, in the paying currency. */
 function received(payment: Payment): number {
   return payment.amountSeen ?? payment.amountReceived ?? 0;
 }

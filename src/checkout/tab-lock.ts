@@ -1,6 +1,6 @@
 /** Lets one tab of a browser at a time create an order's payment. */
 
-/** How long to wait for another tab. It may be frozen; then the idempotency key still keeps the payment single. */
+/** Maximum wait for another tab. It may be frozen; then the idempotency key still keeps the payment single. */
 const longestWaitMs = 8_000;
 
 /** Runs `work` while no other tab holds the lock. Where the browser has no locks, it runs at once. */

@@ -3,7 +3,7 @@
 /** Each message costs a request, and any script of the page's origin can send thousands. */
 const maxPerSecond = 5;
 
-/** Tells the other tabs with the same order which payment it has, and hears it from them. */
+/** Sends this tab's payment to the other tabs with the same order, and receives theirs. */
 export class TabChannel {
   readonly #channel: BroadcastChannel | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;

@@ -9,7 +9,7 @@ import { encodeSegment, request, type Call, type Connection, type Reply } from '
 import { retry, retryAfterSecondsOf } from './retry.js';
 
 export interface RetryOptions {
-  /** How many times a failed call is retried; 3 by default, 0 to never retry. */
+  /** Maximum number of retries of a failed call; 3 by default, 0 to never retry. */
   readonly retries?: number | undefined;
   /** The delay before the first retry, in milliseconds. It doubles with each retry, up to 8 seconds; 500 by default. */
   readonly retryDelayMs?: number | undefined;

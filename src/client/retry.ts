@@ -2,7 +2,7 @@
 import { ApiError, NetworkError } from '../errors.js';
 
 export interface RetryPolicy {
-  /** How many times a failed call is retried. */
+  /** Maximum number of retries of a failed call. */
   readonly retries: number;
   /** If the server asks for a longer wait than this, the error goes to the caller at once. */
   readonly maxRetryAfterSeconds: number;
@@ -31,7 +31,7 @@ export async function retry<T>(
   }
 }
 
-/** How long the server asked us to wait, in seconds; 0 if it did not. */
+/** The delay that the server asked for, in seconds; 0 if it did not. */
 export function retryAfterSecondsOf(error: unknown): number {
   return error instanceof ApiError ? (error.retryAfterSeconds ?? 0) : 0;
 }

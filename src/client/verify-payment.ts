@@ -128,7 +128,7 @@ function amountProblem(actual: ReceivedPayment, minimum: string): string | undef
     : undefined;
 }
 
-/** What is still there of what arrived, in the paying currency. */
+/** Amount received and not refunded, in the paying currency. */
 function receivedOf(actual: ReceivedPayment): string {
   const { amountReceived, refundedAmount = 0, receipts, unlistedReceipts = [] } = actual;
   const received = decimal(amountReceived);

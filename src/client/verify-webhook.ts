@@ -14,7 +14,7 @@ interface FetchHeaders {
 export type WebhookHeaders = FetchHeaders | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface VerifyWebhookOptions {
-  /** How far `webhook-timestamp` may be from this machine's clock: 300 by default, and at most. */
+  /** Maximum difference between `webhook-timestamp` and this machine's clock: 300 by default, and at most. */
   readonly toleranceSeconds?: number | undefined;
 }
 

@@ -10,7 +10,9 @@ export type LeftOut = 'nothing' | 'unvalued' | 'tiny';
 
 export interface BookFile {
   readonly extension: 'csv';
-  /** What programs expect that read it. All text is in it already: characters that an encoding lacks are `?`. */
+  /**
+   * The requirements of the importing programs. All text meets them already: characters that an encoding lacks are `?`.
+   */
   readonly encoding: 'utf-8' | 'windows-1252';
   /** The lines before the first booking. */
   readonly head: string;
@@ -24,7 +26,7 @@ export interface BookPeriod {
   readonly currency: string;
 }
 
-/** What DATEV wants to know in front of the bookings. */
+/** Header that DATEV requires before the bookings. */
 export interface DatevSettings {
   readonly consultant: number;
   readonly client: number;
@@ -68,7 +70,7 @@ export const wholeBookFile: BookFile = {
   line: (one) => ({ text: csvLine(Object.values(columns).map((column) => column(one) ?? '')) }),
 };
 
-/** @param datev needed for its profile alone */
+/** @param datev needed only for its profile */
 export function bookFile(profile: BookProfile, period: BookPeriod, datev?: DatevSettings): BookFile {
   switch (profile) {
     case 'xero':

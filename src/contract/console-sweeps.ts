@@ -1,4 +1,4 @@
-/** How people move what payers sent to the shop's treasury: they see what is worth it, and any account can send it. */
+/** Moving payers' money to the shop's treasury: people see the amounts worth a sweep, and any account can send it. */
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
 import { described, requiredText, timestamp } from './fields.js';
@@ -12,7 +12,7 @@ const network = described(requiredText(40), 'Code of the network.');
 const sweptNetwork = z.object({
   network: z.string(),
   name: z.string(),
-  /** What a wallet that does not know the network is told of it. Without a URL, somebody adds it by hand. */
+  /** Network parameters for a wallet that does not know the network. Without a URL, somebody adds it by hand. */
   chainId: z.int(),
   coin: z.string(),
   rpcUrl: z.nullable(z.string()),
@@ -59,7 +59,7 @@ const sweeps = {
           answer: z.string(),
           sentAt: timestamp,
           sentBy: z.string(),
-          /** Whether the books have it. */
+          /** True once the books have it. */
           isBooked: z.boolean(),
         }),
       ),
@@ -83,7 +83,7 @@ const sweeps = {
     key: 'session',
     stepUp: true,
     description:
-      "Reads what the shop's addresses hold on a network, what it costs to fetch it, and writes the transactions. They pay the treasury, whoever sends them; nothing is reserved.",
+      "Reads the balances of the shop's addresses on a network and the cost of sweeping them, and prepares the transactions. They pay the treasury, no matter who sends them; nothing is reserved.",
     body: z.object({ network }),
     data: sweepPlan,
     errors: ['chain_unavailable'],
@@ -120,7 +120,7 @@ const sweeps = {
       hashes: z.optional(
         described(
           z.array(z.string().check(z.regex(/^0x[0-9a-fA-F]{64}$/))).check(z.maxLength(100)),
-          'Of the transactions of this batch, once the wallet tells them; empty if it says that it sent nothing.',
+          'Of the transactions of this batch, once the wallet reports them; empty if it says that it sent nothing.',
         ),
       ),
     }),

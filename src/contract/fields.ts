@@ -32,7 +32,10 @@ const withoutSecret = (use: 'key' | 'hash') =>
     if (secret) issues.push({ code: 'custom', message: secretWarning(secret), input: '' });
   });
 
-/** An address on a network, whose rules are checked later. What is a secret of a wallet by its form is refused, and never repeated. */
+/**
+ * An address on a network, whose rules are checked later. Text that looks like a wallet's secret is refused, and never
+ * repeated.
+ */
 export const addressText = () =>
   z.string().check(withoutSecret('key'), z.trim(), z.minLength(1), z.maxLength(255));
 
@@ -188,7 +191,7 @@ const fromBeforeTo = z.refine<{ from?: unknown; to?: unknown }>(
   { path: ['from'], error: 'Must not be after "to"' },
 );
 
-/** Whose money a record is about: simulated networks and test networks, or real ones. */
+/** The kind of money in a record: of simulated networks and test networks, or real money. */
 export const mode = z.enum(['test', 'live']);
 
 /** The query of a list of records: page, rows per page, dates, and the list's own filters. */

@@ -5,7 +5,7 @@
 
 export type Secret = 'seed_words' | 'private_key' | 'extended_private_key' | 'keystore';
 
-/** Longer texts are files, and a secret that is pasted stands near their beginning. */
+/** Longer texts are files, and a pasted secret is near their beginning. */
 const longest = 20_000;
 /** BIP-32's private keys, and those that SLIP-132 registers. */
 const extendedPrivateKey = /(?:[xyztuvYZUV]prv|[LMt]tpv)[1-9A-HJ-NP-Za-km-z]{40}/;
@@ -31,7 +31,8 @@ export function secretIn(text: string, use: 'key' | 'hash'): Secret | undefined 
  * are mistyped.
  */
 function isSeed(text: string): boolean {
-  // A field of one line drops the ends of lines: the words stand together then, and a number before each at the end of another.
+  // A single-line field drops line breaks: words are then joined, and a number at the start of a line ends up at the end
+  // of the previous one.
   if (/^\p{L}{36,300}$/u.test(text)) return !/^[a-f]+$/i.test(text);
   const parts = text
     .split(/[\s,;|_-]+/)
@@ -42,15 +43,15 @@ function isSeed(text: string): boolean {
 
 const names: Readonly<Record<Secret, string>> = {
   seed_words:
-    'These look like the words of a wallet: whoever sees them can spend everything in it. They were not kept.',
-  private_key: 'This looks like a private key: whoever sees it can spend what it holds. It was not kept.',
+    'These look like the words of a wallet: anyone who sees them can spend everything in it. They were not kept.',
+  private_key: 'This looks like a private key: anyone who sees it can spend its coins. It was not kept.',
   extended_private_key:
-    'This is an extended private key: whoever sees it can spend the whole account. It was not kept.',
+    'This is an extended private key: anyone who sees it can spend the whole account. It was not kept.',
   keystore:
-    'This is a file with a private key: whoever has its password can spend what it holds. It was not kept.',
+    'This is a file with a private key: anyone with its password can spend its coins. It was not kept.',
 };
 
-/** What to do about it, in English. Never repeats the secret. */
+/** The remedy, in English. Never repeats the secret. */
 export function secretWarning(secret: Secret): string {
   return `${names[secret]} Treat it as revoked: move the coins to a new wallet, and use that one’s public key or address`;
 }

@@ -21,7 +21,7 @@ export type Shape = 'string' | 'number' | 'boolean' | OneOf | ListOf | ObjectOf 
 type Flat<T> = { [Key in keyof T]: T[Key] };
 type OptionalName<F extends Fields> = { [Name in keyof F]: F[Name] extends Optional ? Name : never }[keyof F];
 
-/** What a value of the shape is. */
+/** The type of a shape's value. */
 export type Output<S extends Shape> = S extends 'string'
   ? string
   : S extends 'number'

@@ -97,7 +97,7 @@ export const transactions = {
       ),
       review: described(
         z.optional(z.enum(paymentReviews)),
-        'Only transactions that somebody should look at, because their money came `late`, `short`, in `excess` or in a `wrong_coin`, or was taken back (`reversed`), and that no refund was started of.',
+        'Only transactions that need attention, because their money came `late`, `short`, in `excess` or in a `wrong_coin`, or was reverted (`reversed`), and that have no refund yet.',
       ),
       txHash: described(
         z.optional(requiredText()),
@@ -105,7 +105,7 @@ export const transactions = {
       ),
       address: described(
         z.optional(requiredText()),
-        'Only the transaction that was to be paid to this address, written as the payer saw it.',
+        'Only the transaction with this payment address, written as the payer saw it.',
       ),
     }),
     data: z.array(paymentRecord),

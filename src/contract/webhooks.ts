@@ -59,11 +59,11 @@ export const depositKeyChange = z.object({
   status: z.enum(['pending', 'in_use', 'withdrawn']),
   /** A treasury's address, or an extended public key without its middle. */
   key: z.string(),
-  /** What it replaces, or was to replace; null if there was none. */
+  /** The key that it replaces, or was meant to replace; null if there was none. */
   formerKey: z.nullable(z.string()),
   /** Real time, in test mode too. */
   effectiveAt: timestamp,
-  /** Who changed it, as in the audit log. */
+  /** The actor, as in the audit log. */
   changedBy: z.string(),
 });
 export type DepositKeyChange = z.output<typeof depositKeyChange>;

@@ -9,7 +9,7 @@ import type { TextValues } from './plural.js';
 type LoadedMessages = Partial<FirstMessages> & Pick<FirstMessages, keyof typeof en>;
 
 export interface Language {
-  /** What the texts are in. */
+  /** The language of the texts. */
   readonly code: string;
   readonly isRtl: boolean;
   /** The locale of numbers and times: what the page asked for, unless the browser does not know it. */
@@ -20,7 +20,7 @@ export interface Language {
   readonly loadAfterQr: () => Promise<AfterQrMessages>;
 }
 
-/** Texts beside the first ones, of a language. */
+/** A language's further texts, loaded after the first ones. */
 type Part = (language: Language) => Promise<Partial<Messages>>;
 
 interface Source {
@@ -108,7 +108,7 @@ export function isolate(values: TextValues): TextValues {
 }
 
 interface Page {
-  /** What the page asks for now. */
+  /** The language that the page asks for now. */
   readonly tag: string;
   readonly requestUpdate: () => void;
 }

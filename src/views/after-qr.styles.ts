@@ -242,7 +242,7 @@ export const afterQrStyles = css`
   .failure {
     --_tint: var(--_bad);
   }
-  /* Colours tell the main action from the others, and hide the frame of the quiet ones, but not here. */
+  /* Without colours, borders set the main action apart, and quiet ones keep their frames. */
   @media (forced-colors: active) {
     .action {
       border-width: 3px;

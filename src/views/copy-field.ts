@@ -1,4 +1,4 @@
-/** What the browser did not copy, as text to copy by hand. Text inside a button cannot be selected, in any browser. */
+/** Text that the browser did not copy, to copy by hand. Text inside a button cannot be selected, in any browser. */
 import { html, type TemplateResult } from 'lit';
 import type { ViewContext } from './view.js';
 

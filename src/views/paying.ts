@@ -63,13 +63,16 @@ export function payingView(state: TrackedState, context: ViewContext): View {
   };
 }
 
-/** What the address and the amount are copied as, and the link that opens a wallet, where wallets agree on one. */
+/** The text copied for the address and the amount, and the link that opens a wallet, if wallets agree on one. */
 function requestOf(payment: Payment, amount: number) {
   const { currency = '', currencyNetwork: network = '', addressInformation } = payment;
   return { currency, network, address: addressInformation?.address ?? '', amount };
 }
 
-/** A phone has the wallet on it. Elsewhere nobody knows whether one would answer, so the link stays beside the QR code. */
+/**
+ * A phone has the wallet on it. On other devices nobody knows whether one would answer, so the link stays next to the
+ * QR code.
+ */
 function mainAction(payment: Payment, due: number, context: ViewContext): View['action'] {
   const { text, isTouch } = context;
   const { text: uri, holdsAmount } = paymentUri(requestOf(payment, due));

@@ -1,4 +1,4 @@
-/** How the checkout handles lost connections, refusals, invalid replies, and being moved around the page. */
+/** The checkout under lost connections, refusals, invalid replies, and moves around the page. */
 import { aTimeout, expect, waitUntil } from '@open-wc/testing';
 import type { CryptoCheckout } from '../../src/index.js';
 import {
@@ -85,7 +85,7 @@ describe('creating', () => {
     await waitForStatus(element, 'error');
     await waitFor(() => hasPart(element, 'error'));
     expect(textOf(element, 'error')).to.equal(
-      'The shop’s payment settings are wrong. Please tell the shop. Refused Reference for support: request-7',
+      'The shop’s payment settings are wrong. Please contact the shop. Refused Reference for support: request-7',
     );
     expect(getPart(element, 'error').getAttribute('role')).to.equal('alert');
     expect(events).to.deep.equal(['error']);
@@ -135,7 +135,7 @@ describe('creating', () => {
     expect(new Set(keysSent())).to.have.length(3);
   });
 
-  it('stops after four references, and goes on with another at another press', async () => {
+  it('stops after four references, and continues with another one at the next press', async () => {
     api.handlers.create = () => failureReply(409, 'duplicate_tx_ref');
     const element = await mount(orderAttributes);
     press(element);
@@ -284,7 +284,7 @@ describe('polling', () => {
     expect(element.payment?.branding?.businessName).to.equal('Nightjar Lanterns');
   });
 
-  it('starts by itself once the browser is online, with the same key, if it was offline when the payer pressed', async () => {
+  it('starts automatically once the browser is online, with the same key, if it was offline when the payer pressed', async () => {
     api.handlers.create = () => Promise.reject(new TypeError('Failed to fetch'));
     const element = await mount(orderAttributes);
     press(element);
@@ -315,7 +315,7 @@ describe('polling', () => {
     await waitFor(() => textOf(element, 'connection') === '');
   });
 
-  it('goes on after a success, since the network may take it back', async () => {
+  it('continues after a success, since the network may revert it', async () => {
     api.payment = paymentInState('settled');
     const element = await mount(resumeAttributes);
     await waitForStatus(element, 'success');
@@ -435,7 +435,7 @@ describe('on the page', () => {
     expect(nextDay.status).to.equal('idle');
   });
 
-  it('a remembered payment with another amount is cancelled, which the payer is told', async () => {
+  it('a remembered payment with another amount is cancelled, and the payer is notified', async () => {
     await goToAddress(await mount(orderAttributes));
     api.payment = createdPayment();
     const changed = await mount({ ...orderAttributes, amount: '6000' });
@@ -535,7 +535,7 @@ describe('on the page', () => {
     create.release();
     await waitForStatus(element, 'choosing-currency');
     expect(element.payment?.id).to.equal('next');
-    // The order goes on, so the page is not told of an ending.
+    // The order continues, so the page gets no event for an ending.
     expect(events).not.to.include('cancelled');
   });
 
@@ -616,7 +616,7 @@ describe('on the page', () => {
     ['with a reference', orderAttributes],
     ['without a reference', anonymousOrder],
   ] as const) {
-    it(`the payer of an order ${name} is told of a cancel that a further price has overtaken`, async () => {
+    it(`the payer of an order ${name} gets the event of a cancel that a further price has overtaken`, async () => {
       const element = await mount(attributes);
       await goToAddress(element);
       const held = heldReply(() => successReply(api.payment));
@@ -638,7 +638,7 @@ describe('on the page', () => {
     });
   }
 
-  it('a price that comes and goes while the former payment is looked up loses nothing', async () => {
+  it('a price that comes and goes while the previous payment is looked up loses nothing', async () => {
     const element = await mount(anonymousOrder);
     await goToAddress(element);
     const held = heldReply(() => successReply(api.payment));
@@ -669,7 +669,7 @@ describe('on the page', () => {
     expect(textOf(element, 'status')).to.contain('Your earlier payment is cancelled');
   });
 
-  it('what is paid anew after a price change belongs to the new price', async () => {
+  it('a second payment after a price change belongs to the new price', async () => {
     const element = await mountPartlyPaid(anonymousOrder);
     element.setAttribute('amount', '6000');
     await aTimeout(30);
@@ -803,7 +803,7 @@ describe('on the page', () => {
     expect(api.requestsFor('create')).to.have.length(1);
   });
 
-  it('two tabs with different prices for one order leave each other’s payment alone', async () => {
+  it('two tabs with different prices for one order do not touch each other’s payment', async () => {
     const old = await mount(orderAttributes);
     const changed = await mount({ ...orderAttributes, amount: '6000' });
     api.payment = createdPayment({ baseAmount: 6000 });
@@ -866,7 +866,7 @@ describe('on the page', () => {
     });
   });
 
-  it('a tag that was moved in the middle still hears of the other tab, and tells it', async () => {
+  it('a tag that was moved in the middle still exchanges messages with the other tab', async () => {
     const [one, two] = [await mount(orderAttributes), await mount(orderAttributes)];
     press(one);
     await waitForStatus(two, 'choosing-currency');

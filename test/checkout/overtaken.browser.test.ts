@@ -1,4 +1,6 @@
-/** Replies that come late, and payers and pages that do not wait: nothing is paid twice, hidden or told of another payment. */
+/**
+ * Late replies, and payers and pages that do not wait: nothing is paid twice, hidden or reported for another payment.
+ */
 import { aTimeout, expect, fixture, html } from '@open-wc/testing';
 import { verifyPayment } from '../../src/client/verify-payment.js';
 import type { CryptoCheckout } from '../../src/index.js';
@@ -101,7 +103,7 @@ describe('the next payment of an order', () => {
     });
   }
 
-  it('does not begin by itself when the price changes while the first one is created', async () => {
+  it('does not start automatically when the price changes while the first one is created', async () => {
     const element = await mount(orderAttributes);
     const held = heldReply(() => successReply({ payment: createdPayment(), url: '' }));
     api.handlers.create = held.handler;
@@ -135,7 +137,7 @@ describe('the next payment of an order', () => {
     expect(events).not.to.include('created');
   });
 
-  it('is not told as created when money keeps the one before', async () => {
+  it('is not reported as created when money keeps the previous one', async () => {
     const element = await mount(orderAttributes);
     const events = recordEvents(element);
     await goToAddress(element);
@@ -198,7 +200,7 @@ describe('a cancellation', () => {
     expect([one.payment?.id, two.payment?.id, two.status]).to.deep.equal(['next', 'next', 'awaiting-funds']);
   });
 
-  it('that another order has overtaken is not told to that order’s tabs', async () => {
+  it('overtaken by another order is not announced to that order’s tabs', async () => {
     const element = await mount(orderAttributes);
     const other = await mount({ ...orderAttributes, 'tx-ref': 'order-43' });
     await goToAddress(element);
@@ -213,7 +215,7 @@ describe('a cancellation', () => {
     expect([other.status, other.payment?.id]).to.deep.equal(['idle', undefined]);
   });
 
-  it('that is refused is told, and the payment goes on', async () => {
+  it('that is refused is reported, and the payment continues', async () => {
     const element = await mount(orderAttributes);
     await goToAddress(element);
     api.handlers.cancel = () => failureReply(403, 'customer_not_allowed');
@@ -354,7 +356,7 @@ describe('a changed price', () => {
 });
 
 describe('a wallet', () => {
-  it('that still waits for the former payment does not keep the next one from being paid', async () => {
+  it('that still waits for the previous payment does not keep the next one from being paid', async () => {
     const { wallet, end } = announceWallet();
     try {
       let answer: (accounts: string[]) => void = () => undefined;
@@ -392,7 +394,7 @@ describe('coins that do not count', () => {
     ['expired', {}],
     ['reversed', {}],
   ] as const) {
-    it(`are told by name and amount: ${state}`, async () => {
+    it(`are shown by name and amount: ${state}`, async () => {
       api.payment = paymentInState(state, { ...changes, receipts: wrong });
       const element = await mount(resumeAttributes);
       await waitFor(() => hasPart(element, 'wrong-asset'));
@@ -400,7 +402,7 @@ describe('coins that do not count', () => {
     });
   }
 
-  it('are told when time is up', async () => {
+  it('are shown when time is up', async () => {
     api.payment = lockedPayment({ expiresBy: Date.now() - 1_000, receipts: wrong });
     const element = await mount(resumeAttributes);
     await waitFor(() => hasPart(element, 'wrong-asset'));
@@ -421,7 +423,7 @@ describe('the connection', () => {
     await waitForStatus(element, 'awaiting-funds');
   });
 
-  it('brings an error for the former payment late: the next one does not show it', async () => {
+  it('brings an error for the previous payment late: the next one does not show it', async () => {
     const element = await mount(orderAttributes);
     await goToAddress(element);
     const late = heldReply(() => failureReply(404, 'not_found'));
@@ -465,7 +467,7 @@ describe('the clock', () => {
     await waitFor(() => hasPart(element, 'address'));
     api.handlers.verify = offline;
     const { now } = Date;
-    // Asleep for five minutes: the device's clock goes on, performance.now() does not.
+    // Asleep for five minutes: the device's clock keeps running, performance.now() does not.
     Date.now = () => now() + 300_000;
     try {
       document.dispatchEvent(new Event('visibilitychange'));

@@ -1,4 +1,4 @@
-/** How a payment is asked for: one request at a time, and no reply that the payer has overtaken. */
+/** Polling of a payment: one request at a time, and no reply that the payer has overtaken. */
 import { expect } from '@open-wc/testing';
 import type { Reply } from '../../src/client/request.js';
 import type { CheckoutClient } from '../../src/client/checkout-client.js';

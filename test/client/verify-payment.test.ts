@@ -25,7 +25,7 @@ const { mode: _mode, ...unmoded } = paid;
 const failedRules = (transaction: Payment, change: Partial<ExpectedPayment> = {}) =>
   verifyPayment(transaction, { ...expected, ...change }).failed.map(({ rule }) => rule);
 
-describe('what was refunded', () => {
+describe('refunds', () => {
   const { receipts: _receipts, ...unlisted } = paid;
   const [receipt] = paid.receipts ?? [];
   const more = { ...paid, amountReceived: 5, receipts: receipt ? [{ ...receipt, amount: 5 }] : [] };
@@ -39,7 +39,7 @@ describe('what was refunded', () => {
     ],
     ['more than the excess', { ...more, amountReceived: 3.2, refundedAmount: 1.8 }, false],
     [
-      'an excess, by a server that says so in the refunded amount alone',
+      'an excess, by a server that says so only in the refunded amount',
       { ...more, refundedAmount: 1.75 },
       true,
     ],

@@ -101,7 +101,7 @@ describe('calls for a wallet in the browser', () => {
     ]);
   });
 
-  it('end with the one that is rejected: the former stay, the later are not asked for', async () => {
+  it('stop at a rejected one: earlier ones stay, later ones are not requested', async () => {
     const { log, error } = await send({
       eth_sendTransaction(count) {
         if (count === 2) throw refuse(4001);

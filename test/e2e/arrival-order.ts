@@ -1,4 +1,7 @@
-/** Each chunk of the widget late in turn, and those that load side by side in either order: the page stays alive, and the way goes on. */
+/**
+ * Delays each chunk of the widget in turn, and loads those that arrive together in either order: the page stays alive,
+ * and the flow continues.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Tab } from '../support/webdriver.js';
 import { holdChunks, type HeldChunks } from './held-chunks.js';
@@ -13,7 +16,7 @@ interface Way {
   /** Loaded side by side: either is late while the other is there. */
   readonly pairs: readonly (readonly [string, string])[];
   readonly page: (stage: Stage, reference: string) => Promise<string> | string;
-  /** What the payer does, and what is there in the end. */
+  /** The payer's steps, and the expected result. */
   readonly go: (payer: Payer) => Promise<void>;
 }
 

@@ -68,7 +68,7 @@ export async function orderAt(url: string, page: Page): Promise<DemoShop> {
   return order(page);
 }
 
-/** What is ordered on the page that is open. */
+/** The order on the page that is open. */
 async function order(page: Page): Promise<DemoShop> {
   const shop = shopOn(page);
   await shop.reach('idle');

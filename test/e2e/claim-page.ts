@@ -1,4 +1,4 @@
-/** What a payer does on the page where a refund is claimed. */
+/** The payer's actions on the page where a refund is claimed. */
 import type { Page } from 'playwright-core';
 
 /** Waits for a step of the page. */

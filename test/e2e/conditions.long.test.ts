@@ -40,7 +40,7 @@ function merchantPage(script: string, attributes: string): string {
     </main></body></html>`;
 }
 
-/** What the checkout promises to work under. */
+/** The policy under which the checkout must work. */
 const strictest = "script-src 'self'; style-src 'self'; require-trusted-types-for 'script'";
 
 test.each([
@@ -99,7 +99,7 @@ test('the tag that the demo shop copies is paid on a page of another origin, as 
   await checkout.reach('success');
 });
 
-test('a lantern is bought by keyboard alone', async () => {
+test('a lantern is bought using only the keyboard', async () => {
   const page = await stage.page();
   const shop = await orderAt(stage.server.url, page);
   await press(page, /^Pay \$/, 'Enter');

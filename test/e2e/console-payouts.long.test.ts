@@ -212,7 +212,7 @@ interface TestWallet {
   readonly calls: string[];
   chainId: number;
   readonly isAtomic: boolean;
-  /** What it does when it is asked to send. */
+  /** The wallet's reaction to a request to send. */
   answer: 'confirms' | 'declines' | 'sends and dies';
 }
 
@@ -280,7 +280,7 @@ async function installWallet(page: Page, isAtomic: boolean): Promise<TestWallet>
   return wallet;
 }
 
-/** What the treasury has paid to the destination, in units. */
+/** The treasury's payments to the destination, in units. */
 const received = async () =>
   BigInt(
     await anvil.rpc<Hex>('eth_call', [
@@ -298,7 +298,7 @@ async function openSending(page: Page, count: number): Promise<void> {
   await page.getByRole('heading', { name: `Send ${count} transfers from your wallet?` }).waitFor();
 }
 
-/** What the tests before have left. */
+/** Left over from the earlier tests. */
 async function release(): Promise<void> {
   const rows = await run<{ id: string }[]>('transfers exported');
   for (const { id } of rows) await run(`transfers release ${id} --yes`);

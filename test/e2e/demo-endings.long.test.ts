@@ -72,7 +72,7 @@ test('a person pays too much, claims the excess by the link, and has it back, in
   await page.locator('[part="refund"]', { hasText: 'Refunded: ' }).waitFor();
 }, 120_000);
 
-test('the tag, pasted into a page of one’s own, is paid by the simulator beside it', async () => {
+test('the tag, pasted into a page of one’s own, is paid by the simulator next to it', async () => {
   const context = await stage.context();
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   // The second payment's reference is the first's with a counter, after a conflict.

@@ -13,7 +13,7 @@ import { freePort } from '../../scripts/system.mjs';
 
 const execute = promisify(execFile);
 
-/** What the examples say where a reader puts his own. */
+/** Placeholders of the examples for a reader's own values. */
 interface Placeholders {
   readonly apiUrl: string;
   readonly publicKey: string;
@@ -26,7 +26,7 @@ export interface ExampleServer {
 }
 
 const vite = ['vite', 'build', '--logLevel', 'error'];
-/** React's own checks, of strict mode and of hydration, are in its development build alone. */
+/** React's own checks, of strict mode and of hydration, are only in its development build. */
 const development = ['--mode', 'development', '--minify', 'false'];
 
 /** Commands, in their order; each must succeed. */
@@ -113,7 +113,7 @@ export async function serveExample(name: string, placeholders: Placeholders): Pr
   return listen(async (path) => fill(await readFile(join(directory, path), 'utf8'), placeholders));
 }
 
-/** What an example's own React renders on a server for the component with these props. */
+/** The HTML that an example's own React renders on a server for the component with these props. */
 export async function renderComponent(name: string, props: Record<string, unknown>): Promise<string> {
   const script = `
     import { renderToString } from 'react-dom/server';

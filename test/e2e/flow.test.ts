@@ -94,7 +94,7 @@ test('on a phone, amount, network and address are in sight, and the QR code is o
   }
 });
 
-test('on a desktop, the QR code stands beside amount, address and time, and all of it is 700 px tall at most', async () => {
+test('on a desktop, the QR code is next to amount, address and time, and all of it is 700 px tall at most', async () => {
   const { url } = await stage.createLocked('USDT', 'tron');
   const page = await stage.page();
   await page.setViewportSize({ width: 1280, height: 800 });
@@ -161,7 +161,7 @@ test('"Check now" says what it saw, and when', async () => {
   expect(await checkout.part('check').getAttribute('aria-live')).toBe('polite');
 });
 
-test('a wrong coin is said at once, by name and amount, and the payment goes on', async () => {
+test('a wrong coin is shown immediately, by name and amount, and the payment continues', async () => {
   const { payment, url } = await stage.createLocked('TRX', 'tron');
   const page = await stage.page();
   await page.setViewportSize({ width: 1280, height: 800 });

@@ -24,7 +24,7 @@ const stage = useStage({ blockIntervalMs: 250 });
 const missing = await installExamples();
 if (missing !== undefined) reportSkipped('The tests of the examples', missing);
 
-/** They run beside each other, and each is awaited by the test of its own. */
+/** They run in parallel, and each test awaits its own. */
 const started = new Map<string, Promise<void>>();
 const start = (name: string, work: () => Promise<void>) => {
   const done = work();

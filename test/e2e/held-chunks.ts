@@ -35,7 +35,7 @@ export async function holdChunks(serverUrl: string): Promise<HeldChunks> {
   const pass = (incoming: IncomingMessage, outgoing: ServerResponse, name: string | undefined) => {
     const { method, headers, url = '' } = incoming;
     const passed = request(`${serverUrl}${url}`, { method, headers }, (reply) => {
-      // Each page of a test asks for each chunk anew.
+      // Each page of a test requests each chunk again.
       outgoing.writeHead(reply.statusCode ?? 502, {
         ...reply.headers,
         ...(name && { 'cache-control': 'no-store' }),

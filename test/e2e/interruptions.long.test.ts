@@ -1,4 +1,6 @@
-/** What happens to payers in the middle of a payment: lost networks, sleeping phones, failing servers, pages that move the tag. */
+/**
+ * Interruptions in the middle of a payment: lost networks, sleeping phones, failing servers, pages that move the tag.
+ */
 import { chromium, type Route } from 'playwright-core';
 import { verifyPayment } from 'crypto-checkout/client';
 import { expect, inject, test } from 'vitest';
@@ -136,7 +138,7 @@ test.each(failures)('a server that answers with %s, and comes back', async (_nam
   expect(await checkout.part('error').count()).toBe(0);
 });
 
-test('the tag is moved, removed and put back, and rendered anew: one payment', async () => {
+test('the tag is moved, removed and put back, and rendered again: one payment', async () => {
   const before = await paymentCount();
   const page = await stage.page();
   await openShop(stage, page, `<div id="a">${tagOf(stage, 'moved')}</div><div id="b"></div>`);
@@ -151,7 +153,7 @@ test('the tag is moved, removed and put back, and rendered anew: one payment', a
       element?.remove();
       setTimeout(() => document.querySelector('#a')?.append(element ?? ''), 500);
     },
-    'rendered anew': () => {
+    'rendered again': () => {
       const main = document.querySelector('#a');
       const markup = main?.innerHTML ?? '';
       if (main) main.innerHTML = markup;

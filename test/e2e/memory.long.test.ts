@@ -9,7 +9,7 @@ import { useStage } from './stage.js';
 // Without a compiler: the code that it makes of what runs often would count as memory of the page.
 const stage = useStage({ blockIntervalMs: 0, needsWholeBrowser: true, jsFlags: '--jitless' });
 
-/** What the page holds once everything that can go is gone. */
+/** The page's memory after releasing everything that can be released. */
 async function measure(session: CDPSession) {
   await session.send('HeapProfiler.collectGarbage');
   await session.send('HeapProfiler.collectGarbage');
@@ -133,7 +133,7 @@ test(
       );
       await checkout.reach('awaiting-funds');
       await checkout.part('time-log').waitFor();
-      // What was copied is said for some seconds, by a timer.
+      // The notice about a copy is shown for some seconds, by a timer.
       await checkout.part('copy-amount').click();
       await checkout.part('notice').filter({ hasText: /./ }).waitFor();
       await page.evaluate(() => document.querySelector('crypto-checkout')?.remove());

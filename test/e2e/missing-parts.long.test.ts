@@ -1,4 +1,4 @@
-/** Parts of the widget's code that do not load: the payer is told, can pay all the same, and the next attempt finds them. */
+/** Chunks of the widget that fail to load: the payer sees it, can pay all the same, and the next attempt loads them. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { checkoutOn } from './checkout.js';
@@ -65,7 +65,7 @@ test('the endings: the page says so, and shows the ending when they load', async
   await checkout.part('receipt').waitFor();
 });
 
-test('the modal: the press does nothing but say so to the page, and the next one opens it', async () => {
+test('the modal: the press only reports it to the page, and the next one opens it', async () => {
   const page = await stage.page({ expectedErrors });
   const unblock = await block(page, 'modal');
   await openShop(

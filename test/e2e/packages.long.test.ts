@@ -119,10 +119,10 @@ describe('the widget’s package, installed from the server', () => {
   });
 });
 
-/** Where the widget's package is in an installation of the server's. */
+/** The folder of the widget's package in an installation of the server's. */
 const bundled = 'node_modules/crypto-checkout-server/node_modules/crypto-checkout';
 
-describe('the server’s package, installed alone', () => {
+describe('the server’s package, installed without the widget’s', () => {
   let registry: Registry;
   let home: string;
   let url: string;

@@ -53,7 +53,7 @@ test('somebody adds a passkey, signs in with it, and not without the finger', as
   await page.getByRole('cell', { name: 'This device', exact: true }).waitFor();
   expect(await device.credentials()).toBe(1);
 
-  // As if the sign-in were older than 10 minutes: the finger is asked for, and what was begun goes on.
+  // As if the sign-in were older than 10 minutes: the finger is asked for, and the action continues.
   let asked = 0;
   await page.route('**/console/api/team', (route) => {
     if (route.request().method() !== 'POST' || (asked += 1) > 1) return route.continue();

@@ -22,7 +22,7 @@ import { merchantIdOf, runCommand, setDepositKey, type ServerEnv } from './depos
 import { enter, giveWallet, heading, look, press } from './claim-page.js';
 import { useStage } from './stage.js';
 
-/** How a coin is paid and mined. */
+/** The way to pay and mine a coin. */
 interface Coin {
   readonly currency: string;
   /** As the coin picker names it. */
@@ -52,7 +52,7 @@ let serverEnv: ServerEnv;
 let shop: Server;
 let shopUrl: string;
 let secret: string;
-/** What the shop's page holds. */
+/** The content of the shop's page. */
 let shopPage = '';
 const webhooks: ReceivedWebhook[] = [];
 
@@ -173,7 +173,7 @@ async function openWidget(): Promise<Opened> {
   return { page, checkout };
 }
 
-/** What the page tells to send: the plain decimal. */
+/** The amount that the page asks for: the plain decimal. */
 async function amountOn(checkout: Checkout, { currency }: Coin): Promise<string> {
   const [amount = '', code] = (await checkout.part('amount').innerText()).split(/\s/u);
   expect(code).toBe(currency);
@@ -340,7 +340,10 @@ describe('an over-payment is refunded to the address that its payer gives on the
     return { ...data, claimUrl: data.claimUrl ?? '', url };
   }
 
-  /** The server finds the transaction by itself, and everybody reads it: the page that stood open, the shop, the payment's page. */
+  /**
+   * The server finds the transaction automatically, and everybody reads it: the open page, the shop, the payment's
+   * page.
+   */
   async function expectSent(page: Page, refund: { id: string; url: string }, amount: string, hash: string) {
     await expect.poll(async () => (await refundOf(refund.id)).status, deep).toBe('paid');
     await look(page);
@@ -364,7 +367,7 @@ describe('an over-payment is refunded to the address that its payer gives on the
       await deployFactory(anvil);
       const merchant = await merchantIdOf(serverEnv);
       const key = ['--merchant', merchant, '--mode', 'test', '--family', 'evm', '--treasury', treasury];
-      // A server that starts knows the key, and no payment goes to an address of the former one.
+      // A server that starts knows the key, and no payment goes to an address of the previous one.
       await stage.server.restart(async () => {
         await runCommand(serverEnv, 'deposit-keys', 'set', ...key, '--yes', '--now');
       });

@@ -1,4 +1,4 @@
-/** What every end-to-end test stands on: the built server, a real browser, and pages that may not complain. */
+/** The basis of every end-to-end test: the built server, a real browser, and pages that may not complain. */
 import { mkdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

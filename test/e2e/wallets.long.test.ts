@@ -55,9 +55,9 @@ interface TestWallet {
   /** Methods in the order in which the page called them. */
   readonly calls: string[];
   chainId: number;
-  /** The chains that it has been told of. */
+  /** The chains that were added to it. */
   readonly chains: Set<number>;
-  /** What the payer answers to a transfer. */
+  /** The payer's answer to a transfer. */
   answer: 'confirms' | 'declines';
   /** Signed, and not on the chain yet. */
   readonly signed: Hex[];
@@ -175,7 +175,7 @@ async function broadcast(wallet: TestWallet): Promise<void> {
 
 const balanceOf = (address: string) => anvil.rpc<Hex>('eth_getBalance', [address, 'latest']).then(BigInt);
 
-test('ether is paid from a wallet that first has to be told of the chain', async () => {
+test('ether is paid from a wallet that first has to add the chain', async () => {
   const { checkout, payment, wallet } = await openPayment('ETH');
   await checkout.part('action').filter({ hasText: 'Pay with' }).click();
   await sent(checkout, wallet);
@@ -265,7 +265,7 @@ test('in a modal on a shop with a strict policy, a wallet pays, and nothing viol
   await checkout.part('action').filter({ hasText: 'Pay with' }).click();
   await sent(checkout, wallet);
   await broadcast(wallet);
-  // A real key press: it closes the modal, and the payment goes on.
+  // A real key press: it closes the modal, and the payment continues.
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'hidden' });
   expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Buy');

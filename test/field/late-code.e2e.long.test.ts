@@ -44,7 +44,7 @@ describe.each(engines)('in %s', (_name, open, isMissing) => {
     const { payment } = await stage.createLocked('USDT', network);
     return `<crypto-checkout public-key="${stage.server.publicKey}" payment-id="${payment.id}" ${more}></crypto-checkout>`;
   };
-  /** How often the element asks for an update within a time. */
+  /** Number of updates that the element requests within a time. */
   const updatesIn = (ms: number) =>
     tab.run(async (time) => {
       const element = document.querySelector('crypto-checkout');
@@ -120,7 +120,7 @@ describe.each(engines)('in %s', (_name, open, isMissing) => {
 
   // WebKit bug 242740: a module that two import at the same time.
   test.skipIf(isMissing)(
-    'web-platform-tests/interop#1105: two elements that load the same late code at once both go on',
+    'web-platform-tests/interop#1105: two elements that load the same late code at once both continue',
     async () => {
       await show((await tagOfLocked()) + (await tagOfLocked()), 'flow', 'after-qr');
       await expect.poll(() => chunks.held()).toContain('flow');
@@ -139,7 +139,7 @@ describe.each(engines)('in %s', (_name, open, isMissing) => {
     },
   );
 
-  // A wallet that tells of itself with each request, and a page that asks with each of its updates.
+  // A wallet that announces itself with each request, and a page that asks with each of its updates.
   test.skipIf(isMissing)(
     'thirdweb-dev/web3-onboard#1409: a wallet that keeps announcing itself does not keep the page updating',
     async () => {
