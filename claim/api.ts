@@ -1,4 +1,4 @@
-/** The two calls of the claim page. The token is in their bodies alone: never in a path, a query or a header. */
+/** The two calls of the claim page. The token is only in their bodies: never in a path, a query or a header. */
 import { parseRetryAfter } from '../src/contract/retry-after.js';
 import { refundClaim, refundClaims, type RefundClaim } from '../src/contract/refunds.js';
 
@@ -30,7 +30,7 @@ export interface ClaimApi {
 
 const timeoutMs = 15_000;
 
-/** @param apiUrl what stands before `/v1`; empty on the server's own pages */
+/** @param apiUrl the part before `/v1`; empty on the server's own pages */
 export function createClaimApi(apiUrl: string): ClaimApi {
   async function call(path: string, body: object, signal: AbortSignal): Promise<RefundClaim> {
     const { response, json } = await send(apiUrl + path, body, signal);

@@ -37,7 +37,7 @@ class RefundClaimElement extends LitElement {
   #api: ClaimApi | undefined;
   #token: string | undefined;
   #connection = new AbortController();
-  /** Ends what was begun for one link when another one is opened. */
+  /** Aborts the work for one link when another one is opened. */
   #work = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** The wallet that the address came from, which can sign that it paid. */
@@ -204,7 +204,7 @@ class RefundClaimElement extends LitElement {
     });
   }
 
-  /** Who can prove, for the address that is about to be confirmed, that it paid. */
+  /** The wallets that can prove, for the address about to be confirmed, that they paid. */
   #proof() {
     const { step, claim } = this;
     const signer = this.#signer;

@@ -1,4 +1,4 @@
-/** The token of the claim, which stands after `#` in the link. */
+/** The claim's token, after `#` in the link. */
 
 const name = 'refund-claim';
 

@@ -18,7 +18,7 @@ export type Step =
 
 export interface ClaimProblem {
   readonly kind: 'wrongAddress' | 'secret' | 'refused' | 'busy' | 'offline' | 'notProven';
-  /** What the server said, in English. */
+  /** The server's message, in English. */
   readonly details?: string;
 }
 

@@ -32,7 +32,7 @@ export type Input<E extends Endpoint> = Part<E, 'params'> & Part<E, 'query'> & P
 
 export interface Reply<T> {
   readonly data: T;
-  /** Of lists alone. */
+  /** Only for lists. */
   readonly pagination: Pagination | undefined;
 }
 
@@ -65,8 +65,8 @@ const failure = z.object({ code: z.string(), requestId: z.optional(z.string()) }
 const timeoutMs = 20_000;
 
 /**
- * @param apiUrl what stands before `/v1` and `/console/api`
- * @param mode whose records are meant
+ * @param apiUrl the part before `/v1` and `/console/api`
+ * @param mode the mode of the records
  */
 export function createApi(apiUrl: string, mode: Mode): Api {
   return async (endpoint, input, signal) => {

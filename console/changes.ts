@@ -4,7 +4,7 @@
 const silenceMs = 40_000;
 
 export interface Following {
-  /** How long to wait before the page is read again without being told; undefined until the server can tell. */
+  /** Delay before the page is read again without a notification; undefined until the server can send them. */
   readonly waitMs: number | undefined;
   end(): void;
 }

@@ -1,4 +1,4 @@
-/** What a page of the console is, and what the shell gives it. */
+/** A page of the console, and its input from the shell. */
 import type { TemplateResult } from 'lit';
 import type { ConsoleSession } from '../src/contract/console.js';
 import type { Api, Mode } from './api.js';
@@ -11,7 +11,7 @@ export interface Page<Data = unknown> {
   /** Reads all that the page shows. It runs again when the address changes, after each change, and each `everyMs`. */
   load(view: View): Promise<Data>;
   render(data: Data, view: View): TemplateResult;
-  /** How often it is read again while it is looked at; never if undefined. */
+  /** Interval of reading it again while it is visible; never if undefined. */
   readonly everyMs?: number;
   /** Of what the server says when it changes: then it is read at once, and each `everyMs` only where that cannot be heard. */
   readonly changes?: 'home' | 'payment';
@@ -29,7 +29,7 @@ export interface View {
   readonly query: URLSearchParams;
   /** Aborted when the page is left. */
   readonly signal: AbortSignal;
-  /** Whether the person's role may call `resource.verb` of the contract. */
+  /** True if the person's role may call `resource.verb` of the contract. */
   can(permission: string): boolean;
   /** The address of a page in the same mode. */
   link(page: string, id?: string, query?: Query): string;
@@ -43,13 +43,13 @@ export interface View {
    * wants a fresh sign-in, it says so and tries again. Resolves to undefined if it did not happen.
    */
   act<T>(run: () => Promise<T>, done?: string): Promise<T | undefined>;
-  /** Whether something that the page's buttons began still runs. */
+  /** True while an action started by the page's buttons still runs. */
   readonly isBusy: boolean;
   /** Asks in a dialog; resolves to undefined if it was closed. */
   ask(dialog: Dialog): Promise<Readonly<Record<string, string>> | undefined>;
   /** Says something for a moment. */
   say(text: string): void;
-  /** Shows what the page keeps beside its data has changed. */
+  /** Redraws after a change of the page's own state. */
   redraw(): void;
 }
 

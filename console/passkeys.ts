@@ -1,4 +1,4 @@
-/** Passkeys in the browser. What talks to it is loaded when somebody uses one. */
+/** Passkeys in the browser. The code that uses them is loaded on demand. */
 import type {
   AuthenticationResponseJSON,
   PublicKeyCredentialCreationOptionsJSON,
@@ -10,7 +10,10 @@ import type { Api } from './api.js';
 
 const load = () => import('@simplewebauthn/browser');
 
-/** Signs in, or signs in anew. Rejects with what the server said, or the browser's own error if the person gave up. */
+/**
+ * Signs in, or confirms the identity again. Rejects with the server's error, or the browser's own error if the person
+ * gave up.
+ */
 export async function signInByPasskey(api: Api): Promise<ConsoleSession> {
   const { startAuthentication } = await load();
   const { data } = await api(consoleApi.passkeySignIn.start, {});

@@ -1,6 +1,6 @@
 /**
- * Has a wallet in this browser send calls: all at once where it can (EIP-5792), else one by one. What it answers is handed back
- * before it is asked for anything else, so that it can be kept.
+ * Has a wallet in this browser send calls: all at once if it can (EIP-5792), otherwise one by one. Each answer is
+ * returned before the next request, so that it can be stored.
  */
 import {
   connect,
@@ -144,8 +144,8 @@ async function waitForBatch(provider: Provider, id: string, signal: AbortSignal)
 }
 
 /**
- * What a wallet says of a batch, without asking the person: its transactions, and the status code of EIP-5792, from 200 on once it
- * has ended; 0 if the wallet does not say.
+ * A wallet's report on a batch, without asking the person: its transactions, and the status code of EIP-5792, from 200
+ * on once it has ended; 0 if the wallet does not say.
  */
 export async function readBatch(
   provider: Provider,
@@ -182,7 +182,7 @@ async function ensureSame(
   if ((await readChain(provider, signal)) !== BigInt(chain.chainId)) throw new WalletRefusal('walletChain');
 }
 
-/** Whether the wallet sends calls as one, or would after it has upgraded the account with the person's consent. */
+/** True if the wallet sends calls as one, or would after it has upgraded the account with the person's consent. */
 async function isAtomic(provider: Provider, from: string, { chainId }: Chain): Promise<boolean> {
   const params = [from, [toHex(chainId)]];
   const answer = await provider.request({ method: 'wallet_getCapabilities', params }).catch(() => undefined);

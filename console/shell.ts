@@ -19,7 +19,7 @@ interface Question {
   readonly answer: (values: Readonly<Record<string, string>> | undefined) => void;
 }
 
-/** How long something that was said stays. */
+/** Duration of a notice. */
 const sayMs = 4_000;
 
 export class CheckoutConsole extends LitElement {
@@ -52,7 +52,7 @@ export class CheckoutConsole extends LitElement {
   #visit = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #following: Following | undefined;
-  /** Whether something has changed since the page's data was asked for. */
+  /** True if something has changed since the page's data was requested. */
   #isStale = false;
   /** Counts the readings of pages' data, and the last one that has ended. */
   #reading = 0;
@@ -219,7 +219,7 @@ export class CheckoutConsole extends LitElement {
     this.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true });
   }
 
-  /** Reads the page's data. What was shown stays where reading it again fails. */
+  /** Reads the page's data. If reading it again fails, the earlier data stays. */
   async #load(): Promise<void> {
     const page = this.#page;
     const view = this.#view;
@@ -260,7 +260,7 @@ export class CheckoutConsole extends LitElement {
     this.#timer = setTimeout(() => void this.#load(), Math.max(delayMs, this.#following?.waitMs ?? 0));
   }
 
-  /** Listens to changes of the page, if the server tells of them. A hidden page needs none, and takes no connection. */
+  /** Listens to changes of the page, if the server sends them. A hidden page needs none, and takes no connection. */
   #follow(): void {
     const route = this.#route;
     const page = this.#page;
@@ -271,7 +271,7 @@ export class CheckoutConsole extends LitElement {
     const url = `${this.apiUrl}${changesPath}/${route.mode}${payment}`;
     this.#following = followChanges(url, (isChanged) => {
       this.#isStale ||= isChanged;
-      // What is being read now is read once more afterwards.
+      // A read in progress is repeated once afterwards.
       if (this.#loaded === this.#reading) this.#poll(page.everyMs ?? 0);
     });
   }

@@ -1,4 +1,6 @@
-/** Signing in: by the link's token, which stands after # so that it never reaches a server in an address, or by a passkey. */
+/**
+ * Signing in: by the link's token, which follows # so that it never reaches a server in an address, or by a passkey.
+ */
 import { html, nothing, type TemplateResult } from 'lit';
 import { signInTexts as texts } from './messages/common.js';
 

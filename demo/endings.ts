@@ -4,7 +4,7 @@ import type { SimulationName } from './shop-client.js';
 
 interface Ending {
   readonly caption: string;
-  /** What is simulated, and the states to wait for in between. */
+  /** The simulated steps, and the states to wait for in between. */
   readonly steps: readonly (SimulationName | CheckoutStatus)[];
 }
 
@@ -18,7 +18,7 @@ const endings: readonly Ending[] = [
     steps: ['half', 'mine', 'mine', 'partially-paid'],
   },
   {
-    caption: 'Wrong coin: it is named at once, and the payment goes on.',
+    caption: 'Wrong coin: it is named immediately, and the payment continues.',
     steps: ['wrong', 'mine', 'mine'],
   },
   {
@@ -26,7 +26,7 @@ const endings: readonly Ending[] = [
     steps: ['deadline', 'expired', 'exact', 'mine', 'mine', 'success'],
   },
   {
-    caption: 'Reversed: the chain takes a confirmed payment back, and the open page says so.',
+    caption: 'Reversed: the chain reverts a confirmed payment, and the open page says so.',
     steps: ['exact', 'mine', 'mine', 'success', 'reorg', 'error'],
   },
   {
@@ -35,7 +35,7 @@ const endings: readonly Ending[] = [
   },
 ];
 
-/** How long the address, and then the ending, stay to be read. */
+/** Time to read the address, and then the ending. */
 const addressMs = 1200;
 const endingMs = 4000;
 const refreshMs = 1000;
@@ -68,7 +68,7 @@ export async function playEndings(stage: Stage): Promise<void> {
       } else await reach(checkout, step, signal);
       signal.throwIfAborted();
     }
-    // What comes after the ending, such as a refund, is shown at once too.
+    // Later steps, such as a refund, are shown immediately too.
     for (let shownMs = 0; shownMs < endingMs; shownMs += refreshMs) {
       await pause(refreshMs, signal);
       void checkout.refresh();

@@ -35,7 +35,7 @@ function answer(state: GalleryState | undefined, path: string): Promise<Response
   return Promise.resolve(reply(state?.payment));
 }
 
-/** What fails for good is shown at once; what the checkout would try again keeps it trying. */
+/** Permanent failures are shown immediately; temporary ones keep the checkout retrying. */
 const refusals = {
   create: { status: 401, code: 'invalid_api_key', message: 'The key is not valid' },
   set: { status: 400, code: 'unsupported_currency', message: 'USDT is not available on tron' },

@@ -7,7 +7,7 @@ import * as z from 'zod/mini';
 export interface GalleryState {
   readonly name: string;
   readonly attributes?: Readonly<Record<string, string>>;
-  /** What the server answers; without it there is no payment yet. */
+  /** The server's answer; without it there is no payment yet. */
   readonly payment?: Payment;
   /** Calls that the server refuses, or never answers. */
   /** A transfer that the payer has checked, and what it is to the payment. */

@@ -139,7 +139,7 @@ async function runSimulation(name: SimulationName): Promise<void> {
   if (model.elsewhere) await lookElsewhere();
 }
 
-/** Whoever copied the tag comes back from a page where they may have started the order's payment. */
+/** A visitor who copied the tag comes back from a page where they may have started the order's payment. */
 async function lookElsewhere(): Promise<void> {
   const { placed } = model;
   if (!placed || playing) return;

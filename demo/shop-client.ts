@@ -12,9 +12,9 @@ const configReply = z.object({
   /** Unit price by currency, as a decimal string. */
   prices: z.record(z.string(), z.string()),
   assets: z.array(z.object({ currency: z.string(), network: z.string(), decimals: z.number() })),
-  /** How far the shop's test clock is ahead. */
+  /** Offset of the shop's test clock from real time. */
   clockAheadSeconds: z.number(),
-  /** Whether this page may delete the shop's test data. */
+  /** True if this page may delete the shop's test data. */
   canReset: z.boolean(),
 });
 
@@ -26,7 +26,7 @@ const orderReply = z.object({
   amount: z.string(),
 });
 
-/** What the simulator needs to know of a payment. */
+/** The fields of a payment that the simulator needs. */
 export type SimulatedPayment = Pick<
   Payment,
   | 'id'

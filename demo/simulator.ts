@@ -1,4 +1,4 @@
-/** What can be simulated for a demo payment, and what cannot now. The shop's server does it. */
+/** The actions that can be simulated for a demo payment now. The shop's server performs them. */
 import type { Config, SimulatedPayment, SimulationName } from './shop-client.js';
 
 export interface Simulation {

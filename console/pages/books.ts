@@ -1,4 +1,4 @@
-/** The books: what changed the balances in a month, and the month as a file for whoever keeps the accounts. */
+/** The books: the changes of the balances in a month, and the month as a file for the accountant. */
 import { html, nothing, type TemplateResult } from 'lit';
 import {
   bookFile,
@@ -143,7 +143,7 @@ async function save(view: View): Promise<void> {
   });
 }
 
-/** The file, page by page, however many there are; what is wrong with it is said at the end. */
+/** Downloads the file, page by page, however many there are; its problems are reported at the end. */
 async function* parts(
   view: View,
   asked: { readonly month: string; readonly zone: string },

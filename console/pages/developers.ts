@@ -1,4 +1,4 @@
-/** For whoever connects the shop: where webhooks go and what became of each, and the API keys. */
+/** The developers' page: webhooks with their deliveries, and the API keys. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { consoleApi } from '../../src/contract/console.js';
 import type { Pagination, ParsedData } from '../../src/contract/endpoint.js';

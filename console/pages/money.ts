@@ -1,4 +1,4 @@
-/** What the shop has and where it lies, and what leaves it. */
+/** The shop's balances, where the coins are, and transfers. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { balances } from '../../src/contract/balances.js';
 import { currencies } from '../../src/contract/currencies.js';

@@ -166,7 +166,7 @@ async function cancel(payment: PaymentRecord, view: View): Promise<void> {
 
 type Kind = keyof typeof texts.kinds;
 
-/** What fits the payment comes first: money above the price, or money that did not pay it. */
+/** The refund that fits the payment comes first: money above the price, or money that did not pay it. */
 function likelyKind({ state, findings = [] }: PaymentRecord): Kind {
   if (findings.includes('over')) return 'excess';
   if (findings.some((one) => one === 'wrong_coin' || one === 'wrong_network')) return 'unaccepted';
@@ -177,7 +177,7 @@ function likelyKind({ state, findings = [] }: PaymentRecord): Kind {
 const left = ({ credited = [] }: PaymentRecord) =>
   credited.map((one) => amount(one.amount, one.currency)).join(', ');
 
-/** What the shop does not have of it. */
+/** The part that the shop does not have. */
 const fees = ({ credited = [] }: PaymentRecord) =>
   credited
     .filter((one) => one.fee > 0)

@@ -21,7 +21,7 @@ import { teachTag } from '../ui/teach-tag.js';
 interface Data {
   readonly rows: readonly PaymentRecord[];
   readonly pagination: Pagination | undefined;
-  /** What found them. */
+  /** The filters that found them. */
   readonly filter: Filter;
 }
 
@@ -153,7 +153,7 @@ async function create(view: View): Promise<void> {
 
 const exportRows = 100;
 
-/** What the filters show, however many there are. */
+/** All payments that match the filters, however many there are. */
 async function exportCsv(view: View, filter: Filter): Promise<void> {
   await view.act(async () => {
     await saveParts(`payments-${view.mode}.csv`, 'text/csv', csvParts(view, filter));

@@ -6,7 +6,7 @@ import { section } from '../ui/details.js';
 import { filterBar } from '../ui/filter-bar.js';
 import { widgetTag } from '../ui/teach-tag.js';
 
-/** The languages of the checkout beside English. */
+/** The languages of the checkout in addition to English. */
 const locales = ['fr', 'es', 'pt', 'ar', 'zh', 'sw', 'ha', 'ig', 'yo'] as const;
 const themes = ['light', 'dark'] as const;
 

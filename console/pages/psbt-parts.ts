@@ -23,7 +23,7 @@ const tones = {
   discarded: 'plain',
 } as const;
 
-/** What the contract takes, in base64. */
+/** The PSBT in base64, as the contract takes it. */
 const mostCharacters = 95_000;
 
 export const psbtSection = (rows: readonly Psbt[], view: View): TemplateResult =>

@@ -36,7 +36,7 @@ export async function tellLeftOut(
   });
 }
 
-/** How often an answer is given to a server that does not take it. */
+/** Number of times that an answer is sent to a server that does not accept it. */
 const keepTimes = 5;
 
 export async function sendFromWallet(one: Export, view: View): Promise<void> {

@@ -20,7 +20,7 @@ type Shop = ParsedData<typeof consoleApi.shop.retrieve>;
 type ApiKey = ParsedData<typeof consoleApi.apiKeys.list>[number];
 type Network = ParsedData<typeof home.listNetworks>[number];
 
-/** What a role does not see is undefined. */
+/** Parts that the role may not see are undefined. */
 interface Data {
   readonly shop: Shop | undefined;
   readonly team: readonly Member[] | undefined;

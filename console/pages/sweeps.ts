@@ -1,4 +1,7 @@
-/** What payers' addresses hold, and moving it to the treasury: planned, written as files, or sent from a wallet in this browser. */
+/**
+ * Moving payers' coins from their addresses to the treasury: planned, written as files, or sent from a wallet in this
+ * browser.
+ */
 import { html, nothing, type TemplateResult } from 'lit';
 import { WalletRefusal, type Wallet } from '../../src/browser-wallets/provider.js';
 import { consoleApi } from '../../src/contract/console.js';
@@ -25,7 +28,7 @@ interface Progress {
   answer?: string;
 }
 
-/** What the page keeps beside its data, until another address is opened. */
+/** The page's own state, until another address is opened. */
 interface Kept {
   readonly plan: Plan;
   /** Of each transaction, once the wallet was opened. */
@@ -126,7 +129,7 @@ function planSection({ plan, progress }: Kept, view: View): TemplateResult {
       empty: texts.nothing,
     })}
     ${isWorth ? html`<p><small>${texts.anyAccount}</small></p>` : html`<p>${texts.nothingWorth}</p>`}`,
-    // What was sent would only cost gas a second time: the rest is planned anew.
+    // Sending it a second time would only cost gas: the rest is planned again.
     isWorth && !progress.some(({ state }) => state !== 'waiting' && state !== 'rejected')
       ? html`${button(view, {
           ...{ text: texts.send, permission: 'sweeps.keepAnswer', kind: 'main' },

@@ -4,7 +4,7 @@ import type { View } from '../page.js';
 
 export interface Button {
   readonly text: string;
-  /** What the role must be able to call; without it, the button is not there. */
+  /** The call that the role must be allowed; otherwise the button is hidden. */
   readonly permission: string;
   readonly run: () => Promise<unknown>;
   /** `main`: what the page, or the row, is for; `small`: in a row of a table. */

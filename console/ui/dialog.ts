@@ -6,10 +6,10 @@ import { refuseSecret } from './refuse-secret.js';
 
 export interface Dialog {
   readonly title: string;
-  /** What happens, with the amount and the address in it. */
+  /** The effect, with the amount and the address in it. */
   readonly text?: TemplateResult | string | undefined;
   readonly fields?: readonly Field[];
-  /** What the button does; without it, the dialog can only be closed. */
+  /** The button's action; without it, the dialog can only be closed. */
   readonly action?: string;
   /** Red: it cannot be undone. */
   readonly isFinal?: boolean;

@@ -1,4 +1,4 @@
-/** What to put on a page of the shop, for a shop without payments. */
+/** The tag to put on a page of the shop, for a shop without payments. */
 import { html } from 'lit';
 import { common } from '../messages/common.js';
 import type { View } from '../page.js';
