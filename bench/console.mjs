@@ -19,7 +19,7 @@ slower: the sign-in page, Home, the list of payments and a payment, each opened 
 once more with a full one. Prints medians:
 
   first paint  when the browser drew anything;
-  page         when its heading stands over its data;
+  page         when its heading is above its data;
   requests, kB until then, as they travel (compressed, with headers);
   main thread  TaskDuration of the DevTools protocol's Performance.getMetrics until then: with layout and styles.
 
@@ -45,7 +45,7 @@ async function main() {
   ]);
   try {
     const payment = await fill(server);
-    // Without https, the console works on localhost alone.
+    // Without https, the console works only on localhost.
     const url = `http://localhost:${new URL(server.url).port}`;
     const cookie = await signIn(server.url, databaseUrl, merchantOf(directory));
     const pages = [

@@ -12,7 +12,7 @@ import pg from 'pg';
  * @property {(expression: string) => string} id 26 characters that sort like the number
  * @property {(table: string) => Promise<string[]>} columns
  * @property {(text: string, values: readonly unknown[]) => Promise<{ lines: string[] }>} explain
- * @property {() => Promise<void>} settle runs the maintenance that the database would do later by itself
+ * @property {() => Promise<void>} settle runs the maintenance that the database would do later on its own
  * @property {() => Promise<void>} close
  */
 

@@ -1,6 +1,6 @@
 /**
- * A node for the scan benchmark, in a thread of its own: an Ethereum JSON-RPC server with blocks of 300 transactions between
- * strangers, half of them transfers of a token. It is told its height by messages.
+ * A node for the scan benchmark, in a thread of its own: an Ethereum JSON-RPC server with blocks of 300 transactions
+ * between strangers, half of them transfers of a token. Messages set its height.
  */
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -58,7 +58,7 @@ function block(height, isFull) {
   };
 }
 
-/** The addresses stand at the end of the call, after their number. @param {string} data */
+/** The addresses are at the end of the call, after their number. @param {string} data */
 function balancesOf(data) {
   for (let count = 1; count <= 500; count += 1) {
     const word = data.slice(-64 * (count + 1)).slice(0, 64);

@@ -24,8 +24,7 @@ const help = `Usage: npm run bench -- scan [options]        (after npm run build
 Scans blocks of 300 transactions of a node on this machine, one after the other, with 10, 1,000 and 100,000 open addresses
 in the database, alternating between them (A B C A B C …), and compares their balances with the books at each block. Then the requests
 that comparing 100,000 old addresses takes in an hour of the round. Then catches up 200 blocks, five times, and compares that with reading
-the same blocks from the node and doing nothing with them. At last, payments on anvil to a server: the time from the block that
-the node told to the webhook that says they are paid.
+the same blocks from the node and doing nothing with them. At last, payments on anvil to a server: the time from the block that the node reported to the webhook that says they are paid.
 
   --database sqlite|postgres   one engine (default: both)
   --blocks N                   blocks per size (default 100, after 10 that are not counted)
@@ -146,7 +145,7 @@ async function measureRound(engine, node, run) {
   }
   const compared = run.requests() - before - scanning;
   console.log(
-    `${engine}: ${compared} requests an hour compare ${sizes.at(-1)} old addresses, beside ${scanning} of the scan; ${await run.position()} were compared so far`,
+    `${engine}: ${compared} requests an hour compare ${sizes.at(-1)} old addresses, in addition to ${scanning} of the scan; ${await run.position()} were compared so far`,
   );
 }
 

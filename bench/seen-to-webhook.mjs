@@ -1,4 +1,7 @@
-/** Measures the time from a block that the node told the server to the webhooks of the payments in it, with anvil as the node. */
+/**
+ * Measures the time from a block that the node reported to the server to the webhooks of the payments in it, with anvil
+ * as the node.
+ */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -110,7 +113,10 @@ async function startAnvil(stops) {
   });
 }
 
-/** Passes everything on to the node, and notes when it first told each block. @param {string} target @param {(() => Promise<void>)[]} stops */
+/**
+ * Passes everything on to the node, and notes when it first reported each block. @param {string} target @param {(() =>
+ * Promise<void>)[]} stops
+ */
 async function startProxy(target, stops) {
   /** @type {Map<number, number>} */
   const seen = new Map();

@@ -1,4 +1,7 @@
-/** `npm run bench -- sweeps`: gas per address of sweeps by the forwarder factory, beside funding each address and emptying it. */
+/**
+ * `npm run bench -- sweeps`: gas per address of sweeps by the forwarder factory, compared with funding each address and
+ * emptying it.
+ */
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -14,7 +17,7 @@ import { nativeToken, sweepData } from '../server/dist/treasury/factory.js';
 const help = `Usage: npm run bench -- sweeps [options]        (after npm run build)
 
 Pays 1, 10 and 100 deposit addresses on an Ethereum node of this machine (anvil), in a token and in ether, and sweeps them:
-the first time, which deploys a contract at each address, and a second time. Beside it the classic way, in the same run:
+the first time, which deploys a contract at each address, and a second time. For comparison the classic way, in the same run:
 fund each address with gas, then send its balance from there. Then the time to derive an address.
 
   --help   show this help`;

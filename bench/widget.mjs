@@ -19,7 +19,7 @@ const networks = [
   { name: '1.6 Mbit/s', kbitPerSecond: 1600, roundTripMs: 150 },
   { name: 'slow 3G', ...slow3g },
 ];
-/** What is pressed on each way from the pay button to the address. */
+/** The presses on each way from the pay button to the address. */
 const paths = [
   { name: 'a coin with several networks', search: '', presses: ['USDT', 'tron'] },
   { name: 'a coin with one network', search: '', presses: ['LTC'] },
@@ -28,7 +28,7 @@ const paths = [
 ];
 /** By the ending of a path; the others are pages. @type {Record<string, string>} */
 const contentTypes = { '.js': 'text/javascript', '.json': 'application/json' };
-/** What a payer should see without scrolling, if it is there. */
+/** The parts that a payer should see without scrolling, if they exist. */
 const parts = ['amount', 'address', 'countdown', 'action', 'qr', 'qr-panel', 'check-now', 'cancel'];
 /** Peers are not dependencies: they bring 70 packages that nothing else here needs. */
 const peers = { '@solana/pay': '1.0.16', '@paystack/inline-js': '2.25.0' };
@@ -48,7 +48,7 @@ ${slow3g.roundTripMs} ms for a round trip; as in the browser's developer tools, 
   the tap on a network to the QR code, each pressed as soon as it is there;
   the hosted page of a payment whose price is fixed: from its load to the QR code.
 
-Prints the medians beside the figures that were noted for the first version of this widget. How exactly those were measured is not
+Prints the medians next to the figures that were noted for the first version of this widget. How exactly those were measured is not
 recorded, so they are a hint, not a comparison in one run.
 
 After that, without the slow network, what a page's scripts cost until it is quiet, less an empty page's: the widget with its tag, an
@@ -401,7 +401,7 @@ async function peerPages(files) {
       await promisify(execFile)('npm', args, { cwd: folder });
     }
     const [solana, paystack] = Object.keys(peers);
-    // As a global, so that a bundler keeps all of it, as it is for whoever uses all of it.
+    // As a global, so that a bundler keeps all of it, as for a page that uses all of it.
     files.set('/solana.js', await bundle(`export * as peer from '${solana}';`, folder));
     files.set('/paystack.js', await bundle(`export { default as peer } from '${paystack}';`, folder));
   } catch (error) {
@@ -442,7 +442,10 @@ async function bundle(code, folder) {
   return chunk.code;
 }
 
-/** What a page costs until it is quiet, in milliseconds. @param {import('playwright-core').Browser} browser @param {string} url */
+/**
+ * The cost of a page until it is quiet, in milliseconds. @param {import('playwright-core').Browser} browser @param
+ * {string} url
+ */
 async function loadTimes(browser, url) {
   const context = await browser.newContext({ locale: 'en-US' });
   const page = await context.newPage();

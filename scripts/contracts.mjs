@@ -54,7 +54,7 @@ const input = {
     // Runs on every network: later versions use opcodes that some do not have.
     evmVersion: 'paris',
     optimizer: { enabled: true, runs: 1000 },
-    // The address follows from the bytecode, so nothing but the code may be in it.
+    // The address follows from the bytecode, so it may contain only the code.
     metadata: { appendCBOR: false, bytecodeHash: 'none' },
     outputSelection: {
       '*': {

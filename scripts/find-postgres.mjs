@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { aptInstall, execute, freePort, reasonOf, unprivilegedUser } from './system.mjs';
 
 /**
- * What only our own PostgreSQL has, and not the one of TEST_DATABASE_URL, is optional.
+ * Methods that exist only for our own PostgreSQL, and not for the one of TEST_DATABASE_URL, are optional.
  * @typedef {object} Postgres
  * @property {string} url
  * @property {() => Promise<void>} stop ends it, and deletes its data

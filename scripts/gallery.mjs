@@ -17,7 +17,7 @@ const looks = {
   light: { search: 'theme=light' },
   dark: { search: 'theme=dark' },
   320: { search: 'theme=light&width=320', width: 400 },
-  // High enough that the order, which stays in view while the rest scrolls, lies at the top.
+  // High enough that the order, which stays in view while the rest scrolls, is at the top.
   720: { search: 'theme=light&width=720', height: 1500 },
   '720-dark': { search: 'theme=dark&width=720', height: 1500 },
   pseudo: { search: 'theme=light&lang=ar-XB' },

@@ -25,7 +25,7 @@ export async function execute(file, args, { timeoutSeconds, ...options }) {
   return (await running).stdout;
 }
 
-/** How long another apt-get may hold its locks, as it does for minutes on a machine that has just started. */
+/** Maximum time that another apt-get may hold its locks, as it does for minutes on a machine that has just started. */
 const aptLockSeconds = 180;
 
 /**
@@ -93,7 +93,7 @@ function isFree(port) {
 }
 
 /**
- * The user to run a server as that refuses to run as root; undefined for whoever is not root.
+ * The user to run a server as that refuses to run as root; undefined if this user is not root.
  * @returns {Promise<{ uid: number, gid: number } | undefined>}
  */
 export async function unprivilegedUser() {

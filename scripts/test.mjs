@@ -11,7 +11,7 @@ import { findBrowser } from './find-browser.mjs';
 const help = `Builds the project and runs its tests.
 
   npm test                       run the quick tests: all files but *.long.test.ts and *.soak.test.ts
-  npm run test:long              run the long ones, *.long.test.ts, and what npm test runs on SQLite alone, on PostgreSQL;
+  npm run test:long              run the long ones, *.long.test.ts, and on PostgreSQL what npm test runs only on SQLite;
                                  npm run soak runs the others
   npm test -- PATH…              run the test files, also long ones, whose path contains one of these
   npm test -- --help             show this help
@@ -20,7 +20,7 @@ const help = `Builds the project and runs its tests.
   test/**/*.browser.test.ts      run in Chromium (web-test-runner)
   test/e2e/**, **/*.e2e*.test.ts run the built server and its pages in Chromium (vitest, playwright-core), and some in WebKit
 
-Those in Chromium run beside those in Node, and their output is printed afterwards.
+Those in Chromium and those in Node run in parallel, and their output is printed afterwards.
 The tests find or install a browser, WebKitGTK, a PostgreSQL, a PgBouncer and a Litecoin Core. To use your own, set CHROME_PATH,
 TEST_DATABASE_URL, PGBOUNCER_PATH and LITECOIND_PATH.
 Without them, their tests are skipped and the reason is printed; with CI=true that is a failure.`;
@@ -31,9 +31,9 @@ Without them, their tests are skipped and the reason is printed; with CI=true th
  * @typedef {{ passed: number, failed: number, skipped: number, missing?: string[], failures: string[], repeated?: string[], seconds: Record<string, number> }} Counts
  */
 
-/** What takes minutes or installs packages. @param {string} file */
+/** Tests that take minutes or install packages. @param {string} file */
 const isLong = (file) => file.endsWith('.long.test.ts');
-/** What takes more than the gate has time for. @param {string} file */
+/** Tests that are too slow for the gate. @param {string} file */
 const isSoak = (file) => file.endsWith('.soak.test.ts');
 const slowest = 10;
 
@@ -194,7 +194,7 @@ function shorten(failure) {
   return lines.length > 60 ? [...lines.slice(0, 60), '…'].join('\n') : lines.join('\n');
 }
 
-/** What the quick run has on SQLite, and the long one on PostgreSQL. @param {string} file */
+/** Tests that the quick run has on SQLite, and the long one on PostgreSQL. @param {string} file */
 const hasTwoTurns = (file) => readFileSync(join(root, file), 'utf8').includes('enginesOfTurn');
 
 /** @param {{ filters: string[], long: boolean }} options */
@@ -256,8 +256,8 @@ async function main({ filters, long }) {
     const all = counts.passed + counts.failed + counts.skipped;
     return [counts, `: ${counts.passed} of ${all} in ${seconds} s`];
   };
-  // The tests in Node mostly wait for databases, timers and processes, so those in Chromium run beside them, one runner after
-  // the other. The output of each is printed when those before it have ended.
+  // The tests in Node mostly wait for databases, timers and processes, so those in Chromium run in parallel, one runner
+  // after the other. The output of each is printed when those before it have ended.
   /** @type {Promise<unknown>} */
   let browserFree = Promise.resolve();
   /** @type {Promise<unknown>} */
