@@ -25,6 +25,7 @@ const lint = ['lint', 'npm run lint --silent'];
 /** @type {Step[]} */
 const others = [
   ['format', 'prettier --check . --log-level warn', 'npm run format'],
+  ['words', 'node scripts/lint-words.mjs'],
   ['types', 'tsc -b'],
   ['import rules', 'depcruise src server/src server/test test demo claim console bench scripts'],
   ['unused code', 'knip --no-progress'],

@@ -11,7 +11,7 @@ export class ModalTrigger {
   /** Undefined before the modal is needed, and when a press tries again. */
   #loading: Promise<Modal> | undefined;
 
-  /** @param onClosed called each time the modal was closed, in whatever way */
+  /** @param onClosed called each time the modal was closed, in any way */
   constructor(host: ModalHost, onClosed: () => void) {
     this.#host = host;
     this.#onClosed = onClosed;

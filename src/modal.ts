@@ -23,7 +23,7 @@ export class Modal implements ReactiveController {
   /** The element that had focus before. */
   #returnTo: HTMLElement | undefined;
 
-  /** @param onClosed called each time the dialog was closed, in whatever way */
+  /** @param onClosed called each time the dialog was closed, in any way */
   constructor(host: ModalHost, onClosed: () => void) {
     this.#host = host;
     this.#onClosed = onClosed;

@@ -152,12 +152,12 @@ export class PaymentStart {
       return;
     }
     this.initialState = { name: 'idle' };
-    // No update: the caller starts the payment, and a screen reader must not hear of the idle state in between.
+    // No update: the caller starts the payment, and a screen reader must not announce the idle state in between.
     this.flow.prepare();
   }
 }
 
-/** A part of the code could not be loaded: no connection, or a server that has gone on to another version. */
+/** A part of the code could not be loaded: no connection, or a newer version on the server. */
 export function missingCode({ apiUrl }: Order, cause: unknown): NetworkError {
   return new NetworkError('The checkout’s code could not be loaded', { apiUrl, cause });
 }

@@ -191,7 +191,7 @@ export class CheckoutController implements ReactiveController, Stepping {
     if (payment === undefined || hasEnded(this.state)) return;
     try {
       const after = await this.#steps.close(payment.id, signal);
-      // The payer may have gone on to another payment meanwhile, or the page to another order.
+      // The payer may have moved on to another payment, or the page to another order.
       if (!this.#isShown(payment.id) || signal.aborted) return;
       this.report(after);
       this.#host.publish(payment.id);

@@ -119,7 +119,7 @@ export class Polling {
         : await this.#client.retrieve(id, { signal });
       this.#poller.recordSuccess();
       this.clock.synchronize(reply.serverTime, sentAt);
-      // The payer may have gone on to another payment meanwhile.
+      // The payer may have moved on to another payment.
       if (checkout.followed?.id !== id) return await this.#poll(signal);
       if (advances !== this.#advances) {
         this.#reportBranding(reply.data);

@@ -27,8 +27,8 @@ export function secretIn(text: string, use: 'key' | 'hash'): Secret | undefined 
 }
 
 /**
- * Words in whatever language, also numbered. Twelve words are no address and no hash, so no list of words is needed, which would miss those that
- * are mistyped.
+ * Words in any language, also numbered. Twelve words are never an address or a hash, so no word list is needed, which would
+ * miss mistyped words.
  */
 function isSeed(text: string): boolean {
   // A single-line field drops line breaks: words are then joined, and a number at the start of a line ends up at the end

@@ -213,7 +213,7 @@ function outcomeSentence(payment: Payment, context: ViewContext): string {
   }
 }
 
-/** All that arrived, in whatever coin: "30.00 USDT, 2 TRX". */
+/** All that arrived, in any coin: "30.00 USDT, 2 TRX". */
 function receivedText(payment: Payment, context: ViewContext): string {
   const received = receivedOf(payment);
   const right = received > 0 ? context.money(received, payment.currency ?? '') : '';

@@ -503,7 +503,7 @@ describe('on the page', () => {
     const [one, two] = [await mount(orderAttributes), await mount(orderAttributes)];
     press(one);
     await waitForStatus(one, 'choosing-currency');
-    // The second one hears of it, and says so.
+    // The second one gets the message, and shows it.
     await waitForStatus(two, 'choosing-currency');
     expect(textOf(two, 'notice')).to.contain('already open in another tab');
     expect(api.requestsFor('create')).to.have.length(1);
