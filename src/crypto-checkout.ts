@@ -17,7 +17,7 @@ import { frame, viewKey } from './views/frame.js';
 import { header, type LineItem } from './views/header.js';
 import type { FirstContext } from './views/view.js';
 
-/** Frameworks set attributes one after the other. Only then is a missing one a mistake. */
+/** Frameworks set attributes one after the other. A missing one is a mistake only after that. */
 const settleMs = 200;
 
 /**
@@ -222,8 +222,8 @@ export class CryptoCheckout extends LitElement {
   );
   #shownStatus: CheckoutStatus = 'idle';
   /**
-   * False at first for a tag that was in the page before this class. A framework may be about to hydrate it, and would
-   * complain about an attribute that its server did not write.
+   * Initially false for a tag that was in the page before this class. A framework may be about to hydrate it, and would
+   * warn about an attribute that its server did not write.
    */
   #isReflecting = false;
   #hadFocus = false;
@@ -336,7 +336,7 @@ export class CryptoCheckout extends LitElement {
 
   protected override async scheduleUpdate(): Promise<void> {
     const texts = this.#texts.follow();
-    // Drawn in a task of its own, after the script's: two short ones hold up nothing else on the page.
+    // Rendered in a separate task, after the script's: two short tasks block nothing else on the page.
     if (!this.hasUpdated) await Promise.all([texts, new Promise((resolve) => setTimeout(resolve))]);
     await super.scheduleUpdate();
   }
@@ -345,7 +345,7 @@ export class CryptoCheckout extends LitElement {
     try {
       super.update(changed);
     } catch {
-      // Nodes that it writes into are gone.
+      // Nodes that it writes into have been removed.
       drawAnew(this.renderRoot);
       super.update(changed);
     }

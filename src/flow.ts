@@ -107,7 +107,7 @@ export class Flow implements ReactiveController {
     this.controller.takeOver(paymentId, former);
   }
 
-  /** Tries again what could not be loaded, and fetches the payment's status. */
+  /** Retries what could not be loaded, and fetches the payment's status. */
   async refresh(): Promise<void> {
     this.#retry();
     await this.controller?.refresh();
@@ -171,7 +171,7 @@ export class Flow implements ReactiveController {
     const wallets = this.#wallets.value;
     const state = wallets?.withSent(controller.state, first.text) ?? controller.state;
     const isReconnecting = 'isReconnecting' in state && state.isReconnecting;
-    // A check that failed is over with the next one that does not.
+    // The error of a failed check disappears with the next successful one.
     if (this.#isReconnecting && !isReconnecting) this.#checkResult = '';
     this.#isReconnecting = isReconnecting;
     const context = this.#contextOf(first, controller);
@@ -235,7 +235,7 @@ export class Flow implements ReactiveController {
     const problem = problemIn(state);
     if (!problem) return undefined;
     if (this.#afterQr.hasFailed) return { text: first.text('problemNetwork') };
-    // The moment until the texts of problems are loaded shows none, rather than a wrong one.
+    // Until the texts of problems are loaded, no text is shown rather than a wrong one.
     return this.#afterQr.value?.problemOf(problem, state.payment !== undefined, first);
   }
 

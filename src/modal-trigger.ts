@@ -8,7 +8,7 @@ export class ModalTrigger {
   readonly #host: ModalHost;
   readonly #onClosed: () => void;
   #modal: Modal | undefined;
-  /** Undefined before the modal is needed, and when a press tries again. */
+  /** Undefined until the modal is needed, and while a press retries. */
   #loading: Promise<Modal> | undefined;
 
   /** @param onClosed called each time the modal was closed, in any way */

@@ -42,13 +42,13 @@ export class Modal implements ReactiveController {
   }
 
   hostConnected(): void {
-    // A dialog that was moved is still open, but not modal any more.
+    // A dialog that was moved is still open, but no longer modal.
     if (this.isOpen) this.#host.requestUpdate();
   }
 
   hostDisconnected(): void {
     this.#unlock();
-    // An element that is only moved is back at once, and then stays open.
+    // An element that is only moved is back immediately, and stays open.
     queueMicrotask(() => {
       if (this.isOpen && !this.#host.isConnected) this.#finish();
     });
@@ -74,7 +74,7 @@ export class Modal implements ReactiveController {
     const { state, remainingMs = 0 } = running ?? {};
     if (!state || !unfinished.test(state.name)) return undefined;
     const isCounting = remainingMs >= 1000 && /^(awaiting-funds|partially-paid)$/.test(state.name);
-    // The name stays: a screen reader would say a new one every second, as long as focus is on the button.
+    // The name is constant: a screen reader would announce a new one every second while the button has focus.
     return html`${text('continuePayment')}${
       isCounting
         ? html`<span class="left" aria-hidden="true"> · <bdi>${minutesAndSeconds(remainingMs)}</bdi></span>`
@@ -115,7 +115,7 @@ export class Modal implements ReactiveController {
     return this.#host.shadowRoot?.querySelector('dialog') ?? undefined;
   }
 
-  /** Events of the dialog that were acted on already. They come later, when the dialog may be open again. */
+  /** Events of the dialog that were handled already. They arrive later, when the dialog may be open again. */
   #closesToCome = 0;
 
   readonly #onClose = (): void => {
@@ -125,7 +125,7 @@ export class Modal implements ReactiveController {
 
   #isPressOnBackdrop = false;
 
-  /** Selecting text and letting go outside is not a press on the backdrop. */
+  /** A text selection that ends outside is not a press on the backdrop. */
   readonly #onPointerDown = (event: PointerEvent): void => {
     this.#isPressOnBackdrop = isOnBackdrop(event);
   };
@@ -162,7 +162,7 @@ export class Modal implements ReactiveController {
   }
 }
 
-/** 1,752,000 → "29:12". An hour and more stay minutes here. */
+/** 1,752,000 → "29:12". An hour or more is shown in minutes. */
 function minutesAndSeconds(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;

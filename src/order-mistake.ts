@@ -8,12 +8,15 @@ export class OrderMistake {
   /** The last mistake found. */
   #found: CheckoutError | undefined;
 
-  /** True if a payment can start, and while no mistake has been looked for. */
+  /** True if a payment can start, or if nothing has been checked yet. */
   allows(order: Order): boolean {
     return this.#found === undefined || isPayable(order);
   }
 
-  /** Looks for the mistake. @returns true if another one was found than last */
+  /**
+   * Looks for the mistake. @returns true if it differs from the last one @returns true if another one was found than
+   * last
+   */
   async find(order: Order): Promise<boolean> {
     if (isPayable(order)) {
       this.#found = undefined;

@@ -1,4 +1,4 @@
-/** The way from an order to its payment: loads what runs a payment at a press, or to resume the order's. */
+/** The way from an order to its payment: loads the code that runs a payment, at a press or to resume the order's. */
 import { memoryFor, type Order } from './checkout/order.js';
 import type { CheckoutState, CreatingState, FailedState, IdleState } from './checkout/state.js';
 import { TabChannel } from './checkout/tabs.js';
@@ -66,7 +66,8 @@ export class PaymentStart {
     const { apiUrl, publicKey, paymentId, amount, baseCurrency, txRef } = order;
     const orderKey = JSON.stringify([apiUrl, publicKey, paymentId, amount, baseCurrency, txRef]);
     const isSame = orderKey === this.orderKey;
-    // An element that was moved has left its channel. One that is drawn again before its task has run still waits for it.
+    // An element that was moved has left its channel. If it is rendered again before its task has run, it still waits for
+    // it.
     if (isSame && (this.#tabs || this.#followTimer !== undefined)) return;
     this.disconnect();
     const isFirst = this.orderKey === '';
@@ -105,7 +106,7 @@ export class PaymentStart {
   /** Announces this order's payment to the browser's other tabs. */
   readonly publish = (paymentId: string): void => this.#tabs?.publish(paymentId);
 
-  /** Loads what a press will need. */
+  /** Preloads the code that a press will need. */
   readonly preload = (): void => {
     if (this.flow === undefined) void Promise.all([loadFlow(), this.#texts.load()]).catch(() => undefined);
   };
@@ -113,7 +114,7 @@ export class PaymentStart {
   async #loadOffer(): Promise<void> {
     // A payment that is under way has its own coins.
     if (this.state.name !== 'idle') return;
-    // The pay button works without it.
+    // The pay button works without this.
     const { loadOffer } = await import('./offer.js');
     await loadOffer(this.#host, this);
   }

@@ -63,7 +63,7 @@ export async function switchChain(provider: Provider, chain: Chain, signal: Abor
     signal.throwIfAborted();
     const cause = error instanceof WalletRefusal ? error.cause : undefined;
     if (errorCode(cause) !== unknownChain) {
-      // A wallet that cannot switch leaves it to the payer.
+      // A wallet that cannot switch leaves the switch to the payer.
       const isUnable = error instanceof WalletRefusal && error.reason === 'walletFailed';
       throw isUnable ? new WalletRefusal('walletChain', { cause }) : error;
     }

@@ -8,13 +8,13 @@ import { amountDue } from '../money/amount-due.js';
 import { isSafeCount, readHash } from './provider.js';
 
 export interface SentTransfer {
-  /** Undefined while the wallet has not answered, or if its answer made no sense. */
+  /** Undefined while the wallet has not answered, or if its answer was invalid. */
   readonly hash: string | undefined;
 }
 
 /** One request to a wallet. A wallet can hold several, and answers each of them, in any order. */
 interface Entry extends SentTransfer {
-  /** Tells the requests apart. */
+  /** Identifies the request. */
   readonly key: string;
   /**
    * The amount that the server had seen before, and the amount that it will have seen with this transfer, in units of
@@ -37,7 +37,7 @@ export interface AskedTransfer {
 
 /** Enough for every coin: amounts are compared in it. */
 const decimals = 18;
-/** A payment has ended long before. */
+/** Longer than the life of any payment. */
 const keptMs = 7 * 24 * 60 * 60_000;
 const nameOf = ({ id }: Payment) => requestsPrefix + id;
 const unitsOf = (amount: number) => toUnits(decimalOf(amount), decimals);
@@ -93,7 +93,7 @@ function store(name: string, entries: readonly Entry[]): void {
   storeItem(name, JSON.stringify(entries));
 }
 
-/** Removes what was sent for payments of the past. */
+/** Removes the entries of old payments. */
 function forgetOld(): void {
   try {
     const names = Object.keys(localStorage).filter((name) => name.startsWith(requestsPrefix));

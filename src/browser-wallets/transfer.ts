@@ -1,4 +1,4 @@
-/** Builds the transaction that pays exactly what a payment still needs. All that is in it comes from the server. */
+/** Builds the transaction that pays exactly what a payment still needs. All of its data comes from the server. */
 import type { Payment } from '../contract/checkout.js';
 import { decimalOf } from '../contract/decimal.js';
 import { toUnits } from '../contract/units.js';
@@ -20,7 +20,7 @@ export interface Transfer {
 /** The selector of `transfer(address,uint256)`. */
 const transferSelector = '0xa9059cbb';
 
-/** Undefined if a wallet cannot pay it: the server does not say how, or what it says makes no sense. */
+/** Undefined if a wallet cannot pay it: the server's data for it is missing or invalid. */
 export function transferOf(payment: Payment): Transfer | undefined {
   const { evm, addressInformation } = payment;
   const recipient = addressInformation?.address;

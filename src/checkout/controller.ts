@@ -26,7 +26,7 @@ export interface CheckoutHost extends ReactiveControllerHost, EventTarget {
   readonly order: Order;
   readonly isConnected: boolean;
   readonly noRedirect: boolean;
-  /** False while the modal is closed. */
+  /** True unless the modal is closed. */
   readonly isShown: boolean;
   /** Announces this order's payment to the browser's other tabs. */
   readonly publish: (paymentId: string) => void;
@@ -43,7 +43,7 @@ export class CheckoutController implements ReactiveController, Stepping {
   readonly #order: StartedOrder;
   readonly #polling: Polling;
   readonly #steps: Steps;
-  /** Says once that this tab joined a payment of another tab. */
+  /** Shows once that this tab joined a payment of another tab. */
   readonly announceJoined: () => void;
 
   // All mutable parts: the state, changed only by `reduce`, and the work it starts, which pauses while the element is off
@@ -53,7 +53,7 @@ export class CheckoutController implements ReactiveController, Stepping {
   #connection = new AbortController();
   #work: { readonly name: Work; readonly abort: AbortController } | undefined;
   #ticker: ReturnType<typeof setInterval> | undefined;
-  /** When to return to the shop, by `performance.now()`. */
+  /** Time of the return to the shop, by `performance.now()`. */
   #redirectAt: number | undefined;
 
   constructor(host: CheckoutHost, announceJoined: () => void) {
@@ -170,7 +170,7 @@ export class CheckoutController implements ReactiveController, Stepping {
   /** Takes over the open payment of a previous controller: it is cancelled, or shown if money has come. */
   takeOver(paymentId: string, former: CheckoutController): void {
     this.#order.takeOver(paymentId, former.#order);
-    // It runs when the element is back on the page.
+    // It starts when the element is back on the page.
     if (!this.#host.isConnected) this.hostDisconnected();
     this.#create({ paymentId });
   }
@@ -344,7 +344,8 @@ export class CheckoutController implements ReactiveController, Stepping {
   }
 
   readonly #comeOnline = (): void => {
-    // A payer who pressed the button without a connection waits for it, and creates one payment: the request has the same key.
+    // A payer who pressed the button without a connection waits for it, and creates one payment: the request uses the same
+    // key.
     const { state } = this;
     if (state.name === 'error' && !state.payment && isTransient(state.problem)) this.start();
     this.#wake();

@@ -23,7 +23,7 @@ export class PageTitle implements ReactiveController {
 
   hostUpdated(): void {
     const { isConnected, status } = this.#host;
-    // An update that was asked for before the element was removed comes after it.
+    // An update requested before the element was removed runs after the removal.
     this.#show(isConnected && status === 'success' ? this.#paid() : '');
   }
 

@@ -8,7 +8,7 @@ import { Poller } from './poller.js';
 import { ServerClock } from './server-clock.js';
 import { isTracked, type Action, type CheckoutState } from './state.js';
 
-/** The checkout whose payment is asked for. */
+/** The checkout whose payment is polled. */
 export interface Polled {
   readonly state: CheckoutState;
   /** The payment that is shown, or that a changed price has just cancelled. */
@@ -125,7 +125,7 @@ export class Polling {
         this.#reportBranding(reply.data);
         return await this.#poll(signal);
       }
-      // Coins may have been on their way to a payment that the page cancelled by another price.
+      // Coins may have been on their way to a payment that the page cancelled by changing the price.
       if (checkout.state.name !== 'idle' || hasFunds(reply.data)) checkout.report(reply.data);
       return true;
     } catch (error) {
@@ -138,7 +138,7 @@ export class Polling {
     }
   }
 
-  /** The server answered before the payer's last step. All of use is what other replies do not have. */
+  /** The server answered before the payer's last step. Only the fields that other replies lack are of use. */
   #reportBranding({ branding }: Payment): void {
     const { payment } = this.#checkout.state;
     if (branding && payment) this.#checkout.report({ ...payment, branding });

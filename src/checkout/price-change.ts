@@ -9,7 +9,7 @@ import type { PaymentMemory } from './payment-memory.js';
 import { hasEnded, type CheckoutState } from './state.js';
 import { wasAsked } from './wallet-requests.js';
 
-/** The order that a payment was started for, and where the payment is remembered. */
+/** The order that a payment was started for, and the storage key of the payment. */
 export class StartedOrder {
   #order: Order;
   #memory: PaymentMemory;
@@ -26,7 +26,7 @@ export class StartedOrder {
     return this.#memory;
   }
 
-  /** The page may have changed the order while the payment stayed. */
+  /** The page may have changed the order although the payment stayed. */
   update(order: Order): void {
     this.#order = order;
     this.#memory = memoryFor(order);

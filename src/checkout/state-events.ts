@@ -23,7 +23,7 @@ const eventOfResumedStatus: Partial<Record<CheckoutState['name'], CheckoutEventT
  */
 export function eventsOf(from: CheckoutState, to: CheckoutState): CheckoutEvent[] {
   const { payment } = to;
-  // A payment that is kept after all was there before.
+  // A payment that stays after all existed before.
   const kept = from.name === 'creating' && from.previous?.id === payment?.id ? from.previous : undefined;
   const before = from.payment ?? kept;
   const hasEntered = from.name !== to.name;

@@ -17,7 +17,7 @@ export interface Choice {
 
 interface WithPayment {
   readonly payment: Payment;
-  /** Why the payer's last step failed. */
+  /** The reason that the payer's last step failed. */
   readonly problem?: CheckoutError | undefined;
 }
 

@@ -28,7 +28,7 @@ export interface Stepping extends Polled {
 /** Number of taken references to skip in one go. A payer may create only some payments in a minute. */
 const maxTaken = 3;
 
-/** Nine random digits: nobody can know them, nor take so many references. */
+/** Nine random digits: nobody can guess them, nor take so many references. */
 function randomAttempt(): number {
   const [random = 0] = crypto.getRandomValues(new Uint32Array(1));
   return 100_000_000 + (random % 900_000_000);
@@ -158,7 +158,7 @@ export class Steps {
       this.#order.memory.write({ attempt, idempotencyKey, paymentId: payment.id });
       this.#checkout.report(payment);
       this.#checkout.publish(payment.id);
-      // This reply has no branding. Fetch the one that does, without holding up the flow.
+      // This reply has no branding. Fetch one that does, without delaying the flow.
       void this.#polling.refresh();
     } catch (error) {
       // The order changed after a create whose reply was lost, and nobody has seen that payment; or the reference belongs to
@@ -182,7 +182,7 @@ export class Steps {
 
   async lock(signal: AbortSignal): Promise<void> {
     const id = this.#checkout.state.payment?.id;
-    // Set and lock follow each other, so `quoted` only passes by.
+    // Set and lock follow each other, so `quoted` is only passed through.
     this.#checkout.dispatch({ type: 'continued' });
     if (id !== undefined) await this.#advance(signal, () => this.#client.lockCurrency(id, { signal }));
   }
@@ -198,7 +198,7 @@ export class Steps {
       if (!signal.aborted) throw new ReplyError('The reply left the payment unchanged', { apiUrl });
     } catch (error) {
       this.#checkout.fail(error, signal);
-      // The payment is in another state than this page thought: another tab advanced it, or it ended.
+      // The payment is in another state than this page assumed: another tab advanced it, or it ended.
       if (error instanceof ApiError && error.status === 409) await this.#polling.refresh();
     }
   }

@@ -8,7 +8,7 @@ export class TabChannel {
   readonly #channel: BroadcastChannel | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #heard = 0;
-  /** The newest of those that came too fast. */
+  /** The newest of the messages that came too fast. */
   #waiting: string | undefined;
 
   /** @param name what identifies the order */

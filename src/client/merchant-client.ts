@@ -69,7 +69,7 @@ export type MerchantClient = {
 };
 
 const maxRetryDelayMs = 8_000;
-/** Beyond this, the caller can use the time better than we can. */
+/** For longer waits, the caller can use the time better than we can. */
 const maxRetryAfterSeconds = 30;
 
 type AnyCall = Omit<Call, 'method' | 'path' | 'search'> & {
@@ -100,7 +100,7 @@ export function createMerchantClient({
   ...options
 }: MerchantClientOptions): MerchantClient {
   const connection = { ...options, key: secretKey };
-  // Found now, and not with the first payment.
+  // Checked now, not at the first payment.
   if (!/^sk_(test|live)_[!-~]+$/.test(secretKey)) {
     throw new RangeError('secretKey is missing, or is not a secret key (sk_test_… or sk_live_…)');
   }

@@ -15,13 +15,13 @@ export const bookingKinds = [
 ] as const;
 export type BookingKind = (typeof bookingKinds)[number];
 
-/** A decimal of any length, as text: exact, and below 0 if it takes something away. */
+/** A decimal of any length, as text: exact, and negative for a decrease. */
 const exact = z.string();
 
 const booking = z.object({
   id: z.string(),
   time: timestamp,
-  /** The same in the zone that was asked for: `2026-12-01`, and ISO 8601 with the offset from UTC. */
+  /** The same in the requested zone: `2026-12-01`, and ISO 8601 with the offset from UTC. */
   localDate: z.string(),
   localTime: z.string(),
   kind: z.enum(bookingKinds),

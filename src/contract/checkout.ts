@@ -73,7 +73,9 @@ export const currencyOption = s.object({
   fee: s.number,
   minAmount: s.number,
   confirmations: s.number,
-  /** The usual time between two blocks, and whether sending usually costs the payer more than some cents. Our addition. */
+  /**
+   * The usual time between two blocks, and true if sending usually costs the payer more than some cents. Our addition.
+   */
   blockSeconds: s.optional(s.number),
   isCostly: s.optional(s.boolean),
   /** The usual cost of sending for the payer, in dollars. Our addition. */
@@ -142,7 +144,7 @@ export const payment = s.object({
   amountSeen: s.optional(s.number),
   /** Amount still to send: `amount` minus `amountSeen`, rounded up to the payable decimals, at least 0. */
   amountDue: s.optional(s.number),
-  /** Confirmations of the latest incoming transaction that counts, and how many it needs. */
+  /** Confirmations of the latest incoming transaction that counts, and the number it needs. */
   confirmations: s.optional(s.number),
   confirmationsRequired: s.optional(s.number),
   nairaValue: s.optional(s.number),

@@ -32,7 +32,7 @@ const openExport = z.object({
   exportedBy: z.string(),
   /** Null if the network is not configured any more. */
   chain: z.nullable(chain),
-  /** Those that are neither settled nor released. */
+  /** Exports that are neither settled nor released. */
   transfers: z.array(
     z.object({
       ...reserved,
@@ -71,7 +71,7 @@ const payoutFile = z.object({
       link: z.string(),
     }),
   ),
-  /** Transfers that the treasury seems to have paid already, with the hashes of the transactions. */
+  /** Transfers that the treasury seems to have paid already, with their transaction hashes. */
   leftOut: z.array(z.object({ id: z.string(), paidBy: z.array(z.string()) })),
   /** Transfers that must not be paid now, and the reason. */
   held: z.array(z.object({ id: z.string(), reason: z.string() })),
@@ -266,7 +266,7 @@ const psbtRow = {
   id: z.string(),
   network: z.string(),
   currency: z.string(),
-  /** `open` until what the wallet signed is imported, then `sent`. */
+  /** `open` until the signed PSBT is imported, then `sent`. */
   state: z.enum(['open', 'sent', 'settled', 'conflicted', 'discarded']),
   createdAt: timestamp,
   /** The part that needs attention; null if nothing does. */

@@ -59,7 +59,7 @@ const apiKey = z.object({
   id: z.string(),
   mode,
   kind,
-  /** A public key as it is; of a secret one the beginning and the last 4 characters. */
+  /** A public key in full; a secret key's beginning and last 4 characters. */
   key: z.string(),
   /** The scope of a secret key; null for public keys. */
   scope: z.nullable(scope),

@@ -21,9 +21,9 @@ const sampleNetwork = { network: 'polygon', name: 'Polygon', chainId: 137, coin:
 
 const sweepPlan = z.object({
   ...sweptNetwork.shape,
-  /** Of worth and cost. */
+  /** The currency of worth and cost. */
   baseCurrency: z.string(),
-  /** Of all that is swept; null without a rate. */
+  /** Total of all that is swept; null without a rate. */
   cost: z.nullable(z.string()),
   /** Amounts are decimals with every digit, as text. Worth and cost are null without a rate. */
   groups: z.array(
@@ -34,7 +34,10 @@ const sweepPlan = z.object({
       amount: z.string(),
       worth: z.nullable(z.string()),
       cost: z.nullable(z.string()),
-      /** Why it stays where it is: worth less than its gas; a payment that still waits for money; refused. Null: it is swept. */
+      /**
+       * The reason that it is not swept: worth less than its gas; a payment that still waits for money; refused. Null
+       * if it is swept.
+       */
       skipped: z.nullable(z.enum(['small', 'open', 'fails'])),
     }),
   ),
@@ -55,7 +58,7 @@ const sweeps = {
       sent: z.array(
         z.object({
           network: z.string(),
-          /** Hash of the transaction, or the id that the wallet gave to a batch, until it says more of it. */
+          /** Hash of the transaction, or the id that the wallet gave to a batch, until it reports the hash. */
           answer: z.string(),
           sentAt: timestamp,
           sentBy: z.string(),

@@ -29,9 +29,9 @@ const session = z.object({
   merchant: z.object({ id: z.string(), name: z.string() }),
   /** The modes that this server has networks of. */
   modes: z.array(mode),
-  /** Until then, what moves money, and keys and the team, can be changed without signing in again. */
+  /** Until then, moving money and changing keys and the team need no further sign-in. */
   provedUntil: timestamp,
-  /** When the session ends however much it is used. */
+  /** The session's latest end, even if it is used. */
   expiresAt: timestamp,
   passkeys: z.number(),
 });
@@ -305,7 +305,7 @@ const passkeys = {
   }),
 };
 
-/** Signing in with a passkey. The browser shows whose it is, so no e-mail address is asked for, and none can be guessed. */
+/** Signing in with a passkey. The browser shows its owner, so no e-mail address is needed, and none can be guessed. */
 const passkeySignIn = {
   start: endpoint({
     method: 'POST',

@@ -27,8 +27,8 @@ export interface Route {
    */
   readonly changesOnGet?: true;
   /**
-   * True for what moves money, and for keys and the team: a person must have signed in within the last 10 minutes, so that
-   * a stolen session is not enough. Keys are not asked.
+   * True for endpoints that move money or change keys or the team: a person must have signed in within the last 10
+   * minutes, so that a stolen session is not enough. Does not apply to keys.
    */
   readonly stepUp?: true;
 }

@@ -1,6 +1,6 @@
 /**
- * The field types of requests. They accept JSON values and query strings, and parse both to the same type. Of replies, they have
- * the timestamp.
+ * The field types of requests. They accept JSON values and query strings, and parse both to the same type. The
+ * timestamp of replies is here too.
  */
 import * as z from 'zod/mini';
 import { longestNumber, parseDecimal } from './decimal.js';
@@ -13,7 +13,7 @@ export function described<Field extends z.ZodMiniType>(field: Field, description
   return own;
 }
 
-/** ISO 8601 in UTC with milliseconds. The widget only shows times, so what it loads does not check them. */
+/** ISO 8601 in UTC with milliseconds. The widget only shows times, so its schemas do not check them. */
 export const timestamp = /* @__PURE__ */ z
   .string()
   .check(/* @__PURE__ */ z.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/));
@@ -49,8 +49,8 @@ export const id = z.string();
 export const email = z.string().check(z.trim(), z.maxLength(254), z.email());
 
 /**
- * A number or its text. The parser after it checks more than a schema can say; `number` and `pattern` are as much of that
- * as JSON Schema can, for the API's description.
+ * A number or its text. The parser after it checks more than a schema can express; `number` and `pattern` describe as
+ * much as JSON Schema can, for the API's description.
  */
 function numberOrText(error: string, number: object, pattern: string) {
   const union = z.union([z.number(), z.string()], { error });
@@ -76,12 +76,12 @@ const decimalFrom = (number: object, pattern: string) =>
   );
 
 /**
- * Before the schema of a record: counts its keys before any is parsed, since each of thousands of wrong ones would become an
- * error of its own. Of lists, zod does the same if they have a `maxLength`.
+ * Runs before a record's schema: counts its keys before any is parsed, since each of thousands of invalid keys would
+ * become its own error. zod does the same for lists with a `maxLength`.
  */
 export const fewKeys = <Value>() =>
   z.transform((given: Record<string, Value>, context): Record<string, Value> => {
-    // Not parsed yet, it may be anything.
+    // Not parsed yet: may be anything.
     const isObject = typeof given === 'object' && (given as object | null) !== null;
     if (!isObject || Object.keys(given).length <= 20) return given;
     context.issues.push({ code: 'custom', input: given, message: 'Must have at most 20 keys' });

@@ -32,7 +32,7 @@ const attention = z.object({
 
 const overview = z.object({
   mode,
-  /** Today's date by the clock of the mode, UTC. */
+  /** Today's date (UTC) by the clock of the mode. */
   today: z.string(),
   /** Counts of records that wait for a person, without zeros. Payments are those of the last 30 days. */
   attention: z.array(attention),
@@ -52,7 +52,7 @@ const network = z.object({
   isOffered: z.boolean(),
   /** The delay of its scan; null if it was never read. */
   lagSeconds: z.nullable(z.number()),
-  /** The node that it is read from, by its place in the configuration; null for networks without nodes. */
+  /** The node that it is read from, by its position in the configuration; null for networks without nodes. */
   node: z.nullable(z.string()),
   problems: z.array(z.string()),
 });

@@ -1,4 +1,4 @@
-/** A payment with everything that the server knows of it. The widget reads only the part in checkout.ts. */
+/** A payment with all of its fields. The widget reads only the part in checkout.ts. */
 import * as z from 'zod/mini';
 import type { unlistedReceipts } from './checkout-schemas.js';
 import { branding, logEntry, logValues, payment, receiptView } from './checkout-schemas.js';
@@ -71,7 +71,7 @@ export type Credit = z.output<typeof credit>;
 export const paymentFinding = z.enum(['late', 'over', 'short', 'wrong_coin', 'wrong_network']);
 export type PaymentFinding = z.output<typeof paymentFinding>;
 
-/** Money that was credited, and pays nothing of the payment. */
+/** Money that was credited, but does not count for the payment. */
 export const unaccepted = z.object({
   reason: z.enum(['wrong_coin', 'wrong_network', 'late']),
   currency: z.string(),
@@ -112,7 +112,7 @@ export const paymentRefund = z.object({
 export type PaymentRefund = z.output<typeof paymentRefund>;
 
 export const paymentRecord = z.extend(payment, {
-  /** Absent if what arrived is what was asked for, or nothing did. */
+  /** Absent if nothing arrived, or exactly the requested amount. */
   findings: z.optional(z.array(paymentFinding)),
   transactionTimeLog: z.array(codedLogEntry),
   createdAt: timestamp,

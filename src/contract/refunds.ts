@@ -1,4 +1,4 @@
-/** Refunds: money of a payment that goes back to its payer, and the claims by which payers say where to. */
+/** Refunds: money of a payment that goes back to its payer, and claims, with which payers give the address. */
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
 import {
@@ -115,7 +115,7 @@ const createBody = z.object({
 
 const token = described(requiredText(255), 'The token of the claim: what follows # in its link.');
 
-/** A step on the way of a refund, as its payer sees it. */
+/** A step of a refund, as its payer sees it. */
 const step = z.object({
   name: z.enum(['address', 'approval', 'sending', 'sent']),
   state: z.enum(['done', 'current', 'open']),
@@ -132,7 +132,7 @@ export const refundClaim = z.object({
   networkFee,
   /** The network's fee, in `currency`. The payer's share is not in `amount`. */
   fee: z.number(),
-  /** The service fee that the shop keeps of what came, in `currency`. */
+  /** The service fee that the shop keeps, in `currency`. */
   feeKept: z.number(),
   /** `payment_completed`: the rest of the payment came, and nothing goes back. */
   cancelReason: z.nullable(z.literal('payment_completed')),

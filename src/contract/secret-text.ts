@@ -1,6 +1,6 @@
 /**
- * Knows the secrets of wallets by their form, where a person was asked for an address, a key or a hash: what is pasted into the wrong field must
- * be neither sent nor kept.
+ * Recognizes wallets' secrets by their format, in fields for an address, a key or a hash: a secret pasted into the
+ * wrong field must be neither sent nor stored.
  */
 
 export type Secret = 'seed_words' | 'private_key' | 'extended_private_key' | 'keystore';
@@ -9,14 +9,17 @@ export type Secret = 'seed_words' | 'private_key' | 'extended_private_key' | 'ke
 const longest = 20_000;
 /** BIP-32's private keys, and those that SLIP-132 registers. */
 const extendedPrivateKey = /(?:[xyztuvYZUV]prv|[LMt]tpv)[1-9A-HJ-NP-Za-km-z]{40}/;
-/** The wallet import format of Bitcoin and Litecoin, and BIP-38's. No address and no hash is as long, so a mistyped one is found too. */
+/**
+ * The wallet import format of Bitcoin and Litecoin, and BIP-38's. Addresses and hashes are shorter, so a mistyped one
+ * is found too.
+ */
 const importFormat =
   /(?:^|[^0-9A-Za-z])(?:[5KL9cT6][1-9A-HJ-NP-Za-km-z]{50,51}|6P[1-9A-HJ-NP-Za-km-z]{56})(?![0-9A-Za-z])/;
 /** A file of Ethereum's (V3) or of another wallet, with its encrypted key. */
 const keystore = /"(?:ciphertext|kdfparams)"\s{0,9}:/i;
 const fewestWords = 12;
 
-/** @param use where the text was given. 64 hexadecimal digits are a private key, and just as well a transaction's hash */
+/** @param use where the text was given. 64 hexadecimal digits can be a private key or a transaction's hash */
 export function secretIn(text: string, use: 'key' | 'hash'): Secret | undefined {
   const start = text.slice(0, longest).trim();
   if (extendedPrivateKey.test(start)) return 'extended_private_key';
@@ -51,7 +54,7 @@ const names: Readonly<Record<Secret, string>> = {
     'This is a file with a private key: anyone with its password can spend its coins. It was not kept.',
 };
 
-/** The remedy, in English. Never repeats the secret. */
+/** The remedy, in English. Never contains the secret. */
 export function secretWarning(secret: Secret): string {
   return `${names[secret]} Treat it as revoked: move the coins to a new wallet, and use that one’s public key or address`;
 }

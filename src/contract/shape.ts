@@ -50,7 +50,7 @@ export const array = <Item extends Shape>(each: Item): ListOf<Item> => ({ each }
 export const optional = <Inner extends Shape>(optional: Inner): Optional<Inner> => ({ optional });
 export const object = <F extends Fields>(fields: F): ObjectOf<F> => ({ fields });
 
-/** A value is not of its shape. */
+/** A value that does not match its shape. */
 export class ShapeError extends Error {
   /** The place of the value, such as `data.status`; empty for the value as a whole. */
   readonly path: string;

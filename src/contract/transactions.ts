@@ -51,7 +51,7 @@ const sampleVerified = {
   credited: [{ currency: 'USDT', amount: 3.25, fee: 0.0325, net: 3.2175 }],
 } satisfies Omit<PaymentRecord, 'currencyOptions'> & { currencyOptions: undefined };
 
-/** The same to a public key. */
+/** The same for a public key. */
 const samplePublic = {
   ...sampleVerified,
   description: 'Payment from A. E.',
@@ -61,7 +61,7 @@ const samplePublic = {
   metadata: undefined,
 };
 
-/** Why somebody should look at a payment. */
+/** The reason that a payment needs attention. */
 export const paymentReviews = ['late', 'short', 'excess', 'wrong_coin', 'reversed'] as const;
 export type PaymentReview = (typeof paymentReviews)[number];
 

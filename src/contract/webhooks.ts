@@ -51,11 +51,14 @@ const eventFields = {
   isSample: z.optional(z.literal(true)),
 };
 
-/** A change of the key or treasury that a merchant's payments arrive at. Nobody but who set it should be surprised. */
+/**
+ * A change of the key or treasury that a merchant's payments arrive at. It must not surprise anyone except the person
+ * who set it.
+ */
 export const depositKeyChange = z.object({
   id: z.string(),
   family: z.enum(['bitcoin', 'litecoin', 'evm', 'tron']),
-  /** `pending`: it takes effect at `effectiveAt`, unless it is withdrawn. `in_use`: new payments arrive there. */
+  /** `pending`: it takes effect at `effectiveAt`, unless it is withdrawn. `in_use`: new payments use it. */
   status: z.enum(['pending', 'in_use', 'withdrawn']),
   /** A treasury's address, or an extended public key without its middle. */
   key: z.string(),

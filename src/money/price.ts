@@ -3,7 +3,7 @@ import { countDecimals, decimalOf } from '../contract/decimal.js';
 
 /** A locale's price format. The tests compare every one with Intl. */
 export interface PriceStyle {
-  /** Any price, with `¤` for the currency: `¤12,345.67`. */
+  /** Any price, with `¤` in place of the currency: `¤12,345.67`. */
   readonly sample: string;
   /** Exceptions, by currency code. */
   readonly symbols?: Readonly<Record<string, string>>;
@@ -24,7 +24,7 @@ const mostSymbols: Readonly<Record<string, string>> = {
 const sample = '¤12,345.67';
 const american: PriceStyle = { sample, symbols: { USD: '$' } };
 
-/** By tag. Those of other languages come with their texts. */
+/** By tag. Styles of other languages ship with their texts. */
 export const englishPrices: Readonly<Record<string, PriceStyle>> = {
   en: american,
   'en-US': american,

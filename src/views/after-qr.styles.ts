@@ -1,4 +1,4 @@
-/** The styles of what comes after the QR code: help, time log, receipt and endings. */
+/** Styles for after the QR code: help, time log, receipt and endings. */
 import { css } from 'lit';
 
 export const afterQrStyles = css`

@@ -56,7 +56,7 @@ function picker(state: ChoosingState, context: ViewContext): TemplateResult {
                   option.name === option.currency
                     ? option.name
                     : html`${option.name} <small>${option.currency}</small>`,
-                // The exact amount comes with the lock.
+                // The exact amount is known from the lock on.
                 detail:
                   option.amount > 0
                     ? `≈\u00a0${money(Number(option.amount.toPrecision(5)), option.currency)}`
@@ -94,7 +94,7 @@ function networkPicker(
   const last = lastChoice?.currency === currency ? lastChoice?.network : undefined;
   const options = [...networks].sort((a, b) => feeOf(a) - feeOf(b));
   const [first, second] = options;
-  // Only a fee that is known to be the lowest is called that.
+  // Only the fee that is known to be the lowest is labelled as lowest.
   const cheapest = first && second && feeOf(first) < feeOf(second) ? first : undefined;
   const times = options.map(minutesOf);
   const hasOwnTimes = new Set(times).size > 1;

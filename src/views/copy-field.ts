@@ -4,7 +4,7 @@ import type { ViewContext } from './view.js';
 
 /**
  * @param copied called when the payer has copied all of it from the field
- * @param close takes the field away
+ * @param close removes the field
  */
 export function copyField(
   value: string,

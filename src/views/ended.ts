@@ -89,12 +89,12 @@ function failedView(state: TrackedState, context: ViewContext): View {
   const { text, start, copy, canStartAgain, question, ask, afterQr } = context;
   const { name, payment } = state;
   if (name === 'expired' && isPending(payment)) return lateView(state, context);
-  // The shop holds money, and would get the full price once more.
+  // The shop already holds money, and would get the full price again.
   const askFirst = () => ask('again');
   const support = supportLink(payment);
   const isHeld = hasFunds(payment);
   const refund = refundSentence(payment, context);
-  // In these, the sentence names them.
+  // In these states, the sentence names them.
   const isSaid = payment.state === 'invalid' || payment.state === 'cancelled_paid';
   const isReversed = payment.state === 'reversed';
   const mayArrive = isReversed && isPending(payment);
@@ -201,7 +201,7 @@ function outcomeSentence(payment: Payment, context: ViewContext): string {
     case 'cancelled_paid':
       return text('cancelledPaid', { seen: receivedText(payment, context) });
     case 'expired':
-      // Only a server that lists what arrived can say that nothing did.
+      // Only a server that lists receipts can say that nothing arrived.
       return text(payment.receipts?.length === 0 && !hasFunds(payment) ? 'expiredStatus' : 'cancelledStatus');
     default:
       // A server without detailed states: say only what the base fields prove.

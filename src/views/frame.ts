@@ -25,7 +25,7 @@ export interface FrameProps {
   /** The language of the texts, which can differ from the page's. English until another one is loaded. */
   readonly language: { readonly code: string; readonly isRtl: boolean } | undefined;
   readonly header: TemplateResult | typeof nothing;
-  /** Called when the pointer or focus enters the card, before anything is pressed. */
+  /** Called when the pointer or focus enters the card, before any press. */
   readonly preload: () => void;
 }
 

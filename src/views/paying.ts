@@ -87,7 +87,7 @@ function copyAddress(payment: Payment, { text, copy }: ViewContext): () => void 
   return () => copy('address', addressInformation?.address ?? '', notice);
 }
 
-/** Coin and network, and the amount and the address as two rows that are copied by a press. */
+/** Coin and network, and the amount and the address as two rows that a press copies. */
 function target(payment: Payment, due: number, worth: string, context: ViewContext): TemplateResult {
   const { text, money, copy } = context;
   const { currency = '', currencyNetwork = '' } = payment;

@@ -9,7 +9,7 @@ import type { ViewContext } from './view.js';
 const lastNews = ({ transactionTimeLog }: Payment) =>
   transactionTimeLog.findLast(({ code }) => code?.startsWith('refund_'));
 
-/** The last news of a refund. The receipt has each with its transaction. */
+/** The latest refund. The receipt lists each with its transaction. */
 export function refundNote(payment: Payment, context: ViewContext): TemplateResult | typeof nothing {
   const last = lastNews(payment);
   if (!last) return nothing;
