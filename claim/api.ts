@@ -3,8 +3,8 @@ import { parseRetryAfter } from '../src/contract/retry-after.js';
 import { refundClaim, refundClaims, type RefundClaim } from '../src/contract/refunds.js';
 
 /**
- * Why a call gave no claim. `gone`: no refund has this link. `wrongAddress` and `refused` have what is wrong with the address or
- * the state of the refund, in English.
+ * The reason that a call returned no claim. `gone`: no refund has this link. `wrongAddress` and `refused` describe the
+ * problem with the address or the state of the refund, in English.
  */
 export class ClaimFailure extends Error {
   override readonly name = 'ClaimFailure';
@@ -67,7 +67,7 @@ async function send(
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
       signal: controller.signal,
-      // The cookie by which the browser that gave the address may change it.
+      // The cookie with which the browser that gave the address may change it.
       credentials: 'same-origin',
       cache: 'no-store',
       referrerPolicy: 'no-referrer',

@@ -1,4 +1,4 @@
-/** The pages, in the order of the menu. Each is loaded when it is opened. */
+/** The pages, in the order of the menu. Each loads when it is opened. */
 import { menuTexts } from './messages/common.js';
 import type { Page } from './page.js';
 

@@ -17,13 +17,13 @@ const load = () => import('@simplewebauthn/browser');
 export async function signInByPasskey(api: Api): Promise<ConsoleSession> {
   const { startAuthentication } = await load();
   const { data } = await api(consoleApi.passkeySignIn.start, {});
-  // The server makes it with the other half of the library.
+  // The server creates it with the other half of the library.
   const optionsJSON = data as unknown as PublicKeyCredentialRequestOptionsJSON;
   const answer: AuthenticationResponseJSON = await startAuthentication({ optionsJSON });
   return (await api(consoleApi.passkeySignIn.create, { body: { credential: { ...answer } } })).data;
 }
 
-/** Makes a passkey for the person who is signed in. */
+/** Creates a passkey for the signed-in person. */
 export async function addPasskey(api: Api, name: string): Promise<void> {
   const { startRegistration } = await load();
   const { data } = await api(consoleApi.passkeys.startCreation, {});

@@ -1,4 +1,4 @@
-/** Plays every ending of a payment, one after the other, each with a caption. */
+/** Plays every ending of a payment in turn, each with a caption. */
 import type { CheckoutStatus, CryptoCheckout } from 'crypto-checkout';
 import type { SimulationName } from './shop-client.js';
 
@@ -39,7 +39,7 @@ const endings: readonly Ending[] = [
 const addressMs = 1200;
 const endingMs = 4000;
 const refreshMs = 1000;
-/** After that, the server or the network has failed. */
+/** Timeout, after which the server or the network has failed. */
 const patienceMs = 30_000;
 
 export interface Stage {
@@ -63,7 +63,7 @@ export async function playEndings(stage: Stage): Promise<void> {
     for (const step of steps) {
       if (isSimulation(step)) {
         await stage.simulate(step);
-        // Rather than at the next turn of its polling: the visitor is waiting.
+        // Not at its next poll: the visitor is waiting.
         void checkout.refresh();
       } else await reach(checkout, step, signal);
       signal.throwIfAborted();

@@ -5,7 +5,7 @@ import type { GalleryState } from './gallery-states.js';
 
 const never = new Promise<Response>(() => {});
 
-/** @returns the states by the key that their element has to use, after `pk_test_` */
+/** @returns the states by the key that their element must use, after `pk_test_` */
 export function answerFromFixtures(all: readonly GalleryState[]): ReadonlyMap<string, GalleryState> {
   const states = new Map(all.map((state, index) => [`gallery-${index}`, state]));
   window.fetch = (input, init) => {

@@ -5,7 +5,7 @@ export interface Simulation {
   readonly name: SimulationName;
   readonly label: string;
   readonly explanation: string;
-  /** Why the simulation is not available now. */
+  /** The reason that the simulation is not available now. */
   readonly refusal?: string | undefined;
 }
 

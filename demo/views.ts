@@ -38,7 +38,7 @@ export interface Model {
   readonly verification?: Verification | undefined;
   /** The simulator's last action, as a sentence. */
   readonly done?: string | undefined;
-  /** The page that it leads to. */
+  /** The page that it links to. */
   readonly claim?: Simulated['claim'];
   /** The ending that is being played. */
   readonly caption?: string | undefined;
@@ -280,7 +280,7 @@ function simulator(
   </section>`;
 }
 
-/** Opens the page where the visitor, as the payer, says where to. Without a clipboard, they have an address of their own. */
+/** Opens the page where the visitor, as the payer, gives an address. Without a clipboard, they have to type one. */
 function claimLink({ url, address }: NonNullable<Simulated['claim']>): TemplateResult {
   const copy = () => void navigator.clipboard.writeText(address).catch(() => undefined);
   return html` <a href=${url} target="_blank" rel="noreferrer" @click=${copy}
@@ -288,7 +288,7 @@ function claimLink({ url, address }: NonNullable<Simulated['claim']>): TemplateR
   >`;
 }
 
-/** The clock is every visitor's: a new payment is made at its time. */
+/** The clock is shared by all visitors: a new payment is created at its time. */
 function clockNote(
   { clockAheadSeconds, canReset }: Config,
   isBusy: boolean,

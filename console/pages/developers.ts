@@ -20,7 +20,7 @@ type Webhook = ParsedData<typeof consoleApi.webhook.retrieve>;
 type ApiKey = ParsedData<typeof consoleApi.apiKeys.list>[number];
 
 interface Data {
-  /** Undefined for roles that do not see it. */
+  /** Undefined for roles that may not see it. */
   readonly webhook: Webhook | undefined;
   readonly keys: readonly ApiKey[] | undefined;
   readonly deliveries: readonly Delivery[];

@@ -54,7 +54,7 @@ function volumeView(volume: readonly Volume[], today: string): TemplateResult {
     const days = volume.filter((one) => one.currency === currency);
     const total = (rows: readonly Volume[]) => ({
       count: rows.reduce((sum, { payments }) => sum + payments, 0),
-      // Only shown: what is exact is in the books.
+      // For display only: the exact figures are in the books.
       sum: Math.round(rows.reduce((sum, one) => sum + one.amount, 0) * 1e8) / 1e8,
     });
     const now = total(days.filter(({ date }) => date === today));

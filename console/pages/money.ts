@@ -126,7 +126,7 @@ function transferSection({ transfers: rows, pagination }: Data, view: View): Tem
   );
 }
 
-/** Asks what goes where, then shows it with its fee, and makes it only then. */
+/** Asks for amount and destination, shows the transfer with its fee, and creates it only then. */
 async function create(view: View): Promise<void> {
   const known = await view.act(() => view.api(currencies.list, {}, view.signal));
   if (!known) return;

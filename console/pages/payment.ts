@@ -1,4 +1,4 @@
-/** One payment: everything that is known of it, and what can be done with it. */
+/** One payment: all of its data and actions. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { PaymentRecord, Receipt } from '../../src/contract/payment-record.js';
 import { isInGroup } from '../../src/contract/payment-states.js';
@@ -173,7 +173,7 @@ function likelyKind({ state, findings = [] }: PaymentRecord): Kind {
   return isInGroup(state, 'success') ? 'full' : 'unaccepted';
 }
 
-/** All that was credited: what a refund can be at most. */
+/** All that was credited: the maximum of a refund. */
 const left = ({ credited = [] }: PaymentRecord) =>
   credited.map((one) => amount(one.amount, one.currency)).join(', ');
 
@@ -218,7 +218,7 @@ async function refund(payment: PaymentRecord, view: View): Promise<void> {
   if (!made) return;
   const { claimUrl, amount: value, currency } = made.data;
   const sum = amount(value, currency);
-  // The answer to a repeated call has no link: the first one's was lost on the way.
+  // The reply to a repeated call has no link: the first reply was lost.
   if (claimUrl) await showLink(view, texts.refundReady(sum), claimUrl, texts.refundReadyText);
   else view.say(texts.refundUnlinked(sum));
 }

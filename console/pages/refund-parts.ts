@@ -107,7 +107,7 @@ function actions(one: Refund, view: View): TemplateResult {
   </div>`;
 }
 
-/** The address that was looked at goes along: if the payer has changed it since, nothing is approved. */
+/** Sends the address that was shown: if the payer has changed it since, nothing is approved. */
 async function approve(one: Refund, view: View): Promise<void> {
   const { address, sameWallet } = one;
   if (address === null) return;

@@ -1,4 +1,4 @@
-/** The shop as payers see it, the team, one's sessions, the networks' health, and who changed what. */
+/** The shop as payers see it, the team, the person's sessions, the networks' health, and the audit log. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { consoleApi } from '../../src/contract/console.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';

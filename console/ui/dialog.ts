@@ -1,4 +1,4 @@
-/** Dialogs: a question with fields, and a button that says what it does. */
+/** Dialogs: a question with fields, and a button that names its action. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { common } from '../messages/common.js';
 import { field, type Field } from './field.js';
@@ -20,7 +20,7 @@ function holdsSecret(form: HTMLFormElement, { name, asks }: Field): boolean {
   return asks !== undefined && input instanceof HTMLInputElement && refuseSecret(input, asks);
 }
 
-/** @param answer gets what the fields hold, or undefined if the dialog was closed */
+/** @param answer gets the fields' values, or undefined if the dialog was closed */
 export function dialogView(
   { title, text, fields = [], action, isFinal }: Dialog,
   answer: (values: Readonly<Record<string, string>> | undefined) => void,

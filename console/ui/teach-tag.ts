@@ -7,7 +7,7 @@ export const teachTag = (view: View) =>
   html`<p>${common.noPayments}</p>
     ${widgetTag(view, `pk_${view.mode}_…`)}`;
 
-/** @param attributes more of them, as they are written */
+/** @param attributes further ones, as written in the tag */
 export function widgetTag({ apiUrl }: View, publicKey: string, attributes = '') {
   const server = location.origin + apiUrl;
   const tag = `<script type="module" src="${server}/crypto-checkout.js"></script>
