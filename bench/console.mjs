@@ -1,4 +1,4 @@
-/** `npm run bench -- console`: how soon a person on a slow phone sees the console's pages, and what they cost. */
+/** `npm run bench -- console`: the time until a person on a slow phone sees the console's pages, and their cost. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -83,7 +83,10 @@ function summaryOf(loads) {
   };
 }
 
-/** A page of payments, of which one has its price. @param {import('../scripts/api-server.mjs').ApiServer} server @returns {Promise<string>} its id */
+/**
+ * A page of payments, one of which is locked. @param {import('../scripts/api-server.mjs').ApiServer} server @returns
+ * {Promise<string>} its id
+ */
 async function fill({ url, secretKey }) {
   const { payments } = createMerchantClient({ apiUrl: url, secretKey });
   let id = '';
@@ -132,7 +135,7 @@ async function load(browser, base, { path, heading, cookie, isWarm }) {
   const before = await threadTime(cdp);
   cdp.on('Network.requestWillBeSent', () => (requests += 1));
   cdp.on('Network.loadingFinished', ({ encodedDataLength }) => (bytes += encodedDataLength));
-  // In the page, because a driver sees a heading late while the processor is busy.
+  // Measured in the page, because a driver sees a heading late while the processor is busy.
   await page.addInitScript((text) => {
     const look = () => {
       const found = globalThis.document.querySelector('h1')?.textContent.includes(text.trim());

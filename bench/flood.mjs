@@ -52,7 +52,7 @@ const readsPerSecond = 25;
 const smallTransfers = 2000;
 const manyAddresses = 50;
 const manyPerSecond = 600;
-/** An address of many sends no more before some of these are answered. */
+/** An address with several connections waits until some of these are answered. */
 const mostUnanswered = 20;
 /** Number of measurements of a request's processor time. */
 const processorBatches = 15;
@@ -314,7 +314,7 @@ async function sandboxCalls({ url, secretKey: key }) {
  * Pays a payment with thousands of small transfers, and waits until the server has counted them.
  * @param {string} databaseUrl
  * @param {import('../scripts/api-server.mjs').ApiServer} server
- * @returns {Promise<Call[]>} what a page reads of it, with the public key
+ * @returns {Promise<Call[]>} a page's reads of it, with the public key
  */
 async function paidInSmallParts(databaseUrl, { url, publicKey: key }) {
   /** @param {string} method @param {string} path @param {unknown} [body] */
@@ -407,7 +407,7 @@ async function runFlood({ url, calls, from, waitsForLimits, perSecond }) {
   const ask = async (agent, turn) => {
     const call = calls[turn % calls.length];
     if (!call) throw new Error('A flood has calls');
-    // Those that wait when it is over are cut off.
+    // Requests that are pending when it is over are cut off.
     const { status } = await send(url, call, agent).catch(() => ({ status: 0 }));
     if (status !== 0) answers.set(status, (answers.get(status) ?? 0) + 1);
     if (waitsForLimits && status === 429) await delay(200);

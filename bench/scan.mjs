@@ -103,7 +103,7 @@ async function measureCatchUp(engine, node, runs) {
   for (let round = 0; round < catchUpRounds; round += 1) {
     const from = node.height() + 1;
     for (let height = from; height < from + caughtUpBlocks; height += 1) await node.advance(height);
-    // The first to ask makes the node prepare its answers.
+    // The first request makes the node prepare its answers.
     for (const other of others) await other.scan();
     await readBare(node.url, from);
     times.bare.push(await readBare(node.url, from));
@@ -149,7 +149,9 @@ async function measureRound(engine, node, run) {
   );
 }
 
-/** Reads blocks and logs, and does nothing with them. Returns how many milliseconds that took. @param {string} url @param {number} from */
+/**
+ * Reads blocks and logs, and discards them. Returns the time in milliseconds. @param {string} url @param {number} from
+ */
 async function readBare(url, from) {
   const startedAt = performance.now();
   for (let height = from; height < from + caughtUpBlocks; height += 1) {
@@ -247,7 +249,7 @@ async function prepare(engine, size, directory, url, stops) {
   });
   return {
     reconcile: () => reconciliation.advance(signal),
-    /** Lets time pass for the round. @param {number} ms */
+    /** Advances the round's clock. @param {number} ms */
     pass(ms) {
       passed += ms;
     },

@@ -65,7 +65,7 @@ export async function measureWebhooks(engine, directory, stops) {
     if (!response.ok) throw new Error(`${method} ${path}: ${message}`);
     return data;
   };
-  // The server reads the keys that the command has set within a second.
+  // The server reads keys set by the command within a second.
   await new Promise((resolve) => setTimeout(resolve, 3000));
   /** @type {number[]} */
   const times = [];
@@ -114,7 +114,7 @@ async function startAnvil(stops) {
 }
 
 /**
- * Passes everything on to the node, and notes when it first reported each block. @param {string} target @param {(() =>
+ * Forwards everything to the node, and notes when it first reported each block. @param {string} target @param {(() =>
  * Promise<void>)[]} stops
  */
 async function startProxy(target, stops) {

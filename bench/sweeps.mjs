@@ -32,7 +32,7 @@ const payer = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 if (options.help) console.log(help);
 else await main();
 
-/** An ERC-20 that writes and logs what USDC writes and logs. */
+/** An ERC-20 with the same storage writes and logs as USDC. */
 function tokenCode() {
   const solc = createRequire(import.meta.url)('solc');
   const content = `// SPDX-License-Identifier: MIT
@@ -109,7 +109,7 @@ async function main() {
     const { contract: token } = await send(undefined, tokenCode());
     console.log(`factory: ${deployed.gas.toLocaleString('en')} gas, once per network\n`);
     await rpc('anvil_setBalance', [payer, `0x${(10n ** 24n).toString(16)}`]);
-    // As in use: the treasury has had both before.
+    // As in production: the treasury has held both before.
     await send(token, transferData(treasury, 1n));
     console.log('gas per address           1         10        100');
     const sizes = [1, 10, 100];

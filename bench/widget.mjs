@@ -1,4 +1,7 @@
-/** `npm run bench -- widget`: how soon a payer on a slow phone sees the pay button, the coins and the QR code, and what the script costs at load. */
+/**
+ * `npm run bench -- widget`: the time until a payer on a slow phone sees the pay button, the coins and the QR code, and
+ * the script's cost at load.
+ */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -123,7 +126,7 @@ async function startSite({ url: api, publicKey }) {
   const offerPath = `/checkout-offer/${publicKey}.json`;
   const offer = await (await fetch(`${api}${offerPath}`)).text();
   /** @type {Map<string, string>} */
-  // The widget asks where its script came from: the line below its button is drawn from what a shop's page gets.
+  // The widget calls the origin of its script: the line below its button is drawn from an answer to the shop's page.
   const files = new Map([[offerPath, offer]]);
   let orders = 0;
   const http = createServer(async ({ url = '/' }, response) => {
@@ -155,7 +158,7 @@ async function countTaps(browser, { url }) {
     await page.goto(`${url}/shop${search}`);
     await page.evaluate(() => {
       const counted = Object.assign(globalThis, { taps: 0 });
-      // A label's click makes another one on its field: only what a finger does is counted.
+      // A label's click causes another one on its field: only the finger's own click counts.
       globalThis.addEventListener('pointerdown', () => (counted.taps += 1), { capture: true });
     });
     await page.locator('crypto-checkout [part="action"]').click();
@@ -185,7 +188,7 @@ async function listInSight(browser, server) {
     await page.locator('crypto-checkout [part="time-log"]').waitFor();
     const [card, ...boxes] = await Promise.all(
       ['card', ...parts].map((part) => {
-        // Of what is folded away, its title.
+        // For folded parts, only their title.
         const found = page.locator(
           `crypto-checkout [part="${part}"]${part === 'qr-panel' ? ' summary' : ''}`,
         );
@@ -414,7 +417,10 @@ async function peerPages(files) {
   });
 }
 
-/** Bundles a module as the widget is, into one script. @param {string} code @param {string} folder where its imports are found */
+/**
+ * Bundles a module like the widget, into one script. @param {string} code @param {string} folder where its imports are
+ * found
+ */
 async function bundle(code, folder) {
   const entry = join(folder, '.bench-entry.js');
   const output = await build({

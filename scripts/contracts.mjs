@@ -69,7 +69,7 @@ const input = {
   },
 };
 
-/** The code on chain: what the constructor fills in is the same address in every place. */
+/** The code on chain: the constructor fills in the same address in every place. */
 /** @param {{ object: string, immutableReferences: Record<string, { start: number, length: number }[]> }} code @param {string} address */
 function codeOnChain({ object, immutableReferences }, address) {
   const word = address.slice(2).toLowerCase().padStart(64, '0');

@@ -85,7 +85,7 @@ export async function startLitecoind(path) {
       // By default, a new wallet makes a thousand keys.
       '-keypool=10',
       '-fallbackfee=0.0001',
-      // Without it, Litecoin Core keeps the first of two transactions, whatever the second one pays.
+      // Without it, Litecoin Core keeps the first of two transactions, no matter what the second one pays.
       '-mempoolreplacement=1',
       '-printtoconsole=0',
     ];

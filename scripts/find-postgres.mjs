@@ -115,7 +115,7 @@ async function startIn(binaries, more, parent, fill) {
     const killOnExit = () => void running.server.kill('SIGQUIT');
     process.once('exit', killOnExit);
     await ready(running.server);
-    // Without a checkpoint and without a word to its clients, so that the next start recovers from the log.
+    // Without a checkpoint and without notice to its clients, so that the next start recovers from the log.
     const kill = async () => {
       running.server.kill('SIGQUIT');
       await running.ended;

@@ -12,7 +12,10 @@ const help = `Writes pictures of every state of the checkout to .tmp/gallery/.
   npm run gallery -- light dark               only these looks
   npm run gallery -- light --state awaiting   only states whose name contains this`;
 
-/** Name, what the gallery's address says, and what the browser emulates. @type {Record<string, { search: string, width?: number, height?: number, media?: object }>} */
+/**
+ * Name, the query string of the gallery's address, and the browser's emulation. @type {Record<string, { search: string,
+ * width?: number, height?: number, media?: object }>}
+ */
 const looks = {
   light: { search: 'theme=light' },
   dark: { search: 'theme=dark' },

@@ -1,4 +1,4 @@
-/** A lint rule for patterns: none repeats a class before `$` without a `^`, which takes the square of a text's length. */
+/** A lint rule for patterns: none repeats a class before `$` without a `^`, which takes quadratic time. */
 import { RegExpParser } from '@eslint-community/regexpp';
 
 /** @typedef {import('@eslint-community/regexpp').AST.Alternative} Alternative */

@@ -28,7 +28,7 @@ for (const file of [packed, bill]) {
   console.log(`${relative(root, file)}: ${((await stat(file)).size / 1000).toFixed(0)} kB`);
 }
 
-/** Writes which packages the release consists of. */
+/** Writes the list of the release's packages. */
 async function writeBill() {
   const [release, lock] = await Promise.all(
     ['server/package.json', 'package-lock.json'].map(async (name) =>

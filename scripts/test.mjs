@@ -26,9 +26,10 @@ TEST_DATABASE_URL, PGBOUNCER_PATH and LITECOIND_PATH.
 Without them, their tests are skipped and the reason is printed; with CI=true that is a failure.`;
 
 /**
- * `missing` says what was skipped and why, a line each; `failures` has a text for each failed test, and `repeated` for
- * each that passed only when it was run again; `seconds` says how long each file took.
- * @typedef {{ passed: number, failed: number, skipped: number, missing?: string[], failures: string[], repeated?: string[], seconds: Record<string, number> }} Counts
+ * `missing` has a line for each skipped part, with the reason; `failures` has a text for each failed test, and
+ * `repeated` for each that passed only on a retry; `seconds` has the time of each file.
+ * @typedef {{ passed: number, failed: number, skipped: number, missing?: string[], failures: string[], repeated?:
+ *   string[], seconds: Record<string, number> }} Counts
  */
 
 /** Tests that take minutes or install packages. @param {string} file */
@@ -99,7 +100,7 @@ function run(program, args, { more, write } = {}) {
   });
 }
 
-/** Keeps what is written until it is its turn. @param {Promise<unknown>} turn @returns {Write} */
+/** Buffers output until its turn. @param {Promise<unknown>} turn @returns {Write} */
 function createWrite(turn) {
   /** @type {[Buffer | string, NodeJS.WriteStream][] | undefined} */
   let kept = [];
@@ -166,7 +167,9 @@ async function filesOf(isChosen) {
   return files;
 }
 
-/** As `npm run build` does, but `npm run check` is what checks the types: that takes half of the compiler's time. */
+/**
+ * Like `npm run build`, but without the type check, which `npm run check` does: it takes half of the compiler's time.
+ */
 async function build() {
   const tsc = join(root, 'node_modules/.bin/tsc');
   return (
@@ -270,7 +273,7 @@ async function main({ filters, long }) {
     return result;
   });
   const ended = await Promise.all(results);
-  // Until all that was kept is printed, so that the counts are the last.
+  // Waits for all buffered output, so that the counts come last.
   await turn;
   for (const [index, [counts, note]] of ended.entries()) {
     add(chosen[index]?.name ?? '', counts, note);

@@ -1,25 +1,25 @@
-/** The English of a file: its comments, its tests' names, its messages and its prose, each with its place in the file. */
+/** The English of a file: its comments, test names, messages and prose, each with its position. */
 import { extname } from 'node:path';
 import ts from 'typescript';
 
 /**
- * A text keeps the length that it has in the file: what is not English in it (comment marks, inline code) is blank, so that an
- * index in it leads to its place in the file.
+ * A text has the same length as in the file: parts that are not English (comment marks, inline code) are blanked, so
+ * that an index in it maps to a position in the file.
  *
  * @typedef {{ kind: 'comment' | 'title' | 'message' | 'prose', start: number, text: string }} Text
  */
 
-/** Spaces in place of a text, which leave its line breaks. @param {string} text */
+/** Replaces a text with spaces, and keeps its line breaks. @param {string} text */
 const blank = (text) => text.replace(/[^\n]/g, ' ');
 
-/** Letters in place of inline code, so that it still counts as a word. @param {string} text */
+/** Replaces inline code with letters, so that it still counts as a word. @param {string} text */
 const withoutCode = (text) => text.replace(/`[^`\n]+`/g, (code) => 'x'.repeat(code.length));
 
 /** @param {string} text @returns {string} */
 const withoutMarks = (text) =>
   withoutCode(text.replace(/^\s*(?:\/\*\*?|\/\/|\*\/|\*|#|<!--)|\*\/$|-->$/gm, blank));
 
-/** Comments in the space between two tokens, or in a file of another language. */
+/** Comments in the gap between two tokens, or in a file of another language. */
 const comment = /\/\*[\s\S]*?\*\/|\/\/[^\n]*(?:\n[ \t]*\/\/[^\n]*)*/g;
 
 /** @type {Record<string, RegExp>} */
@@ -33,7 +33,10 @@ const commentsOf = {
 const { '.html': inPages, '.yml': inSettings } = commentsOf;
 Object.assign(commentsOf, { '.vue': inPages, '.svelte': inPages, '.yaml': inSettings, '': inSettings });
 
-/** `it`, `it.each(rows)`, `describe.skipIf(isSlow)`: a call that is named by a text. @param {ts.Expression} callee @returns {boolean} */
+/**
+ * `it`, `it.each(rows)`, `describe.skipIf(isSlow)`: a call whose first argument is a test name. @param {ts.Expression}
+ * callee @returns {boolean}
+ */
 function isOfTest(callee) {
   if (ts.isIdentifier(callee)) return /^(?:it|test|describe)(?![a-z])/.test(callee.text);
   return (
@@ -45,7 +48,7 @@ function isOfTest(callee) {
 const isTitle = (node) =>
   ts.isCallExpression(node.parent) && node.parent.arguments[0] === node && isOfTest(node.parent.expression);
 
-/** A template without the code in it. @param {ts.TemplateExpression} node @param {ts.SourceFile} tree */
+/** The text of a template, with its code blanked. @param {ts.TemplateExpression} node @param {ts.SourceFile} tree */
 function withoutSpans(node, tree) {
   const start = node.getStart(tree);
   return node.templateSpans.reduce((text, { expression }) => {
