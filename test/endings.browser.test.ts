@@ -50,7 +50,7 @@ for (const [supportUrl, expected] of [
   });
 }
 
-it('where money came too late, the main action leads to the shop, with the payment’s id to copy', async () => {
+it('if money came too late, the main action leads to the shop, with the payment’s id to copy', async () => {
   const branding = brandingWith('https://shop.example/help');
   const element = await show(paymentInState('expired_late', { amountSeen: 3, branding }));
   await waitFor(() => hasPart(element, 'copy-id'));
@@ -111,7 +111,7 @@ it('a part that came in time counts when the time is up, and its hash is shown',
   expect(hasPart(element, 'address')).to.equal(false);
 });
 
-it('before the full price is asked for again, the payer hears what the shop has already', async () => {
+it('before the full price is asked for again, the payer sees the amount that the shop has already', async () => {
   const element = await show(paymentInState('expired_partial', { amountSeen: 1 }));
   await waitFor(() => hasPart(element, 'new-payment'));
   press(element, 'new-payment');

@@ -9,7 +9,7 @@ const apiError = (status: number, code: string) =>
   new ApiError('Refused', { code, status, remedy: 'Ask.', requestId: '' });
 
 describe('the message', () => {
-  it('says what happened and what to do, and links to the docs', () => {
+  it('names the problem and the remedy, and links to the docs', () => {
     const error = new NetworkError('GET /v1/currencies got no response', { apiUrl });
     expect(String(error)).toBe(
       [

@@ -194,7 +194,7 @@ describe('wallets', () => {
     await waitFor(() => hasPart(element, 'wallet-hash'));
   });
 
-  it('send what is due at the press, not what was drawn', async () => {
+  it('send the amount due at the press, not the amount drawn', async () => {
     const wallet = install();
     const element = await mountPayment();
     await shows(element, 1);
@@ -207,7 +207,7 @@ describe('wallets', () => {
     });
   });
 
-  it('send nothing where the address changes while the wallet is asked, and say so in those words', async () => {
+  it('send nothing if the address changes while the wallet is asked, and say that', async () => {
     const wallet = install();
     const element = await mountPayment();
     await shows(element, 1);

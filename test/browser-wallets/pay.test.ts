@@ -1,4 +1,4 @@
-/** Paying from a wallet: each way in which nothing is sent, and the few in which it is not certain. */
+/** Paying from a wallet: every way in which nothing is sent, and the few in which that is uncertain. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Payment } from '../../src/contract/checkout.js';
 import { payFromWallet, type PayDeps } from '../../src/browser-wallets/pay.js';
@@ -318,7 +318,7 @@ describe('when the wallet was asked to send', () => {
 });
 
 describe('transfers already sent', () => {
-  it('is remembered until the server has seen it, and a rest can be paid after that', async () => {
+  it('is remembered until the server has seen it, and then the rest can be paid', async () => {
     await pay();
     const seenElsewhere = evmPayment({}, { id: payment.id, amountSeen: 0.005, amountDue: 0.0073 });
     expect(readSent(seenElsewhere)).toMatchObject({ hash: sentHash });

@@ -31,7 +31,7 @@ const offline = () => Promise.reject(new TypeError('Failed to fetch'));
 const keysSent = () => api.requestsFor('create').map(({ headers }) => headers.get('Idempotency-Key'));
 const resumeAttributes = { 'public-key': 'pk_test_x', 'payment-id': createdPayment().id };
 
-/** Without a reference, it is known by its price. */
+/** Without a reference, the price identifies it. */
 const anonymousOrder = { 'public-key': 'pk_test_x', amount: '5000', 'base-currency': 'NGN' };
 
 async function mountPartlyPaid(attributes: Parameters<typeof mount>[0]): Promise<CryptoCheckout> {
@@ -77,7 +77,7 @@ describe('creating', () => {
     expect(second - first).to.be.within(2_990, 5_000);
   });
 
-  it('shows what went wrong when it is refused, and can be retried', async () => {
+  it('shows the error when it is refused, and can be retried', async () => {
     api.handlers.create = () => failureReply(401, 'invalid_api_key');
     const element = await mount(orderAttributes);
     const events = recordEvents(element);
@@ -207,7 +207,7 @@ describe('polling', () => {
     await waitForStatus(element, 'awaiting-funds');
     await waitUntil(() => times.length === 3, 'polls three times', { timeout: 15_000 });
     const [first = 0, second = 0, third = 0] = times;
-    // A busy machine makes intervals longer, but hardly both of them.
+    // A busy machine delays intervals, but hardly both of them.
     expect(Math.min(second - first, third - second)).to.be.within(1_750, 3_500);
     api.payment = paymentInState('settled');
     await waitForStatus(element, 'success');
@@ -280,7 +280,7 @@ describe('polling', () => {
     expect(element.status).to.equal('locking');
     locks.release();
     await waitForStatus(element, 'awaiting-funds');
-    // Only the reply that came too late had the shop's name.
+    // Only the late reply had the shop's name.
     expect(element.payment?.branding?.businessName).to.equal('Nightjar Lanterns');
   });
 
@@ -478,7 +478,7 @@ describe('on the page', () => {
       const element = await mount(attributes);
       await goToAddress(element);
       element.remove();
-      // A framework draws the tag again.
+      // A framework renders the tag again.
       await waitForStatus(await mount(attributes), 'awaiting-funds');
       expect(api.requestsFor('create')).to.have.length(1);
     } finally {
@@ -539,7 +539,7 @@ describe('on the page', () => {
     expect(events).not.to.include('cancelled');
   });
 
-  it('another coin is refused by money that has come meanwhile: the payment is shown again', async () => {
+  it('another coin is refused if money has come in the meantime: the payment is shown again', async () => {
     const element = await mount(orderAttributes);
     await goToAddress(element);
     api.handlers.cancel = () => {
@@ -563,7 +563,7 @@ describe('on the page', () => {
     expect(api.requestsFor('create')).to.have.length(1);
   });
 
-  it('a price that changes after a part has come leaves that payment as it is', async () => {
+  it('a price that changes after a partial payment leaves that payment unchanged', async () => {
     const element = await mountPartlyPaid(orderAttributes);
     element.setAttribute('amount', '6000');
     await aTimeout(50);
@@ -605,7 +605,7 @@ describe('on the page', () => {
       await waitFor(() => textOf(element, 'status').includes('from NGN 5,000.00 to NGN 7,000.00'));
       expect(api.requestsFor('cancel')).to.have.length(1);
       element.remove();
-      // Nobody is shown the cancelled payment as the ending of a new cart.
+      // The cancelled payment is not shown as the ending of a new cart.
       const later = await mount(attributes);
       await aTimeout(50);
       expect(later.status).to.equal('idle');
@@ -628,7 +628,7 @@ describe('on the page', () => {
       held.release();
       await waitForStatus(element, 'idle');
       await waitFor(() => textOf(element, 'status').includes('from NGN 5,000.00 to NGN 7,000.00'));
-      // It stays while the price is gone for a moment.
+      // It stays while the price is missing for a moment.
       for (const amount of ['', '7000']) {
         element.setAttribute('amount', amount);
         await aTimeout(30);
@@ -685,7 +685,7 @@ describe('on the page', () => {
       /^Pay the full price again\? The shop already has 1\.00\sUSDT\./,
     );
     expect(api.requestsFor('create')).to.have.length(1);
-    // Focus is on the answer that changes nothing, and goes back to the button with it.
+    // Focus is on the button that keeps the payment, and returns to the pressed button with it.
     const focused = () => element.shadowRoot?.activeElement?.getAttribute('part');
     await waitFor(() => focused() === 'keep');
     press(element, 'keep');
@@ -861,7 +861,7 @@ describe('on the page', () => {
       await aTimeout(300);
       channel.close();
       expect(element.payment?.id).to.equal(createdPayment().id);
-      // Of five messages a second, each may look at its payment and at the order's own.
+      // Each of five messages a second may fetch its payment and the order's own.
       expect(api.requests.length - before).to.be.at.most(10);
     });
   });
@@ -883,7 +883,7 @@ describe('on the page', () => {
     [one, two].forEach((element) => element.parentElement?.remove());
   });
 
-  it('another coin keeps what came in the wrong one', async () => {
+  it('another coin keeps money that came in the wrong one', async () => {
     const element = await mount(orderAttributes);
     await goToAddress(element);
     const receipts = [receiptOf()];

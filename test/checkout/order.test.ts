@@ -18,7 +18,7 @@ const order: Order = {
 };
 
 describe('the create request', () => {
-  it('contains what the tag says, and nothing else', () => {
+  it('contains the tag’s attributes, and nothing else', () => {
     expect(createPaymentBody(order, 1)).toEqual({ amount: '5000', baseCurrency: 'NGN', txRef: 'order-42' });
     const full = {
       ...order,
@@ -41,7 +41,7 @@ describe('the create request', () => {
     expect(createPaymentBody({ ...order, txRef: undefined }, 3).txRef).toBe(undefined);
   });
 
-  it('takes what the tag leaves out from the previous payment', () => {
+  it('takes missing attributes from the previous payment', () => {
     expect(
       createPaymentBody(
         { apiUrl: '', publicKey: '', paymentId: 'x' },

@@ -27,7 +27,7 @@ const resumeAttributes = { 'public-key': 'pk_test_x', 'payment-id': id, locale: 
 const orderInEnglish = { ...orderAttributes, locale: 'en' };
 const offline = () => Promise.reject(new TypeError('Failed to fetch'));
 const createBodies = () => api.requestsFor('create').map(({ body }) => body as { txRef?: string });
-/** Long enough for whatever a late reply would set off. */
+/** Long enough for any effect of a late reply. */
 const settle = () => aTimeout(300);
 
 async function confirm(element: CryptoCheckout, part: 'restart' | 'cancel' | 'new-payment'): Promise<void> {
@@ -126,7 +126,7 @@ describe('the next payment of an order', () => {
     await waitFor(() => hasPart(element, 'error'));
     expect([element.status, element.payment?.id]).to.deep.equal(['awaiting-funds', id]);
     expect(hasPart(element, 'address')).to.equal(true);
-    // The next polls do not take the message away.
+    // The next polls keep the message.
     await element.refresh();
     await element.updateComplete;
     expect(hasPart(element, 'error')).to.equal(true);
@@ -225,7 +225,7 @@ describe('a cancellation', () => {
     await waitFor(() => hasPart(element, 'cancel'));
   });
 
-  it('is under way until the server answers: nothing else can be pressed meanwhile', async () => {
+  it('is under way until the server answers: nothing else can be pressed in the meantime', async () => {
     const element = await mount(orderAttributes);
     await goToAddress(element);
     const held = heldReply(() => successReply((api.payment = paymentInState('cancelled'))));
@@ -242,7 +242,7 @@ describe('a cancellation', () => {
     expect(api.requestsFor('cancel')).to.have.length(1);
   });
 
-  it('is sent again if the element is moved meanwhile', async () => {
+  it('is sent again if the element is moved in the meantime', async () => {
     const element = await mount(orderAttributes);
     await goToAddress(element);
     const held = heldReply(() => successReply(undefined));
@@ -295,7 +295,7 @@ describe('a changed price', () => {
     expect(createBodies().at(-1)?.txRef).to.equal('order-42:2');
   });
 
-  it('that cancels what was paid by hand shows the money when it comes', async () => {
+  it('that cancels a payment paid by hand shows the money when it comes', async () => {
     const element = await mount(orderInEnglish);
     await goToAddress(element);
     element.setAttribute('amount', '6000');
@@ -311,7 +311,7 @@ describe('a changed price', () => {
     expect(createBodies()).to.have.length(1);
   });
 
-  it('does not cancel what the wallet has sent, in this tab or after a reload', async () => {
+  it('does not cancel a payment that the wallet has sent, in this tab or after a reload', async () => {
     const { end } = announceWallet();
     try {
       api.handlers.lock = () => successReply((api.payment = evmPayment()));

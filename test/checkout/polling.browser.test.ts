@@ -38,7 +38,7 @@ function setUp(answer: () => Promise<Payment>) {
   };
 }
 
-it('reports what the server says, and asks once for two that want to know', async () => {
+it('reports the server’s state, with one request for two callers', async () => {
   const { polling, reported, calls } = setUp(async () => lockedPayment({ state: 'confirming' }));
   expect(await Promise.all([polling.refresh(), polling.refresh()])).to.deep.equal([true, true]);
   expect(reported).to.deep.equal(['confirming']);

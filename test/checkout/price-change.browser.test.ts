@@ -42,7 +42,7 @@ for (const [what, state, next, stays] of rows)
     expect(new StartedOrder(order).keeps(state, next)).to.equal(stays);
   });
 
-it('a payment stays while a wallet was asked to pay it', () => {
+it('a payment stays if a wallet was asked to pay it', () => {
   localStorage.setItem(`crypto-checkout:sent:${lockedPayment().id}`, '[{}]');
   expect(new StartedOrder(order).keeps(waiting(), dearer)).to.equal(true);
 });

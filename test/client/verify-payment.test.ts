@@ -204,7 +204,7 @@ test.each([
   ['an amount of 0', { baseAmount: 0 }],
   ['an amount that is not a number', { baseAmount: Number.NaN }],
   ['an invalid amount', { baseAmount: '5 000' }],
-  // As from code without types, or from a row that does not have it.
+  // As from untyped code, or from a row without the field.
   ['no amount', { baseAmount: undefined as unknown as number }],
 ])('an expectation with %s throws', (_name, change) => {
   expect(() => verifyPayment(paid, { ...expected, ...change })).toThrow(RangeError);

@@ -62,7 +62,7 @@ beforeAll(async () => {
   const id = await merchantIdOf(env());
   await Promise.all([
     buildPseudo(join(directory, 'console')),
-    // Nobody listens there.
+    // Nothing listens there.
     runCommand(
       env(),
       'merchants',
@@ -168,7 +168,7 @@ async function untranslated(page: Page): Promise<string[]> {
 async function look(page: Page, name: string, left: Set<string>): Promise<void> {
   await page.evaluate(() => (document.documentElement.dir = 'rtl'));
   for (const text of await untranslated(page)) left.add(`${name}: ${text}`);
-  // All that is wrong, and not only the first page of it.
+  // Reports all problems, not only those of the first page.
   await inspect(page, `console-rtl-${name}`).catch((error: unknown) => left.add(`${name}: ${String(error)}`));
 }
 

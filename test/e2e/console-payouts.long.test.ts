@@ -49,7 +49,7 @@ afterAll(async () => {
 
 const run = <T>(line: string) => runCommand(serverEnv, ...line.split(' ')) as Promise<T>;
 
-/** A payer pays 20 dollars, and the treasury has them. */
+/** A payer pays 20 dollars, which the treasury then holds. */
 beforeAll(async () => {
   const merchant = await merchantIdOf(serverEnv);
   await run(`deposit-keys set --merchant ${merchant} --family evm --treasury ${treasury} --mode test --yes`);
@@ -150,7 +150,7 @@ test('an accountant sees what is reserved, and can neither export nor release it
 });
 
 test.skipIf(!hasLitecoind)(
-  'a PSBT is made, saved, signed by a wallet, brought back, sent and settled',
+  'a PSBT is created, saved, signed by a wallet, imported, sent and settled',
   async () => {
     const node = litecoin;
     if (!node) throw new Error('There is no Litecoin Core');
@@ -188,7 +188,7 @@ test.skipIf(!hasLitecoind)(
   },
 );
 
-test('a transfer is cancelled, and none is settled by a transaction that nobody knows', async () => {
+test('a transfer is cancelled, and none is settled by an unknown transaction', async () => {
   const [paid, unwanted] = [await createTransfer(1.04), await createTransfer(1.05)];
   const page = await signIn('manager');
   const { origin } = new URL(page.url());
@@ -289,7 +289,7 @@ const received = async () =>
     ]),
   );
 
-/** Exports what waits, and presses the button that asks the wallet. */
+/** Exports the pending transfers, and presses the button that asks the wallet. */
 async function openSending(page: Page, count: number): Promise<void> {
   if ((await page.getByRole('button', { name: 'Export' }).count()) > 0) {
     await page.getByRole('button', { name: 'Export' }).click();
@@ -362,7 +362,7 @@ test('a page that closes before the wallet has answered leaves nothing to be pai
   await next.goto(`${origin}/console/test/exports`);
   await next.getByText('its answer is not known').waitFor();
   await inspect(next, 'console-unanswered');
-  // A file would have both transfers in it.
+  // A file would contain both transfers.
   expect(await next.getByRole('button', { name: /^Save/ }).count()).toBe(0);
   await installWallet(next, false);
   await next.getByRole('button', { name: 'Send from a wallet here…' }).click();

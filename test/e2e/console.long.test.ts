@@ -1,4 +1,4 @@
-/** The console in a real browser: what a shop's people do every day, by their clicks. */
+/** The console in a real browser: the daily tasks of a shop's staff, by their clicks. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -95,7 +95,7 @@ let wrong: Payment;
 /** Input of somebody who wants a script to run in the console. */
 const markup = `"'><img src=x onerror="top.ran=1"><svg onload="top.ran=1"><script>top.ran=1</script>`;
 
-/** The shop's receiver of webhooks, which is out of order. */
+/** The shop's receiver of webhooks, which is down. */
 let answer = 503;
 const receiver = createServer((request, response) => {
   request.resume();
@@ -122,7 +122,7 @@ beforeAll(async () => {
   await until(late, 'cancelled_paid');
 }, 60_000);
 
-/** Many pages, one after the other: a busy machine takes minutes. */
+/** Many pages in sequence: a busy machine takes minutes. */
 const longMs = 240_000;
 
 test(
@@ -259,7 +259,7 @@ async function tasksOfSettings(page: Page): Promise<void> {
 }
 
 test(
-  'pages look right and say everything to everybody, whatever a payer has entered',
+  'pages are accessible and complete, whatever a payer has entered',
   async () => {
     const { page } = await signIn('owner');
     const { merchant } = stage;

@@ -1,4 +1,4 @@
-/** Plays a payment on the demo page to its end: it says the truth, and so does the shop. */
+/** Plays a payment on the demo page to its end: the page shows the true state, and so does the shop. */
 import type { CheckoutStatus } from 'crypto-checkout';
 import type { PaymentState } from 'crypto-checkout/contract';
 import { expect, test } from 'vitest';

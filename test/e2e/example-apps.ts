@@ -64,12 +64,12 @@ export const typeCheckedNames = Object.keys(typeChecks);
 /** @returns the reason if the packages of the examples cannot be installed here */
 export const installExamples = prepareExamples;
 
-/** @throws Error with what the build printed */
+/** @throws Error with the build's output */
 export async function buildExample(name: string): Promise<void> {
   for (const command of builds[name] ?? []) await run(name, command);
 }
 
-/** @throws Error with what the type checker printed */
+/** @throws Error with the type checker's output */
 export async function checkTypes(name: string): Promise<void> {
   await run(name, typeChecks[name] ?? []);
 }
@@ -124,7 +124,7 @@ export async function renderComponent(name: string, props: Record<string, unknow
   return (await execute(execPath, args, { cwd: join(examples, name) })).stdout;
 }
 
-/** Serves the React 18 app with what its server would have rendered. */
+/** Serves the React 18 app with the HTML that its server would have rendered. */
 export async function serveRenderedReact18(placeholders: Placeholders): Promise<ExampleServer> {
   const directory = join(examples, 'react-18');
   const script = `

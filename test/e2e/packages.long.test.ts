@@ -175,7 +175,7 @@ describe('the server’s package, installed without the widget’s', () => {
     await registry.close();
   });
 
-  test('asks no registry for a name that nobody has reserved', async () => {
+  test('requests no unreserved name from a registry', async () => {
     const asked = [...registry.asked];
     expect(asked).toEqual(expect.arrayContaining(['express', 'better-sqlite3']));
     expect(asked.filter((name) => name.includes('crypto-checkout'))).toEqual([]);

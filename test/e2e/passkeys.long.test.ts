@@ -17,7 +17,7 @@ const stage = useStage({
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-/** A device that has its owner's finger on it, and keeps passkeys. */
+/** A device that always reads its owner's fingerprint, and stores passkeys. */
 async function plugIn(page: Page, isUserVerified = true) {
   const devtools = await page.context().newCDPSession(page);
   await devtools.send('WebAuthn.enable');

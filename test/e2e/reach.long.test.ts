@@ -1,4 +1,6 @@
-/** The whole way for payers without a mouse, and at 400 % zoom: everything can be reached, and nothing is cut off. */
+/**
+ * The complete flow for payers without a mouse, and at 400 % zoom: everything can be reached, and nothing is cut off.
+ */
 import type { CheckoutStatus } from 'crypto-checkout';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
@@ -6,7 +8,7 @@ import { checkoutOn } from './checkout.js';
 import { openShop, tagOf } from './shop-page.js';
 import { useStage } from './stage.js';
 
-// Blocks come when they are asked for, so that each state stays until it was looked at.
+// Blocks come on request, so that each state stays until it was checked.
 const stage = useStage({ blockIntervalMs: 0 });
 
 const newestPayment = async () => {
@@ -37,7 +39,7 @@ function focusOn(page: Page) {
   });
 }
 
-/** Tabs to the control of this name, as far as it takes. Each stop on the way shows that it has the focus. */
+/** Tabs to the control of this name. Each stop on the way shows its focus. */
 async function tabTo(page: Page, name: RegExp): Promise<void> {
   for (let tabs = 0; tabs < 40; tabs += 1) {
     await page.keyboard.press('Tab');

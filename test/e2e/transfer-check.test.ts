@@ -1,4 +1,4 @@
-/** "Check my transfer" against the real server: what was sent is found, and the code for it loads only when it is opened. */
+/** "Check my transfer" against the real server: sent transfers are found, and its code loads only when it is opened. */
 import { expect, test } from 'vitest';
 import { checkoutOn, type Checkout } from './checkout.js';
 import { inspect, useStage } from './stage.js';
