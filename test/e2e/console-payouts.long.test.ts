@@ -12,7 +12,7 @@ import { hasLitecoind, startLitecoin, type LitecoinNode } from '../../server/tes
 import { signWith, tpub } from '../../server/test/support/sign-psbt.js';
 import { look } from './claim-page.js';
 import { merchantIdOf, runCommand, setDepositKey, type ServerEnv } from './deposit-keys.js';
-import { inspect, useStage } from './stage.js';
+import { cutFilters, inspect, useStage } from './stage.js';
 
 /** The second of anvil's published accounts. */
 const treasury = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
@@ -362,6 +362,10 @@ test('a page that closes before the wallet has answered leaves nothing to be pai
   await next.goto(`${origin}/console/test/exports`);
   await next.getByText('its answer is not known').waitFor();
   await inspect(next, 'console-unanswered');
+  await next.getByRole('button', { name: 'Release without a proof…' }).click();
+  await next.getByLabel('What you have checked').fill('The signers have signed nothing');
+  await inspect(next, 'console-release-handed');
+  await next.getByRole('button', { name: 'Close' }).click();
   // A file would contain both transfers.
   expect(await next.getByRole('button', { name: /^Save/ }).count()).toBe(0);
   await installWallet(next, false);
@@ -371,4 +375,36 @@ test('a page that closes before the wallet has answered leaves nothing to be pai
   await next.getByText('1 transfer sent').waitFor();
   for (const id of ids) await isPaid(id);
   expect(await received()).toBe(before + 2_430_000n);
+});
+
+test('an outflow from the treasury is explained, and the books of the month contain all of it', async () => {
+  const page = await signIn('manager');
+  const { origin } = new URL(page.url());
+  const somebody = '15d34aaf54267db7d7c367839aaf71a00a2c6a65'.padStart(64, '0');
+  await transact(anvil, token, `0xa9059cbb${somebody}${(333_000).toString(16).padStart(64, '0')}`, treasury);
+  await anvil.mine(5);
+  await vi.waitFor(
+    async () => {
+      await anvil.mine();
+      await openExports(page);
+      await page.getByRole('button', { name: 'Explain…' }).waitFor({ timeout: 1000 });
+    },
+    { timeout: 20_000 },
+  );
+  await inspect(page, 'console-outflows');
+  await page.getByRole('button', { name: 'Explain…' }).click();
+  await page.getByLabel('What it was for').fill('To the exchange, for the rent of November');
+  await inspect(page, 'console-explain');
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('button', { name: 'Explain…' }).waitFor({ state: 'detached' });
+
+  const month = new Date().toISOString().slice(0, 7);
+  await page.goto(`${origin}/console/test/books?month=${month}&zone=UTC`);
+  await page.getByRole('columnheader', { name: 'Change' }).waitFor();
+  await inspect(page, 'console-books');
+  expect(await cutFilters(page)).toEqual([]);
+  await page.goto(`${origin}/console/test/payments?review=excess`);
+  await page.locator('h1').waitFor();
+  await inspect(page, 'console-review');
+  expect(await cutFilters(page)).toEqual([]);
 });

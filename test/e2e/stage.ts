@@ -199,6 +199,26 @@ export async function inspect(page: Page, name: string): Promise<void> {
   }
 }
 
+/** The filters whose choice does not fit, on a narrow screen and on a wide one. */
+export async function cutFilters(page: Page): Promise<string[]> {
+  const found: string[] = [];
+  for (const width of [320, 1280]) {
+    await page.setViewportSize({ width, height: 900 });
+    const names = await page.locator('.filters select, .filters [type=month]').evaluateAll((controls) =>
+      controls.flatMap((control) => {
+        if (!(control instanceof HTMLElement)) return [];
+        const has = control.offsetWidth;
+        control.style.inlineSize = 'max-content';
+        const wants = control.offsetWidth;
+        control.style.inlineSize = '';
+        return wants > has ? [`${control.getAttribute('name')} needs ${wants} of ${has} px`] : [];
+      }),
+    );
+    found.push(...names);
+  }
+  return found;
+}
+
 /** Makes `axe` known to the page, once. A policy for scripts does not apply to it. */
 export async function loadAxe(page: Page): Promise<void> {
   if (await page.evaluate(() => 'axe' in globalThis)) return;

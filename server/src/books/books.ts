@@ -128,6 +128,8 @@ export function createBooks(deps: BooksDeps) {
     if (!(await nextToKeep(database.reader, scope))) return false;
     return database.write(async (transaction) => {
       await lockBalances(transaction, scope.merchantId);
+      // What an older release has posted would be missing for good.
+      if (await store.hasUnnamed(transaction)) return false;
       const next = await nextToKeep(transaction, scope);
       if (!next) return false;
       const sums = await store.sumBooked(transaction, scope, next.from, next.to);
@@ -138,6 +140,7 @@ export function createBooks(deps: BooksDeps) {
 
   /** Keeps the balances at the end of each day that had bookings and is over. */
   async function keepDays(signal: AbortSignal): Promise<void> {
+    await nameMerchants(signal);
     for (const scope of await store.listScopes(database.reader)) {
       while (await keepDay(scope)) signal.throwIfAborted();
     }

@@ -2,6 +2,7 @@
 import { fromUnits } from 'crypto-checkout/contract';
 import type { Database } from '../db/database.js';
 import type { Reader } from '../db/engine.js';
+import { lockName } from '../db/locks.js';
 import type { BookRateTable } from '../db/schema.js';
 import type { Currencies } from '../money/currencies.js';
 import type { Currency } from '../money/currency-list.js';
@@ -31,7 +32,8 @@ interface RatesDeps {
 /** Keeps the rates of what was booked since the last time, and of all that books can be kept in. */
 export async function keepCurrentRates({ database, clock, rates, currencies }: RatesDeps): Promise<void> {
   const now = clock.real();
-  const last = (await store.newestRates(database.reader)) ?? Number.NEGATIVE_INFINITY;
+  const newest = async (reader: Reader) => (await store.newestRates(reader)) ?? Number.NEGATIVE_INFINITY;
+  const last = await newest(database.reader);
   if (now - last < betweenMs) return;
   const booked = await store.bookedCurrencies(database.reader, Math.max(last, now - nearMs), now);
   if (booked.length === 0) return;
@@ -41,7 +43,11 @@ export async function keepCurrentRates({ database, clock, rates, currencies }: R
     if (!rate || !isCurrent(rate, now)) return [];
     return [{ at: now, currency: code, price: writeFraction(rate), source: rate.source, rate_at: rate.at }];
   });
-  await database.write((transaction) => store.keepRates(transaction, rows));
+  await database.write(async (transaction) => {
+    // Another server may have kept them meanwhile.
+    await lockName(transaction, 'book rates');
+    if (now - (await newest(transaction)) >= betweenMs) await store.keepRates(transaction, rows);
+  });
 }
 
 export interface Valuation {

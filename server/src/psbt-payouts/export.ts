@@ -7,6 +7,7 @@ import type { PsbtTable, TransferTable } from '../db/schema.js';
 import { readCursor } from '../scanning/cursors.js';
 import { invalidState } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
+import { ensureDue } from '../withdrawals/ensure-due.js';
 import { lockTransfers } from '../withdrawals/waiting-transfers.js';
 import { chooseCoins, type CoinChoice } from './coins.js';
 import { nameOf, sumOf } from './outpoints.js';
@@ -142,8 +143,7 @@ async function insert(
   // Two exports of one merchant wait for each other.
   await deps.ledger.balance(transaction, mode, wallet.currency.code, { kind: 'available', merchantId });
   await ensureStillFree(transaction, chosen);
-  for (const [id, reason] of await deps.whyHeld(transaction, payable))
-    throw invalidState(`The transfer ${id} must not be paid now. ${reason}`);
+  await ensureDue(deps, transaction, payable);
   const psbt: PsbtTable = {
     id: deps.newId(),
     merchant_id: merchantId,

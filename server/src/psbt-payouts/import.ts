@@ -8,6 +8,7 @@ import { amountIn, expectedOf, walletOf, type PsbtDeps } from './context.js';
 import * as store from './psbt-store.js';
 import * as transitions from './transitions.js';
 import { isWithin, scopeOf, type Within } from '../shared/scope.js';
+import { ensureDue } from '../withdrawals/ensure-due.js';
 
 export async function importSigned(
   deps: PsbtDeps,
@@ -26,6 +27,8 @@ export async function importSigned(
     refuseEnded(current);
     const same = current.versions.find(({ number }) => number === version.number);
     if (!same) throw new Error(`The PSBT ${psbt.id} has lost a version`);
+    // As a wallet that is asked: what is on its way already is not stopped by refusing its next version.
+    if (current.state === 'open') await ensureDue(deps, transaction, current.transfers);
     const isNew = same.signed_transaction === null;
     await transitions.markSent(deps, transaction, current, same, signed);
     if (isNew) {

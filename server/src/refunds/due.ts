@@ -42,9 +42,14 @@ export async function whyNotDue(
   const isAccepted =
     row.kind === 'unaccepted' && coins?.counts === true && isSuccess(payment) && !hasTaken(row.status);
   if (isAccepted) return 'The payment was accepted since: its money is not refunded as "unaccepted"';
-  const most = coins ? mostOf(row.kind, refundableOf(payment, coins, others)) : 0n;
-  if (BigInt(row.used) <= most) return undefined;
-  return 'The network took back what this refund would give back. Wait for it, or cancel';
+  const isLeftBy = (rows: readonly RefundTable[]) =>
+    coins !== undefined && BigInt(row.used) <= mostOf(row.kind, refundableOf(payment, coins, rows));
+  if (isLeftBy(others)) return undefined;
+  const end = row.transfer_id === null ? 'cancel it' : 'fail its transfer';
+  // One that had failed can be paid after all, while this one waits.
+  return isLeftBy([])
+    ? `Another refund has given back what this one would. If it stays so, ${end}`
+    : `The network took back what this refund would give back. Wait for it, or ${end}`;
 }
 
 /** Problem: `invalid_state` if not all of a refund may be given back now. */

@@ -9,6 +9,7 @@ import { isoTime } from '../shared/clock.js';
 import { groupBy } from '../shared/group-by.js';
 import { invalidField, invalidState, orNotFound } from '../shared/problem.js';
 import type { Mode, Scope, Within } from '../shared/scope.js';
+import { ensureDue } from '../withdrawals/ensure-due.js';
 import { lockTransfers } from '../withdrawals/waiting-transfers.js';
 import * as store from './export-store.js';
 import type { HeldExport, ReservedTransfer } from './export-store.js';
@@ -47,24 +48,6 @@ export const hold = (
     transfers,
     new Map(),
   );
-
-/** Problem: `invalid_state` if one of the transfers must not be paid now. @param exportId of theirs, if they are in one */
-export async function ensureDue(
-  { ledger, whyHeld }: Pick<TreasuryContext, 'ledger' | 'whyHeld'>,
-  transaction: Transaction,
-  transfers: readonly TransferTable[],
-  exportId?: string,
-): Promise<void> {
-  const locks = transfers.map((row) => [row.merchant_id, row.mode, row.currency] as const);
-  const inOrder = [...new Map(locks.map((lock) => [lock.join('/'), lock])).entries()].sort(([a], [b]) =>
-    a < b ? -1 : 1,
-  );
-  // Whatever confirms or reverses a deposit waits until the transaction ends.
-  for (const [, [merchantId, mode, currency]] of inOrder)
-    await ledger.balance(transaction, mode, currency, { kind: 'available', merchantId });
-  for (const [id, reason] of await whyHeld(transaction, transfers, exportId))
-    throw invalidState(`The transfer ${id} must not be paid now. ${reason}`);
-}
 
 export function createPayoutExports(deps: TreasuryContext) {
   const { database, clock, newId, auditLog, currencies, connected } = deps;

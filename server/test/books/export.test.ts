@@ -1,4 +1,4 @@
-/** `books export` and `GET /v1/books`: days of a zone, values, what is kept of months, and what postings an older release has left. */
+/** `books export` and `GET /v1/books`: days of a zone, what is kept of months, and what postings an older release has left. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,6 @@ import { startServer, type TestServer } from '../support/server.js';
 import { openLedgerShop, type LedgerShop } from './ledger-shop.js';
 
 const minute = 60_000;
-const hour = 60 * minute;
 const oneUsdt = 1_000_000n;
 
 describe.each(engines)('The days of a zone, on $name', (engine) => {
@@ -75,88 +74,6 @@ describe.each(engines)('The days of a zone, on $name', (engine) => {
     ['--month 2026-03 --profile datev', '--profile datev needs --consultant, --client'],
   ])('%s is refused in words', async (options, words) => {
     await expect(exportBooks(books.shop, books.live, options)).rejects.toThrow(words);
-  });
-});
-
-describe.each(engines)('What bookings are worth, on $name', (engine) => {
-  let books: LedgerShop;
-  beforeAll(async () => {
-    books = await openLedgerShop(engine);
-    await books.setCurrency('EUR');
-  });
-  afterAll(() => books.shop.close());
-
-  const start = Date.UTC(2026, 4, 1, 12);
-  const at = (cents: bigint, eur = 108n) => {
-    books.shop.cents.set('USDT', cents);
-    books.shop.cents.set('EUR', eur);
-  };
-
-  it('is the rate that is nearest in time, at most ten minutes away, and never changes', async () => {
-    at(100n);
-    await books.receive(start, oneUsdt);
-    books.shop.time.now = start + minute;
-    await books.keepRates();
-    at(200n);
-    await books.receive(start + 3 * minute, oneUsdt);
-    // Less than five minutes after the last rates, nothing is kept.
-    await books.keepRates();
-    books.shop.time.now = start + 7 * minute;
-    await books.keepRates();
-    // As near to both: the earlier one.
-    await books.receive(start + 4 * minute, oneUsdt);
-    await books.receive(start + 17 * minute, oneUsdt);
-    await books.receive(start + 17 * minute + 1, oneUsdt);
-    books.shop.time.now = Date.UTC(2026, 5, 2);
-    const values = (await bookingsOf(books.shop, books.live, '--month 2026-05')).map((one) => [
-      one.unitValue,
-      one.value,
-    ]);
-    const [one, two] = [
-      ['0.925925925925925926', '0.93'],
-      ['1.851851851851851852', '1.85'],
-    ];
-    expect(values).toEqual([one, one, one, two, [undefined, undefined]]);
-    const before = await exportBooks(books.shop, books.live, '--month 2026-05');
-    expect(before.said).toContain('Without a value in EUR: 1 booking, as no rate is known within 10 minutes');
-    // Rates that come later, of whatever, change nothing.
-    at(999n, 50n);
-    await books.receive(Date.UTC(2026, 5, 2), oneUsdt);
-    await books.keepRates();
-    expect((await exportBooks(books.shop, books.live, '--month 2026-05')).text).toBe(before.text);
-  });
-
-  it('is kept only after something was booked', async () => {
-    const count = async () =>
-      (await books.shop.database.reader.selectFrom('book_rates').select('at').distinct().execute()).length;
-    await books.receive(Date.UTC(2026, 6, 1), oneUsdt);
-    await books.keepRates();
-    const before = await count();
-    for (let hours = 1; hours < 5; hours += 1) {
-      books.shop.time.now += hour;
-      await books.keepRates();
-    }
-    expect(await count()).toBe(before);
-    await books.receive(books.shop.time.now, oneUsdt);
-    await books.keepRates();
-    expect(await count()).toBe(before + 1);
-  });
-
-  it('is exact for the largest amounts, and rounded once, half up', async () => {
-    at(100n, 100n);
-    const moment = Date.UTC(2026, 7, 1);
-    const amounts = [123_456_789_012_345_678_901n, 5_000n, 4_999n];
-    for (const units of amounts) await books.receive(moment, units);
-    await books.keepRates();
-    books.shop.time.now = Date.UTC(2026, 8, 2);
-    const found = await bookingsOf(books.shop, books.live, '--month 2026-08');
-    expect(new Map(found.map((one) => [one.amount, one.value]))).toEqual(
-      new Map([
-        ['123456789012345.678901', '123456789012345.68'],
-        ['0.005', '0.01'],
-        ['0.004999', '0.00'],
-      ]),
-    );
   });
 });
 
@@ -227,6 +144,24 @@ describe.each(engines)('Days that are over, on $name', (engine) => {
     ).toHaveLength(1);
     await forget();
     expect((await exportBooks(books.shop, books.live, '--month 2026-05')).text).toBe(before.text);
+  });
+});
+
+describe.each(engines)('Days after an upgrade, on $name', (engine) => {
+  it('are kept with all of their postings, although the merchants of some are not named yet', async () => {
+    const books = await openLedgerShop(engine);
+    onTestFinished(() => books.shop.close());
+    const { database } = books.shop;
+    for (let time = 0; time < 6; time += 1) await books.receive(Date.UTC(2026, 0, 10), oneUsdt);
+    books.shop.time.now = Date.UTC(2026, 0, 20);
+    await database.write(async (transaction) => {
+      await sql`update ledger_postings set merchant_id = null`.execute(transaction);
+      await books.ledger.nameMerchants(transaction, 3);
+    });
+    await books.keepDays();
+    const kept = await database.reader.selectFrom('book_balances').select('total').execute();
+    expect(kept).toEqual([{ total: String(6n * oneUsdt) }]);
+    expect((await exportBooks(books.shop, books.live, '--month 2026-02')).hasFailed).toBe(false);
   });
 });
 

@@ -44,12 +44,30 @@ describe.each(engines)('The books of two months, on $name', (engine) => {
     await keepRates();
   }
 
+  const payToBank = (amount: string, reference: string) =>
+    shop.database.write((transaction) =>
+      shop.app.payouts.createBankPayout(transaction, scope, {
+        ...{ bankAccountId: 'bank', amount, currency: 'USDT', reference },
+      }),
+    );
+
   beforeAll(async () => {
     shop = await openShop(engine);
     shop.time.now = Date.UTC(2026, 10, 2, 12);
     await shop.mine('tron');
     scope = await shop.merchant();
     stranger = await shop.merchant();
+    await shop.database.write((transaction) =>
+      transaction
+        .insertInto('bank_accounts')
+        .values({
+          ...{ id: 'bank', merchant_id: scope.merchantId, mode: scope.mode, account_number: '0690000032' },
+          ...{ number_index: '0690000032', bank_code: '044', bank_name: 'Access Bank', country: 'NG' },
+          ...{ currency: 'NGN', account_name: 'Shop', archived_at: null },
+          ...{ created_at: shop.time.now, updated_at: shop.time.now },
+        })
+        .execute(),
+    );
     shop.cents.set('USDT', 101n);
     await pay(scope, 30, '30');
     await pay(stranger, 7, '7');
@@ -57,6 +75,9 @@ describe.each(engines)('The books of two months, on $name', (engine) => {
     const over = await pay(scope, 15);
     await shop.withdraw(scope, '5', externalAddresses.tron, 'tron');
     await sendOut();
+    shop.time.now += minute;
+    const toBank = await payToBank('4', 'Settlement 7');
+    await keepRates();
     const late = await shop.lock(scope);
     shop.time.now += minute;
     // Paid two minutes before midnight, and dropped by the network in December.
@@ -85,6 +106,15 @@ describe.each(engines)('The books of two months, on $name', (engine) => {
       shop.app.refunds.approve(transaction, scope, refund.id, 'a test'),
     );
     await sendOut();
+    // Of the two payouts to the bank, it sends one of November back.
+    shop.time.now += hour;
+    await payToBank('2', 'Settlement 8');
+    await keepRates();
+    shop.time.now += hour;
+    await shop.database.write((transaction) =>
+      shop.app.payouts.fail(transaction, toBank.id, 'The bank sent it back'),
+    );
+    await keepRates();
     shop.time.now += day;
     await shop.send('tron', 'USDT', late.address, usdt(10));
     await shop.mine('tron', 2);
@@ -108,20 +138,21 @@ describe.each(engines)('The books of two months, on $name', (engine) => {
       'transfer 0: Reserved',
       'transfer -5: Paid',
       expect.stringMatching(/^network_fee -[\d.]+: Network fee$/),
+      'payout -4: Paid out to a bank account',
       'receipt 10: Received',
       'credit 0: Credited',
       'fee -0.1: Service fee',
     ]);
     const second = await bookingsOf(shop, scope, inDecember);
-    const shapes = second.map(shape);
-    // Two of one moment are in no order.
-    expect([...shapes.slice(0, 2), ...shapes.slice(2, 4).sort(), ...shapes.slice(4)]).toEqual([
+    expect(second.map(shape)).toEqual([
       'correction -10: Taken back by the network',
       'fee 0.1: Service fee given back',
       expect.stringMatching(/^fee 0\.05\d*: Service fee of what is refunded$/),
       'refund 0: Reserved for a refund',
       expect.stringMatching(/^refund -[\d.]+: Paid$/),
       expect.stringMatching(/^network_fee -[\d.]+: Network fee$/),
+      'payout -2: Paid out to a bank account',
+      'correction 4: Returned: the payout has failed',
       'receipt 10: Received',
       'credit 0: Credited',
       'fee -0.1: Service fee',
@@ -130,6 +161,28 @@ describe.each(engines)('The books of two months, on $name', (engine) => {
     const paid = second.find(({ kind, note }) => kind === 'refund' && note === 'Paid');
     expect(paid).toMatchObject({ localDate: '2026-12-03', network: 'tron' });
     expect(paid?.txHash).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('has what was paid out to a bank, with its reference, its account and what was left', async () => {
+    const of = (bookings: readonly Booking[], ...kinds: string[]) =>
+      bookings.filter(
+        ({ kind, reference = '' }) => kinds.includes(kind) && reference.startsWith('Settlement'),
+      );
+    const first = await bookingsOf(shop, scope, inNovember);
+    const index = first.findIndex(({ kind }) => kind === 'payout');
+    const left = usdt(Number(first[index - 1]?.balance)) - usdt(4);
+    expect(of(first, 'payout')).toMatchObject([
+      {
+        ...{ amount: '-4', available: '-4', reserved: '0', unallocated: '0', asset: 'USDT' },
+        ...{ balance: String(Number(left) / 1e6), value: '-4.04', rateSource: 'test' },
+        ...{ reference: 'Settlement 7', counterparty: '06…032' },
+      },
+    ]);
+    const second = await bookingsOf(shop, scope, inDecember);
+    const [paid, returned] = of(second, 'payout', 'correction');
+    expect(paid).toMatchObject({ amount: '-2', value: '-1.98', reference: 'Settlement 8' });
+    expect(returned).toMatchObject({ amount: '4', value: '3.96', reference: 'Settlement 7' });
+    expect(usdt(Number(returned?.balance)) - usdt(Number(paid?.balance))).toBe(usdt(4));
   });
 
   it('adds up: each month is the difference of the balances at its ends, and the last is what the accounts say', async () => {

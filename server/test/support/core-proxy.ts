@@ -17,7 +17,8 @@ export interface NodeProxy {
   /** How many HTTP requests there were. */
   requests: number;
   /** Answers a request instead of the node. Undefined passes it on. */
-  behave: ((calls: readonly ProxiedCall[]) => Behaviour | undefined) | undefined;
+  behave:
+    ((calls: readonly ProxiedCall[]) => Behaviour | undefined | Promise<Behaviour | undefined>) | undefined;
   close(): Promise<void>;
 }
 
@@ -59,7 +60,7 @@ export async function startNodeProxy(target: string): Promise<NodeProxy> {
     const calls = Array.isArray(sent) ? sent : [sent];
     proxy.requests += 1;
     proxy.calls.push(...calls);
-    const behaviour = proxy.behave?.(calls);
+    const behaviour = await proxy.behave?.(calls);
     if (behaviour === 'stall') return void stalled.add(response);
     if (behaviour === 'hang up') return void response.destroy();
     if (behaviour && 'status' in behaviour) {

@@ -88,6 +88,7 @@ export async function openShop(
     time,
     cents,
     scan,
+    databaseUrl: made.url,
     get app() {
       return app;
     },

@@ -1,0 +1,25 @@
+/** A process that does the jobs of the books without a pause, for `two-servers.long.test.ts`, which kills it. */
+import { pino } from 'pino';
+
+/** @type {(path: string) => Promise<unknown>} */
+const load = (path) => import(new URL(`../../dist/${path}`, import.meta.url).href);
+const { createApp } = /** @type {typeof import('../../src/app.js')} */ (await load('app.js'));
+const { readConfig } = /** @type {typeof import('../../src/config.js')} */ (await load('config.js'));
+const { openDatabase } = /** @type {typeof import('../../src/db/open.js')} */ (await load('db/open.js'));
+
+const url = process.env['DATABASE_URL'] ?? '';
+const { signal } = new AbortController();
+const app = await createApp({
+  config: readConfig({ DATABASE_URL: url }),
+  database: await openDatabase(url),
+  log: pino({ level: 'silent' }),
+  publicUrl: 'http://localhost',
+  checkoutUrl: 'http://localhost/pay',
+  stopping: signal,
+  overrides: {
+    rates: { latest: () => ({ numerator: 1n, denominator: 1n, source: 'test', at: Date.now() }) },
+  },
+});
+process.once('disconnect', () => process.exit());
+process.send?.('ready');
+for (;;) await Promise.all(app.books.jobs().map((job) => job.run(signal)));

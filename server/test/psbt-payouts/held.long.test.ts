@@ -1,0 +1,193 @@
+/** What no PSBT pays: what the network has taken back, refunds that are not due any more, and a suspended balance. */
+import { Transaction } from '@scure/btc-signer';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startNodeProxy, type NodeProxy } from '../support/core-proxy.js';
+import { engines } from '../support/engines.js';
+import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
+import { network, openPayoutShop, type PayoutMerchant, type PayoutShop } from './fixture.js';
+
+interface Refund {
+  readonly id: string;
+  readonly status: string;
+  readonly amount: number;
+  readonly transferId: string;
+  readonly txHash: string | null;
+}
+
+const takenBack =
+  /has taken back deposits that it was to be paid from: it takes .* LTC, and .* LTC is left on/;
+const notDue = 'The network took back what this refund would give back. Wait for it, or fail its transfer';
+
+describe.skipIf(!hasLitecoind).each(engines)('What no PSBT pays, on $name', (engine) => {
+  let node: LitecoinNode;
+  let proxy: NodeProxy;
+  let shop: PayoutShop;
+  beforeAll(async () => {
+    node = await startLitecoin();
+    proxy = await startNodeProxy(node.url);
+    shop = await openPayoutShop(engine, node, proxy.url);
+  });
+  afterAll(async () => {
+    await shop.close();
+    await proxy.close();
+    await node.stop();
+  });
+
+  async function confirm(blocks = 2): Promise<void> {
+    await node.mine(blocks);
+    await shop.scan();
+    await shop.follow();
+  }
+  /** The last deposit waits for a block again. */
+  async function takeBack(): Promise<void> {
+    await node.reorg(2, 'waiting');
+    await shop.scan();
+  }
+  const retrieve = (merchant: PayoutMerchant, { id }: Pick<Refund, 'id'>) =>
+    merchant.ask<Refund>('GET', `/v1/refunds/${id}`);
+
+  async function postings({ transferId }: Refund): Promise<number> {
+    const rows = await shop.server.database.reader
+      .selectFrom('ledger_postings')
+      .select('key')
+      .where('key', 'like', `post:${transferId}%`)
+      .execute();
+    return rows.length;
+  }
+  /** As the wallet can, without the server. */
+  async function broadcast(merchant: PayoutMerchant, psbt: string): Promise<string> {
+    const signed = Transaction.fromPSBT(Buffer.from(merchant.sign(psbt), 'base64'));
+    signed.finalize();
+    await node.rpc('sendrawtransaction', signed.hex, 0);
+    return signed.id;
+  }
+
+  /** A merchant with coins of its own, and a refund of a whole payment that came later. */
+  async function refundOf(...funds: string[]) {
+    const merchant = await shop.merchant();
+    await shop.command('merchants update', merchant.id, '--fee-basis-points', '0');
+    await merchant.fund(...funds);
+    const { payment } = await merchant.ask<{ payment: { id: string } }>('POST', '/v1/payments/checkout', {
+      ...{ amount: 20, baseCurrency: 'USD' },
+    });
+    const { id } = payment;
+    await merchant.ask('PATCH', `/v1/payments/${id}/currency/set/LTC/${network}`);
+    const locked = await merchant.ask<{ amount: number; addressInformation: { address: string } }>(
+      'PATCH',
+      `/v1/payments/${id}/currency/lock`,
+    );
+    await node.pay(locked.addressInformation.address, locked.amount.toFixed(8));
+    await confirm();
+    const { id: refundId } = await merchant.ask<Refund>('POST', `/v1/payments/${id}/refunds`, {
+      ...{ kind: 'full', networkFee: 'merchant', address: await node.rpc<string>('getnewaddress') },
+    });
+    const approve = () => merchant.ask<Refund>('POST', `/v1/refunds/${refundId}/approve`, {});
+    return { merchant, approve };
+  }
+  async function approvedRefund(...funds: string[]) {
+    const { merchant, approve } = await refundOf(...funds);
+    return { merchant, refund: await approve() };
+  }
+
+  it.each([
+    ['all that there is to pay it from is gone', [], expect.stringMatching(takenBack) as string],
+    ['its own payment is gone, although there are other coins', ['0.9'], notDue],
+  ])('a refund once %s, until it is there again', async (_name, funds, reason) => {
+    const { merchant, refund } = await approvedRefund(...funds);
+    await takeBack();
+    expect(await merchant.export()).toMatchObject({ skipped: [{ id: refund.transferId, reason }] });
+    await confirm();
+    if (funds.length === 0) await merchant.fund('0.01');
+    const { transfers, psbt } = await merchant.export();
+    expect(transfers).toMatchObject([{ id: refund.transferId }]);
+    await shop.import(merchant.sign(psbt));
+    await confirm();
+    expect(await retrieve(merchant, refund)).toMatchObject({ status: 'paid', amount: refund.amount });
+    await shop.expectBooksInOrder();
+  });
+
+  it('a refund that is taken back while the export asks the node', async () => {
+    const { merchant, refund } = await approvedRefund('0.9');
+    // Between the choice of what is paid and the transaction that reserves it.
+    let isTaken = false;
+    proxy.behave = async (calls) => {
+      if (isTaken || !calls.some(({ method }) => method === 'estimatesmartfee')) return undefined;
+      isTaken = true;
+      await takeBack();
+      return undefined;
+    };
+    await expect(merchant.export()).rejects.toThrow(
+      `The transfer ${refund.transferId} must not be paid now. ${notDue}`,
+    );
+    proxy.behave = undefined;
+    expect(await merchant.export()).toMatchObject({ skipped: [{ id: refund.transferId }] });
+    expect(await shop.command('transfers psbt list', '--merchant', merchant.id)).toEqual([]);
+    await shop.run('transfers fail --reason no', refund.transferId);
+    await shop.expectBooksInOrder();
+  });
+
+  it('a refund whose PSBT comes back signed after it was taken back, until it is there again', async () => {
+    const { merchant, refund } = await approvedRefund('0.9');
+    const signed = merchant.sign((await merchant.export()).psbt);
+    await takeBack();
+    await expect(shop.import(signed)).rejects.toThrow(
+      `The transfer ${refund.transferId} must not be paid now. ${notDue}`,
+    );
+    expect(await retrieve(merchant, refund)).toMatchObject({ status: 'approved', txHash: null });
+    await confirm();
+    await shop.import(signed);
+    // It is on its way: what is taken back now stops neither the same file nor a higher fee.
+    await shop.import(signed);
+    await confirm();
+    expect(await retrieve(merchant, refund)).toMatchObject({ status: 'paid', amount: refund.amount });
+    await shop.expectBooksInOrder();
+  });
+
+  it('a refund that the wallet broadcast by itself after it was taken back: booked once, and told', async () => {
+    const { merchant, refund } = await approvedRefund('0.9');
+    const exported = await merchant.export();
+    await takeBack();
+    const hash = await broadcast(merchant, exported.psbt);
+    await confirm();
+    expect(await retrieve(merchant, refund)).toMatchObject({ status: 'paid', txHash: hash });
+    expect(await postings(refund)).toBe(1);
+    await shop.expectBooksInOrder();
+  });
+
+  it('a refund that had failed: booked once if its PSBT is mined all the same, and its record says so', async () => {
+    const { merchant, refund } = await approvedRefund('0.9');
+    const exported = await merchant.export();
+    await shop.discard(exported.id);
+    await shop.run('transfers fail --reason no', refund.transferId);
+    expect(await retrieve(merchant, refund)).toMatchObject({ status: 'failed', txHash: null });
+    const hash = await broadcast(merchant, exported.psbt);
+    await confirm();
+    await shop.follow();
+    expect(await retrieve(merchant, refund)).toMatchObject({
+      ...{ status: 'paid', amount: refund.amount, txHash: hash },
+    });
+    expect(await postings(refund)).toBe(1);
+    await shop.expectBooksInOrder();
+  });
+
+  it('a transfer or a refund that is asked for while the balance is suspended; what was accepted before goes on', async () => {
+    const { merchant, approve } = await refundOf('0.9');
+    const [accepted] = await merchant.transfers('0.1');
+    const account = ['--merchant', merchant.id, '--currency', 'LTC', '--mode', 'test'];
+    await shop.command('balances suspend', ...account);
+    await expect(merchant.transfers('0.1')).rejects.toThrow('balance_suspended');
+    await expect(approve()).rejects.toThrow('balance_suspended');
+    const first = await merchant.export();
+    expect(first.transfers.map(({ id }) => id)).toEqual([accepted?.id]);
+    await shop.import(merchant.sign(first.psbt));
+    await confirm();
+    await shop.command('balances resume', ...account);
+    const refund = await approve();
+    const second = await merchant.export();
+    expect(second.transfers.map(({ id }) => id)).toEqual([refund.transferId]);
+    await shop.import(merchant.sign(second.psbt));
+    await confirm();
+    expect(await retrieve(merchant, refund)).toMatchObject({ status: 'paid' });
+    await shop.expectBooksInOrder();
+  });
+});
