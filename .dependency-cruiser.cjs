@@ -1,6 +1,6 @@
-/** Who may import whom. `test/tooling/import-rules.test.ts` feeds each rule an import that breaks it. */
+/** Allowed imports. `test/tooling/import-rules.test.ts` feeds each rule an import that breaks it. */
 
-/** Everything a room may import; whatever else it does import breaks the rule. */
+/** Everything that a room may import; any other import breaks the rule. */
 const only = (name, comment, from, ...allowed) => ({
   name,
   comment,
@@ -83,7 +83,7 @@ module.exports = {
     ),
     never(
       'element',
-      'Only the entries import the element, for their types too, and nothing but the one for React imports the main entry.',
+      'Only the entries import the element, for their types too, and only the one for React imports the main entry.',
       { path: '^src/', pathNot: '^src/(index|react|element-types)\\.ts$' },
       { path: '^src/(crypto-checkout|index|react)\\.ts$' },
     ),
@@ -111,7 +111,7 @@ module.exports = {
     ),
     only(
       'claim',
-      'The page for refunds draws and calls by itself, and takes from the widget only what they share.',
+      'The page for refunds has its own views and calls, and takes from the widget only what they share.',
       '^claim/',
       '^src/(contract|money)/',
       '^src/(crypto-checkout\\.styles|foreign-dom|browser-wallets/(discovery|provider))\\.ts$',
@@ -139,7 +139,7 @@ module.exports = {
     ),
     only(
       'demo-server',
-      "A merchant's server knows the client and the contract, and nothing of this repository beside them.",
+      "A merchant's server knows only the client and the contract of this repository.",
       '^demo/merchant-server/',
       '^src/(contract|client)/index\\.ts$',
       '^(node:)?[a-z]+$',
@@ -154,7 +154,7 @@ module.exports = {
     ),
     never(
       'engines',
-      'The two database engines differ in db/ alone.',
+      'The two database engines differ only in db/.',
       { path: '^server/src/', pathNot: '^server/src/db/' },
       { path: '(^|/)node_modules/(better-sqlite3|pg)/' },
     ),
@@ -215,7 +215,7 @@ module.exports = {
     ),
     never(
       'features',
-      'A feature room stands by itself: of other rooms, only commands and the audit know it.',
+      'A feature room is self-contained: of other rooms, only commands and the audit know it.',
       { path: '^server/src/([^/]+)/', pathNot: '^server/src/(commands|audit)/' },
       { path: '^server/src/(treasury|psbt-payouts|books)/', pathNot: '^server/src/$1/' },
     ),

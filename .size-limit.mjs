@@ -29,7 +29,7 @@ function withImports(files, seen = new Set()) {
 const chunksNamed = (name) =>
   chunks.filter((file) => name.test(file.slice(0, -'-12345678.js'.length))).map((file) => join(folder, file));
 
-// A payer waits for the first part of a language only. The second comes beside the QR code, and the texts of the check of a
+// A payer waits for the first part of a language only. The second loads in parallel with the QR code, and the texts of the check of a
 // transfer when it is opened.
 const firstTexts = chunksNamed(/^[a-z]{2}$/);
 const laterTexts = chunksNamed(/^[a-z]{2}-(after-qr|transfer)$/);

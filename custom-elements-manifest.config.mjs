@@ -28,7 +28,7 @@ function readEvents({ ts, node }) {
  */
 function published({ customElementsManifest }) {
   const text = JSON.stringify(customElementsManifest.modules, (key, value) => {
-    // The analyzer's own list has what is dispatched under a literal name alone.
+    // The analyzer's own list has only events that are dispatched under a literal name.
     if (key === 'events') return events;
     // The whole list again, as source text.
     if (value?.name === 'checkoutEvents') return { ...value, type: undefined, default: undefined };

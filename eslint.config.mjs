@@ -55,7 +55,7 @@ const unitsOfRows = {
 };
 
 export default defineConfig(
-  // The examples have tools of their own, and the types name frameworks that are installed there alone.
+  // The examples have their own tools, and the types name frameworks that are installed only there.
   globalIgnores(['**/dist/', 'coverage/', 'data/', '.tmp/', 'examples/', 'types/']),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   eslint.configs.recommended,
@@ -75,7 +75,7 @@ export default defineConfig(
         'error',
         { argsIgnorePattern: '^_', varsIgnorePattern: '^_', ignoreRestSiblings: true },
       ],
-      // An empty text counts as not given, so `||` is right for texts, and for them alone.
+      // An empty text counts as not given, so `||` is right for texts, and only for them.
       '@typescript-eslint/prefer-nullish-coalescing': ['error', { ignorePrimitives: { string: true } }],
       // An async function without await keeps the shape of its interface, and turns a throw into a rejection.
       '@typescript-eslint/require-await': 'off',
@@ -89,7 +89,7 @@ export default defineConfig(
         'error',
         { considerDefaultExhaustiveForUnions: true },
       ],
-      // What is passed around comes from factories, whose functions are closures without `this`.
+      // Functions that are passed around come from factories, and are closures without `this`.
       '@typescript-eslint/unbound-method': 'off',
       'no-restricted-syntax': ['error', ...refusedSyntax],
     },

@@ -1,6 +1,6 @@
 /**
  * Builds the widget's script, `dist/script/crypto-checkout-VERSION.js`, for pages without a build step. With `--mode demo` it
- * builds the demo shop's pages into `server/dist/demo`. `vite` alone serves the demo shop, with the widget from its sources.
+ * builds the demo shop's pages into `server/dist/demo`. Plain `vite` serves the demo shop, with the widget from its sources.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { defineConfig, type Plugin, type UserConfig } from 'vite';

@@ -6,7 +6,8 @@ import { defineConfig } from 'vitest/config';
 import { memoryFolder } from './scripts/memory-folder.mjs';
 
 const disk = tmpdir();
-// A stalled machine must not cost a whole run of the gate. What passed only on the second run is listed at its end.
+// A stalled machine must not cost a whole run of the gate. Tests that passed only on the second run are listed at its
+// end.
 const retry = env['CI'] === 'true' ? 1 : 0;
 // For the servers that the global setups start, and for the workers. The e2e project keeps to the disk: it installs packages.
 const memory = memoryFolder();
@@ -29,7 +30,7 @@ export default defineConfig({
           hookTimeout: 60_000,
           // Many files wait for timers and processes, so that four at once keep two cores busy. Each imports the sources once.
           maxWorkers: 4,
-          // Importing the sources anew for each file took a quarter of all processor time.
+          // Importing the sources again for each file took a quarter of all processor time.
           isolate: false,
           // A test that returns early would pass without having tested anything.
           // Polls wait for what other processes do, which takes long on a busy machine.

@@ -1,6 +1,6 @@
 /**
- * The widget's tests (`test/**` + `/*.browser.test.ts`) in a real browser, from the TypeScript sources. Where the server
- * is built, one runs beside them: `GET /__server` tells its address and keys, and `/v1` and `/sandbox` are passed on to it,
+ * The widget's tests (`test/**` + `/*.browser.test.ts`) in a real browser, from the TypeScript sources. If the server
+ * is built, one runs with them: `GET /__server` returns its address and keys, and `/v1` and `/sandbox` are passed on to it,
  * so a test drives the simulated chain from its own origin. Blocks come only when a test asks for them.
  */
 import { existsSync } from 'node:fs';

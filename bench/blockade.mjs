@@ -1,4 +1,4 @@
-/** `npm run bench -- blockade`: how long a payer waits whose order's references a stranger has taken. */
+/** `npm run bench -- blockade`: the wait of a payer whose order's references a stranger has taken. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** `npm run bench -- console`: how soon a person on a slow phone sees the console's pages, and what they cost. */
+/** `npm run bench -- console`: the time until a person on a slow phone sees the console's pages, and their cost. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ slower: the sign-in page, Home, the list of payments and a payment, each opened 
 once more with a full one. Prints medians:
 
   first paint  when the browser drew anything;
-  page         when its heading stands over its data;
+  page         when its heading is above its data;
   requests, kB until then, as they travel (compressed, with headers);
   main thread  TaskDuration of the DevTools protocol's Performance.getMetrics until then: with layout and styles.
 
@@ -45,7 +45,7 @@ async function main() {
   ]);
   try {
     const payment = await fill(server);
-    // Without https, the console works on localhost alone.
+    // Without https, the console works only on localhost.
     const url = `http://localhost:${new URL(server.url).port}`;
     const cookie = await signIn(server.url, databaseUrl, merchantOf(directory));
     const pages = [
@@ -83,7 +83,10 @@ function summaryOf(loads) {
   };
 }
 
-/** A page of payments, of which one has its price. @param {import('../scripts/api-server.mjs').ApiServer} server @returns {Promise<string>} its id */
+/**
+ * A page of payments, one of which is locked. @param {import('../scripts/api-server.mjs').ApiServer} server @returns
+ * {Promise<string>} its id
+ */
 async function fill({ url, secretKey }) {
   const { payments } = createMerchantClient({ apiUrl: url, secretKey });
   let id = '';
@@ -132,7 +135,7 @@ async function load(browser, base, { path, heading, cookie, isWarm }) {
   const before = await threadTime(cdp);
   cdp.on('Network.requestWillBeSent', () => (requests += 1));
   cdp.on('Network.loadingFinished', ({ encodedDataLength }) => (bytes += encodedDataLength));
-  // In the page, because a driver sees a heading late while the processor is busy.
+  // Measured in the page, because a driver sees a heading late while the processor is busy.
   await page.addInitScript((text) => {
     const look = () => {
       const found = globalThis.document.querySelector('h1')?.textContent.includes(text.trim());

@@ -15,8 +15,8 @@ import { percentile } from './load.mjs';
 const help = `Usage: npm run bench -- dust [options]        (after npm run build)
 
 Times the scan that sees one payer's transfer, in alternation (A B C D E A B C D E …): on a quiet network; with a second
-payer's transfer; beside a payment with a flood of transfers that wait for a block; beside one whose flood is in a block and
-waits for confirmations; and beside one that gets one more transfer with every scan, which so has two as well. Prints the
+payer's transfer; with a payment that has a flood of transfers that wait for a block; with one whose flood is in a block and
+waits for confirmations; and with one that gets one more transfer with every scan, which so has two as well. Prints the
 medians and their ratios to the quiet network.
 
   --database sqlite|postgres   one engine (default: both)

@@ -12,7 +12,7 @@ import pg from 'pg';
  * @property {(expression: string) => string} id 26 characters that sort like the number
  * @property {(table: string) => Promise<string[]>} columns
  * @property {(text: string, values: readonly unknown[]) => Promise<{ lines: string[] }>} explain
- * @property {() => Promise<void>} settle runs the maintenance that the database would do later by itself
+ * @property {() => Promise<void>} settle runs the maintenance that the database would do later on its own
  * @property {() => Promise<void>} close
  */
 
@@ -20,7 +20,7 @@ import pg from 'pg';
 export async function connect(url) {
   if (url.startsWith('sqlite:')) {
     const database = new Database(url.slice('sqlite:'.length));
-    // The queries of the lists name them. Their plans do not depend on what they do.
+    // The queries of the lists use their names. The plans do not depend on their code.
     database.aggregate('sum_units', { varargs: true, step: () => undefined });
     database.function('add_units', { varargs: true }, () => null);
     database.pragma('synchronous = OFF');
@@ -51,7 +51,7 @@ export async function connect(url) {
   }
   const client = new pg.Client({ connectionString: url });
   await client.connect();
-  // Neither foreign keys nor checkpoints have anything to check in copies.
+  // Copies give foreign keys and checkpoints nothing to check.
   await client.query('set session_replication_role = replica');
   return {
     run: async (text) => (await client.query(text)).rows,
@@ -74,7 +74,10 @@ export async function connect(url) {
 
 const days = 730;
 
-/** A fraction of the payments, but enough for the first merchant to fill a page of 100. @param {number} share @param {number} payments */
+/**
+ * A share of the payments, but enough for the first merchant to fill a page of 100. @param {number} share @param
+ * {number} payments
+ */
 const oneOf = (share, payments) => Math.max(250, Math.ceil(payments / share));
 
 /**
@@ -100,7 +103,7 @@ export async function fill(sql, payments, templates) {
   const template = `case when s.i % 20 < 13 then '${templates.paid}' when s.i % 20 < 17 then '${templates.expired}' else '${templates.cancelled}' end`;
   await copy(sql, 'payments', payments, template, {
     ...spread(payments),
-    // Paid within a minute, so that each day has its own.
+    // Paid within a minute, so that each payment has its own day.
     settled_at: `case when t.settled_at is null then null else 60000 + ${spread(payments)['created_at'] ?? ''} end`,
     tx_ref: `'order-' || s.i`,
     payer: `'{"description":"Payment from a customer","email":"customer-' || (s.i % 50000) || '@example.com"}'`,
@@ -195,7 +198,7 @@ export async function fill(sql, payments, templates) {
   await sql.settle();
 }
 
-/** One payment in 1,000 of each kind that somebody should look at. @param {Sql} sql */
+/** One payment in 1,000 of each kind that needs attention. @param {Sql} sql */
 async function addUnusual(sql) {
   const kinds = ['settled_over', 'expired_late', 'expired_partial', 'cancelled_paid', 'invalid', 'reversed'];
   const cases = kinds.map((state, index) => `when '${String(index * 50).padStart(3, '0')}' then '${state}'`);
@@ -252,7 +255,7 @@ function copy(sql, table, count, template, changes) {
  * @param {Record<string, string>} changes
  */
 export async function copyOf(sql, table, source, changes) {
-  // The database counts that of addresses itself.
+  // The database counts addresses with triggers.
   const columns = (await sql.columns(table)).filter((name) => table !== 'addresses' || name !== 'sequence');
   for (const name of Object.keys(changes)) {
     if (!columns.includes(name)) throw new Error(`${table} has no column ${name}`);

@@ -18,16 +18,16 @@ import { percentile } from './load.mjs';
 const help = `Usage: npm run bench -- flood [options]        (after npm run build)
 
 Two others use the server at a steady rate: a merchant verifies a live payment with its secret key, and a payer reads a payment with a
-page's public key. In alternation (A B C D A B C D …) they do so with nothing else going on; while another merchant floods the sandbox
+page's public key. In alternation (A B C D A B C D …) they do so with no other load; while another merchant floods the sandbox
 with its secret test key, moving transfers, blocks, reorganizations and its clock; while somebody without a key floods the API; while a
 payer reads a payment with 2,000 small transfers; and for each public surface while one address uses it as often as the limits allow,
 and while fifty addresses do, each within its limits, 600 requests a second together where the limits let them.
 The server has its default rate limits. Prints the medians of the 95th percentiles, their ratios to the quiet server, and for each
-surface the server's processor time of a request, with nothing else going on. Flooders and server share the machine; the flooders'
+surface the server's processor time of a request without other load. Flooders and server share the machine; the flooders'
 thread has a lower priority, since strangers have machines of their own, but a part of the ratio is still its work.
 
   --database sqlite|postgres   one engine (default: both)
-  --only TEXT                  only cases with this in their name, beside the quiet server
+  --only TEXT                  only cases with this in their name, and the quiet server
   --rounds N                   rounds (default 5, after one that is not counted)
   --seconds N                  seconds per measurement (default 3)
   --connections N              connections of a flood from one address (default 20)
@@ -52,9 +52,9 @@ const readsPerSecond = 25;
 const smallTransfers = 2000;
 const manyAddresses = 50;
 const manyPerSecond = 600;
-/** An address of many sends no more before some of these are answered. */
+/** An address with several connections waits until some of these are answered. */
 const mostUnanswered = 20;
-/** How often the processor time of a request is measured. */
+/** Number of measurements of a request's processor time. */
 const processorBatches = 15;
 
 if (!isMainThread) await runFlood(workerData);
@@ -169,8 +169,9 @@ function addresses(net, count) {
 }
 
 /**
- * The processor time that the server takes for a request of each of these calls with nothing else going on, in milliseconds, from addresses
- * that are all within their limits: the least of several batches, since whatever else runs on the machine only adds to it.
+ * The processor time that the server takes for a request of each of these calls without other load, in milliseconds,
+ * from addresses that are all within their limits: the least of several batches, since other programs on the
+ * machine only add to it.
  * @param {import('../scripts/api-server.mjs').ApiServer} server
  * @param {Call[]} calls
  * @returns {Promise<number[]>}
@@ -195,7 +196,7 @@ async function processorMs({ url, processor }, calls) {
 }
 
 /**
- * What anybody can ask for, and how often one address may, in a minute.
+ * The public requests, and each one's limit of an address in a minute.
  * @param {import('../scripts/api-server.mjs').ApiServer} server
  * @param {string} payment
  * @returns {{ name: string, calls: Call[], perMinute: number }[]}
@@ -208,7 +209,7 @@ function publicSurfaces({ publicKey: key }, payment) {
   /** @param {string} path */
   const get = (path) => ({ method: 'GET', path });
   return [
-    // What any request takes.
+    // Number of requests of any kind.
     { name: 'floor', calls: [get('/healthz')], perMinute: often },
     { name: 'create', calls: [{ method: 'POST', path: '/v1/payments/checkout', key, body }], perMinute: 100 },
     {
@@ -288,7 +289,7 @@ async function livePayment(databaseUrl, server) {
 }
 
 /**
- * What the other merchant does with its secret test key.
+ * The other merchant's calls with its secret test key.
  * @param {import('../scripts/api-server.mjs').ApiServer} server
  * @returns {Promise<Call[]>}
  */
@@ -313,7 +314,7 @@ async function sandboxCalls({ url, secretKey: key }) {
  * Pays a payment with thousands of small transfers, and waits until the server has counted them.
  * @param {string} databaseUrl
  * @param {import('../scripts/api-server.mjs').ApiServer} server
- * @returns {Promise<Call[]>} what a page reads of it, with the public key
+ * @returns {Promise<Call[]>} a page's reads of it, with the public key
  */
 async function paidInSmallParts(databaseUrl, { url, publicKey: key }) {
   /** @param {string} method @param {string} path @param {unknown} [body] */
@@ -388,7 +389,7 @@ async function startFlood(url, { calls, from, waitsForLimits, perSecond }) {
 }
 
 /**
- * In the thread: sends calls until it is told to stop.
+ * In the thread: sends calls until it is stopped.
  * @param {Flood & { url: string }} flood
  */
 async function runFlood({ url, calls, from, waitsForLimits, perSecond }) {
@@ -406,7 +407,7 @@ async function runFlood({ url, calls, from, waitsForLimits, perSecond }) {
   const ask = async (agent, turn) => {
     const call = calls[turn % calls.length];
     if (!call) throw new Error('A flood has calls');
-    // Those that wait when it is over are cut off.
+    // Requests that are pending when it is over are cut off.
     const { status } = await send(url, call, agent).catch(() => ({ status: 0 }));
     if (status !== 0) answers.set(status, (answers.get(status) ?? 0) + 1);
     if (waitsForLimits && status === 429) await delay(200);
@@ -421,7 +422,7 @@ async function runFlood({ url, calls, from, waitsForLimits, perSecond }) {
     let turn = 0;
     for (let since = performance.now(); !isOver; await delay(5)) {
       const now = performance.now();
-      // What is late is not made up for.
+      // Late calls are not caught up.
       for (let due = Math.min(((now - since) * perSecond) / 1000, agents.length); due >= 1; due -= 1) {
         since += 1000 / perSecond;
         const place = turn % agents.length;

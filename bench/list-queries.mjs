@@ -1,4 +1,4 @@
-/** The lists and filters to measure, and what else the console's pages read. */
+/** The lists and filters to measure, and the console pages' other reads. */
 
 /**
  * @typedef {object} ListQuery

@@ -138,7 +138,7 @@ async function prepare(engine, payments, directory, stops) {
   return { databaseUrl, secretKey, merchant: templates.merchant };
 }
 
-/** Does what a job of the server does every minute. @param {string} databaseUrl */
+/** Runs the work of a job that the server runs every minute. @param {string} databaseUrl */
 async function makeCheckpoints(databaseUrl) {
   const { openDatabase } = await import('../server/dist/db/open.js');
   const { extendCheckpoints } = await import('../server/dist/db/list-checkpoints.js');

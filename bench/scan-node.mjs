@@ -1,6 +1,6 @@
 /**
- * A node for the scan benchmark, in a thread of its own: an Ethereum JSON-RPC server with blocks of 300 transactions between
- * strangers, half of them transfers of a token. It is told its height by messages.
+ * A node for the scan benchmark, in a thread of its own: an Ethereum JSON-RPC server with blocks of 300 transactions
+ * between strangers, half of them transfers of a token. Messages set its height.
  */
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -58,7 +58,7 @@ function block(height, isFull) {
   };
 }
 
-/** The addresses stand at the end of the call, after their number. @param {string} data */
+/** The addresses are at the end of the call, after their number. @param {string} data */
 function balancesOf(data) {
   for (let count = 1; count <= 500; count += 1) {
     const word = data.slice(-64 * (count + 1)).slice(0, 64);
@@ -85,7 +85,7 @@ function logs(height) {
   });
 }
 
-/** Answers are made once: the benchmark measures the scanner, not this. @type {Map<string, string>} */
+/** Answers are built once: the benchmark measures the scanner, not this node. @type {Map<string, string>} */
 const made = new Map();
 
 /** @param {string} method @param {any[]} parameters @returns {unknown} */
@@ -94,7 +94,7 @@ function answer(method, [first, second]) {
     case 'eth_chainId':
       return '0x1';
     case 'eth_call':
-      // Without a contract, it is code that reads balances: all of them are 0.
+      // Without a contract, it is a call of code that reads balances: all of them are 0.
       return first.to === undefined ? balancesOf(first.data) : topic('0x6');
     case 'eth_getBlockByNumber': {
       if (first === 'finalized') return block(Math.max(0, head - 64), false);
@@ -140,7 +140,7 @@ server.listen(0, '127.0.0.1', () => {
 });
 parentPort?.on('message', (/** @type {{ head: number }} */ message) => {
   head = message.head;
-  // Before the block is asked for, as a node has it ready.
+  // Before the block is requested, as on a real node.
   for (const params of [
     [hex(head), true],
     ['latest', false],

@@ -24,8 +24,7 @@ const help = `Usage: npm run bench -- scan [options]        (after npm run build
 Scans blocks of 300 transactions of a node on this machine, one after the other, with 10, 1,000 and 100,000 open addresses
 in the database, alternating between them (A B C A B C …), and compares their balances with the books at each block. Then the requests
 that comparing 100,000 old addresses takes in an hour of the round. Then catches up 200 blocks, five times, and compares that with reading
-the same blocks from the node and doing nothing with them. At last, payments on anvil to a server: the time from the block that
-the node told to the webhook that says they are paid.
+the same blocks from the node and doing nothing with them. At last, payments on anvil to a server: the time from the block that the node reported to the webhook that says they are paid.
 
   --database sqlite|postgres   one engine (default: both)
   --blocks N                   blocks per size (default 100, after 10 that are not counted)
@@ -104,7 +103,7 @@ async function measureCatchUp(engine, node, runs) {
   for (let round = 0; round < catchUpRounds; round += 1) {
     const from = node.height() + 1;
     for (let height = from; height < from + caughtUpBlocks; height += 1) await node.advance(height);
-    // The first to ask makes the node prepare its answers.
+    // The first request makes the node prepare its answers.
     for (const other of others) await other.scan();
     await readBare(node.url, from);
     times.bare.push(await readBare(node.url, from));
@@ -146,11 +145,13 @@ async function measureRound(engine, node, run) {
   }
   const compared = run.requests() - before - scanning;
   console.log(
-    `${engine}: ${compared} requests an hour compare ${sizes.at(-1)} old addresses, beside ${scanning} of the scan; ${await run.position()} were compared so far`,
+    `${engine}: ${compared} requests an hour compare ${sizes.at(-1)} old addresses, in addition to ${scanning} of the scan; ${await run.position()} were compared so far`,
   );
 }
 
-/** Reads blocks and logs, and does nothing with them. Returns how many milliseconds that took. @param {string} url @param {number} from */
+/**
+ * Reads blocks and logs, and discards them. Returns the time in milliseconds. @param {string} url @param {number} from
+ */
 async function readBare(url, from) {
   const startedAt = performance.now();
   for (let height = from; height < from + caughtUpBlocks; height += 1) {
@@ -248,7 +249,7 @@ async function prepare(engine, size, directory, url, stops) {
   });
   return {
     reconcile: () => reconciliation.advance(signal),
-    /** Lets time pass for the round. @param {number} ms */
+    /** Advances the round's clock. @param {number} ms */
     pass(ms) {
       passed += ms;
     },

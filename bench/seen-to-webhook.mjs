@@ -1,4 +1,7 @@
-/** Measures the time from a block that the node told the server to the webhooks of the payments in it, with anvil as the node. */
+/**
+ * Measures the time from a block that the node reported to the server to the webhooks of the payments in it, with anvil
+ * as the node.
+ */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -62,7 +65,7 @@ export async function measureWebhooks(engine, directory, stops) {
     if (!response.ok) throw new Error(`${method} ${path}: ${message}`);
     return data;
   };
-  // The server reads the keys that the command has set within a second.
+  // The server reads keys set by the command within a second.
   await new Promise((resolve) => setTimeout(resolve, 3000));
   /** @type {number[]} */
   const times = [];
@@ -110,7 +113,10 @@ async function startAnvil(stops) {
   });
 }
 
-/** Passes everything on to the node, and notes when it first told each block. @param {string} target @param {(() => Promise<void>)[]} stops */
+/**
+ * Forwards everything to the node, and notes when it first reported each block. @param {string} target @param {(() =>
+ * Promise<void>)[]} stops
+ */
 async function startProxy(target, stops) {
   /** @type {Map<number, number>} */
   const seen = new Map();

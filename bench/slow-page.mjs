@@ -4,7 +4,7 @@ export const slow3g = { kbitPerSecond: 400, roundTripMs: 400 };
 export const slowdown = 4;
 
 /**
- * As in the browser's developer tools: a new connection costs nothing more.
+ * As in the browser's developer tools: a new connection costs nothing extra.
  * @param {import('playwright-core').CDPSession} cdp
  * @param {{ kbitPerSecond: number, roundTripMs: number }} network
  */

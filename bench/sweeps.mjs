@@ -1,4 +1,7 @@
-/** `npm run bench -- sweeps`: gas per address of sweeps by the forwarder factory, beside funding each address and emptying it. */
+/**
+ * `npm run bench -- sweeps`: gas per address of sweeps by the forwarder factory, compared with funding each address and
+ * emptying it.
+ */
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -14,7 +17,7 @@ import { nativeToken, sweepData } from '../server/dist/treasury/factory.js';
 const help = `Usage: npm run bench -- sweeps [options]        (after npm run build)
 
 Pays 1, 10 and 100 deposit addresses on an Ethereum node of this machine (anvil), in a token and in ether, and sweeps them:
-the first time, which deploys a contract at each address, and a second time. Beside it the classic way, in the same run:
+the first time, which deploys a contract at each address, and a second time. For comparison the classic way, in the same run:
 fund each address with gas, then send its balance from there. Then the time to derive an address.
 
   --help   show this help`;
@@ -29,7 +32,7 @@ const payer = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 if (options.help) console.log(help);
 else await main();
 
-/** An ERC-20 that writes and logs what USDC writes and logs. */
+/** An ERC-20 with the same storage writes and logs as USDC. */
 function tokenCode() {
   const solc = createRequire(import.meta.url)('solc');
   const content = `// SPDX-License-Identifier: MIT
@@ -106,7 +109,7 @@ async function main() {
     const { contract: token } = await send(undefined, tokenCode());
     console.log(`factory: ${deployed.gas.toLocaleString('en')} gas, once per network\n`);
     await rpc('anvil_setBalance', [payer, `0x${(10n ** 24n).toString(16)}`]);
-    // As in use: the treasury has had both before.
+    // As in production: the treasury has held both before.
     await send(token, transferData(treasury, 1n));
     console.log('gas per address           1         10        100');
     const sizes = [1, 10, 100];

@@ -1,4 +1,7 @@
-/** `npm run bench -- widget`: how soon a payer on a slow phone sees the pay button, the coins and the QR code, and what the script costs at load. */
+/**
+ * `npm run bench -- widget`: the time until a payer on a slow phone sees the pay button, the coins and the QR code, and
+ * the script's cost at load.
+ */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -19,7 +22,7 @@ const networks = [
   { name: '1.6 Mbit/s', kbitPerSecond: 1600, roundTripMs: 150 },
   { name: 'slow 3G', ...slow3g },
 ];
-/** What is pressed on each way from the pay button to the address. */
+/** The presses on each way from the pay button to the address. */
 const paths = [
   { name: 'a coin with several networks', search: '', presses: ['USDT', 'tron'] },
   { name: 'a coin with one network', search: '', presses: ['LTC'] },
@@ -28,7 +31,7 @@ const paths = [
 ];
 /** By the ending of a path; the others are pages. @type {Record<string, string>} */
 const contentTypes = { '.js': 'text/javascript', '.json': 'application/json' };
-/** What a payer should see without scrolling, if it is there. */
+/** The parts that a payer should see without scrolling, if they exist. */
 const parts = ['amount', 'address', 'countdown', 'action', 'qr', 'qr-panel', 'check-now', 'cancel'];
 /** Peers are not dependencies: they bring 70 packages that nothing else here needs. */
 const peers = { '@solana/pay': '1.0.16', '@paystack/inline-js': '2.25.0' };
@@ -48,7 +51,7 @@ ${slow3g.roundTripMs} ms for a round trip; as in the browser's developer tools, 
   the tap on a network to the QR code, each pressed as soon as it is there;
   the hosted page of a payment whose price is fixed: from its load to the QR code.
 
-Prints the medians beside the figures that were noted for the first version of this widget. How exactly those were measured is not
+Prints the medians next to the figures that were noted for the first version of this widget. How exactly those were measured is not
 recorded, so they are a hint, not a comparison in one run.
 
 After that, without the slow network, what a page's scripts cost until it is quiet, less an empty page's: the widget with its tag, an
@@ -123,7 +126,7 @@ async function startSite({ url: api, publicKey }) {
   const offerPath = `/checkout-offer/${publicKey}.json`;
   const offer = await (await fetch(`${api}${offerPath}`)).text();
   /** @type {Map<string, string>} */
-  // The widget asks where its script came from: the line below its button is drawn from what a shop's page gets.
+  // The widget calls the origin of its script: the line below its button is drawn from an answer to the shop's page.
   const files = new Map([[offerPath, offer]]);
   let orders = 0;
   const http = createServer(async ({ url = '/' }, response) => {
@@ -155,7 +158,7 @@ async function countTaps(browser, { url }) {
     await page.goto(`${url}/shop${search}`);
     await page.evaluate(() => {
       const counted = Object.assign(globalThis, { taps: 0 });
-      // A label's click makes another one on its field: only what a finger does is counted.
+      // A label's click causes another one on its field: only the finger's own click counts.
       globalThis.addEventListener('pointerdown', () => (counted.taps += 1), { capture: true });
     });
     await page.locator('crypto-checkout [part="action"]').click();
@@ -185,7 +188,7 @@ async function listInSight(browser, server) {
     await page.locator('crypto-checkout [part="time-log"]').waitFor();
     const [card, ...boxes] = await Promise.all(
       ['card', ...parts].map((part) => {
-        // Of what is folded away, its title.
+        // For folded parts, only their title.
         const found = page.locator(
           `crypto-checkout [part="${part}"]${part === 'qr-panel' ? ' summary' : ''}`,
         );
@@ -401,7 +404,7 @@ async function peerPages(files) {
       await promisify(execFile)('npm', args, { cwd: folder });
     }
     const [solana, paystack] = Object.keys(peers);
-    // As a global, so that a bundler keeps all of it, as it is for whoever uses all of it.
+    // As a global, so that a bundler keeps all of it, as for a page that uses all of it.
     files.set('/solana.js', await bundle(`export * as peer from '${solana}';`, folder));
     files.set('/paystack.js', await bundle(`export { default as peer } from '${paystack}';`, folder));
   } catch (error) {
@@ -414,7 +417,10 @@ async function peerPages(files) {
   });
 }
 
-/** Bundles a module as the widget is, into one script. @param {string} code @param {string} folder where its imports are found */
+/**
+ * Bundles a module like the widget, into one script. @param {string} code @param {string} folder where its imports are
+ * found
+ */
 async function bundle(code, folder) {
   const entry = join(folder, '.bench-entry.js');
   const output = await build({
@@ -442,7 +448,10 @@ async function bundle(code, folder) {
   return chunk.code;
 }
 
-/** What a page costs until it is quiet, in milliseconds. @param {import('playwright-core').Browser} browser @param {string} url */
+/**
+ * The cost of a page until it is quiet, in milliseconds. @param {import('playwright-core').Browser} browser @param
+ * {string} url
+ */
 async function loadTimes(browser, url) {
   const context = await browser.newContext({ locale: 'en-US' });
   const page = await context.newPage();

@@ -1,10 +1,10 @@
-/** The two calls of the claim page. The token is in their bodies alone: never in a path, a query or a header. */
+/** The two calls of the claim page. The token is only in their bodies: never in a path, a query or a header. */
 import { parseRetryAfter } from '../src/contract/retry-after.js';
 import { refundClaim, refundClaims, type RefundClaim } from '../src/contract/refunds.js';
 
 /**
- * Why a call gave no claim. `gone`: no refund has this link. `wrongAddress` and `refused` have what is wrong with the address or
- * the state of the refund, in English.
+ * The reason that a call returned no claim. `gone`: no refund has this link. `wrongAddress` and `refused` describe the
+ * problem with the address or the state of the refund, in English.
  */
 export class ClaimFailure extends Error {
   override readonly name = 'ClaimFailure';
@@ -30,7 +30,7 @@ export interface ClaimApi {
 
 const timeoutMs = 15_000;
 
-/** @param apiUrl what stands before `/v1`; empty on the server's own pages */
+/** @param apiUrl the part before `/v1`; empty on the server's own pages */
 export function createClaimApi(apiUrl: string): ClaimApi {
   async function call(path: string, body: object, signal: AbortSignal): Promise<RefundClaim> {
     const { response, json } = await send(apiUrl + path, body, signal);
@@ -67,7 +67,7 @@ async function send(
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
       signal: controller.signal,
-      // The cookie by which the browser that gave the address may change it.
+      // The cookie with which the browser that gave the address may change it.
       credentials: 'same-origin',
       cache: 'no-store',
       referrerPolicy: 'no-referrer',

@@ -1,4 +1,4 @@
-/** `<refund-claim>`: the payer of a refund says where it goes to, and follows it. */
+/** `<refund-claim>`: the payer of a refund enters the address, and follows the refund. */
 import { LitElement, type PropertyValues } from 'lit';
 import { discoverWallets } from '../src/browser-wallets/discovery.js';
 import { isAddress, type Provider, type Wallet } from '../src/browser-wallets/provider.js';
@@ -11,7 +11,7 @@ import { claimStyles } from './styles.js';
 import { takeToken } from './token.js';
 import { claimView, looksLikeAddress, type ClaimProblem, type ClaimTexts, type Step } from './views.js';
 
-/** While the page waits for the shop or the network. */
+/** Polling interval while the page waits for the shop or the network. */
 const pollMs = 10_000;
 
 class RefundClaimElement extends LitElement {
@@ -37,7 +37,7 @@ class RefundClaimElement extends LitElement {
   #api: ClaimApi | undefined;
   #token: string | undefined;
   #connection = new AbortController();
-  /** Ends what was begun for one link when another one is opened. */
+  /** Aborts the work for one link when another one is opened. */
   #work = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** The wallet that the address came from, which can sign that it paid. */
@@ -58,7 +58,7 @@ class RefundClaimElement extends LitElement {
     this.#connection = new AbortController();
     const { signal } = this.#connection;
     this.#api = createClaimApi(this.apiUrl);
-    // Another link that is opened in this tab changes only what follows #.
+    // Opening another link in this tab changes only the part after #.
     addEventListener('hashchange', () => this.#open(), { signal });
     document.addEventListener('visibilitychange', () => this.#poll(), { signal });
     addEventListener('online', () => this.#poll(), { signal });
@@ -93,7 +93,7 @@ class RefundClaimElement extends LitElement {
     );
   }
 
-  /** Focus follows to the new heading, so that keyboards and screen readers are where the page is. */
+  /** Focus follows to the new heading, so that keyboards and screen readers follow the page. */
   protected override updated(changed: PropertyValues<this>): void {
     const before = changed.get('step');
     if (!before || before.name === this.step.name || before.name === 'loading') return;
@@ -128,7 +128,7 @@ class RefundClaimElement extends LitElement {
     await this.#call(async (api, signal) => this.#accept(await api.retrieve({ token }, signal)));
   }
 
-  /** Shows what the server says, but does not take a form away from under the payer's fingers. */
+  /** Shows the server's state, but does not replace a form that the payer is using. */
   #accept(claim: RefundClaim): void {
     const isEditing = this.step.name === 'entering' || this.step.name === 'confirming';
     this.claim = claim;
@@ -204,7 +204,7 @@ class RefundClaimElement extends LitElement {
     });
   }
 
-  /** Who can prove, for the address that is about to be confirmed, that it paid. */
+  /** The wallets that can prove, for the address about to be confirmed, that they paid. */
   #proof() {
     const { step, claim } = this;
     const signer = this.#signer;
@@ -261,7 +261,7 @@ async function accountsOf(provider: Provider): Promise<string[]> {
   return Array.isArray(accounts) ? accounts.filter(isAddress) : [];
 }
 
-/** As `personal_sign` takes a text: its bytes in hex, so that no wallet guesses. */
+/** The text as `personal_sign` takes it: its bytes in hex, so that no wallet guesses. */
 function hexOf(text: string): string {
   const bytes = new TextEncoder().encode(text);
   return `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`;

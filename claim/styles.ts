@@ -1,4 +1,4 @@
-/** What the claim page adds to the checkout's styles. */
+/** The claim page's additions to the checkout's styles. */
 import { css } from 'lit';
 
 export const claimStyles = css`

@@ -1,10 +1,11 @@
-/** The token of the claim, which stands after `#` in the link. */
+/** The claim's token, after `#` in the link. */
 
 const name = 'refund-claim';
 
 /**
- * Takes the token out of the address, so that it is not on a screen that is shared or photographed. The tab keeps it for a reload.
- * Browsers keep the visited address with it in their history all the same, so the server lets each link give an address once.
+ * Takes the token out of the address, so that it is not on a screen that is shared or photographed. The tab keeps it
+ * for a reload. Browsers still keep the visited address in their history, so the server lets each link give an address
+ * once.
  *
  * @returns undefined if neither the address nor the tab has one
  */

@@ -6,7 +6,7 @@ import type { RefundClaim } from '../src/contract/refunds.js';
 import { groupAddress } from '../src/money/address.js';
 import { formatAmount } from '../src/money/format.js';
 
-/** In the payer's language, from the server. `{shop}` and the like are filled in here. */
+/** In the payer's language, from the server. Placeholders such as `{shop}` are filled in here. */
 export type ClaimTexts = Readonly<Record<string, string>>;
 
 export type Step =
@@ -18,7 +18,7 @@ export type Step =
 
 export interface ClaimProblem {
   readonly kind: 'wrongAddress' | 'secret' | 'refused' | 'busy' | 'offline' | 'notProven';
-  /** What the server said, in English. */
+  /** The server's message, in English. */
   readonly details?: string;
 }
 
@@ -44,7 +44,7 @@ export interface ClaimActions {
 
 type Say = (key: string, values?: Readonly<Record<string, string>>) => string;
 
-/** Catches what is no address at all before it is compared block by block. The server checks every rule. */
+/** Catches input that is not an address at all before it is compared block by block. The server checks every rule. */
 export function looksLikeAddress(address: string, family: RefundClaim['addressFamily']): boolean {
   if (family === 'evm') return /^0x[0-9a-f]{40}$/i.test(address);
   return family === 'tron' ? /^T\w{33}$/.test(address) : /^[a-z0-9]{26,90}$/i.test(address);
@@ -157,7 +157,7 @@ function orderOf(claim: RefundClaim, say: Say): TemplateResult {
   </div>`;
 }
 
-/** A payout in bitcoins or litecoins can name the network's fee only when it is sent, and take it out of the refund. */
+/** A payout in bitcoins or litecoins may know the network's fee only when it is sent, and deduct it from the refund. */
 function feeWords({ networkFee, fee, addressFamily, status }: RefundClaim): string {
   if (networkFee === 'merchant') return 'feeShop';
   const isUtxo = addressFamily === 'bitcoin' || addressFamily === 'litecoin';
@@ -293,7 +293,7 @@ function progress(claim: RefundClaim, { edit }: ClaimActions, say: Say): Templat
   }`;
 }
 
-/** In blocks of four, as people compare: no eye compares 42 characters in one. */
+/** In blocks of four, for comparison: nobody compares 42 characters at once. */
 function blocks(address: string, say: Say): TemplateResult {
   return target(
     groupAddress(address).map(({ text }) => html`<span>${text}</span>`),

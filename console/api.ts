@@ -1,4 +1,4 @@
-/** Calls of the contract in a signed-in person's name: the cookie says who, and `X-Checkout-Mode` in which mode. */
+/** Calls of the contract in a signed-in person's name: the cookie names the person, and `X-Checkout-Mode` the mode. */
 import * as z from 'zod/mini';
 import { createIdempotencyKey } from '../src/client/idempotency-key.js';
 import type { Endpoint, Pagination, ParsedData } from '../src/contract/endpoint.js';
@@ -6,7 +6,10 @@ import { parseRetryAfter } from '../src/contract/retry-after.js';
 
 export type Mode = 'test' | 'live';
 
-/** Why a call failed. `code` is the API's, or `offline` if no answer came, or `unexpected` if it could not be read. */
+/**
+ * The reason that a call failed. `code` is the API's, or `offline` if no answer came, or `unexpected` if it could not
+ * be read.
+ */
 export class CallFailure extends Error {
   override readonly name = 'CallFailure';
   readonly code: string;
@@ -32,7 +35,7 @@ export type Input<E extends Endpoint> = Part<E, 'params'> & Part<E, 'query'> & P
 
 export interface Reply<T> {
   readonly data: T;
-  /** Of lists alone. */
+  /** Only for lists. */
   readonly pagination: Pagination | undefined;
 }
 
@@ -65,8 +68,8 @@ const failure = z.object({ code: z.string(), requestId: z.optional(z.string()) }
 const timeoutMs = 20_000;
 
 /**
- * @param apiUrl what stands before `/v1` and `/console/api`
- * @param mode whose records are meant
+ * @param apiUrl the part before `/v1` and `/console/api`
+ * @param mode the mode of the records
  */
 export function createApi(apiUrl: string, mode: Mode): Api {
   return async (endpoint, input, signal) => {
@@ -76,7 +79,7 @@ export function createApi(apiUrl: string, mode: Mode): Api {
     );
     const isChange = endpoint.method !== 'GET';
     const headers: Record<string, string> = { 'Content-Type': 'application/json', 'X-Checkout-Mode': mode };
-    // The same for each attempt, so that what was done in one whose answer was lost is not done twice.
+    // The same for each attempt, so that a change whose reply was lost is not made twice.
     if (isChange) headers['Idempotency-Key'] = createIdempotencyKey();
     const request = {
       method: endpoint.method,

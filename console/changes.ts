@@ -1,10 +1,13 @@
-/** Follows what the server says of changes, while somebody looks at the page. */
+/** Receives change notifications from the server while somebody looks at the page. */
 
-/** The server says something each 15 s. If it has said nothing for so long, the connection is gone, whatever the browser thinks. */
+/**
+ * The server sends something every 15 s. After this long without anything, the connection is dead, no matter what the
+ * browser thinks.
+ */
 const silenceMs = 40_000;
 
 export interface Following {
-  /** How long to wait before the page is read again without being told; undefined until the server can tell. */
+  /** Delay before the page is read again without a notification; undefined until the server can send them. */
   readonly waitMs: number | undefined;
   end(): void;
 }

@@ -5,7 +5,7 @@ import { language } from './messages/pick.js';
 
 export const amount = (value: number | string, currency: string) => formatAmount(value, currency, language);
 
-/** Local time, with UTC when it is pointed at. */
+/** Local time, with UTC on hover. */
 export function time(iso: string | number | null | undefined): TemplateResult | string {
   if (iso === null || iso === undefined || iso === '') return '';
   const date = new Date(iso);
@@ -14,5 +14,5 @@ export function time(iso: string | number | null | undefined): TemplateResult | 
   return html`<time datetime=${date.toISOString()} title=${utc}>${local}</time>`;
 }
 
-/** `awaiting_approval` as `awaiting approval`, for words of the API that have no text of their own. */
+/** `awaiting_approval` as `awaiting approval`, for words of the API that have no text here. */
 export const words = (code: string) => code.replaceAll('_', ' ');

@@ -1,4 +1,4 @@
-/** What a page of the console is, and what the shell gives it. */
+/** A page of the console, and its input from the shell. */
 import type { TemplateResult } from 'lit';
 import type { ConsoleSession } from '../src/contract/console.js';
 import type { Api, Mode } from './api.js';
@@ -8,16 +8,19 @@ import type { Dialog } from './ui/dialog.js';
 export interface Page<Data = unknown> {
   /** The heading, and the tab's title. */
   title(view: View, data?: Data): string;
-  /** Reads all that the page shows. It runs again when the address changes, after each change, and each `everyMs`. */
+  /** Reads the page's data: when the address changes, after each change, and every `everyMs`. */
   load(view: View): Promise<Data>;
   render(data: Data, view: View): TemplateResult;
-  /** How often it is read again while it is looked at; never if undefined. */
+  /** Interval of reading it again while it is visible; never if undefined. */
   readonly everyMs?: number;
-  /** Of what the server says when it changes: then it is read at once, and each `everyMs` only where that cannot be heard. */
+  /**
+   * The changes that the server announces: the page is then read immediately, and every `everyMs` only if announcements
+   * are not available.
+   */
   readonly changes?: 'home' | 'payment';
 }
 
-/** The page's address, and what it can do. It is a new one for each address. */
+/** The page's address, and its actions. Each address gets a new one. */
 export interface View {
   readonly api: Api;
   readonly apiUrl: string;
@@ -29,31 +32,31 @@ export interface View {
   readonly query: URLSearchParams;
   /** Aborted when the page is left. */
   readonly signal: AbortSignal;
-  /** Whether the person's role may call `resource.verb` of the contract. */
+  /** True if the person's role may call `resource.verb` of the contract. */
   can(permission: string): boolean;
   /** The address of a page in the same mode. */
   link(page: string, id?: string, query?: Query): string;
   go(href: string): void;
-  /** The same, and Back does not return here. */
+  /** The same, but Back does not return here. */
   replace(href: string): void;
-  /** Changes filters in the address, and reads the page again. A filter that is empty is taken out. */
+  /** Changes filters in the address, and reads the page again. An empty filter is removed. */
   filter(query: Query): void;
   /**
-   * Does what a button promises: shows that it works, then `done`, or what went wrong, and reads the page again. Where the server
-   * wants a fresh sign-in, it says so and tries again. Resolves to undefined if it did not happen.
+   * Runs a button's action: shows progress, then `done` or the error, and reads the page again. If the server wants a
+   * fresh sign-in, it asks for one and retries. Resolves to undefined if the action did not happen.
    */
   act<T>(run: () => Promise<T>, done?: string): Promise<T | undefined>;
-  /** Whether something that the page's buttons began still runs. */
+  /** True while an action started by the page's buttons still runs. */
   readonly isBusy: boolean;
   /** Asks in a dialog; resolves to undefined if it was closed. */
   ask(dialog: Dialog): Promise<Readonly<Record<string, string>> | undefined>;
-  /** Says something for a moment. */
+  /** Shows a notice for a moment. */
   say(text: string): void;
-  /** Shows what the page keeps beside its data has changed. */
+  /** Redraws after a change of the page's own state. */
   redraw(): void;
 }
 
-/** Keeps the types of a page's data together, and then forgets them: the shell only hands them through. */
+/** Checks the types of a page's data, and then erases them: the shell only passes the data on. */
 export function page<Data>(definition: Page<Data>): Page {
   return definition;
 }

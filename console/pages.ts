@@ -1,4 +1,4 @@
-/** The pages, in the order of the menu. Each is loaded when it is opened. */
+/** The pages, in the order of the menu. Each loads when it is opened. */
 import { menuTexts } from './messages/common.js';
 import type { Page } from './page.js';
 
@@ -6,9 +6,9 @@ export interface Place {
   readonly name: string;
   /** Its entry in the menu; pages of one record have none. */
   readonly label?: string;
-  /** Which entry of the menu it belongs to. */
+  /** The entry of the menu that it belongs to. */
   readonly parent?: string;
-  /** What the role must be able to call for the page to be in the menu. */
+  /** The call that the role must be allowed for the page to be in the menu. */
   readonly permission: string;
   readonly load: () => Promise<{ readonly default: Page }>;
 }

@@ -1,4 +1,4 @@
-/** Passkeys in the browser. What talks to it is loaded when somebody uses one. */
+/** Passkeys in the browser. The code that uses them is loaded on demand. */
 import type {
   AuthenticationResponseJSON,
   PublicKeyCredentialCreationOptionsJSON,
@@ -10,17 +10,20 @@ import type { Api } from './api.js';
 
 const load = () => import('@simplewebauthn/browser');
 
-/** Signs in, or signs in anew. Rejects with what the server said, or the browser's own error if the person gave up. */
+/**
+ * Signs in, or confirms the identity again. Rejects with the server's error, or the browser's own error if the person
+ * gave up.
+ */
 export async function signInByPasskey(api: Api): Promise<ConsoleSession> {
   const { startAuthentication } = await load();
   const { data } = await api(consoleApi.passkeySignIn.start, {});
-  // The server makes it with the other half of the library.
+  // The server creates it with the other half of the library.
   const optionsJSON = data as unknown as PublicKeyCredentialRequestOptionsJSON;
   const answer: AuthenticationResponseJSON = await startAuthentication({ optionsJSON });
   return (await api(consoleApi.passkeySignIn.create, { body: { credential: { ...answer } } })).data;
 }
 
-/** Makes a passkey for the person who is signed in. */
+/** Creates a passkey for the signed-in person. */
 export async function addPasskey(api: Api, name: string): Promise<void> {
   const { startRegistration } = await load();
   const { data } = await api(consoleApi.passkeys.startCreation, {});

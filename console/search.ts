@@ -1,4 +1,4 @@
-/** The one search field: what was entered says what it is, and the list has a filter for each. */
+/** The search field: recognizes the kind of input, for which the list has a filter. */
 import type { Mode } from './api.js';
 import { formatRoute } from './route.js';
 
@@ -8,8 +8,8 @@ export const searchRoute = (base: string, mode: Mode, text: string) =>
 export type Filter = Readonly<Partial<Record<'customer' | 'txHash' | 'address' | 'txRef', string>>>;
 
 /**
- * The filters of the list that may find it, the likeliest first. A reference can look like anything, so it is always tried.
- * An id is none of them: the payment itself is asked for.
+ * The filters of the list that may match, most likely first. A reference can look like anything, so it is always tried.
+ * An id has no filter: the payment itself is requested.
  */
 export function filtersFor(text: string): readonly Filter[] {
   const reference = { txRef: text };

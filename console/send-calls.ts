@@ -1,6 +1,6 @@
 /**
- * Has a wallet in this browser send calls: all at once where it can (EIP-5792), else one by one. What it answers is handed back
- * before it is asked for anything else, so that it can be kept.
+ * Has a wallet in this browser send calls: all at once if it can (EIP-5792), otherwise one by one. Each answer is
+ * returned before the next request, so that it can be stored.
  */
 import {
   connect,
@@ -30,24 +30,24 @@ export interface Call {
 export interface Sending {
   readonly chain: Chain;
   readonly calls: readonly Call[];
-  /** Refuses an account that must not send, by throwing. */
+  /** Rejects an account that must not send, by throwing. */
   ensureAccount?(account: string): void;
-  /** Before the wallet is asked for these calls, by their positions. Nothing is asked if it throws. */
+  /** Called before the wallet gets these calls, with their positions. If it throws, the wallet gets no request. */
   beforeAsked?(positions: readonly number[], from: string): Promise<void>;
   /** @param answer the hash of a transaction, or the id of a batch; null if the wallet sent nothing */
   onAnswer(positions: readonly number[], answer: string | null): Promise<void>;
-  /** Once the wallet says in which transactions it sent a batch; never, if it does not while it is asked. */
+  /** Called once the wallet reports the transactions of a batch; never, if it does not report them in time. */
   onMined(positions: readonly number[], batch: string, hashes: readonly string[]): Promise<void>;
 }
 
-/** The wallet may have sent these, and did not say so. */
+/** The wallet may have sent these calls, but did not say so. */
 export class UnsureSending extends Error {
   override readonly name = 'UnsureSending';
 }
 
 const announceMs = 200;
 
-/** The wallets of this browser. Those that are slow to announce themselves have a moment. */
+/** The wallets of this browser. Slow ones have a moment to announce themselves. */
 export async function findWallets(): Promise<readonly Wallet[]> {
   const found = new AbortController();
   let wallets: readonly Wallet[] = [];
@@ -58,7 +58,8 @@ export async function findWallets(): Promise<readonly Wallet[]> {
 }
 
 /**
- * @throws WalletRefusal if the wallet sent nothing more, UnsureSending if nobody knows, and what the functions of `sending` throw
+ * @throws WalletRefusal if the wallet sent nothing more, UnsureSending if that is unknown, and errors of the functions
+ *   of `sending`
  */
 export async function sendCalls(provider: Provider, sending: Sending, signal: AbortSignal): Promise<void> {
   const { chain, calls, ensureAccount } = sending;
@@ -94,7 +95,7 @@ async function sendOne(
   await sending.onAnswer([position], hash);
 }
 
-/** @returns false if the wallet cannot after all, and sent nothing */
+/** @returns false if the wallet does not support it after all, and sent nothing */
 async function sendTogether(
   provider: Provider,
   sending: Sending,
@@ -129,7 +130,7 @@ async function sendTogether(
 const cannotTogether = new Set([4200, -32601, -32602, 5700, 5710, 5740, 5750, 5760]);
 
 const statusEveryMs = 1000;
-/** A batch that takes longer has its id kept, by which the wallet can be asked later. */
+/** If a batch takes longer, its id is stored, so that the wallet can be queried later. */
 const statusReads = 120;
 
 async function waitForBatch(provider: Provider, id: string, signal: AbortSignal): Promise<readonly string[]> {
@@ -144,8 +145,8 @@ async function waitForBatch(provider: Provider, id: string, signal: AbortSignal)
 }
 
 /**
- * What a wallet says of a batch, without asking the person: its transactions, and the status code of EIP-5792, from 200 on once it
- * has ended; 0 if the wallet does not say.
+ * A wallet's report on a batch, without asking the person: its transactions, and the status code of EIP-5792, from 200
+ * on once it has ended; 0 if the wallet does not say.
  */
 export async function readBatch(
   provider: Provider,
@@ -162,7 +163,7 @@ export async function readBatch(
   return { hashes: [...new Set(hashes)], status: typeof status === 'number' ? status : 0 };
 }
 
-/** Hands back that nothing was sent, if that is certain. */
+/** Reports that nothing was sent, if that is certain. */
 async function refused(sending: Sending, positions: readonly number[], error: unknown): Promise<never> {
   const reason = refusalOf(error);
   if (reason === undefined) throw new UnsureSending(undefined, { cause: error });
@@ -170,7 +171,7 @@ async function refused(sending: Sending, positions: readonly number[], error: un
   throw new WalletRefusal(reason, { cause: error });
 }
 
-/** The person may have changed account or chain in the wallet meanwhile. */
+/** The person may have changed account or chain in the wallet in the meantime. */
 async function ensureSame(
   provider: Provider,
   { chain }: Sending,
@@ -182,7 +183,7 @@ async function ensureSame(
   if ((await readChain(provider, signal)) !== BigInt(chain.chainId)) throw new WalletRefusal('walletChain');
 }
 
-/** Whether the wallet sends calls as one, or would after it has upgraded the account with the person's consent. */
+/** True if the wallet sends calls as one, or would after it has upgraded the account with the person's consent. */
 async function isAtomic(provider: Provider, from: string, { chainId }: Chain): Promise<boolean> {
   const params = [from, [toHex(chainId)]];
   const answer = await provider.request({ method: 'wallet_getCapabilities', params }).catch(() => undefined);

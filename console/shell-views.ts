@@ -1,4 +1,4 @@
-/** What stands around a page: the head with search and mode, the menu, and what is shown in place of a page. */
+/** The frame of a page: the head with search and mode, the menu, and the content shown in place of a page. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { ConsoleSession } from '../src/contract/console.js';
 import type { Mode } from './api.js';
@@ -14,7 +14,7 @@ export interface Problem {
 export type Shown =
   | { readonly name: 'loading' }
   | Problem
-  /** `problem`: reading it again failed; what was read before still stands. */
+  /** `problem`: reading it again failed; the earlier data is still shown. */
   | { readonly name: 'page'; readonly data: unknown; readonly problem?: Problem };
 
 export interface Frame {

@@ -1,4 +1,4 @@
-/** `<checkout-console>`: who is signed in, the menu, the mode, and the page that the address names. */
+/** `<checkout-console>`: sign-in, the menu, the mode, and the page of the address. */
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { changesPath, consoleApi, type ConsoleSession } from '../src/contract/console.js';
 import { drawOrAnew, ForeignDom } from '../src/foreign-dom.js';
@@ -19,7 +19,7 @@ interface Question {
   readonly answer: (values: Readonly<Record<string, string>> | undefined) => void;
 }
 
-/** How long something that was said stays. */
+/** Duration of a notice. */
 const sayMs = 4_000;
 
 export class CheckoutConsole extends LitElement {
@@ -46,15 +46,15 @@ export class CheckoutConsole extends LitElement {
   #route: Route | undefined;
   #page: Page | undefined;
   #view: View | undefined;
-  /** Ends with the element. */
+  /** Aborted when the element is removed. */
   #connection = new AbortController();
-  /** Ends when the page is left. */
+  /** Aborted when the page is left. */
   #visit = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #following: Following | undefined;
-  /** Whether something has changed since the page's data was asked for. */
+  /** True if something has changed since the page's data was requested. */
   #isStale = false;
-  /** Counts the readings of pages' data, and the last one that has ended. */
+  /** Counts the reads of pages' data, and the last one that has ended. */
   #reading = 0;
   #loaded = 0;
   #sayTimer: ReturnType<typeof setTimeout> | undefined;
@@ -69,7 +69,7 @@ export class CheckoutConsole extends LitElement {
     new ForeignDom(this, () => this.shown);
   }
 
-  /** The document is the console's own: its style sheet, and a reader's tools, reach everything. */
+  /** The document is the console's own: its style sheet and assistive technology reach everything. */
   protected override createRenderRoot(): this {
     return this;
   }
@@ -139,12 +139,12 @@ export class CheckoutConsole extends LitElement {
       ${this.#page.render(shown.data, view)}`;
   }
 
-  /** Signs in if the address has a link's token, and then asks who is signed in. */
+  /** Signs in if the address has a link's token, and then fetches the session. */
   async #begin(): Promise<void> {
     const { signal } = this.#connection;
     const api = createApi(this.apiUrl, 'test');
     const token = takeToken();
-    // Far from the server, the page's script and who is signed in are better fetched together.
+    // Far from the server, it is faster to fetch the page's script and the session in parallel.
     placeOf(parseRoute(this.base, location)?.page ?? 'home')
       ?.load()
       .catch(() => undefined);
@@ -211,7 +211,7 @@ export class CheckoutConsole extends LitElement {
     }
   }
 
-  /** Keyboards and screen readers start at the new page's heading. */
+  /** Keyboards and screen readers continue at the new page's heading. */
   async #arrive(signal: AbortSignal): Promise<void> {
     await this.updateComplete;
     if (signal.aborted) return;
@@ -219,13 +219,13 @@ export class CheckoutConsole extends LitElement {
     this.querySelector<HTMLElement>('h1')?.focus({ preventScroll: true });
   }
 
-  /** Reads the page's data. What was shown stays where reading it again fails. */
+  /** Reads the page's data. If reading it again fails, the earlier data stays. */
   async #load(): Promise<void> {
     const page = this.#page;
     const view = this.#view;
     if (!page || !view) return;
     const { signal } = view;
-    // An answer that was overtaken by a later one is older than what is shown.
+    // An answer overtaken by a later one is older than the page.
     this.#reading += 1;
     const reading = this.#reading;
     this.#isStale = false;
@@ -252,7 +252,10 @@ export class CheckoutConsole extends LitElement {
     if (waitMs !== undefined) this.#poll(waitMs);
   }
 
-  /** Reads the page again after a while: soon if it has changed meanwhile, and seldom if the server says when it does. */
+  /**
+   * Reads the page again after a while: soon if it has changed in the meantime, and rarely if the server announces
+   * changes.
+   */
   #poll(delayMs: number): void {
     clearTimeout(this.#timer);
     if (document.hidden || this.signIn || this.#page?.everyMs === undefined) return;
@@ -260,7 +263,7 @@ export class CheckoutConsole extends LitElement {
     this.#timer = setTimeout(() => void this.#load(), Math.max(delayMs, this.#following?.waitMs ?? 0));
   }
 
-  /** Listens to changes of the page, if the server tells of them. A hidden page needs none, and takes no connection. */
+  /** Listens to changes of the page, if the server sends them. A hidden page needs none, and takes no connection. */
   #follow(): void {
     const route = this.#route;
     const page = this.#page;
@@ -271,7 +274,7 @@ export class CheckoutConsole extends LitElement {
     const url = `${this.apiUrl}${changesPath}/${route.mode}${payment}`;
     this.#following = followChanges(url, (isChanged) => {
       this.#isStale ||= isChanged;
-      // What is being read now is read once more afterwards.
+      // A read in progress is repeated once afterwards.
       if (this.#loaded === this.#reading) this.#poll(page.everyMs ?? 0);
     });
   }
@@ -332,12 +335,12 @@ export class CheckoutConsole extends LitElement {
   #filter(query: Query): void {
     const route = this.#route;
     if (!route) return;
-    // Another filter has another first page.
+    // A new filter starts at its own first page.
     const next = { ...Object.fromEntries(route.query), page: undefined, ...query };
     this.#go(formatRoute(this.base, route.mode, route.page, route.id, next));
   }
 
-  /** Links within the console change the page without a new document. */
+  /** Links within the console change the page without loading a document. */
   #openLink(event: MouseEvent): void {
     if (event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey)
       return;
@@ -413,7 +416,7 @@ export class CheckoutConsole extends LitElement {
     }
   }
 
-  /** If it fails, the question comes once more. */
+  /** If it fails, the question is shown again. */
   async #proveAgain(): Promise<void> {
     try {
       this.session = await signInByPasskey(createApi(this.apiUrl, 'test'));
@@ -448,7 +451,7 @@ export class CheckoutConsole extends LitElement {
       this.signIn = undefined;
       this.#open();
     } catch (error) {
-      // The browser has said what went wrong, or the person has changed their mind.
+      // The browser has shown the error, or the person has cancelled.
       this.signIn =
         error instanceof CallFailure ? { name: 'failed', message: error.message } : { name: 'asking' };
     }

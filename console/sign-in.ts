@@ -1,11 +1,13 @@
-/** Signing in: by the link's token, which stands after # so that it never reaches a server in an address, or by a passkey. */
+/**
+ * Signing in: by the link's token, which follows # so that it never reaches a server in an address, or by a passkey.
+ */
 import { html, nothing, type TemplateResult } from 'lit';
 import { signInTexts as texts } from './messages/common.js';
 
 export type SignIn =
   { readonly name: 'working' | 'asking' | 'ended' } | { readonly name: 'failed'; readonly message: string };
 
-/** Takes the token out of the address at once, so that it is in no history and no screenshot. */
+/** Removes the token from the address immediately, so that it is in no history and no screenshot. */
 export function takeToken(): string | undefined {
   const token = location.hash.slice(1);
   if (!/^[\w-]{20,}$/.test(token)) return undefined;

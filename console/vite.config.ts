@@ -3,14 +3,14 @@ import { defineConfig } from 'vite';
 
 export default defineConfig({
   publicDir: false,
-  // Chunks find each other by their own address, whatever path the server has in front.
+  // Chunks import each other by relative address, no matter what path the server has in front.
   base: './',
   resolve: { conditions: ['@crypto-checkout/source', 'module', 'browser', 'development|production'] },
   build: {
     outDir: 'server/dist/console',
     emptyOutDir: true,
     target: 'es2022',
-    // A preload would be one more inline script or style; the chunks are small.
+    // A preload would need another inline script or style; the chunks are small.
     modulePreload: false,
     assetsInlineLimit: 0,
     cssCodeSplit: false,

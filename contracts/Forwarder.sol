@@ -9,7 +9,7 @@ import {Address} from "@openzeppelin/contracts/utils/Address.sol";
 /// @notice What the clone at each deposit address runs. It pays to the treasury in the clone's own code, and to nobody else:
 /// there is no owner, no storage, and no way to change the treasury. Not audited.
 contract Forwarder {
-    /// @dev Only the factory may call, so that its events tell all that ever left a deposit address.
+    /// @dev Only the factory may call, so that its events list everything that ever left a deposit address.
     address private immutable factory = msg.sender;
 
     error OnlyFactory();

@@ -5,7 +5,7 @@ import {Clones} from "@openzeppelin/contracts/proxy/Clones.sol";
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 import {Forwarder} from "./Forwarder.sol";
 
-/// @notice Empties deposit addresses into their treasuries. Anybody may call it: whoever does pays the gas, and decides
+/// @notice Empties deposit addresses into their treasuries. Anybody may call it: the caller pays the gas, and decides
 /// only when the treasury gets its money. Not audited.
 contract ForwarderFactory {
     /// One token at addresses of one treasury.

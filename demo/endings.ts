@@ -1,10 +1,10 @@
-/** Plays every ending of a payment, one after the other, each with a caption. */
+/** Plays every ending of a payment in turn, each with a caption. */
 import type { CheckoutStatus, CryptoCheckout } from 'crypto-checkout';
 import type { SimulationName } from './shop-client.js';
 
 interface Ending {
   readonly caption: string;
-  /** What is simulated, and the states to wait for in between. */
+  /** The simulated steps, and the states to wait for in between. */
   readonly steps: readonly (SimulationName | CheckoutStatus)[];
 }
 
@@ -18,7 +18,7 @@ const endings: readonly Ending[] = [
     steps: ['half', 'mine', 'mine', 'partially-paid'],
   },
   {
-    caption: 'Wrong coin: it is named at once, and the payment goes on.',
+    caption: 'Wrong coin: it is named immediately, and the payment continues.',
     steps: ['wrong', 'mine', 'mine'],
   },
   {
@@ -26,7 +26,7 @@ const endings: readonly Ending[] = [
     steps: ['deadline', 'expired', 'exact', 'mine', 'mine', 'success'],
   },
   {
-    caption: 'Reversed: the chain takes a confirmed payment back, and the open page says so.',
+    caption: 'Reversed: the chain reverts a confirmed payment, and the open page says so.',
     steps: ['exact', 'mine', 'mine', 'success', 'reorg', 'error'],
   },
   {
@@ -35,11 +35,11 @@ const endings: readonly Ending[] = [
   },
 ];
 
-/** How long the address, and then the ending, stay to be read. */
+/** Time to read the address, and then the ending. */
 const addressMs = 1200;
 const endingMs = 4000;
 const refreshMs = 1000;
-/** After that, the server or the network has failed. */
+/** Timeout, after which the server or the network has failed. */
 const patienceMs = 30_000;
 
 export interface Stage {
@@ -63,12 +63,12 @@ export async function playEndings(stage: Stage): Promise<void> {
     for (const step of steps) {
       if (isSimulation(step)) {
         await stage.simulate(step);
-        // Rather than at the next turn of its polling: the visitor is waiting.
+        // Not at its next poll: the visitor is waiting.
         void checkout.refresh();
       } else await reach(checkout, step, signal);
       signal.throwIfAborted();
     }
-    // What comes after the ending, such as a refund, is shown at once too.
+    // Later steps, such as a refund, are shown immediately too.
     for (let shownMs = 0; shownMs < endingMs; shownMs += refreshMs) {
       await pause(refreshMs, signal);
       void checkout.refresh();

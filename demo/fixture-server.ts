@@ -5,7 +5,7 @@ import type { GalleryState } from './gallery-states.js';
 
 const never = new Promise<Response>(() => {});
 
-/** @returns the states by the key that their element has to use, after `pk_test_` */
+/** @returns the states by the key that their element must use, after `pk_test_` */
 export function answerFromFixtures(all: readonly GalleryState[]): ReadonlyMap<string, GalleryState> {
   const states = new Map(all.map((state, index) => [`gallery-${index}`, state]));
   window.fetch = (input, init) => {
@@ -35,7 +35,7 @@ function answer(state: GalleryState | undefined, path: string): Promise<Response
   return Promise.resolve(reply(state?.payment));
 }
 
-/** What fails for good is shown at once; what the checkout would try again keeps it trying. */
+/** Permanent failures are shown immediately; temporary ones keep the checkout retrying. */
 const refusals = {
   create: { status: 401, code: 'invalid_api_key', message: 'The key is not valid' },
   set: { status: 400, code: 'unsupported_currency', message: 'USDT is not available on tron' },

@@ -7,10 +7,10 @@ import * as z from 'zod/mini';
 export interface GalleryState {
   readonly name: string;
   readonly attributes?: Readonly<Record<string, string>>;
-  /** What the server answers; without it there is no payment yet. */
+  /** The server's answer; without it there is no payment yet. */
   readonly payment?: Payment;
   /** Calls that the server refuses, or never answers. */
-  /** A transfer that the payer has checked, and what it is to the payment. */
+  /** A transfer that the payer has checked, and its relation to the payment. */
   readonly transfer?: TransferCheck;
   readonly trouble?: Readonly<Partial<Record<'create' | 'set' | 'lock' | 'verify', 'hangs' | 'fails'>>>;
 }
@@ -82,7 +82,7 @@ const receipt = (amount: number, confirmations: number, changes = {}) => ({
 
 let count = 0;
 
-/** Parsed by the contract's own schema, so that the gallery shows nothing that a server could not send. */
+/** Parsed by the contract's own schema, so that the gallery shows only what a server can send. */
 function fixture(state: PaymentState, changes: Record<string, unknown> = {}): Payment {
   count += 1;
   const status = statusOf(state);

@@ -1,9 +1,9 @@
-/** The state gallery: every state of the checkout side by side, in the look that the address asks for. */
+/** The state gallery: every state of the checkout side by side, in the look named by the address. */
 import type { CryptoCheckout } from 'crypto-checkout';
 import { answerFromFixtures } from './fixture-server.js';
 import { galleryStates, type GalleryState } from './gallery-states.js';
 
-/** By name: what the address says to look like that. */
+/** Looks by name, with their query strings. */
 const looks: Readonly<Record<string, string>> = {
   Light: 'theme=light',
   Dark: 'theme=dark',
@@ -60,7 +60,7 @@ function cell(state: GalleryState, key: string): HTMLElement {
   return section;
 }
 
-/** Opens the check of a transfer, and asks. */
+/** Opens the check of a transfer, and submits it. */
 async function checkTransfer(element: CryptoCheckout): Promise<void> {
   const part = async (selector: string): Promise<HTMLElement> => {
     const found = element.shadowRoot?.querySelector<HTMLElement>(selector);
@@ -92,6 +92,6 @@ for (const [name, search] of Object.entries(looks)) {
   link.textContent = name;
   nav?.append(link);
 }
-// Nothing of an earlier visit may change what a cell shows.
+// Nothing of an earlier visit may change a cell.
 for (const name of Object.keys(localStorage)) if (name.includes('gallery')) localStorage.removeItem(name);
 document.getElementById('gallery')?.append(...[...states].map(([key, state]) => cell(state, key)));

@@ -53,7 +53,7 @@ const actions: ShopActions = {
   reset: () =>
     void run(async () => {
       await resetShop();
-      // The order on the page is gone too.
+      // The order on the page no longer exists either.
       writeOrder(undefined);
       location.reload();
     }),
@@ -97,7 +97,7 @@ async function copyTag(): Promise<void> {
   update({ copied });
 }
 
-/** One order after the other, each to another ending. */
+/** One order after another, each to a different ending. */
 async function play(): Promise<void> {
   const controller = new AbortController();
   playing = controller;
@@ -139,7 +139,7 @@ async function runSimulation(name: SimulationName): Promise<void> {
   if (model.elsewhere) await lookElsewhere();
 }
 
-/** Whoever copied the tag comes back from a page where they may have started the order's payment. */
+/** A visitor who copied the tag comes back from a page where they may have started the order's payment. */
 async function lookElsewhere(): Promise<void> {
   const { placed } = model;
   if (!placed || playing) return;
@@ -160,7 +160,7 @@ function updatePayment(payment: Payment): void {
 function onStatusChange(): void {
   const payment = counter.querySelector('crypto-checkout')?.payment;
   if (payment) updatePayment(payment);
-  // On a phone, the card must stay above the sheet while it is played.
+  // On a phone, the card must stay above the sheet during the play.
   if (playing && matchMedia('(max-width: 47.99rem)').matches) counter.scrollIntoView();
 }
 
@@ -224,7 +224,10 @@ async function openShop(): Promise<void> {
   }
 }
 
-/** The payer's language, for trying the checkout in it: this page itself is English. `?locale=` in the address comes first. */
+/**
+ * The payer's language, for trying the checkout in it: this page itself is English. `?locale=` in the address takes
+ * precedence.
+ */
 function payerLocale(): string {
   const { language } = navigator;
   return new URLSearchParams(location.search).get('locale') ?? (language.startsWith('en') ? '' : language);
@@ -237,7 +240,7 @@ function requireElement(id: string): HTMLElement {
 }
 
 counter.replaceChildren();
-// By the tab that they come back to, or by the pointer, where both windows are in sight.
+// When they return to the tab or, if both windows are visible, move the pointer over it.
 addEventListener('focus', () => void lookElsewhere());
 workshop.addEventListener('pointerenter', () => void lookElsewhere());
 requireElement('copy-tag').addEventListener('click', () => void copyTag());

@@ -12,9 +12,9 @@ const configReply = z.object({
   /** Unit price by currency, as a decimal string. */
   prices: z.record(z.string(), z.string()),
   assets: z.array(z.object({ currency: z.string(), network: z.string(), decimals: z.number() })),
-  /** How far the shop's test clock is ahead. */
+  /** Offset of the shop's test clock from real time. */
   clockAheadSeconds: z.number(),
-  /** Whether this page may delete the shop's test data. */
+  /** True if this page may delete the shop's test data. */
   canReset: z.boolean(),
 });
 
@@ -26,7 +26,7 @@ const orderReply = z.object({
   amount: z.string(),
 });
 
-/** What the simulator needs to know of a payment. */
+/** The fields of a payment that the simulator needs. */
 export type SimulatedPayment = Pick<
   Payment,
   | 'id'
@@ -40,7 +40,7 @@ export type SimulatedPayment = Pick<
 >;
 
 const orderWithPayment = z.extend(orderReply, {
-  /** The order's newest payment that has an address, from whichever page it was started. */
+  /** The order's newest payment that has an address, no matter which page started it. */
   payment: z.optional(
     z.custom<SimulatedPayment>(
       (value: unknown) => typeof value === 'object' && value !== null && 'id' in value,
@@ -55,7 +55,7 @@ const verificationReply = z.object({
     z.object({
       rule: z.enum(['reference', 'mode', 'status', 'price', 'amount']),
       passed: z.boolean(),
-      /** Why the rule failed. */
+      /** The reason that the rule failed. */
       message: z.optional(z.string()),
     }),
   ),
@@ -106,19 +106,19 @@ export function verifyOrder(id: string, paymentId: string): Promise<Verification
 
 const simulationReply = z.object({
   done: z.string(),
-  /** The page where the payer of a refund says where to, and an address to say. */
+  /** The page where the payer of a refund gives an address, and a sample address. */
   claim: z.optional(z.object({ url: z.string(), address: z.string() })),
   clockAheadSeconds: z.number(),
 });
 
 export type Simulated = z.output<typeof simulationReply>;
 
-/** Has the shop's server simulate something for an order's payment. Returns a sentence about what it did. */
+/** Has the shop's server simulate something for an order's payment. Returns a sentence about it. */
 export function simulateOrder(id: string, paymentId: string, name: SimulationName): Promise<Simulated> {
   return call(`orders/${encodeURIComponent(id)}/simulation`, simulationReply, { paymentId, name });
 }
 
-/** Deletes the shop's test payments, and sets its test clock back. */
+/** Deletes the shop's test payments, and resets its test clock. */
 export async function resetShop(): Promise<void> {
   await call('reset', z.object({}), {});
 }

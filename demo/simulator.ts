@@ -1,11 +1,11 @@
-/** What can be simulated for a demo payment, and what cannot now. The shop's server does it. */
+/** The actions that can be simulated for a demo payment now. The shop's server performs them. */
 import type { Config, SimulatedPayment, SimulationName } from './shop-client.js';
 
 export interface Simulation {
   readonly name: SimulationName;
   readonly label: string;
   readonly explanation: string;
-  /** Why the simulation is not available now. */
+  /** The reason that the simulation is not available now. */
   readonly refusal?: string | undefined;
 }
 

@@ -1,7 +1,7 @@
 /** The tag of the checkout on the page, as text to paste into another page. */
 import type { Order } from './shop-client.js';
 
-/** What a visitor tries on the checkout; empty where it is left to the page. */
+/** The settings that a visitor tries on the checkout; empty for the page's defaults. */
 export interface Look {
   readonly locale: string;
   readonly theme: string;

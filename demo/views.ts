@@ -1,4 +1,6 @@
-/** The demo shop's views: what is ordered, its checkout, the tag beside it, and the workshop with simulator and event log. */
+/**
+ * The demo shop's views: the order, its checkout, the tag next to it, and the workshop with simulator and event log.
+ */
 import type { Payment } from 'crypto-checkout';
 import { html, nothing, type TemplateResult } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
@@ -34,11 +36,11 @@ export interface Model {
   readonly look: Look;
   readonly events: readonly FiredEvent[];
   readonly verification?: Verification | undefined;
-  /** What the simulator did last, as a sentence. */
+  /** The simulator's last action, as a sentence. */
   readonly done?: string | undefined;
-  /** The page that it leads to. */
+  /** The page that it links to. */
   readonly claim?: Simulated['claim'];
-  /** What is being played, while the endings are. */
+  /** The ending that is being played. */
   readonly caption?: string | undefined;
   readonly copied?: string | undefined;
   readonly failure?: string | undefined;
@@ -96,7 +98,7 @@ function checkout(placed: PlacedOrder, config: Config, look: Look, isPlayed: boo
   ></crypto-checkout>`;
 }
 
-/** What is ordered. A change is another order, as its price is another. */
+/** The order. A change makes another order, because its price differs. */
 export function orderView(
   { config, placed, isBusy }: Model,
   { order }: ShopActions,
@@ -278,7 +280,7 @@ function simulator(
   </section>`;
 }
 
-/** Opens the page where the visitor, as the payer, says where to. Without a clipboard, they have an address of their own. */
+/** Opens the page where the visitor, as the payer, gives an address. Without a clipboard, they have to type one. */
 function claimLink({ url, address }: NonNullable<Simulated['claim']>): TemplateResult {
   const copy = () => void navigator.clipboard.writeText(address).catch(() => undefined);
   return html` <a href=${url} target="_blank" rel="noreferrer" @click=${copy}
@@ -286,7 +288,7 @@ function claimLink({ url, address }: NonNullable<Simulated['claim']>): TemplateR
   >`;
 }
 
-/** The clock is every visitor's: a new payment is made at its time. */
+/** The clock is shared by all visitors: a new payment is created at its time. */
 function clockNote(
   { clockAheadSeconds, canReset }: Config,
   isBusy: boolean,

@@ -1,6 +1,7 @@
 /**
- * Puts the widget's package into the server's while that one is packed, as its `prepack`; takes it out again with `--remove`, as its `postpack`.
- * Nobody has reserved the name in a registry: whoever did would be installed with the server.
+ * Puts the widget's package into the server's while that one is packed, as its `prepack`; removes it with `--remove`,
+ * as its `postpack`. The name is not reserved in a registry: a stranger's package of that name would be installed with
+ * the server.
  */
 import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';

@@ -25,6 +25,7 @@ const lint = ['lint', 'npm run lint --silent'];
 /** @type {Step[]} */
 const others = [
   ['format', 'prettier --check . --log-level warn', 'npm run format'],
+  ['words', 'node scripts/lint-words.mjs'],
   ['types', 'tsc -b'],
   ['import rules', 'depcruise src server/src server/test test demo claim console bench scripts'],
   ['unused code', 'knip --no-progress'],
@@ -94,7 +95,7 @@ async function check([name, command, remedy]) {
   return isOk;
 }
 
-/** One step after the other. @param {Step[]} steps */
+/** Runs the steps in sequence. @param {Step[]} steps */
 async function checkAll(steps) {
   const results = [];
   for (const step of steps) results.push(await check(step));
@@ -102,7 +103,7 @@ async function checkAll(steps) {
 }
 
 async function main() {
-  // The lint takes as long as all the others, and one core.
+  // The lint takes as long as all the others together, and uses one core.
   const results = (await Promise.all([checkAll([lint]), checkAll(others)])).flat();
   if (!withoutTests) results.push(...(await checkAll(tests)));
   const passed = results.filter(Boolean).length;

@@ -10,7 +10,7 @@ const smallestBytes = 500;
 const brotliAsync = promisify(brotliCompress);
 const gzipAsync = promisify(gzip);
 
-// Source maps are read by developers alone, and are most of the package as it is.
+// Only developers read source maps, and they are most of the package already.
 const files = (await readdir(dist, { recursive: true })).filter((name) => name.endsWith('.js'));
 
 await Promise.all(

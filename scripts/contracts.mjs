@@ -54,7 +54,7 @@ const input = {
     // Runs on every network: later versions use opcodes that some do not have.
     evmVersion: 'paris',
     optimizer: { enabled: true, runs: 1000 },
-    // The address follows from the bytecode, so nothing but the code may be in it.
+    // The address follows from the bytecode, so it may contain only the code.
     metadata: { appendCBOR: false, bytecodeHash: 'none' },
     outputSelection: {
       '*': {
@@ -69,7 +69,7 @@ const input = {
   },
 };
 
-/** The code on chain: what the constructor fills in is the same address in every place. */
+/** The code on chain: the constructor fills in the same address in every place. */
 /** @param {{ object: string, immutableReferences: Record<string, { start: number, length: number }[]> }} code @param {string} address */
 function codeOnChain({ object, immutableReferences }, address) {
   const word = address.slice(2).toLowerCase().padStart(64, '0');

@@ -1,4 +1,7 @@
-/** Writes what `custom-elements.json` says of the element where people read it, to `docs/element.md`. With `--check`, it only compares. */
+/**
+ * Writes the documentation of the element in `custom-elements.json` to `docs/element.md`. With `--check`, it only
+ * compares.
+ */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { argv } from 'node:process';

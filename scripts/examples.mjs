@@ -33,7 +33,7 @@ export async function prepareExamples() {
   return undefined;
 }
 
-/** Whether what is installed is what the lock file names. */
+/** True if the installed packages are those of the lock file. */
 async function isInstalled() {
   const locks = await Promise.all(
     ['package-lock.json', 'node_modules/.package-lock.json'].map((name) =>
@@ -42,7 +42,7 @@ async function isInstalled() {
   );
   const [wanted, installed] = locks.map((lock) => Object.entries(JSON.parse(lock).packages ?? {}));
   const versions = new Map(installed?.map(([path, { version }]) => [path, version]));
-  // A package for another system is in the lock file alone.
+  // A package for another system is only in the lock file.
   return wanted?.every(([path, { version, link, optional }]) => {
     return !path.includes('node_modules/') || link || optional || versions.get(path) === version;
   });

@@ -49,8 +49,9 @@ export function findBrowser() {
 }
 
 /**
- * Finds Chromium's headless shell: the same engine, which opens a page in about a third of the processor time. It has no
- * back-forward cache and does not freeze background pages. Returns the whole browser if no shell is installed beside it.
+ * Finds Chromium's headless shell: the same engine, which opens a page in about a third of the processor time. It has
+ * no back-forward cache and does not freeze background pages. Returns the whole browser if no shell is installed with
+ * it.
  * @returns {Promise<{ executablePath: string, args: string[] }>}
  */
 export async function findHeadlessShell() {

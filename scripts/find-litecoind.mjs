@@ -14,11 +14,11 @@ import { aptInstall, freePort, reasonOf } from './system.mjs';
  * @property {string} directory its data; it writes its cookie to `regtest/.cookie` in there
  * @property {() => Promise<void>} start starts it again after `kill`, on the same port and data
  * @property {() => Promise<void>} kill ends it as a power cut would
- * @property {(isStopped: boolean) => void} freeze stops the process without ending it, and lets it go on
+ * @property {(isStopped: boolean) => void} freeze pauses the process, or resumes it
  * @property {() => Promise<void>} stop ends it, and deletes its data
  */
 
-/** How long a node may take to start. Its first start takes about a second. */
+/** Maximum start time of a node. Its first start takes about a second. */
 const startSeconds = 60;
 const user = 'test';
 const password = 'litecoin-test-password';
@@ -85,7 +85,7 @@ export async function startLitecoind(path) {
       // By default, a new wallet makes a thousand keys.
       '-keypool=10',
       '-fallbackfee=0.0001',
-      // Without it, Litecoin Core keeps the first of two transactions, whatever the second one pays.
+      // Without it, Litecoin Core keeps the first of two transactions, no matter what the second one pays.
       '-mempoolreplacement=1',
       '-printtoconsole=0',
     ];

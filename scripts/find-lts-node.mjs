@@ -1,4 +1,4 @@
-/** Finds the Node.js that the Dockerfile runs, or gets it from npm, so that the server is tried under it too. */
+/** Finds the Node.js version of the Dockerfile, or gets it from npm, so that the server is tested on it too. */
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';

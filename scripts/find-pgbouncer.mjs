@@ -38,7 +38,7 @@ function onPath() {
 }
 
 /**
- * Starts a pooler on the loopback address, by default with what most installations have: transaction mode.
+ * Starts a pooler on the loopback address, by default in transaction mode, as most installations.
  * @param {string} path of pgbouncer
  * @param {string} target URL of the PostgreSQL, whose user needs no password
  * @param {Readonly<Record<string, string | number>>} [settings] more settings

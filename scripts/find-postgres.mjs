@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { aptInstall, execute, freePort, reasonOf, unprivilegedUser } from './system.mjs';
 
 /**
- * What only our own PostgreSQL has, and not the one of TEST_DATABASE_URL, is optional.
+ * Methods that exist only for our own PostgreSQL, and not for the one of TEST_DATABASE_URL, are optional.
  * @typedef {object} Postgres
  * @property {string} url
  * @property {() => Promise<void>} stop ends it, and deletes its data
@@ -115,7 +115,7 @@ async function startIn(binaries, more, parent, fill) {
     const killOnExit = () => void running.server.kill('SIGQUIT');
     process.once('exit', killOnExit);
     await ready(running.server);
-    // Without a checkpoint and without a word to its clients, so that the next start recovers from the log.
+    // Without a checkpoint and without notice to its clients, so that the next start recovers from the log.
     const kill = async () => {
       running.server.kill('SIGQUIT');
       await running.ended;

@@ -22,7 +22,7 @@ import { aptInstall, freePort, reasonOf } from './system.mjs';
  * @property {() => Promise<void>} stop ends the driver, its browsers, also those that hang, and the screen
  */
 
-/** How long the screen and the driver may take to start. Both need less than a second. */
+/** Maximum start time of the screen and the driver. Both need less than a second. */
 const startSeconds = 30;
 
 /**

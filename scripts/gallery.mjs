@@ -12,12 +12,15 @@ const help = `Writes pictures of every state of the checkout to .tmp/gallery/.
   npm run gallery -- light dark               only these looks
   npm run gallery -- light --state awaiting   only states whose name contains this`;
 
-/** Name, what the gallery's address says, and what the browser emulates. @type {Record<string, { search: string, width?: number, height?: number, media?: object }>} */
+/**
+ * Name, the query string of the gallery's address, and the browser's emulation. @type {Record<string, { search: string,
+ * width?: number, height?: number, media?: object }>}
+ */
 const looks = {
   light: { search: 'theme=light' },
   dark: { search: 'theme=dark' },
   320: { search: 'theme=light&width=320', width: 400 },
-  // High enough that the order, which stays in view while the rest scrolls, lies at the top.
+  // High enough that the order, which stays in view while the rest scrolls, is at the top.
   720: { search: 'theme=light&width=720', height: 1500 },
   '720-dark': { search: 'theme=dark&width=720', height: 1500 },
   pseudo: { search: 'theme=light&lang=ar-XB' },

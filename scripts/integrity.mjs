@@ -1,6 +1,6 @@
 /**
- * Writes the hash of each file of the widget's script to `dist/script/integrity.json`, and prints them: a page that names
- * one runs the file only as it was built. The server shows the tag with them at `/docs`.
+ * Writes the hash of each file of the widget's script to `dist/script/integrity.json`, and prints them: a page that
+ * names one runs only the file with that hash. The server shows the tag with them at `/docs`.
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';

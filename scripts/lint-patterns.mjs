@@ -1,4 +1,4 @@
-/** A lint rule for patterns: none repeats a class before `$` without a `^`, which takes the square of a text's length. */
+/** A lint rule for patterns: none repeats a class before `$` without a `^`, which takes quadratic time. */
 import { RegExpParser } from '@eslint-community/regexpp';
 
 /** @typedef {import('@eslint-community/regexpp').AST.Alternative} Alternative */
@@ -7,7 +7,7 @@ import { RegExpParser } from '@eslint-community/regexpp';
 const parser = new RegExpParser();
 
 /**
- * Whether a pattern has such a repetition: `0+$` looks at the rest of the text again from each 0.
+ * Reports whether a pattern has such a repetition: `0+$` looks at the rest of the text again from each 0.
  *
  * @param {string} source
  * @param {string} flags
@@ -52,7 +52,7 @@ function read({ elements }, isEndNext) {
   for (const element of elements.toReversed()) {
     if (element.type === 'Assertion') {
       if (element.kind === 'end') reachesEnd = true;
-      // What it looks at ends with itself.
+      // A lookaround ends with itself.
       if ('alternatives' in element && element.alternatives.some((one) => read(one, false).isFound))
         isFound = true;
     } else if (element.type === 'Quantifier') {

@@ -1,4 +1,4 @@
-/** Makes a folder in memory for the databases and nodes of tests, which wait for the disk most of their time otherwise. */
+/** Makes a folder in memory for the databases and nodes of tests, which otherwise mostly wait for the disk. */
 import { accessSync, constants, mkdirSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { kill, pid } from 'node:process';
@@ -9,8 +9,9 @@ const leastBytes = 4 * 1024 ** 3;
 const ofRun = /^crypto-checkout-run-(\d+)$/;
 
 /**
- * Linux has such memory. A process that is killed loses nothing there, so that tests which kill processes mean as much as on a disk.
- * The folder goes with this process. If that was killed, the next run removes it: several soaks that were stopped would fill the memory.
+ * Linux has such memory. A process that is killed loses nothing there, so tests that kill processes are as meaningful
+ * as on a disk. The folder is removed with this process or, if that was killed, by the next run: several stopped soaks
+ * would fill the memory.
  * @returns {string | undefined} undefined if there is none, or not enough room
  */
 export function memoryFolder() {

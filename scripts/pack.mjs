@@ -1,6 +1,6 @@
 /**
  * Packs the widget's npm package for the server, which offers it as `/crypto-checkout.tgz`: always the one that matches
- * its API, with or without a registry. Beside it, it writes the list of the release's packages (SBOM).
+ * its API, with or without a registry. Also writes the list of the release's packages (SBOM).
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
@@ -28,7 +28,7 @@ for (const file of [packed, bill]) {
   console.log(`${relative(root, file)}: ${((await stat(file)).size / 1000).toFixed(0)} kB`);
 }
 
-/** Writes which packages the release consists of. */
+/** Writes the list of the release's packages. */
 async function writeBill() {
   const [release, lock] = await Promise.all(
     ['server/package.json', 'package-lock.json'].map(async (name) =>

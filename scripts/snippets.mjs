@@ -1,6 +1,6 @@
 /**
- * Copies files of `examples/` into the docs. In Markdown, a comment `<!-- include examples/vue/src/Checkout.vue -->` stands
- * before the code block that shows the file. With `--check`, it only says which blocks differ.
+ * Copies files of `examples/` into the docs. In Markdown, a comment `<!-- include examples/vue/src/Checkout.vue -->`
+ * precedes the code block that shows the file. With `--check`, it only says which blocks differ.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

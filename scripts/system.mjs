@@ -25,14 +25,14 @@ export async function execute(file, args, { timeoutSeconds, ...options }) {
   return (await running).stdout;
 }
 
-/** How long another apt-get may hold its locks, as it does for minutes on a machine that has just started. */
+/** Maximum time that another apt-get may hold its locks, as it does for minutes on a machine that has just started. */
 const aptLockSeconds = 180;
 
 /**
- * Installs Debian packages as root. Waits while another apt-get runs, and tries once more if one step fails. Rejects with the
- * reason if that is not possible here.
+ * Installs Debian packages as root. Waits while another apt-get runs, and retries once if a step fails. Rejects with
+ * the reason if that is not possible here.
  * @param {string[]} packages
- * @param {number} [pauseMs] between two looks at a lock
+ * @param {number} [pauseMs] between two checks of a lock
  */
 export async function aptInstall(packages, pauseMs = 2000) {
   if (process.getuid?.() !== 0) throw new Error('apt-get needs root');
@@ -60,7 +60,7 @@ async function aptGet(args, pauseMs) {
 }
 
 /**
- * The line of an error that says what went wrong, short enough for a list of reasons.
+ * The most useful line of an error, short enough for a list of reasons.
  * @param {unknown} error
  */
 export function reasonOf(error) {
@@ -71,8 +71,8 @@ export function reasonOf(error) {
 }
 
 /**
- * Finds a port on the loopback address that is free now, and that no outgoing connection takes meanwhile: systems give those
- * higher ones. Tests start servers on it while others are connecting to theirs.
+ * Finds a port on the loopback address that is free now, and that no outgoing connection takes in the meantime: systems
+ * use higher ones for those. Tests start servers on it while others are connecting to theirs.
  * @returns {Promise<number>}
  */
 export async function freePort() {
@@ -93,7 +93,7 @@ function isFree(port) {
 }
 
 /**
- * The user to run a server as that refuses to run as root; undefined for whoever is not root.
+ * The user to run a server as that refuses to run as root; undefined if this user is not root.
  * @returns {Promise<{ uid: number, gid: number } | undefined>}
  */
 export async function unprivilegedUser() {

@@ -11,7 +11,7 @@ import { findBrowser } from './find-browser.mjs';
 const help = `Builds the project and runs its tests.
 
   npm test                       run the quick tests: all files but *.long.test.ts and *.soak.test.ts
-  npm run test:long              run the long ones, *.long.test.ts, and what npm test runs on SQLite alone, on PostgreSQL;
+  npm run test:long              run the long ones, *.long.test.ts, and on PostgreSQL what npm test runs only on SQLite;
                                  npm run soak runs the others
   npm test -- PATH…              run the test files, also long ones, whose path contains one of these
   npm test -- --help             show this help
@@ -20,20 +20,21 @@ const help = `Builds the project and runs its tests.
   test/**/*.browser.test.ts      run in Chromium (web-test-runner)
   test/e2e/**, **/*.e2e*.test.ts run the built server and its pages in Chromium (vitest, playwright-core), and some in WebKit
 
-Those in Chromium run beside those in Node, and their output is printed afterwards.
+Those in Chromium and those in Node run in parallel, and their output is printed afterwards.
 The tests find or install a browser, WebKitGTK, a PostgreSQL, a PgBouncer and a Litecoin Core. To use your own, set CHROME_PATH,
 TEST_DATABASE_URL, PGBOUNCER_PATH and LITECOIND_PATH.
 Without them, their tests are skipped and the reason is printed; with CI=true that is a failure.`;
 
 /**
- * `missing` says what was skipped and why, a line each; `failures` has a text for each failed test, and `repeated` for
- * each that passed only when it was run again; `seconds` says how long each file took.
- * @typedef {{ passed: number, failed: number, skipped: number, missing?: string[], failures: string[], repeated?: string[], seconds: Record<string, number> }} Counts
+ * `missing` has a line for each skipped part, with the reason; `failures` has a text for each failed test, and
+ * `repeated` for each that passed only on a retry; `seconds` has the time of each file.
+ * @typedef {{ passed: number, failed: number, skipped: number, missing?: string[], failures: string[], repeated?:
+ *   string[], seconds: Record<string, number> }} Counts
  */
 
-/** What takes minutes or installs packages. @param {string} file */
+/** Tests that take minutes or install packages. @param {string} file */
 const isLong = (file) => file.endsWith('.long.test.ts');
-/** What takes more than the gate has time for. @param {string} file */
+/** Tests that are too slow for the gate. @param {string} file */
 const isSoak = (file) => file.endsWith('.soak.test.ts');
 const slowest = 10;
 
@@ -99,7 +100,7 @@ function run(program, args, { more, write } = {}) {
   });
 }
 
-/** Keeps what is written until it is its turn. @param {Promise<unknown>} turn @returns {Write} */
+/** Buffers output until its turn. @param {Promise<unknown>} turn @returns {Write} */
 function createWrite(turn) {
   /** @type {[Buffer | string, NodeJS.WriteStream][] | undefined} */
   let kept = [];
@@ -166,7 +167,9 @@ async function filesOf(isChosen) {
   return files;
 }
 
-/** As `npm run build` does, but `npm run check` is what checks the types: that takes half of the compiler's time. */
+/**
+ * Like `npm run build`, but without the type check, which `npm run check` does: it takes half of the compiler's time.
+ */
 async function build() {
   const tsc = join(root, 'node_modules/.bin/tsc');
   return (
@@ -194,7 +197,7 @@ function shorten(failure) {
   return lines.length > 60 ? [...lines.slice(0, 60), '…'].join('\n') : lines.join('\n');
 }
 
-/** What the quick run has on SQLite, and the long one on PostgreSQL. @param {string} file */
+/** Tests that the quick run has on SQLite, and the long one on PostgreSQL. @param {string} file */
 const hasTwoTurns = (file) => readFileSync(join(root, file), 'utf8').includes('enginesOfTurn');
 
 /** @param {{ filters: string[], long: boolean }} options */
@@ -256,8 +259,8 @@ async function main({ filters, long }) {
     const all = counts.passed + counts.failed + counts.skipped;
     return [counts, `: ${counts.passed} of ${all} in ${seconds} s`];
   };
-  // The tests in Node mostly wait for databases, timers and processes, so those in Chromium run beside them, one runner after
-  // the other. The output of each is printed when those before it have ended.
+  // The tests in Node mostly wait for databases, timers and processes, so those in Chromium run in parallel, one runner
+  // after the other. The output of each is printed when those before it have ended.
   /** @type {Promise<unknown>} */
   let browserFree = Promise.resolve();
   /** @type {Promise<unknown>} */
@@ -270,7 +273,7 @@ async function main({ filters, long }) {
     return result;
   });
   const ended = await Promise.all(results);
-  // Until all that was kept is printed, so that the counts are the last.
+  // Waits for all buffered output, so that the counts come last.
   await turn;
   for (const [index, [counts, note]] of ended.entries()) {
     add(chosen[index]?.name ?? '', counts, note);

@@ -26,7 +26,7 @@ export default class {
       const file = relative(root, module.moduleId);
       const { collectDuration, setupDuration, duration } = module.diagnostic();
       seconds[file] = (collectDuration + setupDuration + duration) / 1000;
-      // Of a file that does not load, or of a hook.
+      // Error of a file that does not load, or of a hook.
       const own = [module, ...module.children.allSuites()].flatMap((part) => part.errors());
       if (own.length > 0) failures.push(`${file}\n${textOf(own)}`);
       for (const test of module.children.allTests()) {

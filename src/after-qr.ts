@@ -1,4 +1,4 @@
-/** What a payer needs only after the QR code, or on another visit. The element loads it automatically. */
+/** Code that a payer needs only after the QR code, or on another visit. The element loads it automatically. */
 import { html } from 'lit';
 import type { TrackedState } from './checkout/state.js';
 import { resultOfCheck } from './checkout/check.js';

@@ -1,4 +1,4 @@
-/** Copies for the payer. What the browser refuses to copy, or does not copy within a second, is shown in a selected field. */
+/** Copies for the payer. If the browser refuses, or needs more than a second, a field shows the text, selected. */
 import { nothing, type ReactiveController, type ReactiveControllerHost, type TemplateResult } from 'lit';
 import { copyText } from './checkout/clipboard.js';
 import type { CheckoutStatus } from './checkout/state.js';
@@ -17,13 +17,13 @@ export interface CopyHost extends ReactiveControllerHost {
 interface Copy {
   readonly what: Copyable;
   readonly value: string;
-  /** Says that it is copied. */
+  /** Shows that it is copied. */
   readonly say: () => void;
 }
 
 export class Copying implements ReactiveController {
   readonly #host: CopyHost;
-  /** The newest one that was asked for. */
+  /** The newest requested copy. */
   #asked: Copy | undefined;
   /** In the field, for the payer to copy. */
   #byHand: Copy | undefined;
@@ -36,7 +36,7 @@ export class Copying implements ReactiveController {
 
   hostUpdate(): void {
     const { status, payment } = this.#host;
-    // A field with an address or an amount that are not to be paid any more must not stay.
+    // A field with an address or an amount that must no longer be paid is removed.
     const shownFor = [viewKey(status), payment?.id, payment?.amountDue].join(' ');
     if (shownFor !== this.#shownFor) this.#asked = this.#byHand = undefined;
     this.#shownFor = shownFor;

@@ -10,9 +10,10 @@ const dark = css`
 `;
 
 /*
- * From the background, text gets the luminance that has a contrast of 15 with it, secondary text 5.6, or else as much as there is:
- * black or white. One of the two always has 4.5. Panels are a shade nearer to the text, or, where text has no contrast to spare,
- * a shade farther from it. \`y\` is the luminance of the colour that a value is derived from, so these hold for any colour.
+ * From the background, text gets the luminance that has a contrast of 15 with it, secondary text 5.6, or the highest
+ * possible: black or white. One of the two always has 4.5. Panels are a shade nearer to the text, or, where text has no
+ * contrast to spare, a shade farther from it. \`y\` is the luminance of the colour that a value is derived from, so
+ * these hold for any colour.
  */
 const derived = css`
   --_light: clamp(0, (y - 0.179) * 100000, 1);

@@ -17,18 +17,18 @@ import { frame, viewKey } from './views/frame.js';
 import { header, type LineItem } from './views/header.js';
 import type { FirstContext } from './views/view.js';
 
-/** Frameworks set attributes one after the other. Only then is a missing one a mistake. */
+/** Frameworks set attributes one after the other. A missing one is a mistake only after that. */
 const settleMs = 200;
 
 /**
  * A crypto checkout: the payer picks a coin and a network, sees where to pay, and follows the payment to its end.
  *
- * What it shows is not proof of payment. Before delivering, the merchant's server must verify the payment with its
- * secret key, or wait for the webhook.
+ * The element is not proof of payment. Before delivering, the merchant's server must verify the payment with its secret
+ * key, or wait for the webhook.
  *
  * @tag crypto-checkout
  *
- * @slot trigger - What opens the modal: a button of the page. Without it, there is a default one.
+ * @slot trigger - The button of the page that opens the modal. Without it, there is a default one.
  * @slot header - Replaces the merchant, order and total at the top.
  * @slot footer - Below everything.
  * @slot success - Shown when the payment is complete.
@@ -42,11 +42,11 @@ const settleMs = 200;
  * @csspart order - The order's reference.
  * @csspart total - The amount in the base currency.
  * @csspart items - The lines of the order.
- * @csspart badge - The icon beside the heading, from confirming on.
+ * @csspart badge - The icon next to the heading, from confirming on.
  * @csspart heading - The view's heading.
  * @csspart status - One sentence that describes the current state.
  * @csspart connection - The line that says "reconnecting".
- * @csspart error - What went wrong, and what to do about it.
+ * @csspart error - The problem, and its remedy.
  * @csspart offer - Five coins, how many there are, and for how long a price is fixed, below the pay button.
  * @csspart search - The search field above a long list of coins.
  * @csspart options - A group of options.
@@ -56,10 +56,10 @@ const settleMs = 200;
  * @csspart copy-amount - The row with the amount, which a press copies.
  * @csspart amount - The exact amount to send.
  * @csspart rate - The rate that is fixed.
- * @csspart fee - Who bears which fee.
- * @csspart refund - Says how far a refund is.
+ * @csspart fee - The fees, and who bears them.
+ * @csspart refund - The progress of a refund.
  * @csspart wrong-asset - Says which wrong coin arrived.
- * @csspart check - What the last check saw.
+ * @csspart check - The result of the last check.
  * @csspart check-now - The button that checks now.
  * @csspart progress - How much has arrived, or how many confirmations it has.
  * @csspart countdown - The time left.
@@ -71,18 +71,18 @@ const settleMs = 200;
  * @csspart copy-address - The row with the address, which a press copies.
  * @csspart wallet - The link that opens a wallet app.
  * @csspart exchange - Help for paying from an exchange.
- * @csspart transfer-check - Where the payer asks whether a transfer has arrived, folded away.
+ * @csspart transfer-check - The form to check whether a transfer has arrived, folded away.
  * @csspart transfer-hash - The field for the transfer's hash or link.
- * @csspart check-transfer - The button that asks.
- * @csspart transfer-answer - What the transfer is to the payment.
+ * @csspart check-transfer - The button of that form.
+ * @csspart transfer-answer - The transfer's relation to the payment.
  * @csspart time-log - The time log, with its title.
  * @csspart log - The list of log entries.
  * @csspart copy-log - The button that copies the time log.
- * @csspart copy-field - The field with what the browser did not copy, selected to be copied by hand.
- * @csspart close-copy-field - The button that takes this field away.
+ * @csspart copy-field - The field with text that the browser did not copy, selected to copy by hand.
+ * @csspart close-copy-field - The button that removes this field.
  * @csspart redirect - The line that counts down to the return to the shop.
- * @csspart paid - What was paid, to whom and when.
- * @csspart excess - What arrived beyond the amount due.
+ * @csspart paid - The amount paid, to whom and when.
+ * @csspart excess - The amount beyond the amount due.
  * @csspart receipt - The details of a payment that is complete, folded away.
  * @csspart receipt-link - The link to the hosted receipt.
  * @csspart transfer - A transfer, with its amount.
@@ -107,14 +107,15 @@ const settleMs = 200;
  * @csspart wallets - The wallets in the browser, and what they do.
  * @csspart wallet-option - A further wallet to pay from: the first one is the main button.
  * @csspart wallet-app - A link that opens the page in a wallet app.
- * @csspart wallet-status - What the wallet waits for, or what was sent.
- * @csspart wallet-problem - Why nothing was sent.
+ * @csspart wallet-status - The step that the wallet waits for, or the transfer that was sent.
+ * @csspart wallet-problem - The reason that nothing was sent.
  * @csspart wallet-hash - The transaction that the wallet has sent.
  * @csspart wallet-stop - The button that stops waiting for the wallet.
  * @csspart wallet-again - The button to send again.
  * @csspart wallet-keep - The button not to send again.
  *
- * @cssproperty --checkout-accent - Colour of the main button and of what is selected. Text on it is black or white, whichever reads.
+ * @cssproperty --checkout-accent - Colour of the main button and of what is selected. Text on it is black or white,
+ *   whichever reads.
  * @cssproperty --checkout-background - Colour of the card. Text, borders and panels are derived from it.
  * @cssproperty --checkout-on-accent - Overrides the colour of text on the accent colour.
  * @cssproperty --checkout-surface - Overrides the colour of panels inside the card.
@@ -176,11 +177,11 @@ export class CryptoCheckout extends LitElement {
   declare customerName: string | undefined;
   /** The payer's phone number, which no public key reads back. */
   declare customerPhone: string | undefined;
-  /** Where the payer goes after success: an http or https URL. */
+  /** The URL that the payer goes to after success: http or https. */
   declare redirectUrl: string | undefined;
-  /** The shop's name, until the payment tells it. */
+  /** The shop's name, until the payment provides it. */
   declare merchantName: string | undefined;
-  /** URL of the shop's logo, https, until the payment tells it. */
+  /** URL of the shop's logo, https, until the payment provides it. */
   declare merchantLogo: string | undefined;
   /** Preselects a currency. Together with `network`, it skips both pickers. */
   declare currency: string | undefined;
@@ -221,8 +222,8 @@ export class CryptoCheckout extends LitElement {
   );
   #shownStatus: CheckoutStatus = 'idle';
   /**
-   * False at first for a tag that was in the page before this class. A framework may be about to hydrate it, and would
-   * complain about an attribute that its server did not write.
+   * Initially false for a tag that was in the page before this class. A framework may be about to hydrate it, and would
+   * warn about an attribute that its server did not write.
    */
   #isReflecting = false;
   #hadFocus = false;
@@ -267,12 +268,12 @@ export class CryptoCheckout extends LitElement {
       this.dispatchEvent(new CheckoutErrorEvent(undefined, missingCode(this.order, cause)));
       return;
     }
-    // A changed price is told first; the new payment begins on a press.
+    // A changed price is announced first; the new payment begins on a press.
     const { state } = this.#start;
     if (state.name === 'idle' && !state.outdated) await this.start();
   }
 
-  /** Closes the modal. The payment goes on, and is there when the modal is opened again. */
+  /** Closes the modal. The payment continues, and is there when the modal is opened again. */
   close(): void {
     this.#modal.close();
   }
@@ -292,7 +293,7 @@ export class CryptoCheckout extends LitElement {
     return this.mode !== 'modal' || this.#modal.isOpen;
   }
 
-  /** Tells the browser's other tabs about this order's payment. @internal */
+  /** Announces this order's payment to the browser's other tabs. @internal */
   get publish(): (paymentId: string) => void {
     return this.#start.publish;
   }
@@ -335,7 +336,7 @@ export class CryptoCheckout extends LitElement {
 
   protected override async scheduleUpdate(): Promise<void> {
     const texts = this.#texts.follow();
-    // Drawn in a task of its own, after the script's: two short ones hold up nothing else on the page.
+    // Rendered in a separate task, after the script's: two short tasks block nothing else on the page.
     if (!this.hasUpdated) await Promise.all([texts, new Promise((resolve) => setTimeout(resolve))]);
     await super.scheduleUpdate();
   }
@@ -344,7 +345,7 @@ export class CryptoCheckout extends LitElement {
     try {
       super.update(changed);
     } catch {
-      // Nodes that it writes into are gone.
+      // Nodes that it writes into have been removed.
       drawAnew(this.renderRoot);
       super.update(changed);
     }
@@ -363,8 +364,8 @@ export class CryptoCheckout extends LitElement {
     const { status } = this;
     if (this.#isReflecting) this.#reflectStatus();
     const isNewView = viewKey(this.#shownStatus) !== viewKey(status);
-    // Only if focus was inside already: a payment that progresses by itself must not steal it from the page. The button that
-    // had it may be gone.
+    // Only if focus was inside already: progress of a payment must not steal it from the page. The button that had it may
+    // be gone.
     if (this.#hadFocus && (isNewView || !this.shadowRoot?.activeElement)) this.#moveFocus(status);
     this.#shownStatus = status;
   }

@@ -3,7 +3,7 @@
 /** `_$litPart$` is where lit keeps what it has rendered into a node. */
 type Root = (HTMLElement | DocumentFragment) & { _$litPart$?: unknown };
 
-/** Takes away all that is drawn, so that the next update draws it anew. */
+/** Clears the rendered DOM, so that the next update renders all of it. */
 export function drawAnew(root: Root): void {
   root.replaceChildren();
   root._$litPart$ = undefined;

@@ -7,7 +7,7 @@ import { englishPrices, priceText, roughPrice } from './money/price.js';
 import type { FirstContext } from './views/view.js';
 
 interface TextsHost extends HTMLElement {
-  /** What the page asks for by the element's own attribute. */
+  /** The language that the element's own attribute asks for. */
   readonly locale: string | undefined;
   readonly messages: Partial<Messages> | undefined;
   readonly hasUpdated: boolean;
@@ -15,15 +15,15 @@ interface TextsHost extends HTMLElement {
 }
 
 const start: Partial<Messages> = enStart;
-/** A page in another language does not show English first, unless its texts take longer. */
+/** A page in another language does not show English first, unless its texts are slow to load. */
 const languageWaitMs = 1_000;
-/** False until the page had time for the first use of Intl, which takes a slow phone 100 ms. */
+/** False until the page has had time for the first use of Intl, which takes a slow phone 100 ms. */
 let isIntlReady = false;
 
 export class ElementTexts {
   readonly #host: TextsHost;
   #waitsForIntl = false;
-  /** Which one was loaded for the page, or could not be: an update does not ask for it again. */
+  /** The language that was loaded for the page, or failed to load: an update does not ask for it again. */
   #followed: string | undefined;
   /** Undefined until it is loaded. Until then, the texts are English. */
   language: PageLanguage | undefined;
@@ -54,7 +54,7 @@ export class ElementTexts {
 
   /** Loads the texts for what the page asks for, and shows them. Rejects if not even English can be loaded. */
   async load(): Promise<void> {
-    // Beside the list of languages, not after it.
+    // Uses Intl for the first time while a reply is pending.
     if (this.#isEnglish) import('./messages/en.js').catch(() => undefined);
     const { PageLanguage } = await import('./messages/load.js');
     this.language ??= new PageLanguage(this);
@@ -90,7 +90,7 @@ export class ElementTexts {
   #roughPrice(value: number | string, currency: string): string {
     if (!this.#waitsForIntl) {
       this.#waitsForIntl = true;
-      // When the page has been painted, and has time.
+      // Once the page has been painted and is idle.
       requestAnimationFrame(() => whenIdle(() => void this.#loadIntl()));
     }
     return roughPrice(value, currency);

@@ -29,7 +29,7 @@ type PascalCase<Name extends string> = Name extends `${infer First}-${infer Rest
 
 type OwnKey = Exclude<WritableKey<CryptoCheckout>, keyof LitElement>;
 
-/** What a page may set on the element, by the names of its properties: `baseCurrency`. */
+/** The properties that a page may set on the element, by name: `baseCurrency`. */
 export type CheckoutProperties = { [K in OwnKey]?: CryptoCheckout[K] | undefined };
 
 /** Properties that an attribute cannot hold: objects, lists and functions. */
@@ -37,12 +37,12 @@ type RichKey = {
   [K in OwnKey]: CryptoCheckout[K] extends string | number | boolean | undefined ? never : K;
 }[OwnKey];
 
-/** What a page may set on the element, by the names of its attributes: `base-currency`. */
+/** The attributes that a page may set on the element, by name: `base-currency`. */
 export type CheckoutAttributes = {
   [K in Exclude<OwnKey, RichKey> as KebabCase<K>]?: CryptoCheckout[K] | undefined;
 };
 
-/** What a page can set only as a property, such as `messages`. */
+/** The values that a page can set only as properties, such as `messages`. */
 export type CheckoutRichProperties = Pick<CheckoutProperties, RichKey>;
 
 /** Handlers by the names of the events after a prefix: `oncheckout-success`, `on:checkout-success`. */

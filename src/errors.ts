@@ -4,7 +4,7 @@ import type { ErrorCode } from './contract/errors.js';
 export interface CheckoutErrorDetails {
   /** Stable and machine-readable: `network_error`, or one of the API's codes. */
   readonly code: string;
-  /** What to do about it, for a developer. */
+  /** The remedy, for a developer. */
   readonly remedy: string;
   /** URL of the API that was called. Its docs explain the code, unless `docsUrl` says otherwise. */
   readonly apiUrl?: string | undefined;
@@ -17,7 +17,7 @@ export interface CheckoutErrorDetails {
 export class CheckoutError extends Error {
   override readonly name: string = 'CheckoutError';
   declare readonly code: string;
-  /** What happened: the first line of `message`. */
+  /** The event: the first line of `message`. */
   declare readonly shortMessage: string;
   declare readonly remedy: string;
   /** Absolute URL of the page that explains `code`; undefined when no server is known. */
@@ -50,7 +50,7 @@ export interface ApiErrorDetails extends CheckoutErrorDetails {
   readonly status: number;
   /** Identifies the request in the server's log; empty if the server sent no id. */
   readonly requestId: string;
-  /** How long the server asked us to wait before the next attempt. */
+  /** The delay that the server asked for before the next attempt. */
   readonly retryAfterSeconds?: number | undefined;
   /** The request field at fault. */
   readonly param?: string | undefined;

@@ -50,7 +50,7 @@ export const checkoutEvents = {
   'checkout-expired': CheckoutEvent,
   /** The payment was cancelled. */
   'checkout-cancelled': CheckoutEvent,
-  /** The modal was closed. The payment goes on, if there is one. */
+  /** The modal was closed. The payment continues, if there is one. */
   'checkout-closed': CheckoutEvent,
 } as const;
 

@@ -48,7 +48,7 @@ export class Flow implements ReactiveController {
   readonly #qr: Lazy<DrawQr>;
   readonly #afterQr: Lazy<AfterQr>;
   readonly #wallets: Lazy<WalletPayments>;
-  /** What was copied last, and what to say of that or of another tab. */
+  /** The text copied last, and the notice about it or about another tab. */
   #notice: { readonly what?: Copyable; readonly text: string } | undefined;
   #noticeTimer: ReturnType<typeof setTimeout> | undefined;
   #checkResult = '';
@@ -107,7 +107,7 @@ export class Flow implements ReactiveController {
     this.controller.takeOver(paymentId, former);
   }
 
-  /** Tries again what could not be loaded, and fetches the payment's status. */
+  /** Retries what could not be loaded, and fetches the payment's status. */
   async refresh(): Promise<void> {
     this.#retry();
     await this.controller?.refresh();
@@ -141,7 +141,7 @@ export class Flow implements ReactiveController {
     const hasPayment = payment ?? order.paymentId;
     if (hasPayment && !comesAfterQr(status)) void this.#qr.start();
     const isQrSettled = this.#qr.value ?? this.#qr.hasFailed;
-    // What comes after the QR code does not compete with it for the line.
+    // Code for after the QR code does not compete with it for bandwidth.
     if (problemIn(state) || comesAfterQr(status) || (isAtAddress && isQrSettled)) void this.#afterQr.start();
     // After the QR code, for the same reason.
     if (payment?.evm && isQrSettled) void this.#wallets.start();
@@ -164,14 +164,14 @@ export class Flow implements ReactiveController {
     this.#host.requestUpdate();
   }
 
-  /** What to draw; undefined while the order has no payment. */
+  /** The view; undefined while the order has no payment. */
   show(first: FirstContext): Shown | undefined {
     const { controller } = this;
     if (!controller) return undefined;
     const wallets = this.#wallets.value;
     const state = wallets?.withSent(controller.state, first.text) ?? controller.state;
     const isReconnecting = 'isReconnecting' in state && state.isReconnecting;
-    // A check that failed is over with the next one that does not.
+    // The error of a failed check disappears with the next successful one.
     if (this.#isReconnecting && !isReconnecting) this.#checkResult = '';
     this.#isReconnecting = isReconnecting;
     const context = this.#contextOf(first, controller);
@@ -235,7 +235,7 @@ export class Flow implements ReactiveController {
     const problem = problemIn(state);
     if (!problem) return undefined;
     if (this.#afterQr.hasFailed) return { text: first.text('problemNetwork') };
-    // The moment until the texts of problems are loaded shows none, rather than a wrong one.
+    // Until the texts of problems are loaded, no text is shown rather than a wrong one.
     return this.#afterQr.value?.problemOf(problem, state.payment !== undefined, first);
   }
 

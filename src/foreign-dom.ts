@@ -1,12 +1,12 @@
 /**
- * What others do to the element's DOM. Translators put elements in place of text nodes, inside shadow roots too, or drop the comments
- * that mark where a template's values are; extensions and pages move nodes. What the template writes afterwards would be lost: the
- * card would go on asking for money that has arrived.
+ * Changes by others to the element's DOM. Translators put elements in place of text nodes, inside shadow roots too, or
+ * drop the comments that mark where a template's values are; extensions and pages move nodes. Later updates of the
+ * template would be lost: the card would keep asking for money that has arrived.
  */
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { drawAnew } from './draw-anew.js';
 
-/** Runs an update, and once more from nothing if nodes that it writes into are gone. */
+/** Runs an update, and renders from nothing if nodes that it writes into have been removed. */
 export function drawOrAnew(root: HTMLElement | DocumentFragment, update: () => void): void {
   try {
     update();
@@ -16,7 +16,7 @@ export function drawOrAnew(root: HTMLElement | DocumentFragment, update: () => v
   }
 }
 
-/** Text that a template meant for a text node, and wrote into what a translator has put in its place. */
+/** Text that a template wrote into a translator's element instead of its text node. */
 function restoreTexts(root: ParentNode): void {
   for (const element of root.querySelectorAll<HTMLElement>('font')) {
     if ('data' in element) element.replaceWith(String(element.data));
@@ -28,7 +28,7 @@ interface Host extends ReactiveControllerHost {
   readonly isConnected: boolean;
 }
 
-/** Mends the DOM of its host at each update. */
+/** Repairs its host's DOM at each update. */
 export class ForeignDom implements ReactiveController {
   readonly #host: Host;
   readonly #stateOf: () => unknown;
@@ -36,7 +36,7 @@ export class ForeignDom implements ReactiveController {
   #isDamaged = false;
   #drawn: unknown;
 
-  /** @param stateOf changes with what is drawn. What is damaged is drawn anew then, and not with each second of a countdown */
+  /** @param stateOf changes when the view changes. Damage is repaired only then, not with each second of a countdown */
   constructor(host: Host, stateOf: () => unknown) {
     this.#host = host;
     this.#stateOf = stateOf;
@@ -60,13 +60,13 @@ export class ForeignDom implements ReactiveController {
   hostUpdated(): void {
     const { renderRoot, isConnected } = this.#host;
     restoreTexts(renderRoot);
-    // The update's own changes are none of others.
+    // The update's own changes do not count.
     this.#observer.takeRecords();
     if (isConnected) this.#observer.observe(renderRoot, { childList: true, subtree: true });
   }
 
   #see(records: readonly MutationRecord[]): void {
-    // The field from which text is copied comes and goes.
+    // The field for copying text comes and goes.
     const isLost = (node: Node) => !node.isConnected && node.nodeName !== 'TEXTAREA';
     const isReplaced = ({ addedNodes }: MutationRecord) =>
       [...addedNodes].some((node) => node.nodeName === 'FONT');

@@ -1,17 +1,17 @@
-/** Loads what makes the checkout a form control. Most pages have it outside of any form. */
+/** Loads the code that makes the checkout a form control. Most pages have it outside any form. */
 import type { FormHost, FormValue } from './form-value.js';
 
 export class FormControl {
   readonly #host: FormHost;
-  /** Undefined in browsers before 2023, where the checkout takes no part in forms. */
+  /** Undefined in browsers before 2023, where the checkout does not take part in forms. */
   readonly #internals: Partial<ElementInternals> | undefined;
   readonly #orderKey: () => string;
   readonly #message: () => string;
   #value: Promise<FormValue> | undefined;
 
   /**
-   * @param orderKey identifies the order, so that a browser restores a payment for it and for no other; empty if nothing does
-   * @param message what the browser says if the form is submitted too early
+   * @param orderKey identifies the order, so that a browser restores a payment only for it; empty if nothing does
+   * @param message the browser's message if the form is submitted too early
    */
   constructor(host: FormHost, orderKey: () => string, message: () => string) {
     this.#host = host;
@@ -20,7 +20,10 @@ export class FormControl {
     this.#message = message;
   }
 
-  /** The element is in a form now. Nobody has paid yet, so a form that is submitted before the rest is loaded is held back too. */
+  /**
+   * The element is in a form now. Nobody has paid yet, so a form that is submitted before the rest is loaded is blocked
+   * too.
+   */
   enter(): void {
     if (this.#host.hasAttribute('required')) this.#internals?.setValidity?.({ valueMissing: true }, '…');
     void this.load();

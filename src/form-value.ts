@@ -19,8 +19,8 @@ export class FormValue implements ReactiveController {
   #shown: string | undefined;
 
   /**
-   * @param orderKey identifies the order, so that a browser restores a payment for it and for no other; empty if nothing does
-   * @param message what the browser says if the form is submitted too early
+   * @param orderKey identifies the order, so that a browser restores a payment only for it; empty if nothing does
+   * @param message the browser's message if the form is submitted too early
    */
   constructor(
     host: FormHost,
@@ -41,11 +41,11 @@ export class FormValue implements ReactiveController {
     const isMissing = required && status !== 'success';
     // The browser refuses an empty message.
     const message = isMissing ? this.#message() || '…' : '';
-    // The browser focuses the anchor, and shows the message there. Each view has another one.
+    // The browser focuses the anchor, and shows the message there. Each view has its own.
     const anchor = isMissing ? this.#anchor() : undefined;
     this.#internals.setValidity?.({ valueMissing: isMissing }, message, anchor);
     const isDisabled = this.#host.matches(':disabled');
-    // A payment that has begun stays usable, because money may be on its way.
+    // A payment in progress stays usable, because money may be on its way.
     for (const element of this.#host.shadowRoot?.children ?? []) {
       element.toggleAttribute('inert', isDisabled && !payment);
     }
@@ -79,7 +79,7 @@ export class FormValue implements ReactiveController {
     }
   }
 
-  /** The main button, or the heading of a view without one, or what opens the checkout. */
+  /** The main button, the heading of a view without one, or the modal's trigger. */
   #anchor(): HTMLElement | undefined {
     const root = this.#host.shadowRoot;
     const slot = root?.querySelector<HTMLSlotElement>('slot[name=trigger]');

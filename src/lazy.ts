@@ -6,19 +6,21 @@ export interface Lazy<T> {
   /** Undefined unless it is loaded. */
   readonly value: T | undefined;
   readonly hasFailed: boolean;
-  /** Loads it, unless that was begun already: each update may call this. What has failed stays so until `retry`. */
+  /**
+   * Loads it, unless loading has started already: each update may call this. A failed load stays failed until `retry`.
+   */
   start(): Promise<T>;
-  /** Lets the next `start` try once more what could not be loaded. */
+  /** Allows the next `start` to retry a failed load. */
   retry(): void;
-  /** For a press, which tries once more what could not be loaded. */
+  /** Loads it for a press, and retries a failed load. */
   get(): Promise<T>;
 }
 
 /**
  * @param host updated each time that the part was loaded, or could not be
- * @param load may not update the host itself: such an update asks for the part again, and where all but one of its files are here
- *   already, they follow each other without end. In WebKit nothing else on the page has a turn then, not even the file that is
- *   missing (web-platform-tests/wpt#35949).
+ * @param load may not update the host itself: such an update asks for the part again, and if all but one of its files
+ *   are loaded already, the updates repeat forever. In WebKit nothing else on the page runs then, not even the request
+ *   for the missing file (web-platform-tests/wpt#35949).
  */
 export function lazy<T>(host: { requestUpdate(): void }, load: () => Promise<T>): Lazy<T> {
   let state: Loading<T> = 'idle';

@@ -1,4 +1,4 @@
-/** What opens the checkout in a modal: the page's own trigger, or a default button. It loads the modal when it is needed. */
+/** The trigger of the modal: the page's own, or a default button. It loads the modal on demand. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Modal, ModalHost } from './modal.js';
 import type { PaymentStart } from './payment-start.js';
@@ -8,10 +8,10 @@ export class ModalTrigger {
   readonly #host: ModalHost;
   readonly #onClosed: () => void;
   #modal: Modal | undefined;
-  /** Undefined before the modal is needed, and when a press tries again. */
+  /** Undefined until the modal is needed, and while a press retries. */
   #loading: Promise<Modal> | undefined;
 
-  /** @param onClosed called each time the modal was closed, in whatever way */
+  /** @param onClosed called each time the modal was closed, in any way */
   constructor(host: ModalHost, onClosed: () => void) {
     this.#host = host;
     this.#onClosed = onClosed;

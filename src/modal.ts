@@ -20,10 +20,10 @@ export class Modal implements ReactiveController {
   readonly #host: ModalHost;
   readonly #onClosed: () => void;
   #unlockScroll: (() => void) | undefined;
-  /** Where focus was before. */
+  /** The element that had focus before. */
   #returnTo: HTMLElement | undefined;
 
-  /** @param onClosed called each time the dialog was closed, in whatever way */
+  /** @param onClosed called each time the dialog was closed, in any way */
   constructor(host: ModalHost, onClosed: () => void) {
     this.#host = host;
     this.#onClosed = onClosed;
@@ -42,13 +42,13 @@ export class Modal implements ReactiveController {
   }
 
   hostConnected(): void {
-    // A dialog that was moved is still open, but not modal any more.
+    // A dialog that was moved is still open, but no longer modal.
     if (this.isOpen) this.#host.requestUpdate();
   }
 
   hostDisconnected(): void {
     this.#unlock();
-    // An element that is only moved is back at once, and then stays open.
+    // An element that is only moved is back immediately, and stays open.
     queueMicrotask(() => {
       if (this.isOpen && !this.#host.isConnected) this.#finish();
     });
@@ -66,7 +66,7 @@ export class Modal implements ReactiveController {
     this.#unlockScroll ??= lockScroll();
   }
 
-  /** What the trigger says while a payment runs; undefined while none does. */
+  /** The trigger's text while a payment runs; undefined while none does. */
   label(
     running: Pick<CheckoutController, 'state' | 'remainingMs'> | undefined,
     { text }: FirstContext,
@@ -74,7 +74,7 @@ export class Modal implements ReactiveController {
     const { state, remainingMs = 0 } = running ?? {};
     if (!state || !unfinished.test(state.name)) return undefined;
     const isCounting = remainingMs >= 1000 && /^(awaiting-funds|partially-paid)$/.test(state.name);
-    // The name stays: a screen reader would say a new one every second, as long as focus is on the button.
+    // The name is constant: a screen reader would announce a new one every second while the button has focus.
     return html`${text('continuePayment')}${
       isCounting
         ? html`<span class="left" aria-hidden="true"> · <bdi>${minutesAndSeconds(remainingMs)}</bdi></span>`
@@ -84,7 +84,7 @@ export class Modal implements ReactiveController {
 
   /** @param content the card, whose heading names the dialog */
   render(content: TemplateResult, { text, merchantName, total }: FirstContext): TemplateResult {
-    // eslint-disable-next-line lit-a11y/click-events-have-key-events -- a dialog closes with Escape by itself
+    // eslint-disable-next-line lit-a11y/click-events-have-key-events -- a dialog closes with Escape natively
     return html`<dialog
       part="dialog"
       aria-labelledby="heading"
@@ -115,7 +115,7 @@ export class Modal implements ReactiveController {
     return this.#host.shadowRoot?.querySelector('dialog') ?? undefined;
   }
 
-  /** Events of the dialog that were acted on already. They come later, when the dialog may be open again. */
+  /** Events of the dialog that were handled already. They arrive later, when the dialog may be open again. */
   #closesToCome = 0;
 
   readonly #onClose = (): void => {
@@ -125,7 +125,7 @@ export class Modal implements ReactiveController {
 
   #isPressOnBackdrop = false;
 
-  /** Selecting text and letting go outside is not a press on the backdrop. */
+  /** A text selection that ends outside is not a press on the backdrop. */
   readonly #onPointerDown = (event: PointerEvent): void => {
     this.#isPressOnBackdrop = isOnBackdrop(event);
   };
@@ -162,13 +162,13 @@ export class Modal implements ReactiveController {
   }
 }
 
-/** 1,752,000 → "29:12". An hour and more stay minutes here. */
+/** 1,752,000 → "29:12". An hour or more is shown in minutes. */
 function minutesAndSeconds(ms: number): string {
   const seconds = Math.floor(ms / 1000);
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
-/** A click on the backdrop has the dialog itself as its target, and lies outside of its box. */
+/** A click on the backdrop has the dialog itself as its target, and is outside its box. */
 function isOnBackdrop({ target, clientX, clientY }: MouseEvent): boolean {
   if (!(target instanceof HTMLDialogElement)) return false;
   const { left, right, top, bottom } = target.getBoundingClientRect();

@@ -1,4 +1,4 @@
-/** What the pay button's card says of the coins before there is a payment. It loads when the card has been painted. */
+/** The pay button's card before there is a payment: a summary of the coins. It loads when the card has been painted. */
 import { css, html, type TemplateResult } from 'lit';
 import { isPayable, type Order } from './checkout/order.js';
 import { enOffer } from './messages/en-offer.js';
@@ -17,8 +17,8 @@ interface OfferHost {
 }
 
 /**
- * Simpler drawings than those of icons.ts, which comes with the payment's code: that must not be loaded for a page that only shows
- * the button. White lines on a disc of 24 × 24; coins that are rarely among the first have their first letter.
+ * Simpler drawings than those of icons.ts, which is part of the payment's code: a page that only shows the button must
+ * not load that. White lines on a disc of 24 × 24; coins that rarely come first have their first letter.
  */
 const drawings: Readonly<Record<string, readonly [colour: string, line?: string]>> = {
   USDT: ['#1f9b76', 'M7 7.5h10m-5 0V18m-5-6.2c0 2.3 10 2.3 10 0'],
@@ -97,7 +97,7 @@ export async function loadOffer(host: OfferHost, shown: { offer: OfferLine | und
   host.requestUpdate();
 }
 
-/** One template draws every mark, since each further one takes a slow phone some milliseconds to parse. */
+/** One template draws every mark, since each additional template takes a slow phone some milliseconds to parse. */
 function mark(coin: string): TemplateResult {
   const [colour = '#667085', line = ''] = drawings[coin] ?? [];
   return html`<svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true" fill=${colour}>

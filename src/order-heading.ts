@@ -1,11 +1,11 @@
-/** What the top of the card says of the order: from the payment, and until there is one, from the tag. */
+/** The order at the top of the card: from the payment or, until there is one, from the tag. */
 import type { Order } from './checkout/order.js';
 import type { Payment } from './contract/checkout.js';
 import { parseDecimal } from './contract/decimal.js';
 import type { Heading, LineItem } from './views/header.js';
 import type { FirstContext } from './views/view.js';
 
-/** What the tag says. */
+/** The tag's attributes. */
 export interface Tag {
   readonly merchantName: string | undefined;
   readonly merchantLogo: string | undefined;

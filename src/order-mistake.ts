@@ -5,15 +5,18 @@ import type { Shown } from './views/frame.js';
 import type { FirstContext } from './views/view.js';
 
 export class OrderMistake {
-  /** What was found last. */
+  /** The last mistake found. */
   #found: CheckoutError | undefined;
 
-  /** True if a payment can start, and while no mistake has been looked for. */
+  /** True if a payment can start, or if nothing has been checked yet. */
   allows(order: Order): boolean {
     return this.#found === undefined || isPayable(order);
   }
 
-  /** Looks for the mistake. @returns true if another one was found than last */
+  /**
+   * Looks for the mistake. @returns true if it differs from the last one @returns true if another one was found than
+   * last
+   */
   async find(order: Order): Promise<boolean> {
     if (isPayable(order)) {
       this.#found = undefined;
@@ -27,7 +30,7 @@ export class OrderMistake {
     return true;
   }
 
-  /** What the card shows of it; undefined if there is none. */
+  /** The card's text about it; undefined if there is none. */
   shown(order: Order, text: FirstContext['text']): Shown['problem'] {
     const { publicKey } = order;
     if (isSecretKey(publicKey)) return { text: text('secretKey') };

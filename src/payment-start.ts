@@ -1,4 +1,4 @@
-/** The way from an order to its payment: loads what runs a payment at a press, or to resume the order's. */
+/** The way from an order to its payment: loads the code that runs a payment, at a press or to resume the order's. */
 import { memoryFor, type Order } from './checkout/order.js';
 import type { CheckoutState, CreatingState, FailedState, IdleState } from './checkout/state.js';
 import { TabChannel } from './checkout/tabs.js';
@@ -26,9 +26,9 @@ export class PaymentStart {
   flow: Flow | undefined;
   /** The state while the order has no payment. */
   initialState: IdleState | CreatingState | FailedState = { name: 'idle' };
-  /** What the pay button's card says of the coins; undefined until the server has said it. */
+  /** The coins on the pay button's card; undefined until the server has answered. */
   offer: OfferLine | undefined;
-  /** Identifies the order; empty for one that is to be looked up again. */
+  /** Identifies the order; empty to look it up again. */
   orderKey = '';
 
   constructor(host: StartHost, texts: ElementTexts) {
@@ -40,7 +40,7 @@ export class PaymentStart {
     return this.flow?.controller?.state ?? this.initialState;
   }
 
-  /** What to draw: the payment, or the pay button with the page's mistake, if any. */
+  /** The view: the payment, or the pay button with the page's mistake, if any. */
   show(context: FirstContext, mistake: Shown['problem']): Shown {
     const { initialState: state } = this;
     const hasFailed = state.name === 'error' ? { text: context.text('problemNetwork') } : undefined;
@@ -61,12 +61,13 @@ export class PaymentStart {
     this.#tabs = undefined;
   }
 
-  /** The page may have changed the order: leaves the former one's payment, and looks for that of the new one. */
+  /** The page may have changed the order: leaves the previous order's payment, and looks for that of the new one. */
   follow(order: Order): void {
     const { apiUrl, publicKey, paymentId, amount, baseCurrency, txRef } = order;
     const orderKey = JSON.stringify([apiUrl, publicKey, paymentId, amount, baseCurrency, txRef]);
     const isSame = orderKey === this.orderKey;
-    // An element that was moved has left its channel. One that is drawn again before its task has run still waits for it.
+    // An element that was moved has left its channel. If it is rendered again before its task has run, it still waits for
+    // it.
     if (isSame && (this.#tabs || this.#followTimer !== undefined)) return;
     this.disconnect();
     const isFirst = this.orderKey === '';
@@ -102,10 +103,10 @@ export class PaymentStart {
     if (order.paymentId ?? paymentId ?? (canCreate && idempotencyKey)) void this.#host.start();
   }
 
-  /** Tells the browser's other tabs about this order's payment. */
+  /** Announces this order's payment to the browser's other tabs. */
   readonly publish = (paymentId: string): void => this.#tabs?.publish(paymentId);
 
-  /** Loads what a press will need. */
+  /** Preloads the code that a press will need. */
   readonly preload = (): void => {
     if (this.flow === undefined) void Promise.all([loadFlow(), this.#texts.load()]).catch(() => undefined);
   };
@@ -113,7 +114,7 @@ export class PaymentStart {
   async #loadOffer(): Promise<void> {
     // A payment that is under way has its own coins.
     if (this.state.name !== 'idle') return;
-    // The pay button works without it.
+    // The pay button works without this.
     const { loadOffer } = await import('./offer.js');
     await loadOffer(this.#host, this);
   }
@@ -130,7 +131,7 @@ export class PaymentStart {
   async #joinFromIdle(paymentId: string): Promise<void> {
     await this.#load();
     await this.flow?.controller?.join(paymentId);
-    // The tab goes on with its own order if the other one has another price.
+    // The tab continues with its own order if the other one has another price.
     this.#host.requestUpdate();
   }
 
@@ -152,12 +153,12 @@ export class PaymentStart {
       return;
     }
     this.initialState = { name: 'idle' };
-    // No update: the caller starts the payment, and a screen reader must not hear of the idle state in between.
+    // No update: the caller starts the payment, and a screen reader must not announce the idle state in between.
     this.flow.prepare();
   }
 }
 
-/** A part of the code could not be loaded: no connection, or a server that has gone on to another version. */
+/** A part of the code could not be loaded: no connection, or a newer version on the server. */
 export function missingCode({ apiUrl }: Order, cause: unknown): NetworkError {
   return new NetworkError('The checkout’s code could not be loaded', { apiUrl, cause });
 }

@@ -2,8 +2,8 @@
 /**
  * The element as a React component, for React 18 and 19: `import { CryptoCheckout } from 'crypto-checkout/react'`.
  *
- * React 18 knows no handlers for custom events, and React 19 forgets those of a page that it hydrates. Here they are
- * attached after mounting, whatever rendered the tag.
+ * React 18 has no handlers for custom events, and React 19 loses those of a page that it hydrates. Here they are
+ * attached after mounting, no matter what rendered the tag.
  */
 import { createComponent, type EventName } from '@lit/react';
 import * as React from 'react';
@@ -28,14 +28,14 @@ const Tag = /* @__PURE__ */ createTag();
  *
  *     <CryptoCheckout publicKey="pk_test_…" amount={49.9} baseCurrency="USD" txRef="order-42" onCheckoutSuccess={refetch} />
  *
- * What it shows is not proof of payment. Let your server verify the payment before you deliver.
+ * It is not proof of payment. Let your server verify the payment before you deliver.
  */
 export const CryptoCheckout: React.ForwardRefExoticComponent<
   CryptoCheckoutProps & React.RefAttributes<CheckoutElement>
 > = /* @__PURE__ */ React.forwardRef<CheckoutElement, CryptoCheckoutProps>(
   function CryptoCheckout(props, ref) {
     const element = React.useRef<CheckoutElement>(null);
-    // React sets it before anybody can read this.
+    // React sets it before any code can read this.
     React.useImperativeHandle(ref, () => element.current ?? absent());
     useMissedEvents(element, props);
     return React.createElement(Tag, {
@@ -45,12 +45,12 @@ export const CryptoCheckout: React.ForwardRefExoticComponent<
   },
 );
 
-/** React complains on a server of the other one, which runs before anything else can happen. */
+/** On a server, React warns about the other hook, which runs before anything else can happen. */
 const useMountEffect = typeof window === 'undefined' ? React.useEffect : React.useLayoutEffect;
 
 /**
- * In a page that is hydrated, the element may have fired its events before React attached the handlers. They are called once, on
- * mount, with the state as it is.
+ * In a page that is hydrated, the element may have fired its events before React attached the handlers. They are called
+ * once, on mount, with the current state.
  */
 function useMissedEvents(
   element: React.RefObject<CheckoutElement | null>,
@@ -70,8 +70,9 @@ function useMissedEvents(
 }
 
 /**
- * createComponent sets as a property what it finds in the class's prototype, and a server renders none of it. So it gets
- * a class that has only what no attribute can hold. React sets the rest, and the tag works before the page is hydrated.
+ * createComponent sets everything that it finds in the class's prototype as a property, and a server renders none of
+ * those. So it gets a class with only the properties that no attribute can hold. React sets the rest as attributes, and
+ * the tag works before the page is hydrated.
  */
 function createTag() {
   const names = [...propertiesOf(CheckoutElement)].flatMap(([name, { attribute }]) =>
@@ -108,7 +109,7 @@ function withAttributes(props: CryptoCheckoutProps): Record<string, unknown> {
 }
 
 function propertiesOf(element: typeof CheckoutElement) {
-  // Where nothing has defined the element, as on a server, reading this completes its list of properties.
+  // If nothing has defined the element, as on a server, reading this completes its list of properties.
   Reflect.get(element, 'observedAttributes');
   return element.elementProperties;
 }

@@ -10,9 +10,9 @@ interface Program {
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    /** Where the running headless shell listens. */
+    /** The address of the running headless shell. */
     browserEndpoint: string;
-    /** For tests that start a browser of their own: the whole one, and its headless shell. */
+    /** For tests that start their own browser: the whole one, and its headless shell. */
     browserPrograms: { readonly whole: Program; readonly shell: Program };
   }
 }

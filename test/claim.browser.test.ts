@@ -1,4 +1,4 @@
-/** What a payer may paste into the claim page by mistake: it is neither sent nor kept. */
+/** Secrets that a payer may paste into the claim page by mistake: they are neither sent nor kept. */
 import { expect } from '@open-wc/testing';
 import '../claim/refund-claim.js';
 import { refundClaims } from '../src/contract/refunds.js';

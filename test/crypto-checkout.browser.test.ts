@@ -1,4 +1,4 @@
-/** What the payer sees and does in each state, and what the page can set and listen to. */
+/** The payer's view and actions in each state, and what the page can set and listen to. */
 import { aTimeout, expect, fixture, html, waitUntil } from '@open-wc/testing';
 import type { Payment } from '../src/contract/checkout.js';
 import type { CheckoutEvent, CheckoutStatus, CryptoCheckout } from '../src/index.js';
@@ -47,7 +47,7 @@ async function pollPayment(element: CryptoCheckout, payment: Payment): Promise<v
 }
 
 describe('before the start', () => {
-  // The first tests in this file: later ones find the formats of the browser in use already.
+  // These must be the first tests in this file: later ones find the browser's formats in use already.
   it('formats the price with the first paint, without Intl, whose first use is slow', async () => {
     const { NumberFormat } = Intl;
     let uses = 0;
@@ -125,7 +125,7 @@ describe('before the start', () => {
     ];
     await element.updateComplete;
     expect(textOf(element, 'merchant')).to.equal('Nightjar Lanterns');
-    // The logo does not load, so initials stand in its place.
+    // The logo does not load, so initials are shown in its place.
     await waitFor(() => textOf(element, 'logo') === 'NL');
     const lines = [...getPart(element, 'items').querySelectorAll('li')].map((line) =>
       line.textContent.replace(/\s+/g, ' ').trim(),
@@ -193,7 +193,7 @@ describe('choosing a coin and a network', () => {
     expect(textOf(element, 'option')).to.match(/≈\s3\.25/);
   });
 
-  it('has no button before something is picked: a tap goes on by itself', async () => {
+  it('has no button before something is picked: a tap continues automatically', async () => {
     const element = await mountPayment(createdPayment());
     expect(hasPart(element, 'action')).to.equal(false);
     pickOption(element, 'BTC');
@@ -202,10 +202,10 @@ describe('choosing a coin and a network', () => {
     expect(api.requestsFor('lock')).to.have.length(1);
   });
 
-  it('moves through the options by arrow key, and goes on by Enter or the button', async () => {
+  it('moves through the options by arrow key, and continues by Enter or the button', async () => {
     const element = await mountPayment(createdPayment());
     const [first, second] = element.shadowRoot?.querySelectorAll<HTMLInputElement>('input[type=radio]') ?? [];
-    // What a browser does for an arrow key: a click on the next radio button.
+    // A browser's action for an arrow key: a click on the next radio button.
     const moveTo = (radio: HTMLInputElement | undefined) => {
       radio?.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowDown' }));
       radio?.click();
@@ -245,7 +245,7 @@ describe('choosing a coin and a network', () => {
     const details = [...(element.shadowRoot?.querySelectorAll('.nested .detail') ?? [])].map(
       (detail) => detail.textContent,
     );
-    // Cheapest first, and no time where both take as long.
+    // Cheapest first, and no time if both take as long.
     expect(details).to.deep.equal(['Lowest fee', 'Higher network fee']);
   });
 
@@ -277,7 +277,7 @@ describe('choosing a coin and a network', () => {
     ]);
   });
 
-  it('says how long each network takes where they differ, and five digits of each amount', async () => {
+  it('shows each network’s time if they differ, and five digits of each amount', async () => {
     const slow = { ...usdtOnTron, blockSeconds: 120, networkFee: 0.01 };
     const exact = { ...bitcoin, amount: 0.000521349 };
     const element = await mountPayment(createdPayment({ currencyOptions: [slow, usdtOnBase, exact] }));
@@ -355,7 +355,7 @@ describe('the address', () => {
     expect(sorted.map((one) => one.getAttribute('part'))).to.deep.equal(names);
   });
 
-  it('has the QR code beside it, below the order, where the card has two columns', async () => {
+  it('has the QR code in the other column, below the order, if the card has two columns', async () => {
     const element = await mountPayment(lockedPayment());
     element.style.width = '800px';
     await waitFor(() => hasPart(element, 'qr') && !hasPart(element, 'qr-panel'));
@@ -567,7 +567,7 @@ describe('copying', () => {
       });
     }
 
-    it('shows the field when the clipboard is silent for a second, and takes it away if it answers late', async () => {
+    it('shows the field when the clipboard is silent for a second, and removes it if it answers late', async () => {
       let answer = () => {};
       setClipboard(() => new Promise((resolve) => (answer = resolve)));
       const element = await mountPayment(lockedPayment());
@@ -620,7 +620,7 @@ describe('copying', () => {
       }
     });
 
-    it('shows the newest of two that were asked for', async () => {
+    it('shows the newest of two requested copies', async () => {
       setClipboard(() => new Promise(() => {}));
       const element = await mountPayment(lockedPayment());
       press(element, 'copy-address');
@@ -674,7 +674,7 @@ describe('the countdown', () => {
     for (const name of ['address', 'qr', 'amount', 'copy-address', 'wallet'])
       expect(hasPart(element, name), name).to.equal(false);
     await waitFor(() => api.requestsFor('verify').length > 0);
-    // A poll that is already under way may still answer what was true before.
+    // A poll in flight may still return the earlier state.
     api.payment = paymentInState('expired');
     await element.refresh();
     await waitForStatus(element, 'expired');
@@ -705,7 +705,7 @@ describe('the final states say what happened to the money', () => {
     ],
     ['too late', paymentInState('expired_late', { amountSeen: 3 }), 'expired', /^3\.00\sUSDT came too late/],
     ['invalid', paymentInState('invalid'), 'error', /ask the shop/i],
-    ['reversed', paymentInState('reversed'), 'error', /took your payment back/],
+    ['reversed', paymentInState('reversed'), 'error', /reversed your payment/],
     ['cancelled', paymentInState('cancelled'), 'cancelled', /Do not send/],
     [
       'cancelled, then paid',
@@ -721,7 +721,7 @@ describe('the final states say what happened to the money', () => {
       await waitFor(() => hasPart(element, status === 'success' ? 'save' : 'action'));
       expect(getPart(element, 'status').getAttribute('role')).to.equal('status');
       expect(textOf(element, 'status')).to.match(sentence);
-      // After a success without a shop to go back to, there is nothing left to do.
+      // After a success without a shop to return to, nothing is left to do.
       expect(hasPart(element, 'action') ? textOf(element, 'action') : '').to.equal(
         status === 'success'
           ? ''
@@ -739,7 +739,7 @@ describe('the final states say what happened to the money', () => {
     expect(element.status).to.equal('success');
   });
 
-  it('a cancel asks once, says what happens to money under way, and shows the server’s answer', async () => {
+  it('a cancel asks once, explains what happens to money under way, and shows the server’s answer', async () => {
     const element = await mountPayment(lockedPayment());
     const events = recordEvents(element);
     press(element, 'cancel');
@@ -784,7 +784,7 @@ describe('the return to the shop', () => {
     expect(textOf(later, 'action')).to.equal('Continue to shop.example');
   });
 
-  it('gives the page its title back, or leaves the one that the page has set since', async () => {
+  it('restores the page’s title, or keeps one that the page has set since', async () => {
     const before = document.title;
     const element = await mountPayment(settled);
     expect(document.title).to.equal('✓ Paid');
@@ -798,7 +798,7 @@ describe('the return to the shop', () => {
     expect(document.title).to.equal(before);
   });
 
-  it('names the host and asks, if anybody with the public key could have chosen where it leads', async () => {
+  it('names the host and asks, if anybody with the public key could have chosen the URL', async () => {
     const chosen = { redirectUrl: 'https://evil.example/login', isRedirectTrusted: false };
     const element = await mountPayment(lockedPayment(chosen));
     await pollPayment(element, paymentInState('settled', chosen));
@@ -825,7 +825,7 @@ describe('the time log', () => {
       const before = isOpen();
       getPart(element, 'time-log').querySelector('summary')?.click();
       await waitFor(() => isOpen() !== before);
-      // The browser tells of the change in a task of its own.
+      // The browser reports the change in a task of its own.
       await aTimeout(50);
     };
     const element = await mountPayment(lockedPayment());
@@ -849,7 +849,7 @@ describe('the time log', () => {
 });
 
 describe('the progress of confirmations', () => {
-  it('moves while there is none, and stands still from the first on', async () => {
+  it('moves while there is none, and stops at the first', async () => {
     const seen = { amountSeen: 3.25, confirmationsRequired: 2 };
     const element = await mountPayment(paymentInState('confirming', { ...seen, confirmations: 0 }));
     await waitFor(() => hasPart(element, 'progress'));
@@ -884,7 +884,7 @@ describe('the page can', () => {
     const payment = lockedPayment({ branding: { ...branding, ...stamps } });
     const full = await mountPayment(payment);
     expect(textOf(full, 'merchant')).to.equal('Example Shop');
-    // The logo does not load here, so its place has the initials.
+    // The logo does not load here, so initials are shown.
     await waitFor(() => textOf(full, 'logo') === 'ES');
     await waitFor(() => hasPart(full, 'log'));
     const bare = await mountPayment(payment, { 'no-time-log': '', 'no-branding': '' });
@@ -1087,8 +1087,7 @@ describe('accessibility of', () => {
       expect(controls.length).to.be.greaterThan(0);
       for (const control of controls) {
         const { width, height } = control.getBoundingClientRect();
-        // Controls in a closed <details> have no size.
-        // Boxes that a transform moves are off by rounding.
+        // Controls in a closed <details> have no size. Rounding shifts boxes that a transform moves.
         if (height > 0) expect(Math.min(width, height) + 0.01, control.outerHTML).to.be.at.least(44);
       }
     }

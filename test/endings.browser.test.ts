@@ -1,4 +1,4 @@
-/** What a payer is left with: the shop to contact, a receipt to keep, and never an address to pay when it is too late. */
+/** Endings for the payer: the shop to contact, a receipt to keep, and never an address to pay when it is too late. */
 import { expect } from '@open-wc/testing';
 import type { Payment } from '../src/contract/checkout.js';
 import type { CryptoCheckout } from '../src/index.js';
@@ -50,7 +50,7 @@ for (const [supportUrl, expected] of [
   });
 }
 
-it('where money came too late, the main action leads to the shop, with the payment’s id to copy', async () => {
+it('if money came too late, the main action leads to the shop, with the payment’s id to copy', async () => {
   const branding = brandingWith('https://shop.example/help');
   const element = await show(paymentInState('expired_late', { amountSeen: 3, branding }));
   await waitFor(() => hasPart(element, 'copy-id'));
@@ -67,7 +67,7 @@ it('where money came too late, the main action leads to the shop, with the payme
   expect(opened).to.deep.equal([['https://shop.example/help', '_blank', 'noopener']]);
 });
 
-it('too much is told as a number of its own, with a message for the shop that has no link', async () => {
+it('an excess is shown as a separate number, with a message for the shop that has no link', async () => {
   const copied: string[] = [];
   const writeText = (text: string) => Promise.resolve(void copied.push(text));
   Object.defineProperty(navigator, 'clipboard', { configurable: true, value: { writeText } });
@@ -83,7 +83,7 @@ it('too much is told as a number of its own, with a message for the shop that ha
   Reflect.deleteProperty(navigator, 'clipboard');
 });
 
-it('what came late and is not confirmed is not scolded, and nothing is asked for again', async () => {
+it('a late payment without confirmations shows no warning, and asks for nothing again', async () => {
   const receipts = [receiptOf({ currency: 'USDT', amount: 3.25, status: 'seen', counts: true })];
   const element = await show(paymentInState('expired', { amountSeen: 3.25, receipts }));
   await waitFor(() => textOf(element, 'heading') === 'Watching the network');
@@ -111,7 +111,7 @@ it('a part that came in time counts when the time is up, and its hash is shown',
   expect(hasPart(element, 'address')).to.equal(false);
 });
 
-it('before the full price is asked for again, the payer hears what the shop has already', async () => {
+it('before the full price is asked for again, the payer sees the amount that the shop has already', async () => {
   const element = await show(paymentInState('expired_partial', { amountSeen: 1 }));
   await waitFor(() => hasPart(element, 'new-payment'));
   press(element, 'new-payment');
@@ -169,7 +169,7 @@ it('a receipt is shown on a page of the server, and saved as text with the whole
   expect(text).to.contain('Order: order-42');
 });
 
-it('a reversal is told to a page that shows the success', async () => {
+it('a reversal reaches a page that shows the success', async () => {
   const element = await show(paymentInState('settled', { amountSeen: 3.25 }));
   const events = recordEvents(element);
   expect(document.title).to.equal('✓ Paid');
@@ -193,7 +193,7 @@ it('a reversal of coins that may still arrive offers no second payment', async (
   await waitForStatus(element, 'success');
 });
 
-it('a reversal that left nothing under way tells where the rest is, and offers a new payment', async () => {
+it('a reversal with nothing under way says where the rest is, and offers a new payment', async () => {
   const receipts = [
     receiptOf({ currency: 'USDT', amount: 2, counts: true, status: 'confirmed' }),
     receiptOf({ currency: 'USDT', amount: 1.25, counts: true, status: 'lost' }),

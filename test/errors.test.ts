@@ -1,4 +1,4 @@
-/** What the typed errors say, and how to find a cause in them. */
+/** The texts of the typed errors, and finding a cause in them. */
 import { describe, expect, it } from 'vitest';
 import { isTransient } from '../src/client/retry.js';
 import { ApiError, CheckoutError, NetworkError, ReplyError } from '../src/errors.js';
@@ -9,7 +9,7 @@ const apiError = (status: number, code: string) =>
   new ApiError('Refused', { code, status, remedy: 'Ask.', requestId: '' });
 
 describe('the message', () => {
-  it('says what happened and what to do, and links to the docs', () => {
+  it('names the problem and the remedy, and links to the docs', () => {
     const error = new NetworkError('GET /v1/currencies got no response', { apiUrl });
     expect(String(error)).toBe(
       [

@@ -139,7 +139,7 @@ describe('with the real server', () => {
     expect(element.payment?.txRef).to.equal(`${txRef}:2`);
   });
 
-  it('a payment that the merchant’s server created starts by itself, and expires', async () => {
+  it('a payment that the merchant’s server created starts automatically, and expires', async () => {
     const headers = { Authorization: `Bearer ${keys.secretKey}`, 'Content-Type': 'application/json' };
     const body = JSON.stringify({ amount: 20, baseCurrency: 'USD' });
     const reply = await fetch('/v1/payments/checkout', { method: 'POST', headers, body });

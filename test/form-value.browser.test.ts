@@ -119,7 +119,7 @@ describe('in a form', () => {
     expect(element.status).to.equal('success');
   });
 
-  it('cannot be started while it is disabled, but a payment that has begun can go on', async () => {
+  it('cannot be started while it is disabled, but a payment in progress can continue', async () => {
     const { form, fieldset, element } = await mountInForm();
     fieldset.disabled = true;
     await element.updateComplete;
@@ -177,7 +177,7 @@ describe('in a form', () => {
   }
 });
 
-/** What the element gives the browser to keep: the order, and the payment's id. */
+/** The element's value for the browser to keep: the order, and the payment's id. */
 function restoredStateOf(element: CryptoCheckout, paymentId: string): string {
   const { apiUrl, publicKey, paymentId: given, amount, baseCurrency, txRef } = element.order;
   return JSON.stringify([JSON.stringify([apiUrl, publicKey, given, amount, baseCurrency, txRef]), paymentId]);
@@ -185,11 +185,11 @@ function restoredStateOf(element: CryptoCheckout, paymentId: string): string {
 
 function validationMessageOf(form: HTMLFormElement): string {
   const [control] = [...form.elements].filter((one) => one.localName === 'crypto-checkout');
-  // The browser shows the message, but tells it to no script, so a spy reads what the element gives.
+  // The browser shows the message, but no script can read it, so a spy reads the element's report.
   return control ? (messages.get(control) ?? '') : '';
 }
 
-/** What each element told the browser. */
+/** Each element's report to the browser. */
 const messages = new WeakMap<Element, string>();
 const { attachInternals } = HTMLElement.prototype;
 HTMLElement.prototype.attachInternals = function (this: HTMLElement) {

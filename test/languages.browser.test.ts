@@ -130,7 +130,7 @@ const announcements: readonly Spoken[] = [
   [
     'a reversal',
     paymentInState('reversed'),
-    'The network took your payment back after it was complete. Ask your wallet or exchange what happened.',
+    'The network reversed your payment after it was complete. Ask your wallet or exchange what happened.',
     'Le réseau a repris votre paiement alors qu’il était terminé. Demandez à votre portefeuille ou plateforme ce qui s’est passé.',
     'سحبت الشبكة دفعتك بعد اكتمالها. اسأل محفظتك أو منصتك عمّا حدث.',
   ],
@@ -160,7 +160,7 @@ const announcements: readonly Spoken[] = [
     paymentInState('reversed', {
       receipts: [receiptOf({ currency: 'USDT', amount: 3.25, counts: true })],
     }),
-    'The network took your payment back after it was complete. It may still arrive: do not send again.',
+    'The network reversed your payment after it was complete. It may still arrive: do not send again.',
     'Le réseau a repris votre paiement alors qu’il était terminé. Il peut encore arriver : n’envoyez pas une seconde fois.',
     'سحبت الشبكة دفعتك بعد اكتمالها. قد تصل من جديد: لا ترسل مرة أخرى.',
   ],
@@ -180,7 +180,7 @@ const announcements: readonly Spoken[] = [
   ],
 ];
 
-describe('what is announced', () => {
+describe('announcements', () => {
   for (const [name, payment, en, fr, ar] of announcements) {
     it(`for ${name}, in English, French and Arabic`, async () => {
       for (const [locale, expected] of [
@@ -206,7 +206,7 @@ describe('what is announced', () => {
   }
 });
 
-/** On the way from the pay button, and beside the state's sentence. */
+/** On the way from the pay button, and next to the state's sentence. */
 const onTheWay = {
   en: {
     coin: 'Choose the coin you want to pay with.',
@@ -268,7 +268,7 @@ for (const locale of ['en', 'fr'] as const) {
   });
 }
 
-/** What is said only now and then. */
+/** Rare announcements. */
 const nowAndThen = {
   en: {
     failed: 'Try again. If it still fails, ask the shop.',
@@ -350,7 +350,7 @@ for (const locale of ['en', 'fr'] as const) {
   });
 }
 
-describe('what is copied', () => {
+describe('copied texts', () => {
   let copied: string[];
   beforeEach(() => {
     copied = [];
@@ -434,7 +434,7 @@ describe('the language', () => {
     expect(getComputedStyle(getPart(element, 'heading')).direction).to.equal('rtl');
   });
 
-  it('can change in the middle of a payment, which goes on', async () => {
+  it('can change in the middle of a payment, which continues', async () => {
     const element = await mount({ ...orderAttributes, locale: 'en' });
     await goToAddress(element);
     await waitFor(() => hasPart(element, 'log'));

@@ -41,7 +41,7 @@ async function openByPress(element: CryptoCheckout): Promise<void> {
 }
 
 function pressEscape(element: CryptoCheckout): void {
-  // What the browser does for the key: scripts cannot send it one that it believes.
+  // The browser's handling of the key: scripts cannot send a trusted one.
   const dialog = dialogOf(element);
   if (dialog?.dispatchEvent(new Event('cancel', { cancelable: true }))) dialog.close();
 }
@@ -81,13 +81,13 @@ describe('modal', () => {
     expect(rootStyle().overflow).to.equal('');
   });
 
-  it('is closed by Escape also while something is drawn anew', async () => {
+  it('is closed by Escape also during a new render', async () => {
     const element = await mountModal();
     const events = recordEvents(element);
     await openByPress(element);
     await waitForStatus(element, 'choosing-currency');
     pressEscape(element);
-    // Before the browser tells of the closing.
+    // Before the browser reports the closing.
     element.requestUpdate();
     await element.updateComplete;
     await waitFor(() => events.includes('closed'));
@@ -138,7 +138,7 @@ describe('modal', () => {
     element.close();
   });
 
-  it('its trigger goes on with the payment and counts down, after a reload too, until the payment ends', async () => {
+  it('its trigger continues the payment and counts down, after a reload too, until the payment ends', async () => {
     const label = (element: CryptoCheckout) =>
       getPart(element, 'trigger').textContent.replace(/\s+/g, ' ').trim();
     const element = await mountModal();
@@ -158,7 +158,7 @@ describe('modal', () => {
     await waitFor(() => label(reloaded) === 'Pay with crypto');
   });
 
-  it('goes on while it is closed: the success is there when it is opened again', async () => {
+  it('continues while it is closed: the success is there when it is opened again', async () => {
     const element = await mountModal();
     await openAtAddress(element);
     element.close();
@@ -273,7 +273,7 @@ describe('modal', () => {
     element.remove();
   });
 
-  it('is closed when it is removed, lets the page scroll, and does not open by itself when it is back', async () => {
+  it('is closed when it is removed, lets the page scroll, and does not reopen when it is back', async () => {
     const element = await mountModal();
     const events = recordEvents(element);
     const parent = element.parentElement;
@@ -321,7 +321,7 @@ describe('modal', () => {
     expect(isOpen(element)).to.equal(false);
   });
 
-  it('lies above anything on the page, whatever its z-index', async () => {
+  it('is above everything on the page, whatever its z-index', async () => {
     const cover = document.createElement('div');
     cover.style.cssText = 'position: fixed; inset: 0; z-index: 2147483647';
     const element = await mountModal();
@@ -345,7 +345,7 @@ describe('modal', () => {
     expect(rootStyle().overflow).to.equal('');
   });
 
-  it('goes on with a payment that the page names, but opens only when it is asked to', async () => {
+  it('continues a payment that the page names, but opens only when it is asked to', async () => {
     const { id } = createdPayment();
     const element = await mountModal(undefined, { 'payment-id': id });
     await waitForStatus(element, 'choosing-currency');

@@ -1,4 +1,4 @@
-/** What a screen reader is told, word for word, as docs/widget.md lists it. */
+/** A screen reader's announcements, word for word, as docs/widget.md lists them. */
 import { expect } from '@open-wc/testing';
 import type { Payment } from '../src/contract/checkout.js';
 import type { CryptoCheckout } from '../src/index.js';
@@ -41,7 +41,7 @@ async function poll(element: CryptoCheckout, payment: Payment): Promise<void> {
 const clock = (locale: string, time: number) =>
   new Date(time).toLocaleTimeString(locale, { hour: 'numeric', minute: '2-digit' });
 
-/** The whole way, in the order in which it is said. */
+/** All announcements of a payment, in order. */
 const ways: Readonly<Record<string, (time: string) => readonly string[]>> = {
   en: (time) => [
     'Starting the payment…',
@@ -110,7 +110,7 @@ describe('announcements', () => {
   });
 });
 
-/** What is read of a part: its text without what is hidden from screen readers, or its label. */
+/** The text that is read of a part: without its hidden parts, or its label. */
 function readOf(element: CryptoCheckout, name: string): string {
   const part = getPart(element, name);
   const copy = part.cloneNode(true) as HTMLElement;
@@ -156,7 +156,7 @@ describe('read word for word', () => {
     [290, 'Ending soon'],
     [50, 'Last minute'],
   ] as const) {
-    it(`is the timer with ${seconds} s left: ${word || 'the time alone'}, not by colour alone`, async () => {
+    it(`is the timer with ${seconds} s left: ${word || 'only the time'}, not only by colour`, async () => {
       const element = await open(lockedPayment({ expiresBy: Date.now() + seconds * 1000 }));
       await waitFor(() => hasPart(element, 'countdown'));
       const timer = getPart(element, 'countdown');
@@ -299,7 +299,7 @@ describe('a mistake in the tag', () => {
     expect(textOf(test, 'error')).to.contain('amount is not a price: -5');
     const live = await mount({ ...orderAttributes, 'public-key': 'pk_live_x', amount: '-5' });
     await waitFor(() => hasPart(live, 'error'));
-    expect(textOf(live, 'error')).to.equal('The shop’s payment settings are wrong. Please tell the shop.');
+    expect(textOf(live, 'error')).to.equal('The shop’s payment settings are wrong. Please contact the shop.');
     expect(api.requests).to.have.length(0);
   });
 });

@@ -1,4 +1,4 @@
-/** A payer asks whether their transfer has arrived: word for word what they are told, and never more than they asked. */
+/** A payer asks whether their transfer has arrived: the answers word for word, and never more than they asked. */
 import { expect } from '@open-wc/testing';
 import type { Payment } from '../src/contract/checkout.js';
 import type { CryptoCheckout } from '../src/index.js';
@@ -62,7 +62,7 @@ for (const [data, expected] of [
     'Tron does not know it yet. Check again in some minutes. If you sent on another network, ask the shop.',
   ],
 ] as const) {
-  it(`says what is to be said of a transfer that is ${data.answer.replace('_', ' ')}`, async () => {
+  it(`answers for a transfer that is ${data.answer.replace('_', ' ')}`, async () => {
     api.handlers.transfer = () => successReply({ network: 'tron', ...data });
     const element = await show(lockedPayment());
     await open(element);

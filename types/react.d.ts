@@ -1,9 +1,10 @@
 /**
- * Types of the tag `<crypto-checkout>` in the JSX of React 18 and 19. Name them in tsconfig.json, in `types`, or once in
- * a file: `import type {} from 'crypto-checkout/types/react';`
+ * Types of the tag `<crypto-checkout>` in the JSX of React 18 and 19. Name them in tsconfig.json, in `types`, or once
+ * in a file: `import type {} from 'crypto-checkout/types/react';`
  *
- * The tag takes attributes alone. A handler such as `oncheckout-success` is an error on purpose: React 18 ignores it, and
- * React 19 forgets it where it hydrates. `CryptoCheckout` from `crypto-checkout/react` has handlers that work everywhere.
+ * The tag takes only attributes. A handler such as `oncheckout-success` is an error on purpose: React 18 ignores it,
+ * and React 19 forgets it where it hydrates. `CryptoCheckout` from `crypto-checkout/react` has handlers that work
+ * everywhere.
  */
 import type { CheckoutAttributes, CheckoutHandlers, CryptoCheckout } from '../dist/element-types.js';
 import type { ClassAttributes, HTMLAttributes } from 'react';

@@ -24,7 +24,7 @@ export const common = pick({
     until: 'Until (UTC)',
     optional: 'optional',
     secret:
-      'That looks like a private key or the words of a wallet. It was not sent. Whoever knows it can spend everything: move the coins to a new wallet.',
+      'That looks like a private key or the words of a wallet. It was not sent. Anyone who knows it can spend everything: move the coins to a new wallet.',
     commandLine: 'Command line only',
     actions: 'Actions',
     noPayments:
@@ -64,10 +64,10 @@ export const shellTexts = pick({
     },
     freshTitle: 'Sign in again for this',
     freshText:
-      'Money, keys and the team need a sign-in of the last 10 minutes. Use a passkey, or open a new sign-in link in this browser, then press “Go on”. Nothing was done yet.',
+      'Money, keys and the team need a sign-in of the last 10 minutes. Use a passkey, or open a new sign-in link in this browser, then press “Continue”. Nothing was done yet.',
     freshLink:
       'An owner makes a link under Settings, Team; on the server’s command line: crypto-checkout-server users invite',
-    goOn: 'Go on',
+    goOn: 'Continue',
     passkey: 'Use a passkey',
   },
 });
@@ -77,7 +77,7 @@ export const signInTexts = pick({
     title: 'Sign in',
     working: 'Signing in…',
     text: 'There are no passwords here. Use a passkey, or open the sign-in link that you were sent: it works once, for 30 minutes.',
-    lost: 'No link, or it has ended? An owner of the shop makes a new one under Settings, Team. Whoever runs the server makes one with:',
+    lost: 'No link, or it has ended? An owner of the shop makes a new one under Settings, Team. The server’s operator makes one with:',
     command: 'crypto-checkout-server users invite --merchant ID --email you@shop.example --role owner',
     ended: 'This link has ended: it works once, for 30 minutes.',
     passkey: 'Sign in with a passkey',

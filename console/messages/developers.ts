@@ -6,7 +6,7 @@ export const texts = pick({
     title: 'Developers',
     webhook: 'Webhook',
     webhookText: (mode: string) =>
-      `Your server is told here what happens to payments in ${mode} mode. Each mode has its own address and secret.`,
+      `Your server gets events here about payments in ${mode} mode. Each mode has its own address and secret.`,
     noUrl: 'No address is set, so no events are stored or sent.',
     url: 'Address',
     state: 'State',
@@ -14,12 +14,12 @@ export const texts = pick({
     off: 'Off: it answered 410 Gone. Set the address again to turn it on.',
     change: 'Change…',
     changeTitle: 'Where webhooks go',
-    urlHint: 'An https address; http works in test mode alone. Leave it empty to turn webhooks off.',
+    urlHint: 'An https address; http works only in test mode. Leave it empty to turn webhooks off.',
     save: 'Save',
     saved: 'Saved',
     rotate: 'New secret…',
     rotateTitle: 'Make a new signing secret?',
-    rotateText: 'It is shown once. For 24 hours, events are signed with the former secret too.',
+    rotateText: 'It is shown once. For 24 hours, events are signed with the previous secret too.',
     rotateAction: 'Make a new secret',
     secretTitle: 'The signing secret',
     secretText: 'It is shown only now. Give it to your server, which checks signatures with it.',
@@ -83,6 +83,6 @@ export const texts = pick({
     liveKey: 'Make a live secret key',
     noKeys: 'No keys in this mode.',
     requestIds:
-      'An error that your server got has a request id. Whoever runs the server finds it in the log:',
+      'An error that your server got has a request id. The server’s operator can find it in the log:',
   },
 });

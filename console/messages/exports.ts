@@ -18,7 +18,7 @@ export const texts = pick({
     exported: (count: number) => `${transfers(count)} reserved for your wallet`,
     nothingExported: 'Nothing was exported',
     leftOut: 'Left out',
-    leftOutText: 'The treasury seems to have paid these already. They settle by themselves:',
+    leftOutText: 'The treasury seems to have paid these already. They settle automatically:',
     heldText: 'These must not be paid now:',
     heldOne: (id: string, reason: string) => `Transfer ${id}: ${reason}`,
     leftOutPsbt: 'These were left out:',
@@ -32,7 +32,7 @@ export const texts = pick({
     saveSafe: 'Save for Safe',
     saveCsv: 'Save as CSV',
     safeHint:
-      'Safe: Apps, Transaction Builder, and drop the file there. What the treasury pays settles by itself, once it has the network’s confirmations: the exact amount to the exact address.',
+      'Safe: Apps, Transaction Builder, and drop the file there. The treasury’s payments settle automatically, once they have the network’s confirmations: the exact amount to the exact address.',
     makePsbt: 'PSBT…',
     psbtTitle: (network: string) => `A PSBT of what waits on ${network}`,
     psbtText:
@@ -67,11 +67,11 @@ export const texts = pick({
     import: 'Import what was signed…',
     tooLarge:
       'This file is too large to be sent from here. Import it on the server: transfers psbt import FILE',
-    imported: (hash: string) => `Sent as ${hash}. It settles by itself when it has its confirmations`,
-    notSent: (problem: string) => `Stored, but not sent yet: ${problem}. The server tries again by itself`,
+    imported: (hash: string) => `Sent as ${hash}. It settles automatically when it has its confirmations`,
+    notSent: (problem: string) => `Stored, but not sent yet: ${problem}. The server retries automatically`,
     wallet: 'Wallet',
     handed:
-      'A wallet was asked to send it, and its answer is not known. Look in its history: if it was sent, it settles by itself.',
+      'A wallet was asked to send it, and its answer is not known. Look in its history: if it was sent, it settles automatically.',
     send: 'Send from a wallet here…',
     noWallet: 'This browser has no wallet. Install one that holds the treasury’s account, and try again.',
     sendTitle: (count: number) => `Send ${transfers(count)} from your wallet?`,
@@ -82,13 +82,13 @@ export const texts = pick({
     sendAction: 'Ask the wallet',
     refused: 'The wallet has not sent it. Nothing more was paid.',
     unknown:
-      'The wallet gave no clear answer. Look in its history before anything else: what it has sent settles by itself.',
+      'The wallet gave no clear answer. Look in its history before anything else: whatever it sent settles automatically.',
     sent: (count: number) =>
-      `${transfers(count)} sent. What was sent settles by itself when the network has confirmed it`,
+      `${transfers(count)} sent. They settle automatically when the network has confirmed them`,
     unexplained: 'Left the treasury, and no transfer explains it',
     unexplainedText:
       'Look at each transaction. If it was yours, say what it was for. If it was not, somebody else can sign for the treasury.',
-    unknownTo: 'Nobody can tell',
+    unknownTo: 'Unknown',
     transaction: 'Transaction',
     paidAt: 'Time',
     explain: 'Explain…',

@@ -10,7 +10,7 @@ const attention: Readonly<Record<AttentionCode, (count: number) => string>> = {
   payments_short: (count) => `${count} paid too little`,
   payments_excess: (count) => `${count} paid too much`,
   payments_wrong_coin: (count) => `${count} paid in a wrong coin`,
-  payments_reversed: (count) => `${count} taken back by the network`,
+  payments_reversed: (count) => `${count} reverted by the network`,
   refunds_to_approve: (count) => counted(count, 'refund waits for approval', 'refunds wait for approval'),
   refunds_failed: (count) => counted(count, 'refund failed', 'refunds failed'),
   transfers_waiting: (count) => counted(count, 'transfer waits to be sent', 'transfers wait to be sent'),
@@ -21,7 +21,7 @@ const attention: Readonly<Record<AttentionCode, (count: number) => string>> = {
       'webhooks are refused by your server, and tried again',
     ),
   webhooks_failed: (count) => counted(count, 'webhook was given up', 'webhooks were given up'),
-  webhooks_off: () => 'No webhook URL is set, so your shop is told nothing',
+  webhooks_off: () => 'No webhook URL is set, so your shop gets no events',
   balances_suspended: (count) => counted(count, 'balance is suspended', 'balances are suspended'),
   books_differ: (count) =>
     counted(
@@ -40,7 +40,7 @@ export const texts = pick({
     attention: 'Needs a person',
     attentionOf: attention,
     calm: 'Nothing waits for you.',
-    operator: 'Only whoever runs the server can look further.',
+    operator: 'Only the server’s operator can see more.',
     volume: 'Paid in full',
     today: 'Today',
     month: 'Last 31 days',

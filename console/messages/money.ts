@@ -33,7 +33,7 @@ export const texts = pick({
     next: 'Next',
     confirmTitle: (sum: string) => `Send ${sum}?`,
     confirmText: (fee: string) =>
-      `The network fee of ${fee} is taken from the balance as well. It goes to this address, and cannot be taken back once it is sent:`,
+      `The network fee of ${fee} is taken from the balance as well. It goes to this address, and cannot be undone once it is sent:`,
     confirmAction: (sum: string) => `Send ${sum}`,
     made: 'The transfer is made',
     one: (sum: string) => `Transfer of ${sum}`,
@@ -42,9 +42,9 @@ export const texts = pick({
     settle: 'It was paid…',
     settleTitle: 'With which transaction was it paid?',
     settleText:
-      'The server looks it up: it must pay this amount to this address, and have the network’s confirmations. What the treasury pays, and a PSBT that was imported, settles by itself.',
+      'The server looks it up: it must pay this amount to this address, and have the network’s confirmations. Payments from the treasury, and imported PSBTs, settle automatically.',
     networkFee: 'Network fee',
-    networkFeeHint: 'Only where the server says that no node tells it.',
+    networkFeeHint: 'Only if the server says that no node reports it.',
     settleAction: 'Settle',
     settled: 'Settled',
     cancel: 'Cancel…',

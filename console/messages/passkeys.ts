@@ -18,7 +18,8 @@ export const texts = pick({
     added: 'Passkey added',
     remove: 'Remove',
     removeTitle: (name: string) => `Remove the passkey “${name}”?`,
-    removeText: 'Nobody signs in with it any more. Sessions that began with it go on until you end them.',
+    removeText:
+      'Nobody can sign in with it any longer. Sessions that it started continue until you end them.',
     removed: 'Passkey removed',
   },
 });

@@ -1,6 +1,6 @@
-/** The languages of the console. A page's texts are declared beside it, in each language that somebody has translated it to. */
+/** The languages of the console. A page's texts are declared next to it, in each language that it is translated to. */
 
-/** The browser's language, of those that there are texts in. English is complete; others may be added text by text. */
+/** The browser's language, if there are texts in it. English is complete; others may be added text by text. */
 export const language = 'en';
 
 /** The texts in the browser's language. */

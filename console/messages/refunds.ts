@@ -31,7 +31,7 @@ export const texts = pick({
     unsigned: 'Not signed: cannot be proven',
     approve: 'Approve…',
     approveTitle: (amount: string) => `Send ${amount}?`,
-    approveText: 'It goes to this address, and cannot be taken back:',
+    approveText: 'It goes to this address, and cannot be undone:',
     approveFee: (fee: string) => `The service fee of ${fee} is kept: the payer gets so much less than came.`,
     proofs: {
       proven: 'The wallet that paid has signed for this address.',
@@ -49,7 +49,7 @@ export const texts = pick({
     declined: 'Declined',
     link: 'New link',
     linkReady: 'Send this link to the payer',
-    linkText: 'The former link has ended. This one is shown only now, and works for 30 days.',
+    linkText: 'The previous link no longer works. This one is shown only now, and works for 30 days.',
     filter: 'Show',
     empty: 'No refunds. Open a payment to make one: the payer gets a link, and says where the money goes.',
     policy:

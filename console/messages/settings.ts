@@ -25,7 +25,7 @@ export const texts = pick({
     logoHint: 'An https address of a picture, or nothing.',
     supportHint: 'An https address, or mailto: and an e-mail. Nothing: no link.',
     originsHint:
-      'One origin per line, such as https://shop.example. Payments that a page makes return there by themselves.',
+      'One origin per line, such as https://shop.example. Payments that a page makes return there automatically.',
     save: 'Save',
     saved: 'Saved',
     policy: 'Fee and limits',

@@ -7,7 +7,7 @@ export const texts = pick({
   en: {
     title: 'Move coins to the treasury',
     networks: 'What payers’ addresses hold',
-    text: 'Payers’ coins lie at an address for each payment until they are moved to your treasury. The plan reads what they hold now, and what moving it costs.',
+    text: 'Payers’ coins are at a separate address for each payment until you move them to your treasury. The plan reads the current balances, and the cost of moving them.',
     noNetworks:
       'The shop has no treasury here, so there is nothing to move: coins go straight to your own wallet. A treasury is set on the command line.',
     network: 'Network',
@@ -30,7 +30,7 @@ export const texts = pick({
       fails: 'Stays: the treasury or the token refuses it',
     },
     anyAccount:
-      'Any account can send this and pays the gas. The coins go to the treasury, whoever sends it. Sending it twice only costs gas.',
+      'Any account can send this and pays the gas. The coins go to the treasury, no matter who sends it. Sending it twice only costs gas.',
     saveSafe: 'Save for Safe',
     saveCsv: 'Save as CSV',
     send: 'Send from this browser…',
@@ -72,7 +72,7 @@ export const texts = pick({
       walletFunds: 'This account has too little of the network’s coin for the gas. Add some, and plan again.',
       walletFee: 'This account has too little of the network’s coin for the gas. Add some, and plan again.',
       walletAccount:
-        'The wallet has another account now. Choose the one that is to pay the gas, and plan again.',
+        'The wallet has another account now. Choose the one that should pay the gas, and plan again.',
       walletChain: (network: string) =>
         `The wallet is not on ${network}. Switch there in the wallet, and plan again.`,
       walletUnknownChain: (network: string, chainId: number) =>

@@ -1,4 +1,4 @@
-/** The books: what changed the balances in a month, and the month as a file for whoever keeps the accounts. */
+/** The books: the changes of the balances in a month, and the month as a file for the accountant. */
 import { html, nothing, type TemplateResult } from 'lit';
 import {
   bookFile,
@@ -25,7 +25,7 @@ interface Balance {
   readonly end: string;
 }
 
-/** By default, what is closed: the month before this one, where the browser is. */
+/** The default is the last closed month: the one before this one, in the browser's zone. */
 function askedPeriod({ query }: View): { readonly month: string; readonly zone: string } {
   const now = new Date();
   const before = new Date(Date.UTC(now.getFullYear(), now.getMonth() - 1)).toISOString().slice(0, 7);
@@ -143,7 +143,7 @@ async function save(view: View): Promise<void> {
   });
 }
 
-/** The file, page by page, however many there are; what is wrong with it is said at the end. */
+/** Downloads the file, page by page, however many there are; its problems are reported at the end. */
 async function* parts(
   view: View,
   asked: { readonly month: string; readonly zone: string },
@@ -174,7 +174,7 @@ const read = async (
   cursor?: string,
 ): Promise<Data> => (await api(books.list, { query: { ...asked, limit: 1000, cursor } }, signal)).data;
 
-/** All text is in the characters of the encoding already, which are those of Latin-1. */
+/** All text already fits the encoding, since it is Latin-1. */
 const encoded = (text: string, { encoding }: BookFile): BlobPart =>
   encoding === 'utf-8' ? text : Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 

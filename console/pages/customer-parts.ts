@@ -1,4 +1,4 @@
-/** What the list of customers and the page of one share. */
+/** Parts shared by the list of customers and a customer's page. */
 import type { customers } from '../../src/contract/customers.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import { texts } from '../messages/customers.js';

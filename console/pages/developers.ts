@@ -1,4 +1,4 @@
-/** For whoever connects the shop: where webhooks go and what became of each, and the API keys. */
+/** The developers' page: webhooks with their deliveries, and the API keys. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { consoleApi } from '../../src/contract/console.js';
 import type { Pagination, ParsedData } from '../../src/contract/endpoint.js';
@@ -20,7 +20,7 @@ type Webhook = ParsedData<typeof consoleApi.webhook.retrieve>;
 type ApiKey = ParsedData<typeof consoleApi.apiKeys.list>[number];
 
 interface Data {
-  /** Undefined for roles that do not see it. */
+  /** Undefined for roles that may not see it. */
   readonly webhook: Webhook | undefined;
   readonly keys: readonly ApiKey[] | undefined;
   readonly deliveries: readonly Delivery[];

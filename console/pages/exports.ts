@@ -116,7 +116,7 @@ function exportSection(one: Export, view: View): TemplateResult {
     html`${details([
         [texts.id, copyable(one.id, view)],
         [texts.created, time(one.createdAt)],
-        // Then come the role, the address and the request, which the audit log has.
+        // The rest is the role, the address and the request, which the audit log shows.
         [texts.by, one.exportedBy.split(', ')[0]],
       ])}
       ${table<Export['transfers'][number]>({
@@ -196,7 +196,7 @@ async function release({ id, transfers }: Export, view: View): Promise<void> {
   await view.act(() => view.api(payoutExports.release, { params: { export_id: id }, body }), texts.released);
 }
 
-/** An owner's word, where there is no proof. */
+/** An owner's decision, without a proof. */
 async function decide({ id, transfers }: Export, view: View): Promise<void> {
   const values = await view.ask({
     title: texts.releaseTitle(transfers.length),

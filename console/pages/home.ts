@@ -1,4 +1,4 @@
-/** What needs a person, and what was sold. */
+/** The home page: records that need attention, and sales. */
 import { html, svg, type TemplateResult } from 'lit';
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import { home } from '../../src/contract/home.js';
@@ -27,7 +27,7 @@ function render({ attention, volume, today }: Data, view: View): TemplateResult 
   </div>`;
 }
 
-/** Which page of the console shows a list of the API. */
+/** The page of the console that shows a list of the API. */
 const pageOf: Readonly<Record<string, string>> = {
   '/v1/transactions': 'payments',
   '/v1/refunds': 'refunds',
@@ -54,7 +54,7 @@ function volumeView(volume: readonly Volume[], today: string): TemplateResult {
     const days = volume.filter((one) => one.currency === currency);
     const total = (rows: readonly Volume[]) => ({
       count: rows.reduce((sum, { payments }) => sum + payments, 0),
-      // Only shown: what is exact is in the books.
+      // For display only: the exact figures are in the books.
       sum: Math.round(rows.reduce((sum, one) => sum + one.amount, 0) * 1e8) / 1e8,
     });
     const now = total(days.filter(({ date }) => date === today));

@@ -1,4 +1,4 @@
-/** What the shop has and where it lies, and what leaves it. */
+/** The shop's balances, where the coins are, and transfers. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { balances } from '../../src/contract/balances.js';
 import { currencies } from '../../src/contract/currencies.js';
@@ -126,7 +126,7 @@ function transferSection({ transfers: rows, pagination }: Data, view: View): Tem
   );
 }
 
-/** Asks what goes where, then shows it with its fee, and makes it only then. */
+/** Asks for amount and destination, shows the transfer with its fee, and creates it only then. */
 async function create(view: View): Promise<void> {
   const known = await view.act(() => view.api(currencies.list, {}, view.signal));
   if (!known) return;

@@ -1,4 +1,4 @@
-/** The passkeys of the person who looks. */
+/** The signed-in person's own passkeys. */
 import { html, type TemplateResult } from 'lit';
 import { consoleApi } from '../../src/contract/console.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';

@@ -1,11 +1,11 @@
-/** What the pages of payments share. */
+/** Parts shared by the pages of payments. */
 import type { TemplateResult } from 'lit';
 import type { PaymentFinding, PaymentRecord } from '../../src/contract/payment-record.js';
 import { isInGroup, type PaymentState } from '../../src/contract/payment-states.js';
 import { texts } from '../messages/payments.js';
 import { tag } from '../ui/details.js';
 
-/** What is true of its money beside what the state says already. */
+/** Facts about its money that the state does not say already. */
 export function findingTags({ state, findings = [] }: PaymentRecord): TemplateResult[] {
   const said = new Set(state ? (saidBy[state] ?? []) : []);
   return findings.filter((finding) => !said.has(finding)).map((one) => tag(texts.findings[one], 'caution'));

@@ -1,4 +1,4 @@
-/** One payment: everything that is known of it, and what can be done with it. */
+/** One payment: all of its data and actions. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { PaymentRecord, Receipt } from '../../src/contract/payment-record.js';
 import { isInGroup } from '../../src/contract/payment-states.js';
@@ -166,18 +166,18 @@ async function cancel(payment: PaymentRecord, view: View): Promise<void> {
 
 type Kind = keyof typeof texts.kinds;
 
-/** What fits the payment comes first: money above the price, or money that did not pay it. */
+/** The refund that fits the payment comes first: money above the price, or money that did not pay it. */
 function likelyKind({ state, findings = [] }: PaymentRecord): Kind {
   if (findings.includes('over')) return 'excess';
   if (findings.some((one) => one === 'wrong_coin' || one === 'wrong_network')) return 'unaccepted';
   return isInGroup(state, 'success') ? 'full' : 'unaccepted';
 }
 
-/** All that was credited: what a refund can be at most. */
+/** All that was credited: the maximum of a refund. */
 const left = ({ credited = [] }: PaymentRecord) =>
   credited.map((one) => amount(one.amount, one.currency)).join(', ');
 
-/** What the shop does not have of it. */
+/** The part that the shop does not have. */
 const fees = ({ credited = [] }: PaymentRecord) =>
   credited
     .filter((one) => one.fee > 0)
@@ -218,7 +218,7 @@ async function refund(payment: PaymentRecord, view: View): Promise<void> {
   if (!made) return;
   const { claimUrl, amount: value, currency } = made.data;
   const sum = amount(value, currency);
-  // The answer to a repeated call has no link: the first one's was lost on the way.
+  // The reply to a repeated call has no link: the first reply was lost.
   if (claimUrl) await showLink(view, texts.refundReady(sum), claimUrl, texts.refundReadyText);
   else view.say(texts.refundUnlinked(sum));
 }

@@ -1,4 +1,4 @@
-/** All payments, newest first, and what the search field found. */
+/** All payments, newest first, and the results of the search field. */
 import { html, type TemplateResult } from 'lit';
 import { csvLine } from '../../src/contract/csv.js';
 import type { Pagination } from '../../src/contract/endpoint.js';
@@ -21,7 +21,7 @@ import { teachTag } from '../ui/teach-tag.js';
 interface Data {
   readonly rows: readonly PaymentRecord[];
   readonly pagination: Pagination | undefined;
-  /** What found them. */
+  /** The filters that found them. */
   readonly filter: Filter;
 }
 
@@ -50,7 +50,7 @@ async function list({ api, query, signal }: View, filter: Filter, skip = 25): Pr
   return { rows, pagination, filter };
 }
 
-/** Opens the payment at once if there is only one. */
+/** Opens the payment directly if there is only one. */
 async function search(view: View, text: string): Promise<Data> {
   const found = (await findById(view, text)) ?? (await findByFilter(view, text));
   const [one] = found.rows;
@@ -153,7 +153,7 @@ async function create(view: View): Promise<void> {
 
 const exportRows = 100;
 
-/** What the filters show, however many there are. */
+/** All payments that match the filters, however many there are. */
 async function exportCsv(view: View, filter: Filter): Promise<void> {
   await view.act(async () => {
     await saveParts(`payments-${view.mode}.csv`, 'text/csv', csvParts(view, filter));
@@ -170,7 +170,8 @@ async function* csvParts(view: View, filter: Filter): AsyncGenerator<string> {
     const [first] = rows;
     if (number === 1 && first) {
       yield csvLine(Object.keys(csvRow(first)));
-      // Payments that begin meanwhile would move the others on to the next page. The newest says what time it is, not this browser.
+      // Payments that start in the meantime would push others to the next page. The newest one gives the time, not this
+      // browser.
       if (!query.get('to')) query.set('to', first.createdAt);
     }
     yield rows.map((row) => csvLine(Object.values(csvRow(row)).map(String))).join('');

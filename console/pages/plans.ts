@@ -1,4 +1,4 @@
-/** Plans that charge again and again. */
+/** Plans with recurring charges. */
 import { html, type TemplateResult } from 'lit';
 import type { Pagination, ParsedData } from '../../src/contract/endpoint.js';
 import { paymentPlans } from '../../src/contract/payment-plans.js';

@@ -1,4 +1,4 @@
-/** The checkout as payers see it, in a language and a theme, with the tag that shows it so. */
+/** The checkout as payers see it, in a language and a theme, with the matching tag. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { texts } from '../messages/settings.js';
 import type { View } from '../page.js';
@@ -6,7 +6,7 @@ import { section } from '../ui/details.js';
 import { filterBar } from '../ui/filter-bar.js';
 import { widgetTag } from '../ui/teach-tag.js';
 
-/** The languages of the checkout beside English. */
+/** The languages of the checkout in addition to English. */
 const locales = ['fr', 'es', 'pt', 'ar', 'zh', 'sw', 'ha', 'ig', 'yo'] as const;
 const themes = ['light', 'dark'] as const;
 
@@ -22,7 +22,7 @@ export async function loadWidget({ apiUrl }: View): Promise<void> {
 export interface Shown {
   readonly name: string;
   readonly logo: string;
-  /** Undefined for roles that do not see keys. */
+  /** Undefined for roles that may not see keys. */
   readonly publicKey: string | undefined;
 }
 

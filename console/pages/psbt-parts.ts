@@ -1,4 +1,4 @@
-/** PSBTs, which the shop's wallet signs: made, saved as files, brought back, replaced and discarded. */
+/** PSBTs, which the shop's wallet signs: created, saved as files, imported, replaced and discarded. */
 import { html, type TemplateResult } from 'lit';
 import { consoleApi } from '../../src/contract/console.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
@@ -23,7 +23,7 @@ const tones = {
   discarded: 'plain',
 } as const;
 
-/** What the contract takes, in base64. */
+/** The PSBT in base64, as the contract takes it. */
 const mostCharacters = 95_000;
 
 export const psbtSection = (rows: readonly Psbt[], view: View): TemplateResult =>
@@ -111,7 +111,7 @@ export async function makePsbt(network: string, view: View): Promise<void> {
   await view.ask({ title: texts.leftOut, text });
 }
 
-/** In binary, as BIP-174 says. */
+/** In binary, by BIP-174. */
 const save = ({ id, file }: PsbtFile) =>
   saveFile(
     `transfers-${id}.psbt`,

@@ -39,7 +39,7 @@ const tones: Partial<Record<RefundStatus, 'good' | 'bad' | 'caution'>> = {
 
 const sum = (one: Refund) => amount(one.amount, one.currency);
 
-/** What arrives, what the network takes from whom, and what the shop keeps. */
+/** The amount that arrives, the network's fee and who bears it, and the amount that the shop keeps. */
 function sumAndFee(one: Refund): TemplateResult {
   const fee = one.fee === 0 ? undefined : amount(one.fee, one.currency);
   const notes = [
@@ -107,7 +107,7 @@ function actions(one: Refund, view: View): TemplateResult {
   </div>`;
 }
 
-/** The address that was looked at goes along: if the payer has changed it since, nothing is approved. */
+/** Sends the address that was shown: if the payer has changed it since, nothing is approved. */
 async function approve(one: Refund, view: View): Promise<void> {
   const { address, sameWallet } = one;
   if (address === null) return;

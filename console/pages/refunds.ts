@@ -1,4 +1,4 @@
-/** All refunds: what waits for approval first. */
+/** All refunds: those that wait for approval first. */
 import { html, type TemplateResult } from 'lit';
 import { texts } from '../messages/refunds.js';
 import { page, type View } from '../page.js';

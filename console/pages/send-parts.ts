@@ -1,4 +1,4 @@
-/** Sends the transfers of an export from a wallet in this browser, and keeps what it answers. */
+/** Sends the transfers of an export from a wallet in this browser, and stores its answers. */
 import { html, nothing } from 'lit';
 import type { Wallet } from '../../src/browser-wallets/provider.js';
 import { consoleApi } from '../../src/contract/console.js';
@@ -11,7 +11,7 @@ export type Export = ParsedData<typeof payoutExports.list>['exports'][number];
 
 export type File = ParsedData<typeof payoutExports.create>;
 
-/** Says what was left out of a file, and what must not be paid now. */
+/** Reports transfers that were left out of a file, and those that must not be paid now. */
 export async function tellLeftOut(
   { leftOut, held }: Pick<File, 'leftOut' | 'held'>,
   view: View,
@@ -36,7 +36,7 @@ export async function tellLeftOut(
   });
 }
 
-/** How often an answer is given to a server that does not take it. */
+/** Number of times that an answer is sent to a server that does not accept it. */
 const keepTimes = 5;
 
 export async function sendFromWallet(one: Export, view: View): Promise<void> {
@@ -54,7 +54,7 @@ export async function sendFromWallet(one: Export, view: View): Promise<void> {
   const calls = written.data.transfers;
   if (calls.length === 0) return;
   const idsOf = (positions: readonly number[]) => positions.flatMap((position) => calls[position]?.id ?? []);
-  /** The server has said why on the page. */
+  /** The server has shown the reason on the page. */
   const notHanded = new Error('The transfers were not handed over');
   const sending = {
     ...{ chain, calls },
@@ -68,7 +68,7 @@ export async function sendFromWallet(one: Export, view: View): Promise<void> {
       await view.act(() => keepAnswer(view, { params, body }));
       if (answer !== null) view.say(texts.sent(positions.length));
     },
-    // Of several, nobody knows which paid what: the id stays kept.
+    // With several transactions, nobody knows which paid what: the batch id stays stored.
     async onMined(positions: readonly number[], _batch: string, hashes: readonly string[]) {
       const [answer] = hashes;
       if (answer !== undefined && hashes.length === 1) await this.onAnswer(positions, answer);
@@ -112,7 +112,7 @@ async function choose(
   return values && found.find(({ id }) => id === values['wallet']);
 }
 
-/** The wallet has acted: a connection that fails for a moment must not lose what it said. */
+/** The wallet has acted: a brief connection failure must not lose its answer. */
 async function keepAnswer(
   view: View,
   input: Parameters<typeof view.api<typeof payoutExports.keepAnswer>>[1],

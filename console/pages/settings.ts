@@ -1,4 +1,4 @@
-/** The shop as payers see it, the team, one's sessions, the networks' health, and who changed what. */
+/** The shop as payers see it, the team, the person's sessions, the networks' health, and the audit log. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { consoleApi } from '../../src/contract/console.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
@@ -20,7 +20,7 @@ type Shop = ParsedData<typeof consoleApi.shop.retrieve>;
 type ApiKey = ParsedData<typeof consoleApi.apiKeys.list>[number];
 type Network = ParsedData<typeof home.listNetworks>[number];
 
-/** What a role does not see is undefined. */
+/** Parts that the role may not see are undefined. */
 interface Data {
   readonly shop: Shop | undefined;
   readonly team: readonly Member[] | undefined;

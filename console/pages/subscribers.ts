@@ -1,4 +1,4 @@
-/** Who is charged again and again, and how often they have paid. */
+/** Subscribers with recurring charges, and how often they have paid. */
 import { html, type TemplateResult } from 'lit';
 import type { Pagination, ParsedData } from '../../src/contract/endpoint.js';
 import { subscribers } from '../../src/contract/subscribers.js';

@@ -1,4 +1,7 @@
-/** What payers' addresses hold, and moving it to the treasury: planned, written as files, or sent from a wallet in this browser. */
+/**
+ * Moving payers' coins from their addresses to the treasury: planned, written as files, or sent from a wallet in this
+ * browser.
+ */
 import { html, nothing, type TemplateResult } from 'lit';
 import { WalletRefusal, type Wallet } from '../../src/browser-wallets/provider.js';
 import { consoleApi } from '../../src/contract/console.js';
@@ -25,10 +28,10 @@ interface Progress {
   answer?: string;
 }
 
-/** What the page keeps beside its data, until another address is opened. */
+/** The page's own state, until another address is opened. */
 interface Kept {
   readonly plan: Plan;
-  /** Of each transaction, once the wallet was opened. */
+  /** Per transaction, once the wallet was opened. */
   progress: Progress[];
 }
 const kept = new WeakMap<View, Kept>();
@@ -39,12 +42,12 @@ async function load(view: View): Promise<Data> {
   return data;
 }
 
-/** Views whose wallets are being asked. */
+/** Views whose wallets are being queried. */
 const asking = new WeakSet<View>();
 
 /**
- * Asks the wallets of this browser what became of batches whose page was closed too early. They answer for what they sent, and ask
- * nobody. The page shows it when it is read again.
+ * Asks the wallets of this browser about batches whose page was closed too early. They report what they sent, without a
+ * prompt. The page shows it at the next read.
  */
 async function askWallets({ sent }: Data, view: View): Promise<void> {
   const open = sent.filter(({ isBooked }) => !isBooked);
@@ -59,7 +62,7 @@ async function askWallets({ sent }: Data, view: View): Promise<void> {
       }
     }
   } catch {
-    // It is asked again when the page is read again.
+    // It is queried again at the next read of the page.
   } finally {
     asking.delete(view);
   }
@@ -126,7 +129,7 @@ function planSection({ plan, progress }: Kept, view: View): TemplateResult {
       empty: texts.nothing,
     })}
     ${isWorth ? html`<p><small>${texts.anyAccount}</small></p>` : html`<p>${texts.nothingWorth}</p>`}`,
-    // What was sent would only cost gas a second time: the rest is planned anew.
+    // Sending it a second time would only cost gas: the rest is planned again.
     isWorth && !progress.some(({ state }) => state !== 'waiting' && state !== 'rejected')
       ? html`${button(view, {
           ...{ text: texts.send, permission: 'sweeps.keepAnswer', kind: 'main' },
@@ -235,13 +238,13 @@ async function send(view: View): Promise<void> {
     problem = await sendFrom(wallet, planned, view);
     return true;
   });
-  // The shell has said why.
+  // The shell has shown the reason.
   if (!isOver) return;
   if (problem === undefined) view.say(texts.allSent);
   else await view.ask({ title: texts.notSentTitle, text: problem });
 }
 
-/** @returns what to do if not everything was sent */
+/** @returns the remedy if not everything was sent */
 async function sendFrom(wallet: Wallet, { plan, progress }: Kept, view: View): Promise<string | undefined> {
   const { network, name, chainId, coin, rpcUrl } = plan;
   const show = (positions: readonly number[], one: Progress) => {
@@ -260,7 +263,7 @@ async function sendFrom(wallet: Wallet, { plan, progress }: Kept, view: View): P
         show(positions, { state: 'rejected' });
         return;
       }
-      // Shown before it is kept: if that fails, the person has it.
+      // Shown before it is stored: if storing fails, the person still has it.
       show(positions, { state: 'unkept', answer });
       await view.api(sweeps.keepAnswer, { body: { network, answer } });
       show(positions, { state: positions.length > 1 ? 'together' : 'sent', answer });

@@ -1,4 +1,4 @@
-/** The people of the shop, and where the person who looks is signed in. */
+/** The shop's team, and the signed-in person's sessions. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { consoleApi } from '../../src/contract/console.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';

@@ -1,4 +1,4 @@
-/** What lists of transfers and the page of one share. */
+/** Parts shared by lists of transfers and a transfer's page. */
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import type { transfers } from '../../src/contract/transfers.js';
 import { amount } from '../format.js';

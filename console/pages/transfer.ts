@@ -1,4 +1,4 @@
-/** One transfer, and how it gets paid. */
+/** One transfer, and the ways to pay it. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { consoleApi } from '../../src/contract/console.js';
 import { transfers } from '../../src/contract/transfers.js';

@@ -1,4 +1,4 @@
-/** What became of webhooks: on the page of a payment, and on the developers' page. */
+/** Webhook deliveries: on the page of a payment, and on the developers' page. */
 import { html, type TemplateResult } from 'lit';
 import type { Pagination, ParsedData } from '../../src/contract/endpoint.js';
 import { webhooks } from '../../src/contract/webhook-deliveries.js';

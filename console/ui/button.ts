@@ -1,13 +1,13 @@
-/** A button that begins something on a page, and rests while something runs. */
+/** A button that starts an action on a page, and is disabled while one runs. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { View } from '../page.js';
 
 export interface Button {
   readonly text: string;
-  /** What the role must be able to call; without it, the button is not there. */
+  /** The call that the role must be allowed; otherwise the button is hidden. */
   readonly permission: string;
   readonly run: () => Promise<unknown>;
-  /** `main`: what the page, or the row, is for; `small`: in a row of a table. */
+  /** `main`: the purpose of the page or the row; `small`: in a row of a table. */
   readonly kind?: 'main' | 'small' | 'main small';
 }
 

@@ -1,4 +1,4 @@
-/** What only the server's command line can do: each thing with the command to copy. */
+/** Actions that only the server's command line can do, each with the command to copy. */
 import { html, type TemplateResult } from 'lit';
 import type { View } from '../page.js';
 import { copyable } from './copy.js';

@@ -1,4 +1,4 @@
-/** A value that is copied at a press, and links that lead out. */
+/** A value that a press copies, and links to other sites. */
 import { html, nothing, svg, type TemplateResult } from 'lit';
 import { common } from '../messages/common.js';
 import type { View } from '../page.js';
@@ -24,13 +24,16 @@ export function copyable(value: string, view: View, shown: unknown = value): Tem
   >`;
 }
 
-/** Explorers' addresses come from the server's configuration, and merchants' from merchants: only web addresses become links. */
+/**
+ * Explorers' addresses come from the server's configuration, and merchants' from merchants: only http and https become
+ * links.
+ */
 export function outside(url: string | undefined, text: unknown): unknown {
   if (!url || !/^https?:\/\//.test(url)) return nothing;
   return html`<a href=${url} target="_blank" rel="noopener noreferrer">${text} ↗</a>`;
 }
 
-/** The first and last characters; the whole text when pointed at. */
+/** The first and last characters; the whole text on hover. */
 export function short(value: string, start = 8, end = 6): TemplateResult | string {
   if (value.length <= start + end + 1) return value;
   return html`<span title=${value}>${value.slice(0, start)}…${value.slice(-end)}</span>`;

@@ -26,7 +26,7 @@ export function section(title: string, content: unknown, actions: unknown = noth
   </section>`;
 }
 
-/** A short word with a colour; the word alone says it all. */
+/** A short word with a colour; the word is enough without it. */
 export function tag(text: string, tone: 'good' | 'bad' | 'caution' | 'plain' = 'plain'): TemplateResult {
   return html`<span class="tag ${tone}">${text}</span>`;
 }

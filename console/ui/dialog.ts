@@ -1,4 +1,4 @@
-/** Dialogs: a question with fields, and a button that says what it does. */
+/** Dialogs: a question with fields, and a button that names its action. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { common } from '../messages/common.js';
 import { field, type Field } from './field.js';
@@ -6,10 +6,10 @@ import { refuseSecret } from './refuse-secret.js';
 
 export interface Dialog {
   readonly title: string;
-  /** What happens, with the amount and the address in it. */
+  /** The effect, with the amount and the address in it. */
   readonly text?: TemplateResult | string | undefined;
   readonly fields?: readonly Field[];
-  /** What the button does; without it, the dialog can only be closed. */
+  /** The button's action; without it, the dialog can only be closed. */
   readonly action?: string;
   /** Red: it cannot be undone. */
   readonly isFinal?: boolean;
@@ -20,7 +20,7 @@ function holdsSecret(form: HTMLFormElement, { name, asks }: Field): boolean {
   return asks !== undefined && input instanceof HTMLInputElement && refuseSecret(input, asks);
 }
 
-/** @param answer gets what the fields hold, or undefined if the dialog was closed */
+/** @param answer gets the fields' values, or undefined if the dialog was closed */
 export function dialogView(
   { title, text, fields = [], action, isFinal }: Dialog,
   answer: (values: Readonly<Record<string, string>> | undefined) => void,

@@ -7,12 +7,15 @@ export interface Field {
   readonly type?: 'text' | 'email' | 'url' | 'date' | 'number' | 'password';
   readonly value?: string;
   readonly isRequired?: boolean;
-  /** What to enter, or what follows from it. */
+  /** The expected input, or its effect. */
   readonly hint?: string;
   /** A list to choose from: value and label. */
   readonly options?: readonly (readonly [value: string, label: string])[];
   readonly isLong?: boolean;
-  /** What is asked for, where somebody may paste a private key or the words of a wallet instead: it is not sent. */
+  /**
+   * Name of the expected input, for a field where somebody may paste a private key or the words of a wallet instead:
+   * those are not sent.
+   */
   readonly asks?: 'key' | 'hash';
 }
 

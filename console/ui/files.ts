@@ -1,4 +1,4 @@
-/** Files that the browser saves, and that somebody chooses. */
+/** Files that the browser saves, or that somebody chooses. */
 
 export function saveFile(name: string, content: BlobPart, type: string): void {
   const url = URL.createObjectURL(new Blob([content], { type }));
@@ -9,14 +9,14 @@ export function saveFile(name: string, content: BlobPart, type: string): void {
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 
-/** Saves a file of any length: each part is put away as it comes, not kept as text. */
+/** Saves a file of any length: each part is stored as it arrives, not kept as text. */
 export async function saveParts(name: string, type: string, parts: AsyncIterable<BlobPart>): Promise<void> {
   const blobs: Blob[] = [];
   for await (const part of parts) blobs.push(new Blob([part]));
   saveFile(name, new Blob(blobs, { type }), type);
 }
 
-/** Resolves to undefined if none was chosen. */
+/** Resolves to undefined if no file was chosen. */
 export function chooseFile(): Promise<Uint8Array | undefined> {
   const input = document.createElement('input');
   input.type = 'file';

@@ -8,10 +8,10 @@ export interface FilterField {
   readonly name: string;
   readonly label: string;
   readonly type?: 'text' | 'date' | 'month';
-  /** What is meant while the address says nothing. */
+  /** The value when the address has none. */
   readonly value?: string;
   readonly options?: readonly (readonly [value: string, label: string])[];
-  /** What it is called to choose none of them. */
+  /** The label for choosing none of them. */
   readonly none?: string;
 }
 
@@ -19,7 +19,7 @@ export function filterBar(view: View, fields: readonly FilterField[]): TemplateR
   const change = (name: string) => (event: Event) => {
     const control = event.currentTarget as HTMLInputElement | HTMLSelectElement;
     if (control instanceof HTMLInputElement && refuseSecret(control, 'hash')) return;
-    // What was found, and the place in it, belong to the filters of before.
+    // The results, and the position in them, belong to the previous filters.
     view.filter({ [name]: control.value, q: undefined, cursor: undefined });
   };
   return html`<form class="filters" @submit=${(event: Event) => event.preventDefault()}>

@@ -1,4 +1,4 @@
-/** Shows a link that somebody has to send on: as text to copy, and as a QR code. */
+/** Shows a link to send on: as text to copy, and as a QR code. */
 import { html } from 'lit';
 import { drawQr } from '../../src/views/qr-code.js';
 import type { View } from '../page.js';

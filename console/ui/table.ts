@@ -7,7 +7,7 @@ import type { View } from '../page.js';
 export interface Column<Row> {
   readonly label: string;
   readonly cell: (row: Row) => unknown;
-  /** Numbers are at the end of the line, so that their digits stand below each other. */
+  /** Numbers are aligned to the end of the line, so that digits line up in a column. */
   readonly isNumber?: boolean;
 }
 
@@ -19,7 +19,7 @@ export interface TableOptions<Row> {
   readonly href?: (row: Row) => string;
   readonly pagination?: Pagination | undefined;
   readonly view: View;
-  /** What there is to know, and to do, while there are no rows. */
+  /** The hint, and the action, while there are no rows. */
   readonly empty: TemplateResult | string;
 }
 

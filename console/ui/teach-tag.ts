@@ -1,4 +1,4 @@
-/** What to put on a page of the shop, for a shop without payments. */
+/** The tag to put on a page of the shop, for a shop without payments. */
 import { html } from 'lit';
 import { common } from '../messages/common.js';
 import type { View } from '../page.js';
@@ -7,7 +7,7 @@ export const teachTag = (view: View) =>
   html`<p>${common.noPayments}</p>
     ${widgetTag(view, `pk_${view.mode}_…`)}`;
 
-/** @param attributes more of them, as they are written */
+/** @param attributes further ones, as written in the tag */
 export function widgetTag({ apiUrl }: View, publicKey: string, attributes = '') {
   const server = location.origin + apiUrl;
   const tag = `<script type="module" src="${server}/crypto-checkout.js"></script>

@@ -62,7 +62,7 @@ export function openOrders(file) {
       return find(reference)?.paidBy === paymentId ? 'already paid' : 'paid twice';
     },
 
-    /** @param {string} reference @param {string} refundUrl whoever has it says where the money goes */
+    /** @param {string} reference @param {string} refundUrl anyone who has it decides where the money goes */
     setRefund(reference, refundUrl) {
       refund.run(refundUrl, reference);
     },

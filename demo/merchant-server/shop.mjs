@@ -61,8 +61,8 @@ export function createShop({ client, apiUrl, publicKey, webhookSecrets, shopUrl,
   }
 
   /**
-   * Starts a refund of what is above the price. The payer gives an address on the page of the link, and somebody approves it,
-   * unless the merchant lets small ones through.
+   * Starts a refund of the excess. The payer gives an address on the page of the link, and somebody approves it, unless
+   * the merchant approves small ones automatically.
    *
    * @param {string} reference
    * @param {string} paymentId
@@ -75,13 +75,13 @@ export function createShop({ client, apiUrl, publicKey, webhookSecrets, shopUrl,
         // Webhooks come more than once.
         idempotencyKey: `excess-${paymentId}`,
       });
-      // Only the first reply has the link: the payment server does not know it any more.
+      // Only the first reply has the link: the payment server does not store it.
       const link =
         refund.claimUrl ?? (await client.refunds.link({ params: { refund_id: refund.id } })).data.claimUrl;
       if (link) orders.setRefund(reference, link);
       if (refund.claimUrl) log(`${reference} was overpaid: ${refund.amount} ${refund.currency} go back`);
     } catch (error) {
-      // The order is paid all the same. Somebody looks at it.
+      // The order is paid all the same. Somebody has to look at it.
       if (!(error instanceof ApiError)) throw error;
       log(`${reference} was overpaid, and could not be refunded: ${error.shortMessage}`);
     }
@@ -94,7 +94,7 @@ export function createShop({ client, apiUrl, publicKey, webhookSecrets, shopUrl,
   app.post('/webhooks', express.raw({ type: () => true, limit: '1mb' }), async (request, response) => {
     const event = verifyWebhook(request.body ?? '', request.headers, webhookSecrets);
     log(`webhook ${event.id}: ${event.type}`);
-    // Events may come late, twice or out of order, so ask the API what is true now.
+    // Events may come late, twice or out of order, so ask the API for the current state.
     if (event.type.startsWith('payment.')) await settle(String(event.data['id']));
     // Answer only now. Without a 2xx, the API sends the event again.
     response.sendStatus(204);

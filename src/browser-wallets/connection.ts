@@ -10,7 +10,7 @@ import {
   type Provider,
 } from './provider.js';
 
-/** What a wallet that does not know the chain is told of it. */
+/** Chain parameters for a wallet that does not know the chain. */
 export interface Chain extends Pick<EvmAsset, 'chainId' | 'coin' | 'rpcUrl' | 'explorer'> {
   readonly name: string;
 }
@@ -63,7 +63,7 @@ export async function switchChain(provider: Provider, chain: Chain, signal: Abor
     signal.throwIfAborted();
     const cause = error instanceof WalletRefusal ? error.cause : undefined;
     if (errorCode(cause) !== unknownChain) {
-      // A wallet that cannot switch leaves it to the payer.
+      // A wallet that cannot switch leaves the switch to the payer.
       const isUnable = error instanceof WalletRefusal && error.reason === 'walletFailed';
       throw isUnable ? new WalletRefusal('walletChain', { cause }) : error;
     }
@@ -74,7 +74,7 @@ export async function switchChain(provider: Provider, chain: Chain, signal: Abor
   if ((await readChain(provider, signal)) !== BigInt(chainId)) throw new WalletRefusal('walletChain');
 }
 
-/** Adds the chain with the parameters that the server gives; a wallet is never told guessed ones. */
+/** Adds the chain with the server's parameters, never with guessed ones. */
 async function addChain(
   provider: Provider,
   { chainId, name, coin, rpcUrl, explorer }: Chain,

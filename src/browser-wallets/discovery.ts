@@ -25,7 +25,7 @@ export function discoverWallets(onChange: (wallets: readonly Wallet[]) => void, 
     },
     { signal },
   );
-  // Wallets answer at once, within this call.
+  // Wallets answer synchronously, within this call.
   dispatchEvent(new Event('eip6963:requestProvider'));
   if (announced.size > 0) return;
   const provider: unknown = Reflect.get(window, 'ethereum');

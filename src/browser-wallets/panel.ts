@@ -8,14 +8,14 @@ import type { Step } from './pay.js';
 import type { Refusal, Wallet } from './provider.js';
 import type { SentTransfer } from './sent-memory.js';
 
-/** What the payer is doing with a wallet. */
+/** The payer's current step with a wallet. */
 export type PanelState =
   | { readonly name: 'choosing' }
   | { readonly name: 'waiting'; readonly wallet: Wallet; readonly step: Step }
   | { readonly name: 'refused'; readonly wallet: Wallet; readonly reason: Refusal }
-  /** The payer wants to send again, and is asked whether that is meant. */
+  /** The payer wants to send again, and is asked to confirm. */
   | { readonly name: 'asking' }
-  /** The payer was asked, and chooses a wallet to send from once more. */
+  /** The payer has confirmed, and chooses a wallet again. */
   | { readonly name: 'choosing-again' };
 
 export interface PanelActions {
@@ -29,7 +29,7 @@ interface PanelProps {
   readonly payment: Payment;
   readonly evm: EvmAsset;
   readonly wallets: readonly Wallet[];
-  /** The main action pays with it. */
+  /** The wallet of the main action. */
   readonly mainWallet: Wallet | undefined;
   readonly sent: SentTransfer | undefined;
   /** A phone's own browser has no wallets, but wallet apps have browsers. */
@@ -155,7 +155,7 @@ function statusText({ state, payment, sent }: PanelProps, context: ViewContext):
       amount: money(amountDue(payment), currency),
     });
   }
-  // What was sent is said at the top of the card.
+  // The top of the card reports what was sent.
   return sent && state.name !== 'choosing' ? text('walletAgainQuestion') : '';
 }
 

@@ -5,22 +5,24 @@ import { readHash, readQuantity, refusalOf, toHex, WalletRefusal, type Provider 
 import { readSent, rememberAsked } from './sent-memory.js';
 import { isSame, isSameTransfer, transferOf, word, type Transfer } from './transfer.js';
 
-/** What the payer has to do next in the wallet. */
+/** The payer's next step in the wallet. */
 export type Step = 'walletConnecting' | 'walletSwitching' | 'walletConfirming';
 
 export interface PayDeps {
-  /** Asks the server for the payment. Undefined if it cannot be paid any more. @throws WalletRefusal if it cannot be read */
+  /**
+   * Asks the server for the payment. Undefined if it can no longer be paid. @throws WalletRefusal if it cannot be read
+   */
   readPayable(): Promise<Payment | undefined>;
   onStep(step: Step): void;
-  /** Aborted when the payer stops waiting. Nothing is asked of the wallet from then on. */
+  /** Aborted when the payer stops waiting. The wallet gets no requests from then on. */
   readonly signal: AbortSignal;
-  /** The payer was told that something was sent already, and wants to send again. */
+  /** The payer was warned that something was sent already, and wants to send again. */
   readonly isAgain: boolean;
 }
 
 /**
- * Sends what is due at this moment. What was sent is in the memory of sent transfers, and is no proof of anything: only the
- * server says what has arrived.
+ * Sends the amount due at this moment. Sent transfers are remembered, but prove nothing: only the server knows what has
+ * arrived.
  *
  * @returns `unsure` if the wallet may have sent it, but did not say so
  * @throws WalletRefusal if nothing was sent, and `AbortError` if the payer stopped before the wallet was asked
@@ -35,7 +37,7 @@ export async function payFromWallet(provider: Provider, deps: PayDeps): Promise<
     await switchChain(provider, chainOf(payment), signal);
   }
   await checkFunds(provider, from, transfer, signal);
-  // Connecting and switching can take minutes. Nothing may have changed meanwhile, on either side.
+  // Connecting and switching can take minutes. Nothing may have changed in the meantime, on either side.
   const current = await readTransfer(deps);
   if (!isSame(current.transfer.recipient, transfer.recipient)) {
     throw new WalletRefusal('walletAddressChanged');
@@ -81,7 +83,9 @@ function chainOf({ evm, networkName, currencyNetwork = '' }: Payment): Chain {
   return { ...evm, name: networkName ?? currencyNetwork };
 }
 
-/** Says at once that the account has too little, if the wallet can tell. If not, it will say so itself. */
+/**
+ * Reports early that the account has too little, if the wallet can say so. Otherwise the wallet reports it when paying.
+ */
 async function checkFunds(
   provider: Provider,
   from: string,

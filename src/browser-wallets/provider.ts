@@ -1,4 +1,4 @@
-/** A wallet in the browser (EIP-1193), and how its answers and errors are read. Nothing that it says is trusted. */
+/** A wallet in the browser (EIP-1193), and the parsers of its answers and errors. Nothing from it is trusted. */
 
 /** @see https://eips.ethereum.org/EIPS/eip-1193 */
 export interface Provider {
@@ -14,7 +14,7 @@ export interface Wallet {
   readonly provider: Provider;
 }
 
-/** Why nothing was sent. Each has a text. */
+/** The reason that nothing was sent. Each has a text. */
 export type Refusal =
   | 'walletRejected'
   | 'walletPending'
@@ -43,7 +43,7 @@ export class WalletRefusal extends Error {
 export const isAddress = (value: unknown): value is string =>
   typeof value === 'string' && /^0x[0-9a-f]{40}$/i.test(value);
 
-/** @returns in lower case; undefined if it is no transaction hash */
+/** @returns in lower case; undefined if it is not a transaction hash */
 export function readHash(value: unknown): string | undefined {
   return typeof value === 'string' && /^0x[0-9a-f]{64}$/i.test(value) ? value.toLowerCase() : undefined;
 }
@@ -59,7 +59,7 @@ export const isSafeCount = (value: unknown): value is number =>
 
 export const toHex = (value: bigint | number): string => `0x${value.toString(16)}`;
 
-/** The code of a wallet's error, also where a wallet has wrapped it into another one. */
+/** The code of a wallet's error, even if the wallet has wrapped it in another one. */
 export function errorCode(error: unknown): number | undefined {
   const { code, data, originalError, cause } = fieldsOf(error);
   for (const inner of [originalError, fieldsOf(data)['originalError'], cause]) {
@@ -72,8 +72,8 @@ export function errorCode(error: unknown): number | undefined {
 }
 
 /**
- * What an error means if it certainly means that nothing was sent. Undefined for all others: after those, the wallet may
- * have sent the transaction all the same.
+ * The meaning of an error that proves that nothing was sent. Undefined for all others: after those, the wallet may have
+ * sent the transaction all the same.
  */
 export function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof WalletRefusal) return error.reason;

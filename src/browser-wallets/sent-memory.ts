@@ -8,23 +8,26 @@ import { amountDue } from '../money/amount-due.js';
 import { isSafeCount, readHash } from './provider.js';
 
 export interface SentTransfer {
-  /** Undefined while the wallet has not answered, or if its answer made no sense. */
+  /** Undefined while the wallet has not answered, or if its answer was invalid. */
   readonly hash: string | undefined;
 }
 
 /** One request to a wallet. A wallet can hold several, and answers each of them, in any order. */
 interface Entry extends SentTransfer {
-  /** Tells the requests apart. */
+  /** Identifies the request. */
   readonly key: string;
-  /** What the server had seen before, and what it will have seen once the transfer is there, in units of 18 decimals. */
+  /**
+   * The amount that the server had seen before, and the amount that it will have seen with this transfer, in units of
+   * 18 decimals.
+   */
   readonly expected: string;
   /** When the wallet was asked, or has returned the hash: epoch milliseconds by the device's clock. */
   readonly at: number;
-  /** How many entries the time log had then. */
+  /** Number of entries in the time log at that time. */
   readonly position: number;
 }
 
-/** What a wallet answered to one request. */
+/** A wallet's answer to one request. */
 export interface AskedTransfer {
   /** The wallet has sent it. */
   remember(hash: string): void;
@@ -34,12 +37,12 @@ export interface AskedTransfer {
 
 /** Enough for every coin: amounts are compared in it. */
 const decimals = 18;
-/** A payment has ended long before. */
+/** Longer than the life of any payment. */
 const keptMs = 7 * 24 * 60 * 60_000;
 const nameOf = ({ id }: Payment) => requestsPrefix + id;
 const unitsOf = (amount: number) => toUnits(decimalOf(amount), decimals);
 
-/** What was sent for the payment and the server has not seen yet; undefined if nothing was. */
+/** The transfer that was sent for the payment and that the server has not seen yet; undefined if there is none. */
 export function readSent(payment: Payment): SentTransfer | undefined {
   const seen = unitsOf(seenOf(payment));
   return load(nameOf(payment)).findLast(({ expected }) => seen < BigInt(expected));
@@ -90,7 +93,7 @@ function store(name: string, entries: readonly Entry[]): void {
   storeItem(name, JSON.stringify(entries));
 }
 
-/** Removes what was sent for payments of the past. */
+/** Removes the entries of old payments. */
 function forgetOld(): void {
   try {
     const names = Object.keys(localStorage).filter((name) => name.startsWith(requestsPrefix));

@@ -1,4 +1,4 @@
-/** Builds the transaction that pays exactly what a payment still needs. All that is in it comes from the server. */
+/** Builds the transaction that pays exactly what a payment still needs. All of its data comes from the server. */
 import type { Payment } from '../contract/checkout.js';
 import { decimalOf } from '../contract/decimal.js';
 import { toUnits } from '../contract/units.js';
@@ -13,14 +13,14 @@ export interface Transfer {
   readonly contract: string | undefined;
   /** The payment's address. */
   readonly recipient: string;
-  /** What the wallet is asked to send: to the recipient itself, or to the token's contract. */
+  /** The transaction that the wallet should send: to the recipient itself, or to the token's contract. */
   readonly transaction: { readonly to: string; readonly value: string; readonly data?: string };
 }
 
 /** The selector of `transfer(address,uint256)`. */
 const transferSelector = '0xa9059cbb';
 
-/** Undefined if a wallet cannot pay it: the server does not say how, or what it says makes no sense. */
+/** Undefined if a wallet cannot pay it: the server's data for it is missing or invalid. */
 export function transferOf(payment: Payment): Transfer | undefined {
   const { evm, addressInformation } = payment;
   const recipient = addressInformation?.address;
@@ -38,7 +38,7 @@ export function transferOf(payment: Payment): Transfer | undefined {
   return { chainId, amount, contract, recipient, transaction };
 }
 
-/** Whether both send the same to the same address. */
+/** True if both send the same amount to the same address. */
 export function isSameTransfer(a: Transfer, b: Transfer): boolean {
   return (
     a.chainId === b.chainId &&

@@ -19,7 +19,7 @@ export interface WalletHost extends ReactiveControllerHost {
   refresh(): Promise<void>;
 }
 
-/** What the checkout knows at a moment. */
+/** Snapshot of the checkout that wallet payments need. */
 export interface Progress {
   readonly state: CheckoutState;
   /** Milliseconds until the deadline; undefined if there is none. */
@@ -33,7 +33,7 @@ export class WalletPayments implements ReactiveController {
   #wallets: readonly Wallet[] = [];
   #state: PanelState = { name: 'choosing' };
   #attempt: AbortController | undefined;
-  /** The payment that the panel is about. */
+  /** The payment that the panel shows. */
   #paymentId = '';
 
   /** @param progress undefined while there is no payment */
@@ -61,12 +61,12 @@ export class WalletPayments implements ReactiveController {
     this.#stop();
   }
 
-  /** The panel for the payment. Nothing if a wallet cannot pay it, or not any more. */
+  /** The panel for the payment. Nothing if a wallet cannot pay it, or no longer. */
   readonly render: WalletPanel = (_state, context) => {
     const payment = payableOf(this.#progress());
     if (!payment?.evm || !transferOf(payment)) return nothing;
     if (payment.id !== this.#paymentId) {
-      // Whatever an earlier payment waited for must not be sent for it any more.
+      // A request left over from an earlier payment must not be sent for it.
       this.#attempt?.abort();
       this.#attempt = undefined;
       this.#state = { name: 'choosing' };
@@ -87,7 +87,9 @@ export class WalletPayments implements ReactiveController {
     );
   };
 
-  /** The state to draw: its time log has what the wallet sent, too. Only the server's own log is proof of anything. */
+  /**
+   * The state to draw, whose time log includes the wallet's transfer. Only the server's own log is proof of anything.
+   */
   withSent(state: CheckoutState, text: ViewContext['text']): CheckoutState {
     const { payment } = state;
     const sent = payment && readSentLog(payment);
@@ -100,8 +102,8 @@ export class WalletPayments implements ReactiveController {
   }
 
   /**
-   * The first wallet is the main action. While what a wallet sent is under way, the card says that first, and has none, so that
-   * nobody sends it again.
+   * The first wallet is the main action. While a wallet's transfer is under way, the card reports it first, and has no
+   * main action, so that nobody sends it again.
    */
   viewWithWallet(view: View, context: ViewContext): View {
     const payment = payableOf(this.#progress());
@@ -118,7 +120,7 @@ export class WalletPayments implements ReactiveController {
     return { ...view, action, isBusy: name === 'waiting' };
   }
 
-  /** The one that the payer is busy with, or else the first. */
+  /** The wallet that the payer is using, otherwise the first. */
   get #mainWallet(): Wallet | undefined {
     return 'wallet' in this.#state ? this.#state.wallet : this.#wallets[0];
   }
@@ -175,7 +177,7 @@ export class WalletPayments implements ReactiveController {
     this.#state = state;
     this.#host.requestUpdate();
     if (!hadFocus) return;
-    // The pressed button may be gone now, and focus must not fall back to the page.
+    // The pressed button may have been removed, and focus must not fall back to the page.
     void this.#host.updateComplete.then(() => {
       if (!shadowRoot.activeElement) shadowRoot.querySelector<HTMLElement>('.wallets')?.focus();
     });

@@ -1,11 +1,14 @@
-/** The browser's local storage, or memory where it is full or forbidden: the checkout works then, but a reload forgets. */
+/**
+ * The browser's local storage, or memory if it is full or forbidden: the checkout works then, but forgets after a
+ * reload.
+ */
 
-/** A tag that a framework draws again finds here what could not be stored. */
+/** Values that could not be stored, for a tag that a framework renders again. */
 const fallback = new Map<string, string>();
 
 export function loadItem(name: string): string | undefined {
   try {
-    // What could not be stored is newer than what is.
+    // The values that could not be stored are newer than the stored ones.
     return fallback.get(name) ?? localStorage.getItem(name) ?? undefined;
   } catch {
     return undefined;

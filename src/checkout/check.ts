@@ -1,9 +1,9 @@
-/** What a press on "Check now" finds out. */
+/** The result of pressing "Check now". */
 import type { Payment } from '../contract/checkout.js';
 
 export type CheckResult = 'checkFailed' | 'nothingNew' | 'nothingSeen';
 
-/** Asks the server. @returns undefined if the payment has changed, which its own sentence tells */
+/** Asks the server. @returns undefined if the payment has changed: its own sentence says so */
 export async function resultOfCheck(
   shown: { readonly status: string; readonly payment: Payment | undefined },
   controller: { refresh(): Promise<boolean> },

@@ -1,11 +1,11 @@
-/** Copies text to the clipboard. Falls back to a selection where the page may not use the clipboard API. */
+/** Copies text to the clipboard. Falls back to a selection if the page may not use the clipboard API. */
 import { within } from '../within.js';
 
-/** Permission prompts that nobody sees, and some webviews, never answer. */
+/** Permission prompts that nobody sees never resolve, nor do some webviews. */
 const patienceMs = 1_000;
 
 /**
- * @param onLate called if the clipboard takes the text after all, later than this waited for
+ * @param onLate called if the clipboard accepts the text after all, after the timeout
  * @returns true if it is copied
  */
 export async function copyText(text: string, root: ShadowRoot, onLate: () => void): Promise<boolean> {
@@ -17,7 +17,7 @@ export async function copyText(text: string, root: ShadowRoot, onLate: () => voi
     await within(patienceMs, writing);
     return true;
   } catch {
-    // Refused, or not answered. It may still work by a selection.
+    // Refused, or not answered. A selection may still work.
   }
   isLate = true;
   return copyBySelection(text, root);

@@ -26,9 +26,9 @@ export interface CheckoutHost extends ReactiveControllerHost, EventTarget {
   readonly order: Order;
   readonly isConnected: boolean;
   readonly noRedirect: boolean;
-  /** False while the modal is closed. */
+  /** True unless the modal is closed. */
   readonly isShown: boolean;
-  /** Tells the browser's other tabs with this order about its payment. */
+  /** Announces this order's payment to the browser's other tabs. */
   readonly publish: (paymentId: string) => void;
 }
 
@@ -43,16 +43,17 @@ export class CheckoutController implements ReactiveController, Stepping {
   readonly #order: StartedOrder;
   readonly #polling: Polling;
   readonly #steps: Steps;
-  /** Says once that this tab joined a payment of another tab. */
+  /** Shows once that this tab joined a payment of another tab. */
   readonly announceJoined: () => void;
 
-  // All that changes: the state, by `reduce` alone; and what runs because of it, which stands still when the element leaves the page.
+  // All mutable parts: the state, changed only by `reduce`, and the work it starts, which pauses while the element is off
+  // the page.
   state: CheckoutState = { name: 'idle' };
   /** Aborted when the element leaves the page or gets another order. */
   #connection = new AbortController();
   #work: { readonly name: Work; readonly abort: AbortController } | undefined;
   #ticker: ReturnType<typeof setInterval> | undefined;
-  /** When to return to the shop, by `performance.now()`. */
+  /** Time of the return to the shop, by `performance.now()`. */
   #redirectAt: number | undefined;
 
   constructor(host: CheckoutHost, announceJoined: () => void) {
@@ -134,7 +135,7 @@ export class CheckoutController implements ReactiveController, Stepping {
     );
   }
 
-  /** Goes on with a payment that another tab of this browser started, unless that tab's page has another price. */
+  /** Continues a payment that another tab of this browser started, unless that tab's page has another price. */
   async join(paymentId: string): Promise<void> {
     const { signal } = this.#connection;
     const { order } = this.#host;
@@ -144,7 +145,7 @@ export class CheckoutController implements ReactiveController, Stepping {
       const isOwn = isPayable(order) && matchesOrder(payment, order);
       if (!isOwn || !(await this.#steps.isOwn(payment, signal))) return void this.refresh();
     } catch {
-      // The payer can go on here, and finds that payment with the next press.
+      // The payer can continue here, and finds that payment with the next press.
       return;
     }
     const { name, payment: shown } = this.state;
@@ -154,7 +155,9 @@ export class CheckoutController implements ReactiveController, Stepping {
     this.#create({ paymentId });
   }
 
-  /** Whether this payment stays although the page has changed the order. If not, the caller disposes of this controller. */
+  /**
+   * True if this payment stays although the page has changed the order. If not, the caller disposes of this controller.
+   */
   staysFor(next: Order): boolean {
     return this.#order.keeps(this.state, next);
   }
@@ -164,10 +167,10 @@ export class CheckoutController implements ReactiveController, Stepping {
     return this.#order.openPayment(this.state, next);
   }
 
-  /** Goes on with the open payment of a former controller: it is cancelled, or shown if money has come. */
+  /** Takes over the open payment of a previous controller: it is cancelled, or shown if money has come. */
   takeOver(paymentId: string, former: CheckoutController): void {
     this.#order.takeOver(paymentId, former.#order);
-    // It runs when the element is back on the page.
+    // It starts when the element is back on the page.
     if (!this.#host.isConnected) this.hostDisconnected();
     this.#create({ paymentId });
   }
@@ -188,7 +191,7 @@ export class CheckoutController implements ReactiveController, Stepping {
     if (payment === undefined || hasEnded(this.state)) return;
     try {
       const after = await this.#steps.close(payment.id, signal);
-      // The payer may have gone on to another payment meanwhile, or the page to another order.
+      // The payer may have moved on to another payment, or the page to another order.
       if (!this.#isShown(payment.id) || signal.aborted) return;
       this.report(after);
       this.#host.publish(payment.id);
@@ -212,7 +215,7 @@ export class CheckoutController implements ReactiveController, Stepping {
     this.#host.requestUpdate();
   }
 
-  /** Where the payer goes after success; undefined if the order names no place. */
+  /** The URL that the payer goes to after success; undefined if the order has none. */
   get redirectUrl(): string | undefined {
     return redirectTarget(this.#host.order, this.state.payment);
   }
@@ -334,14 +337,15 @@ export class CheckoutController implements ReactiveController, Stepping {
             apiUrl,
             cause,
           });
-    // The view tells the payer what to do. This tells the developer what happened.
+    // The view is for the payer. This is for the developer.
     // eslint-disable-next-line no-console -- the only place that logs
     console.error('<crypto-checkout>', problem.code, problem);
     this.dispatch({ type: 'failed', problem });
   }
 
   readonly #comeOnline = (): void => {
-    // A payer who pressed the button without a connection waits for it, and creates one payment: the request has the same key.
+    // A payer who pressed the button without a connection waits for it, and creates one payment: the request uses the same
+    // key.
     const { state } = this;
     if (state.name === 'error' && !state.payment && isTransient(state.problem)) this.start();
     this.#wake();
@@ -352,7 +356,7 @@ export class CheckoutController implements ReactiveController, Stepping {
     const { state } = this;
     const isUnknown = state.name === 'error' && state.payment === undefined && state.attempted.paymentId;
     if (isUnknown && isTransient(state.problem) && !document.hidden) this.start();
-    // The time left goes on while the page is hidden.
+    // The time left keeps counting down while the page is hidden.
     this.#host.requestUpdate();
   };
 

@@ -2,7 +2,7 @@
 import { loadItem, storeItem } from './browser-storage.js';
 import type { Choice } from './state.js';
 
-/** Where the coin and network stand that were used last in this browser, with any shop on this origin. */
+/** Storage key of the coin and network used last in this browser, for any shop on this origin. */
 const choiceName = 'crypto-checkout:last';
 
 export function readLastChoice(): Choice | undefined {

@@ -1,4 +1,7 @@
-/** What an order means for its payment: the request that creates it, whether a payment is this order's, and where it leads back to. */
+/**
+ * An order's relation to its payment: the request that creates it, whether a payment is this order's, and its return
+ * URL.
+ */
 import type { CreatePaymentBody } from '../client/checkout-client.js';
 import type { Payment } from '../contract/checkout.js';
 import { decimalOf, parseDecimal } from '../contract/decimal.js';
@@ -13,7 +16,7 @@ export function matchesOrder(payment: Payment, order: Order): boolean {
   );
 }
 
-/** Whether a payment's reference is this one, with or without the counter of a later attempt. */
+/** True if a payment has this reference, with or without the counter of a later attempt. */
 export function hasReference({ txRef = '' }: Payment, reference: string): boolean {
   return txRef.startsWith(reference) && /^(:\d+)?$/.test(txRef.slice(reference.length));
 }
@@ -41,8 +44,8 @@ export function createPaymentBody(order: Order, attempt: number, previous?: Paym
 }
 
 /**
- * Where the payer goes after success, with the payment's reference, id and status. Only http and https: `javascript:`
- * URLs would run in the page.
+ * The URL that the payer goes to after success, with the payment's reference, id and status. Only http and https:
+ * `javascript:` URLs would run in the page.
  */
 export function redirectTarget(order: Order, payment: Payment | undefined): string | undefined {
   try {
@@ -57,7 +60,7 @@ export function redirectTarget(order: Order, payment: Payment | undefined): stri
   }
 }
 
-/** Whether the page may go there by itself: the merchant chose where, in the tag or on its server. */
+/** True if the page may go there automatically: the merchant chose the URL, in the tag or on its server. */
 export function isTrusted({ redirectUrl }: Order, payment: Payment): boolean {
   if (payment.isRedirectTrusted === true || payment.redirectUrl === redirectUrl) return true;
   // The server keeps it as browsers write it.

@@ -1,4 +1,4 @@
-/** Says what is wrong with the tag's attributes. The texts are for the page's developer. */
+/** Describes mistakes in the tag's attributes, for the page's developer. */
 import { CheckoutError } from '../errors.js';
 import { isSecretKey, wrongAttribute, type Order } from './order.js';
 
@@ -16,7 +16,10 @@ export function findOrderProblem(order: Order): CheckoutError | undefined {
   return new CheckoutError(message, { ...rest, apiUrl: order.apiUrl });
 }
 
-/** Logs another mistake than the last one, for the page's developer. @returns false if it is the same */
+/**
+ * Logs a mistake that differs from the last one, for the page's developer. @returns false if it is the same @returns
+ * false if it is the same
+ */
 export function tellOrderProblem(found: CheckoutError | undefined, last: CheckoutError | undefined): boolean {
   if (found?.message === last?.message) return false;
   // eslint-disable-next-line no-console -- the page's developer looks here

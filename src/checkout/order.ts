@@ -1,4 +1,4 @@
-/** The order as the tag's attributes describe it: all that the pay button needs of it. */
+/** The order in the tag's attributes: everything that the pay button needs. */
 import { decimalOf, parseDecimal } from '../contract/decimal.js';
 import { PaymentMemory } from './payment-memory.js';
 
@@ -37,16 +37,16 @@ type Attributes = Readonly<Record<Exclude<keyof Order, 'amount'>, string | undef
   readonly amount: string | number | undefined;
 };
 
-/** Parsing it takes a slow phone a millisecond, and the order is asked for many times. */
+/** Parsing it takes a slow phone a millisecond, and the order is read often. */
 let scriptOrigin: string | undefined;
 
-/** The order that a tag describes. Without an `api-url`, the API is where this script came from. */
+/** The order that a tag describes. Without an `api-url`, the API is at this script's origin. */
 export function orderOf(tag: Attributes): Order {
   const { apiUrl, publicKey, amount, baseCurrency } = tag;
   return {
     ...Object.fromEntries(textAttributes.map((name) => [name, tag[name] || undefined])),
     baseCurrency: baseCurrency?.toUpperCase() || undefined,
-    // A path is one of the page's own server.
+    // A path is relative to the page's own server.
     apiUrl: (apiUrl || (scriptOrigin ??= new URL(import.meta.url).origin))
       .replace(/^\//, `${location.origin}/`)
       .replace(/\/{1,20}$/, ''),
@@ -55,7 +55,7 @@ export function orderOf(tag: Attributes): Order {
   };
 }
 
-/** Whether a key is one that must never be in a page. */
+/** True for a key that must never be in a page. */
 export function isSecretKey(publicKey: string): boolean {
   return publicKey.startsWith('sk_');
 }
@@ -72,7 +72,7 @@ export function wrongAttribute(order: Order) {
   return redirectUrl === undefined || isWebAddress(redirectUrl) ? undefined : 'redirect-url';
 }
 
-/** Whether a payment can start. */
+/** True if a payment can start. */
 export function isPayable(order: Order): boolean {
   return wrongAttribute(order) === undefined;
 }

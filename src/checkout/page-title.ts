@@ -10,7 +10,7 @@ interface TitleHost extends ReactiveControllerHost {
 export class PageTitle implements ReactiveController {
   readonly #host: TitleHost;
   readonly #paid: () => string;
-  /** Stands in the place of the page's own title. */
+  /** Prefix of a replaced page title. */
   #shown: string | undefined;
   #own = '';
 
@@ -23,7 +23,7 @@ export class PageTitle implements ReactiveController {
 
   hostUpdated(): void {
     const { isConnected, status } = this.#host;
-    // An update that was asked for before the element was removed comes after it.
+    // An update requested before the element was removed runs after the removal.
     this.#show(isConnected && status === 'success' ? this.#paid() : '');
   }
 
@@ -31,7 +31,7 @@ export class PageTitle implements ReactiveController {
     this.#show('');
   }
 
-  /** @param title empty if the page is to have its own title back, or keep the one that it has set since */
+  /** @param title empty to restore the page's own title, or keep the one that it has set since */
   #show(title: string): void {
     if (title === '') {
       if (document.title === this.#shown) document.title = this.#own;

@@ -7,7 +7,7 @@ export interface RememberedPayment {
   /** Random, and stored before the payment is created. */
   readonly idempotencyKey?: string | undefined;
   readonly paymentId?: string | undefined;
-  /** When to forget the payment, in epoch milliseconds by this device's clock. */
+  /** Expiry of this entry, in epoch milliseconds by this device's clock. */
   readonly forgetAt?: number | undefined;
 }
 

@@ -54,7 +54,7 @@ export class Poller {
     return retry(call, { retries: 2, maxRetryAfterSeconds: 10, wait });
   }
 
-  /** On a hidden page, sleeps on until the page is visible again. An abort ends the sleep. */
+  /** On a hidden page, keeps sleeping until the page is visible again. An abort ends the sleep. */
   #sleep(elapsedMs: number, failures: number, signal: AbortSignal, shortestMs = 0): Promise<void> {
     const retryAfterMs = Math.max(shortestMs, this.#notBefore - performance.now());
     const delayMs = Math.max(retryAfterMs, pollDelayMs({ elapsedMs, failures, random: Math.random() }));
@@ -66,7 +66,7 @@ export class Poller {
         resolve();
       };
       const tick = () => {
-        // A page that comes back before the server allows a call is not woken then. A timer may also end a bit too early.
+        // A page that comes back too early for the server keeps waiting. A timer may also end slightly too early.
         const restMs = document.hidden ? fastIntervalMs : Math.ceil(this.#notBefore - performance.now());
         if (restMs > 0) timer = setTimeout(tick, restMs);
         else end();
@@ -84,7 +84,7 @@ interface PollProgress {
   readonly elapsedMs: number;
   /** Failed polls in a row. */
   readonly failures: number;
-  /** From 0 to 1. It spreads the polls of many pages, so that they do not arrive together. */
+  /** From 0 to 1. Spreads the polls of many pages over time. */
   readonly random: number;
 }
 

@@ -1,4 +1,4 @@
-/** Asks the server how a payment stands: one request at a time, at the poller's pace. */
+/** Polls the server for a payment's state: one request at a time, at the poller's pace. */
 import type { CheckoutClient } from '../client/checkout-client.js';
 import type { Reply } from '../client/request.js';
 import type { Payment } from '../contract/checkout.js';
@@ -8,7 +8,7 @@ import { Poller } from './poller.js';
 import { ServerClock } from './server-clock.js';
 import { isTracked, type Action, type CheckoutState } from './state.js';
 
-/** The checkout whose payment is asked for. */
+/** The checkout whose payment is polled. */
 export interface Polled {
   readonly state: CheckoutState;
   /** The payment that is shown, or that a changed price has just cancelled. */
@@ -20,7 +20,7 @@ export interface Polled {
   fail(cause: unknown, signal: AbortSignal): void;
 }
 
-/** A reorganisation can take a payment back. An open page goes on asking for as long as that is likely. */
+/** A reorganisation can revert a payment. An open page keeps polling for as long as that is likely. */
 const reversalWatchMs = 60 * 60_000;
 const reversalIntervalMs = 20_000;
 
@@ -30,7 +30,10 @@ export class Polling {
   readonly #client: Pick<CheckoutClient, 'retrieve' | 'verify'>;
   readonly #poller = new Poller();
   #inFlight: Promise<boolean> | undefined;
-  /** How often the payer's steps have changed the payment. A poll that began before the last one is out of date. */
+  /**
+   * Number of times that the payer's steps have changed the payment. A poll that started before the last one is out of
+   * date.
+   */
   #advances = 0;
   /** When the payment last changed, by `performance.now()`. */
   #changedAt = 0;
@@ -57,7 +60,7 @@ export class Polling {
     this.#poller.wake();
   }
 
-  /** Time is up: asks once before anything is said to have expired, and then frequently. */
+  /** Time is up: asks once before reporting that the payment has expired, and then frequently. */
   askAtDeadline(): void {
     if (this.#hasAskedAtDeadline) return;
     this.restart();
@@ -116,13 +119,13 @@ export class Polling {
         : await this.#client.retrieve(id, { signal });
       this.#poller.recordSuccess();
       this.clock.synchronize(reply.serverTime, sentAt);
-      // The payer may have gone on to another payment meanwhile.
+      // The payer may have moved on to another payment.
       if (checkout.followed?.id !== id) return await this.#poll(signal);
       if (advances !== this.#advances) {
         this.#reportBranding(reply.data);
         return await this.#poll(signal);
       }
-      // Coins may have been on their way to a payment that the page cancelled by another price.
+      // Coins may have been on their way to a payment that the page cancelled by changing the price.
       if (checkout.state.name !== 'idle' || hasFunds(reply.data)) checkout.report(reply.data);
       return true;
     } catch (error) {
@@ -135,7 +138,7 @@ export class Polling {
     }
   }
 
-  /** The server answered before the payer's last step. All of use is what other replies do not have. */
+  /** The server answered before the payer's last step. Only the fields that other replies lack are of use. */
   #reportBranding({ branding }: Payment): void {
     const { payment } = this.#checkout.state;
     if (branding && payment) this.#checkout.report({ ...payment, branding });

@@ -1,4 +1,7 @@
-/** What becomes of a payment when the page changes the order's price: it stays if money has come, or may come; else it is cancelled. */
+/**
+ * The fate of a payment when the page changes the order's price: it stays if money has come, or may come; otherwise it
+ * is cancelled.
+ */
 import { hasFunds } from '../money/amount-due.js';
 import { matchesOrder } from './order-payment.js';
 import { isPayable, memoryFor, type Order } from './order.js';
@@ -6,11 +9,11 @@ import type { PaymentMemory } from './payment-memory.js';
 import { hasEnded, type CheckoutState } from './state.js';
 import { wasAsked } from './wallet-requests.js';
 
-/** The order that a payment was started for, and where the payment is remembered. */
+/** The order that a payment was started for, and the storage key of the payment. */
 export class StartedOrder {
   #order: Order;
   #memory: PaymentMemory;
-  /** Where a payment is remembered that was taken over from a former price. */
+  /** Storage key of a payment that was taken over from a previous price. */
   #formerMemories: readonly PaymentMemory[] = [];
   #takenOver: string | undefined;
 
@@ -23,15 +26,15 @@ export class StartedOrder {
     return this.#memory;
   }
 
-  /** The page may have changed the order while the payment stayed. */
+  /** The page may have changed the order although the payment stayed. */
   update(order: Order): void {
     this.#order = order;
     this.#memory = memoryFor(order);
   }
 
   /**
-   * Whether the payment stays although the page has changed the order: it is the same one, and is paid, partly paid, or all that
-   * there is to show.
+   * True if the payment stays although the page has changed the order: it is the same payment, and is paid, partly
+   * paid, or the only one to show.
    */
   keeps(state: CheckoutState, next: Order): boolean {
     const { payment } = state;
@@ -39,7 +42,7 @@ export class StartedOrder {
     if (!this.#isSame(next)) return false;
     if (!isPayable(next) || (next.amount === amount && next.baseCurrency === baseCurrency)) return true;
     if (payment === undefined) return false;
-    // Without a reference, a payment that has ended does not stand in the way of the next cart.
+    // Without a reference, a payment that has ended does not block the next cart.
     const canStay = next.txRef !== undefined || !hasEnded(state);
     const isSettled = state.name === 'success' || hasFunds(payment);
     const mayCome = !hasEnded(state) && wasAsked(payment);
@@ -55,7 +58,7 @@ export class StartedOrder {
     return asked.paymentId ?? (asked.cancelsPrevious ? asked.previous?.id : undefined);
   }
 
-  /** Goes on with the open payment of the order's former price. */
+  /** Takes over the open payment of the order's previous price. */
   takeOver(paymentId: string, former: StartedOrder): void {
     this.#takenOver = paymentId;
     this.#formerMemories = [former.#memory, ...former.#formerMemories];
@@ -69,7 +72,7 @@ export class StartedOrder {
   forget(paymentId: string): void {
     for (const memory of [this.#memory, ...this.#formerMemories]) {
       const { attempt, idempotencyKey, paymentId: remembered } = memory.read();
-      // A key alone is that of the next payment already.
+      // A stored key without a payment belongs to the next payment.
       if ((remembered ?? (idempotencyKey ? undefined : this.#order.paymentId)) === paymentId)
         memory.write({ attempt: attempt + 1 });
     }

@@ -7,7 +7,7 @@ interface Reading {
   readonly device: number;
 }
 
-/** Further back than the header's whole seconds explain. */
+/** Further back than the whole seconds of the header explain. */
 const stepMs = 3_000;
 
 export class ServerClock {
@@ -23,12 +23,12 @@ export class ServerClock {
 
   /**
    * @param serverTime a response's `Date` header, in epoch milliseconds
-   * @param sentAt what this clock said when the request was sent
+   * @param sentAt this clock's time when the request was sent
    */
   synchronize(serverTime: number | undefined, sentAt: number): void {
     if (serverTime === undefined) return;
     // The header is cut to whole seconds and arrives late, so an estimate is never ahead of the server: the latest is the
-    // best. Only a clock that was ahead before the request was sent is set back: then the server's clock was changed.
+    // best. It is set back only if it was ahead before the request was sent: then the server's clock has changed.
     const isBetter = serverTime > this.now() || sentAt - serverTime > stepMs;
     if (isBetter) this.#last = this.#read(serverTime);
   }
@@ -36,7 +36,8 @@ export class ServerClock {
   /** Epoch milliseconds. */
   now(): number {
     const { server, monotonic, device } = this.#last;
-    // While the device sleeps, only its own clock goes on. Where somebody sets that one ahead, the next reply corrects it.
+    // While the device sleeps, only its own clock keeps running. If somebody changes that clock, the next reply corrects
+    // it.
     return server + Math.max(this.#monotonic() - monotonic, this.#device() - device);
   }
 

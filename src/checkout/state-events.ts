@@ -1,4 +1,4 @@
-/** Which events a state change fires. */
+/** The events that a state change fires. */
 import type { Payment } from '../contract/checkout.js';
 import { CheckoutErrorEvent, CheckoutEvent, type CheckoutEventType } from '../events.js';
 import type { CheckoutState } from './state.js';
@@ -23,7 +23,7 @@ const eventOfResumedStatus: Partial<Record<CheckoutState['name'], CheckoutEventT
  */
 export function eventsOf(from: CheckoutState, to: CheckoutState): CheckoutEvent[] {
   const { payment } = to;
-  // A payment that is kept after all was there before.
+  // A payment that stays after all existed before.
   const kept = from.name === 'creating' && from.previous?.id === payment?.id ? from.previous : undefined;
   const before = from.payment ?? kept;
   const hasEntered = from.name !== to.name;
@@ -60,7 +60,7 @@ function isNewChoice(before: Payment, payment: Payment): boolean {
   return before.currency !== payment.currency || before.currencyNetwork !== payment.currencyNetwork;
 }
 
-/** What has arrived so far, in the paying currency. */
+/** Amount received so far, in the paying currency. */
 function received(payment: Payment): number {
   return payment.amountSeen ?? payment.amountReceived ?? 0;
 }

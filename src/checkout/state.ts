@@ -17,7 +17,7 @@ export interface Choice {
 
 interface WithPayment {
   readonly payment: Payment;
-  /** Why the payer's last step failed. */
+  /** The reason that the payer's last step failed. */
   readonly problem?: CheckoutError | undefined;
 }
 
@@ -42,7 +42,7 @@ export interface CreatingState {
 
 export interface ChoosingState extends WithPayment {
   readonly name: 'choosing-currency' | 'choosing-network';
-  /** What the payer has picked so far. */
+  /** The payer's choices so far. */
   readonly currency?: string | undefined;
   readonly network?: string | undefined;
   /** The text in the search field. */
@@ -86,9 +86,9 @@ export type Action =
   | { readonly type: 'searched'; readonly query: string }
   /** The payer moved to an option with the arrow keys. */
   | { readonly type: 'picked'; readonly currency?: string; readonly network?: string }
-  /** The payer tapped an option, which goes on by itself. */
+  /** The payer tapped an option, which continues automatically. */
   | { readonly type: 'chosen'; readonly currency?: string; readonly network?: string }
-  /** The payer pressed the main action of a picker, or the price is to be locked. */
+  /** The payer pressed the main action of a picker, or the price should be locked. */
   | { readonly type: 'continued' }
   | { readonly type: 'went-back' }
   | { readonly type: 'failed'; readonly problem: CheckoutError }
@@ -160,7 +160,7 @@ function pick(state: ChoosingState, { currency, network }: Preselection): Choosi
   return { ...state, currency: currency ?? state.currency, network: network ?? kept, problem: undefined };
 }
 
-/** Where "Back" leads; undefined if there is nothing else to choose. */
+/** The target of "Back"; undefined if there is nothing else to choose. */
 export function previousChoice(state: CheckoutState): ChoosingState['name'] | undefined {
   const { name, payment } = state;
   if (payment === undefined || (isChoosing(state) && state.isSetting)) return undefined;
@@ -190,7 +190,10 @@ function applyReport(state: CheckoutState, reported: Payment, now: number): Chec
   }
 }
 
-/** Why the payer's last step failed, until something else happens. What a poll hit is over with the next one. */
+/**
+ * The reason that the payer's last step failed, until something else happens. The error of a poll clears with the next
+ * poll.
+ */
 function keptProblem(state: CheckoutState, name: string, { id }: Payment): CheckoutError | undefined {
   const isSame = isTracked(state) && state.name === name && state.payment.id === id;
   return isSame && !state.isReconnecting ? state.problem : undefined;

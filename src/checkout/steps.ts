@@ -19,16 +19,16 @@ export interface Stepping extends Polled {
   /** The order as the page describes it now. */
   readonly order: Order;
   start(): void;
-  /** Tells the browser's other tabs with this order about its payment. */
+  /** Announces this order's payment to the browser's other tabs. */
   publish(paymentId: string): void;
   /** Says once that this tab joined a payment of another tab. */
   announceJoined(): void;
 }
 
-/** How many taken references to pass by in one go. A payer may create only some payments in a minute. */
+/** Number of taken references to skip in one go. A payer may create only some payments in a minute. */
 const maxTaken = 3;
 
-/** Nine random digits: nobody can know them, nor take so many references. */
+/** Nine random digits: nobody can guess them, nor take so many references. */
 function randomAttempt(): number {
   const [random = 0] = crypto.getRandomValues(new Uint32Array(1));
   return 100_000_000 + (random % 900_000_000);
@@ -53,7 +53,7 @@ export class Steps {
     try {
       if (state.cancelsPrevious) {
         if (await this.#isKept(state.previous, signal)) return;
-        // What fails from here on does not bring it back.
+        // A failure from here on does not restore it.
         this.#checkout.dispatch({ type: 'started', creating: { ...state, cancelsPrevious: false } });
       }
       if (state.paymentId !== undefined) await this.#retrieve(state.paymentId, signal);
@@ -74,7 +74,7 @@ export class Steps {
     return isKept;
   }
 
-  /** Cancels a payment, unless it has ended. @returns how it stands then */
+  /** Cancels a payment, unless it has ended. @returns its state then */
   async close(id: string, signal: AbortSignal): Promise<Payment> {
     try {
       await this.#polling.request(signal, () => this.#client.cancel(id, { signal }));
@@ -98,7 +98,7 @@ export class Steps {
       // Another price never hides money that has come, or may come.
       const isOpen = payment.status === 'in progress';
       const isSettled = payment.status === 'success' || hasFunds(payment) || (isOpen && wasAsked(payment));
-      // One that the page cancelled by another price does not come back with the former price.
+      // A payment that the page cancelled by changing the price does not return with the previous price.
       const isSamePrice = matchesOrder(payment, order) && (isOpen || !this.#order.isTakenOver(id));
       if (isSettled || isSamePrice || !isPayable(order)) return this.#checkout.report(payment);
       if (isOpen && (await this.#isKept(payment, signal))) return;
@@ -112,15 +112,18 @@ export class Steps {
     this.#startAnew(outdated);
   }
 
-  /** The remembered payment is not this order's. Starts the one that the page names, if any; else waits for the payer. */
+  /**
+   * The remembered payment is not this order's. Starts the one that the page names, if any; otherwise waits for the
+   * payer.
+   */
   #startAnew(outdated?: Payment): void {
     this.#checkout.dispatch({ type: 'reset', outdated });
     if (this.#checkout.order.paymentId !== undefined) this.#checkout.start();
   }
 
   /**
-   * Whether a payment that this browser remembers, or another tab names, is the order's. Any script of the page's origin can
-   * write there, and would have the payer pay for another order.
+   * True if a payment that this browser remembers, or that another tab names, is the order's. Any script of the page's
+   * origin can write there, and could make the payer pay for another order.
    */
   async isOwn(payment: Payment, signal: AbortSignal): Promise<boolean> {
     const { paymentId, txRef } = this.#checkout.order;
@@ -155,15 +158,15 @@ export class Steps {
       this.#order.memory.write({ attempt, idempotencyKey, paymentId: payment.id });
       this.#checkout.report(payment);
       this.#checkout.publish(payment.id);
-      // This reply has no branding. Fetch the one that does, without holding up the flow.
+      // This reply has no branding. Fetch one that does, without delaying the flow.
       void this.#polling.refresh();
     } catch (error) {
-      // The order changed after a create whose reply was lost, and nobody has seen that payment; or the reference belongs
-      // to another device, or to a stranger. Go on with the next reference.
+      // The order changed after a create whose reply was lost, and nobody has seen that payment; or the reference belongs to
+      // another device, or to a stranger. Continue with the next reference.
       const isTaken =
         error instanceof ApiError && /^(idempotency_mismatch|duplicate_tx_ref)$/.test(error.code);
       if (!isTaken || taken === maxTaken) throw error;
-      // Whoever has taken two can have taken the next thousand: nobody can take them all.
+      // A stranger who has taken two can have taken the next thousand: nobody can take them all.
       this.#order.memory.write({ attempt: taken === 0 ? attempt + 1 : randomAttempt() });
       await this.#createPayment(state, signal, taken + 1);
     }
@@ -179,7 +182,7 @@ export class Steps {
 
   async lock(signal: AbortSignal): Promise<void> {
     const id = this.#checkout.state.payment?.id;
-    // Set and lock follow each other, so `quoted` only passes by.
+    // Set and lock follow each other, so `quoted` is only passed through.
     this.#checkout.dispatch({ type: 'continued' });
     if (id !== undefined) await this.#advance(signal, () => this.#client.lockCurrency(id, { signal }));
   }
@@ -195,7 +198,7 @@ export class Steps {
       if (!signal.aborted) throw new ReplyError('The reply left the payment unchanged', { apiUrl });
     } catch (error) {
       this.#checkout.fail(error, signal);
-      // The payment is in another state than this page thought: another tab advanced it, or it ended.
+      // The payment is in another state than this page assumed: another tab advanced it, or it ended.
       if (error instanceof ApiError && error.status === 409) await this.#polling.refresh();
     }
   }

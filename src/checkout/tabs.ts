@@ -3,12 +3,12 @@
 /** Each message costs a request, and any script of the page's origin can send thousands. */
 const maxPerSecond = 5;
 
-/** Tells the other tabs with the same order which payment it has, and hears it from them. */
+/** Sends this tab's payment to the other tabs with the same order, and receives theirs. */
 export class TabChannel {
   readonly #channel: BroadcastChannel | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #heard = 0;
-  /** The newest of those that came too fast. */
+  /** The newest of the messages that came too fast. */
   #waiting: string | undefined;
 
   /** @param name what identifies the order */

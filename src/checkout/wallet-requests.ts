@@ -1,8 +1,8 @@
-/** Where this browser remembers what wallets were asked to send. */
+/** Remembers, in this browser, what wallets were asked to send. */
 import type { Payment } from '../contract/checkout.js';
 import { loadItem } from './browser-storage.js';
 
-/** Stands before the payment's id. */
+/** Prefix of the payment's id. */
 export const requestsPrefix = 'crypto-checkout:sent:';
 
 /** True if a wallet was asked to pay: money may be under way that the server has not seen. */

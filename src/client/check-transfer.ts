@@ -5,7 +5,7 @@ import type { CallOptions, CheckoutClientOptions } from './checkout-client.js';
 import { request, type Reply } from './request.js';
 
 /**
- * Asks the server what a transaction is to a payment. It changes nothing, and is limited per payer.
+ * Asks the server for a transaction's relation to a payment. Read-only, and limited per payer.
  *
  * @param hash 64 hexadecimal digits, with or without 0x
  * @throws what the checkout client's methods throw

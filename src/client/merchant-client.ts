@@ -9,7 +9,7 @@ import { encodeSegment, request, type Call, type Connection, type Reply } from '
 import { retry, retryAfterSecondsOf } from './retry.js';
 
 export interface RetryOptions {
-  /** How many times a failed call is retried; 3 by default, 0 to never retry. */
+  /** Maximum number of retries of a failed call; 3 by default, 0 to never retry. */
   readonly retries?: number | undefined;
   /** The delay before the first retry, in milliseconds. It doubles with each retry, up to 8 seconds; 500 by default. */
   readonly retryDelayMs?: number | undefined;
@@ -69,7 +69,7 @@ export type MerchantClient = {
 };
 
 const maxRetryDelayMs = 8_000;
-/** Beyond this, the caller can use the time better than we can. */
+/** For longer waits, the caller can use the time better than we can. */
 const maxRetryAfterSeconds = 30;
 
 type AnyCall = Omit<Call, 'method' | 'path' | 'search'> & {
@@ -100,7 +100,7 @@ export function createMerchantClient({
   ...options
 }: MerchantClientOptions): MerchantClient {
   const connection = { ...options, key: secretKey };
-  // Found now, and not with the first payment.
+  // Checked now, not at the first payment.
   if (!/^sk_(test|live)_[!-~]+$/.test(secretKey)) {
     throw new RangeError('secretKey is missing, or is not a secret key (sk_test_… or sk_live_…)');
   }

@@ -1,4 +1,4 @@
-/** Iterates over a list page by page, while it may be changing. */
+/** Iterates over a list page by page while it may be changing. */
 import type { Pagination } from '../contract/endpoint.js';
 
 export type Row = Readonly<Record<string, unknown>>;

@@ -1,10 +1,10 @@
-/** Retries calls that failed for a passing reason. */
+/** Retries calls that failed for a temporary reason. */
 import { ApiError, NetworkError } from '../errors.js';
 
 export interface RetryPolicy {
-  /** How many times a failed call is retried. */
+  /** Maximum number of retries of a failed call. */
   readonly retries: number;
-  /** If the server asks for a longer wait than this, the error goes to the caller at once. */
+  /** If the server asks for a longer wait than this, the error goes to the caller immediately. */
   readonly maxRetryAfterSeconds: number;
   /** Waits before a retry; `retried` counts the ones before it. An abort should end the wait. */
   readonly wait: (error: unknown, retried: number) => Promise<void>;
@@ -31,7 +31,7 @@ export async function retry<T>(
   }
 }
 
-/** How long the server asked us to wait, in seconds; 0 if it did not. */
+/** The delay that the server asked for, in seconds; 0 if it did not. */
 export function retryAfterSecondsOf(error: unknown): number {
   return error instanceof ApiError ? (error.retryAfterSeconds ?? 0) : 0;
 }

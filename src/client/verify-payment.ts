@@ -118,7 +118,7 @@ function priceProblem(actual: Payment, expected: ExpectedPayment, baseAmount: st
   return problems.length === 0 ? undefined : problems.join(' ');
 }
 
-/** @param minimum the least that must have arrived, in the paying currency, whatever the payment's own amount is */
+/** @param minimum the minimum that must have arrived, in the paying currency, regardless of the payment's own amount */
 function amountProblem(actual: ReceivedPayment, minimum: string): string | undefined {
   const [amount, received] = [decimal(actual.amount), receivedOf(actual)];
   if (amount === '0') return 'No amount has been set yet.';
@@ -128,12 +128,12 @@ function amountProblem(actual: ReceivedPayment, minimum: string): string | undef
     : undefined;
 }
 
-/** What is still there of what arrived, in the paying currency. */
+/** Amount received and not refunded, in the paying currency. */
 function receivedOf(actual: ReceivedPayment): string {
   const { amountReceived, refundedAmount = 0, receipts, unlistedReceipts = [] } = actual;
   const received = decimal(amountReceived);
   const refunded = decimal(refundedAmount);
-  // `amountReceived` is without what was refunded. Only where all transfers are listed, that can be checked against them.
+  // `amountReceived` excludes refunds. That can be checked only if all transfers are listed.
   if (refunded === '0' || unlistedReceipts.length > 0) return received;
   const arrived = receipts
     ? receipts

@@ -14,7 +14,7 @@ interface FetchHeaders {
 export type WebhookHeaders = FetchHeaders | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface VerifyWebhookOptions {
-  /** How far `webhook-timestamp` may be from this machine's clock: 300 by default, and at most. */
+  /** Maximum difference between `webhook-timestamp` and this machine's clock: 300 by default, and at most. */
   readonly toleranceSeconds?: number | undefined;
 }
 
@@ -37,7 +37,7 @@ const remedies: Readonly<Record<WebhookErrorCode, string>> = {
   webhook_type_unknown: 'Reply 204 and ignore it: the API is newer than this package.',
 };
 
-/** The request must not be acted on. `code` says why, `remedy` what to reply. */
+/** The request must not be acted on. `code` gives the reason, `remedy` the reply. */
 export class WebhookError extends CheckoutError {
   override readonly name = 'WebhookError';
   declare readonly code: WebhookErrorCode;
@@ -98,7 +98,7 @@ function keyOf(secret: string): Uint8Array {
     const key = decodeBase64(secret.replace(/^whsec_/, ''));
     if (key.length > 0) return key;
   } catch {
-    // Said below, without the secret: this message ends up in a log.
+    // Reported below, without the secret: this message ends up in a log.
   }
   throw new RangeError('verifyWebhook needs the secret in the API’s format: whsec_ followed by base64');
 }
@@ -148,7 +148,7 @@ function isSignedBy(key: Uint8Array, body: string, headers: Readonly<Record<stri
   });
 }
 
-/** Takes as long for a signature that is almost right as for any other. */
+/** Constant time: an almost correct signature takes as long as any other. */
 function isEqual(signature: string, expected: Uint8Array): boolean {
   let actual: Uint8Array;
   try {

@@ -6,12 +6,12 @@ import { mode } from './fields.js';
 const balance = z.object({
   mode,
   currency: z.string(),
-  /** What can be transferred now. */
+  /** Amount that can be transferred now. */
   availableBalance: z.number(),
   /** The available balance, funds reserved by transfers, and unsettled funds. Negative if more is owed. */
   totalBalance: z.number(),
   isSuspended: z.boolean(),
-  /** Where the coins are, without those that transfers have reserved; absent if there are none. */
+  /** Coins per network, without those that transfers have reserved; absent if there are none. */
   networks: z.optional(z.array(z.object({ network: z.string(), amount: z.number() }))),
 });
 

@@ -1,16 +1,21 @@
-/** Writes bookings as files: every column, or as the import templates of accounting programs have it. For the command and the console. */
+/**
+ * Writes bookings as files: with every column, or in the import formats of accounting programs. For the command and the
+ * console.
+ */
 import type { Booking } from './books.js';
 import { csvLine, withoutFormula } from './csv.js';
 
 export const bookProfiles = ['xero', 'quickbooks', 'datev', 'koinly'] as const;
 export type BookProfile = (typeof bookProfiles)[number];
 
-/** Why a booking is not in a file: nothing moved, no value is known, or it is worth less than the currency has. */
+/** The reason that a booking is not in a file: nothing moved, no value is known, or its value rounds to zero. */
 export type LeftOut = 'nothing' | 'unvalued' | 'tiny';
 
 export interface BookFile {
   readonly extension: 'csv';
-  /** What programs expect that read it. All text is in it already: characters that an encoding lacks are `?`. */
+  /**
+   * The requirements of the importing programs. All text meets them already: characters that an encoding lacks are `?`.
+   */
   readonly encoding: 'utf-8' | 'windows-1252';
   /** The lines before the first booking. */
   readonly head: string;
@@ -24,11 +29,11 @@ export interface BookPeriod {
   readonly currency: string;
 }
 
-/** What DATEV wants to know in front of the bookings. */
+/** Header that DATEV requires before the bookings. */
 export interface DatevSettings {
   readonly consultant: number;
   readonly client: number;
-  /** The account that the balances are, and the one on the other side of all bookings. */
+  /** The account of the balances, and the contra account of all bookings. */
   readonly account: string;
   readonly contraAccount: string;
   /** The first day of the fiscal year. */
@@ -68,7 +73,7 @@ export const wholeBookFile: BookFile = {
   line: (one) => ({ text: csvLine(Object.values(columns).map((column) => column(one) ?? '')) }),
 };
 
-/** @param datev needed for its profile alone */
+/** @param datev needed only for its profile */
 export function bookFile(profile: BookProfile, period: BookPeriod, datev?: DatevSettings): BookFile {
   switch (profile) {
     case 'xero':
@@ -88,7 +93,7 @@ export function bookFile(profile: BookProfile, period: BookPeriod, datev?: Datev
 const isZero = (decimal: string) => /^-?0(\.0*)?$/.test(decimal);
 const absolute = (decimal: string) => decimal.replace('-', '');
 
-/** A line for each booking that moved something of value. */
+/** A line for each booking that moved value. */
 const valued = (write: (one: Booking, value: string) => string) => (one: Booking) => {
   if (isZero(one.amount)) return { leftOut: 'nothing' as const };
   if (one.value === undefined) return { leftOut: 'unvalued' as const };
@@ -164,7 +169,7 @@ function datevFile({ firstDay, lastDay, currency }: BookPeriod, settings: DatevS
   const { consultant, client, account, contraAccount, fiscalYear } = settings;
   const head = [
     ...[datevText('EXTF'), '700', '21', datevText('Buchungsstapel'), '13'],
-    // When it was made: the end of the period, so that the same period makes the same file.
+    // The file's time: the end of the period, so that the same period always produces the same file.
     `${compact(lastDay)}235959999`,
     ...['', datevText(''), datevText(''), datevText(''), String(consultant), String(client)],
     ...[compact(fiscalYear), String(account.length), compact(firstDay), compact(lastDay)],
@@ -195,7 +200,7 @@ function datevFile({ firstDay, lastDay, currency }: BookPeriod, settings: DatevS
   };
 }
 
-/** Windows-1252 has what Latin-1 has, but for control characters, which no text may have. */
+/** Windows-1252 contains Latin-1, except for control characters, which no text may have. */
 function datevText(text: string): string {
   const plain = text.replaceAll(/[^\u0020-\u007e\u00a0-\u00ff]/g, '?');
   return `"${withoutFormula(plain).replaceAll('"', '""')}"`;

@@ -1,4 +1,4 @@
-/** The merchant's books: what changed its balances, one line per booking, for whoever keeps its accounts. Read-only. */
+/** The merchant's books: every change of its balances, one line per booking, for its accountant. Read-only. */
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
 import { described, integer, text, timestamp } from './fields.js';
@@ -15,26 +15,26 @@ export const bookingKinds = [
 ] as const;
 export type BookingKind = (typeof bookingKinds)[number];
 
-/** A decimal of any length, as text: exact, and below 0 if it takes something away. */
+/** A decimal of any length, as text: exact, and negative for a decrease. */
 const exact = z.string();
 
 const booking = z.object({
   id: z.string(),
   time: timestamp,
-  /** The same in the zone that was asked for: `2026-12-01`, and ISO 8601 with the offset from UTC. */
+  /** The same in the requested zone: `2026-12-01`, and ISO 8601 with the offset from UTC. */
   localDate: z.string(),
   localTime: z.string(),
   kind: z.enum(bookingKinds),
   asset: z.string(),
-  /** How the merchant's total balance of the asset changed; 0 if money only moved between its parts. */
+  /** Change of the merchant's total balance of the asset; 0 if money only moved between its parts. */
   amount: exact,
-  /** How the parts of the balance changed. Their sum is the amount. */
+  /** Changes of the parts of the balance. Their sum is the amount. */
   available: exact,
   reserved: exact,
   unallocated: exact,
   /** The total balance of the asset afterwards. */
   balance: exact,
-  /** What one of the asset was worth then, in `currency`; absent if no rate is known of that time. */
+  /** Value of one unit of the asset at that time, in `currency`; absent if no rate is known of that time. */
   unitValue: z.optional(exact),
   /** The amount times the unit value, rounded half up to the currency's decimals. */
   value: z.optional(exact),
@@ -110,7 +110,7 @@ export const books = {
       zone: z.string(),
       /** The currency of the values. */
       currency: z.string(),
-      /** Whether the period is over, so that what it holds never changes. */
+      /** True if the period is over: its contents never change. */
       isFinal: z.boolean(),
       /** The balances before the first of these bookings, and after the last. */
       begin: balances,

@@ -30,12 +30,12 @@ export const logEntry = s.object({
   type: s.oneOf(['event', 'success', 'error']),
   /** In English. */
   event: s.string,
-  /** What happened, and the values that its text names. Our addition; other servers do not send them. */
+  /** The event, and the values that its text names. Our addition; other servers do not send them. */
   code: s.optional(s.string),
   values: s.optional(logValues),
 });
 
-/** Whose hash `txHash` is: coins that a contract sent have no transaction of their own, but a block. */
+/** The owner of the hash in `txHash`: coins that a contract sent have no transaction of their own, but a block. */
 const hashOf = s.oneOf(['transaction', 'block']);
 
 /** A transfer to the payment's address. Our addition; other servers do not send it. */
@@ -73,10 +73,12 @@ export const currencyOption = s.object({
   fee: s.number,
   minAmount: s.number,
   confirmations: s.number,
-  /** The usual time between two blocks, and whether sending usually costs the payer more than some cents. Our addition. */
+  /**
+   * The usual time between two blocks, and true if sending usually costs the payer more than some cents. Our addition.
+   */
   blockSeconds: s.optional(s.number),
   isCostly: s.optional(s.boolean),
-  /** What sending usually costs the payer, in dollars. Our addition. */
+  /** The usual cost of sending for the payer, in dollars. Our addition. */
   networkFee: s.optional(s.number),
 });
 
@@ -97,7 +99,7 @@ export const branding = s.object({
   updatedAt: s.string,
 });
 
-/** What a wallet in the browser needs to pay by itself. Only EVM networks with real nodes have it. */
+/** The data that a wallet in the browser needs to pay without typing. Only EVM networks with real nodes have it. */
 export const evmAsset = s.object({
   chainId: s.number,
   /** Decimals of the amounts on the chain: USDT has 6 on Ethereum and 18 on BNB Smart Chain. */
@@ -126,7 +128,7 @@ export const payment = s.object({
   description: s.string,
   txRef: s.optional(s.string),
   redirectUrl: s.optional(s.string),
-  /** True if the page may go to `redirectUrl` by itself; otherwise it has to show the host and ask. */
+  /** True if the page may go to `redirectUrl` automatically; otherwise it has to show the host and ask. */
   isRedirectTrusted: s.optional(s.boolean),
   fee: s.optional(s.number),
   currency: s.optional(s.string),
@@ -140,9 +142,9 @@ export const payment = s.object({
   amountReceived: s.optional(s.number),
   /** All funds seen, in the paying currency, including unconfirmed ones. */
   amountSeen: s.optional(s.number),
-  /** What is left to send: `amount` minus `amountSeen`, rounded up to the payable decimals, at least 0. */
+  /** Amount still to send: `amount` minus `amountSeen`, rounded up to the payable decimals, at least 0. */
   amountDue: s.optional(s.number),
-  /** Confirmations of the latest incoming transaction that counts, and how many it needs. */
+  /** Confirmations of the latest incoming transaction that counts, and the number it needs. */
   confirmations: s.optional(s.number),
   confirmationsRequired: s.optional(s.number),
   nairaValue: s.optional(s.number),
@@ -167,7 +169,7 @@ export const payment = s.object({
   addressSentFrom: s.array(s.string),
   /** The last 50 entries. */
   transactionTimeLog: s.array(logEntry),
-  /** How many entries came before them; absent if none did. Our addition. */
+  /** Number of entries before these; absent if there are none. Our addition. */
   unlistedLogEntries: s.optional(s.number),
   /** The last 20 that are not dust. */
   receipts: s.optional(s.array(receiptView)),

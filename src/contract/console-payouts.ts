@@ -1,4 +1,6 @@
-/** How people hand transfers to the shop's wallet in the console, and end them: exports on EVM networks, PSBTs, and by hand. */
+/**
+ * Handing transfers to the shop's wallet in the console, and ending them: exports on EVM networks, PSBTs, and by hand.
+ */
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
 import { decimal, described, hashText, id, integer, requiredText, text, timestamp } from './fields.js';
@@ -14,7 +16,7 @@ const sampleToken = '0xc2132D05D31c914a87C6611C10748AEb04B58e8F';
 const reserved = { id: z.string(), amount: z.string(), currency: z.string(), address: z.string() };
 const sampleReserved = { id: sampleTransferId, amount: '3', currency: 'USDT', address: sampleAddress };
 
-/** What a wallet that does not know the network is told of it. Without a URL, somebody adds it by hand. */
+/** Network parameters for a wallet that does not know the network. Without a URL, somebody adds it by hand. */
 const chain = z.object({
   chainId: z.int(),
   name: z.string(),
@@ -30,13 +32,13 @@ const openExport = z.object({
   exportedBy: z.string(),
   /** Null if the network is not configured any more. */
   chain: z.nullable(chain),
-  /** Those that are neither settled nor released. */
+  /** Exports that are neither settled nor released. */
   transfers: z.array(
     z.object({
       ...reserved,
       /** When a wallet in the browser was asked to send it; null if none was, or if it refused. */
       handedAt: z.nullable(timestamp),
-      /** What that wallet answered: a transaction hash, or the id of a batch. Null if nobody knows. */
+      /** The wallet's answer: a transaction hash, or the id of a batch. Null if nobody knows. */
       walletAnswer: z.nullable(z.string()),
     }),
   ),
@@ -46,7 +48,7 @@ const outflow = z.object({
   network: z.string(),
   txHash: z.string(),
   treasury: z.string(),
-  /** Empty if a contract sent the coin, and nobody can tell to whom. */
+  /** Empty if a contract sent the coin, so that the recipient is unknown. */
   address: z.string(),
   amount: z.string(),
   currency: z.string(),
@@ -61,7 +63,7 @@ const payoutFile = z.object({
   transfers: z.array(
     z.object({
       ...reserved,
-      /** What the wallet calls: `value` in wei. */
+      /** The wallet's call: `value` in wei. */
       to: z.string(),
       value: z.string(),
       data: z.string(),
@@ -69,9 +71,9 @@ const payoutFile = z.object({
       link: z.string(),
     }),
   ),
-  /** What the treasury seems to have paid already, with the hashes of the transactions. */
+  /** Transfers that the treasury seems to have paid already, with their transaction hashes. */
   leftOut: z.array(z.object({ id: z.string(), paidBy: z.array(z.string()) })),
-  /** What must not be paid now, and why. */
+  /** Transfers that must not be paid now, and the reason. */
   held: z.array(z.object({ id: z.string(), reason: z.string() })),
   /** A file for Safe's transaction builder. */
   safe: z.record(z.string(), z.unknown()),
@@ -115,7 +117,7 @@ const payoutExports = {
         }),
       ),
       exports: z.array(openExport),
-      /** What left a treasury, and no transfer explains, oldest first; 100 at most of a network. */
+      /** Outflows from a treasury that no transfer explains, oldest first; 100 at most of a network. */
       unexplained: z.array(outflow),
     }),
     sample: {
@@ -227,7 +229,7 @@ const payoutExports = {
     key: 'session',
     stepUp: true,
     description:
-      'Lets the transfers of an export go without a proof, by the decision of an owner, which the audit log keeps. One that a wallet can still send is paid twice if it is exported again; that is booked and told. Refused if a node has the transaction.',
+      'Releases the transfers of an export without a proof, by the decision of an owner, which the audit log records. One that a wallet can still send is paid twice if it is exported again; that is booked and reported. Refused if a node has the transaction.',
     params: releaseParams,
     body: z.object({ reason: described(requiredText(500), 'What was checked, and why it cannot be sent.') }),
     data: z.object({ transfers: z.array(z.string()) }),
@@ -264,10 +266,10 @@ const psbtRow = {
   id: z.string(),
   network: z.string(),
   currency: z.string(),
-  /** `open` until what the wallet signed is imported, then `sent`. */
+  /** `open` until the signed PSBT is imported, then `sent`. */
   state: z.enum(['open', 'sent', 'settled', 'conflicted', 'discarded']),
   createdAt: timestamp,
-  /** What needs somebody; null if nothing does. */
+  /** The part that needs attention; null if nothing does. */
   problem: z.nullable(z.string()),
 };
 const psbtFile = z.object({
@@ -330,7 +332,7 @@ const psbts = {
     data: z.object({
       /** Null if there was nothing to pay. */
       psbt: z.nullable(psbtFile),
-      /** What was left out, and why. */
+      /** Transfers that were left out, and the reason. */
       skipped: z.array(z.object({ id: z.string(), reason: z.string() })),
     }),
     errors: ['invalid_state', 'chain_unavailable'],
@@ -379,7 +381,7 @@ const psbts = {
       id: z.string(),
       txHash: z.string(),
       isBroadcast: z.boolean(),
-      /** Why not. The server tries again by itself. */
+      /** The reason if not. The server retries automatically. */
       problem: z.nullable(z.string()),
     }),
     errors: ['invalid_state', 'chain_unavailable'],
@@ -424,7 +426,7 @@ const transfersByHand = {
       block: described(z.optional(integer(0)), 'Its block, for nodes that do not find it by its hash.'),
       networkFee: described(
         z.optional(decimal),
-        'What the network took, in the currency of the transfer: only where no node tells.',
+        'The network’s fee, in the currency of the transfer: only if no node reports it.',
       ),
     }),
     data: transfer,

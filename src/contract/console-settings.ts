@@ -1,4 +1,6 @@
-/** What people change of their account in the console: webhook URL, test keys and the shop's appearance; and the audit log. */
+/**
+ * A merchant's account settings in the console: webhook URL, test keys and the shop's appearance; and the audit log.
+ */
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
 import { described, id, listQuery, mode, requiredText, text, timestamp } from './fields.js';
@@ -11,7 +13,7 @@ const webhookEndpoint = z.object({
   url: z.string(),
   /** When it returned 410 Gone; null while it is on. */
   disabledAt: z.nullable(timestamp),
-  /** A new signing secret. It is in the reply that made it alone. */
+  /** A new signing secret. Only the reply that created it contains it. */
   secret: z.optional(z.string()),
 });
 
@@ -34,7 +36,7 @@ const webhook = {
     stepUp: true,
     description:
       'Sets where the webhooks of the mode go, and turns them on again. The first URL makes a signing secret. An empty one removes the endpoint.',
-    body: z.object({ url: described(text(2048), 'https; http in test mode alone. Empty: none.') }),
+    body: z.object({ url: described(text(2048), 'https; http only in test mode. Empty: none.') }),
     data: webhookEndpoint,
     sample: { body: { url: sampleEndpoint.url }, message: 'Webhook set', data: withSecret },
   }),
@@ -43,7 +45,7 @@ const webhook = {
     path: '/console/api/webhook/secret',
     key: 'session',
     stepUp: true,
-    description: 'Makes a new signing secret. For 24 hours, events are signed with the former one too.',
+    description: 'Makes a new signing secret. For 24 hours, events are signed with the previous one too.',
     data: webhookEndpoint,
     errors: ['webhook_not_configured'],
     sample: { message: 'Secret made', data: withSecret },
@@ -57,9 +59,9 @@ const apiKey = z.object({
   id: z.string(),
   mode,
   kind,
-  /** A public key as it is; of a secret one the beginning and the last 4 characters. */
+  /** A public key in full; a secret key's beginning and last 4 characters. */
   key: z.string(),
-  /** What a secret key may do; null for public keys. */
+  /** The scope of a secret key; null for public keys. */
   scope: z.nullable(scope),
   label: z.string(),
   createdAt: timestamp,
@@ -99,7 +101,7 @@ const apiKeys = {
     key: 'session',
     stepUp: true,
     description:
-      'Makes a test key. The reply alone has it in full. Live keys are made on the server’s command line.',
+      'Makes a test key. Only the reply has it in full. Live keys are made on the server’s command line.',
     body: z.object({
       kind: described(kind, '`secret` for servers, `public` for pages.'),
       scope: described(z._default(scope, 'full'), 'What a secret key may do. Defaults to full.'),
@@ -126,12 +128,12 @@ const apiKeys = {
 
 const shopSettings = z.object({
   name: z.string(),
-  /** What payers see. */
+  /** The shop's appearance for payers. */
   businessName: z.string(),
   logo: z.string(),
   supportUrl: z.string(),
   redirectOrigins: z.array(z.string()),
-  /** Set on the command line alone, like the two below. */
+  /** Set only on the command line, like the two below. */
   feeBasisPoints: z.number(),
   transfers: z.enum(['any', 'saved']),
   dailyLimits: z.record(z.string(), z.string()),
@@ -166,7 +168,7 @@ const shop = {
       supportUrl: described(z.optional(text(2048)), 'An https URL, mailto: and an email, or empty.'),
       redirectOrigins: described(
         z.optional(z.array(text(2048)).check(z.maxLength(20))),
-        'Where payments that a page made with a public key may send the payer: at most 20. Empty: nowhere by itself.',
+        'Origins that payments made with a public key may redirect the payer to: at most 20. Empty: no automatic redirects.',
       ),
     }),
     data: shopSettings,

@@ -1,4 +1,4 @@
-/** How people move what payers sent to the shop's treasury: they see what is worth it, and any account can send it. */
+/** Moving payers' money to the shop's treasury: people see the amounts worth a sweep, and any account can send it. */
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
 import { described, requiredText, timestamp } from './fields.js';
@@ -12,7 +12,7 @@ const network = described(requiredText(40), 'Code of the network.');
 const sweptNetwork = z.object({
   network: z.string(),
   name: z.string(),
-  /** What a wallet that does not know the network is told of it. Without a URL, somebody adds it by hand. */
+  /** Network parameters for a wallet that does not know the network. Without a URL, somebody adds it by hand. */
   chainId: z.int(),
   coin: z.string(),
   rpcUrl: z.nullable(z.string()),
@@ -21,9 +21,9 @@ const sampleNetwork = { network: 'polygon', name: 'Polygon', chainId: 137, coin:
 
 const sweepPlan = z.object({
   ...sweptNetwork.shape,
-  /** Of worth and cost. */
+  /** The currency of worth and cost. */
   baseCurrency: z.string(),
-  /** Of all that is swept; null without a rate. */
+  /** Total of all that is swept; null without a rate. */
   cost: z.nullable(z.string()),
   /** Amounts are decimals with every digit, as text. Worth and cost are null without a rate. */
   groups: z.array(
@@ -34,7 +34,10 @@ const sweepPlan = z.object({
       amount: z.string(),
       worth: z.nullable(z.string()),
       cost: z.nullable(z.string()),
-      /** Why it stays where it is: worth less than its gas; a payment that still waits for money; refused. Null: it is swept. */
+      /**
+       * The reason that it is not swept: worth less than its gas; a payment that still waits for money; refused. Null
+       * if it is swept.
+       */
       skipped: z.nullable(z.enum(['small', 'open', 'fails'])),
     }),
   ),
@@ -55,11 +58,11 @@ const sweeps = {
       sent: z.array(
         z.object({
           network: z.string(),
-          /** Hash of the transaction, or the id that the wallet gave to a batch, until it says more of it. */
+          /** Hash of the transaction, or the id that the wallet gave to a batch, until it reports the hash. */
           answer: z.string(),
           sentAt: timestamp,
           sentBy: z.string(),
-          /** Whether the books have it. */
+          /** True once the books have it. */
           isBooked: z.boolean(),
         }),
       ),
@@ -83,7 +86,7 @@ const sweeps = {
     key: 'session',
     stepUp: true,
     description:
-      "Reads what the shop's addresses hold on a network, what it costs to fetch it, and writes the transactions. They pay the treasury, whoever sends them; nothing is reserved.",
+      "Reads the balances of the shop's addresses on a network and the cost of sweeping them, and prepares the transactions. They pay the treasury, no matter who sends them; nothing is reserved.",
     body: z.object({ network }),
     data: sweepPlan,
     errors: ['chain_unavailable'],
@@ -120,7 +123,7 @@ const sweeps = {
       hashes: z.optional(
         described(
           z.array(z.string().check(z.regex(/^0x[0-9a-fA-F]{64}$/))).check(z.maxLength(100)),
-          'Of the transactions of this batch, once the wallet tells them; empty if it says that it sent nothing.',
+          'Of the transactions of this batch, once the wallet reports them; empty if it says that it sent nothing.',
         ),
       ),
     }),

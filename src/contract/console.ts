@@ -1,6 +1,6 @@
 /**
- * What the console's pages call beside the API: signing in and out, the team, sessions and passkeys. They are for people, are not
- * part of the `/v1` API, and exist only while the console is on, so they have their own table.
+ * Endpoints for the console's pages, in addition to the API: signing in and out, the team, sessions and passkeys. They
+ * are for people, are not part of the `/v1` API, and exist only while the console is on, so they have their own table.
  */
 import * as z from 'zod/mini';
 import { payoutsApi } from './console-payouts.js';
@@ -15,7 +15,7 @@ import { boolean, described, email, fewKeys, id, mode, requiredText, timestamp }
  */
 export const changesPath = '/console/api/changes';
 
-/** What a person may do is what the role may do: `permissions` of the session lists it. */
+/** A person's rights are those of their role: `permissions` of the session lists them. */
 export const roles = ['owner', 'manager', 'support', 'accountant'] as const;
 export type Role = (typeof roles)[number];
 const role = z.enum(roles);
@@ -29,9 +29,9 @@ const session = z.object({
   merchant: z.object({ id: z.string(), name: z.string() }),
   /** The modes that this server has networks of. */
   modes: z.array(mode),
-  /** Until then, what moves money, and keys and the team, can be changed without signing in again. */
+  /** Until then, moving money and changing keys and the team need no further sign-in. */
   provedUntil: timestamp,
-  /** When the session ends however much it is used. */
+  /** The session's latest end, even if it is used. */
   expiresAt: timestamp,
   passkeys: z.number(),
 });
@@ -49,14 +49,14 @@ const member = z.object({
 });
 
 const invitation = z.extend(member, {
-  /** The link to sign in, which works once, until `linkExpiresAt`. It is in this reply alone. */
+  /** The sign-in link, which works once, until `linkExpiresAt`. Only this reply has it. */
   signInUrl: z.string(),
   linkExpiresAt: timestamp,
 });
 
 const openSession = z.object({
   id: z.string(),
-  /** Whether this request was made with it. */
+  /** True if this request was made with it. */
   isCurrent: z.boolean(),
   address: z.string(),
   userAgent: z.string(),
@@ -75,7 +75,10 @@ const passkey = z.object({
   lastUsedAt: z.nullable(timestamp),
 });
 
-/** What the browser's API for passkeys takes and gives, as JSON: https://www.w3.org/TR/webauthn-3/#sctn-parseCreationOptionsFromJSON */
+/**
+ * Input and output of the browser's API for passkeys, as JSON:
+ * https://www.w3.org/TR/webauthn-3/#sctn-parseCreationOptionsFromJSON
+ */
 const browserJson = z.record(z.string(), z.unknown());
 const credential = described(z.pipe(fewKeys<unknown>(), browserJson), 'What the browser gave, as JSON.');
 
@@ -159,7 +162,7 @@ const team = {
     key: 'session',
     stepUp: true,
     description:
-      'Adds a person, and returns a link to sign in with, which you send. For somebody who is in the team already, in the same role, it makes a new link; the former one ends.',
+      'Adds a person, and returns a link to sign in with, which you send. For somebody who is in the team already, in the same role, it makes a new link; the previous one ends.',
     body: z.object({
       email: described(email, 'E-mail address of the person.'),
       role: described(role, 'What the person may do.'),
@@ -296,13 +299,13 @@ const passkeys = {
     path: '/console/api/passkeys/{passkey_id}',
     key: 'session',
     stepUp: true,
-    description: 'Removes a passkey of the person who asks. Sessions that began with it go on.',
+    description: 'Removes a passkey of the person who asks. Sessions that it started continue.',
     params: z.object({ passkey_id: described(id, 'Id of the passkey.') }),
     sample: { params: { passkey_id: samplePasskey.id }, message: 'Passkey removed' },
   }),
 };
 
-/** Signing in with a passkey. The browser shows whose it is, so no e-mail address is asked for, and none can be guessed. */
+/** Signing in with a passkey. The browser shows its owner, so no e-mail address is needed, and none can be guessed. */
 const passkeySignIn = {
   start: endpoint({
     method: 'POST',
@@ -318,7 +321,7 @@ const passkeySignIn = {
     path: '/console/api/passkey-sign-in',
     key: 'none',
     description:
-      'Signs in with a passkey: begins a session, in a cookie. A session that the browser had before ends, so this also is how a person proves anew who it is.',
+      'Signs in with a passkey: starts a session, in a cookie. The browser’s earlier session ends, so a person can also use this to confirm their identity.',
     body: z.object({ credential }),
     data: session,
     errors: ['origin_not_allowed'],

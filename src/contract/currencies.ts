@@ -17,7 +17,7 @@ const currency = z.object({
       confirmations: z.number(),
       minAmount: z.number(),
       contract: z.optional(z.string()),
-      /** The usual time between two blocks. Absent on test networks, where nothing is usual. */
+      /** The usual time between two blocks. Absent on test networks, which have no usual time. */
       blockSeconds: z.optional(z.number()),
     }),
   ),

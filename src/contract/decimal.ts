@@ -21,7 +21,7 @@ export function parseDecimal(value: number | string): string | undefined {
   if (!plain.test(text)) return undefined;
   const [whole = '', fraction = ''] = text.split('.');
   const integer = whole.replace(/^0+(?=\d)/, '');
-  // Not by a pattern: 0+ before $ starts anew at each zero.
+  // Not by a pattern: 0+ before $ rescans the text from each zero.
   let end = fraction.length;
   while (fraction[end - 1] === '0') end -= 1;
   const decimals = fraction.slice(0, end);

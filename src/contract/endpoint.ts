@@ -5,8 +5,8 @@ import type { ErrorCode } from './errors.js';
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
 
 /**
- * Who may call: a `public` endpoint accepts secret keys too, and `none` reads no key at all. People who are signed in to the
- * console count as a secret key with the permissions of their role; `session` accepts only them.
+ * Allowed callers: a `public` endpoint accepts secret keys too, and `none` reads no key at all. People who are signed
+ * in to the console count as a secret key with the permissions of their role; `session` accepts only them.
  */
 export type KeyKind = 'secret' | 'public' | 'none' | 'session';
 
@@ -27,8 +27,8 @@ export interface Route {
    */
   readonly changesOnGet?: true;
   /**
-   * True for what moves money, and for keys and the team: a person must have signed in within the last 10 minutes, so that
-   * a stolen session is not enough. Keys are not asked.
+   * True for endpoints that move money or change keys or the team: a person must have signed in within the last 10
+   * minutes, so that a stolen session is not enough. Does not apply to keys.
    */
   readonly stepUp?: true;
 }
@@ -68,14 +68,14 @@ export function endpoint<const E extends Endpoint>(declaration: E): E {
 type Parsed<T> = T extends z.ZodMiniType ? z.output<T> : undefined;
 type Unparsed<T> = T extends z.ZodMiniType ? z.input<T> : undefined;
 
-/** What a handler receives, already parsed. */
+/** A handler's input, already parsed. */
 export interface Input<E extends Endpoint> {
   readonly params: Parsed<E['params']>;
   readonly query: Parsed<E['query']>;
   readonly body: Parsed<E['body']>;
 }
 
-/** What a handler returns as `data`, before the contract parses it; `ParsedData` is what a client gets. */
+/** A handler's `data`, before the contract parses it; `ParsedData` is what a client gets. */
 export type Data<E extends Endpoint> = Unparsed<E['data']>;
 export type ParsedData<E extends Endpoint> = Parsed<E['data']>;
 

@@ -1,6 +1,6 @@
 /**
- * The field types of requests. They accept JSON values and query strings, and parse both to the same type. Of replies, they have
- * the timestamp.
+ * The field types of requests. They accept JSON values and query strings, and parse both to the same type. The
+ * timestamp of replies is here too.
  */
 import * as z from 'zod/mini';
 import { longestNumber, parseDecimal } from './decimal.js';
@@ -13,7 +13,7 @@ export function described<Field extends z.ZodMiniType>(field: Field, description
   return own;
 }
 
-/** ISO 8601 in UTC with milliseconds. The widget only shows times, so what it loads does not check them. */
+/** ISO 8601 in UTC with milliseconds. The widget only shows times, so its schemas do not check them. */
 export const timestamp = /* @__PURE__ */ z
   .string()
   .check(/* @__PURE__ */ z.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/));
@@ -32,7 +32,10 @@ const withoutSecret = (use: 'key' | 'hash') =>
     if (secret) issues.push({ code: 'custom', message: secretWarning(secret), input: '' });
   });
 
-/** An address on a network, whose rules are checked later. What is a secret of a wallet by its form is refused, and never repeated. */
+/**
+ * An address on a network, whose rules are checked later. Text that looks like a wallet's secret is refused, and never
+ * repeated.
+ */
 export const addressText = () =>
   z.string().check(withoutSecret('key'), z.trim(), z.minLength(1), z.maxLength(255));
 
@@ -46,8 +49,8 @@ export const id = z.string();
 export const email = z.string().check(z.trim(), z.maxLength(254), z.email());
 
 /**
- * A number or its text. The parser after it checks more than a schema can say; `number` and `pattern` are as much of that
- * as JSON Schema can, for the API's description.
+ * A number or its text. The parser after it checks more than a schema can express; `number` and `pattern` describe as
+ * much as JSON Schema can, for the API's description.
  */
 function numberOrText(error: string, number: object, pattern: string) {
   const union = z.union([z.number(), z.string()], { error });
@@ -73,12 +76,12 @@ const decimalFrom = (number: object, pattern: string) =>
   );
 
 /**
- * Before the schema of a record: counts its keys before any is parsed, since each of thousands of wrong ones would become an
- * error of its own. Of lists, zod does the same if they have a `maxLength`.
+ * Runs before a record's schema: counts its keys before any is parsed, since each of thousands of invalid keys would
+ * become its own error. zod does the same for lists with a `maxLength`.
  */
 export const fewKeys = <Value>() =>
   z.transform((given: Record<string, Value>, context): Record<string, Value> => {
-    // Not parsed yet, it may be anything.
+    // Not parsed yet: may be anything.
     const isObject = typeof given === 'object' && (given as object | null) !== null;
     if (!isObject || Object.keys(given).length <= 20) return given;
     context.issues.push({ code: 'custom', input: given, message: 'Must have at most 20 keys' });
@@ -188,7 +191,7 @@ const fromBeforeTo = z.refine<{ from?: unknown; to?: unknown }>(
   { path: ['from'], error: 'Must not be after "to"' },
 );
 
-/** Whose money a record is about: simulated networks and test networks, or real ones. */
+/** The kind of money in a record: of simulated networks and test networks, or real money. */
 export const mode = z.enum(['test', 'live']);
 
 /** The query of a list of records: page, rows per page, dates, and the list's own filters. */

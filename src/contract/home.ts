@@ -1,4 +1,4 @@
-/** What a shop's people look at first: what waits for them, what was sold, and whether the networks work. */
+/** The first page for a shop's people: what needs attention, sales, and the state of networks. */
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
 import { mode } from './fields.js';
@@ -32,11 +32,14 @@ const attention = z.object({
 
 const overview = z.object({
   mode,
-  /** Today's date by the clock of the mode, UTC. */
+  /** Today's date (UTC) by the clock of the mode. */
   today: z.string(),
-  /** What waits for a person. What has nothing is left out. Of payments, those of the last 30 days. */
+  /** Counts of records that wait for a person, without zeros. Payments are those of the last 30 days. */
   attention: z.array(attention),
-  /** What was paid in full on each of the last 31 days, UTC, by base currency: oldest day first, without empty days. */
+  /**
+   * Totals of payments completed on each of the last 31 days, UTC, by base currency: oldest day first, without empty
+   * days.
+   */
   volume: z.array(
     z.object({ date: z.string(), currency: z.string(), payments: z.int(), amount: z.number() }),
   ),
@@ -45,11 +48,11 @@ const overview = z.object({
 const network = z.object({
   network: z.string(),
   name: z.string(),
-  /** Whether payers can choose it now. */
+  /** True if payers can choose it now. */
   isOffered: z.boolean(),
-  /** How far it is behind; null if it was never read. */
+  /** The delay of its scan; null if it was never read. */
   lagSeconds: z.nullable(z.number()),
-  /** The node that it is read from, by its place in the configuration; null for networks without nodes. */
+  /** The node that it is read from, by its position in the configuration; null for networks without nodes. */
   node: z.nullable(z.string()),
   problems: z.array(z.string()),
 });

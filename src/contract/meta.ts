@@ -10,7 +10,7 @@ const quickDocs = z.object({
   endpoint: z.string(),
   /** Header names, each with a template of its value. */
   headers: z.record(z.string(), z.string()),
-  /** Where the parameters go, and the description of each. */
+  /** The place of the parameters, and the description of each. */
   request_spec: z.object({ type: z.string(), spec: z.record(z.string(), z.string()) }),
   sample_request: z.string(),
   sample_response: z.object({

@@ -1,10 +1,10 @@
-/** A payment with everything that the server knows of it. The widget reads only the part in checkout.ts. */
+/** A payment with all of its fields. The widget reads only the part in checkout.ts. */
 import * as z from 'zod/mini';
 import type { unlistedReceipts } from './checkout-schemas.js';
 import { branding, logEntry, logValues, payment, receiptView } from './checkout-schemas.js';
 import { timestamp } from './fields.js';
 
-/** What a log entry reports. The list is closed: a page can say each one in its own language. */
+/** The event that a log entry reports. The list is closed: a page can describe each one in its own language. */
 export const logCode = z.enum([
   'payment_started',
   'currency_set',
@@ -55,7 +55,7 @@ export type Receipt = z.output<typeof receipt>;
 
 export type UnlistedReceipts = z.output<typeof unlistedReceipts>;
 
-/** What the merchant's balance got from the payment in one currency: `amount` less `fee` is `net`. */
+/** The amounts that the payment added to the merchant's balance in one currency: `amount` less `fee` is `net`. */
 export const credit = z.object({
   currency: z.string(),
   amount: z.number(),
@@ -65,18 +65,18 @@ export const credit = z.object({
 export type Credit = z.output<typeof credit>;
 
 /**
- * What is true of a payment's money, whatever its state is called. Several can hold at once: `late` money can be `over`, and an
- * exact payment can have got a `wrong_coin` too.
+ * Facts about a payment's money, whatever its state is called. Several can apply at once: `late` money can be `over`,
+ * and an exact payment can have got a `wrong_coin` too.
  */
 export const paymentFinding = z.enum(['late', 'over', 'short', 'wrong_coin', 'wrong_network']);
 export type PaymentFinding = z.output<typeof paymentFinding>;
 
-/** Money that was credited, and pays nothing of the payment. */
+/** Money that was credited, but does not count for the payment. */
 export const unaccepted = z.object({
   reason: z.enum(['wrong_coin', 'wrong_network', 'late']),
   currency: z.string(),
   network: z.string(),
-  /** What has just been credited. */
+  /** The amount just credited. */
   amount: z.number(),
   /** All of it so far. */
   total: z.number(),
@@ -112,7 +112,7 @@ export const paymentRefund = z.object({
 export type PaymentRefund = z.output<typeof paymentRefund>;
 
 export const paymentRecord = z.extend(payment, {
-  /** Absent if what arrived is what was asked for, or nothing did. */
+  /** Absent if nothing arrived, or exactly the requested amount. */
   findings: z.optional(z.array(paymentFinding)),
   transactionTimeLog: z.array(codedLogEntry),
   createdAt: timestamp,
@@ -125,7 +125,7 @@ export const paymentRecord = z.extend(payment, {
   metadata: z.optional(z.record(z.string(), z.string())),
   /** Oldest first; absent if there are none. */
   refunds: z.optional(z.array(paymentRefund)),
-  /** What was paid back in the paying currency; absent if there are no refunds. */
+  /** Amount refunded in the paying currency; absent if there are no refunds. */
   refundedAmount: z.optional(z.number()),
 });
 export type PaymentRecord = z.output<typeof paymentRecord>;

@@ -8,7 +8,7 @@ export type PaymentStatus = (typeof paymentStatuses)[number];
 export const paymentStates = {
   /** The price in coins is not fixed. From `currency_set` on there is an address, which no payer has seen yet. */
   choosing: ['created', 'currency_set'],
-  /** Price and address are fixed: funds may come, or are being confirmed. */
+  /** Price and address are fixed: funds may arrive, or are being confirmed. */
   payable: ['awaiting_funds', 'partially_paid', 'confirming'],
   success: ['settled', 'settled_over', 'settled_late'],
   /** Out of time: nothing arrived, less than the amount due (`expired_partial`), or all of it but too late (`expired_late`). */

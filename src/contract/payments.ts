@@ -51,7 +51,7 @@ const createBody = z.object({
 
 const check = transferCheck.shape;
 
-/** What a transaction is to a payment. */
+/** A transaction's relation to this payment. */
 const describedTransferCheck = z.object({
   answer: described(
     check.answer,

@@ -1,4 +1,4 @@
-/** Refunds: money of a payment that goes back to its payer, and the claims by which payers say where to. */
+/** Refunds: money of a payment that goes back to its payer, and claims, with which payers give the address. */
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
 import {
@@ -30,8 +30,8 @@ const refund = z.object({
   /** The merchant's words to the payer; empty if none were given. */
   reason: z.string(),
   /**
-   * What arrives, in `currency`. It never changes, unless the payer bears the network's fee and that was taken out of the coins
-   * as they were sent: then `amount` is what arrived, and `fee` has the difference.
+   * Amount that arrives, in `currency`. It never changes, unless the payer bears the network's fee and that was taken
+   * out of the coins as they were sent: then `amount` is what arrived, and `fee` has the difference.
    */
   amount: z.number(),
   currency: z.string(),
@@ -39,11 +39,11 @@ const refund = z.object({
   networkFee,
   /** The network's fee, in `currency`. The payer's share is not in `amount`; the merchant's is reserved with it. */
   fee: z.number(),
-  /** Whether the service fee goes back too: of an excess always, of what else at the merchant's cost. */
+  /** True if the service fee is returned too: always for an excess, otherwise at the merchant's cost. */
   refundFee: z.boolean(),
   /** The service fee that stays taken of the coins that the refund is for, in `currency`; 0 if it goes back too. */
   feeKept: z.number(),
-  /** What `amount` was worth when the refund was created. `rate` is the price of one coin in the base currency. */
+  /** Value of `amount` when the refund was created. `rate` is the price of one coin in the base currency. */
   value: z.object({
     baseAmount: z.number(),
     baseCurrency: z.string(),
@@ -71,7 +71,7 @@ const refund = z.object({
   metadata: z.optional(z.record(z.string(), z.string())),
 });
 
-/** `claimUrl` is in this reply alone: the server keeps no more than a hash of it. */
+/** Only this reply has `claimUrl`: the server keeps only a hash of it. */
 const linkedRefund = z.extend(refund, { claimUrl: z.optional(z.string()) });
 
 const address = described(
@@ -84,7 +84,7 @@ const createBody = z.object({
     kind,
     'What goes back. `full`: all that is left of what was credited. `excess`: what is above the price. `unaccepted`: money that came late, short, or in another coin. `partial`: `amount`.',
   ),
-  amount: described(z.optional(positiveDecimal), 'How many coins, for `partial` alone.'),
+  amount: described(z.optional(positiveDecimal), 'How many coins, only for `partial`.'),
   currency: described(
     z.optional(text(20)),
     'The currency to give back, if the payment was credited with several. Defaults to the one that it asked for.',
@@ -115,7 +115,7 @@ const createBody = z.object({
 
 const token = described(requiredText(255), 'The token of the claim: what follows # in its link.');
 
-/** A step on the way of a refund, as its payer sees it. */
+/** A step of a refund, as its payer sees it. */
 const step = z.object({
   name: z.enum(['address', 'approval', 'sending', 'sent']),
   state: z.enum(['done', 'current', 'open']),
@@ -126,13 +126,13 @@ export const refundClaim = z.object({
   status: refundStatus,
   kind,
   reason: z.string(),
-  /** What arrives; once it is paid, what arrived. */
+  /** Amount that will arrive or, once it is paid, that arrived. */
   amount: z.number(),
-  /** Who bears the network's fee. */
+  /** The party that bears the network's fee. */
   networkFee,
   /** The network's fee, in `currency`. The payer's share is not in `amount`. */
   fee: z.number(),
-  /** The service fee that the shop keeps of what came, in `currency`. */
+  /** The service fee that the shop keeps, in `currency`. */
   feeKept: z.number(),
   /** `payment_completed`: the rest of the payment came, and nothing goes back. */
   cancelReason: z.nullable(z.literal('payment_completed')),
@@ -144,15 +144,15 @@ export const refundClaim = z.object({
   txRef: z.string(),
   shop: z.object({ name: z.string(), logo: z.string(), supportUrl: z.string() }),
   steps: z.array(step),
-  /** The beginning and the end of it alone, `TJRabP…pRTv8`. */
+  /** Only its beginning and end, `TJRabP…pRTv8`. */
   address: z.nullable(z.string()),
   sameWallet: z.nullable(z.boolean()),
-  /** Whether the caller can still give the address, or change the one that it gave. */
+  /** True if the caller can still give the address, or change the one that it gave. */
   canSetAddress: z.boolean(),
-  /** How the addresses of the network are written. All rules are checked, and an `invalid_address` says which is broken. */
+  /** The address format of the network. All rules are checked, and an `invalid_address` says which is broken. */
   addressFamily: z.enum(['bitcoin', 'litecoin', 'evm', 'tron']),
   /**
-   * What the paying wallet signs with `personal_sign` to show that it asks for this: `{address}` stands for the address
+   * Text that the paying wallet signs with `personal_sign` to confirm the address: `{address}` stands for the address
    * exactly as it is sent. Only on EVM networks, while the address can be set.
    */
   signatureText: z.optional(z.string()),
@@ -242,7 +242,7 @@ export const refunds = {
     key: 'secret',
     stepUp: true,
     description:
-      'Starts a refund of a payment, and reserves its amount. The reply alone has `claimUrl`, the link that you send to the payer, who gives an address there. A reply that is repeated for its Idempotency-Key has none: make a new link.',
+      'Starts a refund of a payment, and reserves its amount. Only the first reply has `claimUrl`, the link that you send to the payer, who gives an address there. A reply that is repeated for its Idempotency-Key has none: make a new link.',
     params: z.object({ payment_id: described(id, 'Id of the payment.') }),
     body: createBody,
     data: linkedRefund,
@@ -329,7 +329,7 @@ export const refunds = {
     key: 'secret',
     stepUp: true,
     description:
-      'Makes a new link for the payer, which is valid for 30 days. The former one ends at once. Refunds that were cancelled or have expired get none.',
+      'Makes a new link for the payer, which is valid for 30 days. The previous one ends immediately. Refunds that were cancelled or have expired get none.',
     params,
     data: linkedRefund,
     errors: ['invalid_state'],

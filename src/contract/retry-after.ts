@@ -1,4 +1,4 @@
-/** `Retry-After`, as all replies have it that clients, nodes, webhooks and rate sources send. */
+/** `Retry-After`, as sent by clients, nodes, webhooks and rate sources. */
 
 /**
  * Parses the header: seconds, or a date by the sender's clock.

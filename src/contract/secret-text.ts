@@ -1,22 +1,25 @@
 /**
- * Knows the secrets of wallets by their form, where a person was asked for an address, a key or a hash: what is pasted into the wrong field must
- * be neither sent nor kept.
+ * Recognizes wallets' secrets by their format, in fields for an address, a key or a hash: a secret pasted into the
+ * wrong field must be neither sent nor stored.
  */
 
 export type Secret = 'seed_words' | 'private_key' | 'extended_private_key' | 'keystore';
 
-/** Longer texts are files, and a secret that is pasted stands near their beginning. */
+/** Longer texts are files, and a pasted secret is near their beginning. */
 const longest = 20_000;
 /** BIP-32's private keys, and those that SLIP-132 registers. */
 const extendedPrivateKey = /(?:[xyztuvYZUV]prv|[LMt]tpv)[1-9A-HJ-NP-Za-km-z]{40}/;
-/** The wallet import format of Bitcoin and Litecoin, and BIP-38's. No address and no hash is as long, so a mistyped one is found too. */
+/**
+ * The wallet import format of Bitcoin and Litecoin, and BIP-38's. Addresses and hashes are shorter, so a mistyped one
+ * is found too.
+ */
 const importFormat =
   /(?:^|[^0-9A-Za-z])(?:[5KL9cT6][1-9A-HJ-NP-Za-km-z]{50,51}|6P[1-9A-HJ-NP-Za-km-z]{56})(?![0-9A-Za-z])/;
 /** A file of Ethereum's (V3) or of another wallet, with its encrypted key. */
 const keystore = /"(?:ciphertext|kdfparams)"\s{0,9}:/i;
 const fewestWords = 12;
 
-/** @param use where the text was given. 64 hexadecimal digits are a private key, and just as well a transaction's hash */
+/** @param use where the text was given. 64 hexadecimal digits can be a private key or a transaction's hash */
 export function secretIn(text: string, use: 'key' | 'hash'): Secret | undefined {
   const start = text.slice(0, longest).trim();
   if (extendedPrivateKey.test(start)) return 'extended_private_key';
@@ -27,11 +30,12 @@ export function secretIn(text: string, use: 'key' | 'hash'): Secret | undefined 
 }
 
 /**
- * Words in whatever language, also numbered. Twelve words are no address and no hash, so no list of words is needed, which would miss those that
- * are mistyped.
+ * Words in any language, also numbered. Twelve words are never an address or a hash, so no word list is needed, which would
+ * miss mistyped words.
  */
 function isSeed(text: string): boolean {
-  // A field of one line drops the ends of lines: the words stand together then, and a number before each at the end of another.
+  // A single-line field drops line breaks: words are then joined, and a number at the start of a line ends up at the end
+  // of the previous one.
   if (/^\p{L}{36,300}$/u.test(text)) return !/^[a-f]+$/i.test(text);
   const parts = text
     .split(/[\s,;|_-]+/)
@@ -42,15 +46,15 @@ function isSeed(text: string): boolean {
 
 const names: Readonly<Record<Secret, string>> = {
   seed_words:
-    'These look like the words of a wallet: whoever sees them can spend everything in it. They were not kept.',
-  private_key: 'This looks like a private key: whoever sees it can spend what it holds. It was not kept.',
+    'These look like the words of a wallet: anyone who sees them can spend everything in it. They were not kept.',
+  private_key: 'This looks like a private key: anyone who sees it can spend its coins. It was not kept.',
   extended_private_key:
-    'This is an extended private key: whoever sees it can spend the whole account. It was not kept.',
+    'This is an extended private key: anyone who sees it can spend the whole account. It was not kept.',
   keystore:
-    'This is a file with a private key: whoever has its password can spend what it holds. It was not kept.',
+    'This is a file with a private key: anyone with its password can spend its coins. It was not kept.',
 };
 
-/** What to do about it, in English. Never repeats the secret. */
+/** The remedy, in English. Never contains the secret. */
 export function secretWarning(secret: Secret): string {
   return `${names[secret]} Treat it as revoked: move the coins to a new wallet, and use that one’s public key or address`;
 }

@@ -21,7 +21,7 @@ export type Shape = 'string' | 'number' | 'boolean' | OneOf | ListOf | ObjectOf 
 type Flat<T> = { [Key in keyof T]: T[Key] };
 type OptionalName<F extends Fields> = { [Name in keyof F]: F[Name] extends Optional ? Name : never }[keyof F];
 
-/** What a value of the shape is. */
+/** The type of a shape's value. */
 export type Output<S extends Shape> = S extends 'string'
   ? string
   : S extends 'number'
@@ -50,7 +50,7 @@ export const array = <Item extends Shape>(each: Item): ListOf<Item> => ({ each }
 export const optional = <Inner extends Shape>(optional: Inner): Optional<Inner> => ({ optional });
 export const object = <F extends Fields>(fields: F): ObjectOf<F> => ({ fields });
 
-/** A value is not of its shape. */
+/** A value that does not match its shape. */
 export class ShapeError extends Error {
   /** The place of the value, such as `data.status`; empty for the value as a whole. */
   readonly path: string;

@@ -51,7 +51,7 @@ const sampleVerified = {
   credited: [{ currency: 'USDT', amount: 3.25, fee: 0.0325, net: 3.2175 }],
 } satisfies Omit<PaymentRecord, 'currencyOptions'> & { currencyOptions: undefined };
 
-/** The same to a public key. */
+/** The same for a public key. */
 const samplePublic = {
   ...sampleVerified,
   description: 'Payment from A. E.',
@@ -61,7 +61,7 @@ const samplePublic = {
   metadata: undefined,
 };
 
-/** Why somebody should look at a payment. */
+/** The reason that a payment needs attention. */
 export const paymentReviews = ['late', 'short', 'excess', 'wrong_coin', 'reversed'] as const;
 export type PaymentReview = (typeof paymentReviews)[number];
 
@@ -97,7 +97,7 @@ export const transactions = {
       ),
       review: described(
         z.optional(z.enum(paymentReviews)),
-        'Only transactions that somebody should look at, because their money came `late`, `short`, in `excess` or in a `wrong_coin`, or was taken back (`reversed`), and that no refund was started of.',
+        'Only transactions that need attention, because their money came `late`, `short`, in `excess` or in a `wrong_coin`, or was reverted (`reversed`), and that have no refund yet.',
       ),
       txHash: described(
         z.optional(requiredText()),
@@ -105,7 +105,7 @@ export const transactions = {
       ),
       address: described(
         z.optional(requiredText()),
-        'Only the transaction that was to be paid to this address, written as the payer saw it.',
+        'Only the transaction with this payment address, written as the payer saw it.',
       ),
     }),
     data: z.array(paymentRecord),

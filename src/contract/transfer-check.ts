@@ -2,7 +2,7 @@
 import type { Route } from './endpoint.js';
 import * as s from './shape.js';
 
-/** What a transaction is to a payment. */
+/** A transaction's relation to this payment. */
 export const transferCheck = s.object({
   answer: s.oneOf(['paid_this', 'other_coin', 'other_address', 'failed', 'unknown']),
   network: s.string,

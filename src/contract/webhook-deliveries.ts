@@ -33,7 +33,7 @@ const delivery = z.object({
 });
 
 const withRequest = z.extend(delivery, {
-  /** Where the next attempt goes; empty if the mode has no URL. */
+  /** The URL of the next attempt; empty if the mode has no URL. */
   url: z.string(),
   /** The body that is sent, byte for byte. */
   body: z.string(),

@@ -51,19 +51,22 @@ const eventFields = {
   isSample: z.optional(z.literal(true)),
 };
 
-/** A change of the key or treasury that a merchant's payments arrive at. Nobody but who set it should be surprised. */
+/**
+ * A change of the key or treasury that a merchant's payments arrive at. It must not surprise anyone except the person
+ * who set it.
+ */
 export const depositKeyChange = z.object({
   id: z.string(),
   family: z.enum(['bitcoin', 'litecoin', 'evm', 'tron']),
-  /** `pending`: it takes effect at `effectiveAt`, unless it is withdrawn. `in_use`: new payments arrive there. */
+  /** `pending`: it takes effect at `effectiveAt`, unless it is withdrawn. `in_use`: new payments use it. */
   status: z.enum(['pending', 'in_use', 'withdrawn']),
   /** A treasury's address, or an extended public key without its middle. */
   key: z.string(),
-  /** What it replaces, or was to replace; null if there was none. */
+  /** The key that it replaces, or was meant to replace; null if there was none. */
   formerKey: z.nullable(z.string()),
   /** Real time, in test mode too. */
   effectiveAt: timestamp,
-  /** Who changed it, as in the audit log. */
+  /** The actor, as in the audit log. */
   changedBy: z.string(),
 });
 export type DepositKeyChange = z.output<typeof depositKeyChange>;

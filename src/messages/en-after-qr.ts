@@ -1,4 +1,4 @@
-/** What comes after the QR code, in English: help, confirmations, endings, the time log, problems and wallets. */
+/** Texts for after the QR code, in English: help, confirmations, endings, the time log, problems and wallets. */
 import { plural, type TextValues } from './plural.js';
 
 const confirmations = { one: 'confirmation', other: 'confirmations' };
@@ -6,7 +6,7 @@ const confirmations = { one: 'confirmation', other: 'confirmations' };
 export const enAfterQr = {
   nothingSeen: 'Nothing seen yet, checked {time}',
   nothingNew: 'Nothing new, checked {time}',
-  checkFailed: 'The check did not get through. It goes on by itself.',
+  checkFailed: 'The check did not get through. It continues automatically.',
   fiveMinutes: '5 minutes left to pay.',
   oneMinute: '1 minute left to pay.',
   thirtySeconds: '30 seconds left to pay.',
@@ -64,9 +64,9 @@ export const enAfterQr = {
   invalidStatus: 'The shop received {amount} instead of {currency}. Ask for it back.',
   reversedHeading: 'Payment reversed',
   reversedStatus:
-    'The network took your payment back after it was complete. Ask your wallet or exchange what happened.',
+    'The network reversed your payment after it was complete. Ask your wallet or exchange what happened.',
   reversedPending:
-    'The network took your payment back after it was complete. It may still arrive: do not send again.',
+    'The network reversed your payment after it was complete. It may still arrive: do not send again.',
   timeUpPart: '{seen} of {amount} seen in time. It counts.',
   lateSeen: '{seen} seen. It came after the time; the shop decides once it is confirmed.',
   expiredStatus: 'Nothing arrived in time. Nothing was charged. Do not send to the old address.',
@@ -106,7 +106,7 @@ export const enAfterQr = {
   log_expired_partial: 'Time ran out: {received} of {amount} arrived',
   log_expired_late: 'Too late: {received} of {amount} arrived',
   log_expired_invalid: 'Time ran out: the wrong coin or network was used',
-  log_reversed: 'The network took a confirmed payment back',
+  log_reversed: 'The network reversed a confirmed payment',
   log_cancelled: 'Cancelled',
   log_cancelled_with_funds: 'Cancelled after coins had arrived',
   log_paid_after_cancel: 'Coins arrived after the cancellation',
@@ -122,7 +122,7 @@ export const enAfterQr = {
   problemBelowMinimum: 'The total is too small for this coin. Choose another one.',
   problemUnsupported: 'This coin cannot be used right now. Choose another one.',
   problemNotFound: 'This payment was not found. Ask the shop for a new link.',
-  problemState: 'This step is no longer possible. Here is where the payment stands.',
+  problemState: 'This step is no longer possible. This is the payment’s current state.',
   problemReply: 'The payment service sent an unexpected answer. Try again, or ask the shop.',
 
   payFromWallet: 'Pay with {wallet}',
@@ -140,7 +140,7 @@ export const enAfterQr = {
   walletAgainYes: 'Send again',
   walletAgainNo: 'Do not send',
   walletRejected: 'You declined in {wallet}. Nothing was sent.',
-  walletPending: '{wallet} is already waiting for your answer. Open it to go on.',
+  walletPending: '{wallet} is already waiting for your answer. Open it to continue.',
   walletFunds: 'This account does not have enough {currency}. Nothing was sent.',
   walletFee: 'This account does not have enough {coin} for the network fee. Nothing was sent.',
   walletAccount: 'The account in {wallet} changed. Nothing was sent. Press again to use the new one.',

@@ -1,4 +1,7 @@
-/** The English text of the line below the pay button: it comes with what draws the line, since a page in English loads no other. */
+/**
+ * The English text of the line below the pay button. It ships with the line's code, since a page in English loads no
+ * other texts.
+ */
 import type { TextValues } from './plural.js';
 
 export const enOffer = {

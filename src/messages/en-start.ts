@@ -16,7 +16,7 @@ export const enStart = {
   tryAgain: 'Try again',
 
   secretKey: 'This is a secret key. Revoke it now.',
-  problemShop: 'The shop’s payment settings are wrong. Please tell the shop.',
+  problemShop: 'The shop’s payment settings are wrong. Please contact the shop.',
   problemNetwork: 'No connection to the payment service. Try again.',
 
   openCheckout: 'Pay with crypto',

@@ -6,7 +6,7 @@ export const enTransfer = {
   transferNoHash:
     'That holds no transaction hash: 64 digits and letters from a to f, in the history of your wallet or exchange.',
   transferSecret:
-    'That looks like a private key or the words of a wallet. It was not sent. Whoever knows it can spend everything: move the coins to a new wallet.',
+    'That looks like a private key or the words of a wallet. It was not sent. Anyone who knows it can spend everything: move the coins to a new wallet.',
   transferPaid: 'It paid this payment: {amount} on {network}. Confirmations: {confirmations} of {required}.',
   transferOtherCoin:
     'It brought {amount} on {network} to the shop, but this payment takes {currency} on {asked}. Ask the shop for it.',

@@ -82,9 +82,9 @@ export type MessageKey = FirstKey | keyof typeof enAfterQr | keyof typeof enTran
 /** A text, or a function that picks one by the values. */
 export type Text = string | ((values: TextValues) => string);
 export type Messages = Readonly<Record<MessageKey, Text>>;
-/** What a language needs up to the QR code. */
+/** The texts of a language up to the QR code. */
 export type FirstMessages = Readonly<Record<FirstKey, Text>>;
 /** The rest, which loads when it is needed. */
 export type AfterQrMessages = Readonly<Record<keyof typeof enAfterQr, Text>>;
-/** What the check of a transfer needs, which loads when it is opened. */
+/** The texts of the transfer check, which load when it is opened. */
 export type TransferMessages = Readonly<Record<keyof typeof enTransfer, Text>>;

@@ -1,4 +1,4 @@
-/** What comes after the QR code, in Spanish. No native reader has checked them yet. */
+/** Texts for after the QR code, in Spanish. No native reader has checked them yet. */
 import type { AfterQrMessages } from './en.js';
 import { plural } from './plural.js';
 

@@ -1,4 +1,4 @@
-/** What comes after the QR code, in Hausa, as written in Nigeria. No native reader has checked them yet. */
+/** Texts for after the QR code, in Hausa, as written in Nigeria. No native reader has checked them yet. */
 import type { AfterQrMessages } from './en.js';
 
 export const texts: AfterQrMessages = {

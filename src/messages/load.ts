@@ -5,33 +5,33 @@ import { within } from '../within.js';
 import type { en, FirstMessages, AfterQrMessages, Messages } from './en.js';
 import type { TextValues } from './plural.js';
 
-/** The English line below the pay button comes with the line. */
+/** The English line below the pay button ships with its code. */
 type LoadedMessages = Partial<FirstMessages> & Pick<FirstMessages, keyof typeof en>;
 
 export interface Language {
-  /** What the texts are in. */
+  /** The language of the texts. */
   readonly code: string;
   readonly isRtl: boolean;
-  /** The locale of numbers and times: what the page asked for, unless the browser does not know it. */
+  /** The locale of numbers and times: the one that the page asked for, unless the browser does not know it. */
   readonly locale: () => string | undefined;
-  /** Undefined if only Intl knows how the locale writes prices. */
+  /** Undefined if only Intl knows the locale's price format. */
   readonly prices: PriceStyle | undefined;
   readonly texts: LoadedMessages;
   readonly loadAfterQr: () => Promise<AfterQrMessages>;
 }
 
-/** Texts beside the first ones, of a language. */
+/** A language's further texts, loaded after the first ones. */
 type Part = (language: Language) => Promise<Partial<Messages>>;
 
 interface Source {
   readonly first: () => Promise<{
     readonly texts: LoadedMessages;
-    /** By tag: of the language without a region, and of the region that it stands for. */
+    /** By tag: languages without a region, and the regions that they stand for. */
     readonly prices?: Readonly<Record<string, PriceStyle>>;
   }>;
   readonly afterQr: () => Promise<{ readonly texts: AfterQrMessages }>;
   readonly isRtl?: boolean;
-  /** Used where the browser has no numbers and times of the language itself. */
+  /** Used if the browser has no numbers and times for the language itself. */
   readonly locale?: string;
 }
 
@@ -98,7 +98,9 @@ async function load(source: Source, code: string, tag: string): Promise<Language
   return { code, isRtl, locale, prices: prices?.[tag], texts, loadAfterQr };
 }
 
-/** Amounts go from left to right, in an Arabic locale too: "49.90 US$". What has Arabic letters decides for itself. */
+/**
+ * Amounts go from left to right, in an Arabic locale too: "49.90 US$". Text with Arabic letters sets its own direction.
+ */
 export function isolate(values: TextValues): TextValues {
   const isolated = Object.entries(values).map(([name, value]) => {
     const start = /[\u0620-\u064a]/.test(String(value)) ? '\u2068' : '\u2066';
@@ -108,7 +110,7 @@ export function isolate(values: TextValues): TextValues {
 }
 
 interface Page {
-  /** What the page asks for now. */
+  /** The language that the page asks for now. */
   readonly tag: string;
   readonly requestUpdate: () => void;
 }
@@ -148,7 +150,7 @@ export class PageLanguage {
     return formatAmount(value, currency, this.locale);
   }
 
-  /** Keeps each value's own order inside a text from right to left. */
+  /** Keeps each value's own direction inside right-to-left text. */
   isolate(values: TextValues): TextValues {
     return this.isRtl ? isolate(values) : values;
   }
@@ -175,7 +177,7 @@ export class PageLanguage {
   async #load(tag: string): Promise<void> {
     const language = await loadLanguage(tag);
     const parts = await Promise.all(Array.from(this.#parts, (part) => part(language)));
-    // Another language may have been asked for in the meantime.
+    // Another language may have been requested in the meantime.
     if (tag !== this.#tag) return;
     this.#language = language;
     this.texts = Object.assign({}, language.texts, ...parts) as Partial<Messages>;

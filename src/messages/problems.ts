@@ -1,4 +1,4 @@
-/** Maps error codes to the texts that tell the payer what to do. */
+/** Maps error codes to the payer's instructions. */
 import { ApiError, type CheckoutError } from '../errors.js';
 import type { MessageKey } from './en.js';
 
@@ -13,7 +13,7 @@ const keys: Readonly<Record<string, MessageKey>> = {
   idempotency_in_progress: 'problemBusy',
   amount_below_minimum: 'problemBelowMinimum',
   unsupported_currency: 'problemUnsupported',
-  // Trying again goes on with the next references.
+  // Trying again continues with the next references.
   duplicate_tx_ref: 'problemBusy',
   not_found: 'problemNotFound',
   invalid_state: 'problemState',
@@ -21,7 +21,7 @@ const keys: Readonly<Record<string, MessageKey>> = {
   currency_not_set: 'problemState',
 };
 
-/** What to say of a problem. With a test key, the developer reads all of it; a payer reads what to do. */
+/** The text of a problem. With a test key, the developer reads all of it; a payer reads only the remedy. */
 export function problemOf(
   problem: CheckoutError,
   hasPayment: boolean,

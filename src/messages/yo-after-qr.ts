@@ -1,4 +1,4 @@
-/** What comes after the QR code, in Yoruba, with tone marks. No native reader has checked them yet. */
+/** Texts for after the QR code, in Yoruba, with tone marks. No native reader has checked them yet. */
 import type { AfterQrMessages } from './en.js';
 
 export const texts: AfterQrMessages = {

@@ -1,4 +1,4 @@
-/** How much the payer still has to send. */
+/** The amount that the payer still has to send. */
 import type { Payment } from '../contract/checkout.js';
 import { countDecimals, decimalOf } from '../contract/decimal.js';
 import { fromUnits, toUnits } from '../contract/units.js';
@@ -23,7 +23,7 @@ export function hasFunds(payment: Payment): boolean {
   return (amountSeen ?? amountReceived) > 0 || isListed || unlistedReceipts.length > 0;
 }
 
-/** What `part` of `whole` coins is worth, when `whole` is worth `price`. For reading only: it is rounded. */
+/** Value of `part` of `whole` coins, when `whole` is worth `price`. For display only: it is rounded. */
 export function worthOf(part: number, whole: number, price: number): number {
   return whole > 0 ? Number(((price * part) / whole).toPrecision(6)) : 0;
 }

@@ -3,7 +3,7 @@ import { countDecimals, decimalOf } from '../contract/decimal.js';
 
 let fiatCurrencies: ReadonlySet<string> | undefined;
 
-/** Whether Intl knows the currency. Every other code is a coin. Asked when needed: the list takes time. */
+/** True if Intl knows the currency. Every other code is a coin. Called lazily: the list takes time. */
 function isFiat(currency: string): boolean {
   fiatCurrencies ??= new Set(Intl.supportedValuesOf('currency'));
   return fiatCurrencies.has(currency);
@@ -23,7 +23,7 @@ export function formatAmount(value: number | string, currency: string, locale?: 
   const decimals = countDecimals(decimal);
   // Intl formats strings digit by digit. Older browsers convert them to a number, which is exact up to 15 digits.
   const digits = decimal as Intl.StringNumericLiteral;
-  // Every digit, and no fewer than a currency has by itself. Older browsers take at most 20.
+  // Every digit, and at least as many as the currency usually has. Older browsers take at most 20.
   const maximumFractionDigits = Math.min(decimals + 4, 20);
   if (isFiat(currency)) {
     const options = { style: 'currency', currency, maximumFractionDigits } as const;

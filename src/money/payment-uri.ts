@@ -1,7 +1,7 @@
 /** The content of a payment's QR code and of its "open in wallet" link. */
 import { decimalOf } from '../contract/decimal.js';
 
-/** Where to pay, and how much is still due. */
+/** The address, and the amount still due. */
 export interface PaymentRequest {
   readonly currency: string;
   readonly network: string;
@@ -13,11 +13,11 @@ export interface PaymentRequest {
 export interface PaymentUri {
   /** The content of the QR code. */
   readonly text: string;
-  /** True if the content includes the amount. If not, tell the payer to type it in. */
+  /** True if the content includes the amount. If not, ask the payer to type it in. */
   readonly holdsAmount: boolean;
 }
 
-/** By coin. A wallet tells a test network by its addresses: the scheme is the same on all, as in Bitcoin Core. */
+/** By coin. A wallet recognizes a test network by its addresses: the scheme is the same on all, as in Bitcoin Core. */
 const schemes = new Map([
   ['BTC', 'bitcoin'],
   ['LTC', 'litecoin'],

@@ -1,11 +1,11 @@
 /** Writes a price as Intl does, without it: a browser's first use of Intl.NumberFormat takes a slow phone 100 ms. */
 import { countDecimals, decimalOf } from '../contract/decimal.js';
 
-/** How a locale writes prices. The tests hold every one against Intl. */
+/** A locale's price format. The tests compare every one with Intl. */
 export interface PriceStyle {
-  /** Any price, with `¤` for the currency: `¤12,345.67`. */
+  /** Any price, with `¤` in place of the currency: `¤12,345.67`. */
   readonly sample: string;
-  /** Where it differs from most: by currency code. */
+  /** Exceptions, by currency code. */
   readonly symbols?: Readonly<Record<string, string>>;
   /** The least number of digits that are grouped; 4 by default. */
   readonly groupsFrom?: number;
@@ -24,7 +24,7 @@ const mostSymbols: Readonly<Record<string, string>> = {
 const sample = '¤12,345.67';
 const american: PriceStyle = { sample, symbols: { USD: '$' } };
 
-/** By tag. Those of other languages come with their texts. */
+/** By tag. Styles of other languages ship with their texts. */
 export const englishPrices: Readonly<Record<string, PriceStyle>> = {
   en: american,
   'en-US': american,

@@ -1,4 +1,4 @@
-/** Takes a transaction's hash, asks the server what it is to the payment, and says so. */
+/** Takes a transaction's hash, asks the server about its relation to the payment, and shows the answer. */
 import { html, type ReactiveControllerHost, type TemplateResult } from 'lit';
 import type { Order } from '../checkout/order.js';
 import { checkTransfer } from '../client/check-transfer.js';
@@ -42,7 +42,7 @@ export class TransferPanel {
     return language.add(loadTransferTexts);
   }
 
-  /** Gives up a question that is under way. */
+  /** Cancels a pending question. */
   stop(): void {
     this.#asking?.abort();
     if (this.#result.name === 'asking') this.#result = { name: 'none' };
@@ -73,7 +73,7 @@ export class TransferPanel {
         }}
         @keydown=${(event: KeyboardEvent) => {
           if (event.key !== 'Enter') return;
-          // The form around it has the main action on Enter.
+          // In the surrounding form, Enter triggers the main action.
           event.preventDefault();
           ask();
         }}
@@ -94,10 +94,10 @@ export class TransferPanel {
 
   async #ask(paymentId: string): Promise<void> {
     if (this.#result.name === 'asking') return;
-    // A keystore's file has what looks like a hash.
+    // A keystore file contains text that looks like a hash.
     if (secretIn(this.#pasted, 'hash')) {
       this.#pasted = '';
-      // Nothing was drawn since it was typed, so drawing would leave it there.
+      // Nothing was rendered since it was typed, so a render would leave it there.
       if (this.#field) this.#field.value = '';
       return this.#show({ name: 'secret' });
     }

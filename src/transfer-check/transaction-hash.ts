@@ -1,4 +1,4 @@
-/** Finds a transaction's hash in what a payer pastes: the hash itself, or the link of a block explorer. */
+/** Finds a transaction's hash in a payer's input: the hash itself, or the link of a block explorer. */
 
 /** @returns 64 lower-case hexadecimal digits; undefined if there is no hash, or it is part of something longer */
 export function transactionHashIn(pasted: string): string | undefined {

@@ -1,4 +1,4 @@
-/** Where payers ask whether a transfer has arrived: folded away, and loaded when it is opened. */
+/** The form in which payers check whether a transfer has arrived: folded away, and loaded when it is opened. */
 import {
   html,
   nothing,

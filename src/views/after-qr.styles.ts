@@ -1,4 +1,4 @@
-/** The styles of what comes after the QR code: help, time log, receipt and endings. */
+/** Styles for after the QR code: help, time log, receipt and endings. */
 import { css } from 'lit';
 
 export const afterQrStyles = css`
@@ -242,7 +242,7 @@ export const afterQrStyles = css`
   .failure {
     --_tint: var(--_bad);
   }
-  /* Colours tell the main action from the others, and hide the frame of the quiet ones, but not here. */
+  /* Without colours, borders set the main action apart, and quiet ones keep their frames. */
   @media (forced-colors: active) {
     .action {
       border-width: 3px;

@@ -1,4 +1,4 @@
-/** The icon beside the heading: how the payment ended, or that it is waited for. */
+/** The icon next to the heading: shows the payment's outcome, or that it is pending. */
 import { html, type TemplateResult } from 'lit';
 
 const paths = {

@@ -1,4 +1,7 @@
-/** The line that says that the payment is watched, and what the last check saw. A lost connection is heard from its own live region. */
+/**
+ * The line that shows that the payment is watched, and the result of the last check. A lost connection is announced by
+ * its own live region.
+ */
 import { html, type TemplateResult } from 'lit';
 import type { ViewContext } from './view.js';
 

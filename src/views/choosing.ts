@@ -16,7 +16,7 @@ export function choosingView(state: ChoosingState, context: ViewContext): View {
   const { payment, name, currency, network, isSetting } = state;
   const hasOptions = currenciesOf(payment).length > 0;
   const isNetwork = name === 'choosing-network';
-  // Tapping an option goes on by itself. The button is for whoever came back, or moved with the arrow keys.
+  // Tapping an option continues automatically. The button is for payers who came back, or moved with the arrow keys.
   const canContinue = !isSetting && (isNetwork ? network : currency) !== undefined;
   const goOn = { label: text('continue'), run: () => dispatch({ type: 'continued' }) };
   return {
@@ -56,7 +56,7 @@ function picker(state: ChoosingState, context: ViewContext): TemplateResult {
                   option.name === option.currency
                     ? option.name
                     : html`${option.name} <small>${option.currency}</small>`,
-                // The exact amount comes with the lock.
+                // The exact amount is known from the lock on.
                 detail:
                   option.amount > 0
                     ? `≈\u00a0${money(Number(option.amount.toPrecision(5)), option.currency)}`
@@ -94,7 +94,7 @@ function networkPicker(
   const last = lastChoice?.currency === currency ? lastChoice?.network : undefined;
   const options = [...networks].sort((a, b) => feeOf(a) - feeOf(b));
   const [first, second] = options;
-  // Only a fee that is known to be the lowest is called that.
+  // Only the fee that is known to be the lowest is labelled as lowest.
   const cheapest = first && second && feeOf(first) < feeOf(second) ? first : undefined;
   const times = options.map(minutesOf);
   const hasOwnTimes = new Set(times).size > 1;
@@ -120,7 +120,7 @@ function networkPicker(
   </div>`;
 }
 
-/** What sending usually costs, in dollars. A server that does not say comes last. */
+/** The usual cost of sending, in dollars. Networks without a cost come last. */
 function feeOf({ networkFee = Infinity }: CurrencyOption): number {
   return networkFee;
 }
@@ -176,7 +176,7 @@ function radioOption(
   </label>`;
 }
 
-/** What was used last comes first, then what is popular. */
+/** The choice used last comes first, then popular ones. */
 function sort(options: CurrencyOption[], last: string | undefined): CurrencyOption[] {
   const rank = ({ currency }: CurrencyOption) => {
     const index = popularCodes.indexOf(currency);

@@ -1,10 +1,10 @@
-/** What the browser did not copy, as text to copy by hand. Text inside a button cannot be selected, in any browser. */
+/** Text that the browser did not copy, to copy by hand. Text inside a button cannot be selected, in any browser. */
 import { html, type TemplateResult } from 'lit';
 import type { ViewContext } from './view.js';
 
 /**
  * @param copied called when the payer has copied all of it from the field
- * @param close takes the field away
+ * @param close removes the field
  */
 export function copyField(
   value: string,

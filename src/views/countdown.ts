@@ -4,7 +4,7 @@ import type { ViewContext } from './view.js';
 
 export function countdown({ text, remainingMs }: ViewContext): TemplateResult | typeof nothing {
   if (remainingMs === undefined) return nothing;
-  // Rounded down: we know the server's time only to the second, and must not promise more than there is.
+  // Rounded down: we know the server's time only to the second, and must not promise more than is left.
   const seconds = Math.floor(remainingMs / 1000);
   const urgency = seconds <= 60 ? 'urgent' : seconds <= 300 ? 'soon' : '';
   return html`<div class="time ${urgency}">

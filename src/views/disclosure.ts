@@ -1,4 +1,4 @@
-/** Something that the payer can fold away. It stays as they left it, whatever the payment does. */
+/** A part that the payer can fold away. It stays as they left it, no matter what the payment does. */
 import { html, type TemplateResult } from 'lit';
 import type { Panel, ViewContext } from './view.js';
 

@@ -27,7 +27,7 @@ function successView(state: TrackedState, context: ViewContext): View {
   return {
     heading: text('successHeading'),
     sentence: refund ?? outcomeSentence(payment, context),
-    // The amount and the shop, or how far the refund is, stand below.
+    // The amount and the shop, or the refund's progress, are below.
     isOnlySpoken: refund !== undefined || payment.state === 'settled' || payment.state === undefined,
     content: html`<slot name="success"></slot> ${refundNote(payment, context)} ${wrong}
       ${
@@ -59,7 +59,7 @@ function successView(state: TrackedState, context: ViewContext): View {
   };
 }
 
-/** Where the shop can be asked for what it owes: its own link, or else a message to copy. */
+/** The way to ask the shop for what it owes: its own link, otherwise a message to copy. */
 function shopContact(payment: Payment, context: ViewContext): TemplateResult {
   const { text, copy } = context;
   const url = supportLink(payment);
@@ -70,7 +70,7 @@ function shopContact(payment: Payment, context: ViewContext): TemplateResult {
   </button>`;
 }
 
-/** It came after the time, and the shop decides: nobody is to pay again meanwhile. */
+/** It came after the time, and the shop decides: nobody should pay again meanwhile. */
 function lateView(state: TrackedState, context: ViewContext): View {
   const { text, money, afterQr } = context;
   const { payment } = state;
@@ -89,12 +89,12 @@ function failedView(state: TrackedState, context: ViewContext): View {
   const { text, start, copy, canStartAgain, question, ask, afterQr } = context;
   const { name, payment } = state;
   if (name === 'expired' && isPending(payment)) return lateView(state, context);
-  // The shop holds money, and would get the full price once more.
+  // The shop already holds money, and would get the full price again.
   const askFirst = () => ask('again');
   const support = supportLink(payment);
   const isHeld = hasFunds(payment);
   const refund = refundSentence(payment, context);
-  // In these, the sentence names them.
+  // In these states, the sentence names them.
   const isSaid = payment.state === 'invalid' || payment.state === 'cancelled_paid';
   const isReversed = payment.state === 'reversed';
   const mayArrive = isReversed && isPending(payment);
@@ -109,7 +109,7 @@ function failedView(state: TrackedState, context: ViewContext): View {
   return {
     heading: text(headingKey(state)),
     sentence: refund ?? outcomeSentence(payment, context),
-    // It stands below.
+    // It is shown below.
     isOnlySpoken: refund !== undefined,
     content: html`<slot name="error"></slot>
       ${refundNote(payment, context)} ${isSaid ? nothing : wrongAssets(state, context)}
@@ -120,7 +120,7 @@ function failedView(state: TrackedState, context: ViewContext): View {
           <dd part="payment-id" translate="no"><bdi dir="ltr">${payment.id}</bdi></dd>
         </div>
       </dl>`,
-    // Where the shop holds the money, the way to it comes first.
+    // If the shop holds the money, the link to the shop comes first.
     action: isHeld || mayArrive ? (contact ?? copyMessage) : again,
     more: html`${
       question
@@ -155,7 +155,7 @@ function contactLink(url: string, { text }: ViewContext): TemplateResult {
   >`;
 }
 
-/** Where the shop helps its payers, https or mailto; an email names the payment. */
+/** The shop's support link, https or mailto; an email names the payment. */
 function supportLink({ id, branding }: Payment): string | undefined {
   const url = branding?.supportUrl ?? '';
   if (url.startsWith('https:')) return url;
@@ -174,7 +174,7 @@ function headingKey({ name, payment }: TrackedState) {
   return payment.state === 'reversed' ? 'reversedHeading' : 'errorHeading';
 }
 
-/** What happened to the money, in one sentence. */
+/** One sentence on what happened to the money. */
 function outcomeSentence(payment: Payment, context: ViewContext): string {
   const { text, money } = context;
   const { status, state, currency = '', amount: due = 0 } = payment;
@@ -201,10 +201,10 @@ function outcomeSentence(payment: Payment, context: ViewContext): string {
     case 'cancelled_paid':
       return text('cancelledPaid', { seen: receivedText(payment, context) });
     case 'expired':
-      // Only a server that lists what arrived can say that nothing did.
+      // Only a server that lists receipts can say that nothing arrived.
       return text(payment.receipts?.length === 0 && !hasFunds(payment) ? 'expiredStatus' : 'cancelledStatus');
     default:
-      // A server without detailed states: say only what the base fields tell for certain.
+      // A server without detailed states: say only what the base fields prove.
       if (status === 'success')
         return received > due
           ? text('successOver', { seen, amount })
@@ -213,7 +213,7 @@ function outcomeSentence(payment: Payment, context: ViewContext): string {
   }
 }
 
-/** All that arrived, in whatever coin: "30.00 USDT, 2 TRX". */
+/** All that arrived, in any coin: "30.00 USDT, 2 TRX". */
 function receivedText(payment: Payment, context: ViewContext): string {
   const received = receivedOf(payment);
   const right = received > 0 ? context.money(received, payment.currency ?? '') : '';

@@ -175,7 +175,7 @@ export const flowStyles = css`
     font-variant-numeric: tabular-nums;
     line-height: 1.2;
   }
-  /* Both keep their own order from left to right, beside texts from right to left. */
+  /* Both stay left to right, even in right-to-left texts. */
   [dir='rtl'] :is(.amount, .address) {
     text-align: right;
   }
@@ -297,7 +297,7 @@ export const flowStyles = css`
   .title h2 {
     flex: 1 1 auto;
   }
-  /* The time stands beside it, on small phones too. */
+  /* The time is next to it, on small phones too. */
   .title:has(.time) h2 {
     font-size: clamp(calc(var(--_rem) * 1.125), 5.4cqi, calc(var(--_rem) * 1.375));
   }
@@ -377,7 +377,7 @@ export const flowStyles = css`
     text-decoration-color: currentColor;
   }
 
-  /* What is said in passing lies over the card, so that nothing moves. */
+  /* Notices cover the card, so that nothing moves. */
   .overlay {
     position: sticky;
     bottom: 0;

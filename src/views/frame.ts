@@ -4,12 +4,12 @@ import { keyed } from 'lit/directives/keyed.js';
 import type { CheckoutState, CheckoutStatus } from '../checkout/state.js';
 import type { FirstContext, View } from './view.js';
 
-/** What is drawn of a payment. */
+/** The parts of a payment's view. */
 export interface Shown {
   readonly state: CheckoutState;
   readonly view: View;
   readonly isReconnecting?: boolean;
-  /** What went wrong, what a developer should know of it, and the request id for support. */
+  /** The problem, details for a developer, and the request id for support. */
   readonly problem?:
     | {
         readonly text: string;
@@ -22,10 +22,10 @@ export interface Shown {
 }
 
 export interface FrameProps {
-  /** What the texts are in, which can differ from the page's language. English until another one is loaded. */
+  /** The language of the texts, which can differ from the page's. English until another one is loaded. */
   readonly language: { readonly code: string; readonly isRtl: boolean } | undefined;
   readonly header: TemplateResult | typeof nothing;
-  /** Called when the pointer or focus enters the card, before anything is pressed. */
+  /** Called when the pointer or focus enters the card, before any press. */
   readonly preload: () => void;
 }
 
@@ -75,7 +75,7 @@ export function frame(shown: Shown, props: FrameProps, { text, isTest }: FirstCo
           : nothing
       }
       ${keyed(
-        // What moves to another place is drawn anew there, and nothing seems to jump.
+        // Elements that move are rendered again in their new place, so nothing seems to jump.
         viewKey(state.name),
         html`<div class="body">
           ${view.content}

@@ -11,7 +11,7 @@ export interface LineItem {
 }
 
 export interface Heading {
-  /** An https URL; undefined if there is none, or it did not load. */
+  /** An https URL; undefined if there is none, or if it did not load. */
   readonly logo: string | undefined;
   readonly reference: string | undefined;
   readonly items: readonly LineItem[];
@@ -68,7 +68,7 @@ export function header(
   </header>`;
 }
 
-/** A page may give lines without an amount, or one like "12,50", which could mean anything. */
+/** A page may pass lines without an amount, or with an ambiguous one like "12,50". */
 function isPrice(amount: LineItem['amount']): amount is string | number {
   return amount !== undefined && Number.isFinite(Number(amount)) && amount !== '';
 }

@@ -83,7 +83,7 @@ export function assetIcon(coin: string, network: string): TemplateResult {
   return html`<span class="asset">${coinIcon(coin)}${isOwn ? nothing : networkIcon(network)}</span>`;
 }
 
-/** A network's icon: a rounded square, to tell it from the coin of the same name. */
+/** A network's icon: a rounded square, to tell it apart from the coin of the same name. */
 export function networkIcon(code: string): TemplateResult {
   return icon(networks.get(code), code, 8);
 }

@@ -1,9 +1,9 @@
-/** Keeps a value's own order inside a text from right to left. */
+/** Keeps a value's own direction inside right-to-left text. */
 import { html, type TemplateResult } from 'lit';
 
 /**
- * Amounts, hashes and names in Latin letters go from left to right, prices in an Arabic locale too: "49.90 US$". What has
- * Arabic letters, such as a date, goes from right to left.
+ * Amounts, hashes and names in Latin letters go from left to right, prices in an Arabic locale too: "49.90 US$". Text
+ * with Arabic letters, such as a date, goes from right to left.
  */
 export function isolate(value: string): TemplateResult {
   return html`<bdi dir=${/[\u0620-\u064a]/.test(value) ? 'auto' : 'ltr'}>${value}</bdi>`;

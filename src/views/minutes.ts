@@ -1,4 +1,4 @@
-/** How long confirmations usually take. */
+/** The usual duration of confirmations. */
 
 /** The usual time for that many blocks, in whole minutes. */
 export function minutesFor(blockSeconds: number, blocks: number): number {

@@ -63,13 +63,16 @@ export function payingView(state: TrackedState, context: ViewContext): View {
   };
 }
 
-/** What the address and the amount are copied as, and the link that opens a wallet, where wallets agree on one. */
+/** The text copied for the address and the amount, and the link that opens a wallet, if wallets agree on one. */
 function requestOf(payment: Payment, amount: number) {
   const { currency = '', currencyNetwork: network = '', addressInformation } = payment;
   return { currency, network, address: addressInformation?.address ?? '', amount };
 }
 
-/** A phone has the wallet on it. Elsewhere nobody knows whether one would answer, so the link stays beside the QR code. */
+/**
+ * A phone has the wallet on it. On other devices nobody knows whether one would answer, so the link stays next to the
+ * QR code.
+ */
 function mainAction(payment: Payment, due: number, context: ViewContext): View['action'] {
   const { text, isTouch } = context;
   const { text: uri, holdsAmount } = paymentUri(requestOf(payment, due));
@@ -84,7 +87,7 @@ function copyAddress(payment: Payment, { text, copy }: ViewContext): () => void 
   return () => copy('address', addressInformation?.address ?? '', notice);
 }
 
-/** Coin and network, and the amount and the address as two rows that are copied by a press. */
+/** Coin and network, and the amount and the address as two rows that a press copies. */
 function target(payment: Payment, due: number, worth: string, context: ViewContext): TemplateResult {
   const { text, money, copy } = context;
   const { currency = '', currencyNetwork = '' } = payment;

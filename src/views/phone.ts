@@ -4,7 +4,7 @@ import type { Payment } from '../contract/checkout.js';
 import { disclosure } from './disclosure.js';
 import type { ViewContext } from './view.js';
 
-/** Nothing on a touch screen, which is the phone, and nothing where the server does not say where the payment's page is. */
+/** Nothing on a touch screen, which is the phone, and nothing if the server does not send the payment's page. */
 export function phonePanel({ pageUrl }: Payment, context: ViewContext): TemplateResult | typeof nothing {
   const { text, drawQr, isTouch } = context;
   if (isTouch || pageUrl === undefined || typeof drawQr !== 'function') return nothing;

@@ -1,4 +1,4 @@
-/** What stands below the QR code: the rate, until when it is fixed, and the fee. */
+/** The facts below the QR code: the rate, until when it is fixed, and the fee. */
 import { html, type TemplateResult } from 'lit';
 import type { Payment } from '../contract/checkout.js';
 import { worthOf } from '../money/amount-due.js';

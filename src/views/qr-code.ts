@@ -1,7 +1,7 @@
 /** Draws a QR code as SVG. Loaded when a coin has been chosen. */
 import { html, type TemplateResult } from 'lit';
-// Also keeps the bundler's helpers for CommonJS, which `qrcode` needs, in the flow's chunk. In a chunk of their own they would
-// be one more request before the QR code.
+// Also keeps the bundler's helpers for CommonJS, which `qrcode` needs, in the flow's chunk. A separate chunk would be
+// one more request before the QR code.
 import { paymentUri, type PaymentRequest } from '../money/payment-uri.js';
 import core from 'qrcode/lib/core/qrcode.js';
 

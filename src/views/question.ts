@@ -1,10 +1,10 @@
-/** The question before something that cannot be undone. */
+/** The question before an action that cannot be undone. */
 import { html, type TemplateResult } from 'lit';
 import type { Question, ViewContext } from './view.js';
 
 /**
- * Asks once, in place of the button that was pressed, and says what happens to money under way.
- * @param seen what the shop has already
+ * Asks once, in place of the button that was pressed, and says what happens to money under way. @param seen the amount
+ * that the shop has already
  */
 export function questionPanel(
   question: Question,

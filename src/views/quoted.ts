@@ -1,4 +1,4 @@
-/** Between the choice and the lock. It passes by itself; only a lock that failed needs a press. */
+/** The state between the choice and the lock. It passes automatically; only a failed lock needs a press. */
 import { previousChoice, type QuotedState } from '../checkout/state.js';
 import type { View, ViewContext } from './view.js';
 

@@ -1,4 +1,4 @@
-/** What the payer keeps of a payment: on the screen, as a page to show, and as text. */
+/** The payer's receipt: on the screen, as a page to show, and as text. */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { Payment, ReceiptView } from '../contract/checkout.js';
 import { amountDue, worthOf } from '../money/amount-due.js';
@@ -10,7 +10,7 @@ import type { ViewContext } from './view.js';
 
 type Row = readonly [name: string, value: string];
 
-/** What was paid, to whom and when, the rest folded away, and the receipt to show or to save. */
+/** The amount paid, to whom and when, with the rest folded away, and the receipt to show or to save. */
 export function receipt(payment: Payment, context: ViewContext): TemplateResult {
   const { text, money, merchantName } = context;
   const { currency = '', receiptUrl = '' } = payment;
@@ -73,7 +73,7 @@ function hashOf({ txHash, explorerUrl }: ReceiptView): TemplateResult | string {
     : html`<span title=${txHash}>${short}</span>`;
 }
 
-/** True for https alone: the URL comes from the server's configuration, and a script must not. */
+/** True only for https: the URL comes from the server's configuration, and must not be a script. */
 function isWeb(url: string): boolean {
   return url.startsWith('https:') || url.startsWith(`${location.origin}/`);
 }
@@ -82,7 +82,7 @@ export function receivedOf({ amountSeen, amountReceived = 0 }: Payment): number 
   return amountSeen ?? amountReceived;
 }
 
-/** What arrived beyond the amount due, in the paying currency, at least 0. */
+/** Amount received beyond the amount due, in the paying currency, at least 0. */
 export function excessOf(payment: Payment): number {
   return amountDue({ amount: receivedOf(payment), amountReceived: payment.amount ?? 0 });
 }
@@ -118,7 +118,7 @@ function transactionRows({ receipts = [] }: Payment, { text, money }: ViewContex
     ]);
 }
 
-/** What the shop needs to know of money that it owes, for an email or a chat. */
+/** The details that the shop needs about money that it owes, for an email or a chat. */
 export function messageForShop(payment: Payment, context: ViewContext): string {
   const { text, money } = context;
   const { id, txRef = '', currency = '', amount = 0 } = payment;

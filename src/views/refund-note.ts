@@ -1,4 +1,6 @@
-/** Tells the payer how far a refund is. Its link comes from the shop: whoever sees this page need not be the payer. */
+/**
+ * Shows the payer the progress of a refund. Its link comes from the shop: anyone may see this page, not only the payer.
+ */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { LogEntry, Payment } from '../contract/checkout.js';
 import { entryText } from './time-log.js';
@@ -7,7 +9,7 @@ import type { ViewContext } from './view.js';
 const lastNews = ({ transactionTimeLog }: Payment) =>
   transactionTimeLog.findLast(({ code }) => code?.startsWith('refund_'));
 
-/** The last news of a refund. The receipt has each with its transaction. */
+/** The latest refund. The receipt lists each with its transaction. */
 export function refundNote(payment: Payment, context: ViewContext): TemplateResult | typeof nothing {
   const last = lastNews(payment);
   if (!last) return nothing;
@@ -17,7 +19,7 @@ export function refundNote(payment: Payment, context: ViewContext): TemplateResu
   </p>`;
 }
 
-/** What the shop keeps of what came, if that is why less goes back. */
+/** The amount that the shop keeps, if that is why less goes back. */
 function feeKept({ values }: LogEntry, { currency = '' }: Payment, context: ViewContext): string | undefined {
   const amount = values?.feeKept;
   if (amount === undefined) return undefined;
@@ -25,7 +27,7 @@ function feeKept({ values }: LogEntry, { currency = '' }: Payment, context: View
 }
 
 /**
- * What stands for the sentence about what the shop owes, while a refund is on its way or paid: nobody is to ask for it again.
+ * Replaces the sentence about what the shop owes while a refund is on its way or paid: nobody should ask for it again.
  * Undefined without one.
  */
 export function refundSentence(payment: Payment, context: ViewContext): string | undefined {

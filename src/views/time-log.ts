@@ -41,7 +41,7 @@ export function logText(payment: Payment, context: ViewContext): string {
 /** In the payer's language, if the server sends codes and this page knows the code; otherwise the server's own text. */
 export function entryText({ code, values, event }: LogEntry, payment: Payment, context: ViewContext): string {
   const { text, money } = context;
-  // A newer server may have codes without a text.
+  // A newer server may send codes without a text here.
   const key = `log_${code}` as MessageKey;
   if (!text(key)) return event;
   const { currency = payment.currency ?? '', network = '', ...amounts } = values ?? {};

@@ -1,4 +1,4 @@
-/** Time is up: nothing that could still be paid stays on the screen, while the last check runs. */
+/** Time is up: hides everything that could still be paid while the last check runs. */
 import { html } from 'lit';
 import type { TrackedState } from '../checkout/state.js';
 import { badge } from './badge.js';

@@ -46,7 +46,7 @@ function viewOf(state: CheckoutState, context: ViewContext): View {
   }
 }
 
-/** For the moment until a view's code is loaded. If that failed, the main action tries again. */
+/** Shown until a view's code is loaded. If that failed, the main action tries again. */
 function loadingView({ hasAfterQrFailed, text, check }: ViewContext): View {
   return {
     heading: text('loading'),

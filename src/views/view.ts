@@ -1,4 +1,4 @@
-/** What a view returns for a state, and what it gets from the element. */
+/** A view's result for a state, and its input from the element. */
 import type { nothing, TemplateResult } from 'lit';
 import type { Action, Choice, TrackedState } from '../checkout/state.js';
 import type { Payment } from '../contract/checkout.js';
@@ -10,12 +10,12 @@ export interface View {
   readonly heading: string;
   /** The state in one sentence. Screen readers announce it when it changes. */
   readonly sentence: string;
-  /** True if the heading and what stands below it say the same already: the sentence is for screen readers alone. */
+  /** True if the heading and the text below it say the same already: the sentence is only for screen readers. */
   readonly isOnlySpoken?: boolean;
-  /** The time left, beside the heading. */
+  /** The time left, next to the heading. */
   readonly time?: TemplateResult | typeof nothing;
   readonly content?: TemplateResult | undefined;
-  /** Beside the rest on wide screens, below the order. */
+  /** In a second column on wide screens, below the order on narrow ones. */
   readonly side?: TemplateResult | typeof nothing;
   /** The main button. */
   readonly action?: { readonly label: string; readonly run: () => void } | undefined;
@@ -31,14 +31,14 @@ export interface View {
   readonly badge?: TemplateResult;
 }
 
-/** What can be copied. */
+/** The values that can be copied. */
 export type Copyable = 'amount' | 'address' | 'log' | 'id' | 'message';
-/** What the payer is asked to confirm. */
+/** The action that the payer is asked to confirm. */
 export type Question = 'cancel' | 'restart' | 'again';
-/** What the payer can fold away. */
+/** The parts that the payer can fold away. */
 export type Panel = 'qr' | 'exchange' | 'log' | 'details' | 'phone' | 'transfer';
 
-/** The views that a payer needs after the QR code, or on another visit. They load by themselves. */
+/** The views that a payer needs after the QR code, or on another visit. They load automatically. */
 export interface AfterQrViews {
   readonly timeUpView: (state: TrackedState, context: ViewContext) => View;
   readonly confirmingView: (state: TrackedState, context: ViewContext) => View;
@@ -47,9 +47,9 @@ export interface AfterQrViews {
   readonly phonePanel: (payment: Payment, context: ViewContext) => TemplateResult | typeof nothing;
   /** The rate and the fee. */
   readonly priceFacts: (payment: Payment, context: ViewContext) => TemplateResult;
-  /** Where payers ask whether a transfer has arrived, and the time log. */
+  /** The transfer check and the time log. */
   readonly help: (state: TrackedState, context: ViewContext) => TemplateResult;
-  /** What could not be copied, to copy by hand. */
+  /** The text that could not be copied, to copy by hand. */
   readonly copyField: (context: ViewContext) => TemplateResult | typeof nothing;
   readonly questionPanel: (question: Question, context: ViewContext) => TemplateResult;
 }
@@ -60,7 +60,7 @@ export interface AfterQrViews {
  */
 export type WalletPanel = (state: TrackedState, context: ViewContext) => TemplateResult | typeof nothing;
 
-/** What the pay button needs besides the state. */
+/** Further input of the pay button, in addition to the state. */
 export interface FirstContext {
   readonly text: (key: MessageKey, values?: TextValues) => string;
   /** Formats an amount in `currency` for reading. */
@@ -74,11 +74,11 @@ export interface FirstContext {
   /** False if the page is set up in a way that no payment can start. */
   readonly canStart: boolean;
   readonly start: () => void;
-  /** Which coins there are, for the pay button's card; undefined until it is known. */
+  /** The coins for the pay button's card; undefined until they are known. */
   readonly offer: TemplateResult | undefined;
 }
 
-/** What views need besides the state: texts, formats, and the functions that buttons call. */
+/** Further input of views: texts, formats, and the functions that buttons call. */
 export interface ViewContext extends FirstContext {
   /** Formats a time of day for reading, from epoch milliseconds or ISO 8601. */
   readonly clock: (time: number | string, withSeconds?: boolean) => string;
@@ -88,16 +88,16 @@ export interface ViewContext extends FirstContext {
   readonly redirectSeconds: number | undefined;
   readonly redirectUrl: string | undefined;
   readonly hasTimeLog: boolean;
-  /** What was just copied. */
+  /** The item just copied. */
   readonly copied: Copyable | undefined;
-  /** What the last "Check now" found; empty before the first one. */
+  /** The result of the last "Check now"; empty before the first one. */
   readonly checkResult: string;
   /** True if the last poll failed. */
   readonly isReconnecting: boolean;
   readonly question: Question | undefined;
   /** True while the server is asked to cancel the payment. */
   readonly isCancelling: boolean;
-  /** What this browser paid with last time. */
+  /** The coin and network that this browser paid with last time. */
   readonly lastChoice: Choice | undefined;
   /** True if the payer may start a new payment. */
   readonly canStartAgain: boolean;
@@ -119,7 +119,7 @@ export interface ViewContext extends FirstContext {
   /** Asks the server now, and says what it found. */
   readonly check: () => void;
   readonly cancel: () => void;
-  /** Asks before something that cannot be undone; undefined takes the question back. */
+  /** Asks before something that cannot be undone; undefined removes the question. */
   readonly ask: (question: Question | undefined) => void;
   readonly stay: () => void;
   readonly leave: () => void;

@@ -1,10 +1,10 @@
-/** Tells the payer of coins that do not count for the payment. */
+/** Shows the payer coins that do not count for the payment. */
 import { html, type TemplateResult } from 'lit';
 import type { TrackedState } from '../checkout/state.js';
 import { networkName } from './quoted.js';
 import type { ViewContext } from './view.js';
 
-/** Coins that arrived but do not count, each by name and amount. The payment goes on. */
+/** Coins that arrived but do not count, each by name and amount. The payment continues. */
 export function wrongAssets({ payment }: TrackedState, { text, money }: ViewContext): TemplateResult[] {
   const { receipts = [], currency = '', currencyOptions = [] } = payment;
   return receipts

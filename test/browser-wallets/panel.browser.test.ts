@@ -1,4 +1,4 @@
-/** The wallets on the page: who is offered, what is said, and what is never done without a further press. */
+/** The wallets on the page: which are offered, the messages, and what never happens without a further press. */
 import { aTimeout, expect } from '@open-wc/testing';
 import type { Payment } from '../../src/contract/checkout.js';
 import type { CryptoCheckout } from '../../src/index.js';
@@ -9,7 +9,7 @@ import { account, otherAccount, ScriptedWallet, sentHash, walletError } from '..
 
 const icon = 'data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"/>';
 let api: FakeApi;
-/** What the test put on the page. */
+/** The elements that the test put on the page. */
 let page: AbortController;
 
 beforeEach(() => {
@@ -152,7 +152,7 @@ describe('wallets', () => {
     const parent = first.parentElement;
     const attributes = { 'public-key': 'pk_test_x', 'payment-id': api.payment.id, locale: 'en' };
     first.remove();
-    // What one tab keeps to itself, another does not have.
+    // One tab does not see another tab's own storage.
     sessionStorage.clear();
     const element = document.createElement('crypto-checkout');
     for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
@@ -194,7 +194,7 @@ describe('wallets', () => {
     await waitFor(() => hasPart(element, 'wallet-hash'));
   });
 
-  it('send what is due at the press, not what was drawn', async () => {
+  it('send the amount due at the press, not the amount drawn', async () => {
     const wallet = install();
     const element = await mountPayment();
     await shows(element, 1);
@@ -207,7 +207,7 @@ describe('wallets', () => {
     });
   });
 
-  it('send nothing where the address changes while the wallet is asked, and say so in those words', async () => {
+  it('send nothing if the address changes while the wallet is asked, and say that', async () => {
     const wallet = install();
     const element = await mountPayment();
     await shows(element, 1);

@@ -1,4 +1,4 @@
-/** Paying from a wallet: each way in which nothing is sent, and the few in which it is not certain. */
+/** Paying from a wallet: every way in which nothing is sent, and the few in which that is uncertain. */
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Payment } from '../../src/contract/checkout.js';
 import { payFromWallet, type PayDeps } from '../../src/browser-wallets/pay.js';
@@ -9,7 +9,7 @@ import { account, otherAccount, ScriptedWallet, sentHash, walletError } from '..
 
 const contract = '0xdAC17F958D2ee523a2206206994597C13D831ec7';
 let wallet: ScriptedWallet;
-/** What the server says at each question; the last one stays. */
+/** The server's answer to each request; the last one repeats. */
 let replies: (Payment | undefined | Error)[];
 let payment: Payment;
 let steps: string[];
@@ -103,13 +103,13 @@ describe('sends', () => {
     ]);
   });
 
-  it('what is left of a part payment', async () => {
+  it('the rest of a partial payment', async () => {
     replies = [evmPayment({}, { id: payment.id, amountSeen: 0.01, amountDue: 0.0023 })];
     expect(await pay()).toBe('sent');
     expect(wallet.sent).toMatchObject([{ value: `0x${(23n * 10n ** 14n).toString(16)}` }]);
   });
 
-  it('where the wallet cannot tell the balance', async () => {
+  it('without knowing the balance', async () => {
     wallet.answers['eth_getBalance'] = () => {
       throw new Error('no');
     };
@@ -317,8 +317,8 @@ describe('when the wallet was asked to send', () => {
   });
 });
 
-describe('what was sent', () => {
-  it('is remembered until the server has seen it, and a rest can be paid after that', async () => {
+describe('transfers already sent', () => {
+  it('is remembered until the server has seen it, and then the rest can be paid', async () => {
     await pay();
     const seenElsewhere = evmPayment({}, { id: payment.id, amountSeen: 0.005, amountDue: 0.0073 });
     expect(readSent(seenElsewhere)).toMatchObject({ hash: sentHash });
@@ -327,7 +327,7 @@ describe('what was sent', () => {
     expect(readSent(payment), 'dropped by the network').toMatchObject({ hash: sentHash });
   });
 
-  it('belongs to its payment alone', async () => {
+  it('belong only to their payment', async () => {
     await pay();
     expect(readSent(evmPayment({}, { id: 'another' }))).toBeUndefined();
   });

@@ -1,4 +1,4 @@
-/** What wallets answer and reject with is read strictly. */
+/** Wallets' answers and rejections are parsed strictly. */
 import { describe, expect, it } from 'vitest';
 import { errorCode, readHash, readQuantity, refusalOf } from '../../src/browser-wallets/provider.js';
 import { walletApps } from '../../src/browser-wallets/deep-links.js';

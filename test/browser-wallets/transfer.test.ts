@@ -1,4 +1,4 @@
-/** The transaction that a wallet is asked for: exactly what is due, to where the server says, or nothing at all. */
+/** The transaction requested from a wallet: exactly the amount due, to the server's address, or nothing at all. */
 import { describe, expect, it } from 'vitest';
 import type { Payment } from '../../src/contract/checkout.js';
 import { transferOf } from '../../src/browser-wallets/transfer.js';

@@ -1,4 +1,4 @@
-/** How the checkout handles lost connections, refusals, invalid replies, and being moved around the page. */
+/** The checkout under lost connections, refusals, invalid replies, and moves around the page. */
 import { aTimeout, expect, waitUntil } from '@open-wc/testing';
 import type { CryptoCheckout } from '../../src/index.js';
 import {
@@ -31,7 +31,7 @@ const offline = () => Promise.reject(new TypeError('Failed to fetch'));
 const keysSent = () => api.requestsFor('create').map(({ headers }) => headers.get('Idempotency-Key'));
 const resumeAttributes = { 'public-key': 'pk_test_x', 'payment-id': createdPayment().id };
 
-/** Without a reference, it is known by its price. */
+/** Without a reference, the price identifies it. */
 const anonymousOrder = { 'public-key': 'pk_test_x', amount: '5000', 'base-currency': 'NGN' };
 
 async function mountPartlyPaid(attributes: Parameters<typeof mount>[0]): Promise<CryptoCheckout> {
@@ -77,7 +77,7 @@ describe('creating', () => {
     expect(second - first).to.be.within(2_990, 5_000);
   });
 
-  it('shows what went wrong when it is refused, and can be retried', async () => {
+  it('shows the error when it is refused, and can be retried', async () => {
     api.handlers.create = () => failureReply(401, 'invalid_api_key');
     const element = await mount(orderAttributes);
     const events = recordEvents(element);
@@ -85,7 +85,7 @@ describe('creating', () => {
     await waitForStatus(element, 'error');
     await waitFor(() => hasPart(element, 'error'));
     expect(textOf(element, 'error')).to.equal(
-      'The shop’s payment settings are wrong. Please tell the shop. Refused Reference for support: request-7',
+      'The shop’s payment settings are wrong. Please contact the shop. Refused Reference for support: request-7',
     );
     expect(getPart(element, 'error').getAttribute('role')).to.equal('alert');
     expect(events).to.deep.equal(['error']);
@@ -135,7 +135,7 @@ describe('creating', () => {
     expect(new Set(keysSent())).to.have.length(3);
   });
 
-  it('stops after four references, and goes on with another at another press', async () => {
+  it('stops after four references, and continues with another one at the next press', async () => {
     api.handlers.create = () => failureReply(409, 'duplicate_tx_ref');
     const element = await mount(orderAttributes);
     press(element);
@@ -207,7 +207,7 @@ describe('polling', () => {
     await waitForStatus(element, 'awaiting-funds');
     await waitUntil(() => times.length === 3, 'polls three times', { timeout: 15_000 });
     const [first = 0, second = 0, third = 0] = times;
-    // A busy machine makes intervals longer, but hardly both of them.
+    // A busy machine delays intervals, but hardly both of them.
     expect(Math.min(second - first, third - second)).to.be.within(1_750, 3_500);
     api.payment = paymentInState('settled');
     await waitForStatus(element, 'success');
@@ -280,11 +280,11 @@ describe('polling', () => {
     expect(element.status).to.equal('locking');
     locks.release();
     await waitForStatus(element, 'awaiting-funds');
-    // Only the reply that came too late had the shop's name.
+    // Only the late reply had the shop's name.
     expect(element.payment?.branding?.businessName).to.equal('Nightjar Lanterns');
   });
 
-  it('starts by itself once the browser is online, with the same key, if it was offline when the payer pressed', async () => {
+  it('starts automatically once the browser is online, with the same key, if it was offline when the payer pressed', async () => {
     api.handlers.create = () => Promise.reject(new TypeError('Failed to fetch'));
     const element = await mount(orderAttributes);
     press(element);
@@ -315,7 +315,7 @@ describe('polling', () => {
     await waitFor(() => textOf(element, 'connection') === '');
   });
 
-  it('goes on after a success, since the network may take it back', async () => {
+  it('continues after a success, since the network may revert it', async () => {
     api.payment = paymentInState('settled');
     const element = await mount(resumeAttributes);
     await waitForStatus(element, 'success');
@@ -435,7 +435,7 @@ describe('on the page', () => {
     expect(nextDay.status).to.equal('idle');
   });
 
-  it('a remembered payment with another amount is cancelled, which the payer is told', async () => {
+  it('a remembered payment with another amount is cancelled, and the payer is notified', async () => {
     await goToAddress(await mount(orderAttributes));
     api.payment = createdPayment();
     const changed = await mount({ ...orderAttributes, amount: '6000' });
@@ -478,7 +478,7 @@ describe('on the page', () => {
       const element = await mount(attributes);
       await goToAddress(element);
       element.remove();
-      // A framework draws the tag again.
+      // A framework renders the tag again.
       await waitForStatus(await mount(attributes), 'awaiting-funds');
       expect(api.requestsFor('create')).to.have.length(1);
     } finally {
@@ -503,7 +503,7 @@ describe('on the page', () => {
     const [one, two] = [await mount(orderAttributes), await mount(orderAttributes)];
     press(one);
     await waitForStatus(one, 'choosing-currency');
-    // The second one hears of it, and says so.
+    // The second one gets the message, and shows it.
     await waitForStatus(two, 'choosing-currency');
     expect(textOf(two, 'notice')).to.contain('already open in another tab');
     expect(api.requestsFor('create')).to.have.length(1);
@@ -535,11 +535,11 @@ describe('on the page', () => {
     create.release();
     await waitForStatus(element, 'choosing-currency');
     expect(element.payment?.id).to.equal('next');
-    // The order goes on, so the page is not told of an ending.
+    // The order continues, so the page gets no event for an ending.
     expect(events).not.to.include('cancelled');
   });
 
-  it('another coin is refused by money that has come meanwhile: the payment is shown again', async () => {
+  it('another coin is refused if money has come in the meantime: the payment is shown again', async () => {
     const element = await mount(orderAttributes);
     await goToAddress(element);
     api.handlers.cancel = () => {
@@ -563,7 +563,7 @@ describe('on the page', () => {
     expect(api.requestsFor('create')).to.have.length(1);
   });
 
-  it('a price that changes after a part has come leaves that payment as it is', async () => {
+  it('a price that changes after a partial payment leaves that payment unchanged', async () => {
     const element = await mountPartlyPaid(orderAttributes);
     element.setAttribute('amount', '6000');
     await aTimeout(50);
@@ -605,7 +605,7 @@ describe('on the page', () => {
       await waitFor(() => textOf(element, 'status').includes('from NGN 5,000.00 to NGN 7,000.00'));
       expect(api.requestsFor('cancel')).to.have.length(1);
       element.remove();
-      // Nobody is shown the cancelled payment as the ending of a new cart.
+      // The cancelled payment is not shown as the ending of a new cart.
       const later = await mount(attributes);
       await aTimeout(50);
       expect(later.status).to.equal('idle');
@@ -616,7 +616,7 @@ describe('on the page', () => {
     ['with a reference', orderAttributes],
     ['without a reference', anonymousOrder],
   ] as const) {
-    it(`the payer of an order ${name} is told of a cancel that a further price has overtaken`, async () => {
+    it(`the payer of an order ${name} gets the event of a cancel that a further price has overtaken`, async () => {
       const element = await mount(attributes);
       await goToAddress(element);
       const held = heldReply(() => successReply(api.payment));
@@ -628,7 +628,7 @@ describe('on the page', () => {
       held.release();
       await waitForStatus(element, 'idle');
       await waitFor(() => textOf(element, 'status').includes('from NGN 5,000.00 to NGN 7,000.00'));
-      // It stays while the price is gone for a moment.
+      // It stays while the price is missing for a moment.
       for (const amount of ['', '7000']) {
         element.setAttribute('amount', amount);
         await aTimeout(30);
@@ -638,7 +638,7 @@ describe('on the page', () => {
     });
   }
 
-  it('a price that comes and goes while the former payment is looked up loses nothing', async () => {
+  it('a price that comes and goes while the previous payment is looked up loses nothing', async () => {
     const element = await mount(anonymousOrder);
     await goToAddress(element);
     const held = heldReply(() => successReply(api.payment));
@@ -669,7 +669,7 @@ describe('on the page', () => {
     expect(textOf(element, 'status')).to.contain('Your earlier payment is cancelled');
   });
 
-  it('what is paid anew after a price change belongs to the new price', async () => {
+  it('a second payment after a price change belongs to the new price', async () => {
     const element = await mountPartlyPaid(anonymousOrder);
     element.setAttribute('amount', '6000');
     await aTimeout(30);
@@ -685,7 +685,7 @@ describe('on the page', () => {
       /^Pay the full price again\? The shop already has 1\.00\sUSDT\./,
     );
     expect(api.requestsFor('create')).to.have.length(1);
-    // Focus is on the answer that changes nothing, and goes back to the button with it.
+    // Focus is on the button that keeps the payment, and returns to the pressed button with it.
     const focused = () => element.shadowRoot?.activeElement?.getAttribute('part');
     await waitFor(() => focused() === 'keep');
     press(element, 'keep');
@@ -803,7 +803,7 @@ describe('on the page', () => {
     expect(api.requestsFor('create')).to.have.length(1);
   });
 
-  it('two tabs with different prices for one order leave each other’s payment alone', async () => {
+  it('two tabs with different prices for one order do not touch each other’s payment', async () => {
     const old = await mount(orderAttributes);
     const changed = await mount({ ...orderAttributes, amount: '6000' });
     api.payment = createdPayment({ baseAmount: 6000 });
@@ -861,12 +861,12 @@ describe('on the page', () => {
       await aTimeout(300);
       channel.close();
       expect(element.payment?.id).to.equal(createdPayment().id);
-      // Of five messages a second, each may look at its payment and at the order's own.
+      // Each of five messages a second may fetch its payment and the order's own.
       expect(api.requests.length - before).to.be.at.most(10);
     });
   });
 
-  it('a tag that was moved in the middle still hears of the other tab, and tells it', async () => {
+  it('a tag that was moved in the middle still exchanges messages with the other tab', async () => {
     const [one, two] = [await mount(orderAttributes), await mount(orderAttributes)];
     press(one);
     await waitForStatus(two, 'choosing-currency');
@@ -883,7 +883,7 @@ describe('on the page', () => {
     [one, two].forEach((element) => element.parentElement?.remove());
   });
 
-  it('another coin keeps what came in the wrong one', async () => {
+  it('another coin keeps money that came in the wrong one', async () => {
     const element = await mount(orderAttributes);
     await goToAddress(element);
     const receipts = [receiptOf()];

@@ -1,4 +1,4 @@
-/** What counts as a key. The texts of the mistakes are tested in the browser. */
+/** Texts that count as a key. The texts of the mistakes are tested in the browser. */
 import { expect, test } from 'vitest';
 import { findOrderProblem } from '../../src/checkout/order-problems.js';
 

@@ -18,7 +18,7 @@ const order: Order = {
 };
 
 describe('the create request', () => {
-  it('contains what the tag says, and nothing else', () => {
+  it('contains the tag’s attributes, and nothing else', () => {
     expect(createPaymentBody(order, 1)).toEqual({ amount: '5000', baseCurrency: 'NGN', txRef: 'order-42' });
     const full = {
       ...order,
@@ -41,7 +41,7 @@ describe('the create request', () => {
     expect(createPaymentBody({ ...order, txRef: undefined }, 3).txRef).toBe(undefined);
   });
 
-  it('takes what the tag leaves out from the previous payment', () => {
+  it('takes missing attributes from the previous payment', () => {
     expect(
       createPaymentBody(
         { apiUrl: '', publicKey: '', paymentId: 'x' },
@@ -53,7 +53,7 @@ describe('the create request', () => {
       baseCurrency: 'NGN',
       txRef: 'order-42:2',
       redirectUrl: 'https://shop.example/',
-      // What a public key reads of the payer is abbreviated, so it must not become the next payment's customer.
+      // A public key reads the payer's data abbreviated, so it must not become the next payment's customer.
       customer: undefined,
     });
   });
@@ -103,6 +103,6 @@ it.each([
   [{ isRedirectTrusted: false, redirectUrl: 'https://evil.example/' }, undefined, false],
   [{ isRedirectTrusted: undefined, redirectUrl: 'https://evil.example/' }, 'https://shop.example/', false],
   [{ isRedirectTrusted: false, redirectUrl: 'https://shop.example/' }, 'https://shop.example/', true],
-])('a payment with %j may leave a page with %s by itself: %s', (changes, redirectUrl, expected) => {
+])('a payment with %j may leave a page with %s automatically: %s', (changes, redirectUrl, expected) => {
   expect(isTrusted({ ...order, redirectUrl }, createdPayment(changes))).toBe(expected);
 });

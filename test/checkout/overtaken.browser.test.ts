@@ -1,4 +1,6 @@
-/** Replies that come late, and payers and pages that do not wait: nothing is paid twice, hidden or told of another payment. */
+/**
+ * Late replies, and payers and pages that do not wait: nothing is paid twice, hidden or reported for another payment.
+ */
 import { aTimeout, expect, fixture, html } from '@open-wc/testing';
 import { verifyPayment } from '../../src/client/verify-payment.js';
 import type { CryptoCheckout } from '../../src/index.js';
@@ -25,7 +27,7 @@ const resumeAttributes = { 'public-key': 'pk_test_x', 'payment-id': id, locale: 
 const orderInEnglish = { ...orderAttributes, locale: 'en' };
 const offline = () => Promise.reject(new TypeError('Failed to fetch'));
 const createBodies = () => api.requestsFor('create').map(({ body }) => body as { txRef?: string });
-/** Long enough for whatever a late reply would set off. */
+/** Long enough for any effect of a late reply. */
 const settle = () => aTimeout(300);
 
 async function confirm(element: CryptoCheckout, part: 'restart' | 'cancel' | 'new-payment'): Promise<void> {
@@ -101,7 +103,7 @@ describe('the next payment of an order', () => {
     });
   }
 
-  it('does not begin by itself when the price changes while the first one is created', async () => {
+  it('does not start automatically when the price changes while the first one is created', async () => {
     const element = await mount(orderAttributes);
     const held = heldReply(() => successReply({ payment: createdPayment(), url: '' }));
     api.handlers.create = held.handler;
@@ -124,7 +126,7 @@ describe('the next payment of an order', () => {
     await waitFor(() => hasPart(element, 'error'));
     expect([element.status, element.payment?.id]).to.deep.equal(['awaiting-funds', id]);
     expect(hasPart(element, 'address')).to.equal(true);
-    // The next polls do not take the message away.
+    // The next polls keep the message.
     await element.refresh();
     await element.updateComplete;
     expect(hasPart(element, 'error')).to.equal(true);
@@ -135,7 +137,7 @@ describe('the next payment of an order', () => {
     expect(events).not.to.include('created');
   });
 
-  it('is not told as created when money keeps the one before', async () => {
+  it('is not reported as created when money keeps the previous one', async () => {
     const element = await mount(orderAttributes);
     const events = recordEvents(element);
     await goToAddress(element);
@@ -198,7 +200,7 @@ describe('a cancellation', () => {
     expect([one.payment?.id, two.payment?.id, two.status]).to.deep.equal(['next', 'next', 'awaiting-funds']);
   });
 
-  it('that another order has overtaken is not told to that order’s tabs', async () => {
+  it('overtaken by another order is not announced to that order’s tabs', async () => {
     const element = await mount(orderAttributes);
     const other = await mount({ ...orderAttributes, 'tx-ref': 'order-43' });
     await goToAddress(element);
@@ -213,7 +215,7 @@ describe('a cancellation', () => {
     expect([other.status, other.payment?.id]).to.deep.equal(['idle', undefined]);
   });
 
-  it('that is refused is told, and the payment goes on', async () => {
+  it('that is refused is reported, and the payment continues', async () => {
     const element = await mount(orderAttributes);
     await goToAddress(element);
     api.handlers.cancel = () => failureReply(403, 'customer_not_allowed');
@@ -223,7 +225,7 @@ describe('a cancellation', () => {
     await waitFor(() => hasPart(element, 'cancel'));
   });
 
-  it('is under way until the server answers: nothing else can be pressed meanwhile', async () => {
+  it('is under way until the server answers: nothing else can be pressed in the meantime', async () => {
     const element = await mount(orderAttributes);
     await goToAddress(element);
     const held = heldReply(() => successReply((api.payment = paymentInState('cancelled'))));
@@ -240,7 +242,7 @@ describe('a cancellation', () => {
     expect(api.requestsFor('cancel')).to.have.length(1);
   });
 
-  it('is sent again if the element is moved meanwhile', async () => {
+  it('is sent again if the element is moved in the meantime', async () => {
     const element = await mount(orderAttributes);
     await goToAddress(element);
     const held = heldReply(() => successReply(undefined));
@@ -293,7 +295,7 @@ describe('a changed price', () => {
     expect(createBodies().at(-1)?.txRef).to.equal('order-42:2');
   });
 
-  it('that cancels what was paid by hand shows the money when it comes', async () => {
+  it('that cancels a payment paid by hand shows the money when it comes', async () => {
     const element = await mount(orderInEnglish);
     await goToAddress(element);
     element.setAttribute('amount', '6000');
@@ -309,7 +311,7 @@ describe('a changed price', () => {
     expect(createBodies()).to.have.length(1);
   });
 
-  it('does not cancel what the wallet has sent, in this tab or after a reload', async () => {
+  it('does not cancel a payment that the wallet has sent, in this tab or after a reload', async () => {
     const { end } = announceWallet();
     try {
       api.handlers.lock = () => successReply((api.payment = evmPayment()));
@@ -354,7 +356,7 @@ describe('a changed price', () => {
 });
 
 describe('a wallet', () => {
-  it('that still waits for the former payment does not keep the next one from being paid', async () => {
+  it('that still waits for the previous payment does not keep the next one from being paid', async () => {
     const { wallet, end } = announceWallet();
     try {
       let answer: (accounts: string[]) => void = () => undefined;
@@ -392,7 +394,7 @@ describe('coins that do not count', () => {
     ['expired', {}],
     ['reversed', {}],
   ] as const) {
-    it(`are told by name and amount: ${state}`, async () => {
+    it(`are shown by name and amount: ${state}`, async () => {
       api.payment = paymentInState(state, { ...changes, receipts: wrong });
       const element = await mount(resumeAttributes);
       await waitFor(() => hasPart(element, 'wrong-asset'));
@@ -400,7 +402,7 @@ describe('coins that do not count', () => {
     });
   }
 
-  it('are told when time is up', async () => {
+  it('are shown when time is up', async () => {
     api.payment = lockedPayment({ expiresBy: Date.now() - 1_000, receipts: wrong });
     const element = await mount(resumeAttributes);
     await waitFor(() => hasPart(element, 'wrong-asset'));
@@ -421,7 +423,7 @@ describe('the connection', () => {
     await waitForStatus(element, 'awaiting-funds');
   });
 
-  it('brings an error for the former payment late: the next one does not show it', async () => {
+  it('brings an error for the previous payment late: the next one does not show it', async () => {
     const element = await mount(orderAttributes);
     await goToAddress(element);
     const late = heldReply(() => failureReply(404, 'not_found'));
@@ -465,7 +467,7 @@ describe('the clock', () => {
     await waitFor(() => hasPart(element, 'address'));
     api.handlers.verify = offline;
     const { now } = Date;
-    // Asleep for five minutes: the device's clock goes on, performance.now() does not.
+    // Asleep for five minutes: the device's clock keeps running, performance.now() does not.
     Date.now = () => now() + 300_000;
     try {
       document.dispatchEvent(new Event('visibilitychange'));

@@ -1,4 +1,4 @@
-/** How a payment is asked for: one request at a time, and no reply that the payer has overtaken. */
+/** Polling of a payment: one request at a time, and no reply that the payer has overtaken. */
 import { expect } from '@open-wc/testing';
 import type { Reply } from '../../src/client/request.js';
 import type { CheckoutClient } from '../../src/client/checkout-client.js';
@@ -38,7 +38,7 @@ function setUp(answer: () => Promise<Payment>) {
   };
 }
 
-it('reports what the server says, and asks once for two that want to know', async () => {
+it('reports the server’s state, with one request for two callers', async () => {
   const { polling, reported, calls } = setUp(async () => lockedPayment({ state: 'confirming' }));
   expect(await Promise.all([polling.refresh(), polling.refresh()])).to.deep.equal([true, true]);
   expect(reported).to.deep.equal(['confirming']);

@@ -1,4 +1,4 @@
-/** What becomes of a payment when the page changes the order's price. */
+/** The fate of a payment when the page changes the order's price. */
 import { expect } from '@open-wc/testing';
 import type { Order } from '../../src/checkout/order.js';
 import { StartedOrder } from '../../src/checkout/price-change.js';
@@ -42,12 +42,12 @@ for (const [what, state, next, stays] of rows)
     expect(new StartedOrder(order).keeps(state, next)).to.equal(stays);
   });
 
-it('a payment stays while a wallet was asked to pay it', () => {
+it('a payment stays if a wallet was asked to pay it', () => {
   localStorage.setItem(`crypto-checkout:sent:${lockedPayment().id}`, '[{}]');
   expect(new StartedOrder(order).keeps(waiting(), dearer)).to.equal(true);
 });
 
-it('what is open is the payment that is shown, asked for or just cancelled', () => {
+it('the open payment is the one that is shown, requested or just cancelled', () => {
   const started = new StartedOrder(order);
   const idle: CheckoutState = { name: 'idle', outdated: createdPayment({ id: 'outdated' }) };
   const creating: CheckoutState = { name: 'creating', paymentId: 'asked', preselected: {} };
@@ -57,7 +57,7 @@ it('what is open is the payment that is shown, asked for or just cancelled', () 
   expect(started.openPayment(paid, dearer)).to.equal(undefined);
 });
 
-it('a payment that was taken over is forgotten under its former price too', () => {
+it('a payment that was taken over is forgotten under its previous price too', () => {
   const anonymous = { ...order, txRef: undefined };
   const former = new StartedOrder(anonymous);
   former.memory.write({ attempt: 1, paymentId: 'p' });

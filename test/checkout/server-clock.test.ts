@@ -46,7 +46,7 @@ it('keeps the best of several whole-second samples, and follows a jump of the se
   expect(clock.now()).toBe(serverTime);
 });
 
-it('does not go back for a reply that comes late', () => {
+it('does not go back after a late reply', () => {
   const { clock, pass } = start();
   const sentAt = clock.now();
   pass(20_000);

@@ -58,7 +58,7 @@ function setUp(creating: Partial<CreatingState> = {}) {
   };
 }
 
-it('creates the payment, remembers it, and tells the other tabs', async () => {
+it('creates the payment, remembers it, and announces it to the other tabs', async () => {
   const { steps, checkout, signal, published, memory } = setUp();
   await steps.createOrRetrieve(signal);
   const { id } = createdPayment();
@@ -84,7 +84,7 @@ it('stores the idempotency key before it asks, and sends the same one again afte
   expect(keys[1]).to.equal(keys[0]);
 });
 
-it('goes on with the next reference if one is taken, and then with one that nobody can know', async () => {
+it('continues with the next reference if one is taken, and then with one that nobody can guess', async () => {
   const references: unknown[] = [];
   const { steps, signal, failures } = setUp();
   api.handlers.create = ({ body }) => {
@@ -164,7 +164,7 @@ it('sets the currency and locks it', async () => {
   expect(checkout.state.name).to.equal('awaiting-funds');
 });
 
-it('asks how the payment stands if a step comes too late', async () => {
+it('fetches the payment’s state if a step comes too late', async () => {
   const { steps, signal, failures, setState } = setUp();
   setState({ name: 'quoted', payment: quotedPayment() });
   api.payment = lockedPayment();

@@ -10,7 +10,7 @@ import { payments } from '../../src/contract/payments.js';
 import { ApiError, NetworkError, ReplyError } from '../../src/errors.js';
 import { reply, startLocalServer, type LocalServer } from './local-server.js';
 
-/** What the widget reads of the whole record. */
+/** The fields of the whole record that the widget reads. */
 const payment = paymentReply.parse(payments.retrieve.sample.data);
 const created = createdReply.parse(payments.create.sample.data);
 const success = (data?: unknown) => ({ status: 'success', message: 'Fine', data });

@@ -1,4 +1,4 @@
-/** The merchant client is generated from the contract: it has every endpoint, and calls what the endpoint declares. */
+/** The merchant client is generated from the contract: it has every endpoint, and calls each as declared. */
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createMerchantClient, type MerchantClient } from '../../src/client/merchant-client.js';

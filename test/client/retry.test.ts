@@ -1,4 +1,7 @@
-/** What the merchant client retries, how often and when, over real HTTP. Retried changes keep their idempotency key. */
+/**
+ * Retries of the merchant client: which calls, how often and when, over real HTTP. Retried changes keep their
+ * idempotency key.
+ */
 import { getEventListeners } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

@@ -25,7 +25,7 @@ const { mode: _mode, ...unmoded } = paid;
 const failedRules = (transaction: Payment, change: Partial<ExpectedPayment> = {}) =>
   verifyPayment(transaction, { ...expected, ...change }).failed.map(({ rule }) => rule);
 
-describe('what was refunded', () => {
+describe('refunds', () => {
   const { receipts: _receipts, ...unlisted } = paid;
   const [receipt] = paid.receipts ?? [];
   const more = { ...paid, amountReceived: 5, receipts: receipt ? [{ ...receipt, amount: 5 }] : [] };
@@ -39,7 +39,7 @@ describe('what was refunded', () => {
     ],
     ['more than the excess', { ...more, amountReceived: 3.2, refundedAmount: 1.8 }, false],
     [
-      'an excess, by a server that says so in the refunded amount alone',
+      'an excess, by a server that says so only in the refunded amount',
       { ...more, refundedAmount: 1.75 },
       true,
     ],
@@ -204,7 +204,7 @@ test.each([
   ['an amount of 0', { baseAmount: 0 }],
   ['an amount that is not a number', { baseAmount: Number.NaN }],
   ['an invalid amount', { baseAmount: '5 000' }],
-  // As from code without types, or from a row that does not have it.
+  // As from untyped code, or from a row without the field.
   ['no amount', { baseAmount: undefined as unknown as number }],
 ])('an expectation with %s throws', (_name, change) => {
   expect(() => verifyPayment(paid, { ...expected, ...change })).toThrow(RangeError);

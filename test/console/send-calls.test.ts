@@ -1,4 +1,4 @@
-/** Calls that the console has a wallet send: what it is asked, and what is handed back when. */
+/** Calls that the console has a wallet send: the requests, and the order of the answers. */
 import { describe, expect, it } from 'vitest';
 import { sendCalls, UnsureSending } from '../../console/send-calls.js';
 
@@ -9,7 +9,7 @@ const refuse = (code?: number) => Object.assign(new Error('No'), { code });
 
 type Answers = Readonly<Record<string, (count: number, params: readonly unknown[]) => unknown>>;
 
-/** Sends three calls from a wallet that answers so. @returns what happened, in order */
+/** Sends three calls from a wallet with these answers. @returns the events, in order */
 async function send(answers: Answers): Promise<{ log: unknown[]; error: unknown }> {
   const log: unknown[] = [];
   const counts: Record<string, number> = {};
@@ -52,14 +52,14 @@ async function send(answers: Answers): Promise<{ log: unknown[]; error: unknown 
 const atomic = (status: string) => () => ({ '0x1': { atomic: { status } } });
 
 describe('calls for a wallet in the browser', () => {
-  it('go one by one where it cannot take them together, and each hash is kept before the next is asked for', async () => {
+  it('go one by one if it does not support batches, and each hash is stored before the next request', async () => {
     const { log, error } = await send({ eth_sendTransaction: (count) => hash(String(count)) });
     expect(error).toBeUndefined();
     const one = (position: number) => ['eth_sendTransaction', [position, hash(String(position + 1))]];
     expect(log).toEqual([0, 1, 2].flatMap(one));
   });
 
-  it('go together where it can, and the id is kept before the hashes', async () => {
+  it('go together if it does, and the id is stored before the hashes', async () => {
     for (const status of ['ready', 'supported']) {
       const { log, error } = await send({
         wallet_getCapabilities: atomic(status),
@@ -75,7 +75,7 @@ describe('calls for a wallet in the browser', () => {
     }
   });
 
-  it('of a batch that failed are not sent, and its id is kept', async () => {
+  it('of a failed batch are not sent, and its id is stored', async () => {
     const { log, error } = await send({
       wallet_getCapabilities: atomic('ready'),
       wallet_sendCalls: () => ({ id: 'batch' }),
@@ -101,7 +101,7 @@ describe('calls for a wallet in the browser', () => {
     ]);
   });
 
-  it('end with the one that is rejected: the former stay, the later are not asked for', async () => {
+  it('stop at a rejected one: earlier ones stay, later ones are not requested', async () => {
     const { log, error } = await send({
       eth_sendTransaction(count) {
         if (count === 2) throw refuse(4001);
@@ -112,7 +112,7 @@ describe('calls for a wallet in the browser', () => {
     expect(log).toEqual(['eth_sendTransaction', [0, hash('1')], 'eth_sendTransaction', [1, null]]);
   });
 
-  it('are not called unsent if nobody knows', async () => {
+  it('are not reported as unsent if that is unknown', async () => {
     const { log, error } = await send({
       eth_sendTransaction() {
         throw refuse();
@@ -122,7 +122,7 @@ describe('calls for a wallet in the browser', () => {
     expect(log).toEqual(['eth_sendTransaction']);
   });
 
-  it('are not asked for once the wallet has another account or chain', async () => {
+  it('are not requested once the wallet has another account or chain', async () => {
     const other = await send({
       eth_accounts: (count) => [count === 1 ? account : `0x${'1'.repeat(40)}`],
       eth_sendTransaction: () => hash('1'),

@@ -1,4 +1,4 @@
-/** Each list and record that a request can have is counted before what is in it is parsed. */
+/** Each list and record in a request is counted before its contents are parsed. */
 import { describe, expect, it } from 'vitest';
 import type * as z from 'zod/mini';
 import { api, consoleApi, sandbox, type Endpoint } from '../../src/contract/index.js';

@@ -1,4 +1,7 @@
-/** checkout.ts is the only part of the contract that a browser loads, so it may import nothing but the shapes and the payment's states. */
+/**
+ * checkout.ts is the only part of the contract that a browser loads, so it may import only the shapes and the payment's
+ * states.
+ */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 

@@ -1,4 +1,4 @@
-/** How long a reply asks its reader to wait. */
+/** The delay before a retry that a reply asks for. */
 import { expect, test } from 'vitest';
 import { parseRetryAfter } from '../../src/contract/retry-after.js';
 

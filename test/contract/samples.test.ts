@@ -27,7 +27,7 @@ const sampleParts: readonly SamplePart[] = all.flatMap(({ name, endpoint }) =>
   }),
 );
 
-/** Objects that may have any keys, so that none is unknown. */
+/** Objects that may have any keys, so no key is unknown. */
 const isOpen = (name: string) => ['headers', 'spec', 'sample_response', 'metadata', 'query'].includes(name);
 
 /** Adds an unknown key to every object in the value. */

@@ -1,4 +1,4 @@
-/** A page's parser of replies agrees with the zod schemas that servers and docs have of the same shapes. */
+/** A page's parser of replies agrees with the zod schemas of the same shapes, which servers and docs use. */
 import { expect, it } from 'vitest';
 import * as schemas from '../../src/contract/checkout-schemas.js';
 import * as shapes from '../../src/contract/checkout.js';

@@ -142,7 +142,7 @@ describe.each(rows)('$name', ({ endpoint }) => {
   it('is paginated if and only if it takes page and skip', () => {
     const query = Object.keys(endpoint.query?.shape ?? {});
     const asks = ['page', 'skip', 'from', 'to'].filter((name) => query.includes(name));
-    // What is read by a cursor has a period too.
+    // Lists that are read by a cursor have a period too.
     const others = query.includes('cursor') ? ['from', 'to'] : [];
     expect(asks).toEqual(endpoint.paginated ? ['page', 'skip', 'from', 'to'] : others);
     if (endpoint.paginated) expect(endpoint.sample.data).toBeInstanceOf(Array);

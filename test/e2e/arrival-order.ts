@@ -1,4 +1,7 @@
-/** Each chunk of the widget late in turn, and those that load side by side in either order: the page stays alive, and the way goes on. */
+/**
+ * Delays each chunk of the widget in turn, and loads those that arrive together in either order: the page stays alive,
+ * and the flow continues.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Tab } from '../support/webdriver.js';
 import { holdChunks, type HeldChunks } from './held-chunks.js';
@@ -8,12 +11,12 @@ import type { Stage } from './stage.js';
 
 interface Way {
   readonly name: string;
-  /** Late while all others are there. */
+  /** Late while all others have loaded. */
   readonly chunks: readonly string[];
-  /** Loaded side by side: either is late while the other is there. */
+  /** Loaded in parallel: either is late while the other has loaded. */
   readonly pairs: readonly (readonly [string, string])[];
   readonly page: (stage: Stage, reference: string) => Promise<string> | string;
-  /** What the payer does, and what is there in the end. */
+  /** The payer's steps, and the expected result. */
   readonly go: (payer: Payer) => Promise<void>;
 }
 
@@ -73,7 +76,7 @@ const ways: readonly Way[] = [
     page: (stage, reference) => tagOf(stage, reference).replace(' ', ' mode="modal" '),
     async go(payer) {
       await payer.see('trigger');
-      // A pointer that comes near has both loaded.
+      // A pointer that comes near preloads both.
       await payer.tab.run(() => {
         const root = document.querySelector('crypto-checkout')?.shadowRoot;
         root?.querySelector('slot[name="trigger"]')?.dispatchEvent(new PointerEvent('pointerenter'));
@@ -123,10 +126,10 @@ const ways: readonly Way[] = [
   },
 ];
 
-/** Long enough for what is not held to arrive. */
+/** Long enough for other chunks to arrive. */
 const lateMs = 50;
 
-/** Runs all ways in an engine. */
+/** Runs all orders in an engine. */
 export function testArrivalOrders(stage: Stage, open: () => Promise<Tab>): void {
   let chunks: HeldChunks;
   let tab: Tab;
@@ -156,7 +159,7 @@ export function testArrivalOrders(stage: Stage, open: () => Promise<Tab>): void 
         await tab.run(() => localStorage.clear());
         const payer = payerIn(tab);
         const going = go(payer);
-        // Its failure is reported below, once the chunks are there.
+        // Its failure is reported below, once the chunks have loaded.
         going.catch(() => undefined);
         for (const late of held) {
           await expect.poll(() => chunks.held(), { message: `${late} is asked for` }).toContain(late);

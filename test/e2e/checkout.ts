@@ -10,7 +10,7 @@ export interface Checkout {
   reach(status: CheckoutStatus): Promise<void>;
   /** Presses the main action. */
   act(): Promise<void>;
-  /** From the first button to the address. A coin on one network only has no network to choose. */
+  /** From the first button to the address. A coin on only one network has no network step. */
   choose(coin: string, network?: string): Promise<void>;
   sentence(): Promise<string>;
   /** The whole address, as it would be copied. */
@@ -43,7 +43,7 @@ export function checkoutOn(page: Page): Checkout {
       }
       await checkout.reach('awaiting-funds');
     },
-    // Amounts hold their currency by a no-break space.
+    // A no-break space joins an amount and its currency.
     sentence: async () => (await part('status').innerText()).replaceAll('\u00a0', ' ').trim(),
     address: async () => ((await part('address').textContent()) ?? '').trim(),
   };
@@ -52,12 +52,12 @@ export function checkoutOn(page: Page): Checkout {
 
 export interface DemoShop extends Checkout {
   readonly page: Page;
-  /** Plays wallet, network or time, and waits until it is done. */
+  /** Simulates wallet, network or time, and waits until it is done. */
   simulate(name: SimulationName): Promise<void>;
-  /** The rules that hold by the shop's server's last look. */
+  /** The rules that pass by the shop's server's last check. */
   rules(): Promise<string[]>;
   verdict(): Promise<string>;
-  /** Has the shop's server look again. */
+  /** Has the shop's server check again. */
   verify(): Promise<void>;
   events(): Promise<string[]>;
 }
@@ -68,7 +68,7 @@ export async function orderAt(url: string, page: Page): Promise<DemoShop> {
   return order(page);
 }
 
-/** What is ordered on the page that is open. */
+/** The order on the page that is open. */
 async function order(page: Page): Promise<DemoShop> {
   const shop = shopOn(page);
   await shop.reach('idle');

@@ -1,4 +1,4 @@
-/** What a payer does on the page where a refund is claimed. */
+/** The payer's actions on the page where a refund is claimed. */
 import type { Page } from 'playwright-core';
 
 /** Waits for a step of the page. */
@@ -7,11 +7,11 @@ export const press = (page: Page, name: string) => page.getByRole('button', { na
 export const enter = (page: Page, address: string) =>
   page.getByRole('textbox', { name: 'Your address' }).fill(address);
 
-/** Looks again at once, as a page does that comes to the front. */
+/** Polls immediately, as a page does that comes to the front. */
 export const look = (page: Page) =>
   page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
 
-/** A wallet in the browser, as EIP-6963 announces it. @param answer what it says; it refuses what is thrown */
+/** A wallet in the browser, as EIP-6963 announces it. @param answer its reply; it rejects with a thrown error */
 export async function giveWallet(
   page: Page,
   answer: (method: string, params: readonly unknown[]) => unknown,

@@ -19,7 +19,7 @@ const build = fileURLToPath(new URL('../../dist/script/', import.meta.url));
 /** The name of the widget's script, which has its version in it. */
 const widgetScript = readdirSync(build).find((name) => /^crypto-checkout-[\d.]+\.js$/.test(name));
 
-/** A merchant's own site on another origin than the API, with a policy of its own and a copy of the widget. */
+/** A merchant's own site on another origin than the API, with its own policy and a copy of the widget. */
 async function merchantSite(policy: string, page: string): Promise<string> {
   const server = createServer(({ url = '/' }, response) => {
     if (url === '/') {
@@ -40,7 +40,7 @@ function merchantPage(script: string, attributes: string): string {
     </main></body></html>`;
 }
 
-/** What the checkout promises to work under. */
+/** The policy under which the checkout must work. */
 const strictest = "script-src 'self'; style-src 'self'; require-trusted-types-for 'script'";
 
 test.each([
@@ -99,7 +99,7 @@ test('the tag that the demo shop copies is paid on a page of another origin, as 
   await checkout.reach('success');
 });
 
-test('a lantern is bought by keyboard alone', async () => {
+test('a lantern is bought using only the keyboard', async () => {
   const page = await stage.page();
   const shop = await orderAt(stage.server.url, page);
   await press(page, /^Pay \$/, 'Enter');
@@ -121,7 +121,7 @@ test('a lantern is bought by keyboard alone', async () => {
   expect(await shop.verdict()).toMatch(/^Deliver the order/);
 });
 
-/** Tabs to the control of this name, as far as it takes, and presses a key there. */
+/** Tabs to the control of this name, and presses a key there. */
 async function press(page: Page, name: RegExp, key: string): Promise<void> {
   for (let tabs = 0; tabs < 60; tabs += 1) {
     await page.keyboard.press('Tab');
@@ -239,6 +239,6 @@ test('the server is killed and comes back in the middle of a payment', async () 
   expect(await shop.address()).toBe(address);
   await shop.simulate('exact');
   await shop.reach('success');
-  // The shop's server has a new key since it started again, and still knows the order.
+  // The shop's server has a new key since its restart, and still knows the order.
   expect(await shop.verdict()).toMatch(/^Deliver the order/);
 });

@@ -62,7 +62,7 @@ beforeAll(async () => {
   const id = await merchantIdOf(env());
   await Promise.all([
     buildPseudo(join(directory, 'console')),
-    // Nobody listens there.
+    // Nothing listens there.
     runCommand(
       env(),
       'merchants',
@@ -113,7 +113,7 @@ beforeAll(async () => {
   ];
 }, 120_000);
 
-/** Words that replies of the API have brought. What else has no mark was written into a page. */
+/** Words from replies of the API. All other unmarked words were written into a page. */
 const data = new Set<string>(['utc']);
 const wordsOf = (text: string) => text.toLowerCase().match(/[a-z]{3,}/g) ?? [];
 function collect(value: unknown): void {
@@ -141,7 +141,7 @@ async function open(): Promise<Page> {
 /** Names of events, as the API has them, and the ends of ids. */
 const code = /^[a-z]+\.[a-z_]+$|^[0-9A-HJKMNP-TV-Z]{6,8}$/;
 
-/** What is written or said on the page in words that are neither marked nor data. Each language is named in itself. */
+/** Words shown or announced on the page that are neither marked nor data. Each language is named in itself. */
 async function untranslated(page: Page): Promise<string[]> {
   const texts = await page.evaluate(() => {
     const found: string[] = [];
@@ -168,7 +168,7 @@ async function untranslated(page: Page): Promise<string[]> {
 async function look(page: Page, name: string, left: Set<string>): Promise<void> {
   await page.evaluate(() => (document.documentElement.dir = 'rtl'));
   for (const text of await untranslated(page)) left.add(`${name}: ${text}`);
-  // All that is wrong, and not only the first page of it.
+  // Reports all problems, not only those of the first page.
   await inspect(page, `console-rtl-${name}`).catch((error: unknown) => left.add(`${name}: ${String(error)}`));
 }
 
@@ -189,7 +189,7 @@ test('each page and dialog fits, is marked up for everybody, and is whole in ano
     await page.locator('main h1, main [role=alert], main p').first().waitFor();
     await page.waitForFunction(() => !document.querySelector('main .wait'));
     await look(page, name, left);
-    // What asks before it does something.
+    // The buttons that ask before they act.
     const asking = page.locator('main button:enabled', { hasText: '…' });
     const names = [...new Set(await asking.allInnerTexts())];
     for (const button of names) {

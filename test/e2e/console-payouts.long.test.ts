@@ -49,7 +49,7 @@ afterAll(async () => {
 
 const run = <T>(line: string) => runCommand(serverEnv, ...line.split(' ')) as Promise<T>;
 
-/** A payer pays 20 dollars, and the treasury has them. */
+/** A payer pays 20 dollars, which the treasury then holds. */
 beforeAll(async () => {
   const merchant = await merchantIdOf(serverEnv);
   await run(`deposit-keys set --merchant ${merchant} --family evm --treasury ${treasury} --mode test --yes`);
@@ -150,7 +150,7 @@ test('an accountant sees what is reserved, and can neither export nor release it
 });
 
 test.skipIf(!hasLitecoind)(
-  'a PSBT is made, saved, signed by a wallet, brought back, sent and settled',
+  'a PSBT is created, saved, signed by a wallet, imported, sent and settled',
   async () => {
     const node = litecoin;
     if (!node) throw new Error('There is no Litecoin Core');
@@ -188,7 +188,7 @@ test.skipIf(!hasLitecoind)(
   },
 );
 
-test('a transfer is cancelled, and none is settled by a transaction that nobody knows', async () => {
+test('a transfer is cancelled, and none is settled by an unknown transaction', async () => {
   const [paid, unwanted] = [await createTransfer(1.04), await createTransfer(1.05)];
   const page = await signIn('manager');
   const { origin } = new URL(page.url());
@@ -212,7 +212,7 @@ interface TestWallet {
   readonly calls: string[];
   chainId: number;
   readonly isAtomic: boolean;
-  /** What it does when it is asked to send. */
+  /** The wallet's reaction to a request to send. */
   answer: 'confirms' | 'declines' | 'sends and dies';
 }
 
@@ -280,7 +280,7 @@ async function installWallet(page: Page, isAtomic: boolean): Promise<TestWallet>
   return wallet;
 }
 
-/** What the treasury has paid to the destination, in units. */
+/** The treasury's payments to the destination, in units. */
 const received = async () =>
   BigInt(
     await anvil.rpc<Hex>('eth_call', [
@@ -289,7 +289,7 @@ const received = async () =>
     ]),
   );
 
-/** Exports what waits, and presses the button that asks the wallet. */
+/** Exports the pending transfers, and presses the button that asks the wallet. */
 async function openSending(page: Page, count: number): Promise<void> {
   if ((await page.getByRole('button', { name: 'Export' }).count()) > 0) {
     await page.getByRole('button', { name: 'Export' }).click();
@@ -298,7 +298,7 @@ async function openSending(page: Page, count: number): Promise<void> {
   await page.getByRole('heading', { name: `Send ${count} transfers from your wallet?` }).waitFor();
 }
 
-/** What the tests before have left. */
+/** Left over from the earlier tests. */
 async function release(): Promise<void> {
   const rows = await run<{ id: string }[]>('transfers exported');
   for (const { id } of rows) await run(`transfers release ${id} --yes`);
@@ -366,7 +366,7 @@ test('a page that closes before the wallet has answered leaves nothing to be pai
   await next.getByLabel('What you have checked').fill('The signers have signed nothing');
   await inspect(next, 'console-release-handed');
   await next.getByRole('button', { name: 'Close' }).click();
-  // A file would have both transfers in it.
+  // A file would contain both transfers.
   expect(await next.getByRole('button', { name: /^Save/ }).count()).toBe(0);
   await installWallet(next, false);
   await next.getByRole('button', { name: 'Send from a wallet here…' }).click();
@@ -377,7 +377,7 @@ test('a page that closes before the wallet has answered leaves nothing to be pai
   expect(await received()).toBe(before + 2_430_000n);
 });
 
-test('what left the treasury is explained, and the books of the month have all of it', async () => {
+test('an outflow from the treasury is explained, and the books of the month contain all of it', async () => {
   const page = await signIn('manager');
   const { origin } = new URL(page.url());
   const somebody = '15d34aaf54267db7d7c367839aaf71a00a2c6a65'.padStart(64, '0');

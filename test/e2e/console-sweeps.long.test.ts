@@ -82,9 +82,9 @@ interface TestWallet {
   readonly hashes: string[];
   chainId: number;
   isAtomic: boolean;
-  /** Which transaction is declined, counted from 1. */
+  /** The transaction that is declined, counted from 1. */
   declined: number;
-  /** Whether it says nothing of its batches yet. */
+  /** True while it does not report its batches. */
   isSilent: boolean;
 }
 
@@ -175,7 +175,7 @@ async function send(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Open the wallet' }).click();
 }
 
-/** What was sent is booked by itself, and the page says so. */
+/** The transactions are booked automatically, and the page says so. */
 async function areBooked(page: Page, hashes: readonly string[]): Promise<void> {
   for (const hash of hashes) {
     await vi.waitFor(async () => {
@@ -205,7 +205,7 @@ test('without a wallet, the page says what to do, and saves the plan for Safe', 
   expect(transactions).toHaveLength(3);
 });
 
-test('a wallet that declines the second of three has sent the first alone, which is kept and booked', async () => {
+test('a wallet that declines the second of three has sent only the first, which is kept and booked', async () => {
   const page = await signIn('manager');
   const wallet = await installWallet(page, { declined: 2 });
   await openPlan(page);
@@ -223,7 +223,7 @@ test('a wallet that declines the second of three has sent the first alone, which
   expect(await planned()).toBe(2);
 });
 
-test('a wallet that can sends the rest together, and tells its transactions after the page was closed', async () => {
+test('a wallet that supports batches sends the rest together, and reports its transactions after the page was closed', async () => {
   const page = await signIn('owner');
   const wallet = await installWallet(page, { isAtomic: true, isSilent: true });
   await openPlan(page);

@@ -1,4 +1,4 @@
-/** The console in a real browser: what a shop's people do every day, by their clicks. */
+/** The console in a real browser: the daily tasks of a shop's staff, by their clicks. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -23,7 +23,7 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 async function invite(role: string, email = `${role}@shop.example`): Promise<string> {
   const words = ['--merchant', await merchantIdOf(env()), '--email', email, '--role', role];
   const { signInUrl } = (await runCommand(env(), 'users', 'invite', ...words)) as { signInUrl: string };
-  // The command does not know the port of the test's server. Without https, the console works on localhost alone.
+  // The command does not know the port of the test's server. Without https, the console works only on localhost.
   const { port } = new URL(stage.server.url);
   return signInUrl.replace(/^http:\/\/[^/]+/, `http://localhost:${port}`);
 }
@@ -92,10 +92,10 @@ let excess: Payment;
 let late: Payment;
 let wrong: Payment;
 
-/** What somebody enters who wants a script to run in the console. */
+/** Input of somebody who wants a script to run in the console. */
 const markup = `"'><img src=x onerror="top.ran=1"><svg onload="top.ran=1"><script>top.ran=1</script>`;
 
-/** The shop's receiver of webhooks, which is out of order. */
+/** The shop's receiver of webhooks, which is down. */
 let answer = 503;
 const receiver = createServer((request, response) => {
   request.resume();
@@ -122,7 +122,7 @@ beforeAll(async () => {
   await until(late, 'cancelled_paid');
 }, 60_000);
 
-/** Many pages, one after the other: a busy machine takes minutes. */
+/** Many pages in sequence: a busy machine takes minutes. */
 const longMs = 240_000;
 
 test(
@@ -210,7 +210,7 @@ test(
   longMs,
 );
 
-/** What is done now and then: webhooks, keys, the team, balances and networks. */
+/** Occasional work: webhooks, keys, the team, balances and networks. */
 async function tasksOfSettings(page: Page): Promise<void> {
   await page.getByRole('link', { name: 'Home' }).click();
   await task(page, 'see why a webhook failed, and send it again', async ({ click }) => {
@@ -259,7 +259,7 @@ async function tasksOfSettings(page: Page): Promise<void> {
 }
 
 test(
-  'pages look right and say everything to everybody, whatever a payer has entered',
+  'pages are accessible and complete, whatever a payer has entered',
   async () => {
     const { page } = await signIn('owner');
     const { merchant } = stage;
@@ -284,7 +284,7 @@ test(
       await page.locator('h1').waitFor();
       await inspect(page, `console-${path.replace(/\W.*/, '')}`);
     }
-    // The checkout stands there as payers see it, and cannot be pressed.
+    // The preview shows the checkout as payers see it, and cannot be pressed.
     await page.goto(`${new URL(page.url()).origin}/console/test/settings?locale=fr&theme=dark`);
     await page.locator('crypto-checkout[locale=fr][theme=dark]').getByText('49,90').first().waitFor();
     expect(await page.locator('.preview').evaluate((one: HTMLElement) => one.inert)).toBe(true);
@@ -295,7 +295,7 @@ test(
 );
 
 test(
-  'what payers, the shop and its server have written is text: no markup, no script, no link but to the web',
+  'input of payers, the shop and its server is text: no markup, no script, no link but to the web',
   async () => {
     const { merchant } = stage;
     const id = await merchantIdOf(env());
@@ -334,7 +334,7 @@ test(
       `payments?q=${encodeURIComponent(markup)}`,
     ]) {
       await page.goto(`${origin}/console/test/${path}`);
-      // It stands over what was read for the page.
+      // It covers the data that was read for the page.
       await page.locator('h1').waitFor();
       if ((await page.locator('body').innerText()).includes('onerror="top.ran=1"')) {
         shown.push(path.replace(/\W.*/, ''));
@@ -392,13 +392,13 @@ test('the words of a wallet, pasted into a search or a filter, are neither sent 
   }
   expect(page.url()).toBe(before);
   expect(asked.filter((url) => /winner|sausage/.test(url))).toEqual([]);
-  // What only looks like one is searched for.
+  // An input that only resembles one is searched for.
   await page.getByRole('searchbox').fill('order-exact');
   await page.getByRole('searchbox').press('Enter');
   await heading(page, 'Payment order-exact');
 });
 
-test('what a role cannot do is not on its pages', async () => {
+test('actions that a role may not do are not on its pages', async () => {
   const { page } = await signIn('accountant');
   await page.getByRole('link', { name: 'Payments' }).click();
   await heading(page, 'Payments');
@@ -417,7 +417,7 @@ test.each(['heard', 'polled'])('a payment’s page and Home follow what happens:
   await page.goto(`${origin}/console/test/payment/${payment.id}`);
   await heading(page, `Payment ${payment.txRef}`);
   if (way === 'heard') {
-    // Long before it would be read again by itself.
+    // Long before it would be read again on schedule.
     await page.clock.install();
     await page.clock.pauseAt(Date.now() + 10_000);
   }

@@ -41,7 +41,7 @@ test('all endings play in some 40 s, each with its caption, and the button stops
   expect((await stage.merchant.transactions.list({})).data.length).toBeLessThanOrEqual(1);
 }, 120_000);
 
-test('a person pays too much, claims the excess by the link, and has it back, in well under a minute', async () => {
+test('a person pays too much, claims the excess by the link, and gets it back, in well under a minute', async () => {
   const context = await stage.context();
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const page = await stage.page({ context });
@@ -72,7 +72,7 @@ test('a person pays too much, claims the excess by the link, and has it back, in
   await page.locator('[part="refund"]', { hasText: 'Refunded: ' }).waitFor();
 }, 120_000);
 
-test('the tag, pasted into a page of one’s own, is paid by the simulator beside it', async () => {
+test('the tag, pasted into a page of one’s own, is paid by the simulator next to it', async () => {
   const context = await stage.context();
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   // The second payment's reference is the first's with a counter, after a conflict.
@@ -102,7 +102,7 @@ test('the tag, pasted into a page of one’s own, is paid by the simulator besid
     await shop.verify();
     expect(await shop.verdict()).toMatch(/^Deliver the order/);
 
-    // The card's own payment is newer, and is played from then on.
+    // The card's own payment is newer, and is the one simulated from then on.
     await shop.reach('idle');
     await shop.act();
     await shop.choose('Tether USD', 'Tron');
@@ -114,7 +114,7 @@ test('the tag, pasted into a page of one’s own, is paid by the simulator besid
   }
 }, 120_000);
 
-// Afterwards: each of them that waits for the deadline puts the shop's clock ahead.
+// These come last: each of them that waits for the deadline advances the shop's clock.
 testEndings(stage, [
   {
     title: 'nothing arrives in time',

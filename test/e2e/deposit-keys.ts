@@ -1,4 +1,4 @@
-/** Runs commands of the server beside it, and gives its merchant deposit keys for the real networks of a test. */
+/** Runs commands next to the running server, and gives its merchant deposit keys for the real networks of a test. */
 import { expect, vi } from 'vitest';
 import { runCommandLine } from '../../server/test/support/command-line.js';
 import type { Stage } from './stage.js';
@@ -10,7 +10,7 @@ const keys = {
     'vpub5ZhyYzqxFMvArtCSqnJd7Pnyn3ab1khYYXv2UFBnXbcqN4EcXKw1ChJzQcKnpdPiNy3SBXWjXMUkK4vQLjrAZbB6AtgfkE2vEYjF3bgMfWd',
 } as const;
 
-/** What the server was started with. */
+/** The server's settings. */
 export type ServerEnv = Readonly<Record<'DATABASE_URL' | 'NETWORKS_FILE', string>>;
 
 /** @returns what the command printed, parsed */

@@ -1,4 +1,4 @@
-/** The docs in a browser: read by everybody, by keyboard, searched, and from this server alone. */
+/** The docs in a browser: read by everybody, by keyboard, searched, and only from this server. */
 import { expect, it } from 'vitest';
 import type { Page } from 'playwright-core';
 import { inspect, useStage } from './stage.js';
@@ -95,7 +95,7 @@ it('reads whole without script, with links to all pages and no search that does 
   await context.close();
 });
 
-it('copies a call as it stands, and the code of a guide', async () => {
+it('copies a call as written, and the code of a guide', async () => {
   const page = await open();
   await page.goto(`${stage.server.url}/docs/api/customers`);
   await page.getByRole('button', { name: 'Copy Create customer: Request' }).click();

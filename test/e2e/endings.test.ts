@@ -32,7 +32,7 @@ testEndings(stage, [
   },
 ]);
 
-test('a payment is cancelled before its price is fixed, and paid anew with one click', async () => {
+test('a payment is cancelled before its price is fixed, and paid again with one click', async () => {
   const page = await stage.page();
   const shop = await orderAt(stage.server.url, page);
   await shop.act();
@@ -63,7 +63,7 @@ test('a settled payment that the chain loses is not delivered, and is shown as l
   await page.reload();
   const reopened = shopOn(page);
   await reopened.reach('error');
-  expect(await reopened.sentence()).toMatch(/took your payment back/);
+  expect(await reopened.sentence()).toMatch(/reversed your payment/);
   await inspect(page, 'demo-reversed');
 });
 

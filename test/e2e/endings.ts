@@ -1,4 +1,4 @@
-/** Plays a payment on the demo page to its end: it says the truth, and so does the shop. */
+/** Plays a payment on the demo page to its end: the page shows the true state, and so does the shop. */
 import type { CheckoutStatus } from 'crypto-checkout';
 import type { PaymentState } from 'crypto-checkout/contract';
 import { expect, test } from 'vitest';
@@ -9,10 +9,10 @@ import { inspect, type Stage } from './stage.js';
 export interface Ending {
   readonly title: string;
   readonly coin: readonly [coin: string, network?: string];
-  /** What happens once the address is shown, step by step. */
+  /** The steps once the address is shown. */
   readonly steps: readonly (SimulationName | CheckoutStatus | 'cancel')[];
   readonly state: PaymentState;
-  /** What the page says about it. */
+  /** The page's text about it. */
   readonly sentence: RegExp;
   readonly delivers?: boolean;
 }

@@ -13,7 +13,7 @@ import { freePort } from '../../scripts/system.mjs';
 
 const execute = promisify(execFile);
 
-/** What the examples say where a reader puts his own. */
+/** Placeholders of the examples for a reader's own values. */
 interface Placeholders {
   readonly apiUrl: string;
   readonly publicKey: string;
@@ -26,7 +26,7 @@ export interface ExampleServer {
 }
 
 const vite = ['vite', 'build', '--logLevel', 'error'];
-/** React's own checks, of strict mode and of hydration, are in its development build alone. */
+/** React's own checks, of strict mode and of hydration, are only in its development build. */
 const development = ['--mode', 'development', '--minify', 'false'];
 
 /** Commands, in their order; each must succeed. */
@@ -64,12 +64,12 @@ export const typeCheckedNames = Object.keys(typeChecks);
 /** @returns the reason if the packages of the examples cannot be installed here */
 export const installExamples = prepareExamples;
 
-/** @throws Error with what the build printed */
+/** @throws Error with the build's output */
 export async function buildExample(name: string): Promise<void> {
   for (const command of builds[name] ?? []) await run(name, command);
 }
 
-/** @throws Error with what the type checker printed */
+/** @throws Error with the type checker's output */
 export async function checkTypes(name: string): Promise<void> {
   await run(name, typeChecks[name] ?? []);
 }
@@ -113,7 +113,7 @@ export async function serveExample(name: string, placeholders: Placeholders): Pr
   return listen(async (path) => fill(await readFile(join(directory, path), 'utf8'), placeholders));
 }
 
-/** What an example's own React renders on a server for the component with these props. */
+/** The HTML that an example's own React renders on a server for the component with these props. */
 export async function renderComponent(name: string, props: Record<string, unknown>): Promise<string> {
   const script = `
     import { renderToString } from 'react-dom/server';
@@ -124,7 +124,7 @@ export async function renderComponent(name: string, props: Record<string, unknow
   return (await execute(execPath, args, { cwd: join(examples, name) })).stdout;
 }
 
-/** Serves the React 18 app with what its server would have rendered. */
+/** Serves the React 18 app with the HTML that its server would have rendered. */
 export async function serveRenderedReact18(placeholders: Placeholders): Promise<ExampleServer> {
   const directory = join(examples, 'react-18');
   const script = `

@@ -1,4 +1,7 @@
-/** The checkout's promises to a payer: few taps, all in sight, and no jumps. `lasting-endings.long.test.ts` has one more. */
+/**
+ * The checkout's promises to a payer: few taps, everything visible, and no jumps. `lasting-endings.long.test.ts` has
+ * one more.
+ */
 import type { BrowserContext } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { checkoutOn, orderAt, type Checkout } from './checkout.js';
@@ -6,7 +9,7 @@ import { useStage } from './stage.js';
 
 const stage = useStage({ blockIntervalMs: 0 });
 
-/** A phone: what is in sight of 390 × 844 px once the browser's own bars are drawn. */
+/** A phone: the visible part of 390 × 844 px without the browser's own bars. */
 async function phone(): Promise<BrowserContext> {
   const context = await stage.browser.newContext({
     viewport: { width: 390, height: 664 },
@@ -52,7 +55,7 @@ test('three taps lead from the pay button to the address, two where the coin has
   }
 });
 
-test('on a phone, amount, network and address are in sight, and the QR code is one tap away, after a part too', async () => {
+test('on a phone, amount, network and address are visible, and the QR code is one tap away, after a part too', async () => {
   const context = await phone();
   try {
     const { payment, url } = await stage.createLocked('USDT', 'tron');
@@ -70,7 +73,7 @@ test('on a phone, amount, network and address are in sight, and the QR code is o
       expect(box && box.y >= 0 && box.y + box.height).toBeLessThanOrEqual(844);
     }
     await page.setViewportSize({ width: 390, height: 664 });
-    // The hosted page leaves it to the checkout to say so, above everything.
+    // The hosted page lets the checkout show it, above everything.
     expect(
       await page
         .getByText(/^Test mode/)
@@ -94,7 +97,7 @@ test('on a phone, amount, network and address are in sight, and the QR code is o
   }
 });
 
-test('on a desktop, the QR code stands beside amount, address and time, and all of it is 700 px tall at most', async () => {
+test('on a desktop, the QR code is next to amount, address and time, and all of it is 700 px tall at most', async () => {
   const { url } = await stage.createLocked('USDT', 'tron');
   const page = await stage.page();
   await page.setViewportSize({ width: 1280, height: 800 });
@@ -148,7 +151,7 @@ test.each([390, 1280])('at %d px, nothing jumps from the lock to success', async
   expect(total).toBeLessThanOrEqual(0.05);
 });
 
-test('"Check now" says what it saw, and when', async () => {
+test('"Check now" shows its result, with the time', async () => {
   const { url } = await stage.createLocked('USDT', 'tron');
   const checkout = checkoutOn(await stage.page());
   await checkout.element.page().goto(url);
@@ -161,7 +164,7 @@ test('"Check now" says what it saw, and when', async () => {
   expect(await checkout.part('check').getAttribute('aria-live')).toBe('polite');
 });
 
-test('a wrong coin is said at once, by name and amount, and the payment goes on', async () => {
+test('a wrong coin is shown immediately, by name and amount, and the payment continues', async () => {
   const { payment, url } = await stage.createLocked('TRX', 'tron');
   const page = await stage.page();
   await page.setViewportSize({ width: 1280, height: 800 });

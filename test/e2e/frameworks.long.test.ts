@@ -24,7 +24,7 @@ const stage = useStage({ blockIntervalMs: 250 });
 const missing = await installExamples();
 if (missing !== undefined) reportSkipped('The tests of the examples', missing);
 
-/** They run beside each other, and each is awaited by the test of its own. */
+/** They run in parallel, and each test awaits its own. */
 const started = new Map<string, Promise<void>>();
 const start = (name: string, work: () => Promise<void>) => {
   const done = work();
@@ -54,7 +54,7 @@ beforeAll(() => {
       await pay(server.url, reference);
     });
   }
-  // Afterwards, so that the payments, which mostly wait, run meanwhile.
+  // Afterwards, so that the payments, which mostly wait, run in the meantime.
   const built = Promise.allSettled(builds.values());
   for (const name of typeCheckedNames) start(`types: ${name}`, () => built.then(() => checkTypes(name)));
 });
@@ -75,7 +75,7 @@ async function open(url: string): Promise<{ page: Page; complaints: string[]; cl
   return { page, complaints, close: () => context.close() };
 }
 
-/** Pays an order, and sees that the page's handler was called once, with the payment. */
+/** Pays an order, and checks that the page's handler was called once, with the payment. */
 async function pay(url: string, reference: string): Promise<void> {
   const { page, complaints, close } = await open(url);
   try {
@@ -172,7 +172,7 @@ describe.skipIf(missing !== undefined)('in the examples', () => {
   test.each([
     ['react-18', 'no-time-log="true"'],
     ['react-19', 'no-time-log=""'],
-  ])('%s: what is false, or an object, is no attribute', { timeout }, async (name, noTimeLog) => {
+  ])('%s: false and objects do not become attributes', { timeout }, async (name, noTimeLog) => {
     const props = { noTimeLog: true, noRedirect: false, messages: {}, className: 'pay', theme: 'dark' };
     const tag = await renderComponent(name, props);
     expect(tag).toBe(`<crypto-checkout ${noTimeLog} class="pay" theme="dark"></crypto-checkout>`);

@@ -1,4 +1,4 @@
-/** The worked example of docs/going-live.md on one's own machine, command by command as it stands there. */
+/** The worked example of docs/going-live.md on one's own machine, command by command, as written there. */
 import { execFile } from 'node:child_process';
 import { chmod, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** What the payer does on the page of the refund's link. */
+/** The payer's actions on the page of the refund's link. */
 const enterAddress = `curl -sS "$API/refund-claims/address" -H 'Content-Type: application/json' \\
   -d "{\\"token\\":\\"$(get claimUrl < refund.json | sed 's/.*#//')\\",\\"address\\":\\"$PAYER\\"}" > claim.json
 `;

@@ -1,4 +1,6 @@
-/** A proxy before the built server that holds the widget's chunks back, so that a test says in which order they arrive, in any engine. */
+/**
+ * A proxy before the built server that holds the widget's chunks back, so that a test sets their order, in any engine.
+ */
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'vitest';
@@ -6,11 +8,11 @@ import { expect } from 'vitest';
 export interface HeldChunks {
   /** Of a shop's page with the element. */
   readonly pageUrl: string;
-  /** The names of the chunks that were delivered, in this order. */
+  /** The names of the delivered chunks, in order. */
   readonly delivered: readonly string[];
-  /** The names of all that were asked for, as often as they were. */
+  /** The names of all requested chunks, once for each request. */
   readonly asked: readonly string[];
-  /** Those that are held back now. */
+  /** The chunks that are held back now. */
   readonly held: () => string[];
   /** A new page, of which these chunks do not arrive. */
   show(body: string, ...names: readonly string[]): void;
@@ -35,7 +37,7 @@ export async function holdChunks(serverUrl: string): Promise<HeldChunks> {
   const pass = (incoming: IncomingMessage, outgoing: ServerResponse, name: string | undefined) => {
     const { method, headers, url = '' } = incoming;
     const passed = request(`${serverUrl}${url}`, { method, headers }, (reply) => {
-      // Each page of a test asks for each chunk anew.
+      // Each page of a test requests each chunk again.
       outgoing.writeHead(reply.statusCode ?? 502, {
         ...reply.headers,
         ...(name && { 'cache-control': 'no-store' }),

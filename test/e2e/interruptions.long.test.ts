@@ -1,4 +1,6 @@
-/** What happens to payers in the middle of a payment: lost networks, sleeping phones, failing servers, pages that move the tag. */
+/**
+ * Interruptions in the middle of a payment: lost networks, sleeping phones, failing servers, pages that move the tag.
+ */
 import { chromium, type Route } from 'playwright-core';
 import { verifyPayment } from 'crypto-checkout/client';
 import { expect, inject, test } from 'vitest';
@@ -6,7 +8,7 @@ import { checkoutOn, type Checkout } from './checkout.js';
 import { openShop, tagOf } from './shop-page.js';
 import { useStage } from './stage.js';
 
-// Blocks come when they are asked for, so that each state stays until it was looked at.
+// Blocks come on request, so that each state stays until it was checked.
 const stage = useStage({ blockIntervalMs: 0, needsWholeBrowser: true });
 
 const paymentCount = async () =>
@@ -99,7 +101,7 @@ test('hidden for five minutes, in which it asks for nothing', async () => {
   await checkout.reach('success');
 });
 
-test('frozen, and thawed after the money came', async () => {
+test('frozen, and resumed after the money came', async () => {
   const { locked, page, checkout } = await openAtAddress();
   const browser = await page.context().newCDPSession(page);
   await browser.send('Page.setWebLifecycleState', { state: 'frozen' });
@@ -136,7 +138,7 @@ test.each(failures)('a server that answers with %s, and comes back', async (_nam
   expect(await checkout.part('error').count()).toBe(0);
 });
 
-test('the tag is moved, removed and put back, and rendered anew: one payment', async () => {
+test('the tag is moved, removed and put back, and rendered again: one payment', async () => {
   const before = await paymentCount();
   const page = await stage.page();
   await openShop(stage, page, `<div id="a">${tagOf(stage, 'moved')}</div><div id="b"></div>`);
@@ -151,7 +153,7 @@ test('the tag is moved, removed and put back, and rendered anew: one payment', a
       element?.remove();
       setTimeout(() => document.querySelector('#a')?.append(element ?? ''), 500);
     },
-    'rendered anew': () => {
+    'rendered again': () => {
       const main = document.querySelector('#a');
       const markup = main?.innerHTML ?? '';
       if (main) main.innerHTML = markup;
@@ -207,7 +209,7 @@ test('two tabs in which the payer presses at the same moment share one payment',
       return checkout;
     }),
   );
-  // At once: a click waits for the page to be drawn, and the first tab could be done before the second one's.
+  // Without waiting: a click waits for the page to be rendered, and the first tab could finish before the second one's.
   await Promise.all(tabs.map((checkout) => checkout.part('action').dispatchEvent('click')));
   const [first, second] = tabs;
   if (!first || !second) throw new Error('There are two');
@@ -249,7 +251,7 @@ test('a reload in each state shows that state again, and creates nothing', async
   expect(await paymentCount()).toBe(before + 1);
 });
 
-test('a page that comes out of the back-forward cache shows what happened meanwhile', async () => {
+test('a page restored from the back-forward cache shows the current state', async () => {
   const { executablePath, args } = inject('browserPrograms').whole;
   // Playwright turns the cache off.
   const browser = await chromium.launch({

@@ -75,7 +75,7 @@ test('a language that hangs delays the page by a moment only', async () => {
   expect(await checkout.part('heading').innerText()).toBe('Send your payment');
 });
 
-test('a payment by a French browser asks for French alone', async () => {
+test('a payment by a French browser requests only French', async () => {
   const { url } = await stage.createLocked('USDT', 'tron');
   const context = await stage.browser.newContext({ locale: 'fr-CA' });
   const page = await stage.page({ context });

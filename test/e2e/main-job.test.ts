@@ -32,7 +32,7 @@ test('the demo shop is paid in USDT on Tron within 10 s', async () => {
 
   expect(await shop.verdict()).toMatch(/^Deliver the order/);
   expect(await shop.rules()).toEqual(['reference', 'mode', 'status', 'price', 'amount']);
-  // With quick blocks the page may not have seen the time in between.
+  // With fast blocks the page may not have seen the state in between.
   const events = (await shop.events()).filter((name) => name !== 'checkout-confirming');
   expect(events).toEqual([
     'checkout-ready',

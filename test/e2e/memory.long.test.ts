@@ -6,10 +6,10 @@ import { checkoutOn } from './checkout.js';
 import { openShop } from './shop-page.js';
 import { useStage } from './stage.js';
 
-// Without a compiler: the code that it makes of what runs often would count as memory of the page.
+// Without a compiler: its code for hot functions would count as memory of the page.
 const stage = useStage({ blockIntervalMs: 0, needsWholeBrowser: true, jsFlags: '--jitless' });
 
-/** What the page holds once everything that can go is gone. */
+/** The page's memory after releasing everything that can be released. */
 async function measure(session: CDPSession) {
   await session.send('HeapProfiler.collectGarbage');
   await session.send('HeapProfiler.collectGarbage');
@@ -34,7 +34,10 @@ async function answerPolls(page: Page): Promise<void> {
   });
 }
 
-/** Lets time pass, a poll's interval at once, until the checkout has asked so many times: the countdown is drawn once for each. */
+/**
+ * Advances the clock by one polling interval at a time, until the checkout has polled this often: the countdown is
+ * rendered once for each.
+ */
 async function poll(page: Page, times: number): Promise<void> {
   for (;;) {
     for (let step = 0; step < 20; step += 1) await page.clock.fastForward(6000);
@@ -58,7 +61,7 @@ test('memory is flat over 1,000 polls', { timeout }, async () => {
   await checkout.part('time-log').waitFor();
   await answerPolls(page);
   const session = await page.context().newCDPSession(page);
-  // Until then, the engine fills tables of its own.
+  // Until then, the engine fills its own tables.
   const warmUp = 600;
   await poll(page, warmUp);
   const before = await measure(session);
@@ -76,7 +79,7 @@ test(
   { timeout },
   async () => {
     const page = await stage.page();
-    // Counts what is open. It has to be there before the widget is.
+    // Counts open resources. It has to be installed before the widget.
     await page.addInitScript(() => {
       const open = { timers: new Set<unknown>(), channels: new Set<unknown>(), locks: 0 };
       Object.assign(globalThis, { open });
@@ -133,7 +136,7 @@ test(
       );
       await checkout.reach('awaiting-funds');
       await checkout.part('time-log').waitFor();
-      // What was copied is said for some seconds, by a timer.
+      // The notice about a copy is shown for some seconds, by a timer.
       await checkout.part('copy-amount').click();
       await checkout.part('notice').filter({ hasText: /./ }).waitFor();
       await page.evaluate(() => document.querySelector('crypto-checkout')?.remove());

@@ -1,4 +1,4 @@
-/** Parts of the widget's code that do not load: the payer is told, can pay all the same, and the next attempt finds them. */
+/** Chunks of the widget that fail to load: the payer sees it, can pay all the same, and the next attempt loads them. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { checkoutOn } from './checkout.js';
@@ -8,14 +8,14 @@ import { useStage } from './stage.js';
 const stage = useStage();
 const expectedErrors = /Failed to load resource|network_error/;
 
-/** Blocks the chunks of these names. @returns lets them through again */
+/** Blocks the chunks of these names. @returns unblocks them */
 async function block(page: Page, ...names: string[]): Promise<() => Promise<void>> {
   const chunks = new RegExp(`/chunks/(${names.join('|')})-[\\w-]{8}\\.js$`);
   await page.route(chunks, (route) => route.abort());
   return () => page.unroute(chunks);
 }
 
-test('the code of the payment: the button says so, and the next press starts it', async () => {
+test('the code of the payment: the button reports it, and the next press starts it', async () => {
   const page = await stage.page({ expectedErrors });
   const unblock = await block(page, 'flow');
   await openShop(stage, page, tagOf(stage, 'no-flow'));
@@ -50,7 +50,7 @@ test('the QR code: amount and address are there to copy', async () => {
   expect(address).toBe(payment.addressInformation?.address);
 });
 
-test('the endings: the page says so, and shows the ending when they load', async () => {
+test('the endings: the page reports it, and shows the ending when they load', async () => {
   const { payment } = await stage.createLocked('USDT', 'tron');
   await stage.send(payment, payment.amountDue ?? 0);
   await expect.poll(async () => (await stage.verify(payment.id)).status, { timeout: 15_000 }).toBe('success');
@@ -65,7 +65,7 @@ test('the endings: the page says so, and shows the ending when they load', async
   await checkout.part('receipt').waitFor();
 });
 
-test('the modal: the press does nothing but say so to the page, and the next one opens it', async () => {
+test('the modal: the press only reports it to the page, and the next one opens it', async () => {
   const page = await stage.page({ expectedErrors });
   const unblock = await block(page, 'modal');
   await openShop(

@@ -77,7 +77,7 @@ test('from the start of a server to the first refund takes 12 clicks', { timeout
     await page.getByText('Paid', { exact: true }).first().waitFor({ timeout: 60_000 });
     done('paid');
     await click(button('Refund…'));
-    // The fee is not back: all of it can go back once other payments have come in.
+    // The fee is not returned: a full refund is possible once other payments have come in.
     clicks += 1;
     await page.getByLabel('What goes back').selectOption('partial');
     await page.locator('dialog [name=amount]').fill('10');

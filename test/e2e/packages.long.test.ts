@@ -119,10 +119,10 @@ describe('the widget’s package, installed from the server', () => {
   });
 });
 
-/** Where the widget's package is in an installation of the server's. */
+/** The folder of the widget's package in an installation of the server's. */
 const bundled = 'node_modules/crypto-checkout-server/node_modules/crypto-checkout';
 
-describe('the server’s package, installed alone', () => {
+describe('the server’s package, installed without the widget’s', () => {
   let registry: Registry;
   let home: string;
   let url: string;
@@ -175,7 +175,7 @@ describe('the server’s package, installed alone', () => {
     await registry.close();
   });
 
-  test('asks no registry for a name that nobody has reserved', async () => {
+  test('requests no unreserved name from a registry', async () => {
     const asked = [...registry.asked];
     expect(asked).toEqual(expect.arrayContaining(['express', 'better-sqlite3']));
     expect(asked.filter((name) => name.includes('crypto-checkout'))).toEqual([]);

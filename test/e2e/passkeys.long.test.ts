@@ -17,7 +17,7 @@ const stage = useStage({
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-/** A device that has its owner's finger on it, and keeps passkeys. */
+/** A device that always reads its owner's fingerprint, and stores passkeys. */
 async function plugIn(page: Page, isUserVerified = true) {
   const devtools = await page.context().newCDPSession(page);
   await devtools.send('WebAuthn.enable');
@@ -53,7 +53,7 @@ test('somebody adds a passkey, signs in with it, and not without the finger', as
   await page.getByRole('cell', { name: 'This device', exact: true }).waitFor();
   expect(await device.credentials()).toBe(1);
 
-  // As if the sign-in were older than 10 minutes: the finger is asked for, and what was begun goes on.
+  // As if the sign-in were older than 10 minutes: the finger is asked for, and the action continues.
   let asked = 0;
   await page.route('**/console/api/team', (route) => {
     if (route.request().method() !== 'POST' || (asked += 1) > 1) return route.continue();

@@ -45,7 +45,7 @@ export async function openChromium(stage: Stage, expectedErrors?: RegExp): Promi
   };
 }
 
-/** Playwright waits for ever for a page that hangs. */
+/** Playwright waits forever for a page that hangs. */
 async function inTime<T>(answer: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_resolve, reject) => {

@@ -6,7 +6,7 @@ import { qrReader, useStage } from './stage.js';
 
 const stage = useStage();
 
-/** What a wallet should find: BIP-21 with the amount where wallets agree on it, elsewhere the bare address. */
+/** The expected content for a wallet: BIP-21 with the amount where wallets agree on it, elsewhere the bare address. */
 function expectedText({ currency, currencyNetwork, addressInformation, amountDue = 0 }: Payment): string {
   const address = addressInformation?.address ?? '';
   const scheme = { BTC: 'bitcoin', LTC: 'litecoin' }[`${currency}`];

@@ -1,4 +1,6 @@
-/** The whole way for payers without a mouse, and at 400 % zoom: everything can be reached, and nothing is cut off. */
+/**
+ * The complete flow for payers without a mouse, and at 400 % zoom: everything can be reached, and nothing is cut off.
+ */
 import type { CheckoutStatus } from 'crypto-checkout';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
@@ -6,7 +8,7 @@ import { checkoutOn } from './checkout.js';
 import { openShop, tagOf } from './shop-page.js';
 import { useStage } from './stage.js';
 
-// Blocks come when they are asked for, so that each state stays until it was looked at.
+// Blocks come on request, so that each state stays until it was checked.
 const stage = useStage({ blockIntervalMs: 0 });
 
 const newestPayment = async () => {
@@ -15,7 +17,7 @@ const newestPayment = async () => {
   return payment;
 };
 
-/** What has the focus, inside of shadow roots too. */
+/** The focused element, inside shadow roots too. */
 function focusOn(page: Page) {
   return page.evaluate(() => {
     let element = document.activeElement;
@@ -37,7 +39,7 @@ function focusOn(page: Page) {
   });
 }
 
-/** Tabs to the control of this name, as far as it takes. Each stop on the way shows that it has the focus. */
+/** Tabs to the control of this name. Each stop on the way shows its focus. */
 async function tabTo(page: Page, name: RegExp): Promise<void> {
   for (let tabs = 0; tabs < 40; tabs += 1) {
     await page.keyboard.press('Tab');
@@ -49,98 +51,102 @@ async function tabTo(page: Page, name: RegExp): Promise<void> {
   throw new Error(`No ${String(name)} within 40 tab stops`);
 }
 
-test('a payment by keyboard alone, from the pay button to the receipt', { timeout: 120_000 }, async () => {
-  const page = await stage.page();
-  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
-  await openShop(stage, page, tagOf(stage, 'keyboard'));
-  const checkout = checkoutOn(page);
-  const reach = async (status: CheckoutStatus) => {
-    await checkout.reach(status);
-    expect((await focusOn(page)).isLost, `the focus is lost at ${status}`).toBe(false);
-  };
-  await checkout.reach('idle');
-  await tabTo(page, /^Pay \$/);
-  await page.keyboard.press('Space');
-  await reach('choosing-currency');
-  await tabTo(page, /^Tether USD/);
-  await page.keyboard.press('ArrowDown');
-  await page.keyboard.press('ArrowUp');
-  await reach('choosing-currency');
-  await page.keyboard.press('Enter');
-  await reach('choosing-network');
-  await page.keyboard.press('ArrowDown');
-  await page.keyboard.press('ArrowUp');
-  await tabTo(page, /^Back$/);
-  await page.keyboard.press('Enter');
-  await reach('choosing-currency');
-  await tabTo(page, /^Continue$/);
-  await page.keyboard.press('Enter');
-  await reach('choosing-network');
-  await page.keyboard.press('Space');
-  await reach('awaiting-funds');
-  await checkout.part('time-log').waitFor();
-  await tabTo(page, /^Copy amount/);
-  await page.keyboard.press('Enter');
-  await checkout.part('notice').filter({ hasText: /./ }).waitFor();
-  await tabTo(page, /^Paying from an exchange/);
-  await page.keyboard.press('Space');
-  await page.getByText(/must show/).waitFor();
-  await tabTo(page, /^Pay on your phone$/);
-  await page.keyboard.press('Enter');
-  await page.getByRole('img', { name: 'QR code: Pay on your phone' }).waitFor();
-  await tabTo(page, /^Check my transfer$/);
-  await page.keyboard.press('Enter');
-  await checkout.part('transfer-hash').waitFor();
-  await page.keyboard.press('Tab');
-  await page.keyboard.type('ab'.repeat(32));
-  await page.keyboard.press('Enter');
-  await checkout
-    .part('transfer-answer')
-    .filter({ hasText: /does not know it yet/ })
-    .waitFor();
-  expect(await checkout.element.getAttribute('status')).toBe('awaiting-funds');
-  await tabTo(page, /^Check now$/);
-  await page.keyboard.press('Enter');
-  await checkout
-    .part('check')
-    .filter({ hasText: /Nothing seen yet/ })
-    .waitFor();
-  await tabTo(page, /^Cancel/);
-  await page.keyboard.press('Enter');
-  await checkout.part('question').waitFor();
-  expect((await focusOn(page)).name, 'the question has the focus').toMatch(/keep this payment/);
-  await page.keyboard.press('Enter');
-  await checkout.part('question').waitFor({ state: 'detached' });
-  expect((await focusOn(page)).name, 'the focus is back').toMatch(/^Cancel/);
-  const payment = await newestPayment();
-  await stage.send(payment, '5');
-  await reach('partially-paid');
-  // One more than is due, so that the shop is to be asked for it.
-  await stage.send(payment, ((await stage.verify(payment.id)).amountDue ?? 0) + 1);
-  await reach('confirming');
-  const { currencyNetwork: network = '' } = await stage.verify(payment.id);
-  await stage.sandbox('blocks', { network, count: 3 });
-  await reach('success');
-  await tabTo(page, /^Copy message for the shop$/);
-  await page.keyboard.press('Enter');
-  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toContain(payment.id);
-  await tabTo(page, /^Details$/);
-  await page.keyboard.press('Enter');
-  await page.getByRole('definition').filter({ hasText: payment.id }).waitFor();
-  const receipt = page.waitForEvent('popup');
-  await tabTo(page, /^Receipt$/);
-  await page.keyboard.press('Enter');
-  await (await receipt).getByText(payment.id).first().waitFor();
-  await (await receipt).close();
-  await page.bringToFront();
-  const saved = page.waitForEvent('download');
-  await tabTo(page, /^Save/);
-  await page.keyboard.press('Enter');
-  expect((await saved).suggestedFilename()).toMatch(/\.txt$/);
-  await reach('success');
-});
+test(
+  'a payment using only the keyboard, from the pay button to the receipt',
+  { timeout: 120_000 },
+  async () => {
+    const page = await stage.page();
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await openShop(stage, page, tagOf(stage, 'keyboard'));
+    const checkout = checkoutOn(page);
+    const reach = async (status: CheckoutStatus) => {
+      await checkout.reach(status);
+      expect((await focusOn(page)).isLost, `the focus is lost at ${status}`).toBe(false);
+    };
+    await checkout.reach('idle');
+    await tabTo(page, /^Pay \$/);
+    await page.keyboard.press('Space');
+    await reach('choosing-currency');
+    await tabTo(page, /^Tether USD/);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowUp');
+    await reach('choosing-currency');
+    await page.keyboard.press('Enter');
+    await reach('choosing-network');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowUp');
+    await tabTo(page, /^Back$/);
+    await page.keyboard.press('Enter');
+    await reach('choosing-currency');
+    await tabTo(page, /^Continue$/);
+    await page.keyboard.press('Enter');
+    await reach('choosing-network');
+    await page.keyboard.press('Space');
+    await reach('awaiting-funds');
+    await checkout.part('time-log').waitFor();
+    await tabTo(page, /^Copy amount/);
+    await page.keyboard.press('Enter');
+    await checkout.part('notice').filter({ hasText: /./ }).waitFor();
+    await tabTo(page, /^Paying from an exchange/);
+    await page.keyboard.press('Space');
+    await page.getByText(/must show/).waitFor();
+    await tabTo(page, /^Pay on your phone$/);
+    await page.keyboard.press('Enter');
+    await page.getByRole('img', { name: 'QR code: Pay on your phone' }).waitFor();
+    await tabTo(page, /^Check my transfer$/);
+    await page.keyboard.press('Enter');
+    await checkout.part('transfer-hash').waitFor();
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('ab'.repeat(32));
+    await page.keyboard.press('Enter');
+    await checkout
+      .part('transfer-answer')
+      .filter({ hasText: /does not know it yet/ })
+      .waitFor();
+    expect(await checkout.element.getAttribute('status')).toBe('awaiting-funds');
+    await tabTo(page, /^Check now$/);
+    await page.keyboard.press('Enter');
+    await checkout
+      .part('check')
+      .filter({ hasText: /Nothing seen yet/ })
+      .waitFor();
+    await tabTo(page, /^Cancel/);
+    await page.keyboard.press('Enter');
+    await checkout.part('question').waitFor();
+    expect((await focusOn(page)).name, 'the question has the focus').toMatch(/keep this payment/);
+    await page.keyboard.press('Enter');
+    await checkout.part('question').waitFor({ state: 'detached' });
+    expect((await focusOn(page)).name, 'the focus is back').toMatch(/^Cancel/);
+    const payment = await newestPayment();
+    await stage.send(payment, '5');
+    await reach('partially-paid');
+    // One more than is due, so that the payer has to contact the shop.
+    await stage.send(payment, ((await stage.verify(payment.id)).amountDue ?? 0) + 1);
+    await reach('confirming');
+    const { currencyNetwork: network = '' } = await stage.verify(payment.id);
+    await stage.sandbox('blocks', { network, count: 3 });
+    await reach('success');
+    await tabTo(page, /^Copy message for the shop$/);
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toContain(payment.id);
+    await tabTo(page, /^Details$/);
+    await page.keyboard.press('Enter');
+    await page.getByRole('definition').filter({ hasText: payment.id }).waitFor();
+    const receipt = page.waitForEvent('popup');
+    await tabTo(page, /^Receipt$/);
+    await page.keyboard.press('Enter');
+    await (await receipt).getByText(payment.id).first().waitFor();
+    await (await receipt).close();
+    await page.bringToFront();
+    const saved = page.waitForEvent('download');
+    await tabTo(page, /^Save/);
+    await page.keyboard.press('Enter');
+    expect((await saved).suggestedFilename()).toMatch(/\.txt$/);
+    await reach('success');
+  },
+);
 
-/** What is wider than the page, or cannot be brought into sight, by its text. */
+/** Elements that are wider than the page, or cannot be scrolled into view, by their text. */
 function outOfReach(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const root = document.querySelector('crypto-checkout')?.shadowRoot;

@@ -1,6 +1,6 @@
 /**
- * The main job with real coins: somebody reads the page and pays on anvil or Litecoin Core, in full, in two parts, or too much, and
- * gets that back.
+ * The main job with real coins: somebody reads the page and pays on anvil or Litecoin Core, in full, in two parts, or
+ * too much, and gets the excess back.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
@@ -22,7 +22,7 @@ import { merchantIdOf, runCommand, setDepositKey, type ServerEnv } from './depos
 import { enter, giveWallet, heading, look, press } from './claim-page.js';
 import { useStage } from './stage.js';
 
-/** How a coin is paid and mined. */
+/** The way to pay and mine a coin. */
 interface Coin {
   readonly currency: string;
   /** As the coin picker names it. */
@@ -52,7 +52,7 @@ let serverEnv: ServerEnv;
 let shop: Server;
 let shopUrl: string;
 let secret: string;
-/** What the shop's page holds. */
+/** The content of the shop's page. */
 let shopPage = '';
 const webhooks: ReceivedWebhook[] = [];
 
@@ -93,7 +93,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => shop.listen(0, '127.0.0.1', resolve));
   shopUrl = `http://127.0.0.1:${(shop.address() as AddressInfo).port}/`;
   const merchant = await merchantIdOf(serverEnv);
-  // The secret comes before the deposit keys: what they announce is already signed with it.
+  // The secret comes before the deposit keys: their webhook is already signed with it.
   const updated = await runCommand(serverEnv, 'merchants', 'update', merchant, '--webhook-url', shopUrl);
   secret = (updated as { webhookSecret: string }).webhookSecret;
   await setDepositKey(stage, serverEnv, merchant, 'evm', 'evm-dev');
@@ -156,7 +156,7 @@ async function openHostedPage(): Promise<Opened> {
 }
 
 let orders = 0;
-/** Opens a shop's own page, whose widget creates the payment when the payer presses its button. */
+/** Opens a shop's own page, whose widget creates the payment at a press of its button. */
 async function openWidget(): Promise<Opened> {
   orders += 1;
   const { url, publicKey } = stage.server;
@@ -173,7 +173,7 @@ async function openWidget(): Promise<Opened> {
   return { page, checkout };
 }
 
-/** What the page tells to send: the plain decimal. */
+/** The amount that the page asks for: the plain decimal. */
 async function amountOn(checkout: Checkout, { currency }: Coin): Promise<string> {
   const [amount = '', code] = (await checkout.part('amount').innerText()).split(/\s/u);
   expect(code).toBe(currency);
@@ -181,7 +181,7 @@ async function amountOn(checkout: Checkout, { currency }: Coin): Promise<string>
   return amount;
 }
 
-/** The payment as the shop's server sees it. */
+/** The payment, as the shop's server sees it. */
 async function paymentTo(address: string): Promise<Payment> {
   const { data } = await stage.merchant.transactions.list();
   const found = data.find(({ addressInformation }) => addressInformation?.address === address);
@@ -227,7 +227,7 @@ describe.each([
   { where: 'the hosted page', open: openHostedPage },
   { where: "a shop's page with the widget", open: openWidget },
 ])('on $where', ({ open }) => {
-  /** Takes a new payment to its address. */
+  /** Opens a new payment, up to its address. */
   async function openPayment(coin: Coin) {
     const opened = await open();
     const { checkout } = opened;
@@ -235,7 +235,7 @@ describe.each([
     return { ...opened, address: await checkout.address(), amount: await amountOn(checkout, coin) };
   }
 
-  /** Presses "Check now", as an impatient payer does, until the page says it. */
+  /** Presses "Check now", like an impatient payer, until the page shows it. */
   async function checkUntil({ checkout }: Opened, sentence: RegExp): Promise<void> {
     await expect
       .poll(
@@ -340,7 +340,10 @@ describe('an over-payment is refunded to the address that its payer gives on the
     return { ...data, claimUrl: data.claimUrl ?? '', url };
   }
 
-  /** The server finds the transaction by itself, and everybody reads it: the page that stood open, the shop, the payment's page. */
+  /**
+   * The server finds the transaction automatically, and everybody reads it: the open page, the shop, the payment's
+   * page.
+   */
   async function expectSent(page: Page, refund: { id: string; url: string }, amount: string, hash: string) {
     await expect.poll(async () => (await refundOf(refund.id)).status, deep).toBe('paid');
     await look(page);
@@ -364,14 +367,14 @@ describe('an over-payment is refunded to the address that its payer gives on the
       await deployFactory(anvil);
       const merchant = await merchantIdOf(serverEnv);
       const key = ['--merchant', merchant, '--mode', 'test', '--family', 'evm', '--treasury', treasury];
-      // A server that starts knows the key, and no payment goes to an address of the former one.
+      // A server that starts knows the key, and no payment goes to an address of the previous one.
       await stage.server.restart(async () => {
         await runCommand(serverEnv, 'deposit-keys', 'set', ...key, '--yes', '--now');
       });
       const offered = async () =>
         (await stage.create()).payment.currencyOptions?.map(({ network }) => network);
       await expect.poll(offered, deep).toContain('evm-dev');
-      // The payer's wallet: what it holds of the token, it got from its maker.
+      // The payer's wallet got its tokens from their issuer.
       await anvil.call('SilentToken', token, 'transfer', [owner, toUnits('1000', 6)]);
       const payer: Coin = {
         ...tether,
@@ -402,7 +405,7 @@ describe('an over-payment is refunded to the address that its payer gives on the
       expect(await refundOf(refund.id)).toMatchObject({ address: owner, sameWallet: true });
       await stage.merchant.refunds.approve({ params: { refund_id: refund.id }, body: { address: owner } });
 
-      // The watcher reads what was swept before anything of it can be paid out.
+      // The watcher reads a sweep before its coins can be paid out.
       const exported: { to: string; data: string }[] = [];
       await expect
         .poll(async () => {

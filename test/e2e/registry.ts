@@ -1,4 +1,7 @@
-/** A package registry on loopback that has what is installed in this repository, so that a test can `npm install` anywhere. */
+/**
+ * A package registry on loopback with the packages installed in this repository, so that a test can `npm install`
+ * anywhere.
+ */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -14,7 +17,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 
 export interface Registry {
   readonly url: string;
-  /** The names that it was asked for. */
+  /** The names that were requested from it. */
   readonly asked: ReadonlySet<string>;
   close(): Promise<void>;
 }
@@ -34,7 +37,7 @@ export async function startRegistry(): Promise<Registry> {
   async function pack(name: string, folder: string, version: string): Promise<Buffer> {
     const file = tarballOf(name, version);
     const source = await realpath(join(root, folder));
-    // npm unpacks no links, and the binary of the database's driver is one.
+    // npm unpacks no links, and the binary of the database's driver is a link.
     const links = ['--hard-dereference', '--exclude=./node_modules'];
     const args = ['-I', 'gzip -1', '-cf', file, '-C', source, ...links, '--transform=s,^\\.,package,', '.'];
     await promisify(execFile)('tar', args);

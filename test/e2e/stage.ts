@@ -1,4 +1,4 @@
-/** What every end-to-end test stands on: the built server, a real browser, and pages that may not complain. */
+/** The basis of every end-to-end test: the built server, a real browser, and pages that may not complain. */
 import { mkdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -11,13 +11,13 @@ import { startApiServer, type ApiServer } from '../../scripts/api-server.mjs';
 
 const require = createRequire(import.meta.url);
 const screens = fileURLToPath(new URL('../../.tmp/screens/', import.meta.url));
-/** `SCREENS=1` keeps a picture of every state that a test looks at. */
+/** `SCREENS=1` saves a screenshot of every state that a test inspects. */
 const keepsScreens = process.env['SCREENS'] === '1';
 
 export interface PageOptions {
-  /** In which the page is opened; a new one, with an empty storage, when absent. */
+  /** The context in which the page is opened; a new one, with empty storage, if absent. */
   readonly context?: BrowserContext;
-  /** Errors that the test brings about itself. */
+  /** Errors that the test causes. */
   readonly expectedErrors?: RegExp;
 }
 
@@ -41,15 +41,15 @@ let references = 0;
 
 interface StageOptions {
   readonly blockIntervalMs?: number;
-  /** For what a headless shell does not do: pages that are suspended, or kept for the Back button. */
+  /** For features that a headless shell lacks: suspended pages, and the back-forward cache. */
   readonly needsWholeBrowser?: boolean;
   /** Options of the browser's JavaScript engine. */
   readonly jsFlags?: string;
-  /** Called before the server is started, for more of its options. */
+  /** Called before the server is started, for further options. */
   readonly start?: () => Promise<Parameters<typeof startApiServer>[0]>;
 }
 
-/** The run's browser, or one of its own if it has to be another. */
+/** The run's browser, or a separate one if it has to be different. */
 function openBrowser(needsWholeBrowser: boolean, jsFlags: string | undefined): Promise<Browser> {
   if (!needsWholeBrowser && jsFlags === undefined) return chromium.connect(inject('browserEndpoint'));
   const { whole, shell } = inject('browserPrograms');
@@ -57,7 +57,9 @@ function openBrowser(needsWholeBrowser: boolean, jsFlags: string | undefined): P
   return chromium.launch({ executablePath, args: [...args, ...(jsFlags ? [`--js-flags=${jsFlags}`] : [])] });
 }
 
-/** One server for the tests of a file, and a browser. Pages are closed after each test, and must have been quiet. */
+/**
+ * One server for the tests of a file, and a browser. Pages are closed after each test, and must have logged no errors.
+ */
 export function useStage({
   blockIntervalMs = 1000,
   needsWholeBrowser = false,
@@ -105,7 +107,7 @@ export function useStage({
     async context() {
       const context = await get().browser.newContext({
         viewport: { width: 1280, height: 900 },
-        // One scale, so that a QR code's modules are whole pixels, and pictures are small.
+        // A fixed scale, so that a QR code's modules are whole pixels, and screenshots are small.
         deviceScaleFactor: 1,
         // Without a GPU, each frame of an animation is drawn by the processor.
         reducedMotion: 'reduce',
@@ -177,7 +179,7 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
-/** Looks at a state as everybody may see it: wide and narrow, zoomed, light and dark, and with axe. */
+/** Inspects a state in all presentations: wide and narrow, zoomed, light and dark, and with axe. */
 export async function inspect(page: Page, name: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
@@ -191,7 +193,7 @@ export async function inspect(page: Page, name: string): Promise<void> {
         await page.screenshot({ path: join(screens, `${name}-${width}-${colorScheme}.png`), fullPage: true });
       }
     }
-    // In the dark only colours differ, and all rules take a second of a processor.
+    // In dark mode only colours differ, and running all rules takes a second of processor time.
     const rules = colorScheme === 'dark' ? colorRules : undefined;
     expect(await violationsOn(page, rules), `${name}, ${colorScheme}`).toEqual([]);
   }
@@ -223,7 +225,7 @@ export async function loadAxe(page: Page): Promise<void> {
   await page.evaluate(await readFile(require.resolve('axe-core/axe.min.js'), 'utf8'));
 }
 
-/** The rules of axe that look at colours. */
+/** The axe rules about colours. */
 const colorRules = ['color-contrast', 'link-in-text-block'];
 
 /** @param rules all by default */
@@ -237,7 +239,7 @@ async function violationsOn(page: Page, rules?: readonly string[]): Promise<stri
         }>;
       };
     };
-    // Describing all that is right takes longer than finding out.
+    // Describing all passes takes longer than finding violations.
     return (await axe.run({ resultTypes: ['violations'], ...(only && { runOnly: only }) })).violations;
   }, rules);
   return violations.flatMap(({ id, nodes }) =>
@@ -245,7 +247,7 @@ async function violationsOn(page: Page, rules?: readonly string[]): Promise<stri
   );
 }
 
-/** Reads QR codes, by another library than the one that drew them. */
+/** Reads QR codes with another library than the one that drew them. */
 export async function qrReader(stage: Stage): Promise<(picture: Buffer) => Promise<string | undefined>> {
   const page = await stage.page();
   await page.addScriptTag({ content: await readFile(require.resolve('jsqr'), 'utf8') });

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { checkoutOn, orderAt, type Checkout } from './checkout.js';
 import { inspect, useStage } from './stage.js';
 
-// Blocks come when they are asked for, so that no state passes by while it is looked at.
+// Blocks come on request, so that no state passes while it is inspected.
 const stage = useStage({ blockIntervalMs: 0 });
 
-/** From the pickers to the address, looking at each step. */
+/** From the pickers to the address, inspecting each step. */
 async function chooseSlowly(checkout: Checkout, name: string): Promise<void> {
   const page = checkout.element.page();
   await checkout.reach('choosing-currency');

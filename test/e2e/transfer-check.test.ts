@@ -1,4 +1,4 @@
-/** "Check my transfer" against the real server: what was sent is found, and the code for it loads only when it is opened. */
+/** "Check my transfer" against the real server: sent transfers are found, and its code loads only when it is opened. */
 import { expect, test } from 'vitest';
 import { checkoutOn, type Checkout } from './checkout.js';
 import { inspect, useStage } from './stage.js';
@@ -11,7 +11,7 @@ async function ask(checkout: Checkout, pasted: string, answer: RegExp): Promise<
   await checkout.part('transfer-answer').filter({ hasText: answer }).waitFor();
 }
 
-test('a payer who sent the wrong coin, then the right one, is told so of each', async () => {
+test('a payer who sent the wrong coin, then the right one, gets an answer about each', async () => {
   const { payment, url } = await stage.createLocked('USDT', 'tron');
   const page = await stage.page();
   const loaded: string[] = [];
@@ -22,7 +22,7 @@ test('a payer who sent the wrong coin, then the right one, is told so of each', 
   await checkout.part('time-log').waitFor();
   const isLoaded = () => loaded.some((one) => /panel-|-transfer-/.test(one));
   expect(isLoaded()).toBe(false);
-  // By keyboard alone.
+  // Only by keyboard.
   await checkout.part('transfer-check').locator('summary').press('Enter');
   await checkout.part('transfer-hash').waitFor();
   expect(isLoaded()).toBe(true);

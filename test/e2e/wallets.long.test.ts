@@ -17,7 +17,7 @@ import { useStage } from './stage.js';
 
 /** The second of anvil's published accounts: the payer. The first one deploys the token. */
 const payer = privateKeyToAccount('0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d');
-/** Like USDT on BNB Smart Chain, and unlike the books, which have six. */
+/** Like USDT on BNB Smart Chain, and unlike the books, which use six. */
 const tokenDecimals = 18;
 
 let anvil: Anvil;
@@ -55,11 +55,11 @@ interface TestWallet {
   /** Methods in the order in which the page called them. */
   readonly calls: string[];
   chainId: number;
-  /** The chains that it has been told of. */
+  /** The chains that were added to it. */
   readonly chains: Set<number>;
-  /** What the payer answers to a transfer. */
+  /** The payer's answer to a transfer. */
   answer: 'confirms' | 'declines';
-  /** Signed, and not on the chain yet. */
+  /** Signed, but not on the chain yet. */
   readonly signed: Hex[];
 }
 
@@ -157,7 +157,7 @@ async function openPayment(
   return { page, checkout, payment, wallet };
 }
 
-/** Waits for the hash. Without one, says what the page and the wallet did instead. */
+/** Waits for the hash. Without one, reports what the page and the wallet did instead. */
 async function sent(checkout: Checkout, wallet: TestWallet): Promise<void> {
   await checkout
     .part('wallet-hash')
@@ -168,14 +168,14 @@ async function sent(checkout: Checkout, wallet: TestWallet): Promise<void> {
     });
 }
 
-/** Sends what the wallet has signed: only then can the server see it. */
+/** Sends the transactions that the wallet has signed: only then can the server see them. */
 async function broadcast(wallet: TestWallet): Promise<void> {
   for (const signed of wallet.signed.splice(0)) await anvil.publish(signed);
 }
 
 const balanceOf = (address: string) => anvil.rpc<Hex>('eth_getBalance', [address, 'latest']).then(BigInt);
 
-test('ether is paid from a wallet that first has to be told of the chain', async () => {
+test('ether is paid from a wallet that first has to add the chain', async () => {
   const { checkout, payment, wallet } = await openPayment('ETH');
   await checkout.part('action').filter({ hasText: 'Pay with' }).click();
   await sent(checkout, wallet);
@@ -265,7 +265,7 @@ test('in a modal on a shop with a strict policy, a wallet pays, and nothing viol
   await checkout.part('action').filter({ hasText: 'Pay with' }).click();
   await sent(checkout, wallet);
   await broadcast(wallet);
-  // A real key press: it closes the modal, and the payment goes on.
+  // A real key press: it closes the modal, and the payment continues.
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'hidden' });
   expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Buy');

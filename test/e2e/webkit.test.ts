@@ -20,14 +20,14 @@ describe.skipIf(inject('webkitPrograms') === undefined)('in WebKit', () => {
   afterEach(() => tab.close());
   afterAll(() => chunks.stop());
 
-  test('the address is drawn and stays alive while the texts have come and the code that shows them has not', async () => {
+  test('the address is drawn and stays alive after the texts have loaded, and before their code has', async () => {
     chunks.show(tagOf(stage, 'webkit-order'), 'after-qr');
     const payer = payerIn(tab);
     await tab.open(chunks.pageUrl);
     await payer.choose();
     await expect.poll(() => chunks.held()).toEqual(['after-qr']);
     await expect.poll(() => chunks.delivered).toContain('en-after-qr');
-    // A page that draws itself without end answers nothing from here on.
+    // A page that renders without end answers nothing from here on.
     await tab.run(() => new Promise((resolve) => setTimeout(resolve, 200)));
     expect(await payer.text('address')).toMatch(/^T\w{33}$/);
     await chunks.release('after-qr');

@@ -1,6 +1,6 @@
 /**
- * Public reports of pages that update without end, of code that is asked for again and again, and of modules that arrive in another
- * order than they were asked for, tried in the reported shape in Chromium and in WebKit.
+ * Public reports of pages that update without end, of code that is requested repeatedly, and of modules that arrive in
+ * another order than requested, tried in the reported shape in Chromium and in WebKit.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import type { Tab } from '../support/webdriver.js';
@@ -44,7 +44,7 @@ describe.each(engines)('in %s', (_name, open, isMissing) => {
     const { payment } = await stage.createLocked('USDT', network);
     return `<crypto-checkout public-key="${stage.server.publicKey}" payment-id="${payment.id}" ${more}></crypto-checkout>`;
   };
-  /** How often the element asks for an update within a time. */
+  /** Number of updates that the element requests within a time. */
   const updatesIn = (ms: number) =>
     tab.run(async (time) => {
       const element = document.querySelector('crypto-checkout');
@@ -53,7 +53,7 @@ describe.each(engines)('in %s', (_name, open, isMissing) => {
       const { requestUpdate } = element;
       element.requestUpdate = (...change) => {
         updates += 1;
-        // A page that hangs could not say so.
+        // A page that hangs could not report it.
         if (updates > 1000) throw new Error('It updates without end');
         requestUpdate.apply(element, change);
       };
@@ -77,7 +77,7 @@ describe.each(engines)('in %s', (_name, open, isMissing) => {
 
   // "falls in an endless loading loop because it cannot load"
   test.skipIf(isMissing)(
-    'Adyen/adyen-web#567: what cannot be loaded is asked for once a view, not with every update',
+    'Adyen/adyen-web#567: code that cannot be loaded is requested once a view, not with every update',
     async () => {
       const tag = await tagOfLocked('mode="modal" locale="fr"');
       chunks.show(tag);
@@ -120,7 +120,7 @@ describe.each(engines)('in %s', (_name, open, isMissing) => {
 
   // WebKit bug 242740: a module that two import at the same time.
   test.skipIf(isMissing)(
-    'web-platform-tests/interop#1105: two elements that load the same late code at once both go on',
+    'web-platform-tests/interop#1105: two elements that load the same late code at the same time both continue',
     async () => {
       await show((await tagOfLocked()) + (await tagOfLocked()), 'flow', 'after-qr');
       await expect.poll(() => chunks.held()).toContain('flow');
@@ -139,7 +139,7 @@ describe.each(engines)('in %s', (_name, open, isMissing) => {
     },
   );
 
-  // A wallet that tells of itself with each request, and a page that asks with each of its updates.
+  // A wallet that announces itself with each request, and a page that asks with each of its updates.
   test.skipIf(isMissing)(
     'thirdweb-dev/web3-onboard#1409: a wallet that keeps announcing itself does not keep the page updating',
     async () => {

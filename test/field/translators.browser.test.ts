@@ -1,4 +1,7 @@
-/** Public reports of pages whose text others rewrite: translators, extensions, and scripts that move nodes. What the card says stays true. */
+/**
+ * Public reports of pages whose text others rewrite: translators, extensions, and scripts that move nodes. The card's
+ * texts stay true.
+ */
 import { expect } from '@open-wc/testing';
 import type { CryptoCheckout } from '../../src/index.js';
 import { getPart, hasPart, mount, textOf, waitFor, waitForStatus } from '../support/element.js';
@@ -23,7 +26,7 @@ const wrapInFonts: Translate = (text) => {
   text.replaceWith(outer);
 };
 
-/** As Firefox's does (webcompat#145499): an element gets a new text, and loses the comments that stood beside the old one. */
+/** As Firefox's does (webcompat#145499): an element gets a new text, and loses the comments next to the old one. */
 const replaceContent: Translate = (text) => {
   const parent = text.parentElement;
   text.replaceWith(`«${text.data}»`);
@@ -57,12 +60,12 @@ for (const [name, translate] of [
   ['puts elements in place of texts', wrapInFonts],
   ['gives elements a new content', replaceContent],
 ] as const) {
-  it(`a translator that ${name} leaves the countdown, the amount and the address alone`, async () => {
+  it(`a translator that ${name} does not change the countdown, the amount and the address`, async () => {
     const element = await show();
     const [amount, address] = [textOf(element, 'amount'), textOf(element, 'address')];
     const time = textOf(element, 'countdown');
     translateAll(element, translate);
-    await waitFor(() => textOf(element, 'countdown') !== time, 'the countdown goes on');
+    await waitFor(() => textOf(element, 'countdown') !== time, 'the countdown continues');
     expect(textOf(element, 'amount')).to.equal(amount);
     expect(textOf(element, 'address')).to.equal(address);
     expect(textOf(element, 'countdown')).to.not.contain('«');
@@ -86,7 +89,7 @@ for (const [name, translate] of [
   });
 }
 
-it('swissgeol-viewer-suite#1499: what a script has removed or moved is drawn anew with the next state', async () => {
+it('swissgeol-viewer-suite#1499: elements that a script has removed or moved are rendered again with the next state', async () => {
   const element = await show();
   element.shadowRoot?.querySelector('.body')?.remove();
   document.body.append(getPart(element, 'status').firstChild ?? '');

@@ -22,7 +22,7 @@ async function textsOf(tag: string): Promise<Readonly<Record<string, Text>>> {
   return { ...language.texts, ...(await language.loadAfterQr()), ...(await loadTransferTexts(language)) };
 }
 
-/** What counts something. Each has a number of its own, so that it is found again in the text. */
+/** Texts with a count. Each has a different number, so that it is found again in the text. */
 const counts: Readonly<Record<string, number>> = {
   coins: 18,
   confirmations: 13,

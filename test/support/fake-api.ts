@@ -44,7 +44,7 @@ export class FakeApi {
   #txRef: string | undefined;
   /** Replace the default replies. */
   readonly handlers: Partial<Record<Call, Handler>> = {};
-  /** What the server says for the pay button, and the paths that it was asked by. */
+  /** The server's answer for the pay button, and the requested paths. */
   offer: () => Response | Promise<Response> = () => Response.json(offered);
   readonly offersAsked: string[] = [];
   readonly #fetch = window.fetch;

@@ -64,7 +64,7 @@ export function paymentInState(state: PaymentState, changes: Partial<Payment> = 
   return lockedPayment({ status: statusOf(state), state, ...changes });
 }
 
-/** A transfer that the server has seen: by itself, one in a wrong coin. */
+/** A transfer that the server has seen: by default, one in a wrong coin. */
 export function receiptOf(changes: Partial<ReceiptView> = {}): ReceiptView {
   return {
     currency: 'TRX',

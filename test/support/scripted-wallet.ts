@@ -1,4 +1,4 @@
-/** A wallet that answers as a test says: declines, waits, lies, changes its account or chain. */
+/** A wallet that follows a test's script: it declines, waits, gives wrong answers, changes its account or chain. */
 import type { Provider } from '../../src/browser-wallets/provider.js';
 
 type Answer = (params: readonly unknown[]) => unknown;

@@ -63,7 +63,7 @@ const breaks: Record<string, [file: string, imported: string]> = {
   cycles: ['src/f.ts', './g.js'],
 };
 
-/** What they import, and what nothing is wrong with. */
+/** Further files, which break no rule. */
 const rest: Record<string, string> = {
   'package.json': JSON.stringify({
     dependencies: { lit: '*', express: '*', pg: '*' },

@@ -1,4 +1,6 @@
-/** What `npm ci` takes from strangers: each package by its hash, and no program at installation that is not listed here. */
+/**
+ * Protects `npm ci` from strangers: each package by its hash, and no program at installation that is not listed here.
+ */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { billOfMaterials } from '../../scripts/sbom.mjs';

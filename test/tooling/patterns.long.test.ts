@@ -23,7 +23,7 @@ const madeAtRunTime = [
   'server/src/api/change-stream.ts: new RegExp(`^${changesPath}/(test|live)$`)',
   // The name of a network.
   'server/src/chains/check-nodes.ts: new RegExp(`^${subject}`)',
-  // An e-mail address with its special characters escaped, as it is and as it stands in a URL.
+  // An e-mail address with its special characters escaped, plain and as part of a URL.
   "server/src/erasure/erasure.ts: new RegExp([email, encodeURIComponent(email)].map(escapePattern).join('|'), 'giu')",
 ];
 
@@ -97,7 +97,7 @@ describe('The lint rule', () => {
   const tester = new RuleTester();
   const errors = [{ messageId: 'unanchored' }];
 
-  it('refuses a repetition before $, wherever it stands, unless the pattern begins with ^', () => {
+  it('refuses a repetition before $, at any place, unless the pattern begins with ^', () => {
     tester.run('anchored', rules.rules.anchored, {
       valid: [
         String.raw`/^\d+$/`,

@@ -5,12 +5,12 @@ import { RegExpParser, type AST } from '@eslint-community/regexpp';
 import ts from 'typescript';
 
 export interface SourcePattern {
-  /** Where it is first: `src/errors.ts:12`. */
+  /** The first place: `src/errors.ts:12`. */
   readonly place: string;
   readonly file: string;
   readonly source: string;
   readonly flags: string;
-  /** Whether a text is split by it, so that each of its matches is sought. */
+  /** True if it splits a text, so that all of its matches are searched for. */
   readonly isSplitter: boolean;
 }
 
@@ -68,7 +68,7 @@ function samplesOf(atom: Atom, flags: string): { taken: string[]; other: string 
   return { taken: [...new Set(different)], other };
 }
 
-/** What a pattern looks for, step by step: each atom with a text that leads up to it. */
+/** The steps of a pattern: each atom with a text that leads up to it. */
 function stepsOf(alternatives: readonly AST.Alternative[], flags: string): { before: string; atom: Atom }[] {
   const steps: { before: string; atom: Atom }[] = [];
   /** @returns an example of what the element takes */

@@ -1,4 +1,4 @@
-/** What the build promises of the widget's files, beside their sizes, which `npm run size` checks. */
+/** Guarantees for the built files of the widget, in addition to their sizes, which `npm run size` checks. */
 import { build, type Rolldown } from 'vite';
 import { expect, it } from 'vitest';
 

@@ -1,4 +1,4 @@
-/** What payers paste, and the hash that is found in it. */
+/** Payers' input, and the hash that is found in it. */
 import { expect, test } from 'vitest';
 import { transactionHashIn } from '../../src/transfer-check/transaction-hash.js';
 

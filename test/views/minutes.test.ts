@@ -1,4 +1,4 @@
-/** How long confirmations take. */
+/** Duration of confirmations. */
 import { expect, test } from 'vitest';
 import { minutesFor } from '../../src/views/minutes.js';
 

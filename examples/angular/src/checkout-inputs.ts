@@ -1,7 +1,7 @@
 import { Directive, ElementRef, inject, Input, type OnChanges, type SimpleChanges } from '@angular/core';
 import type { CryptoCheckout } from 'crypto-checkout';
 
-/** Tells Angular which properties the tag has, so that it checks them in templates. Add those that you bind. */
+/** Declares the tag's properties to Angular, so that it checks them in templates. Add those that you bind. */
 @Directive({ selector: 'crypto-checkout' })
 export class CheckoutInputs implements OnChanges {
   @Input() publicKey: CryptoCheckout['publicKey'];

@@ -1,4 +1,4 @@
-/** What the compiler must refuse: each line that says `wrong`, and no other. */
+/** Mistakes that the compiler must refuse: each line that says `wrong`, and no other. */
 import { Component } from '@angular/core';
 import { CheckoutInputs } from './checkout-inputs';
 

@@ -1,4 +1,4 @@
-/** What TypeScript must refuse. Without an error, `@ts-expect-error` is one. */
+/** Mistakes that TypeScript must refuse. Without an error, `@ts-expect-error` is one. */
 import { CryptoCheckout } from 'crypto-checkout/react';
 
 export const right = [

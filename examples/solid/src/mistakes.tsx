@@ -1,4 +1,4 @@
-/** What TypeScript must refuse. Without an error, `@ts-expect-error` is one. */
+/** Mistakes that TypeScript must refuse. Without an error, `@ts-expect-error` is one. */
 export const right = (
   <crypto-checkout
     amount="5"

@@ -1,4 +1,4 @@
-/** What TypeScript must refuse. Without an error, `@ts-expect-error` is one. */
+/** Mistakes that TypeScript must refuse. Without an error, `@ts-expect-error` is one. */
 import type { SvelteHTMLElements } from 'svelte/elements';
 
 type Tag = SvelteHTMLElements['crypto-checkout'];

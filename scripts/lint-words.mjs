@@ -1,0 +1,160 @@
+/**
+ * `npm run words`: refuses words and openings that a native engineer would not write, in comments, test names, messages and
+ * Markdown. With a path, it lists the findings there, also of folders that are not rewritten yet.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { argv } from 'node:process';
+import { fileURLToPath } from 'node:url';
+import { textsOf } from './texts.mjs';
+
+/** @typedef {import('./texts.mjs').Text['kind']} Kind */
+/** @typedef {{ file: string, line: number, words: string, advice: string }} Finding */
+
+/**
+ * A pattern, the advice for its findings, and the kinds of text that it applies to, if not to all. A space matches a line
+ * break too. Only patterns that begin with `^` are case-sensitive.
+ *
+ * @type {[pattern: string, advice: string, kinds?: Kind[]][]}
+ */
+const rules = [
+  [
+    '^[\'"`\\s]*(?:[Ww]hat|[Ww]ho|[Ww]hoever|[Ww]hom|[Ww]hose|How|Where|Which|Whether)\\b',
+    'begin with the thing',
+    ['comment', 'title'],
+  ],
+  [
+    '(?<=[a-z)][.!] )(?:what|who|whose|which|whether) [^?:|]*?[.]',
+    'begin the sentence with its subject',
+    ['comment', 'prose'],
+  ],
+  ['former(?:ly)?', 'use “previous”, “earlier” or “old”'],
+  ['by (?:itself|themselves|himself|yourself)', 'use “automatically” or “on its own”'],
+  ['whoever|whomever|whosoever', 'use “anyone who”, or name the person'],
+  ['beside', 'use “next to”, “with”, “in addition to” or “compared with”'],
+  ['told(?! apart)', 'use “learns”, “is notified” or “gets”'],
+  ['tells?(?! [\\w ]{0,30}\\bapart)(?! us)', 'use “shows”, “reports” or “notifies”'],
+  [
+    '(?:taken|takes?|took|taking) (?:[\\w’]+ ){0,3}back',
+    'use “undone”, “reverted”, “released” or “withdrawn”',
+  ],
+  ['stands?(?! for| in for|-)|stood', 'use “is”, or a verb that says what it does'],
+  ['(?:lies|lie|lay)(?! to\\b)', 'use “is”, or a verb that says what it does'],
+  ['(?:is|are|was|were) to (?:be|run|go|have|get|do|pay|show|send|keep|take|come)', 'use “should” or “must”'],
+  ['(?:is|are|was|were|be|been) said', 'name who says it, or state it'],
+  [
+    '(?<!(?:any|some|no|every)(?:one|thing|body|where) )(?<!no one |who |what |where |how |all |little |much |if |or )\\belse\\b',
+    'use “otherwise”',
+  ],
+  ['(?:could|would|might|may|must|can|should|or) else', 'use “otherwise”'],
+  ['(?<!let |leave it |stand-)\\balone\\b', 'use “only”, or say what it is without'],
+  ['(?:goes|go|going|went|gone) on(?! (?:the|a) )', 'use “continues”, or “keeps …ing”'],
+  ['no more(?= *(?:[.,;:!?)]|$))', 'use “no longer”'],
+  ['(?:nothing|none) but', 'use “only”'],
+  ['(?:in|of) whatever', 'use “any”'],
+  ['hears? of', 'use “learns of” or “gets”'],
+  ['anew|afresh', 'use “again”'],
+  ['alike', 'use “both”, or “the same way”'],
+  [
+    '(?:sought|mended|whence|thereof|therein|thereby|upon|lest|nought|amid|begun|thus|hence|kin|whilst|till|ere)',
+    'use a word of today',
+  ],
+];
+
+/** Texts in other languages: only their comments are English. */
+const inAnotherLanguage =
+  /^(?:src\/messages\/(?!en|load|index)[\w-]+\.ts|server\/src\/site\/texts\/(?!en)[\w-]+\.ts)$/;
+/** Decisions are history. The others are generated from texts that are checked, or are data. */
+const exempt =
+  /^docs\/decisions\/|\/golden\/|\/help\.txt$|^(?:openapi|custom-elements|package-lock)\.json$|^LICENSE$/;
+/** They name the words. */
+const ofThisLint = new Set(['scripts/lint-words.mjs', 'test/tooling/words.test.ts']);
+
+/**
+ * Folders that are not rewritten yet, each with its number of findings, which may only fall. All other folders are clean.
+ *
+ * @type {Record<string, number>}
+ */
+export const notYet = { 'server/src': 1437, 'server/test': 698 };
+
+/** Texts that the specification of the checkout prescribes word for word. */
+const prescribed = ['You may close this page; the shop is told.'];
+
+/** Queries are not English. @param {string} text */
+const isQuery = (text) =>
+  /\b(?:select|case when|insert into|update \w+ set|on conflict|delete from|create table)\b/.test(text);
+
+const compiled = rules.map(([pattern, advice, kinds]) => {
+  const spaced = pattern.replaceAll(/(?<!\[[^\]]*) (?!\*)/g, '\\s+');
+  return {
+    pattern: pattern.startsWith('^')
+      ? new RegExp(spaced, 'g')
+      : new RegExp(pattern.startsWith('(?<') ? spaced : `\\b(?:${spaced})\\b`, 'gi'),
+    advice,
+    kinds,
+  };
+});
+
+/** @param {string} file @param {string} source @returns {Finding[]} */
+export function findingsOf(file, source) {
+  const written = prescribed.reduce((text, one) => text.replaceAll(one, '·'.repeat(one.length)), source);
+  const texts = textsOf(file, written).filter(
+    ({ kind, text }) => kind !== 'message' || !(inAnotherLanguage.test(file) || isQuery(text)),
+  );
+  return texts.flatMap(({ kind, start, text }) =>
+    compiled
+      .filter(({ kinds }) => kinds?.includes(kind) ?? true)
+      .flatMap(({ pattern, advice }) =>
+        [...text.matchAll(pattern)].map(({ 0: words, index }) => ({
+          file,
+          line: source.slice(0, start + index + words.search(/\S/)).split('\n').length,
+          words: words.trim().replace(/\s+/g, ' '),
+          advice,
+        })),
+      ),
+  );
+}
+
+/** The folder of the list that a file is in, or '' for a clean one. @param {string} file */
+const folderOf = (file) =>
+  Object.keys(notYet).find((folder) => file === folder || file.startsWith(`${folder}/`)) ?? '';
+
+/** @param {Finding} finding */
+const lineOf = ({ file, line, words, advice }) => `${file}:${line} “${words}”: ${advice}`;
+
+/** @param {Finding[]} findings @returns {string[]} one line for each fault */
+export function faultsOf(findings) {
+  const clean = findings.filter(({ file }) => folderOf(file) === '');
+  const grown = Object.entries(notYet).flatMap(([folder, limit]) => {
+    const count = findings.filter(({ file }) => folderOf(file) === folder).length;
+    return count > limit
+      ? [`${folder} has ${count} findings, and had ${limit}. \`npm run words -- ${folder}\` lists them`]
+      : [];
+  });
+  return [...clean.map(lineOf), ...grown];
+}
+
+async function main() {
+  const root = resolve(import.meta.dirname, '..');
+  const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '-z'], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+    .split('\0')
+    .filter((file) => file !== '' && !exempt.test(file) && !ofThisLint.has(file));
+  const findings = [];
+  for (const file of files) {
+    const source = await readFile(resolve(root, file), 'utf8').catch(() => '');
+    findings.push(...findingsOf(file, source));
+  }
+  const [path] = argv.slice(2);
+  const lines =
+    path === undefined
+      ? faultsOf(findings)
+      : findings.filter(({ file }) => file.startsWith(path)).map(lineOf);
+  for (const line of lines) console.log(line);
+  if (lines.length > 0) process.exitCode = 1;
+}
+
+if (argv[1] === fileURLToPath(import.meta.url)) await main();

@@ -1,0 +1,55 @@
+/** The lint of words: each kind of text that it reads, the texts that it leaves out, and the folders whose findings may not grow. */
+import { expect, it } from 'vitest';
+import { faultsOf, findingsOf, notYet } from '../../scripts/lint-words.mjs';
+
+const wordsIn = (file: string, source: string) =>
+  findingsOf(file, source).map(({ line, words }) => `${line} ${words}`);
+
+it.each([
+  ['a comment', 'src/a.ts', '\n/** What it costs. */\nconst a = 1;', ['2 What']],
+  ['a comment of lines', 'src/a.ts', '// It starts by\n// itself.\nconst a = 1;', ['1 by itself']],
+  ['a comment after the code', 'src/a.ts', 'const a = 1; // The former price.', ['1 former']],
+  [
+    'a comment of a property',
+    'src/a.ts',
+    'type A = {\n  /** Whether it is open. */\n  a: 1;\n};',
+    ['2 Whether'],
+  ],
+  ['the middle of a comment', 'src/a.ts', '// It ends. What is late is lost.\n', ['1 What is late is lost.']],
+  ['a test name', 'test/a.test.ts', "it.each([1])('what was sent', () => {});", ["1 'what"]],
+  ['a message', 'src/a.ts', "throw new Error('Whoever has it can pay');", ['1 Whoever']],
+  ['a template', 'src/a.ts', 'const a = `The ${one} lies there`;', ['1 lies']],
+  ['text in JSX', 'examples/a.tsx', 'const a = <p>It is told now</p>;', ['1 told']],
+  ['a guide', 'docs/a.md', '# A\n\nIt goes\non alone.\n', ['3 goes on', '4 alone']],
+  ['a style sheet', 'demo/a.css', 'a {\n  /* It stands there. */\n}', ['2 stands']],
+  ['a settings file', 'compose.yaml', 'a: 1\n# Beside it.\n', ['2 Beside']],
+  ['a page', 'index.html', '<!-- Made anew. -->\n<p></p>', ['1 anew']],
+])('finds words in %s', (_name, file, source, expected) => {
+  expect(wordsIn(file, source).toSorted()).toEqual(expected.toSorted());
+});
+
+it.each([
+  ['code', 'src/a.ts', 'const former = beside(whoever);'],
+  ['code in a comment', 'src/a.ts', '// The column `former` is empty.\n'],
+  ['code in a guide', 'docs/a.md', '`former` is empty.\n\n```ts\n// What it is.\n```\n'],
+  ['code in a template', 'src/a.ts', 'const a = `The ${former(beside)} price`;'],
+  ['a query', 'src/a.ts', 'run(`select case when a then 1 else 0 end from b`);'],
+  ['a message in another language', 'src/messages/fr.ts', "const a = 'le kin former';"],
+  ['words that only contain one', 'src/a.ts', '// A standalone performer understands lieutenants.\n'],
+  ['a good use of a word', 'docs/a.md', 'It stands for a coin. Tell them apart. No more than two.\n'],
+  [
+    'a text that the specification prescribes',
+    'src/a.ts',
+    "a('You may close this page; the shop is told.');",
+  ],
+])('finds nothing in %s', (_name, file, source) => {
+  expect(wordsIn(file, source)).toEqual([]);
+});
+
+it('a finding is a fault in a clean folder, and in another one if there are more than before', () => {
+  const [folder = '', limit = 0] = Object.entries(notYet)[0] ?? [];
+  const finding = { file: `${folder}/a.ts`, line: 1, words: 'former', advice: 'use “previous”' };
+  expect(faultsOf([{ ...finding, file: 'src/a.ts' }])).toEqual(['src/a.ts:1 “former”: use “previous”']);
+  expect(faultsOf(Array.from({ length: limit }, () => finding))).toEqual([]);
+  expect(faultsOf(Array.from({ length: limit + 1 }, () => finding))).toHaveLength(1);
+});
