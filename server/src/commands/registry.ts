@@ -1,5 +1,5 @@
 /** All commands, by room. */
-import { bookCommands } from '../books/commands.js';
+import { modules } from '../modules.js';
 import { psbtCommands } from '../psbt-payouts/commands.js';
 import { restoreCommands } from '../restore/commands.js';
 import { sweepCommands } from '../treasury/commands/sweeps.js';
@@ -34,7 +34,6 @@ export const groups: readonly Group[] = [
   auditCommands,
   chainCommands,
   paymentCommands,
-  bookCommands,
   customerCommands,
   balanceCommands,
   refundCommands,
@@ -53,6 +52,7 @@ export const groups: readonly Group[] = [
   depositKeyCommands,
   addressCommands,
   rateCommands,
+  ...modules.flatMap((module) => module.commands),
 ];
 
 /** By all words of their names: `keys create`. */

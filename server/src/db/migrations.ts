@@ -8,8 +8,14 @@
 import { sql, type Migration } from 'kysely';
 import { createDeclared } from './create-tables.js';
 import type { Engine } from './engine.js';
-import { tables } from './schema.js';
-import { auditIdentities, books, foundation, growingTables, unsweptForwarders } from './table.js';
+import {
+  auditIdentities,
+  books,
+  foundation,
+  growingTables,
+  unsweptForwarders,
+  type Tables,
+} from './table.js';
 import { createTriggers } from './triggers.js';
 
 /** Whether releases that do not know this migration work on its schema. */
@@ -17,7 +23,7 @@ export function isAdditive(migration: string): boolean {
   return migration.endsWith('.additive');
 }
 
-export function migrations(engine: Engine): Record<string, Migration> {
+export function migrations(engine: Engine, tables: Tables): Record<string, Migration> {
   return {
     [foundation]: {
       async up(db) {

@@ -3,12 +3,11 @@
  * They use the portable subset that SQLite and PostgreSQL share: TEXT, BIGINT and INTEGER. Times are epoch milliseconds.
  * Amounts are integers in the smallest unit, stored as text because wei does not fit into 64 bits. JSON is TEXT.
  */
-import type { Row } from './table.js';
+import type { Row, Tables } from './table.js';
+import { listTables } from './tables/lists.js';
 import { accountTables } from './tables/accounts.js';
-import { bookTables } from './tables/books.js';
 import { chainTables } from './tables/chains.js';
 import { ledgerTables } from './tables/ledger.js';
-import { listTables } from './tables/lists.js';
 import { paymentTables } from './tables/payments.js';
 import { peopleTables } from './tables/people.js';
 import { psbtTables } from './tables/psbts.js';
@@ -19,10 +18,7 @@ import { treasuryTables } from './tables/treasury.js';
 import { webhookTables } from './tables/webhooks.js';
 import { withdrawalTables } from './tables/withdrawals.js';
 
-/**
- * Each after those that it references, which is the order in which they are created and copied. List checkpoints come
- * last: triggers delete them when rows are added.
- */
+/** Those of the core, each after those that it references: the order in which they are created and copied. */
 export const tables = {
   ...accountTables,
   ...peopleTables,
@@ -36,11 +32,19 @@ export const tables = {
   ...psbtTables,
   ...subscriptionTables,
   ...treasuryTables,
-  ...bookTables,
-  ...listTables,
 };
 
-export type Schema = { [Name in keyof typeof tables]: Row<(typeof tables)[Name]> };
+/** The rows of tables, by their names. */
+export type Rows<Tables> = { [Name in keyof Tables]: Row<Tables[Name]> };
+
+/**
+ * All tables of a database, in order. List checkpoints come last: triggers delete them when rows are added.
+ * @param more those of modules
+ */
+export const withCore = (more: Tables): Tables => ({ ...tables, ...more, ...listTables });
+
+/** Modules add theirs: `declare module` in the file that declares a module's tables. */
+export interface Schema extends Rows<typeof tables & typeof listTables> {}
 
 export type MerchantTable = Schema['merchants'];
 export type ApiKeyTable = Schema['api_keys'];
@@ -60,7 +64,6 @@ export type ChainCursorTable = Schema['chain_cursors'];
 export type LedgerAccountTable = Schema['ledger_accounts'];
 export type LedgerPostingTable = Schema['ledger_postings'];
 export type LedgerEntryTable = Schema['ledger_entries'];
-export type BookRateTable = Schema['book_rates'];
 export type IdempotencyTable = Schema['idempotency'];
 export type IdempotencyReplyTable = Schema['idempotency_replies'];
 export type RefundTable = Schema['refunds'];

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect, copyOf, type Sql } from '../../../bench/fill-lists.mjs';
 import type { Database } from '../../src/db/database.js';
 import { extendCheckpoints } from '../../src/db/list-checkpoints.js';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 import type { PaymentTable, ReceiptTable } from '../../src/db/schema.js';
 import {
   affectedReceipts,
