@@ -3,6 +3,7 @@ import { coreApi } from 'crypto-checkout/contract';
 import { named, type NamedHandlers } from './api/handler.js';
 import { createFindEndpoints } from './api/path-tree.js';
 import { createCore, type Core, type CoreOptions, type Overrides } from './core.js';
+import type { Module } from './core/module.js';
 import { modules, product } from './modules.js';
 import type { Feature } from './shared/feature.js';
 
@@ -19,7 +20,8 @@ export interface App extends Core {
 export async function createApp(options: Omit<CoreOptions, 'api'>): Promise<App> {
   const core = await createCore({ ...options, api: product.api });
   const endpoints = Object.values(product.api).flatMap((verbs) => Object.values(verbs));
-  const made = modules.map((module) => module.create(core));
+  const made: Awaited<ReturnType<Module['create']>>[] = [];
+  for (const module of modules) made.push(await module.create(core));
   return {
     ...core,
     parts: [...core.features, ...made.map(({ parts }) => parts)],

@@ -1,5 +1,4 @@
 /** Assembles the core: builds its rules from the configuration and the database, for the server and the command line. */
-import { dirname, join } from 'node:path';
 import { toUnits, type CoreApi, type Endpoint } from 'crypto-checkout/contract';
 import type { Logger } from 'pino';
 import { exampleAccountNames } from './bank-accounts/account-names.js';
@@ -25,11 +24,6 @@ import { createReconciliation } from './reconciliation/reconciliation.js';
 import { networkHealth } from './scanning/network-health.js';
 import { createScanner } from './scanning/scanner.js';
 import { simulatedNetworks } from './chains/simulated/networks.js';
-import { createChainEvidence } from './restore/chain-evidence.js';
-import { createRestoreGuard } from './restore/guard.js';
-import { openMarker } from './restore/marker.js';
-import { readDatabaseId } from './restore/restore-store.js';
-import { createRestore } from './restore/restore.js';
 import { createSandboxReset } from './sandbox/reset.js';
 import { createSandbox } from './sandbox/sandbox.js';
 import { createSimulatedChains } from './chains/simulated/simulated-chain.js';
@@ -46,6 +40,7 @@ import { createHomeHandlers } from './home/handlers.js';
 import { createChanges } from './home/changes.js';
 import { createHome } from './home/home.js';
 import { createVolume } from './home/volume.js';
+import { createHooks } from './core/hooks.js';
 import { createLedger } from './ledger/ledger.js';
 import { createAccountChanges } from './merchants/account-changes.js';
 import { createAuditLog } from './merchants/audit-log.js';
@@ -180,8 +175,7 @@ export async function createCore(options: CoreOptions) {
   // Before the first start of a server there is no seed, but then there are no payments to give addresses to either.
   const simulatedSources =
     overrides.addressSources ?? (testSeed ? createTestAddressSources(testSeed) : { find: () => undefined });
-  const marker = openMarker(markerPath(config, await readDatabaseId(database.reader)), log);
-  const guard = createRestoreGuard(marker);
+  const hooks = createHooks();
   const depositAddresses = createDepositAddresses(
     (network) => {
       const isReal = connected.some((one) => one.network === network);
@@ -189,7 +183,7 @@ export async function createCore(options: CoreOptions) {
       return overrides.addressSources ?? treasury.offered(network, depositKeys.sources);
     },
     newId,
-    guard,
+    hooks,
   );
   const watchedAddresses = createWatchedAddresses(database);
   const connected = await orStartError('NETWORKS_FILE: a network cannot be used', () =>
@@ -199,9 +193,9 @@ export async function createCore(options: CoreOptions) {
       watched: async (mode, addresses) =>
         new Set([
           ...(await watchedAddresses.find(mode, addresses)),
-          ...(await chainEvidence.watched(mode, addresses)),
+          ...(await hooks.watchedAddresses(mode, addresses)),
         ]),
-      soughtCoins: (mode, network) => chainEvidence.soughtCoins(mode, network),
+      soughtCoins: hooks.soughtCoins,
       isAnyoneExpected: (mode) => isAnyoneExpected(database.reader, mode),
     }),
   );
@@ -255,9 +249,9 @@ export async function createCore(options: CoreOptions) {
       // Without a webhook URL, the outbox says nothing.
       afterCommit(transaction, changes.wake);
       await updateSubscription(transaction, payment);
-      await refunds.yieldTo(transaction, payment);
+      await hooks.onPaymentStatus(transaction, payment);
     },
-    factsOf: { returned: (transaction, payment) => refunds.takenBefore(transaction, payment) },
+    factsOf: { returned: hooks.factsOf },
     times: config.paymentTimes,
     publicChangesPerHour: config.limits?.paymentChangesPerHour,
   });
@@ -283,18 +277,15 @@ export async function createCore(options: CoreOptions) {
   const { balances, payouts, transfers, testPayer, settlement, whyHeld } = createWithdrawals({
     ...{ ...base, outbox, walletAddresses, bankAccounts, simulatedChains },
     returningDeposits: hasReturningReceipts,
-    ensureFree: (reader, transfer) => psbtPayouts.ensureFree(reader, transfer),
-    ensureUnpaid: (reader, transfer) => treasury.payoutExports.ensureUnpaid(reader, transfer),
-    onTransfer: (transaction, transfer) => refunds.follow(transaction, transfer),
-    // Nothing is paid while its merchant's records may be old.
-    whyNotDue: async (reader, transfer) =>
-      (await guard.whyNotPaid(reader, transfer.mode, transfer.merchant_id)) ??
-      refunds.whyNotDue(reader, transfer),
+    ensureFree: hooks.beforeSettle,
+    ensureUnpaid: hooks.beforeFail,
+    onTransfer: hooks.onTransfer,
+    whyNotDue: hooks.whyNotPaid,
     isSimulated: (network) =>
       simulatedNetworks.includes(network) && !overrides.paidByOperator?.includes(network.code),
   });
 
-  const shared = { ...base, depositKeys, connected, guard, whyHeld };
+  const shared = { ...base, depositKeys, connected, hooks, whyHeld };
   const psbtPayouts = createPsbtPayouts({ ...shared, settlement });
   const { isCrossChecked } = depths;
   const treasury = createTreasury({ ...shared, transfers, isCrossChecked, gasKey: config.gasKey });
@@ -313,34 +304,41 @@ export async function createCore(options: CoreOptions) {
           Object.values(chainAssets).flatMap(({ contract }) => contract ?? []),
         ),
       async (reader, address) =>
-        (await depositKeys.isAssigned(reader, address)) || (await treasury.isOwnAccount(reader, address)),
+        (await depositKeys.isAssigned(reader, address)) || (await hooks.isOwnAddress(reader, address)),
     ),
   });
   const reconciliation = createReconciliation({ ...shared, sink: receipts, now: clock.real });
-  const restore = createRestore({
-    ...{ ...shared, marker },
-    unheldTransfers: (reader, before) => treasury.payoutExports.unheld(reader, before),
-    hold: (transaction, transfers, actor) => treasury.payoutExports.hold(transaction, transfers, actor),
+  // Until they are modules.
+  hooks.register({
+    beforeSettle: (reader, transfer) => psbtPayouts.ensureFree(reader, transfer),
+    untouchedCoins: psbtPayouts.untouchedCoins,
   });
-  const chainEvidence = createChainEvidence({
-    ...{ database, depositKeys, connected, startedAt: clock.real() },
-    unheldTransfers: (reader, before) => treasury.payoutExports.unheld(reader, before),
-    untouchedCoins: (reader, of) => psbtPayouts.untouchedCoins(reader, of),
-    suspect: (transaction, found) => restore.suspect(transaction, found),
-    warn: (transaction, addresses, paid) => restore.warn(transaction, addresses, paid),
-    marker,
-    isDust: (network, { currency, amount }) => {
-      const minimum = currencies.network('live', network)?.assets[currency]?.minAmount ?? '0';
-      return amount < toUnits(minimum, currencies.known(currency).decimals);
-    },
+  hooks.register({
+    beforeFail: treasury.payoutExports.ensureUnpaid,
+    unheldTransfers: treasury.payoutExports.unheld,
+    hold: treasury.payoutExports.hold,
+    isOwnAddress: treasury.isOwnAccount,
+  });
+  hooks.register({
+    onTransfer: refunds.follow,
+    whyNotPaid: refunds.whyNotDue,
+    onPaymentStatus: refunds.yieldTo,
+    factsOf: refunds.takenBefore,
+    onClockMoved: refunds.expireOverdue,
   });
   const people = createPeople({ ...base, consoleUrl: consoleUrl(publicUrl), api });
-  const features: readonly Feature[] = [restore, treasury, psbtPayouts, reconciliation];
+  const features: readonly Feature[] = [treasury, psbtPayouts, reconciliation];
 
   const chains = [...simulatedChains.chains, ...extraNetworks.map(({ chain }) => chain)];
   const scanner = createScanner({
     ...base,
-    sink: chainEvidence.follow(receipts),
+    sink: {
+      ...receipts,
+      async apply(transaction, batch) {
+        await hooks.onBatch(transaction, batch);
+        return receipts.apply(transaction, batch);
+      },
+    },
     networks: chains.map((chain) => {
       const real = connected.find((one) => one.chain === chain);
       const network = currencies.network(chain.mode, chain.network);
@@ -357,7 +355,7 @@ export async function createCore(options: CoreOptions) {
     afterNetworkChange: () => testPayer.advance(stopping),
     async afterClockChange() {
       await payments.expireOverdue(stopping);
-      await refunds.expireOverdue(stopping);
+      await hooks.onClockMoved(stopping);
       await billing.run(stopping);
       dispatcher.wake();
     },
@@ -404,16 +402,16 @@ export async function createCore(options: CoreOptions) {
   });
 
   return {
-    /** Modules keep what they made for this core by it. */
-    key: {},
-    ...{ database, newId, log, ledger },
+    /** Modules keep what they made for this core by these. */
+    hooks,
+    ...{ config, database, newId, log, ledger },
     ...{ clock, serverTime, auditLog, keys, accountChanges, merchants, people, customers, personalData },
     ...{ payments, paymentExport, receipts, paymentPlans, billing, erasure, wallets, walletAddresses },
     ...{ webhooks, endpoints, webhookTest },
     ...{ balances, transfers, transfersByHand, payouts, refunds, testPayer },
-    ...{ psbtPayouts, treasury, reconciliation, restore, features, dispatcher, changes, networks, scanner },
+    ...{ psbtPayouts, treasury, reconciliation, features, dispatcher, changes, networks, scanner },
     ...{ depositAddresses, depositKeys, depositKeyChanges, currencies, rates, chains, connected },
-    ...{ simulatedChains, sandbox, sandboxReset: createSandboxReset(database, clock, auditLog) },
+    ...{ simulatedChains, sandbox, sandboxReset: createSandboxReset(database, clock, auditLog, hooks) },
     /** The default is off once real money could move here. */
     isSandboxOn,
     dataKeys: config.dataKeys,
@@ -429,14 +427,6 @@ export async function createCore(options: CoreOptions) {
       ...createTransferByHandHandlers(transfers, transfersByHand),
     }),
   };
-}
-
-/** Beside the file of SQLite. A database in memory is never restored. */
-function markerPath({ databaseUrl, markerDirectory }: Config, id: string | undefined): string | undefined {
-  const file = databaseUrl.startsWith('sqlite:') ? databaseUrl.slice('sqlite:'.length) : undefined;
-  if (id === undefined || file === ':memory:') return undefined;
-  const directory = markerDirectory ?? (file === undefined ? 'data' : dirname(file));
-  return join(directory, `checkout-marker-${id}`);
 }
 
 /** @throws StartError. Without it, the first value that cannot be read would be the first to tell */

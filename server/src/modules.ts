@@ -3,8 +3,9 @@ import type { Module } from './core/module.js';
 import { resources, type Described } from './reference/resources.js';
 import { coreApi } from 'crypto-checkout/contract';
 import { books } from './books/module.js';
+import { restore } from './restore/module.js';
 
-export const modules: readonly Module[] = [books];
+export const modules: readonly Module[] = [restore, books];
 
 /** What the product's API is, those of the core first. */
 export const product: Described = {

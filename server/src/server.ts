@@ -1,5 +1,5 @@
 /** The server: listens, serves the API and the pages, runs the jobs, and shuts down gracefully. */
-import { createHmac, randomUUID } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { Logger } from 'pino';
 import { createExpressApp } from './api/express-app.js';
 import { createIdempotency } from './api/idempotency.js';
@@ -24,7 +24,6 @@ import { countQuarantine } from './payments/receipts/quarantine.js';
 import { consoleUrl } from './people/console-url.js';
 import type { Job } from './shared/feature.js';
 import { orStartError, StartError } from './shared/start-error.js';
-import { ensureDatabaseId } from './restore/restore-store.js';
 import { product } from './modules.js';
 import { site } from './site/site.js';
 import { MissingDatabase } from './db/migrate.js';
@@ -114,7 +113,6 @@ async function serve(
   let metrics: Metrics | undefined;
   await database.gatherStatistics();
   const testSeed = await ensureTestSeed(database);
-  await database.write((transaction) => ensureDatabaseId(transaction, randomUUID()));
   const app = await createApp({
     config,
     database,

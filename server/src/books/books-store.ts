@@ -222,6 +222,13 @@ export async function keepBalances(
     .execute();
 }
 
+export async function deleteBalances(transaction: Transaction, { merchantId, mode }: Scope): Promise<void> {
+  await transaction
+    .deleteFrom('book_balances')
+    .where((e) => e.and({ merchant_id: merchantId, mode }))
+    .execute();
+}
+
 export async function listScopes(reader: Reader): Promise<Scope[]> {
   const rows = await reader.selectFrom('merchants').select('id').execute();
   return rows.flatMap(({ id }) => (['live', 'test'] as const).map((mode) => ({ merchantId: id, mode })));

@@ -17,9 +17,10 @@ export const books = defineModule({
     },
   },
   tables: bookTables,
+  docs: ['accounting'],
   create(core) {
     const rules = createBooks(core);
-    return { ...rules, handlers: { books: createBookHandlers(rules) } };
+    return { ...rules, handlers: { books: createBookHandlers(rules) }, answers: { onWiped: rules.forget } };
   },
   commands: (rules) => [bookCommands(rules)],
 });

@@ -1,7 +1,6 @@
 /** All commands, by room. */
 import { modules } from '../modules.js';
 import { psbtCommands } from '../psbt-payouts/commands.js';
-import { restoreCommands } from '../restore/commands.js';
 import { sweepCommands } from '../treasury/commands/sweeps.js';
 import { transferExportCommands } from '../treasury/commands/transfer-export.js';
 import { addressCommands } from './addresses.js';
@@ -47,7 +46,6 @@ export const groups: readonly Group[] = [
   ledgerCommands,
   databaseCommands,
   dataKeyCommands,
-  restoreCommands,
   networkCommands,
   depositKeyCommands,
   addressCommands,
