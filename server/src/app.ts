@@ -6,6 +6,7 @@ import { createCore, type Core, type CoreOptions, type Overrides } from './core.
 import type { Module } from './core/module.js';
 import { modules, product } from './modules.js';
 import type { Feature } from './shared/feature.js';
+import { inOne } from './shared/in-one.js';
 
 export type { Overrides };
 
@@ -26,10 +27,9 @@ export async function createApp(options: Omit<CoreOptions, 'api'>): Promise<App>
     ...core,
     parts: [...core.features, ...made.map(({ parts }) => parts)],
     createApiHandlers: () =>
-      Object.assign(
-        {},
+      inOne([
         named(coreApi, core.createHandlers(endpoints, createFindEndpoints(product.api))),
         ...made.map(({ handlers }) => handlers),
-      ),
+      ]),
   };
 }

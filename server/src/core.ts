@@ -1,5 +1,5 @@
 /** Assembles the core: builds its rules from the configuration and the database, for the server and the command line. */
-import { toUnits, type CoreApi, type Endpoint } from 'crypto-checkout/contract';
+import type { CoreApi, Endpoint } from 'crypto-checkout/contract';
 import type { Logger } from 'pino';
 import { exampleAccountNames } from './bank-accounts/account-names.js';
 import { createBankAccounts } from './bank-accounts/bank-accounts.js';
@@ -20,7 +20,6 @@ import { adapters as builtInAdapters } from './chains/adapters.js';
 import { createFindTransfers } from './chains/find-transfers.js';
 import { connectNetworks, type Adapters } from './chains/connect.js';
 import type { Network } from './chains/networks.js';
-import { createReconciliation } from './reconciliation/reconciliation.js';
 import { networkHealth } from './scanning/network-health.js';
 import { createScanner } from './scanning/scanner.js';
 import { simulatedNetworks } from './chains/simulated/networks.js';
@@ -307,7 +306,6 @@ export async function createCore(options: CoreOptions) {
         (await depositKeys.isAssigned(reader, address)) || (await hooks.isOwnAddress(reader, address)),
     ),
   });
-  const reconciliation = createReconciliation({ ...shared, sink: receipts, now: clock.real });
   // Until they are modules.
   hooks.register({
     beforeSettle: (reader, transfer) => psbtPayouts.ensureFree(reader, transfer),
@@ -327,7 +325,7 @@ export async function createCore(options: CoreOptions) {
     onClockMoved: refunds.expireOverdue,
   });
   const people = createPeople({ ...base, consoleUrl: consoleUrl(publicUrl), api });
-  const features: readonly Feature[] = [treasury, psbtPayouts, reconciliation];
+  const features: readonly Feature[] = [treasury, psbtPayouts];
 
   const chains = [...simulatedChains.chains, ...extraNetworks.map(({ chain }) => chain)];
   const scanner = createScanner({
@@ -370,7 +368,7 @@ export async function createCore(options: CoreOptions) {
     webhooks: (scope, query) => webhooks.page(database.reader, scope, query),
     endpoint: (scope) => endpoints.find(database.reader, scope),
     balances: balances.list,
-    shortages: reconciliation.shortages,
+    attention: hooks.attention,
     quarantined: (scope) => countQuarantined(database.reader, scope),
     volume: createVolume(database.reader),
   });
@@ -409,7 +407,7 @@ export async function createCore(options: CoreOptions) {
     ...{ payments, paymentExport, receipts, paymentPlans, billing, erasure, wallets, walletAddresses },
     ...{ webhooks, endpoints, webhookTest },
     ...{ balances, transfers, transfersByHand, payouts, refunds, testPayer },
-    ...{ psbtPayouts, treasury, reconciliation, features, dispatcher, changes, networks, scanner },
+    ...{ psbtPayouts, treasury, features, dispatcher, changes, networks, scanner },
     ...{ depositAddresses, depositKeys, depositKeyChanges, currencies, rates, chains, connected },
     ...{ simulatedChains, sandbox, sandboxReset: createSandboxReset(database, clock, auditLog, hooks) },
     /** The default is off once real money could move here. */

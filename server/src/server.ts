@@ -171,7 +171,6 @@ async function serve(
     metrics = createMetrics(config.metricsToken, {
       chains: networks,
       quarantined: () => countQuarantine(database.reader),
-      reconciliation: () => app.reconciliation.status(),
       webhooks: () => webhooks.backlog(database.reader),
       depositKeys: () => app.depositKeys.list(database.reader),
       rates: app.worldRates,

@@ -65,7 +65,7 @@ export function named<const Table extends Readonly<Record<string, Readonly<Recor
   _table: Table,
   handlers: Handlers<Table>,
 ): NamedHandlers {
-  return handlers as NamedHandlers;
+  return handlers;
 }
 
 /** The handlers of one API resource. */

@@ -2,6 +2,7 @@
  * What the core asks the modules. A module registers its answers when it is created. The core asks in the order of the product's list,
  * and works if nobody answers.
  */
+import type { Attention } from '../home/home.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { TransferTable } from '../db/schema.js';
 import type { AuditActor } from '../merchants/audit-log.js';
@@ -74,6 +75,8 @@ export interface Answers {
   /** How many units of what a payment received do not count, because they go back. */
   factsOf?(transaction: Transaction, payment: PaymentRow): Promise<bigint>;
 
+  /** What waits for the shop's people. Counts of 0 are left out. */
+  attention?(scope: Scope): Promise<readonly Attention[]>;
   /** A test clock was moved. */
   onClockMoved?(signal: AbortSignal): Promise<void>;
   /** In the transaction that wipes a merchant's test data, after all of it is gone. */
@@ -151,6 +154,11 @@ export function createHooks() {
       let returned = 0n;
       for (const one of all) returned += (await one.factsOf?.(transaction, payment)) ?? 0n;
       return returned;
+    },
+    async attention(scope: Scope): Promise<Attention[]> {
+      const found = [];
+      for (const one of all) found.push(...((await one.attention?.(scope)) ?? []));
+      return found;
     },
     async chainStatus(): Promise<StatusPart[]> {
       const found = [];

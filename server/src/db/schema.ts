@@ -89,5 +89,3 @@ export type TreasuryPaymentTable = Schema['treasury_payments'];
 export type TreasuryFeeTable = Schema['treasury_fees'];
 export type TransferExportTable = Schema['transfer_exports'];
 export type GasTransactionTable = Schema['gas_transactions'];
-export type ReconciliationTable = Schema['reconciliations'];
-export type BalanceDifferenceTable = Schema['balance_differences'];
