@@ -8,7 +8,7 @@ import { pino } from 'pino';
 import { createApp } from '../server/dist/app.js';
 import { readConfig } from '../server/dist/config.js';
 import { ensureTestSeed } from '../server/dist/addresses/test-seed.js';
-import { openDatabase } from '../server/dist/db/open.js';
+import { openDatabase } from '../server/dist/database.js';
 import { createDatabase } from './create-database.mjs';
 import { percentile } from './load.mjs';
 

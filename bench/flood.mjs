@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { startApiServer } from '../scripts/api-server.mjs';
-import { openDatabase } from '../server/dist/db/open.js';
+import { openDatabase } from '../server/dist/database.js';
 import { runCommand } from '../server/dist/commands/run.js';
 import { createDatabase } from './create-database.mjs';
 import { percentile } from './load.mjs';

@@ -16,7 +16,7 @@ import { createWatchedAddresses } from '../server/dist/addresses/watched-address
 import { createEvmChain } from '../server/dist/chains/evm/evm-chain.js';
 import { createReconciliation } from '../server/dist/reconciliation/reconciliation.js';
 import { createScanner } from '../server/dist/scanning/scanner.js';
-import { openDatabase } from '../server/dist/db/open.js';
+import { openDatabase } from '../server/dist/database.js';
 import { newId } from '../server/dist/shared/ids.js';
 
 const help = `Usage: npm run bench -- scan [options]        (after npm run build)

@@ -16,9 +16,11 @@ if (more.length > 0 || (option !== undefined && option !== '--check')) {
   process.exit(option === '--help' && more.length === 0 ? 0 : 2);
 }
 
-/** @type {{ createOpenApi: (serverUrl: string) => object }} */
+/** @type {{ product: object }} */
+const { product } = await import(new URL('../server/dist/modules.js', import.meta.url).href);
+/** @type {{ createOpenApi: (serverUrl: string, described: object) => object }} */
 const { createOpenApi } = await import(new URL('../server/dist/reference/openapi.js', import.meta.url).href);
-const text = `${JSON.stringify(createOpenApi('/'), null, 2)}\n`;
+const text = `${JSON.stringify(createOpenApi('/', product), null, 2)}\n`;
 
 if (option === undefined) await writeFile(file, text);
 else if ((await readFile(file, 'utf8')) !== text) {

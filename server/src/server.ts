@@ -1,10 +1,9 @@
 /** The server: listens, serves the API and the pages, runs the jobs, and shuts down gracefully. */
-import { createHmac, randomUUID } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import type { Logger } from 'pino';
 import { createExpressApp } from './api/express-app.js';
 import { createIdempotency } from './api/idempotency.js';
 import { createIpLimits, createLimits } from './api/limits.js';
-import { createFindEndpoints } from './api/path-tree.js';
 import { createApp, type App, type Overrides } from './app.js';
 import { createFirstContact } from './chains/connect.js';
 import { createBudget, createSandboxHandlers } from './sandbox/handlers.js';
@@ -25,10 +24,11 @@ import { countQuarantine } from './payments/receipts/quarantine.js';
 import { consoleUrl } from './people/console-url.js';
 import type { Job } from './shared/feature.js';
 import { orStartError, StartError } from './shared/start-error.js';
-import { ensureDatabaseId } from './restore/restore-store.js';
+import { product } from './modules.js';
 import { site } from './site/site.js';
 import { MissingDatabase } from './db/migrate.js';
-import { describeDatabase, openDatabase } from './db/open.js';
+import { openDatabase } from './database.js';
+import { describeDatabase } from './db/open.js';
 import { checkWritable } from './db/settings.js';
 import { readSize } from './db/size.js';
 import { doubtProviders } from './rpc/providers.js';
@@ -113,7 +113,6 @@ async function serve(
   let metrics: Metrics | undefined;
   await database.gatherStatistics();
   const testSeed = await ensureTestSeed(database);
-  await database.write((transaction) => ensureDatabaseId(transaction, randomUUID()));
   const app = await createApp({
     config,
     database,
@@ -146,11 +145,11 @@ async function serve(
     personalData: app.personalData,
     readPayment: (caller, id) => app.payments.verify(caller, id),
   });
-  for (const feature of app.features) await feature.prepare?.(stopping.signal);
+  for (const feature of app.parts) await feature.prepare?.(stopping.signal);
   const jobList = [
     ...createJobList(app, config, database, idempotency),
     { name: 'audit trail', intervalMs: 2000, run: createAuditTrail({ ...app, database, log }) },
-    ...app.features.flatMap((feature) => feature.jobs()),
+    ...app.parts.flatMap((part) => part.jobs?.() ?? []),
   ];
   const isDemoOn = (config.demo ?? isSandboxOn) && demoMerchant !== undefined;
   let isStopping = false;
@@ -162,7 +161,7 @@ async function serve(
       pingDatabase: () => database.ping(),
       clockSkewMs: () => app.serverTime.skewMs(),
       networks,
-      stops: () => app.features.flatMap((feature) => feature.stops?.() ?? []),
+      stops: () => app.parts.flatMap((feature) => feature.stops?.() ?? []),
       webhookLagMs: async () => (await webhooks.backlog(database.reader)).lagMs,
       webhooksIdleMs: () => dispatcher.idleMs(),
     },
@@ -172,7 +171,6 @@ async function serve(
     metrics = createMetrics(config.metricsToken, {
       chains: networks,
       quarantined: () => countQuarantine(database.reader),
-      reconciliation: () => app.reconciliation.status(),
       webhooks: () => webhooks.backlog(database.reader),
       depositKeys: () => app.depositKeys.list(database.reader),
       rates: app.worldRates,
@@ -184,14 +182,15 @@ async function serve(
           () => false,
         ),
       jobs: jobList.map(({ name }) => name),
-      figures: app.features.flatMap((feature) => feature.figures?.() ?? []),
+      figures: app.parts.flatMap((feature) => feature.figures?.() ?? []),
     });
   }
   const jobs = createJobs(jobList, log, metrics?.watchRun);
 
   listener.serve(
     createExpressApp({
-      handlers: app.createHandlers(createFindEndpoints()),
+      api: product.api,
+      handlers: app.createApiHandlers(),
       sandbox: isSandboxOn
         ? createSandboxHandlers(app.sandbox, config.limits && createBudget(config.limits.sandboxPerSecond))
         : undefined,
@@ -207,12 +206,10 @@ async function serve(
       ipLimits: config.limits && createIpLimits(config.limits),
       watchRequests: metrics?.watchRequests,
       routers: [
-        healthRouter(checkReady, networks, () =>
-          app.features.flatMap((feature) => feature.notices?.() ?? []),
-        ),
+        healthRouter(checkReady, networks, () => app.parts.flatMap((feature) => feature.notices?.() ?? [])),
         ...(metrics ? [metrics.router] : []),
         site({
-          ...{ ...app, database, publicUrl, checkoutUrl },
+          ...{ ...app, database, publicUrl, checkoutUrl, described: product },
           isConsoleOn: config.console,
           demo: isDemoOn
             ? {

@@ -11,7 +11,7 @@ import pg from 'pg';
 import { parseEther } from 'viem';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startPostgres } from '../../scripts/find-postgres.mjs';
-import { openDatabase } from '../src/db/open.js';
+import { openDatabase } from '../src/database.js';
 import { openExchanges } from './money/exchanges.js';
 import { startAnvil } from './support/anvil.js';
 import { call } from './support/call.js';

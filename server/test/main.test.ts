@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openDatabase } from '../src/db/open.js';
+import { openDatabase } from '../src/database.js';
 import { call } from './support/call.js';
 import { runCommandLine } from './support/command-line.js';
 import { enginesOfTurn } from './support/engines.js';

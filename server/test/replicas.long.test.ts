@@ -10,7 +10,7 @@ import { call } from './support/call.js';
 import { engines, type TestDatabase } from './support/engines.js';
 import { startProcess, type ServerProcess } from './support/process.js';
 import { roundsOf, startRound } from './support/rounds.js';
-import { openDatabase } from '../src/db/open.js';
+import { openDatabase } from '../src/database.js';
 
 const rounds = roundsOf({ usual: 2, soak: 4 });
 const streams = 6;

@@ -19,7 +19,8 @@ import { walletAddresses } from './wallet-addresses.js';
 import { wallets } from './wallets.js';
 import { webhooks } from './webhook-deliveries.js';
 
-export const api = {
+/** What a server always has. */
+export const coreApi = {
   meta,
   customers,
   bankAccounts,
@@ -31,7 +32,6 @@ export const api = {
   walletAddresses,
   transfers,
   payouts,
-  books,
   payments,
   refunds,
   refundClaims,
@@ -41,6 +41,10 @@ export const api = {
   home,
 } as const satisfies Record<string, Record<string, Endpoint>>;
 
+/** What a server with all modules has, and so the client. */
+export const api = { ...coreApi, books } as const satisfies Record<string, Record<string, Endpoint>>;
+
+export type CoreApi = typeof coreApi;
 export type Api = typeof api;
 
 export * from './checkout-schemas.js';
@@ -55,7 +59,7 @@ export {
   type ReceiptView,
 } from './checkout.js';
 export * from './book-files.js';
-export { bookingKinds, type Booking, type BookingKind } from './books.js';
+export { bookingKinds, books, type Booking, type BookingKind } from './books.js';
 export { csvLine } from './csv.js';
 export type { TransferCheck } from './transfer-check.js';
 export { type PayoutsApi } from './console-payouts.js';

@@ -1,4 +1,5 @@
 /** Deposit addresses: one per payment, and one per wallet and network. An address is never assigned twice. */
+import type { Hooks } from '../core/hooks.js';
 import { inChunks } from '../db/chunks.js';
 import type { AddressTable } from '../db/schema.js';
 import type { NewId } from '../shared/ids.js';
@@ -15,18 +16,11 @@ const insertAddress = preparedSend((transaction, row: AddressTable) =>
   transaction.insertInto('addresses').values(row),
 );
 
-/** Refuses to give addresses out while the database may be older than what was done with it: as the guard of restores does. */
-interface AddressGuard {
-  /** @returns a number that changes when what is reserved must not be used any more */
-  ensureTrusted(reader: Reader, scope: Scope, sourceId: string): Promise<number>;
-  reserve(transaction: Transaction, mode: Mode, sourceId: string, first: number, next: number): void;
-}
-
 /** @param sourcesOf where a network's addresses come from: the simulated networks have keys of their own */
 export function createDepositAddresses(
   sourcesOf: (network: Network) => AddressSources,
   newId: NewId,
-  guard: AddressGuard,
+  hooks: Pick<Hooks, 'addressEpoch' | 'onAddressesReserved'>,
 ) {
   const pools = new Map<string, ReturnType<typeof createAddressPool>>();
 
@@ -45,7 +39,7 @@ export function createDepositAddresses(
     const pool =
       pools.get(key) ??
       createAddressPool(source, undefined, (transaction, first, next) =>
-        guard.reserve(transaction, scope.mode, source.id, first, next),
+        hooks.onAddressesReserved(transaction, scope.mode, source.id, first, next),
       );
     pools.set(key, pool);
     return pool;
@@ -68,7 +62,7 @@ export function createDepositAddresses(
           ? { payment_id: null, wallet_id: owner.walletId }
           : { payment_id: owner.paymentId, wallet_id: null };
       const source = requireSource(scope, network);
-      const epoch = await guard.ensureTrusted(transaction, scope, source.id);
+      const epoch = await hooks.addressEpoch(transaction, scope, source.id);
       const { index, address } = await poolOf(scope, network, source, epoch).take(transaction);
       const row: AddressTable = {
         id: newId(),

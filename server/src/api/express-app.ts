@@ -1,15 +1,14 @@
 /** The Express application: all routes and middleware, in order. */
 import {
-  api,
   consoleApi,
-  type Api,
   sandbox as sandboxTable,
   type ConsoleApi,
+  type Endpoint,
 } from 'crypto-checkout/contract';
 import express, { type Express, type RequestHandler, type Router } from 'express';
 import type { Logger } from 'pino';
 import { pathForLog, requestIdOf, startRequest } from '../ops/request.js';
-import type { Handlers } from './handler.js';
+import { named, type Handlers, type NamedHandlers } from './handler.js';
 import { Problem } from '../shared/problem.js';
 import { changesRoute, changeStream, type ChangeStreamOptions } from './change-stream.js';
 import { checkEncoding } from './check-encoding.js';
@@ -24,7 +23,9 @@ export interface ExpressAppOptions extends Omit<
   MountOptions,
   'sessions' | 'cookiesOf' | 'modes' | 'isForPeople'
 > {
-  readonly handlers: Handlers<Api>;
+  /** The endpoints below `/v1`, and their handlers, by resource and verb. */
+  readonly api: Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
+  readonly handlers: NamedHandlers;
   /** Undefined if it is off: its paths do not exist then. */
   readonly sandbox: Handlers<{ readonly sandbox: typeof sandboxTable }>['sandbox'] | undefined;
   /** Undefined if it is off: its paths do not exist then, and no session names a caller. */
@@ -50,7 +51,7 @@ export function createExpressApp(given: ExpressAppOptions): Express {
   const { console: people, publicUrl } = given;
   const sessions = people && createSessionCookies(publicUrl, people.authenticate);
   const options = { ...given, sessions, cookiesOf: createCookies(publicUrl) };
-  const { handlers, sandbox, watchRequests, routers, trustProxy, ipLimits, log } = options;
+  const { api, handlers, sandbox, watchRequests, routers, trustProxy, ipLimits, log } = options;
   const isHttps = publicUrl.startsWith('https:');
   const app = express();
   app.disable('x-powered-by');
@@ -66,8 +67,9 @@ export function createExpressApp(given: ExpressAppOptions): Express {
       under('/v1', mount(api, handlers, { ...options, modes: ['test', 'live'] })),
     ]),
   );
+  const sandboxes = { sandbox: sandboxTable };
   if (sandbox) {
-    app.use('/sandbox', mount({ sandbox: sandboxTable }, { sandbox }, { ...options, modes: ['test'] }));
+    app.use('/sandbox', mount(sandboxes, named(sandboxes, { sandbox }), { ...options, modes: ['test'] }));
   }
   const startPage: RequestHandler = async (request, response, next) => {
     response.setHeader('X-Request-Id', requestIdOf(response));
@@ -79,7 +81,7 @@ export function createExpressApp(given: ExpressAppOptions): Express {
     app.get(changesRoute, startPage, changeStream({ ...options, changes: people.changes }));
     app.use(
       '/console/api',
-      mount(consoleApi, people.handlers, {
+      mount(consoleApi, named(consoleApi, people.handlers), {
         ...options,
         // Its replies have secrets.
         idempotency: undefined,

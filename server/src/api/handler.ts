@@ -51,11 +51,22 @@ type ContextOf<E extends Endpoint> = E extends { readonly key: 'none' }
 export type Handler<E extends Endpoint> = (input: Input<E>, context: ContextOf<E>) => Promise<Reply<Data<E>>>;
 
 /** A handler for every endpoint of a table, by resource and verb. A missing handler does not compile. */
-export type Handlers<Table extends Record<string, Record<string, Endpoint>>> = {
+export type Handlers<Table extends Readonly<Record<string, Readonly<Record<string, Endpoint>>>>> = {
   readonly [Resource in keyof Table]: {
     readonly [Verb in keyof Table[Resource]]: Handler<Table[Resource][Verb]>;
   };
 };
+
+/** Handlers whose exact types are checked already, by plain strings. */
+export type NamedHandlers = Readonly<Record<string, Readonly<Record<string, Handler<Endpoint>>>>>;
+
+/** @returns the handlers of a table, by plain strings: they parse with the same endpoints as before */
+export function named<const Table extends Readonly<Record<string, Readonly<Record<string, Endpoint>>>>>(
+  _table: Table,
+  handlers: Handlers<Table>,
+): NamedHandlers {
+  return handlers;
+}
 
 /** The handlers of one API resource. */
 export type ApiHandlers<Resource extends keyof Api> = Handlers<Api>[Resource];

@@ -5,7 +5,7 @@ import type { Clock } from '../shared/clock.js';
 import type { Keys } from '../merchants/keys.js';
 import { Problem } from '../shared/problem.js';
 import { authenticate, isKnownSecret } from './authenticate.js';
-import type { Handler, Handlers } from './handler.js';
+import type { NamedHandlers } from './handler.js';
 import type { CallerLimits, IpLimits } from './limits.js';
 import { createOperation, type RunOperation, type OperationDeps } from './operation.js';
 import { setLabel, setRoute } from '../ops/request.js';
@@ -16,8 +16,6 @@ import { proofMs } from '../people/sessions.js';
 import type { Caller, KeyScope, Mode } from '../shared/scope.js';
 
 type Table = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
-/** A table's handlers, indexed by plain strings: iterating over names loses the exact types. */
-type NamedHandlers = Readonly<Record<string, Readonly<Record<string, Handler<Endpoint>>>>>;
 
 export interface MountOptions extends OperationDeps {
   readonly keys: Pick<Keys, 'authenticate' | 'isKnownSecret'>;
@@ -46,13 +44,9 @@ interface Mounted {
  * limit per key, path and method, kind and scope of the key, body, validation. Requests without a valid key learn nothing
  * about which paths exist. The few endpoints that need no key read none.
  */
-export function mount<T extends Table>(
-  table: T,
-  handlers: Handlers<T>,
-  options: MountOptions,
-): RequestHandler {
+export function mount(table: Table, handlers: NamedHandlers, options: MountOptions): RequestHandler {
   const { clock, callerLimits, ipLimits, modes, sessions, isForPeople } = options;
-  const find = createPathTree(mountedEndpoints(table, handlers as NamedHandlers, options));
+  const find = createPathTree(mountedEndpoints(table, handlers, options));
 
   return async (request, response) => {
     const match = find(request.baseUrl + request.path);

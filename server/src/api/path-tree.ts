@@ -1,5 +1,5 @@
 /** Finds the endpoints at a path, and the methods that the path accepts. */
-import { api, type Endpoint, type KeyKind, type Method } from 'crypto-checkout/contract';
+import type { Endpoint, KeyKind, Method } from 'crypto-checkout/contract';
 
 /** A path and the operations that are declared for it. */
 export interface MountedRoute<Operation> {
@@ -109,8 +109,10 @@ function find<Operation>(
   return node.rest && { route: node.rest, values: [...values, segments.slice(position).join('/')] };
 }
 
-/** Builds a lookup of the API's endpoints by path, including aliases. */
-export function createFindEndpoints(): (path: string) => ReadonlyMap<string, Endpoint> | undefined {
+/** Builds a lookup of endpoints by path, including aliases. */
+export function createFindEndpoints(
+  api: Readonly<Record<string, Readonly<Record<string, Endpoint>>>>,
+): (path: string) => ReadonlyMap<string, Endpoint> | undefined {
   const endpoints = Object.values(api).flatMap((verbs) => Object.values<Endpoint>(verbs));
   const find = createPathTree(
     endpoints.flatMap((endpoint) =>

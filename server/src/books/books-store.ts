@@ -2,11 +2,11 @@
 import { sql, type Expression, type SqlBool } from 'kysely';
 import { inChunks } from '../db/chunks.js';
 import type { Reader, Transaction } from '../db/engine.js';
-import type { BookRateTable } from '../db/schema.js';
 import { sumUnits } from '../db/units.js';
 import { balanceAccounts } from '../ledger/ledger.js';
 import type { Scope } from '../shared/scope.js';
 import type { PostedEntry } from './lines.js';
+import type { BookRateTable } from './tables.js';
 
 /** A place in the list of bookings: by time, and of one moment by what comes first. */
 export interface Place {
@@ -219,6 +219,13 @@ export async function keepBalances(
       })),
     )
     .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+export async function deleteBalances(transaction: Transaction, { merchantId, mode }: Scope): Promise<void> {
+  await transaction
+    .deleteFrom('book_balances')
+    .where((e) => e.and({ merchant_id: merchantId, mode }))
     .execute();
 }
 

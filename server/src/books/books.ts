@@ -5,8 +5,8 @@
 import { fromUnits, type Booking } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
 import type { Database } from '../db/database.js';
-import type { Reader } from '../db/engine.js';
-import { lockBalances } from '../db/locks.js';
+import type { Reader, Transaction } from '../db/engine.js';
+import { lockName } from '../db/locks.js';
 import type { PersonalData } from '../db/personal-data.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Merchants } from '../merchants/merchants.js';
@@ -218,6 +218,12 @@ export function createBooks(deps: BooksDeps) {
       });
     },
 
+    /** Forgets what is kept of the sandbox. */
+    async forget(transaction: Transaction, merchantId: string): Promise<void> {
+      await lockBalances(transaction, merchantId);
+      await store.deleteBalances(transaction, { merchantId, mode: 'test' });
+    },
+
     /** As a decimal. */
     amountText: (units: bigint, asset: string) => fromUnits(units, currencies.known(asset).decimals),
 
@@ -280,3 +286,7 @@ function jsonOf(text: string): unknown {
     return undefined;
   }
 }
+
+/** Keeping a merchant's balances and wiping its test data exclude each other: a balance of what was wiped must not be kept. */
+const lockBalances = (transaction: Transaction, merchantId: string) =>
+  lockName(transaction, `balances:${merchantId}`);

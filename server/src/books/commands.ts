@@ -17,7 +17,7 @@ import * as option from '../commands/options.js';
 import { withoutControls } from '../commands/printable.js';
 import { counted } from '../commands/records.js';
 import type { Scope } from '../shared/scope.js';
-import type { BooksSum } from './books.js';
+import type { Books, BooksSum } from './books.js';
 import type { Period } from './period.js';
 
 const datevOptions = {
@@ -37,7 +37,8 @@ const datevOptions = {
   ),
 };
 
-export const bookCommands: Group = {
+/** @param rules finds the rules of a running command */
+export const bookCommands = (rules: (context: CommandContext) => Books): Group => ({
   name: 'books',
   summary: "A merchant's books, for whoever keeps its accounts.",
   commands: {
@@ -65,7 +66,8 @@ export const bookCommands: Group = {
         ...datevOptions,
         output: option.newFile('a new file to write to, readable only by you (default: stdout)'),
       },
-      async run(context, given) {
+      async run(running, given) {
+        const context = { ...running, books: rules(running) };
         const { merchant: merchantId, mode, output } = given;
         const period = context.books.period(given);
         const currency = await context.books.currency(merchantId);
@@ -90,7 +92,11 @@ export const bookCommands: Group = {
       },
     }),
   },
-};
+});
+
+interface BooksContext extends CommandContext {
+  readonly books: Books;
+}
 
 interface Given {
   readonly format: 'csv' | 'json';
@@ -161,7 +167,7 @@ interface Written {
 const progressEvery = 10_000;
 
 function write(
-  context: CommandContext,
+  context: BooksContext,
   scope: Scope,
   period: Period,
   file: BookFile | undefined,
@@ -201,7 +207,7 @@ function write(
 }
 
 function summary(
-  { books }: CommandContext,
+  { books }: BooksContext,
   scope: Scope,
   period: Period,
   { sums, ...count }: Written,

@@ -3,7 +3,6 @@ import { fromUnits } from 'crypto-checkout/contract';
 import type { Database } from '../db/database.js';
 import type { Reader } from '../db/engine.js';
 import { lockName } from '../db/locks.js';
-import type { BookRateTable } from '../db/schema.js';
 import type { Currencies } from '../money/currencies.js';
 import type { Currency } from '../money/currency-list.js';
 import { parseFraction, writeFraction, type Fraction } from '../money/fractions.js';
@@ -11,6 +10,7 @@ import { isCurrent, type RateSource } from '../money/rates.js';
 import type { Clock } from '../shared/clock.js';
 import { groupBy } from '../shared/group-by.js';
 import * as store from './books-store.js';
+import type { BookRateTable } from './tables.js';
 
 /** Rates are kept at most this often, and only after bookings. */
 const betweenMs = 5 * 60_000;

@@ -3,7 +3,6 @@ import { readGaps } from '../scanning/asset-gaps.js';
 import { acceptReorg, rescan } from '../scanning/rescan.js';
 import { findWaiting, type WaitingPayments } from '../payments/receipts/waiting.js';
 import { listQuarantine, retryQuarantine } from '../payments/receipts/quarantine.js';
-import { evidenceLines } from '../restore/commands.js';
 import { readRateTroubles, type RateTrouble } from '../money/rate-troubles.js';
 import { isoTime } from '../shared/clock.js';
 import { command, type Group } from './command.js';
@@ -11,7 +10,6 @@ import type { CommandContext } from './context.js';
 import { UsageError } from './errors.js';
 import { readNetworkStates, type NetworkState } from './network-states.js';
 import * as option from './options.js';
-import { balanceStatus, reconcileCommand } from './reconcile.js';
 import { amountOf, amountText, counted, recordJson } from './records.js';
 
 export const chainCommands: Group = {
@@ -24,29 +22,27 @@ export const chainCommands: Group = {
       details:
         'Then how far the payments of treasuries were read, what exports hold ("transfers exported"), which transfers may have been paid although no node could tell, which were paid in a block that the network has dropped, what left a treasury although no transfer explains it, and which PSBTs need attention. Then the payments and transfers that a scan had to quarantine, because processing them failed. A network goes on without them, and they are tried again by themselves, at most 10 minutes apart. Then how far the balances of addresses were compared with the books, and which differ. Then which sources of exchange rates fail, and which of their markets do not count, as the running server last saw it. Exits with 1 if a restore is suspected, a network is not read, nodes disagree, the payments of treasuries are read too late for exports, it is not clear whether a transfer was paid, the payment of one was dropped, no transfer explains what left a treasury, a PSBT needs attention, anything is quarantined, or an address holds less than the books say.',
       async run(context) {
-        const { database, psbtPayouts, reconciliation, restore, treasury, worldRates } = context;
-        const suspicion = await restore.look();
+        const { database, psbtPayouts, treasury, worldRates } = context;
+        const parts = await context.hooks.chainStatus();
         const networks = await readNetworkStates(context);
         const waiting = await readWaiting(context);
         const quarantined = await listQuarantine(database.reader);
         const treasuries = await treasury.status();
         const psbts = await psbtPayouts.inTrouble();
-        const balances = await balanceStatus(reconciliation);
         const rates = worldRates ? await readRateTroubles(database.reader) : [];
         const lines = [
-          ...(suspicion ? [...evidenceLines(suspicion), 'See "restore confirm"'] : []),
+          ...parts.flatMap((part) => part.lines),
           ...networks.map(networkLine),
           ...waiting.map(waitingLine),
           ...treasuries.flatMap(treasuryLines),
           ...psbts.map(({ id, mode, network, problem }) => `${mode}  ${network}  PSBT ${id}: ${problem}`),
           ...(quarantined.length === 0 ? ['Nothing is quarantined'] : ['Quarantined:']),
           ...quarantined.map(quarantineLine),
-          ...balances.lines,
           ...rates.map(rateLine),
         ];
         return {
           json: {
-            ...(suspicion && { restore: suspicion }),
+            ...Object.assign({}, ...parts.map((part) => part.json)),
             networks: networks.map(networkJson),
             waiting,
             treasuries: treasuries.map((one) => ({
@@ -59,20 +55,18 @@ export const chainCommands: Group = {
             })),
             psbts,
             quarantined: quarantined.map(quarantineJson),
-            ...balances.json,
             ...(worldRates && { rates }),
           },
           text: lines.join('\n'),
           hasFailed:
-            suspicion !== undefined ||
+            parts.some((part) => part.hasFailed) ||
             networks.some(({ isConfigured, problem }) => isConfigured && problem !== undefined) ||
             treasuries.some(
               ({ isBehind, unclear, reversed, unexplained }) =>
                 isBehind || unclear.length > 0 || reversed.length > 0 || unexplained > 0,
             ) ||
             psbts.length > 0 ||
-            quarantined.length > 0 ||
-            balances.hasShortage,
+            quarantined.length > 0,
         };
       },
     }),
@@ -86,7 +80,6 @@ export const chainCommands: Group = {
         return { json: { count }, text: `${what} tried again with the next scan` };
       },
     }),
-    reconcile: reconcileCommand,
     rescan: command({
       summary:
         'Reads the blocks of a network again, up to the last one that was scanned, and credits what was missed: for example what was paid in a token that was added to NETWORKS_FILE later.',

@@ -1,7 +1,6 @@
 /** All commands, by room. */
-import { bookCommands } from '../books/commands.js';
+import { modules } from '../modules.js';
 import { psbtCommands } from '../psbt-payouts/commands.js';
-import { restoreCommands } from '../restore/commands.js';
 import { sweepCommands } from '../treasury/commands/sweeps.js';
 import { transferExportCommands } from '../treasury/commands/transfer-export.js';
 import { addressCommands } from './addresses.js';
@@ -34,7 +33,6 @@ export const groups: readonly Group[] = [
   auditCommands,
   chainCommands,
   paymentCommands,
-  bookCommands,
   customerCommands,
   balanceCommands,
   refundCommands,
@@ -48,11 +46,11 @@ export const groups: readonly Group[] = [
   ledgerCommands,
   databaseCommands,
   dataKeyCommands,
-  restoreCommands,
   networkCommands,
   depositKeyCommands,
   addressCommands,
   rateCommands,
+  ...modules.flatMap((module) => module.commands),
 ];
 
 /** By all words of their names: `keys create`. */

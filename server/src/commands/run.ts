@@ -13,7 +13,8 @@ import { Problem } from '../shared/problem.js';
 import { errorMessage } from '../shared/error-message.js';
 import { StartError } from '../shared/start-error.js';
 import { MissingDatabase } from '../db/migrate.js';
-import { describeDatabase, openDatabase } from '../db/open.js';
+import { openDatabase } from '../database.js';
+import { describeDatabase } from '../db/open.js';
 
 export interface Outcome {
   /** 0: succeeded, 1: failed, 2: invalid usage, 3: less is held than the books say, 4: more is held. */

@@ -4,12 +4,9 @@ import { sql } from 'kysely';
 import type { Database } from './database.js';
 import type { Reader } from './engine.js';
 import { countRows, hasRows } from './rows.js';
-import { tables, type Schema } from './schema.js';
+import type { Schema } from './schema.js';
 
 type TableName = keyof Schema;
-
-/** Each after those that it references. */
-const inOrder = Object.keys(tables) as TableName[];
 
 /** The target has rows. Copying into it would mix two databases. */
 export class NotEmpty extends Error {
@@ -36,6 +33,7 @@ export async function copyDatabase(
   target: Database,
   onProgress: (table: string, rows: number) => void,
 ) {
+  const inOrder = Object.keys(source.tables) as TableName[];
   for (const table of inOrder) {
     if (await hasRows(target.reader.selectFrom(table))) throw new NotEmpty(table);
   }

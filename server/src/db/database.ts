@@ -1,7 +1,10 @@
 /** The database interface that both engines implement. */
+import type { Tables } from './table.js';
 import type { Engine, Reader, Transaction } from './engine.js';
 
 export interface Database {
+  /** Each after those that it references: the order in which they are created and copied. */
+  readonly tables: Tables;
   readonly engine: Engine;
   /** For reads outside transactions. Using it inside `write` or `snapshot` throws. */
   readonly reader: Reader;
@@ -32,6 +35,8 @@ export interface Connections {
 }
 
 export interface DatabaseOptions {
+  /** All tables that it has, each after those that it references. */
+  readonly tables: Tables;
   /** Whether to use prepared statements on PostgreSQL; true by default. Some poolers do not support them. */
   readonly hasPreparedStatements?: boolean;
   /** Gets a sentence for everything that an operator should know, such as files that other users could read. */

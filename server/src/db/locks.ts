@@ -29,7 +29,3 @@ export async function lockName(transaction: Transaction, name: string): Promise<
   if (engineOf(transaction) === 'sqlite') return;
   await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`.execute(transaction);
 }
-
-/** Keeping a merchant's balances and wiping its test data exclude each other: a balance of what was wiped must not be kept. */
-export const lockBalances = (transaction: Transaction, merchantId: string) =>
-  lockName(transaction, `balances:${merchantId}`);

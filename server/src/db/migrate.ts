@@ -3,8 +3,8 @@ import { Migrator, sql, type ColumnMetadata, type Kysely, type TableMetadata } f
 import type { Database, DatabaseOptions } from './database.js';
 import type { Engine } from './engine.js';
 import { isAdditive, migrations } from './migrations.js';
-import { tables, type Schema } from './schema.js';
-import type { Columns, Table } from './table.js';
+import type { Schema } from './schema.js';
+import type { Columns, Table, Tables } from './table.js';
 import { runInTransaction } from './transaction-context.js';
 
 /** The database does not exist, or has not the tables of this release. Only the server creates them. */
@@ -16,9 +16,10 @@ export class MissingDatabase extends Error {
 export async function migrate(
   kysely: Kysely<Schema>,
   engine: Engine,
+  tables: Tables,
   mustExist?: DatabaseOptions['mustExist'],
 ): Promise<void> {
-  const known = migrations(engine);
+  const known = migrations(engine, tables);
   const migrator = new Migrator({
     db: kysely,
     provider: { getMigrations: () => Promise.resolve(known) },
@@ -31,7 +32,7 @@ export async function migrate(
   const isRefused =
     mustExist !== undefined && (mustExist === 'at this release' ? isMissing : executed.size === 0);
   // Read again if need be: another server can have migrated the database between the two reads.
-  const other = isMissing ? undefined : otherTable(found) && otherTable(await readTables());
+  const other = isMissing ? undefined : otherTable(tables, found) && otherTable(tables, await readTables());
   if (breaking !== undefined || isRefused || other !== undefined) {
     if (breaking !== undefined) {
       throw new Error(
@@ -63,7 +64,7 @@ export function snapshotsOf(reader: Kysely<Schema>): Database['snapshot'] {
 }
 
 /** The name of a table that this release could not read or write. */
-function otherTable(found: readonly TableMetadata[]): string | undefined {
+function otherTable(tables: Tables, found: readonly TableMetadata[]): string | undefined {
   const isThere = ([name, { columns }]: [string, Table]) =>
     found.some((one) => one.name === name && fits(one.columns, columns));
   return Object.entries(tables).find((one) => !isThere(one))?.[0];

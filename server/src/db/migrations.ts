@@ -8,7 +8,6 @@
 import { sql, type Migration } from 'kysely';
 import { createDeclared } from './create-tables.js';
 import type { Engine } from './engine.js';
-import { tables } from './schema.js';
 import {
   auditIdentities,
   books,
@@ -16,6 +15,7 @@ import {
   growingTables,
   unspentCoins,
   unsweptForwarders,
+  type Tables,
 } from './table.js';
 import { createTriggers } from './triggers.js';
 
@@ -24,7 +24,7 @@ export function isAdditive(migration: string): boolean {
   return migration.endsWith('.additive');
 }
 
-export function migrations(engine: Engine): Record<string, Migration> {
+export function migrations(engine: Engine, tables: Tables): Record<string, Migration> {
   return {
     [foundation]: {
       async up(db) {

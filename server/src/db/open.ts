@@ -14,7 +14,7 @@ import { openSqlite } from './sqlite.js';
  * @throws MissingDatabase if it does not exist and `mustExist` is set
  * @throws if the URL has neither form or the database cannot be reached
  */
-export async function openDatabase(url: string, options: DatabaseOptions = {}): Promise<Database> {
+export async function openDatabase(url: string, options: DatabaseOptions): Promise<Database> {
   if (url.startsWith('sqlite:')) return openSqlite(url.slice('sqlite:'.length), options);
   if (/^postgres(ql)?:\/\//.test(url)) {
     checkPostgresUrl(url);

@@ -50,7 +50,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
   });
   try {
     if (names) await refuseForgetfulPooler(pool);
-    await migrate(kysely, 'postgres', options.mustExist);
+    await migrate(kysely, 'postgres', options.tables, options.mustExist);
   } catch (error) {
     await kysely.destroy();
     throw error;
@@ -90,6 +90,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
       }
     },
     snapshot: snapshotsOf(kysely),
+    tables: options.tables,
     async ping() {
       refuseInsideTransaction();
       await pool.ping();

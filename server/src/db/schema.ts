@@ -3,12 +3,11 @@
  * They use the portable subset that SQLite and PostgreSQL share: TEXT, BIGINT and INTEGER. Times are epoch milliseconds.
  * Amounts are integers in the smallest unit, stored as text because wei does not fit into 64 bits. JSON is TEXT.
  */
-import { record, type Row, type Table } from './table.js';
+import { record, type Row, type Table, type Tables } from './table.js';
+import { listTables } from './tables/lists.js';
 import { accountTables } from './tables/accounts.js';
-import { bookTables } from './tables/books.js';
 import { chainTables } from './tables/chains.js';
 import { ledgerTables } from './tables/ledger.js';
-import { listTables } from './tables/lists.js';
 import { paymentTables } from './tables/payments.js';
 import { peopleTables } from './tables/people.js';
 import { psbtTables } from './tables/psbts.js';
@@ -19,10 +18,7 @@ import { treasuryTables } from './tables/treasury.js';
 import { webhookTables } from './tables/webhooks.js';
 import { withdrawalTables } from './tables/withdrawals.js';
 
-/**
- * Each after those that it references, which is the order in which they are created and copied. List checkpoints come
- * last: triggers delete them when rows are added.
- */
+/** Those of the core, each after those that it references: the order in which they are created and copied. */
 export const tables = {
   ...accountTables,
   ...peopleTables,
@@ -36,18 +32,34 @@ export const tables = {
   ...psbtTables,
   ...subscriptionTables,
   ...treasuryTables,
-  ...bookTables,
-  ...listTables,
 };
 
-for (const [name, { columns }] of Object.entries<Table>(tables)) {
-  for (const [column, declared] of Object.entries(columns)) {
-    // What several tables share is stored as it is, and has no errors.
-    if (!Object.values<unknown>(record).includes(declared)) declared.placeAt(`${name}.${column}`);
+/** The rows of tables, by their names. */
+export type Rows<Tables> = { [Name in keyof Tables]: Row<Tables[Name]> };
+
+/**
+ * All tables of a database, in order. List checkpoints come last: triggers delete them when rows are added.
+ * @param more those of modules
+ */
+export function withCore(more: Tables): Tables {
+  placeColumns(more);
+  return { ...tables, ...more, ...listTables };
+}
+
+/** So that errors name them. */
+function placeColumns(named: Tables): void {
+  for (const [name, { columns }] of Object.entries<Table>(named)) {
+    for (const [column, declared] of Object.entries(columns)) {
+      // What several tables share is stored as it is, and has no errors.
+      if (!Object.values<unknown>(record).includes(declared)) declared.placeAt(`${name}.${column}`);
+    }
   }
 }
 
-export type Schema = { [Name in keyof typeof tables]: Row<(typeof tables)[Name]> };
+placeColumns(tables);
+
+/** Modules add theirs: `declare module` in the file that declares a module's tables. */
+export interface Schema extends Rows<typeof tables & typeof listTables> {}
 
 export type MerchantTable = Schema['merchants'];
 export type ApiKeyTable = Schema['api_keys'];
@@ -65,7 +77,6 @@ export type ReceiptTable = Schema['receipts'];
 export type QuarantineTable = Schema['quarantine'];
 export type ChainCursorTable = Schema['chain_cursors'];
 export type LedgerPostingTable = Schema['ledger_postings'];
-export type BookRateTable = Schema['book_rates'];
 export type IdempotencyTable = Schema['idempotency'];
 export type IdempotencyReplyTable = Schema['idempotency_replies'];
 export type RefundTable = Schema['refunds'];
@@ -90,5 +101,3 @@ export type TreasuryPaymentTable = Schema['treasury_payments'];
 export type TreasuryFeeTable = Schema['treasury_fees'];
 export type TransferExportTable = Schema['transfer_exports'];
 export type GasTransactionTable = Schema['gas_transactions'];
-export type ReconciliationTable = Schema['reconciliations'];
-export type BalanceDifferenceTable = Schema['balance_differences'];

@@ -20,7 +20,7 @@ import { migrate, MissingDatabase, snapshotsOf } from './migrate.js';
 import { refuseInsideTransaction } from './transaction-context.js';
 
 /** Opens and migrates a database. @param path a file, or `:memory:` */
-export async function openSqlite(path: string, options: DatabaseOptions = {}): Promise<Database> {
+export async function openSqlite(path: string, options: DatabaseOptions): Promise<Database> {
   const { warn = () => {} } = options;
   // A database in memory is new to every process.
   const isFile = path !== ':memory:';
@@ -51,7 +51,7 @@ export async function openSqlite(path: string, options: DatabaseOptions = {}): P
   const writing = connect();
   const writer = open(writing);
   try {
-    await migrate(writer, 'sqlite', mustExist);
+    await migrate(writer, 'sqlite', options.tables, mustExist);
   } catch (error) {
     await writer.destroy();
     serverLock?.close();
@@ -91,6 +91,7 @@ export async function openSqlite(path: string, options: DatabaseOptions = {}): P
       return write(work);
     },
     snapshot: snapshotsOf(reader),
+    tables: options.tables,
     async ping() {
       refuseInsideTransaction();
       // It takes the lock for writes, and without a change nothing reaches the disk.

@@ -103,6 +103,9 @@ export const record = {
   mode: text<Mode>(),
 };
 
+/** By name. */
+export type Tables = Readonly<Record<string, Table>>;
+
 export type Columns = Readonly<Record<string, Column<unknown>>>;
 
 type Expressions<C> = readonly ((keyof C & string) | RawBuilder<unknown>)[];

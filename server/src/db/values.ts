@@ -2,10 +2,11 @@
  * Rows as rules have them, with what their columns stand for: amounts are bigints, flags booleans, JSON has its shape. A store converts at
  * its edge; nothing else does, so what a query costs can be seen where it stands.
  */
-import { tables, type Schema } from './schema.js';
+import { tables, type Rows } from './schema.js';
 import type { Column, Table } from './table.js';
 
-type ColumnsOf<Name extends keyof Schema> = (typeof tables)[Name]['columns'];
+type Tables = typeof tables;
+type ColumnsOf<Name extends keyof Tables> = (typeof tables)[Name]['columns'];
 
 /** What is not null, as the other side has it. What a join or a narrower query says of null stays. */
 type Changed<To, From> = NonNullable<To> | Extract<From, null | undefined>;
@@ -16,15 +17,15 @@ type Stored<C, Value> =
   C extends Column<infer T, infer S> ? ([T] extends [S] ? Value : Changed<S, Value>) : Value;
 
 /** A row of a table, or what was read of it. Columns of other tables stay as they are. */
-export type Values<Name extends keyof Schema, Row = Schema[Name]> = {
+export type Values<Name extends keyof Tables, Row = Rows<Tables>[Name]> = {
   [K in keyof Row]: K extends keyof ColumnsOf<Name> ? Value<ColumnsOf<Name>[K], Row[K]> : Row[K];
 };
-type StoredRow<Name extends keyof Schema, Row> = {
+type StoredRow<Name extends keyof Tables, Row> = {
   [K in keyof Row]: K extends keyof ColumnsOf<Name> ? Stored<ColumnsOf<Name>[K], Row[K]> : Row[K];
 };
 
 /** Converts rows of a table, or parts of them. */
-export function valuesOf<Name extends keyof Schema>(name: Name) {
+export function valuesOf<Name extends keyof Tables>(name: Name) {
   const { columns }: Table = tables[name];
   const coded = Object.entries(columns).filter(([, { facts }]) => facts.isCoded);
   const converted = (row: object, change: (column: Column<unknown>, value: unknown) => unknown): object => {

@@ -10,7 +10,7 @@ import type { Scope } from '../shared/scope.js';
 import { dayMs, type createVolume } from './volume.js';
 
 export type Home = Data<Api['home']['retrieve']>;
-type Attention = Home['attention'][number];
+export type Attention = Home['attention'][number];
 
 /** The length of a list is all that is read of it. */
 type Count<Query> = (
@@ -28,8 +28,8 @@ export interface HomeDeps {
   readonly webhooks: Count<{ status: 'failing' | 'failed' }>;
   readonly endpoint: (scope: Scope) => Promise<{ readonly disabledAt: number | null } | undefined>;
   readonly balances: (scope: Scope) => Promise<readonly { readonly isSuspended: boolean }[]>;
-  /** Addresses that hold less than the books say. */
-  readonly shortages: (scope: Scope) => Promise<number>;
+  /** What else waits, for modules. */
+  readonly attention: (scope: Scope) => Promise<readonly Attention[]>;
   /** Payments that a scan could not process. */
   readonly quarantined: (scope: Scope) => Promise<number>;
   readonly networks: () => readonly NetworkHealth[];
@@ -93,7 +93,6 @@ export function createHome(deps: HomeDeps) {
       ['webhooks_failed', await webhooks('failed'), { path: '/v1/webhooks', query: { status: 'failed' } }],
       ['webhooks_off', endpoint !== undefined && endpoint.disabledAt !== null ? 1 : 0, null],
       ['balances_suspended', suspended.length, { path: '/v1/balances', query: {} }],
-      ['books_differ', await deps.shortages(scope), null],
       ['payments_stuck', await deps.quarantined(scope), null],
       ['networks_failing', failing.length, { path: '/v1/networks', query: {} }],
       ['rates_missing', withoutRate.length, null],
@@ -116,7 +115,11 @@ export function createHome(deps: HomeDeps) {
   return {
     async retrieve(scope: Scope): Promise<Home> {
       const now = clock.now(scope);
-      const waiting = [...(await money(scope, now)), ...(await server(scope))];
+      const waiting = [
+        ...(await money(scope, now)),
+        ...(await server(scope)),
+        ...(await deps.attention(scope)),
+      ];
       return {
         mode: scope.mode,
         today: dateOf(now),

@@ -5,7 +5,6 @@ import { Router, type RequestHandler } from 'express';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { NetworkHealth } from '../scanning/network-health.js';
 import type { ConnectionStatus } from '../chains/connect.js';
-import type { ReconciliationStatus } from '../reconciliation/reconciliation.js';
 import type { Connections } from '../db/database.js';
 import type { DatabaseSize } from '../db/size.js';
 import type { countQuarantine } from '../payments/receipts/quarantine.js';
@@ -21,8 +20,6 @@ export interface MetricSources {
   chains(): readonly NetworkHealth[];
   /** What scans have quarantined, by network. */
   quarantined(): ReturnType<typeof countQuarantine>;
-  /** How far the balances of addresses were compared with the books, and how many differ. */
-  reconciliation(): Promise<ReconciliationStatus>;
   webhooks(): Promise<{ readonly pending: number; readonly lagMs: number }>;
   /** All deposit keys. */
   depositKeys(): Promise<readonly { readonly mode: Mode; readonly state: string }[]>;
@@ -90,15 +87,19 @@ export function createMetrics(token: string, sources: MetricSources): Metrics {
     for (const outcome of ['success', 'failure']) runs.zero({ job, outcome });
   }
   watchSources(sources, registers);
-  for (const { name, help } of new Map(sources.figures.map((one) => [one.name, one])).values()) {
+  for (const { name, help, by = {} } of new Map(sources.figures.map((one) => [one.name, one])).values()) {
     // An alert can only compare what is there. Two rooms can know of different networks.
-    gaugesOf(registers)(name, byNetwork, help, async () => {
+    gaugesOf(registers)(name, [...byNetwork, ...Object.keys(by)], help, async () => {
       const known = sources.figures.filter((one) => one.name === name).map(({ read }) => read());
-      const none = sources.chains().map((chain) => [chain, 0] as const);
-      return [...none, ...(await Promise.all(known)).flat()].map(([{ mode, network }, value]) => [
-        { mode, network },
-        value,
-      ]);
+      const none = sources
+        .chains()
+        .flatMap(({ mode, network }): Sample[] =>
+          combinationsOf(by).map((more) => [{ mode, network, ...more }, 0]),
+        );
+      const found = (await Promise.all(known))
+        .flat()
+        .map(([{ mode, network }, value, more]): Sample => [{ mode, network, ...more }, value]);
+      return [...none, ...found];
     });
   }
   watchNodes(sources, registers);
@@ -161,55 +162,14 @@ const gaugesOf =
     });
 
 const byNetwork = ['mode', 'network'];
-const modes = ['live', 'test'] as const satisfies readonly Mode[];
 
-function watchReconciliation({ reconciliation, chains }: MetricSources, registers: Registry[]): void {
-  const gauge = gaugesOf(registers);
-  let reading: Promise<ReconciliationStatus> | undefined;
-  /** Read once for all gauges of a scrape. */
-  const read = () => (reading ??= reconciliation().finally(() => (reading = undefined)));
-  type Round = ReconciliationStatus['rounds'][number];
-  /** 0 for networks that have no round, such as the simulated ones: an alert can only compare what is there. */
-  const ofRounds = (name: string, help: string, valueOf: (round: Round) => number) =>
-    gauge(name, byNetwork, help, async () => {
-      const { rounds } = await read();
-      return chains().map(({ mode, network }): Sample => {
-        const round = rounds.find((one) => one.mode === mode && one.network === network);
-        return [{ mode, network }, round ? valueOf(round) : 0];
-      });
-    });
-  ofRounds(
-    'checkout_addresses_watched',
-    'How many addresses had been given out when the last round through their balances began',
-    (round) => round.last_position,
+/** All that labels can be together. */
+const combinationsOf = (by: Readonly<Record<string, readonly string[]>>): Labels[] =>
+  Object.entries(by).reduce<Labels[]>(
+    (all, [label, values]) => all.flatMap((one) => values.map((value) => ({ ...one, [label]: value }))),
+    [{}],
   );
-  ofRounds(
-    'checkout_blocks_without_balances',
-    'After how many blocks no node told the balances of open addresses',
-    ({ unread }) => unread,
-  );
-  ofRounds(
-    'checkout_reconciliation_age_seconds',
-    'How long ago all balances had been compared with the books, or the first comparison began',
-    ({ finished_at, started_at }) => (Date.now() - (finished_at ?? started_at)) / 1000,
-  );
-  gauge(
-    'checkout_balance_differences',
-    [...byNetwork, 'state'],
-    'Addresses whose balance is not what the books say: seen (waits for a second look), dust or shortage',
-    async () => {
-      const { differences } = await read();
-      return chains().flatMap(({ mode, network }) =>
-        (['seen', 'dust', 'shortage'] as const).map((state): Sample => {
-          const found = differences.find(
-            (one) => one.mode === mode && one.network === network && one.state === state,
-          );
-          return [{ mode, network, state }, found?.count ?? 0];
-        }),
-      );
-    },
-  );
-}
+const modes = ['live', 'test'] as const satisfies readonly Mode[];
 
 function watchChains({ chains, quarantined }: MetricSources, registers: Registry[]): void {
   const gauge = gaugesOf(registers);
@@ -312,7 +272,6 @@ function watchSources(sources: MetricSources, registers: Registry[]): void {
       return modes.map((mode): Sample => [{ mode }, pending.filter((key) => key.mode === mode).length]);
     },
   );
-  watchReconciliation(sources, registers);
   watchRates(sources, registers);
   single('checkout_ready', '1 if the server is ready, as /readyz says, otherwise 0', async () =>
     Number(await sources.isReady()),

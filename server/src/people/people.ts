@@ -93,7 +93,7 @@ export function createPeople(deps: PasskeysDeps) {
       id: sessionId,
       person: { id, email },
       role,
-      permissions: permissionsOf(role),
+      permissions: permissionsOf(role, deps.api),
       merchant: { id: merchantId, name },
       modes,
       provedUntil: isoTime(provedAt + proofMs),

@@ -44,7 +44,7 @@ export async function bump(
   const coins = outpoints.map((coin, position) => ({ ...coin, height: unspent[position]?.height }));
   const previous = await previousTransactions(database.reader, wallet, coins, signal);
   return database.write(async (transaction) => {
-    await deps.guard.startPayout(transaction, psbt.mode, psbt.merchant_id);
+    await deps.hooks.beforePayout(transaction, psbt.mode, psbt.merchant_id);
     const current = await store.lockPsbt(transaction, id);
     if (current.state !== psbt.state || current.versions.length !== psbt.versions.length) {
       throw invalidState('The PSBT has changed meanwhile. Look at it, and run the command again');

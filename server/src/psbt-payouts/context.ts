@@ -3,7 +3,7 @@ import { fromUnits } from 'crypto-checkout/contract';
 import type { Logger } from 'pino';
 import { defaultNet } from '../addresses/formats.js';
 import { isBitcoinLike } from '../addresses/bitcoin-scripts.js';
-import type { RestoreGuard } from '../restore/guard.js';
+import type { Hooks } from '../core/hooks.js';
 import type { DepositKeyRecord, DepositKeys } from '../addresses/deposit-keys.js';
 import { readSpendingAccount, type AccountUse, type SpendingAccount } from './account.js';
 import {
@@ -36,7 +36,7 @@ export interface PsbtDeps extends RoomDeps {
   readonly depositKeys: Pick<DepositKeys, 'list'>;
   /** The real networks of all kinds. */
   readonly connected: readonly Pick<ConnectedNetwork, 'network' | 'utxoNode'>[];
-  readonly guard: Pick<RestoreGuard, 'ensurePayable' | 'startPayout'>;
+  readonly hooks: Pick<Hooks, 'beforePayout' | 'ensurePayable'>;
   readonly whyHeld: WhyHeld;
   readonly log: Logger;
 }

@@ -53,7 +53,7 @@ export async function exportWaiting(
   signal: AbortSignal,
 ): Promise<Exported> {
   const { scope } = request;
-  await deps.guard.ensurePayable(deps.database.reader, scope.mode, scope.merchantId);
+  await deps.hooks.ensurePayable(deps.database.reader, scope.mode, scope.merchantId);
   const to = networkOf(deps, scope.mode, request.network);
   const key = await findKey(deps, scope, to, request.keyId);
   const wallet = walletOfKey(key, to, request);
@@ -140,7 +140,7 @@ async function insert(
   const { scope, actor, fingerprint, path } = request;
   const { wallet, key, payable, choice, previous, height } = chosen;
   const { merchantId, mode } = scope;
-  await deps.guard.startPayout(transaction, mode, merchantId);
+  await deps.hooks.beforePayout(transaction, mode, merchantId);
   // Two exports of one merchant wait for each other.
   await deps.ledger.balance(transaction, mode, wallet.currency.code, { kind: 'available', merchantId });
   await ensureStillFree(transaction, chosen);

@@ -22,7 +22,7 @@ export async function importSigned(
     throw error instanceof Refused ? invalidState(error.message) : error;
   });
   const stored = await database.write(async (transaction) => {
-    await deps.guard.startPayout(transaction, psbt.mode, psbt.merchant_id);
+    await deps.hooks.beforePayout(transaction, psbt.mode, psbt.merchant_id);
     const current = await store.lockPsbt(transaction, psbt.id);
     refuseEnded(current);
     const same = current.versions.find(({ number }) => number === version.number);

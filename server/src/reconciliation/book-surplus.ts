@@ -2,11 +2,11 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Reader, Transaction } from '../db/engine.js';
-import type { BalanceDifferenceTable } from '../db/schema.js';
+import type { BalanceDifferenceTable } from './tables.js';
 import { amountsOf, type ChainAsset } from '../chains/assets.js';
 import type { ChainBlock, NetworkRef } from '../chains/chain.js';
 import { applyOldBlocks, lockCursor, rescan } from '../scanning/rescan.js';
-import { readBooked, sweptBlocks } from './books.js';
+import { readBooked, sweptBlocks } from '../audit/booked.js';
 import { refOf, type Pass } from './reconcile-deps.js';
 
 /** So many blocks are read again for the transfer itself: a node may have left it out. */

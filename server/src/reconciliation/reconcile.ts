@@ -5,12 +5,12 @@
  */
 import { isForwarder } from '../addresses/owners.js';
 import type { Database } from '../db/database.js';
-import type { BalanceDifferenceTable } from '../db/schema.js';
+import type { BalanceDifferenceTable } from './tables.js';
 import { isCoin } from '../chains/assets.js';
 import type { ChainHead } from '../chains/chain.js';
 import type { AskedBalance } from '../chains/evm/balances.js';
 import { bookSurplus } from './book-surplus.js';
-import { placeKey, readBooked, sizeOf, type Place } from './books.js';
+import { placeKey, readBooked, sizeOf, type Place } from '../audit/booked.js';
 import { refOf, type Pass } from './reconcile-deps.js';
 import * as store from './store.js';
 

@@ -5,20 +5,19 @@
 import type { Scope } from '../shared/scope.js';
 import { sql } from 'kysely';
 import { everyPage } from '../db/pages.js';
-import type { ChainCursorTable, ReconciliationTable } from '../db/schema.js';
+import type { ChainCursorTable } from '../db/schema.js';
+import type { ReconciliationTable } from './tables.js';
 import { readCursor } from '../scanning/cursors.js';
 import { requireCursor } from '../scanning/rescan.js';
 import type { NetworkRef } from '../chains/chain.js';
 import { isNodeFailure, NodesUnavailable } from '../rpc/node-error.js';
-import { placeKey, type Place } from './books.js';
+import { placeKey, type Place } from '../audit/booked.js';
 import { createOpenPicker, lastSequence, pickRound, type GivenAddress } from './pick.js';
 import { compare, outcomeSoFar, reconcile, type Finding, type Look } from './reconcile.js';
 import { refOf, type ReconcileDeps, type Reconciled } from './reconcile-deps.js';
 import * as store from './store.js';
+import { reconciliationFigures } from './figures.js';
 import { groupBy } from '../shared/group-by.js';
-
-/** How far the balances of each network were compared, and how many differ. */
-export type ReconciliationStatus = Awaited<ReturnType<typeof store.readStatus>>;
 
 export type Reconciliation = ReturnType<typeof createReconciliation>;
 
@@ -139,6 +138,7 @@ export function createReconciliation(deps: ReconcileDeps) {
     /** Balances that are not what the books say, but for those that are being looked at again. At most 1000. */
     differences: () => store.listDifferences(database.reader),
     status: () => store.readStatus(database.reader),
+    figures: () => reconciliationFigures(() => store.readStatus(database.reader), deps.now),
     /** How many addresses of a merchant's mode hold less than the books say. */
     shortages: (scope: Scope) =>
       store.countShortages(

@@ -2,7 +2,8 @@
 import { sql, type Expression, type SqlBool, type UpdateObject } from 'kysely';
 import type { Database } from '../db/database.js';
 import type { Reader } from '../db/engine.js';
-import type { BalanceDifferenceTable, ReconciliationTable, Schema } from '../db/schema.js';
+import type { Schema } from '../db/schema.js';
+import type { BalanceDifferenceTable, ReconciliationTable } from './tables.js';
 import { inChunks } from '../db/chunks.js';
 import { countRows } from '../db/rows.js';
 import type { Scope } from '../shared/scope.js';

@@ -1,16 +1,17 @@
 /** Handlers of `/v1/meta`: the API describes its own endpoints. */
-import { api, type Data, type Endpoint } from 'crypto-checkout/contract';
+import type { Api, Data, Endpoint } from 'crypto-checkout/contract';
 import type { ApiHandlers } from '../api/handler.js';
 import { notFound } from '../shared/problem.js';
 import { parametersOf, type Place } from './parameters.js';
 import { headersOf, publicPath, sampleRequest, sampleResponse } from './samples.js';
 
-const endpoints = Object.values(api).flatMap((verbs) => Object.values<Endpoint>(verbs));
-
 /** Returns the endpoints at a path, by method. Placeholders may be real values, `{name}` or `:name`. */
 export type FindEndpoints = (path: string) => ReadonlyMap<string, Endpoint> | undefined;
 
-export function createMetaHandlers(findEndpoints: FindEndpoints): ApiHandlers<'meta'> {
+export function createMetaHandlers(
+  endpoints: readonly Endpoint[],
+  findEndpoints: FindEndpoints,
+): ApiHandlers<'meta'> {
   return {
     async retrieve({ params, query }) {
       if (params.endpoint === '') return { message: 'Endpoints described', data: endpoints.map(describe) };
@@ -25,7 +26,7 @@ export function createMetaHandlers(findEndpoints: FindEndpoints): ApiHandlers<'m
   };
 }
 
-type QuickDocs = Exclude<Data<typeof api.meta.retrieve>, readonly unknown[]>;
+type QuickDocs = Exclude<Data<Api['meta']['retrieve']>, readonly unknown[]>;
 
 const kinds: Readonly<Record<Place, string>> = { path: 'path-params', query: 'query-params', body: 'body' };
 

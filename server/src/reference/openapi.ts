@@ -1,13 +1,11 @@
 /** The OpenAPI 3.1 document of the API, generated from the contract's table. */
-import { api, sandbox, webhookEvent, type Endpoint, type WebhookEventType } from 'crypto-checkout/contract';
-import { resources } from './resources.js';
+import { webhookEvent, type Endpoint, type WebhookEventType } from 'crypto-checkout/contract';
+import { listResources, type Described } from './resources.js';
 import texts from './texts.json' with { type: 'json' };
 import { publicPath } from './samples.js';
 import { components } from './openapi-components.js';
 import { operation } from './openapi-operation.js';
 import { replySchema } from './openapi-schemas.js';
-
-type Resource = keyof typeof resources;
 
 const about = `Accept cryptocurrency payments and manage everything around them: customers, subscriptions, balances and payouts.
 
@@ -18,7 +16,7 @@ To take a payment, create it, set its currency and network, lock the currency, a
 const webhookTexts: Readonly<Record<WebhookEventType, string>> = texts.webhooks;
 
 /** @param serverUrl the API's base URL, without `/v1`; a relative one is resolved against the document's URL */
-export function createOpenApi(serverUrl: string): object {
+export function createOpenApi(serverUrl: string, described: Described): object {
   return {
     openapi: '3.1.0',
     info: {
@@ -31,29 +29,25 @@ export function createOpenApi(serverUrl: string): object {
     },
     servers: [{ url: serverUrl, description: 'This server' }],
     security: [{ secretKey: [] }],
-    tags: (Object.keys(resources) as Resource[]).map((resource) => ({
-      name: resources[resource].title,
-      description: resources[resource].description,
-    })),
-    paths: paths(),
+    tags: listResources(described).map(({ about: { title, description } }) => ({ name: title, description })),
+    paths: paths(described),
     webhooks: Object.fromEntries(webhookEvent.def.options.flatMap(webhooksOf)),
     components,
   };
 }
 
-function paths(): Record<string, Record<string, object>> {
-  const tables = { ...api, sandbox };
-  const declared = (Object.keys(tables) as Resource[]).flatMap((resource) =>
-    Object.entries<Endpoint>(tables[resource]).map(([verb, endpoint]) => ({ resource, verb, endpoint })),
+function paths(described: Described): Record<string, Record<string, object>> {
+  const declared = listResources(described).flatMap(({ name: resource, about, verbs }) =>
+    Object.entries(verbs).map(([verb, endpoint]) => ({ resource, tag: about.title, verb, endpoint })),
   );
   const commonPaths = createCommonPaths(declared.map(({ endpoint }) => publicPath(endpoint)));
   const paths: Record<string, Record<string, object>> = {};
-  for (const { resource, verb, endpoint } of declared) {
+  for (const { resource, tag, verb, endpoint } of declared) {
     const path = commonPaths(publicPath(endpoint));
     const methods = (paths[path] ??= {});
     methods[endpoint.method.toLowerCase()] = operation(endpoint, {
       id: resource + verb.charAt(0).toUpperCase() + verb.slice(1),
-      tag: resources[resource].title,
+      tag,
       path,
     });
     if (endpoint.path.includes('{*')) {
@@ -61,7 +55,7 @@ function paths(): Record<string, Record<string, object>> {
       const { params: _params, query: _query, ...whole } = endpoint;
       const base = path.replace(/\/\{\w+\}$/, '');
       paths[base] = {
-        get: operation(wholeOf(whole), { id: `${resource}List`, tag: resources[resource].title, path: base }),
+        get: operation(wholeOf(whole), { id: `${resource}List`, tag, path: base }),
       };
     }
   }

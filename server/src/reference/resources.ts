@@ -1,5 +1,5 @@
 /** The title and description of each API resource, for the docs. */
-import type { Api } from 'crypto-checkout/contract';
+import { sandbox, type CoreApi, type Endpoint } from 'crypto-checkout/contract';
 import texts from './texts.json' with { type: 'json' };
 
 export interface Resource {
@@ -9,5 +9,20 @@ export interface Resource {
   readonly description: string;
 }
 
-/** In the order of the docs: payments first, and last what describes and simulates. The sandbox has a table of its own. */
-export const resources: Readonly<Record<keyof Api | 'sandbox', Resource>> = texts.resources;
+/** Those of the core, in the order of the docs: payments first, and last what describes and simulates. The sandbox has a table of its own. */
+export const resources: Readonly<Record<keyof CoreApi | 'sandbox', Resource>> = texts.resources;
+
+/** The API that a server has, and how the docs name its resources. */
+export interface Described {
+  /** By resource and verb. */
+  readonly api: Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
+  readonly resources: Readonly<Record<string, Resource>>;
+  /** The modules that it has: guides of others are not shown. */
+  readonly modules: readonly string[];
+}
+
+/** The resources with their endpoints, in the order of the docs. The sandbox is one of them. */
+export function listResources({ api, resources }: Described) {
+  const tables: Described['api'] = { ...api, sandbox };
+  return Object.entries(resources).map(([name, about]) => ({ name, about, verbs: tables[name] ?? {} }));
+}

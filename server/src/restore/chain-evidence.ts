@@ -10,7 +10,7 @@ import type { AddressSource } from '../addresses/address-sources.js';
 import { isBitcoinLike } from '../addresses/bitcoin-scripts.js';
 import { isOpen, type DepositKeys } from '../addresses/deposit-keys.js';
 import type { ChainBlock, ChainTransfer } from '../chains/chain.js';
-import type { ScanBatch, ScanSink } from '../scanning/scan.js';
+import type { ScanBatch } from '../scanning/scan.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { TransferTable } from '../db/schema.js';
 import { scopeOf, type Mode, type Scope } from '../shared/scope.js';
@@ -218,21 +218,14 @@ export function createChainEvidence(deps: ChainEvidenceDeps) {
     },
 
     /** Notes what a batch of blocks shows, in the transaction that moves the cursor. */
-    follow: (sink: ScanSink): ScanSink => ({
-      ...sink,
-      async apply(transaction, batch) {
-        // What is read again was read before the backup.
-        if (batch.mode === 'live' && open.has(batch.network) && batch.syncedBefore !== undefined) {
-          const { warnings, paidByOthers, ...found } = await collect(transaction, batch);
-          const isAny = Object.values(found).some((list) => list.length > 0);
-          if (isAny) await deps.suspect(transaction, found);
-          if (warnings.length + paidByOthers.length > 0) {
-            await deps.warn(transaction, warnings, paidByOthers);
-          }
-          if (!batch.blocks.every((block) => isOld(batch, block))) open.delete(batch.network);
-        }
-        return sink.apply(transaction, batch);
-      },
-    }),
+    async follow(transaction: Transaction, batch: ScanBatch): Promise<void> {
+      // What is read again was read before the backup.
+      if (batch.mode !== 'live' || !open.has(batch.network) || batch.syncedBefore === undefined) return;
+      const { warnings, paidByOthers, ...found } = await collect(transaction, batch);
+      const isAny = Object.values(found).some((list) => list.length > 0);
+      if (isAny) await deps.suspect(transaction, found);
+      if (warnings.length + paidByOthers.length > 0) await deps.warn(transaction, warnings, paidByOthers);
+      if (!batch.blocks.every((block) => isOld(batch, block))) open.delete(batch.network);
+    },
   };
 }

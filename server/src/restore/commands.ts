@@ -1,12 +1,14 @@
 /** `restore …`: why a restore is suspected, and its confirmation. */
 import { command, type Group } from '../commands/command.js';
+import type { CommandContext } from '../commands/context.js';
 import * as option from '../commands/options.js';
 import { counted } from '../commands/records.js';
 import { isoTime } from '../shared/clock.js';
-import type { RestorePlan } from './restore.js';
+import type { Restore, RestorePlan } from './restore.js';
 import { payouts, type Suspicion, type UnknownAddress } from './restore-store.js';
 
-export const restoreCommands: Group = {
+/** @param rules of a running command */
+export const restoreCommands = (rules: (context: CommandContext) => Restore): Group => ({
   name: 'restore',
   summary: 'After the database was restored from a backup: what is known, and how work goes on.',
   commands: {
@@ -15,7 +17,8 @@ export const restoreCommands: Group = {
       details:
         'Exits with 1 if it may. Then no address of the keys that it names is given out in live mode, and nothing of their merchants is paid.',
       options: {},
-      async run({ restore }) {
+      async run(context) {
+        const restore = rules(context);
         const suspicion = await restore.look();
         const warnings = await restore.warnings();
         const lines = suspicion ? evidenceLines(suspicion) : ['No restore is suspected'];
@@ -42,7 +45,9 @@ export const restoreCommands: Group = {
         ),
         yes: option.flag('does it'),
       },
-      async run({ restore, actor }, { spare, yes }) {
+      async run(context, { spare, yes }) {
+        const restore = rules(context);
+        const { actor } = context;
         const plan = yes ? await restore.confirm(spare, actor) : await restore.plan(spare);
         if (!plan) return { json: { isSuspected: false }, text: 'No restore is suspected' };
         const end = yes ? 'Confirmed: work goes on.' : 'Nothing was changed yet: add --yes to do it.';
@@ -54,7 +59,7 @@ export const restoreCommands: Group = {
       },
     }),
   },
-};
+});
 
 export function evidenceLines({ since, marker, addresses, transfers, coins }: Suspicion): string[] {
   return [

@@ -35,6 +35,8 @@ export interface RestoreDeps extends RoomDeps {
   readonly log: Logger;
 }
 
+export type Restore = ReturnType<typeof createRestore>;
+
 /** What a confirmation does. */
 export interface RestorePlan {
   readonly suspicion: Suspicion;

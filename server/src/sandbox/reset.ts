@@ -8,9 +8,10 @@
  * One of the places that write the tables of all rooms: see "Rooms" in CONTRIBUTING.md.
  */
 import { sql, type Expression, type SqlBool } from 'kysely';
+import type { Hooks } from '../core/hooks.js';
 import type { Database } from '../db/database.js';
 import type { Transaction } from '../db/engine.js';
-import { forUpdate, lockBalances } from '../db/locks.js';
+import { forUpdate } from '../db/locks.js';
 import { debitAccounts } from '../ledger/ledger.js';
 import type { Schema } from '../db/schema.js';
 import type { AuditActor, AuditLog } from '../merchants/audit-log.js';
@@ -22,7 +23,12 @@ export type Deleted = Readonly<Record<string, number>>;
 const batchSize = 200;
 
 /** @returns wipes a merchant's test data, by whom the audit log says, and puts its test clock back to real time */
-export function createSandboxReset(database: Database, clock: TestClock, auditLog: AuditLog) {
+export function createSandboxReset(
+  database: Database,
+  clock: TestClock,
+  auditLog: AuditLog,
+  hooks: Pick<Hooks, 'onWiped'>,
+) {
   return async (merchantId: string, actor: AuditActor): Promise<Deleted> => {
     const deleted: Record<string, number> = {};
     const count = (table: string, rows: number) => {
@@ -88,8 +94,7 @@ export function createSandboxReset(database: Database, clock: TestClock, auditLo
           and not exists (select 1 from ledger_entries where account_id = ledger_accounts.id)`.execute(
         transaction,
       );
-      await lockBalances(transaction, merchantId);
-      await sql`delete from book_balances where ${own}`.execute(transaction);
+      await hooks.onWiped(transaction, merchantId);
       await clock.reset(transaction, merchantId);
       await auditLog.record(transaction, {
         ...{ merchantId, mode: 'test', actor, action: 'sandbox.reset', subjectId: merchantId },

@@ -12,8 +12,14 @@ export interface Job {
 export interface Figure {
   readonly name: string;
   readonly help: string;
+  /** Labels beside mode and network, and what they can be. */
+  readonly by?: Readonly<Record<string, readonly string[]>>;
   read(): Promise<
-    readonly (readonly [of: { readonly mode: Mode; readonly network: string }, value: number])[]
+    readonly (readonly [
+      of: { readonly mode: Mode; readonly network: string },
+      value: number,
+      by?: Readonly<Record<string, string>>,
+    ])[]
   >;
 }
 

@@ -1,5 +1,5 @@
 /** What the scopes of secret keys and the roles of people may call. */
-import { api, consoleApi, sandbox, type Endpoint, type Role } from 'crypto-checkout/contract';
+import { consoleApi, sandbox, type Endpoint, type Role } from 'crypto-checkout/contract';
 import type { KeyScope } from './scope.js';
 
 /** Everything in a resource; what only reads; or the verbs that are named. */
@@ -43,8 +43,11 @@ export function mayCall(who: KeyScope | Role, resource: string, verb: string, en
   return reach.includes(verb);
 }
 
-/** All that a role may call, as `payments.list`. */
-export function permissionsOf(role: Role): string[] {
+/** All that a role may call, as `payments.list`. @param api the endpoints that the server has */
+export function permissionsOf(
+  role: Role,
+  api: Readonly<Record<string, Readonly<Record<string, Endpoint>>>>,
+): string[] {
   const tables: Readonly<Record<string, Readonly<Record<string, Endpoint>>>> = {
     ...api,
     ...consoleApi,

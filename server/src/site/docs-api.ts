@@ -1,21 +1,17 @@
 /** The API reference below `/docs/api`: a page for each resource of the contract, and every endpoint with parameters and samples. */
-import { api, errorStatus, sandbox, type Endpoint, type ErrorCode } from 'crypto-checkout/contract';
+import { errorStatus, type Endpoint, type ErrorCode } from 'crypto-checkout/contract';
 import { errorsOf } from '../reference/errors.js';
 import { parametersOf, type Parameter } from '../reference/parameters.js';
-import { resources } from '../reference/resources.js';
+import { listResources, type Described, type Resource } from '../reference/resources.js';
 import { publicPath, samplePath, sampleRequest, sampleResponse } from '../reference/samples.js';
 import { groupBy } from '../shared/group-by.js';
 import type { DocsPage } from './docs-frame.js';
 import { code, html, Html } from './html.js';
 
-type ResourceName = keyof typeof resources;
-
-const tables: Readonly<Record<ResourceName, Readonly<Record<string, Endpoint>>>> = { ...api, sandbox };
-
 /** @param publicUrl the base URL of the sample calls */
-export function apiPages(publicUrl: string): DocsPage[] {
-  return (Object.keys(resources) as ResourceName[]).map((name) => {
-    const { title, description } = resources[name];
+export function apiPages(publicUrl: string, described: Described): DocsPage[] {
+  return listResources(described).map(({ name, about, verbs }) => {
+    const { title, description } = about;
     return {
       path: `docs/api/${toKebabCase(name)}`,
       title,
@@ -23,7 +19,7 @@ export function apiPages(publicUrl: string): DocsPage[] {
       render: () =>
         html`<h1 id="${toKebabCase(name)}">${title}</h1>
           <p class="lead">${description}</p>
-          ${Object.entries(tables[name]).map(([verb, endpoint]) => article(name, verb, endpoint, publicUrl))}`,
+          ${Object.entries(verbs).map(([verb, endpoint]) => article(about, verb, endpoint, publicUrl))}`,
     };
   });
 }
@@ -35,7 +31,7 @@ const keyNames: Readonly<Record<Endpoint['key'], string>> = {
   session: 'none, but a session of the console',
 };
 
-function article(resource: ResourceName, verb: string, endpoint: Endpoint, baseUrl: string): Html {
+function article(resource: Resource, verb: string, endpoint: Endpoint, baseUrl: string): Html {
   const id = toKebabCase(verb);
   const { description, key, aliases = [] } = endpoint;
   const request = sampleRequest(endpoint, {
@@ -136,8 +132,7 @@ function toKebabCase(name: string): string {
 const things = new Set(['events', 'fee', 'link', 'receipts']);
 
 /** `payments.list` → `List payments`, `payments.create` → `Create payment`, `payments.setCurrency` → `Set currency`. */
-function titleOf(resource: ResourceName, verb: string): string {
-  const { title, noun } = resources[resource];
+function titleOf({ title, noun }: Resource, verb: string): string {
   const words = toKebabCase(verb).replaceAll('-', ' ');
   if (things.has(verb)) return sentence(`${noun} ${words}`);
   if (verb === 'list') return `List ${title.toLowerCase()}`;

@@ -21,13 +21,18 @@ interface Guide {
   readonly group: string;
 }
 
-/** All guides, in the order of the map by role at the end of `docs/README.md`; each where it comes first. */
-export function listGuides(): Guide[] {
+/**
+ * All guides, in the order of the map by role at the end of `docs/README.md`; each where it comes first.
+ * @param modules those of the server: a guide that begins with `<!-- module: NAME -->` is shown if it is one of them
+ */
+export function listGuides(modules: readonly string[]): Guide[] {
   const start = { name: 'README', path: 'docs', title: 'Start', group: 'Start' };
   const guides = new Map<string, Guide>([[start.name, start]]);
   for (const section of read('README').split(/^### /m).slice(1)) {
     const group = section.slice(0, section.indexOf('\n'));
     for (const [, title = '', name = ''] of section.matchAll(/^- \[(.+?)\]\(([\w-]+)\.md\)/gm)) {
+      const [, module] = /^<!-- module: ([\w-]+) -->/.exec(read(name)) ?? [];
+      if (module !== undefined && !modules.includes(module)) continue;
       if (!guides.has(name)) guides.set(name, { name, path: `docs/${name}`, title, group });
     }
   }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Router, type Request, type Response } from 'express';
 import * as z from 'zod/mini';
 import { createOpenApi } from '../reference/openapi.js';
+import type { Described } from '../reference/resources.js';
 import { compress, sendCompressed, type Compressed } from './compressed.js';
 import { apiPages } from './docs-api.js';
 import { docsFrame, searchIndex, type DocsPage } from './docs-frame.js';
@@ -23,9 +24,9 @@ interface Widget {
 }
 
 /** @param publicUrl where clients reach the server; it is in the document's `servers` and in the sample calls */
-export function docs(publicUrl: string, widget: Widget): Router {
+export function docs(publicUrl: string, widget: Widget, described: Described): Router {
   const router = Router({ strict: true });
-  const pages = docsPages(publicUrl, widget);
+  const pages = docsPages(publicUrl, widget, described);
 
   for (const page of pages) {
     const file = createOnce(() => docsFrame(page, pages).text);
@@ -43,7 +44,7 @@ export function docs(publicUrl: string, widget: Widget): Router {
   serve('docs.css', 'css', () => readFile(dataFile('docs.css')));
   serve('docs.js', 'js', () => readFile(dataFile('docs.js')));
   serve('docs-index.js', 'js', () => searchIndex(pages));
-  const openApi = createOnce(() => JSON.stringify(createOpenApi(publicUrl)));
+  const openApi = createOnce(() => JSON.stringify(createOpenApi(publicUrl, described)));
   router.get('/openapi.json', async (request, response) => {
     // API editors and client generators that run in a browser read it from other origins.
     response.set('Access-Control-Allow-Origin', '*');
@@ -53,13 +54,13 @@ export function docs(publicUrl: string, widget: Widget): Router {
 }
 
 /** In the order of the menu: how to start, the API's resources, and then the guides of each role. */
-export function docsPages(publicUrl: string, widget: Widget): DocsPage[] {
-  const guides = listGuides();
+export function docsPages(publicUrl: string, widget: Widget, described: Described): DocsPage[] {
+  const guides = listGuides(described.modules);
   const [start, ...others] = guides.map((guide) => ({
     ...guide,
     render: () => renderGuide(guide, guides, publicUrl, tagWithHashes(publicUrl, widget)),
   }));
-  return [...(start ? [start] : []), ...apiPages(publicUrl), ...others];
+  return [...(start ? [start] : []), ...apiPages(publicUrl, described), ...others];
 }
 
 /** The script's tag with the hash of each of its files; undefined if the widget has not been built. */

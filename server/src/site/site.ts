@@ -18,6 +18,7 @@ import { demoShop, type DemoShopOptions } from './demo-shop.js';
 import { docs } from './docs.js';
 import { hostedPages, type HostedPayment } from './hosted-pages.js';
 import { sendFile } from './page-frame.js';
+import type { Described } from '../reference/resources.js';
 import { receiptPage } from './receipt-page.js';
 import { widgetFiles } from './widget-files.js';
 
@@ -29,6 +30,7 @@ export interface SiteOptions {
   readonly database: Database;
   readonly publicUrl: string;
   readonly checkoutUrl: string;
+  readonly described: Described;
   readonly isConsoleOn: boolean;
   /** The demo shop; undefined turns it off. */
   readonly demo:
@@ -58,7 +60,8 @@ const built = {
 };
 
 export function site(options: SiteOptions): Router {
-  const { keys, merchants, payments, clock, database, publicUrl, checkoutUrl, isConsoleOn, demo } = options;
+  const { keys, merchants, payments, clock, database, publicUrl, checkoutUrl, isConsoleOn, demo, described } =
+    options;
 
   async function findPayment(id: string): Promise<HostedPayment | undefined> {
     const owner = await payments.owner(id);
@@ -87,7 +90,7 @@ export function site(options: SiteOptions): Router {
     sendOffer(response, payments.offer(caller));
   });
   // Its many routes would take most of the time of a request for any other page.
-  const docsRouter = docs(publicUrl, built);
+  const docsRouter = docs(publicUrl, built, described);
   router.use((request, response, next) =>
     /^\/(docs|openapi\.json)/.test(request.path) ? docsRouter(request, response, next) : next(),
   );

@@ -8,7 +8,7 @@ import type { RoomDeps } from '../db/room-deps.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { AuditLog } from '../merchants/audit-log.js';
 import type { RateSource } from '../money/rates.js';
-import type { RestoreGuard } from '../restore/guard.js';
+import type { Hooks } from '../core/hooks.js';
 import type { WhyHeld } from '../withdrawals/deps.js';
 import type { Transfers } from '../withdrawals/transfers.js';
 
@@ -23,7 +23,7 @@ export interface TreasuryDeps extends RoomDeps {
     network: { readonly crossCheckAbove?: Worth },
     stake: readonly { readonly units: bigint; readonly currency: string }[],
   ) => boolean;
-  readonly guard: RestoreGuard;
+  readonly hooks: Pick<Hooks, 'beforePayout' | 'ensurePayable' | 'isUnsafe'>;
   readonly whyHeld: WhyHeld;
   /** The real networks of all kinds. */
   readonly connected: readonly ConnectedNetwork[];

@@ -16,13 +16,13 @@ type Signed = Omit<
 
 /** Stores a transaction that was signed. @returns undefined if another process has taken the nonce */
 export async function recordTransaction(
-  { database, clock, newId, guard }: TreasuryContext,
+  { database, clock, newId, hooks }: TreasuryContext,
   signed: Signed,
 ): Promise<GasTransactionTable | undefined> {
   const open = { status: 'open', cost: null, block_height: null, ended_at: null } as const;
   const row = { id: newId(), ...signed, ...open, created_at: clock.real() };
   const isNew = await database.write(async (transaction) => {
-    await guard.startPayout(transaction, row.mode);
+    await hooks.beforePayout(transaction, row.mode);
     return store.insertTransaction(transaction, row);
   });
   return isNew ? row : undefined;

@@ -92,7 +92,7 @@ function createNetworkSweeper(deps: TreasuryContext, network: SweptNetwork, time
   let plannedAt = -Infinity;
 
   return async (signal: AbortSignal): Promise<void> => {
-    if (await deps.guard.isSuspected(reader, account.mode)) {
+    if (await deps.hooks.isUnsafe(reader, account.mode)) {
       network.logReason('the database may have been restored from an older backup: see "restore status"');
       return;
     }

@@ -94,7 +94,7 @@ export function createHandOver(deps: TreasuryContext) {
       await ensureUnpaid(on, rows, reserved, signal);
       const nonce = await leastNonce(on, from, signal);
       await database.write(async (transaction) => {
-        await deps.guard.startPayout(transaction, mode, merchantId);
+        await deps.hooks.beforePayout(transaction, mode, merchantId);
         const locked = await lockTransfers(transaction, transfers);
         await ensureDue(deps, transaction, rows, exportId);
         const marks = { account: from, handed_at: clock.real(), handed_nonce: nonce ?? 0 };

@@ -62,7 +62,7 @@ export function createPayoutExports(deps: TreasuryContext) {
     const place = placeOf(on);
     const { mode, network } = place;
     await database.write(async (transaction) => {
-      await deps.guard.startPayout(transaction, mode);
+      await deps.hooks.beforePayout(transaction, mode);
       const ids = transfers.map(({ id }) => id);
       await lockTransfers(transaction, ids);
       // Another command may have taken some of it meanwhile, or the watcher has read its payment.
@@ -159,7 +159,7 @@ export function createPayoutExports(deps: TreasuryContext) {
       signal: AbortSignal,
     ): Promise<PayoutExport> {
       const { reader } = database;
-      await deps.guard.ensurePayable(reader, on.network.mode, merchantId);
+      await deps.hooks.ensurePayable(reader, on.network.mode, merchantId);
       const place = placeOf(on);
       const waiting = await store.unheldOn(reader, place, merchantId);
       const { free, held, leftOut } = await pickDue(on, waiting, undefined, signal);
@@ -213,7 +213,7 @@ export function createPayoutExports(deps: TreasuryContext) {
           `The export is of ${first.network} (${first.mode} mode), not of ${expected.network.code} (${expected.network.mode} mode)`,
         );
       }
-      await deps.guard.ensurePayable(database.reader, on.network.mode, scope.merchantId);
+      await deps.hooks.ensurePayable(database.reader, on.network.mode, scope.merchantId);
       const unhanded = rows.filter((row) => row.handed_at === null);
       if (unhanded.length === 0) {
         throw invalidState(

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createAddressPool } from '../../src/addresses/address-pool.js';
 import { type Database } from '../../src/db/database.js';
 import { engines, type TestDatabase } from '../support/engines.js';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 
 describe.each(engines)('The address pool on $name', (engine) => {
   let testDatabase: TestDatabase;

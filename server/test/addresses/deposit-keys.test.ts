@@ -6,7 +6,7 @@ import { createForwarderSource } from '../../src/treasury/forwarders.js';
 import { createDepositKeys, type DepositKeys } from '../../src/addresses/deposit-keys.js';
 import { exportAddresses } from '../../src/addresses/export.js';
 import type { Database } from '../../src/db/database.js';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 import { createTestClock } from '../../src/chains/simulated/test-clock.js';
 import { createMerchants } from '../../src/merchants/merchants.js';
 import { newId } from '../../src/shared/ids.js';

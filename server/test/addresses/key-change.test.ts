@@ -6,7 +6,7 @@ import { createDepositKeyChanges, type DepositKeyChanges } from '../../src/addre
 import { createDepositKeys, isOpen, waitMs, type DepositKeys } from '../../src/addresses/deposit-keys.js';
 import { createTestClock } from '../../src/chains/simulated/test-clock.js';
 import type { Database } from '../../src/db/database.js';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 import { createAuditLog, type AuditLog } from '../../src/merchants/audit-log.js';
 import { createMerchants } from '../../src/merchants/merchants.js';
 import { newId } from '../../src/shared/ids.js';

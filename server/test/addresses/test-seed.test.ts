@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ensureTestSeed, readTestSeed } from '../../src/addresses/test-seed.js';
 import type { Database } from '../../src/db/database.js';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { createRecords } from '../support/records.js';
 import { startServer } from '../support/server.js';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createWatchedAddresses, type WatchedAddresses } from '../../src/addresses/watched-addresses.js';
 import type { Database } from '../../src/db/database.js';
 import type { Transaction } from '../../src/db/engine.js';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 import { newId } from '../../src/shared/ids.js';
 import { testAddress } from '../chains/fixture.js';
 import { engines, type TestDatabase } from '../support/engines.js';

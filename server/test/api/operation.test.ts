@@ -8,7 +8,7 @@ import { plainData } from '../support/plain-data.js';
 import { createAuditLog } from '../../src/merchants/audit-log.js';
 import { createCookies } from '../../src/api/cookies.js';
 import { createOperation } from '../../src/api/operation.js';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 import { startRequest } from '../../src/ops/request.js';
 import type { Caller } from '../../src/shared/scope.js';
 import { clockAt } from '../support/clock.js';

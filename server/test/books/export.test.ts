@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { books as booksModule } from '../../src/books/module.js';
 import { inBooks } from '../../src/books/kinds.js';
 import { linesOf } from '../../src/books/lines.js';
 import { kindOfPosting, postingKinds } from '../../src/ledger/posting-kinds.js';
@@ -136,11 +137,12 @@ describe.each(engines)('Days that are over, on $name', (engine) => {
       );
     await forget();
     await expect(
-      books.shop.app.books.list(books.live, { month: '2026-05', zone: 'UTC', limit: 10 }),
+      booksModule.rules(books.shop.app).list(books.live, { month: '2026-05', zone: 'UTC', limit: 10 }),
     ).rejects.toThrow('being prepared after an upgrade');
     await books.nameMerchants();
     expect(
-      (await books.shop.app.books.list(books.live, { month: '2026-05', zone: 'UTC', limit: 10 })).bookings,
+      (await booksModule.rules(books.shop.app).list(books.live, { month: '2026-05', zone: 'UTC', limit: 10 }))
+        .bookings,
     ).toHaveLength(1);
     await forget();
     expect((await exportBooks(books.shop, books.live, '--month 2026-05')).text).toBe(before.text);
@@ -177,7 +179,9 @@ describe.each(engines)('Days of the sandbox, on $name', (engine) => {
       return rows.filter(({ mode }) => mode === 'test').map(({ total }) => total);
     };
     const begin = async (month: string) =>
-      (await app.books.list(of, { month, zone: 'UTC', limit: 10 })).begin.map(({ total }) => total);
+      (await booksModule.rules(app).list(of, { month, zone: 'UTC', limit: 10 })).begin.map(
+        ({ total }) => total,
+      );
     await books.receive(Date.UTC(2026, 0, 10), oneUsdt, { of });
     await books.receive(Date.UTC(2026, 0, 11), oneUsdt);
     expect(await kept()).toEqual([]);
@@ -193,7 +197,7 @@ describe.each(engines)('Days of the sandbox, on $name', (engine) => {
     expect(await kept()).toEqual([]);
     expect(await begin('2026-03')).toEqual([]);
     time.now = Date.UTC(2026, 2, 2);
-    const live = await app.books.list(books.live, { month: '2026-02', zone: 'UTC', limit: 10 });
+    const live = await booksModule.rules(app).list(books.live, { month: '2026-02', zone: 'UTC', limit: 10 });
     expect(live.begin, 'what is real stays').toEqual([{ asset: 'USDT', total: '1' }]);
   });
 });

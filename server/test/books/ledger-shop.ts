@@ -1,4 +1,5 @@
 /** A shop whose postings tests make by hand, in live mode too, with ids that count up: what `books export` makes of them is the same each time. */
+import { books as booksModule } from '../../src/books/module.js';
 import { createLedger, moved, type Posting } from '../../src/ledger/ledger.js';
 import type { PostingKey } from '../../src/ledger/posting-kinds.js';
 import type { Scope } from '../../src/shared/scope.js';
@@ -18,7 +19,7 @@ export async function openLedgerShop(engine: TestEngine) {
   );
   const live: Scope = { merchantId, mode: 'live' };
   const job = (name: string) => async () => {
-    for (const one of shop.app.books.jobs())
+    for (const one of booksModule.rules(shop.app).jobs())
       if (one.name === name) await one.run(new AbortController().signal);
   };
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { stderr } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 import type { Database } from '../../src/db/database.js';
 import { engines } from '../support/engines.js';
 

@@ -1,6 +1,7 @@
 /** A shop's two months on both engines: what is booked in each, that it adds up, and that a month that is over stays as it was. */
 import type { Booking } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { books as booksModule } from '../../src/books/module.js';
 import type { Actor } from '../../src/shared/scope.js';
 import { bookingsOf, exportBooks } from '../support/books.js';
 import { engines } from '../support/engines.js';
@@ -25,7 +26,7 @@ describe.each(engines)('The books of two months, on $name', (engine) => {
   const inDecember = '--month 2026-12 --zone UTC';
 
   const keepRates = async () => {
-    for (const job of shop.app.books.jobs()) await job.run(new AbortController().signal);
+    for (const job of booksModule.rules(shop.app).jobs()) await job.run(new AbortController().signal);
   };
   async function pay(of: Actor, sent: number, price = '10') {
     shop.time.now += minute / 2;
@@ -250,7 +251,7 @@ describe.each(engines)('The books of two months, on $name', (engine) => {
       let cursor: string | undefined;
       let pages = 0;
       do {
-        const page = await shop.app.books.list(scope, { ...asked, cursor });
+        const page = await booksModule.rules(shop.app).list(scope, { ...asked, cursor });
         found.push(...page.bookings);
         cursor = page.next;
         pages += 1;

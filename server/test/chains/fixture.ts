@@ -11,7 +11,7 @@ import { type Database } from '../../src/db/database.js';
 import { newId } from '../../src/shared/ids.js';
 import { simulatedNetworks } from '../../src/chains/simulated/networks.js';
 import type { Reader } from '../../src/db/engine.js';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 
 const tables = [
   'simulated_blocks',

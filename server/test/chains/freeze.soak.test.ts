@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 import { startAnvil } from '../support/anvil.js';
 import { engines } from '../support/engines.js';
 import { startProcess, type ServerProcess } from '../support/process.js';

@@ -5,7 +5,7 @@ import { HDKey } from '@scure/bip32';
 import { createMerchantClient } from 'crypto-checkout/client';
 import { expect } from 'vitest';
 import { checkLedger } from '../../src/audit/check.js';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 import type { Anvil } from '../support/anvil.js';
 import { runCommandLine } from '../support/command-line.js';
 

@@ -1,4 +1,5 @@
 /** Payments on an Ethereum node, through the whole server: whatever payers, contracts, blocks and nodes do, the books agree. */
+import { reconciliation as reconciliationModule } from '../../src/reconciliation/module.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Hex } from 'viem';
 import { startAnvil, type Anvil } from '../support/anvil.js';
@@ -133,7 +134,7 @@ export function testRealMoney(engine: TestEngine): void {
       vi.waitFor(
         async () => {
           await settle();
-          await server.app.reconciliation.advance(signal);
+          await reconciliationModule.rules(server.app).advance(signal);
           expect((await server.look(payment)).state).toBe('settled');
         },
         { timeout: 10_000, interval: 20 },

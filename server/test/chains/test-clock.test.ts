@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTestClock, maxOffsetSeconds, type TestClock } from '../../src/chains/simulated/test-clock.js';
 import { type Database } from '../../src/db/database.js';
 import { engines, type TestDatabase } from '../support/engines.js';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 
 const start = Date.UTC(2026, 0, 1);
 const mine = { merchantId: 'MINE', mode: 'test' } as const;

@@ -12,7 +12,8 @@ import { commands } from '../../src/commands/registry.js';
 import { runCommand } from '../../src/commands/run.js';
 import { createOutbox } from '../../src/webhooks/outbox.js';
 import { enginesOfTurn, type TestDatabase } from '../support/engines.js';
-import { describeDatabase, openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
+import { describeDatabase } from '../../src/db/open.js';
 import { clockAt } from '../support/clock.js';
 import { plainData } from '../support/plain-data.js';
 

@@ -11,7 +11,7 @@ import type { Chain } from '../../src/chains/chain.js';
 import type { Adapter } from '../../src/chains/connect.js';
 import { runCommand } from '../../src/commands/run.js';
 import { readConfig } from '../../src/config.js';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 import { openExchanges, type Exchanges } from '../money/exchanges.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import { enginesOfTurn, type TestDatabase } from '../support/engines.js';

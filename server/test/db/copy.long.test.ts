@@ -2,7 +2,7 @@
 import { HDKey } from '@scure/bip32';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 import { runCommandLine } from '../support/command-line.js';
 import { engines, type TestEngine } from '../support/engines.js';
 import { openMerchant } from '../support/merchant-fixture.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import SqliteDatabase from 'better-sqlite3';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { pino } from 'pino';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 import { runCommandLine } from '../support/command-line.js';
 import { engines } from '../support/engines.js';
 import { startServer } from '../support/server.js';

@@ -7,7 +7,7 @@ import type { CustomerTable, PaymentTable, SubscriberTable } from '../../src/db/
 import { engines, type TestDatabase } from '../support/engines.js';
 import type { Transaction } from '../../src/db/engine.js';
 import type { PageRequest } from '../../src/shared/pagination.js';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 import { listCustomers } from '../../src/customers/store.js';
 import { listRecords } from '../../src/payments/store.js';
 import { listSubscribers } from '../../src/subscriptions/subscriber-store.js';

@@ -6,7 +6,7 @@ import { type Database } from '../../src/db/database.js';
 import { sumUnits } from '../../src/db/units.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import type { Reader } from '../../src/db/engine.js';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 
 describe.each(engines)('a database, on $name', (engine) => {
   let made: TestDatabase;

@@ -1,7 +1,7 @@
 /** The next release has migrated the database while servers of this release are running, or start again. */
 import { sql } from 'kysely';
 import { describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 import { call } from '../support/call.js';
 import { engines } from '../support/engines.js';
 import { createRecords } from '../support/records.js';

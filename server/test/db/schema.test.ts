@@ -14,8 +14,9 @@ import { createDeclared } from '../../src/db/create-tables.js';
 import type { Database } from '../../src/db/database.js';
 import type { Engine } from '../../src/db/engine.js';
 import { migrate } from '../../src/db/migrate.js';
-import { openDatabase } from '../../src/db/open.js';
-import { tables, type Schema } from '../../src/db/schema.js';
+import { openDatabase, productTables as tables } from '../../src/database.js';
+import type { Schema } from '../../src/db/schema.js';
+import { listTables } from '../../src/db/tables/lists.js';
 import { foundation, table, text, time, type Column, type Table } from '../../src/db/table.js';
 import { createTriggers } from '../../src/db/triggers.js';
 import { engines } from '../support/engines.js';
@@ -255,7 +256,7 @@ describe.each(engines)('On $name', ({ name: engineName, create, createEmpty }) =
       'a column takes no null any more',
       [
         'drop table list_checkpoints',
-        `create table list_checkpoints (${Object.keys(tables.list_checkpoints.columns)
+        `create table list_checkpoints (${Object.keys(listTables.list_checkpoints.columns)
           .map((column) => `${column} text not null`)
           .join(', ')})`,
       ],
@@ -289,7 +290,7 @@ describe.each(engines)('On $name', ({ name: engineName, create, createEmpty }) =
         return typeof value === 'function' ? (value.bind(target) as unknown) : value;
       },
     });
-    await migrate(read, database.engine);
+    await migrate(read, database.engine, database.tables);
     expect(getTables).toHaveBeenCalledTimes(2);
     await database.close();
     await dispose();

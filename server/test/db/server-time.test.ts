@@ -2,7 +2,7 @@
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createServerTime } from '../../src/db/server-time.js';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 import { call } from '../support/call.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { createRecords } from '../support/records.js';

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.js';
 import type { Transaction } from '../../src/db/engine.js';
 import { createGroupCommit } from '../../src/db/group-commit.js';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 import { prepared, preparedSend } from '../../src/db/prepared.js';
 import { send, together } from '../../src/db/send.js';
 import { afterCommit } from '../../src/db/transaction-context.js';

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.js';
 import { outageReason } from '../../src/db/errors.js';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 import { send } from '../../src/db/send.js';
 import { call } from '../support/call.js';
 import { engines, sqlite, type TestDatabase } from '../support/engines.js';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect, copyOf, type Sql } from '../../../bench/fill-lists.mjs';
 import type { Database } from '../../src/db/database.js';
 import { extendCheckpoints } from '../../src/db/list-checkpoints.js';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 import type { PaymentTable, ReceiptTable } from '../../src/db/schema.js';
 import {
   affectedReceipts,
@@ -14,8 +14,9 @@ import {
 import { createDepths } from '../../src/payments/depth.js';
 import { createJudge } from '../../src/payments/receipts/stake.js';
 import { listRecords } from '../../src/payments/store.js';
-import { readBooked } from '../../src/reconciliation/books.js';
+import { readBooked } from '../../src/audit/booked.js';
 import { readDifferences } from '../../src/reconciliation/store.js';
+import { createHooks } from '../../src/core/hooks.js';
 import { createSandboxReset } from '../../src/sandbox/reset.js';
 import { enginesOfTurn, type TestDatabase, type TestEngine } from '../support/engines.js';
 import { explainingUrl, watchStatements, type StatementWatch } from '../support/statements.js';
@@ -238,6 +239,7 @@ describe.each(enginesOfTurn)('On $name, among 20,000 payments', (engine: TestEng
       database,
       { reset: () => Promise.resolve(), refresh: () => Promise.resolve() } as never,
       { record: () => Promise.resolve() } as never,
+      createHooks(),
     );
     await database.write(async (transaction) => {
       for (let index = 0; index < 20; index += 1) {

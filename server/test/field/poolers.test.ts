@@ -1,7 +1,7 @@
 /** Public reports of servers behind poolers of PostgreSQL connections, tried on a real PgBouncer in transaction mode. */
 import pg from 'pg';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 import { call } from '../support/call.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { hasPgbouncer, startPooler, type Pooler } from '../support/pgbouncer.js';

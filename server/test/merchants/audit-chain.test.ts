@@ -1,7 +1,7 @@
 /** The chain of the audit log: it stays one chain under several servers, and shows what was changed past them. */
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 import type { Database } from '../../src/db/database.js';
 import type { AuditCheck } from '../../src/merchants/audit-chain.js';
 import { plainData } from '../support/plain-data.js';

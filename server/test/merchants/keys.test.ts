@@ -6,7 +6,7 @@ import { createKeys, parseKey, type Keys } from '../../src/merchants/keys.js';
 import { createMerchants } from '../../src/merchants/merchants.js';
 import { Problem } from '../../src/shared/problem.js';
 import { engines, type TestDatabase } from '../support/engines.js';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 import { clockAt } from '../support/clock.js';
 
 const clock = clockAt(() => 1_800_000_000_000);

@@ -9,7 +9,7 @@ import { createKeys } from '../../src/merchants/keys.js';
 import { bootstrap } from '../../src/merchants/bootstrap.js';
 import { createMerchants, type MerchantChange } from '../../src/merchants/merchants.js';
 import { engines, type TestDatabase } from '../support/engines.js';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 import { clockAt } from '../support/clock.js';
 
 const clock = clockAt(() => 1_800_000_000_000);

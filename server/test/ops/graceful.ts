@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { freePort } from '../../../scripts/system.mjs';
 import type { TestEngine } from '../support/engines.js';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 
 const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const secretKey = `sk_test_${randomBytes(32).toString('base64url')}`;

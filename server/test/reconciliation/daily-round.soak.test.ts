@@ -1,4 +1,5 @@
 /** The slow round of reconciliation on a moved clock: each address is visited within a day, whoever it belongs to. */
+import { reconciliation as reconciliationModule } from '../../src/reconciliation/module.js';
 import { expect, it } from 'vitest';
 import type { BalanceSource } from '../../src/chains/evm/balances.js';
 import { createReconciliation } from '../../src/reconciliation/reconciliation.js';
@@ -36,7 +37,7 @@ it.each(engines)('visits each address once a day on $name', { timeout: 240_000 }
       }
     }
     const visited = new Map<string, number>();
-    const [on] = shop.app.reconciliation.networks;
+    const [on] = reconciliationModule.rules(shop.app).networks;
     if (!on) throw new Error('The network tells no balances');
     const balances: BalanceSource = {
       ...on.balances,

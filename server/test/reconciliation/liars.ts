@@ -4,6 +4,7 @@
  * What one node invents is not credited while two are asked, in however many parts. When the nodes are honest again, the books
  * are what the chain says, each payment is credited once, and each transfer is paid once.
  */
+import { reconciliation as reconciliationModule } from '../../src/reconciliation/module.js';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -233,7 +234,8 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
   /** The server's jobs, each once. */
   async function look(): Promise<void> {
     shop.time.now += 1000 + random(3000);
-    const { scanner, reconciliation, treasury, payments: rules } = shop.app;
+    const { scanner, treasury, payments: rules } = shop.app;
+    const reconciliation = reconciliationModule.rules(shop.app);
     await attempt('scan', () => scanner.scanNow(place));
     await attempt('reconcile', () => reconciliation.advance(signal));
     await attempt('watch', () => treasury.watcher.advance(signal));

@@ -1,4 +1,5 @@
 /** The wallet of an extended key may move on at once what a contract sent it: the payment is credited all the same. */
+import { reconciliation as reconciliationModule } from '../../src/reconciliation/module.js';
 import { HDKey } from '@scure/bip32';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.js';
@@ -21,7 +22,7 @@ describe.each(engines)('coins that a wallet moves on at once, on $name', (engine
     shop.time.now += 1000;
     model.mine(1, shop.time.now / 1000);
     await shop.app.scanner.scanNow({ mode: 'test', network });
-    await shop.app.reconciliation.advance(signal);
+    await reconciliationModule.rules(shop.app).advance(signal);
   }
 
   async function openPayment() {
@@ -58,7 +59,7 @@ describe.each(engines)('coins that a wallet moves on at once, on $name', (engine
     for (let count = 0; count < 8; count += 1) await block();
     expect(await received(address)).toBe(amount);
     expect((await shop.payment(id)).state).toBe('settled');
-    expect(await shop.app.reconciliation.differences()).toEqual([]);
+    expect(await reconciliationModule.rules(shop.app).differences()).toEqual([]);
   });
 
   it('are credited, if the wallet paid others in the same block', async () => {
@@ -84,7 +85,7 @@ describe.each(engines)('coins that a wallet moves on at once, on $name', (engine
       for (let count = 0; count < 12; count += 1) await block();
       expect((await received(address)) - before).toBe(more);
     }
-    expect(await shop.app.reconciliation.differences()).toEqual([]);
+    expect(await reconciliationModule.rules(shop.app).differences()).toEqual([]);
   });
 
   it('are not credited, if only one node ever showed them', async () => {
@@ -97,7 +98,7 @@ describe.each(engines)('coins that a wallet moves on at once, on $name', (engine
     ]);
     for (const node of nodes.slice(0, 1)) node.lies = { tip: model.add(tip, shop.time.now / 1000, [forged]) };
     await shop.app.scanner.scanNow({ mode: 'test', network });
-    await shop.app.reconciliation.advance(signal);
+    await reconciliationModule.rules(shop.app).advance(signal);
     for (const node of nodes) node.lies = {};
     model.give(address, 'coin', gasPrice * gasUsed);
     model.send(

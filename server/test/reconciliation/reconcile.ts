@@ -1,4 +1,5 @@
 /** Money that no block or log of the node showed is found by the balance of its address, and credited once. */
+import { reconciliation as reconciliationModule } from '../../src/reconciliation/module.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Hex } from 'viem';
 import { openTreasury, confirmations, type TreasuryFixture } from '../treasury/treasury-fixture.js';
@@ -54,7 +55,7 @@ export const testReconciliation = (engine: TestEngine): unknown =>
     async function block(): Promise<void> {
       await anvil.mine(1);
       await fixture.scan();
-      await fixture.server.app.reconciliation.advance(signal);
+      await reconciliationModule.rules(fixture.server.app).advance(signal);
     }
     /** Until something holds, for at most so many blocks. */
     const after = (check: () => Promise<void>) =>
@@ -225,7 +226,9 @@ export const testReconciliation = (engine: TestEngine): unknown =>
       const { address, amount } = await fixture.pay('ETH');
       await fixture.lock('ETH');
       const shortages = async () =>
-        (await fixture.server.app.reconciliation.differences()).filter(({ state }) => state === 'shortage');
+        (await reconciliationModule.rules(fixture.server.app).differences()).filter(
+          ({ state }) => state === 'shortage',
+        );
       proxy.change = ({ method, params: [call] }, result) =>
         method === 'eth_call' && !('to' in (call as object))
           ? `0x${'0'.repeat((result as string).length - 2)}`

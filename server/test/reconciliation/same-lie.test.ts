@@ -1,4 +1,5 @@
 /** What all nodes of a network say alike of one block, though it is wrong: nothing is credited for it, and nothing stays lost. */
+import { reconciliation as reconciliationModule } from '../../src/reconciliation/module.js';
 import { HDKey } from '@scure/bip32';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.js';
@@ -22,7 +23,7 @@ describe.each(engines)('a lie that both nodes tell of one block, on $name', (eng
   }
   async function read(): Promise<void> {
     await world.shop.app.scanner.scanNow({ mode: 'test', network });
-    await world.shop.app.reconciliation.advance(signal);
+    await reconciliationModule.rules(world.shop.app).advance(signal);
   }
   async function block(): Promise<void> {
     const { shop, model } = world;
@@ -72,7 +73,7 @@ describe.each(engines)('a lie that both nodes tell of one block, on $name', (eng
       { status: 'confirmed', chain_amount: payment.amount.toString() },
     ]);
     expect(await stateOf(payment)).toBe('settled');
-    expect(await world.shop.app.reconciliation.differences()).toEqual([]);
+    expect(await reconciliationModule.rules(world.shop.app).differences()).toEqual([]);
   });
 
   it('invents no payment: it is seen, and taken back with its block', async () => {
@@ -86,6 +87,6 @@ describe.each(engines)('a lie that both nodes tell of one block, on $name', (eng
     await blocks(8);
     expect(await receiptsOf(payment)).toMatchObject([{ status: 'dropped' }]);
     expect(await stateOf(payment)).toBe('awaiting_funds');
-    expect(await shop.app.reconciliation.differences()).toEqual([]);
+    expect(await reconciliationModule.rules(shop.app).differences()).toEqual([]);
   });
 });

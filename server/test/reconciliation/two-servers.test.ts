@@ -1,4 +1,5 @@
 /** Two servers compare the same balances at the same moments: what no block showed is credited once. */
+import { reconciliation as reconciliationModule } from '../../src/reconciliation/module.js';
 import { HDKey } from '@scure/bip32';
 import { expect, it } from 'vitest';
 import { lastEngine } from '../support/engines.js';
@@ -26,7 +27,9 @@ it(`Two servers that reconcile on ${lastEngine.name} credit each payment once`, 
       shop.time.now += 1000;
       model.mine(1, shop.time.now / 1000);
       for (const app of servers) await app.scanner.scanNow({ mode: 'test', network });
-      await Promise.all([...servers, ...servers].map((app) => app.reconciliation.advance(signal)));
+      await Promise.all(
+        [...servers, ...servers].map((app) => reconciliationModule.rules(app).advance(signal)),
+      );
     }
     for (const app of servers) await app.depositKeys.refresh();
     await block();

@@ -3,6 +3,7 @@ import { api, sandbox, type Endpoint } from 'crypto-checkout/contract';
 import { readdir } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { inputSchema, parametersOf } from '../../src/reference/parameters.js';
+import { product } from '../../src/modules.js';
 import { docsPages } from '../../src/site/docs.js';
 import { docsFrame } from '../../src/site/docs-frame.js';
 
@@ -54,7 +55,7 @@ it('no parameter that takes a number is called text', () => {
 });
 
 describe('the pages', () => {
-  const pages = docsPages('https://shop.example/pay', { version: '1.0.0', directory: '/nowhere' });
+  const pages = docsPages('https://shop.example/pay', { version: '1.0.0', directory: '/nowhere' }, product);
   const rendered = new Map(pages.map((page) => [page.path, docsFrame(page, pages).text]));
   const idsOf = (text: string) => [...text.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id);
 

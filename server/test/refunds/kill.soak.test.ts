@@ -5,7 +5,7 @@ import { createMerchantClient, type MerchantClient } from 'crypto-checkout/clien
 import { getAddress } from 'viem';
 import { describe, it } from 'vitest';
 import { checkLedger } from '../../src/audit/check.js';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 import { engines } from '../support/engines.js';
 import { startServers, type Servers } from '../support/process.js';
 import { randomOf } from '../support/random.js';

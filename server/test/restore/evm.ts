@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import type { PaymentRecord } from 'crypto-checkout/contract';
+import { restore as restoreModule } from '../../src/restore/module.js';
 import { shippedRatesFile } from '../../src/money/fixed-rates.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
 import { commandContext, runWith } from '../support/command-context.js';
@@ -132,7 +133,7 @@ export async function openShop(engine: TestEngine, anvil: Anvil, token: Hex) {
       server = await start();
       await server.app.treasury.forwarderChecks.refresh(signal);
       await scan();
-      await server.app.restore.look();
+      await restoreModule.rules(server.app).look();
     },
     /** The machine is restarted. @param whileDown what others do meanwhile @param isMarkerLost as after its disk was replaced */
     async restart(whileDown: () => Promise<void>, isMarkerLost = false) {
@@ -144,7 +145,7 @@ export async function openShop(engine: TestEngine, anvil: Anvil, token: Hex) {
       server = await start();
       await server.app.treasury.forwarderChecks.refresh(signal);
       await scan();
-      await server.app.restore.look();
+      await restoreModule.rules(server.app).look();
     },
     markerDirectory: join(directory, 'marker'),
     /** Another shop on the same server, with a treasury of its own. @returns locks a payment of it, and says how that was answered */

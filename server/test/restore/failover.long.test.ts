@@ -7,6 +7,7 @@ import { HDKey } from '@scure/bip32';
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { restore as restoreModule } from '../../src/restore/module.js';
 import { shippedRatesFile } from '../../src/money/fixed-rates.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import { engines, lastEngine, type TestDatabase } from '../support/engines.js';
@@ -108,7 +109,9 @@ describe.skipIf(!postgres || !hasLitecoind)('two servers after a failover to a r
     const { first, second, given } = await openShop(['first', 'second']);
     await failOver();
     // Each compares its marker every five seconds, and says what it finds to the other one.
-    await vi.waitFor(async () => expect(await first.app.restore.look()).toBeDefined(), { timeout: 30_000 });
+    await vi.waitFor(async () => expect(await restoreModule.rules(first.app).look()).toBeDefined(), {
+      timeout: 30_000,
+    });
     for (const server of [first, second]) {
       await vi.waitFor(
         async () => expect((await wallet(server)).body.data).toMatchObject({ code: 'service_unavailable' }),
@@ -118,7 +121,7 @@ describe.skipIf(!postgres || !hasLitecoind)('two servers after a failover to a r
 
     // The other one may know of more than the one where it is confirmed: then it is confirmed there, too.
     for (const server of [first, second]) {
-      if ((await server.app.restore.look()) === undefined) continue;
+      if ((await restoreModule.rules(server.app).look()) === undefined) continue;
       await runWith(commandContext(server), 'restore confirm --yes');
     }
     for (const server of [first, second, first, second]) given.push(await address(server));

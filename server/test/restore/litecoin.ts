@@ -7,7 +7,7 @@ import { bech32 } from '@scure/base';
 import { HDKey } from '@scure/bip32';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 import { shippedRatesFile } from '../../src/money/fixed-rates.js';
 import { releaseLease, takeLease } from '../../src/scanning/cursors.js';
 import { commandContext, runWith } from '../support/command-context.js';

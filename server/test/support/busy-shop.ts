@@ -9,7 +9,7 @@ import { vi } from 'vitest';
 import { connect, copyOf, type Sql } from '../../../bench/fill-lists.mjs';
 import { addressFormat } from '../../src/addresses/formats.js';
 import { extendCheckpoints } from '../../src/db/list-checkpoints.js';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 import { startReceiver, type Receiver } from '../webhooks/receiver.js';
 import { coinShare, fillCoins, makeCoinTemplates, type CoinTemplates } from './busy-coins.js';
 import { commandContext, runWith } from './command-context.js';

@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createCheckoutClient, createMerchantClient } from 'crypto-checkout/client';
 import { expect } from 'vitest';
 import { checkLedger } from '../../src/audit/check.js';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 
 const publicKey = `pk_test_${randomBytes(32).toString('base64url')}`;
 const secretKey = `sk_test_${randomBytes(32).toString('base64url')}`;

@@ -6,7 +6,7 @@ import { createApp, type App, type Overrides } from '../../src/app.js';
 import { ensureTestSeed } from '../../src/addresses/test-seed.js';
 import { checkLedger } from '../../src/audit/check.js';
 import { readConfig } from '../../src/config.js';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 import type { Database } from '../../src/db/database.js';
 import type { Transaction } from '../../src/db/engine.js';
 import type { Rate } from '../../src/money/rates.js';

@@ -20,7 +20,7 @@ import { createAuditLog } from '../../src/merchants/audit-log.js';
 import { createKeys, type Keys } from '../../src/merchants/keys.js';
 import { createMerchants } from '../../src/merchants/merchants.js';
 import type { Mode } from '../../src/shared/scope.js';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 import { clockAt } from './clock.js';
 import { plainData } from './plain-data.js';
 

@@ -3,7 +3,7 @@ import { HDKey } from '@scure/bip32';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createForwarderSource } from '../../src/treasury/forwarders.js';
 import { runCommand } from '../../src/commands/run.js';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 import { readSetting } from '../../src/db/settings.js';
 import type { TestDatabase, TestEngine } from '../support/engines.js';
 

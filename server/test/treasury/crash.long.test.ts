@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import type { Hex } from 'viem';
 import { checkLedger } from '../../src/audit/check.js';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 import { createKeystore } from '../../src/treasury/key-file.js';
 import { sweptTopic } from '../../src/treasury/factory.js';
 import { startAnvil } from '../support/anvil.js';

@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import type { Hex } from 'viem';
 import { checkLedger } from '../../src/audit/check.js';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 import { transferTopic } from '../../src/chains/evm/token.js';
 import { sweptTopic } from '../../src/treasury/factory.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';

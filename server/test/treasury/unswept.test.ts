@@ -132,7 +132,7 @@ describe.each(engines)('The addresses that a sweep looks at, on $name', (engine)
     await database.write(async (transaction) => {
       await transaction.schema.dropIndex('addresses_round').execute();
       await transaction.schema.dropTable('unswept_forwarders').execute();
-      await migrations(database.engine)[unsweptForwarders]?.up(transaction);
+      await migrations(database.engine, database.tables)[unsweptForwarders]?.up(transaction);
     });
     expect((await marked()).length).toBeGreaterThan(1);
     expect(await planned()).toEqual([address]);

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createCheckoutClient } from 'crypto-checkout/client';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 import { runCommandLine } from '../support/command-line.js';
 import { engines } from '../support/engines.js';
 import { startProcess } from '../support/process.js';

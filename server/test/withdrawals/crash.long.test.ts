@@ -8,7 +8,7 @@ import { engines } from '../support/engines.js';
 import { startProcess, type ServerProcess } from '../support/process.js';
 import { externalAddresses } from '../support/merchant-fixture.js';
 import { roundsOf, startRound } from '../support/rounds.js';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 
 const rounds = roundsOf({ usual: 1, soak: 12 });
 const streams = 4;

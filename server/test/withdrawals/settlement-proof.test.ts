@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ChainTransfer } from '../../src/chains/chain.js';
 import type { Network } from '../../src/chains/networks.js';
 import type { Database } from '../../src/db/database.js';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 import type { TransferTable } from '../../src/db/schema.js';
 import { createCurrencies } from '../../src/money/currencies.js';
 import { currencies as currencyList } from '../../src/money/currency-list.js';

@@ -2,6 +2,7 @@
  * Payments on Tron through the whole server, on both engines. No Tron node can be run in a test: the node is a stand-in, anvil
  * that answers no more than java-tron documents. https://developers.tron.network/reference/json-rpc-api-overview
  */
+import { reconciliation as reconciliationModule } from '../../../src/reconciliation/module.js';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -144,14 +145,14 @@ describe.each(engines)('payments on a stand-in of Tron, on $name', (engine) => {
     await vi.waitFor(
       async () => {
         await settle();
-        await server.app.reconciliation.advance(signal);
+        await reconciliationModule.rules(server.app).advance(signal);
         expect((await server.look(payment)).state).toBe('settled');
       },
       { timeout: 15_000, interval: 20 },
     );
     const outcome = await server.look(payment);
     expect(outcome).toMatchObject({ received: payment.amount, events: ['payment.success'] });
-    expect(await server.app.reconciliation.differences()).toEqual([]);
+    expect(await reconciliationModule.rules(server.app).differences()).toEqual([]);
     await server.expectBooksInOrder();
   });
 });

@@ -1,6 +1,7 @@
 /** What bookings were worth, and what balances were when days ended: books/. Rows are never changed. */
-import type { Mode } from '../../shared/scope.js';
-import { books, table, text, time, units } from '../table.js';
+import type { Rows } from '../db/schema.js';
+import { books, table, text, time, units } from '../db/table.js';
+import type { Mode } from '../shared/scope.js';
 
 export const bookTables = {
   /** The rates of one moment, taken soon after something was booked. */
@@ -32,3 +33,9 @@ export const bookTables = {
     books,
   ).primaryKey('merchant_id', 'mode', 'at', 'currency'),
 };
+
+declare module '../db/schema.js' {
+  interface Schema extends Rows<typeof bookTables> {}
+}
+
+export type BookRateTable = Rows<typeof bookTables>['book_rates'];

@@ -1,47 +1,57 @@
 /** `chains reconcile`: compares what addresses hold with the books, and books what is too much. */
+import type { StatusPart } from '../core/hooks.js';
 import { merchantOf } from '../addresses/owners.js';
-import type { Finding } from '../reconciliation/reconcile.js';
-import type { Reconciled } from '../reconciliation/reconcile-deps.js';
-import type { Reconciliation } from '../reconciliation/reconciliation.js';
+import type { Finding } from './reconcile.js';
+import type { Reconciled } from './reconcile-deps.js';
+import type { Reconciliation } from './reconciliation.js';
 import { fromChain } from '../chains/assets.js';
 import { isoTime } from '../shared/clock.js';
-import { command } from './command.js';
-import type { CommandContext } from './context.js';
-import { UsageError } from './errors.js';
-import * as option from './options.js';
-import { amountText, counted, recordJson } from './records.js';
+import { command, type Group } from '../commands/command.js';
+import type { CommandContext } from '../commands/context.js';
+import { UsageError } from '../commands/errors.js';
+import * as option from '../commands/options.js';
+import { amountText, counted, recordJson } from '../commands/records.js';
 
 type Report = Awaited<ReturnType<typeof check>>;
 
-export const reconcileCommand = command({
-  summary:
-    'Compares what the addresses hold with the books: balance and what left must be what was received.',
-  details: `The server does this by itself: at each block for a part of the addresses that wait for money, and for all within a day. What is too much becomes a receipt of the payment or wallet whose address it is, once a later block, and another node where there is one, says the same. Dust, which is less than the smallest payment, does not.
+/** @param rules of a running command */
+export const reconcileCommands = (rules: (context: CommandContext) => Reconciliation): Group => ({
+  name: 'chains',
+  summary: 'What the server reads from the networks.',
+  commands: { reconcile: reconcileCommand(rules) },
+});
+
+const reconcileCommand = (rules: (context: CommandContext) => Reconciliation) =>
+  command({
+    summary:
+      'Compares what the addresses hold with the books: balance and what left must be what was received.',
+    details: `The server does this by itself: at each block for a part of the addresses that wait for money, and for all within a day. What is too much becomes a receipt of the payment or wallet whose address it is, once a later block, and another node where there is one, says the same. Dust, which is less than the smallest payment, does not.
 
 With --apply, this command does the same now, and books dust too. What is seen for the first time is only noted: run the command again after the next block. What it books is in the audit log. Exits with 3 if an address holds less than the books say, and with 4 if one holds more that is not dust.
 
 The blocks of Bitcoin and Litecoin name every output, so nothing comes unseen there: "chains rescan" reads them again.`,
-  options: {
-    network: option.code('only this network'),
-    mode: option.mode('the mode of the networks'),
-    address: option.text('ADDRESS', 'only this address'),
-    apply: option.flag('books what two looks agree on'),
-  },
-  async run(context, { network: code, mode, address, apply }) {
-    const all = context.reconciliation.networks.filter(({ network }) => network.mode === mode);
-    const networks = all.filter(({ network }) => (code ?? network.code) === network.code);
-    if (networks.length === 0)
-      throw new UsageError('There is no such network with a node that tells balances');
-    const reports: Report[] = [];
-    for (const network of networks) reports.push(await check(context, network, address, apply));
-    const found = reports.flatMap((report) => report.findings);
-    return {
-      json: reports.map(reportJson),
-      text: reports.flatMap(reportLines).join('\n'),
-      exitCode: exitCodeOf(found.filter(({ outcome }) => outcome !== 'credited' && outcome !== 'dust')),
-    };
-  },
-});
+    options: {
+      network: option.code('only this network'),
+      mode: option.mode('the mode of the networks'),
+      address: option.text('ADDRESS', 'only this address'),
+      apply: option.flag('books what two looks agree on'),
+    },
+    async run(running, { network: code, mode, address, apply }) {
+      const context = { ...running, reconciliation: rules(running) };
+      const all = context.reconciliation.networks.filter(({ network }) => network.mode === mode);
+      const networks = all.filter(({ network }) => (code ?? network.code) === network.code);
+      if (networks.length === 0)
+        throw new UsageError('There is no such network with a node that tells balances');
+      const reports: Report[] = [];
+      for (const network of networks) reports.push(await check(context, network, address, apply));
+      const found = reports.flatMap((report) => report.findings);
+      return {
+        json: reports.map(reportJson),
+        text: reports.flatMap(reportLines).join('\n'),
+        exitCode: exitCodeOf(found.filter(({ outcome }) => outcome !== 'credited' && outcome !== 'dust')),
+      };
+    },
+  });
 
 /** 3: something is missing; 4: there is too much. */
 function exitCodeOf(differences: readonly { readonly units: bigint }[]): 0 | 3 | 4 {
@@ -50,7 +60,7 @@ function exitCodeOf(differences: readonly { readonly units: bigint }[]): 0 | 3 |
 }
 
 async function check(
-  context: CommandContext,
+  context: CommandContext & { readonly reconciliation: Reconciliation },
   network: Reconciled,
   address: string | undefined,
   apply: boolean,
@@ -101,7 +111,8 @@ function reportLines({ network, height, checked, findings }: Report): string[] {
 }
 
 /** For `chains status`: how far the balances were compared, and where they differ. */
-export async function balanceStatus(reconciliation: Reconciliation) {
+/** The part of `chains status`. */
+export async function balanceStatus(reconciliation: Reconciliation): Promise<StatusPart> {
   const { networks } = reconciliation;
   const { rounds } = await reconciliation.status();
   const found = (await reconciliation.differences()).map((row) => {
@@ -111,7 +122,7 @@ export async function balanceStatus(reconciliation: Reconciliation) {
     return { ...row, amount: amount ?? `${row.difference} of the chain's units of ${row.currency}` };
   });
   return {
-    hasShortage: found.some(({ state }) => state === 'shortage'),
+    hasFailed: found.some(({ state }) => state === 'shortage'),
     json: {
       balances: rounds.map((row) =>
         recordJson(row, 'mode', 'network', 'height', 'unread', 'position', 'last_position', 'finished_at'),

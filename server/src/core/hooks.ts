@@ -1,0 +1,200 @@
+/**
+ * What the core asks the modules. A module registers its answers when it is created. The core asks in the order of the product's list,
+ * and works if nobody answers.
+ */
+import type { Attention } from '../home/home.js';
+import type { Reader, Transaction } from '../db/engine.js';
+import type { TransferTable } from '../db/schema.js';
+import type { AuditActor } from '../merchants/audit-log.js';
+import type { ChangedPayment } from '../payments/payments-deps.js';
+import type { ScanBatch } from '../scanning/scan.js';
+import type { Mode, Scope } from '../shared/scope.js';
+
+/** A transfer that is about to be paid, as far as a decision about it needs. */
+export type Payable = Pick<TransferTable, 'refund_id' | 'merchant_id' | 'mode'>;
+/** Coins of a merchant on a network of Bitcoin's kind. */
+export interface CoinsOf {
+  readonly scope: Scope;
+  readonly network: string;
+  readonly currency: string;
+}
+
+/** A part of `chains status`. */
+export interface StatusPart {
+  readonly lines: readonly string[];
+  /** Fields of the JSON. */
+  readonly json: Readonly<Record<string, unknown>>;
+  /** Whether the command exits with 1. */
+  readonly hasFailed: boolean;
+}
+
+export interface Answers {
+  /** Before a transfer is ended by hand: refuses what the module is about to pay itself. Problem: `invalid_state`. */
+  beforeSettle?(reader: Reader, transfer: TransferTable): Promise<void>;
+  /** Before a transfer fails: refuses what the module has seen paid. Problem: `invalid_state`. */
+  beforeFail?(reader: Reader, transfer: TransferTable): Promise<void>;
+  /** A transfer is about to be stored, and nothing of the ledger is locked yet. */
+  onTransfer?(transaction: Transaction, transfer: TransferTable): Promise<void>;
+  /** Why a transfer must not be paid now; undefined if the module has nothing against it. */
+  whyNotPaid?(reader: Reader, transfer: Payable): Promise<string | undefined>;
+  /** Refuses payouts of a merchant, or of all if it is undefined. Problem: `service_unavailable`. */
+  ensurePayable?(reader: Reader, mode: Mode, merchantId: string | undefined): Promise<void>;
+  /** In the transaction that exports, signs or stores a payout. Problem: `service_unavailable`. */
+  beforePayout?(transaction: Transaction, mode: Mode, merchantId: string | undefined): Promise<void>;
+  /** Whether the server's own keys must sign nothing. */
+  isUnsafe?(reader: Reader, mode: Mode): Promise<boolean>;
+  /** Transfers of live mode that wait for a wallet, are older than a time, and are in no export of the module. */
+  unheldTransfers?(reader: Reader, before: number): Promise<readonly TransferTable[]>;
+  /** Keeps transfers from being paid until somebody releases them. */
+  hold?(transaction: Transaction, transfers: readonly TransferTable[], actor: AuditActor): Promise<void>;
+  /** Coins that were received, and that no payout of the module has touched, as `hash:index`, in parts. */
+  untouchedCoins?(reader: Reader, of: CoinsOf): AsyncIterable<readonly string[]>;
+
+  /** A number that changes when reserved addresses must not be used any more. Problem: `service_unavailable`. */
+  addressEpoch?(reader: Reader, scope: Scope, sourceId: string): Promise<number>;
+  /** In the transaction that reserves the indexes of a source from `first` on, up to `next`. Same problem. */
+  onAddressesReserved?(
+    transaction: Transaction,
+    mode: Mode,
+    sourceId: string,
+    first: number,
+    next: number,
+  ): void;
+  /** Whether the server, a treasury of a merchant or a contract of the module owns an address. */
+  isOwnAddress?(reader: Reader, address: string): Promise<boolean>;
+
+  /** Those of the addresses whose transfers the module wants read. */
+  watchedAddresses?(mode: Mode, addresses: readonly string[]): Promise<readonly string[]>;
+  /** Coins whose spending the module wants read, as `hash:index`. */
+  soughtCoins?(mode: Mode, network: string): Promise<ReadonlySet<string>>;
+  /** A batch of blocks, in the transaction that moves the cursor, before its transfers become receipts. */
+  onBatch?(transaction: Transaction, batch: ScanBatch): Promise<void>;
+
+  /** A payment's status has changed. The payment is locked. */
+  onPaymentStatus?(transaction: Transaction, payment: ChangedPayment): Promise<void>;
+  /** How many units of what a payment received do not count, because they go back. */
+  factsOf?(transaction: Transaction, payment: PaymentRow): Promise<bigint>;
+
+  /** What waits for the shop's people. Counts of 0 are left out. */
+  attention?(scope: Scope): Promise<readonly Attention[]>;
+  /** A test clock was moved. */
+  onClockMoved?(signal: AbortSignal): Promise<void>;
+  /** In the transaction that wipes a merchant's test data, after all of it is gone. */
+  onWiped?(transaction: Transaction, merchantId: string): Promise<void>;
+  /** What `chains status` says of the module. */
+  chainStatus?(): Promise<StatusPart>;
+}
+
+export type PaymentRow = Omit<ChangedPayment, 'status' | 'cancelledBy'>;
+
+export type Hooks = ReturnType<typeof createHooks>;
+
+export function createHooks() {
+  const all: Answers[] = [];
+  return {
+    register: (answers: Answers) => void all.push(answers),
+
+    // The first refusal counts.
+    async beforeSettle(reader: Reader, transfer: TransferTable): Promise<void> {
+      for (const one of all) await one.beforeSettle?.(reader, transfer);
+    },
+    async beforeFail(reader: Reader, transfer: TransferTable): Promise<void> {
+      for (const one of all) await one.beforeFail?.(reader, transfer);
+    },
+    async whyNotPaid(reader: Reader, transfer: Payable): Promise<string | undefined> {
+      for (const one of all) {
+        const reason = await one.whyNotPaid?.(reader, transfer);
+        if (reason !== undefined) return reason;
+      }
+      return undefined;
+    },
+    async ensurePayable(reader: Reader, mode: Mode, merchantId: string | undefined): Promise<void> {
+      for (const one of all) await one.ensurePayable?.(reader, mode, merchantId);
+    },
+    async beforePayout(transaction: Transaction, mode: Mode, merchantId?: string): Promise<void> {
+      for (const one of all) await one.beforePayout?.(transaction, mode, merchantId);
+    },
+    async isUnsafe(reader: Reader, mode: Mode): Promise<boolean> {
+      for (const one of all) if (await one.isUnsafe?.(reader, mode)) return true;
+      return false;
+    },
+    async isOwnAddress(reader: Reader, address: string): Promise<boolean> {
+      for (const one of all) if (await one.isOwnAddress?.(reader, address)) return true;
+      return false;
+    },
+
+    // All answers count.
+    async unheldTransfers(reader: Reader, before: number): Promise<TransferTable[]> {
+      const found = [];
+      for (const one of all) found.push(...((await one.unheldTransfers?.(reader, before)) ?? []));
+      return found;
+    },
+    async *untouchedCoins(reader: Reader, of: CoinsOf): AsyncGenerator<readonly string[]> {
+      for (const one of all) if (one.untouchedCoins) yield* one.untouchedCoins(reader, of);
+    },
+    async addressEpoch(reader: Reader, scope: Scope, sourceId: string): Promise<number> {
+      let epoch = 0;
+      for (const one of all) epoch += (await one.addressEpoch?.(reader, scope, sourceId)) ?? 0;
+      return epoch;
+    },
+    async watchedAddresses(mode: Mode, addresses: readonly string[]): Promise<string[]> {
+      const found = [];
+      for (const one of all) found.push(...((await one.watchedAddresses?.(mode, addresses)) ?? []));
+      return found;
+    },
+    async soughtCoins(mode: Mode, network: string): Promise<ReadonlySet<string>> {
+      const found = new Set<string>();
+      for (const one of all)
+        for (const coin of (await one.soughtCoins?.(mode, network)) ?? []) found.add(coin);
+      return found;
+    },
+    async factsOf(transaction: Transaction, payment: PaymentRow): Promise<bigint> {
+      let returned = 0n;
+      for (const one of all) returned += (await one.factsOf?.(transaction, payment)) ?? 0n;
+      return returned;
+    },
+    async attention(scope: Scope): Promise<Attention[]> {
+      const found = [];
+      for (const one of all) found.push(...((await one.attention?.(scope)) ?? []));
+      return found;
+    },
+    async chainStatus(): Promise<StatusPart[]> {
+      const found = [];
+      for (const one of all) if (one.chainStatus) found.push(await one.chainStatus());
+      return found;
+    },
+
+    // Each acts.
+    async onTransfer(transaction: Transaction, transfer: TransferTable): Promise<void> {
+      for (const one of all) await one.onTransfer?.(transaction, transfer);
+    },
+    async hold(
+      transaction: Transaction,
+      transfers: readonly TransferTable[],
+      actor: AuditActor,
+    ): Promise<void> {
+      for (const one of all) await one.hold?.(transaction, transfers, actor);
+    },
+    onAddressesReserved(
+      transaction: Transaction,
+      mode: Mode,
+      sourceId: string,
+      first: number,
+      next: number,
+    ): void {
+      for (const one of all) one.onAddressesReserved?.(transaction, mode, sourceId, first, next);
+    },
+    async onBatch(transaction: Transaction, batch: ScanBatch): Promise<void> {
+      for (const one of all) await one.onBatch?.(transaction, batch);
+    },
+    async onPaymentStatus(transaction: Transaction, payment: ChangedPayment): Promise<void> {
+      for (const one of all) await one.onPaymentStatus?.(transaction, payment);
+    },
+    async onClockMoved(signal: AbortSignal): Promise<void> {
+      for (const one of all) await one.onClockMoved?.(signal);
+    },
+    async onWiped(transaction: Transaction, merchantId: string): Promise<void> {
+      for (const one of all) await one.onWiped?.(transaction, merchantId);
+    },
+  };
+}

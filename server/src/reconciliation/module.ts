@@ -1,0 +1,23 @@
+/** The module that compares the balances of addresses with the books, and books what blocks did not show. */
+import { defineModule } from '../core/module.js';
+import { balanceStatus, reconcileCommands } from './commands.js';
+import { createReconciliation } from './reconciliation.js';
+import { reconciliationTables } from './tables.js';
+
+export const reconciliation = defineModule({
+  name: 'reconciliation',
+  tables: reconciliationTables,
+  create(core) {
+    const rules = createReconciliation({ ...core, sink: core.receipts, now: core.clock.real });
+    return {
+      ...rules,
+      answers: {
+        attention: async (scope) => [
+          { code: 'books_differ', count: await rules.shortages(scope), list: null },
+        ],
+        chainStatus: () => balanceStatus(rules),
+      },
+    };
+  },
+  commands: (rules) => [reconcileCommands(rules)],
+});

@@ -1,0 +1,76 @@
+/** How far balances were compared with the books, and which differ. */
+import type { Rows } from '../db/schema.js';
+import { sql } from 'kysely';
+import { bigint, growingTables, table, text, time, units } from '../db/table.js';
+import type { Mode } from '../shared/scope.js';
+
+export const reconciliationTables = {
+  /** How far the balances of a network's addresses were compared with the books. */
+  reconciliations: table({
+    mode: text<Mode>(),
+    network: text(),
+    /** The block at which open addresses were read last. */
+    height: bigint(),
+    /** At how many blocks no node told the balances. */
+    unread: bigint(),
+    /** The round through all addresses: the `sequence` of the last one that was read, and that of the last one there is. */
+    position: bigint(),
+    last_position: bigint(),
+    /** The scanned height when the round began, and when the one before it did. */
+    round_height: bigint(),
+    former_height: bigint(),
+    /** Real time; `finished_at` is of the last complete round, null before that. */
+    started_at: time(),
+    finished_at: time().nullable(),
+  }).primaryKey('mode', 'network'),
+
+  /** Balances that are not what the books say, and what wallets have moved by themselves. */
+  balance_differences: table({
+    mode: text<Mode>(),
+    network: text(),
+    address: text(),
+    currency: text(),
+    /**
+     * seen: once, another look must confirm it; dust: a surplus below the smallest payment; shortage: less than the books say;
+     * spent: none, but for what the address's wallet has moved by itself.
+     */
+    state: text<'seen' | 'dust' | 'shortage' | 'spent'>(),
+    /** Balance and what left, less what was received. Units of the chain, like all amounts here. */
+    difference: units(),
+    /** The balance at the first look, and the block and the node that it is of. */
+    balance: units(),
+    height: bigint(),
+    hash: text(),
+    node: text(),
+    /** Up to this block, the balance was what the books say, as far as is known. */
+    above: bigint(),
+    /** What the wallet of an extended key moved, and how many transactions the address had sent then. */
+    spent: units(),
+    sent: bigint(),
+    /** When it was first seen (real time). */
+    found_at: time(),
+  })
+    .primaryKey('mode', 'network', 'address', 'currency')
+    .index('state', ['mode', 'network', 'state', 'height'])
+    // Without those of the addresses that a wallet of an extended key has emptied, which are as many as its payments.
+    .index('told', ['mode', 'network', 'state', 'found_at', 'address'], {
+      where: sql`state <> 'spent'`,
+      since: growingTables,
+    }),
+
+  simulated_blocks: table({
+    network: text(),
+    height: bigint(),
+    hash: text(),
+    parent_hash: text(),
+    time: time(),
+  }).primaryKey('network', 'height'),
+};
+
+declare module '../db/schema.js' {
+  interface Schema extends Rows<typeof reconciliationTables> {}
+}
+
+type Own = Rows<typeof reconciliationTables>;
+export type ReconciliationTable = Own['reconciliations'];
+export type BalanceDifferenceTable = Own['balance_differences'];

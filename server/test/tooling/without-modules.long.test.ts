@@ -1,0 +1,171 @@
+/**
+ * Each module can be left out: without its line in the list and without its folder, the server compiles, keeps the specification, and
+ * has nothing of the module left.
+ */
+import { execFile } from 'node:child_process';
+import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { modules, product } from '../../src/modules.js';
+import { resources as coreResources } from '../../src/reference/resources.js';
+
+const run = promisify(execFile);
+const root = join(import.meta.dirname, '../../..');
+const limitMs = 600_000;
+
+/** What is left of the server, as it says itself. */
+interface Left {
+  readonly paths: readonly string[];
+  readonly resources: readonly string[];
+  readonly tables: readonly string[];
+  readonly commands: readonly string[];
+  readonly jobs: readonly string[];
+  /** By the module that they belong to. */
+  readonly jobsOf: Readonly<Record<string, readonly string[]>>;
+  readonly permissions: readonly string[];
+  readonly pages: readonly string[];
+}
+
+/** Prints it, from the compiled server in the folder where it runs. */
+const report = `
+import { rmSync } from 'node:fs';
+import { pino } from 'pino';
+import { commands } from './dist/commands/registry.js';
+import { readConfig } from './dist/config.js';
+import { modules, product } from './dist/modules.js';
+import { startServer } from './dist/server.js';
+import { permissionsOf } from './dist/shared/permissions.js';
+import { docsPages } from './dist/site/docs.js';
+const config = readConfig({ PORT: '0', HOST: '127.0.0.1', DATABASE_URL: 'sqlite:left.db', DATABASE_CREATE: 'on' });
+const server = await startServer(config, pino({ level: 'silent' }));
+const { body } = await fetch(server.url + '/openapi.json');
+const openApi = await new Response(body).json();
+const tables = await server.database.reader.introspection.getTables();
+console.log(JSON.stringify({
+  paths: Object.keys(openApi.paths),
+  resources: Object.keys(product.resources),
+  tables: tables.map(({ name }) => name),
+  commands: [...commands.keys()],
+  jobs: server.jobs.map(({ name }) => name),
+  jobsOf: Object.fromEntries(
+    modules.map((one) => [one.name, (one.rules(server.app).jobs?.() ?? []).map(({ name }) => name)]),
+  ),
+  permissions: permissionsOf('owner', product.api),
+  pages: docsPages('http://127.0.0.1', { version: '0.0.0', directory: '/nowhere' }, product).map(({ path }) => path),
+}));
+await server.stop();
+rmSync('left.db', { force: true });
+`;
+
+/** Copies the server without a module, and compiles it. @param without undefined for the product as it is */
+async function build(without: string | undefined): Promise<string> {
+  const folder = join(root, '.tmp/without', without ?? 'nothing');
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(join(folder, 'server'), { recursive: true });
+  for (const name of ['src', 'data', 'test', 'package.json'])
+    await cp(join(root, 'server', name), join(folder, 'server', name), { recursive: true });
+  if (without !== undefined) {
+    await rm(join(folder, 'server/src', without), { recursive: true });
+    const list = join(folder, 'server/src/modules.ts');
+    const text = await readFile(list, 'utf8');
+    const [, constant = ''] =
+      new RegExp(`import \\{ (\\w+) \\} from '\\./${without}/module\\.js'`).exec(text) ?? [];
+    const left = text
+      .split('\n')
+      .filter((line) => !line.includes(`'./${without}/module.js'`))
+      .join('\n')
+      .replace(new RegExp(`\\b${constant}\\b,? ?`), '');
+    expect(left).not.toMatch(new RegExp(`\\b${constant}\\b`));
+    await writeFile(list, left);
+  }
+  const config = {
+    extends: '../../../../server/tsconfig.json',
+    compilerOptions: {
+      ...{ rootDir: 'src', outDir: 'dist', tsBuildInfoFile: 'dist/.tsbuildinfo' },
+      ...{ noUnusedLocals: false, skipLibCheck: true },
+    },
+    include: ['src', 'src/**/*.json'],
+    references: [{ path: '../../../../src' }],
+  };
+  await writeFile(join(folder, 'server/tsconfig.json'), JSON.stringify(config));
+  await writeFile(join(folder, 'server/report.mjs'), report);
+  // The tests find the widget, the helpers of other tests and the packages where they always are.
+  for (const name of [
+    'src',
+    'test',
+    'scripts',
+    'vitest.config.ts',
+    'tsconfig.base.json',
+    'contracts',
+    'server/node_modules',
+  ])
+    await symlink(join(root, name), join(folder, name));
+  const compiled = await run('npx', ['tsc', '-p', join(folder, 'server')], { cwd: root }).catch(
+    (error: unknown) => error as { readonly stdout: string },
+  );
+  expect(compiled.stdout, 'it compiles').toBe('');
+  return folder;
+}
+
+async function readLeft(folder: string): Promise<Left> {
+  const { stdout } = await run('node', ['report.mjs'], { cwd: join(folder, 'server') });
+  return JSON.parse(stdout) as Left;
+}
+
+const without = (whole: readonly string[], left: readonly string[]) =>
+  whole.filter((one) => !left.includes(one));
+
+describe('The product', () => {
+  let whole: Left;
+  beforeAll(async () => {
+    whole = await readLeft(await build(undefined));
+  }, limitMs);
+  afterAll(() => rm(join(root, '.tmp/without'), { recursive: true, force: true }));
+
+  it('has what its modules declare', () => {
+    expect(whole.resources).toEqual(Object.keys(product.resources));
+    for (const module of modules) {
+      expect(whole.tables).toEqual(expect.arrayContaining(Object.keys(module.tables)));
+      const names = module.commands.flatMap(({ name, commands }) =>
+        Object.keys(commands).map((verb) => `${name} ${verb}`),
+      );
+      expect(whole.commands).toEqual(expect.arrayContaining(names));
+    }
+  });
+
+  it.each(modules.map((module) => [module.name, module] as const))(
+    'works without %s, and nothing of it is left',
+    async (name, module) => {
+      const folder = await build(name);
+      const left = await readLeft(folder);
+      const verbs = Object.entries(module.contract).flatMap(([resource, endpoints]) =>
+        Object.keys(endpoints).map((verb) => `${resource}.${verb}`),
+      );
+      expect(without(whole.permissions, left.permissions)).toEqual(verbs);
+      expect(without(whole.tables, left.tables).sort()).toEqual(Object.keys(module.tables).sort());
+      expect(without(whole.resources, left.resources)).toEqual(Object.keys(module.resources));
+      expect(without(whole.commands, left.commands)).toEqual(
+        module.commands.flatMap(({ name: group, commands }) =>
+          Object.keys(commands).map((verb) => `${group} ${verb}`),
+        ),
+      );
+      const paths = Object.values(module.contract).flatMap((endpoints) =>
+        Object.values(endpoints).map(({ path }) => path),
+      );
+      expect(without(whole.paths, left.paths).sort()).toEqual([...new Set(paths)].sort());
+      expect(without(whole.jobs, left.jobs)).toEqual(whole.jobsOf[name]);
+      expect(without(whole.pages, left.pages).filter((path) => !path.startsWith('docs/api/'))).toEqual(
+        module.docs.map((page) => `docs/${page}`),
+      );
+      expect(left.resources).toEqual(expect.arrayContaining(Object.keys(coreResources)));
+      const { stdout } = await run(
+        'npx',
+        ['vitest', 'run', '--root', folder, '--project', 'node', 'server/test/spec.test.ts'],
+        { cwd: folder, env: { ...process.env, NO_COLOR: '1' } },
+      );
+      expect(stdout).toMatch(/Test Files\s+1 passed/);
+    },
+    limitMs,
+  );
+});
