@@ -162,12 +162,15 @@ module.exports = {
       'assembly',
       'Only the server and the command line run the assembly. Commands name its type.',
       { path: '^server/src/', pathNot: '^server/src/((main|start|cli|app|server)\\.ts$|commands/run\\.ts$)' },
-      { path: '^server/src/(main|start|cli|app|server)\\.ts$', dependencyTypesNot: ['type-only'] },
+      { path: '^server/src/(main|start|cli|app|core|server)\\.ts$', dependencyTypesNot: ['type-only'] },
     ),
     never(
       'api',
       'Only the server assembles the API. Handlers name the types that they answer to.',
-      { path: '^server/src/', pathNot: '^server/src/(api/|server\\.ts$|.+handlers\\.ts$|app\\.ts$)' },
+      {
+        path: '^server/src/',
+        pathNot: '^server/src/(api/|(app|core|server|core/module)\\.ts$|.+handlers\\.ts$)',
+      },
       { path: '^server/src/api/' },
     ),
     never(
@@ -183,7 +186,7 @@ module.exports = {
       'Rules know no HTTP: neither Express rooms nor handlers.',
       {
         path: '^server/src/[^/]+/',
-        pathNot: '^server/src/((api|site|ops|commands)/|.+handlers\\.ts$)',
+        pathNot: '^server/src/((api|site|ops|commands)/|core/module\\.ts$|.+/module\\.ts$|.+handlers\\.ts$)',
       },
       { path: '^server/src/((api|site|ops)/|.+handlers\\.ts$)' },
     ),
@@ -214,19 +217,36 @@ module.exports = {
       { path: '^server/src/db/' },
     ),
     never(
+      'core',
+      'The core imports no module: only the list of modules does.',
+      { path: '^server/src/', pathNot: '^server/src/(modules\\.ts$|(books|reconciliation|restore)/)' },
+      { path: '^server/src/(books|reconciliation|restore)/' },
+    ),
+    never(
+      'modules',
+      'A module imports the core, and the modules that it requires, of which there are none yet.',
+      { path: '^server/src/(books|reconciliation|restore)/' },
+      { path: '^server/src/(books|reconciliation|restore)/', pathNot: '^server/src/$1/' },
+    ),
+    never(
+      'module-doors',
+      'The list enters a module by its file.',
+      { path: '^server/src/modules\\.ts$' },
+      { path: '^server/src/(books|reconciliation|restore)/', pathNot: '/module\\.ts$' },
+    ),
+    never(
       'features',
-      'A feature room is self-contained: of other rooms, only commands and the audit know it.',
+      'A feature room that is no module yet works without others: of other rooms, only commands and the audit know it.',
       { path: '^server/src/([^/]+)/', pathNot: '^server/src/(commands|audit)/' },
-      { path: '^server/src/(treasury|psbt-payouts|books)/', pathNot: '^server/src/$1/' },
+      { path: '^server/src/(treasury|psbt-payouts)/', pathNot: '^server/src/$1/' },
     ),
     never(
       'feature-doors',
       'The assembly enters a feature room by the file of its name, and by its handlers.',
       { path: '^server/src/[^/]+\\.ts$' },
       {
-        path: '^server/src/(treasury|psbt-payouts|books)/',
-        pathNot:
-          '^server/src/(treasury|psbt-payouts|books)/(treasury|psbt-payouts|books|[a-z]+-handlers)\\.ts$',
+        path: '^server/src/(treasury|psbt-payouts)/',
+        pathNot: '^server/src/(treasury|psbt-payouts)/(treasury|psbt-payouts|[a-z]+-handlers)\\.ts$',
       },
     ),
     never(

@@ -1,5 +1,4 @@
 /** Deposit addresses: one per payment, and one per wallet and network. An address is never assigned twice. */
-import type { Hooks } from '../core/hooks.js';
 import { inChunks } from '../db/chunks.js';
 import type { AddressTable } from '../db/schema.js';
 import type { NewId } from '../shared/ids.js';
@@ -16,11 +15,23 @@ const insertAddress = preparedSend((transaction, row: AddressTable) =>
   transaction.insertInto('addresses').values(row),
 );
 
+/** Of the core's hooks: modules may refuse to give addresses out, and note which were reserved. */
+interface AddressHooks {
+  addressEpoch(reader: Reader, scope: Scope, sourceId: string): Promise<number>;
+  onAddressesReserved(
+    transaction: Transaction,
+    mode: Mode,
+    sourceId: string,
+    first: number,
+    next: number,
+  ): void;
+}
+
 /** @param sourcesOf where a network's addresses come from: the simulated networks have keys of their own */
 export function createDepositAddresses(
   sourcesOf: (network: Network) => AddressSources,
   newId: NewId,
-  hooks: Pick<Hooks, 'addressEpoch' | 'onAddressesReserved'>,
+  hooks: AddressHooks,
 ) {
   const pools = new Map<string, ReturnType<typeof createAddressPool>>();
 

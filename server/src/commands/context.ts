@@ -1,8 +1,8 @@
 /** What a command runs with: the server's rules and its database. */
-import type { App } from '../app.js';
+import type { Core } from '../core.js';
 import type { Database } from '../db/database.js';
 
-export interface CommandContext extends App {
+export interface CommandContext extends Core {
   readonly database: Database;
   /** Who runs the command, for the audit log. */
   readonly actor: string;

@@ -6,7 +6,7 @@ import type { BalanceDifferenceTable } from './tables.js';
 import { amountsOf, type ChainAsset } from '../chains/assets.js';
 import type { ChainBlock, NetworkRef } from '../chains/chain.js';
 import { applyOldBlocks, lockCursor, rescan } from '../scanning/rescan.js';
-import { readBooked, sweptBlocks } from '../audit/booked.js';
+import { readBooked, sweptBlocks } from '../addresses/booked.js';
 import { refOf, type Pass } from './reconcile-deps.js';
 
 /** So many blocks are read again for the transfer itself: a node may have left it out. */

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Database } from '../db/database.js';
 import { isPayable } from '../db/payment-status.js';
 import type { Mode } from '../shared/scope.js';
-import type { Place } from '../audit/booked.js';
+import type { Place } from '../addresses/booked.js';
 
 /** Of the merchants with open payments, so many share a block. */
 const mostMerchants = 10;

@@ -10,7 +10,7 @@ import { isCoin } from '../chains/assets.js';
 import type { ChainHead } from '../chains/chain.js';
 import type { AskedBalance } from '../chains/evm/balances.js';
 import { bookSurplus } from './book-surplus.js';
-import { placeKey, readBooked, sizeOf, type Place } from '../audit/booked.js';
+import { placeKey, readBooked, sizeOf, type Place } from '../addresses/booked.js';
 import { refOf, type Pass } from './reconcile-deps.js';
 import * as store from './store.js';
 

@@ -11,7 +11,7 @@ import { readCursor } from '../scanning/cursors.js';
 import { requireCursor } from '../scanning/rescan.js';
 import type { NetworkRef } from '../chains/chain.js';
 import { isNodeFailure, NodesUnavailable } from '../rpc/node-error.js';
-import { placeKey, type Place } from '../audit/booked.js';
+import { placeKey, type Place } from '../addresses/booked.js';
 import { createOpenPicker, lastSequence, pickRound, type GivenAddress } from './pick.js';
 import { compare, outcomeSoFar, reconcile, type Finding, type Look } from './reconcile.js';
 import { refOf, type ReconcileDeps, type Reconciled } from './reconcile-deps.js';

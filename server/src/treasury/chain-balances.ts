@@ -3,7 +3,7 @@
  * must be what the books say to the unit. A treasury is the merchant's own wallet: it may hold more, but not less.
  */
 import { fromChain } from '../chains/assets.js';
-import { readBooked, sizeOf } from '../audit/booked.js';
+import { readBooked, sizeOf } from '../addresses/booked.js';
 import type { Reader } from '../db/engine.js';
 import type { NetworkRef } from '../chains/chain.js';
 import { placeOf, type EvmConnected, type TreasuryContext } from './context.js';

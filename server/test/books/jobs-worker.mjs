@@ -5,7 +5,9 @@ import { pino } from 'pino';
 const load = (path) => import(new URL(`../../dist/${path}`, import.meta.url).href);
 const { createApp } = /** @type {typeof import('../../src/app.js')} */ (await load('app.js'));
 const { readConfig } = /** @type {typeof import('../../src/config.js')} */ (await load('config.js'));
-const { openDatabase } = /** @type {typeof import('../../src/db/open.js')} */ (await load('db/open.js'));
+const { openDatabase } = /** @type {typeof import('../../src/database.js')} */ (await load('database.js'));
+
+const { books } = /** @type {typeof import('../../src/books/module.js')} */ (await load('books/module.js'));
 
 const url = process.env['DATABASE_URL'] ?? '';
 const { signal } = new AbortController();
@@ -22,4 +24,10 @@ const app = await createApp({
 });
 process.once('disconnect', () => process.exit());
 process.send?.('ready');
-for (;;) await Promise.all(app.books.jobs().map((job) => job.run(signal)));
+for (;;)
+  await Promise.all(
+    books
+      .rules(app)
+      .jobs()
+      .map((job) => job.run(signal)),
+  );

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import type { Booking } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { books as booksModule } from '../../src/books/module.js';
 import { createLedger, moved } from '../../src/ledger/ledger.js';
 import { newId } from '../../src/shared/ids.js';
 import { exportBooks } from '../support/books.js';
@@ -141,7 +142,10 @@ describe.each(engines)('Two runs of a job at once, on $name', (engine) => {
     onTestFinished(() => shop.close());
     const { merchantId } = await shop.merchant();
     const ledger = createLedger(newId, { now: () => tick, real: () => tick });
-    const rates = shop.app.books.jobs().filter(({ name }) => name === 'book-rates');
+    const rates = booksModule
+      .rules(shop.app)
+      .jobs()
+      .filter(({ name }) => name === 'book-rates');
     const { signal } = new AbortController();
     const kept = async () =>
       (await shop.database.reader.selectFrom('book_rates').select('at').distinct().execute()).length;

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/db/database.js';
-import { openDatabase } from '../../src/db/open.js';
+import { openDatabase } from '../../src/database.js';
 import { createPersonalData, sealedJson } from '../../src/db/personal-data.js';
 import { tables } from '../../src/db/schema.js';
 import { ensureSetting, jsonSetting, writeSetting } from '../../src/db/settings.js';

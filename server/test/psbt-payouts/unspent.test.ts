@@ -174,7 +174,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The coins that payouts look at, on
       ])
         await transaction.schema.dropIndex(name).execute();
       await transaction.schema.dropTable('unspent_coins').execute();
-      await migrations(database.engine)[unspentCoins]?.up(transaction);
+      await migrations(database.engine, database.tables)[unspentCoins]?.up(transaction);
     });
     expect(await all()).toEqual(before);
     expect(await violations()).toEqual([]);

@@ -1,8 +1,7 @@
 /** How far each network was scanned, and the simulated networks. */
-import { sql } from 'kysely';
 import * as z from 'zod/mini';
 import type { Mode } from '../../shared/scope.js';
-import { bigint, flag, growingTables, json, table, text, time, units } from '../table.js';
+import { bigint, flag, json, table, text, time, units } from '../table.js';
 
 const assetGap = z.object({
   currency: z.string(),
