@@ -13,7 +13,7 @@ const refusedSyntax = [
   { selector: 'TSModuleDeclaration[kind="namespace"]', message: 'Use a module.' },
 ];
 
-/** What parses texts that the database did not write. Its columns and settings have codecs: server/src/db/codecs.ts. */
+/** Files that parse text that the database did not write. Its columns and settings have codecs: server/src/db/codecs.ts. */
 export const parsersOfForeignJson = [
   // Requests.
   'server/src/api/read-body.ts',

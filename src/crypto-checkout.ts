@@ -420,6 +420,6 @@ declare global {
   interface HTMLElementTagNameMap {
     'crypto-checkout': CryptoCheckout;
   }
-  // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- only an interface can be augmented
+  // Only an interface can be augmented.
   interface HTMLElementEventMap extends CheckoutEventMap {}
 }

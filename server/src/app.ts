@@ -11,7 +11,7 @@ import { inOne } from './shared/in-one.js';
 export type { Overrides };
 
 export interface App extends Core {
-  /** What runs beside the core: the parts of the modules. */
+  /** The parts of the modules, which run next to the core. */
   readonly parts: readonly Partial<Feature>[];
   /** Of all endpoints below `/v1`. */
   createApiHandlers(): NamedHandlers;

@@ -307,7 +307,7 @@ export async function createCore(options: CoreOptions) {
         (await depositKeys.isAssigned(reader, address)) || (await hooks.isOwnAddress(reader, address)),
     ),
   });
-  // Until they are modules.
+  // Answers of the features that are not modules yet.
   hooks.register({
     beforeSettle: (reader, transfer) => psbtPayouts.ensureFree(reader, transfer),
     untouchedCoins: psbtPayouts.untouchedCoins,
@@ -401,7 +401,7 @@ export async function createCore(options: CoreOptions) {
   });
 
   return {
-    /** Modules keep what they made for this core by these. */
+    /** Identifies this core: modules keep their rules by it. */
     hooks,
     ...{ config, database, newId, log, ledger },
     ...{ clock, serverTime, auditLog, keys, accountChanges, merchants, people, customers, personalData },

@@ -1,4 +1,4 @@
-/** The product: its modules, each after those that it requires. What is not here is not there. */
+/** The product: its modules, each after those that it requires. A module that is not listed does not exist. */
 import type { Contract, Module } from './core/module.js';
 import { inOne } from './shared/in-one.js';
 import { resources, type Described, type Resource } from './reference/resources.js';
@@ -9,7 +9,7 @@ import { restore } from './restore/module.js';
 
 export const modules: readonly Module[] = [restore, reconciliation, books];
 
-/** What the product's API is, those of the core first. */
+/** The product's API: the core's resources first, then those of its modules. */
 export const product: Described = {
   api: inOne<Contract[string]>([coreApi, ...modules.map(({ contract }) => contract)]),
   resources: inOne<Resource>([resources, ...modules.map((module) => module.resources)]),

@@ -19,7 +19,7 @@ import { walletAddresses } from './wallet-addresses.js';
 import { wallets } from './wallets.js';
 import { webhooks } from './webhook-deliveries.js';
 
-/** What a server always has. */
+/** The resources of every server. */
 export const coreApi = {
   meta,
   customers,
@@ -41,7 +41,7 @@ export const coreApi = {
   home,
 } as const satisfies Record<string, Record<string, Endpoint>>;
 
-/** What a server with all modules has, and so the client. */
+/** The resources of a server with all modules, and of the client. */
 export const api = { ...coreApi, books } as const satisfies Record<string, Record<string, Endpoint>>;
 
 export type CoreApi = typeof coreApi;

@@ -1,4 +1,4 @@
-/** The lint rule that leaves JSON of columns to their codecs: what it refuses, and what it leaves alone. */
+/** The lint rules that keep codecs the only readers of stored JSON and amounts. */
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ESLint, Linter } from 'eslint';
@@ -8,7 +8,7 @@ import { parsersOfForeignJson } from '../../eslint.config.mjs';
 const root = resolve(import.meta.dirname, '../..');
 const eslint = new ESLint({ cwd: root });
 
-/** What the syntax rule of a file says of a line. The rules that need types are left out. */
+/** Lints a line with the syntax rule of a file, without the rules that need types. */
 async function problemsOf(code: string, file: string): Promise<string[]> {
   const config: unknown = await eslint.calculateConfigForFile(resolve(root, file));
   const { rules } = config as { rules: Linter.RulesRecord };
@@ -27,7 +27,7 @@ describe('BigInt of a row', () => {
     },
   );
 
-  it('is left alone elsewhere, and of what is no row', async () => {
+  it('is allowed elsewhere, and on values that are not rows', async () => {
     expect(await problemsOf('BigInt(row.amount);', 'server/src/treasury/plan.ts')).toEqual([]);
     expect(await problemsOf('BigInt(text); BigInt(reply.amount);', 'server/src/refunds/view.ts')).toEqual([]);
   });
@@ -42,7 +42,7 @@ describe('JSON.parse', () => {
   );
 
   it.each(['server/src/db/codecs.ts', 'server/src/rpc/node-client.ts', 'src/client/index.ts'])(
-    'is left alone in %s',
+    'is allowed in %s',
     async (file) => {
       expect(await problemsOf(parse, file)).toEqual([]);
     },

@@ -82,6 +82,8 @@ const rest: Record<string, string> = {
   'src/g.ts': "import './f.js';",
   'server/src/treasury/a.ts': '',
   'server/src/treasury/treasury.ts': '',
+  'server/src/books/books.ts': '',
+  'server/src/restore/restore.ts': '',
   'server/src/api/a.ts': '',
   'server/src/ops/a.ts': '',
   'server/src/audit/a.ts': '',

@@ -13,7 +13,7 @@ export const books = defineModule({
     books: {
       title: 'Books',
       noun: 'booking',
-      description: 'What changed your balances, for whoever keeps your accounts. Read-only.',
+      description: 'What changed your balances, for your accountant. Read-only.',
     },
   },
   tables: bookTables,

@@ -1,6 +1,6 @@
 /**
- * What the core asks the modules. A module registers its answers when it is created. The core asks in the order of the product's list,
- * and works if nobody answers.
+ * Questions that the core asks the modules. A module registers its answers when it is created. The core asks in the order of the
+ * product's list, and works without any answer.
  */
 import type { Attention } from '../home/home.js';
 import type { Reader, Transaction } from '../db/engine.js';
@@ -24,7 +24,7 @@ export interface StatusPart {
   readonly lines: readonly string[];
   /** Fields of the JSON. */
   readonly json: Readonly<Record<string, unknown>>;
-  /** Whether the command exits with 1. */
+  /** The command then exits with 1. */
   readonly hasFailed: boolean;
 }
 
@@ -41,7 +41,7 @@ export interface Answers {
   ensurePayable?(reader: Reader, mode: Mode, merchantId: string | undefined): Promise<void>;
   /** In the transaction that exports, signs or stores a payout. Problem: `service_unavailable`. */
   beforePayout?(transaction: Transaction, mode: Mode, merchantId: string | undefined): Promise<void>;
-  /** Whether the server's own keys must sign nothing. */
+  /** True while the server's own keys must sign nothing. */
   isUnsafe?(reader: Reader, mode: Mode): Promise<boolean>;
   /** Transfers of live mode that wait for a wallet, are older than a time, and are in no export of the module. */
   unheldTransfers?(reader: Reader, before: number): Promise<readonly TransferTable[]>;
@@ -60,7 +60,7 @@ export interface Answers {
     first: number,
     next: number,
   ): void;
-  /** Whether the server, a treasury of a merchant or a contract of the module owns an address. */
+  /** True if an address is a merchant's treasury, a contract of the module, or its key. */
   isOwnAddress?(reader: Reader, address: string): Promise<boolean>;
 
   /** Those of the addresses whose transfers the module wants read. */
@@ -72,16 +72,16 @@ export interface Answers {
 
   /** A payment's status has changed. The payment is locked. */
   onPaymentStatus?(transaction: Transaction, payment: ChangedPayment): Promise<void>;
-  /** How many units of what a payment received do not count, because they go back. */
+  /** Units of a payment's coins that do not count as received, because they are refunded. */
   factsOf?(transaction: Transaction, payment: PaymentRow): Promise<bigint>;
 
-  /** What waits for the shop's people. Counts of 0 are left out. */
+  /** Work that waits for the shop's staff. Counts of 0 are left out. */
   attention?(scope: Scope): Promise<readonly Attention[]>;
   /** A test clock was moved. */
   onClockMoved?(signal: AbortSignal): Promise<void>;
   /** In the transaction that wipes a merchant's test data, after all of it is gone. */
   onWiped?(transaction: Transaction, merchantId: string): Promise<void>;
-  /** What `chains status` says of the module. */
+  /** The module's part of `chains status`. */
   chainStatus?(): Promise<StatusPart>;
 }
 

@@ -12,10 +12,10 @@ import type { Answers } from './hooks.js';
 /** Endpoints by resource and verb. */
 export type Contract = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
 
-/** What a module gives to the server, which runs it without knowing its parts. */
+/** The parts of a module, which the server runs without knowing them. */
 export interface Parts<C extends Contract = Contract> extends Partial<Feature> {
   readonly handlers?: Handlers<C>;
-  /** To what the core asks. */
+  /** Answers to the core's questions. */
   readonly answers?: Answers;
 }
 
@@ -26,7 +26,7 @@ interface Declaration<Rules extends Parts<C>, C extends Contract> {
   readonly requires?: readonly Module[];
   /** Its endpoints: routes, OpenAPI, `/v1/meta` and permissions come from them. */
   readonly contract?: C;
-  /** How the docs name the resources of its contract. */
+  /** Titles and descriptions of its resources, for the docs. */
   readonly resources?: { readonly [Name in keyof C]: Resource };
   /** Its guides in `docs/`, which begin with `<!-- module: NAME -->`. */
   readonly docs?: readonly string[];

@@ -1,4 +1,4 @@
-/** What `/metrics` shows of the comparison of balances with the books. */
+/** Figures in `/metrics` about the comparison of balances with the books. */
 import type { Figure } from '../shared/feature.js';
 import type { readStatus } from './store.js';
 

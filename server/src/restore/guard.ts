@@ -9,8 +9,6 @@ import type { Mode, Scope } from '../shared/scope.js';
 import type { Marker } from './marker.js';
 import * as store from './restore-store.js';
 
-export type RestoreGuard = ReturnType<typeof createRestoreGuard>;
-
 /** What the shop's payers and servers read: who runs the server reads the evidence in `restore status`. */
 const noAddress =
   'New payments get no address at the moment, because the server is checking its records. Try again later';

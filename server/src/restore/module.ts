@@ -53,7 +53,7 @@ export const restore = defineModule({
   commands: (rules) => [restoreCommands(rules)],
 });
 
-/** Beside the file of SQLite. A database in memory is never restored. */
+/** Next to the SQLite file. A database in memory is never restored. */
 function markerPath({ databaseUrl, markerDirectory }: Config, id: string | undefined): string | undefined {
   const file = databaseUrl.startsWith('sqlite:') ? databaseUrl.slice('sqlite:'.length) : undefined;
   if (id === undefined || file === ':memory:') return undefined;

@@ -158,7 +158,5 @@ export async function readIndexes(reader: Reader, sourceIds: readonly string[]):
   return rows.map((row) => [row.source_id, row.next_index]);
 }
 
-export const readDatabaseId = (reader: Reader): Promise<string | undefined> => readSetting(reader, idSetting);
-
 export const ensureDatabaseId = (transaction: Transaction, id: string): Promise<string> =>
   ensureSetting(transaction, idSetting, id);
