@@ -57,14 +57,6 @@ export const reconciliationTables = {
       where: sql`state <> 'spent'`,
       since: growingTables,
     }),
-
-  simulated_blocks: table({
-    network: text(),
-    height: bigint(),
-    hash: text(),
-    parent_hash: text(),
-    time: time(),
-  }).primaryKey('network', 'height'),
 };
 
 declare module '../db/schema.js' {

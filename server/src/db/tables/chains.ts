@@ -58,6 +58,14 @@ export const chainTables = {
     hash: text(),
   }).primaryKey('mode', 'network', 'height'),
 
+  simulated_blocks: table({
+    network: text(),
+    height: bigint(),
+    hash: text(),
+    parent_hash: text(),
+    time: time(),
+  }).primaryKey('network', 'height'),
+
   simulated_transfers: table({
     tx_hash: text().primaryKey(),
     /** The merchant whose reorg may drop it; null if nobody's may: it is between two merchants. */
