@@ -72,7 +72,7 @@ import { createCheckAddress } from './refunds/address-rules.js';
 import { createRefundClaimHandlers, createRefundHandlers } from './refunds/handlers.js';
 import { createRefunds } from './refunds/refunds.js';
 import type { Feature } from './shared/feature.js';
-import { createOrderedIds, newId as randomId, type NewId } from './shared/ids.js';
+import { newId as randomId, type NewId } from './shared/ids.js';
 import type { DataKeys } from './shared/data-keys.js';
 import { orStartError, StartError } from './shared/start-error.js';
 import { createPayoutExportHandlers } from './treasury/export-handlers.js';
@@ -207,8 +207,7 @@ export async function createCore(options: CoreOptions) {
   const keys = createKeys(database, clock, newId);
   const merchants = createMerchants(clock, newId);
   const auditLog = createAuditLog(clock, personalData);
-  // Those of one millisecond stay in the order in which they were posted.
-  const ledger = createLedger(overrides.newId ?? createOrderedIds(clock.real), clock);
+  const ledger = createLedger(newId, clock);
   const customers = createCustomers(database, clock, newId, personalData);
   const depths = createDepths(rates, currencies);
   const base = { database, clock, newId, currencies, log, personalData, rates, merchants, auditLog, ledger };
