@@ -21,7 +21,7 @@ export function createMempoolReader(findTransfers: FindTransfers, now: () => num
   /** Waiting transactions that were read. The outputs of a transaction never change, whichever node shows it. */
   let known = new Set<string>();
   const ours = new Map<string, readonly ChainTransfer[]>();
-  /** Nodes that show their mempools, by the node's name. */
+  /** Support for reading the mempool, by the node's name. */
   const supports = new Map<string, ReturnType<typeof createSupport>>();
 
   function supportOf({ name }: BitcoinClient): ReturnType<typeof createSupport> {

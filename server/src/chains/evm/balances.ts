@@ -35,7 +35,7 @@ export type BalanceSource = ReturnType<typeof createBalanceSource>;
 
 /** The number of times that the newest balances are read again if a block came in between. */
 const attempts = 3;
-/** The number of addresses that nodes report in one call of a token, and in a batch with a call for each address. */
+/** The number of addresses that nodes report in one call of a token, and if each address is a call of its own. */
 const mostAtOnce = 250;
 const mostOneByOne = 15;
 

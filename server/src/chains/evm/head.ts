@@ -6,8 +6,8 @@ import type { EvmNodes } from './evm-nodes.js';
 import type { EvmHeader } from './replies.js';
 
 /**
- * The number of times that a node whose answers are behind its own is asked again: its balancer may pass the next
- * request to a better one.
+ * The number of times that a node which is behind its own earlier answer is asked again: its balancer may pass the
+ * next request to a better one.
  */
 const attempts = 3;
 /** The interval at which the finalized block is requested. */
@@ -23,7 +23,7 @@ interface Finality {
   readonly believed?: BlockId | undefined;
   /** The fewest blocks between a final block that was believed and the newest one: the node's usual rule. */
   readonly lag?: number | undefined;
-  /** True if its reports are not believed before it has moved on from this one. */
+  /** True if its reports are not believed until they have moved on. */
   readonly isOnTrial: boolean;
   /** The lowest block that it has called final during the trial. */
   readonly base?: BlockId | undefined;
