@@ -66,10 +66,7 @@ export function createAddressPool(
   /** True while a transaction that has not committed yet reserves a block. */
   let isReserving = false;
   let isDeriving = false;
-  /**
-   * The number of addresses that were reserved singly since, because the block was too small for simultaneous
-   * requests.
-   */
+  /** The number of addresses reserved singly since then, because the block was too small for simultaneous requests. */
   let singles = 0;
 
   /** Derives one address per turn of the event loop, so that no request waits for the whole block. */

@@ -1,6 +1,4 @@
-/**
- * The sources of deposit addresses: one extended public key or treasury per merchant, mode and family of networks.
- */
+/** The sources of deposit addresses: one extended public key or treasury per merchant, mode and family of networks. */
 import { HDKey } from '@scure/bip32';
 import type { Mode, Scope } from '../shared/scope.js';
 import type { AddressNet, Family } from '../chains/networks.js';

@@ -117,9 +117,7 @@ export function positionOf(text: string): { readonly depth: number; readonly ind
   return { depth: view.getUint8(4), index: view.getUint32(9) };
 }
 
-/**
- * Checks that a key is meant for the networks that will use it, so that coins never go to a wallet that shows none.
- */
+/** Checks that a key is meant for the networks that will use it, so that coins never go to a wallet that shows none. */
 function scriptFor({ prefix, script, isTest, families }: Version, use: KeyUse): ScriptType {
   const { family, net } = use;
   if (families && !families.includes(family)) {

@@ -131,10 +131,7 @@ function createAddressFilter() {
   };
 }
 
-/**
- * True if anyone may be about to pay in a mode, on any network: a payment waits for money, or a wallet has an
- * address.
- */
+/** True if someone may pay soon in a mode, on any network: a payment waits for money, or a wallet has an address. */
 export async function isAnyoneExpected(reader: Reader, mode: Mode): Promise<boolean> {
   const payments = reader.selectFrom('payments').where(isPayable).where('mode', '=', mode);
   if (await hasRows(payments.where('address', 'is not', null))) return true;

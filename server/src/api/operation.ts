@@ -205,9 +205,7 @@ function concretePath(path: string, params: Readonly<Record<string, string>>): s
   return path.replace(/\{\*?(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
 }
 
-/**
- * The audit entry of a person's change that has none of its own. It never holds a body, which can have personal data.
- */
+/** The audit entry of a person's change that has none of its own. Never a body, which can have personal data. */
 function entryOf(
   name: string,
   { merchantId, mode, person }: PersonCaller,

@@ -70,10 +70,7 @@ interface FileRefusal {
   readonly contentRange: string | undefined;
 }
 
-/**
- * The refusals of Express's file server when a file cannot be served as requested: HTTP has its own statuses for
- * these.
- */
+/** The refusals of Express's file server for which HTTP has its own statuses: a file cannot be served as requested. */
 function fileRefusalOf(error: unknown): FileRefusal | undefined {
   if (!(error instanceof Error && 'status' in error)) return undefined;
   const { status } = error;

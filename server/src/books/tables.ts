@@ -19,9 +19,7 @@ export const bookTables = {
     books,
   ).primaryKey('at', 'currency'),
 
-  /**
-   * A merchant's whole balance at the end of a day (UTC) with bookings: a period is read without earlier bookings.
-   */
+  /** A merchant's whole balance at the end of a day (UTC) with bookings: a period is read without earlier bookings. */
   book_balances: table(
     {
       merchant_id: text(),

@@ -26,10 +26,7 @@ export interface ChainTransfer {
   readonly amount: bigint;
   /** As the chain counts it, if it has other decimals than the books. */
   readonly chainAmount?: bigint;
-  /**
-   * If only the balance showed the coins: they came in a block above this height, up to the one that has the
-   * transfer.
-   */
+  /** If only the balance showed the coins: they came in a block above this height, up to that of the transfer. */
   readonly foundAbove?: number;
 }
 

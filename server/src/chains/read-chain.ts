@@ -27,9 +27,7 @@ interface Base {
   readonly hash: string | undefined;
 }
 
-/**
- * A node that knows fewer blocks than were scanned already, as one behind a load balancer can. Nothing is reverted.
- */
+/** A node that knows fewer blocks than were scanned already, as one behind a load balancer can. Nothing is reverted. */
 export class ChainBehind extends Error {
   override readonly name = 'ChainBehind';
 

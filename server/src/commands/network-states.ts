@@ -1,7 +1,4 @@
-/**
- * The networks that `chains status` shows: all that are configured, also those that were never read, and previous
- * ones.
- */
+/** The networks that `chains status` shows: all configured ones, even if never read, and previous ones. */
 import { lagLimitMs } from '../chains/availability.js';
 import type { NetworkRef } from '../chains/chain.js';
 import type { ConnectedNetwork } from '../chains/connect.js';

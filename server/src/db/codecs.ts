@@ -1,6 +1,4 @@
-/**
- * Codecs of columns: each writes a value into a column and reads it from there, so that no other code needs a cast.
- */
+/** Codecs of columns: each writes a value into a column and reads it from there, so that no other code needs a cast. */
 import * as z from 'zod/mini';
 
 /** A `T` that is stored as an `S`. */

@@ -24,9 +24,7 @@ export async function refuseForgetfulPooler(pool: PostgresPool): Promise<void> {
   );
 }
 
-/**
- * True if PostgreSQL gets the name unchanged. A pooler that keeps track of names gives statements names of its own.
- */
+/** True if PostgreSQL gets the name unchanged. A pooler that keeps track of names gives statements names of its own. */
 async function keepsName(client: pg.PoolClient): Promise<boolean> {
   const name = `checkout_${randomBytes(8).toString('hex')}`;
   await client.query('begin');

@@ -137,8 +137,8 @@ const countOneByOne = (part: Part) => sql`(select count(*) from ${rowsOf(part)}
   and (created_at, id) <= (list_checkpoints.created_at, list_checkpoints.id))`;
 
 /**
- * The segments begin before the first row and end before the last one, so rows outside of them are added, and missing
- * ones subtracted. One statement, so that all its parts see the same moment.
+ * The segments begin before the first row and end before the last one, so rows that they lack are added, and rows in
+ * excess subtracted. One statement, so that all its parts see the same moment.
  * @returns also the number of rows that are newer than the segments
  */
 async function countRows(
@@ -160,9 +160,7 @@ async function countRows(
   return { total: counted + changed + newer - older, newer };
 }
 
-/**
- * The position to begin at, to skip a number of rows from the newest segment on, and the number of rows before it.
- */
+/** The position to begin at, to skip a number of rows from the newest segment on, and the number of rows before it. */
 async function segmentAt(
   reader: Reader,
   part: Part,

@@ -1,10 +1,9 @@
 /**
- * The migrations of both engines, in order. Never change a migration that has been released: later changes are
- * declared with `since` and the name of its migration (docs/decisions/0020-tables-declared-once.md).
+ * The migrations of both engines, in order. Never change a migration that has been released: later changes are declared
+ * with `since` and the name of its migration (docs/decisions/0020-tables-declared-once.md).
  *
  * A name that ends in `.additive` promises that the previous release works on the new schema, so that replicas can be
- * replaced one by one: it adds tables, indexes, and columns that may be null, drops indexes, and changes nothing
- * else.
+ * replaced one by one: it adds tables, indexes, and columns that may be null, drops indexes, and changes nothing else.
  */
 import { sql, type Migration } from 'kysely';
 import { createDeclared } from './create-tables.js';

@@ -23,9 +23,7 @@ export interface AccountName {
   readonly network?: string;
   /** For accounts that belong to a merchant: custody, unallocated, available, reserved. */
   readonly merchantId?: string;
-  /**
-   * For custody: the merchant's treasury holds the coins. Without it, they are at the addresses that payers paid to.
-   */
+  /** For custody: the coins are in the merchant's treasury. Without it, at the addresses that payers paid to. */
   readonly place?: 'treasury';
   /**
    * The part of unallocated that the merchant owes, never above 0: a receipt was credited, withdrawn, and then

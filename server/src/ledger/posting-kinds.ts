@@ -1,6 +1,4 @@
-/**
- * The kinds of postings: the first part of each posting's key. Code that reads postings by kind has a row for each.
- */
+/** The kinds of postings: the first part of each posting's key. Code that reads postings by kind has a row for each. */
 
 export const postingKinds = [
   // Receipts: confirmed, lost again, and credited one by one or with a payment's success.

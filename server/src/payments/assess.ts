@@ -8,9 +8,7 @@ import {
 } from 'crypto-checkout/contract';
 import type { Fraction } from '../money/fractions.js';
 
-/**
- * The parts of a receipt that the state depends on. Similar receipts can be one fact, with the sum of their amounts.
- */
+/** The parts of a receipt that the state depends on. Similar receipts can be one fact, with their amounts summed. */
 export interface ReceiptFact {
   readonly currency: string;
   readonly network: string;
@@ -87,9 +85,7 @@ export function deadlineOf({ expiresAt, cancelledAt }: Pick<PaymentFacts, 'expir
   return cancelledAt === null ? expiresAt : Math.min(expiresAt, cancelledAt);
 }
 
-/**
- * True if the state may depend on the value of the receipts: only if they cover the amount, and did not come in time.
- */
+/** True if the state may depend on the value of the receipts: only if they cover the amount, but came late. */
 export function dependsOnWorth(payment: PaymentFacts, now: number): boolean {
   if (payment.amount === null || payment.cancelledAt !== null || now < payment.expiresAt) return false;
   const inTime = payment.receipts.filter((receipt) => receipt.firstSeenAt <= payment.expiresAt);

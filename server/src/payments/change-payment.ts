@@ -28,10 +28,7 @@ export function createPaymentChanges(
 ) {
   const { clock, currencies, addresses, times, publicChangesPerHour } = deps;
 
-  /**
-   * Locks a payment that the actor may change now, and counts the change. @returns the columns to store with the
-   * change
-   */
+  /** Locks a payment that the actor may change now, and counts the change. @returns the columns to store with it */
   async function lockPayment(transaction: Transaction, actor: Actor, id: string) {
     const row = await reader.lock(transaction, actor, id);
     if (row.wallet_id !== null) {

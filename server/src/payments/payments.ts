@@ -104,10 +104,7 @@ export function createPayments(deps: PaymentsDeps) {
       return { rows: viewReceipts(found.payment, found.rows, currencies), total: found.total };
     },
 
-    /**
-     * Checks how a transaction relates to this payment. Problems: `not_found`, `currency_not_set`,
-     * `chain_unavailable`.
-     */
+    /** Relates a transaction to a payment. Problems: `not_found`, `currency_not_set`, `chain_unavailable`. */
     checkTransfer: async (actor: Actor, id: string, hash: string, signal: AbortSignal) =>
       checkTransfer(deps, await reader.find(database.reader, actor, id), hash, signal),
 

@@ -14,9 +14,7 @@ export interface BaseSum {
   readonly rate: Rate;
 }
 
-/**
- * The exact worth of a price, in the smallest unit of the paying currency, rounded up. Minimums are compared with it.
- */
+/** The worth of a price, in the smallest unit of the paying currency, rounded up. Minimums are compared with it. */
 export function exactAmount(base: BaseSum, currency: Currency, rate: Rate): bigint {
   return convert(
     base.units,

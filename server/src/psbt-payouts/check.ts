@@ -21,9 +21,7 @@ import {
 import { errorMessage } from '../shared/error-message.js';
 import { nameOf, sumOf } from './outpoints.js';
 
-/**
- * The returned PSBT differs from the exported one, or lacks a signature. The message is a sentence for the operator.
- */
+/** The returned PSBT differs from the exported one, or lacks a signature. The message is for the operator. */
 export class Refused extends Error {
   override readonly name = 'Refused';
 }

@@ -32,9 +32,7 @@ interface CoinRequest {
   readonly forced: ReadonlyMap<string, SpentCoin>;
   /** With whether the fee may be taken out of each. */
   readonly outputs: readonly (PayoutOutput & { readonly mayBearFee: boolean })[];
-  /**
-   * In satoshis, all that the books have on the network, in any state; undefined if the chain has undone some of it.
-   */
+  /** In satoshis, all that the books have on the network, in any state; undefined if the chain undid some of it. */
   readonly custody: bigint | undefined;
   /** Satoshis per 1000 virtual bytes. */
   readonly rate: bigint;

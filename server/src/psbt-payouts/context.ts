@@ -1,6 +1,4 @@
-/**
- * The shared context of the rules of PSBTs: the network of each, the account that signs it, and the form of amounts.
- */
+/** The context that PSBT rules share: the network of each, the account that signs it, and the form of amounts. */
 import { fromUnits } from 'crypto-checkout/contract';
 import type { Logger } from 'pino';
 import { defaultNet } from '../addresses/formats.js';

@@ -243,9 +243,7 @@ export function createRefunds(deps: RefundsDeps) {
       return whyNotDue(reader, payments, await payments.find(reader, row.payment_id), row);
     },
 
-    /**
-     * Follows the transfer that pays a refund. A network fee that the payer bears was deducted, and did not arrive.
-     */
+    /** Follows the transfer that pays a refund. A network fee that the payer bears was deducted, and did not arrive. */
     async follow(transaction: Transaction, transfer: TransferTable): Promise<void> {
       if (transfer.refund_id === null) return;
       const locked = await changes.lock(transaction, transfer.refund_id);
@@ -302,10 +300,7 @@ function chooseCoins(
   return found;
 }
 
-/**
- * The worth of one unit when it came: by the price of the order if it was accepted, otherwise by the rate of that
- * time.
- */
+/** The worth of one unit when it came: by the price of the order if it was accepted, otherwise by the rate then. */
 function rateThen(payment: PaymentTable, coins: CreditedCoins): Fraction {
   if (coins.counts && isSuccess(payment) && payment.amount !== null) {
     return reduced(BigInt(payment.base_amount), BigInt(payment.amount));

@@ -19,9 +19,7 @@ export interface WalletProof {
 const mostContracts = 3;
 
 export function createWalletProofs({ database, payments, currencies, acceptsSignature }: RefundsDeps) {
-  /**
-   * The amount that each address sent of the coins that a refund gives back, in units, by the address in lower case.
-   */
+  /** The amount each address sent of the coins that a refund gives back, in units, by the address in lower case. */
   async function sentOf(reader: Reader, row: RefundRow): Promise<ReadonlyMap<string, bigint>> {
     const payment = await payments.find(reader, row.payment_id);
     const coins = await payments.creditedCoins(reader, payment);

@@ -95,7 +95,7 @@ export function createBatching(
     let hasAnswered = false;
     let waitedMs = 0;
 
-    /** A call's error in a larger request was because of the size, if the call is answered now. */
+    /** If a call is answered now, its error in a larger request was due to the size of that request. */
     function settle(place: number, answer: unknown): void {
       const before = refused.get(place);
       results[place] = answer;

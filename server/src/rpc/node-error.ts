@@ -48,9 +48,7 @@ export class RpcFailure extends Error {
   }
 }
 
-/**
- * The result of a call, or a value made from the node's error. @param handle throws errors that mean nothing to it
- */
+/** The result of a call, or a value made from the node's error. @param handle throws errors that mean nothing to it */
 export async function ifRefused<T, R>(
   answer: Promise<T>,
   handle: (failure: RpcFailure) => R,

@@ -16,9 +16,7 @@ const isOwnName = (name: string) =>
 interface Host {
   /** Nodes with the same one are one provider's. */
   readonly id: string;
-  /**
-   * The part of a public name that its owner has registered, as far as that is clear without a list of all suffixes.
-   */
+  /** The part of a public name that its owner registered, as far as that is clear without a list of all suffixes. */
   readonly domain?: string;
   readonly isPublicAddress?: boolean;
 }

@@ -56,9 +56,7 @@ const limits = [
 export const isRateLimit = ({ code, text }: Refusal): boolean =>
   code === 429 || limits.some((limit) => limit.test(text));
 
-/**
- * The time for which a node announces that it accepts nothing, as in "suspended for 5 s"; undefined if it names none.
- */
+/** The time for which a node refuses everything, as in "suspended for 5 s"; undefined if it names none. */
 export function pauseIn(text: string): number | undefined {
   const found = /(?:suspended|retry|again|wait)\D{0,20}?(\d{1,4}) ?(ms|s|seconds?|minutes?)\b/i.exec(text);
   if (!found) return undefined;

@@ -39,9 +39,7 @@ export function lagOf(
 export const listCursors = (reader: Reader): Promise<ChainCursorTable[]> =>
   reader.selectFrom('chain_cursors').selectAll().orderBy('mode').orderBy('network').execute();
 
-/**
- * True if a server scans a network. One that was killed still seems to, until its lease ends. @param now real time
- */
+/** True if a server scans a network. One that was killed still seems to, until its lease ends. @param now real time */
 export function isScanned(reader: Reader, now: number): Promise<boolean> {
   const cursors = reader.selectFrom('chain_cursors');
   return hasRows(cursors.where('lease_holder', 'is not', null).where('lease_until', '>', now));

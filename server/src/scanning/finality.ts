@@ -10,7 +10,7 @@ import type { Difference } from '../chains/read-chain.js';
  * @returns what finds it; undefined if nothing is known to be final. No maximum is kept: what a node no longer says no longer holds
  */
 export function createFinality(reader: Reader, network: NetworkRef, warn: (message: string) => void) {
-  /** The last block compared, and if it is on the chain that was read. */
+  /** The last block compared; `isRead` if it is on the chain that was read. */
   let last: (BlockId & { readonly isRead: boolean }) | undefined;
 
   async function hashOf({ blocks, head }: Difference, height: number): Promise<string | undefined> {

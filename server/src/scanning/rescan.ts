@@ -25,8 +25,7 @@ const blocksAtOnce = 50;
 
 /**
  * The cursor stays where it is, so a running server keeps scanning, and depths are counted from where it is. Receipts
- * that are known already do not change. @returns the last height that was read; undefined if there was nothing to
- * read
+ * that are known already do not change. @returns the last height that was read; undefined if there was nothing to read
  * @throws if the network was never scanned, the node fails, or the chain is reorganised meanwhile
  */
 export async function rescan(options: RescanOptions): Promise<number | undefined> {

@@ -21,7 +21,7 @@ const reaches: Readonly<Record<KeyScope | Role, Readonly<Record<string, Reach>>>
     team: 'read',
     payoutExports: ['list', 'create', 'write', 'handOver', 'keepAnswer', 'release', 'explain'],
   },
-  // Answers payers. Someone else approves refunds that pay out.
+  // Answers payers. Someone else approves their refunds.
   support: {
     ...own,
     ...{ payments: 'all', transactions: 'all', customers: 'all' },

@@ -70,6 +70,6 @@ export interface PersonCaller extends KeyOwner {
 /** The caller of a request: the holder of an API key, or a person. */
 export type Caller = KeyCaller | PersonCaller;
 /**
- * The facts about a caller that payments need: the kind of key, and if it is a person, decide what it may see and do.
+ * The facts about a caller that decide what it may see and do with payments: its kind of key, or that it is a person.
  */
 export type Actor = Scope & Pick<Caller, 'kind'> & { readonly person?: Person | undefined };

@@ -136,9 +136,7 @@ async function refundExcess(
   return { done: `The shop sends ${decimalOf(data.amount)} ${data.currency} back.` };
 }
 
-/**
- * Plays only the shop's staff: the visitor is the payer. The first time they send the link, and then they approve.
- */
+/** Plays only the shop's staff: the visitor is the payer. The first time they send the link, and then they approve. */
 async function refundByLink(
   { id, addressSentFrom }: Payment,
   { refunds }: MerchantClient,

@@ -45,9 +45,7 @@ export interface Page {
   readonly policy: string;
 }
 
-/**
- * The headers of every page of this server, for any reader: nobody frames it, and it names no referrer to its links.
- */
+/** The headers of every page of this server, for any reader: no frames, and no referrer for its links. */
 export const pageHeaders = (policy: string) => ({
   'Content-Security-Policy': policy,
   'Referrer-Policy': 'no-referrer',

@@ -1,6 +1,4 @@
-/**
- * The shared context of the rules of treasuries: the dependencies of the room, and the EVM networks that it works on.
- */
+/** The context that treasury rules share: the dependencies of the room, and the EVM networks that it works on. */
 import type { DepositKeys } from '../addresses/deposit-keys.js';
 import type { NetworkRef } from '../chains/chain.js';
 import type { ConnectedNetwork } from '../chains/connect.js';

@@ -96,9 +96,7 @@ const contracts = new Map(
   ),
 );
 
-/**
- * The holder of the treasury gets the money, and it cannot be changed afterwards: so only the exact form is accepted.
- */
+/** The holder of the treasury gets the money, and it cannot be changed afterwards: so only the exact form passes. */
 function readTreasury(text: string): string {
   const canonical = format.read(text);
   if (canonical === undefined)

@@ -22,10 +22,7 @@ import { signTransaction, type UnsignedTransaction } from './transaction.js';
 export type GasSweeper = ReturnType<typeof createGasSweeper>;
 
 export interface SweepTimes {
-  /**
-   * The interval at which a network's addresses are checked; every five blocks by default, and at least once a
-   * minute.
-   */
+  /** The interval at which a network's addresses are checked; by default five blocks, at most a minute. */
   readonly planEveryMs?: number | undefined;
   /** After how long a transaction that is in no block is replaced by one that pays more; five minutes by default. */
   readonly stuckMs?: number | undefined;

@@ -279,9 +279,9 @@ export function createPayoutExports(deps: TreasuryContext) {
     /**
      * Lets transfers be exported again, or fail. Payments of them that happen all the same are booked. A payment that
      * may have been one of theirs, and that no node knew for certain, is set aside.
-     * @param why by a nonce, the highest one with which the wallet signed the export: the account must have used it
-     * up in blocks that were read, and it must be one that it can have signed with. A decision is refused only if a
-     * node has the transaction. Problem: `invalid_state`
+     * @param why by a nonce, the highest one with which the wallet signed the export: the account must have used it up
+     * in blocks that were read, and it must be one that it can have signed with. A decision is refused only if a node
+     * has the transaction. Problem: `invalid_state`
      */
     async release(
       transfers: readonly Releasable[],

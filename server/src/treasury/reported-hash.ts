@@ -1,4 +1,4 @@
-/** Examines a transaction that, by a wallet or a person, has paid transfers: such claims are never believed. */
+/** Examines a transaction that a wallet or a person claims has paid transfers: nobody is believed about that. */
 import type { EvmClient } from '../chains/evm/client.js';
 import { readTransferLog } from '../chains/evm/token.js';
 import type { TransferTable } from '../db/schema.js';

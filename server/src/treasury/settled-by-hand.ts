@@ -11,9 +11,7 @@ import { listTreasuries, readOwners } from './owners.js';
 import { bookGas } from './treasury-books.js';
 import { balanceChanges, readIncome } from './watch-reads.js';
 
-/**
- * The log of a Safe when it has executed a transaction: https://github.com/safe-global/safe-smart-account, Safe.sol
- */
+/** The log of a Safe when it has executed a transaction: https://github.com/safe-global/safe-smart-account, Safe.sol */
 const executionSuccess = hexOf(keccak_256(utf8ToBytes('ExecutionSuccess(bytes32,uint256)')));
 
 export function createSettledByHand(deps: TreasuryContext) {
@@ -34,9 +32,9 @@ export function createSettledByHand(deps: TreasuryContext) {
 
     /**
      * The amount of the coin that the merchant's treasuries, as contracts, sent to the transfer's address in a block:
-     * no more than the address gained, and than one of them has less than it had and got, unless the transaction's
-     * log shows that one of them has executed it: no balance shows coins that another contract sent a treasury in the
-     * same block. In units; undefined if the nodes do not have the balances any more.
+     * no more than the address gained, and than one of them has less than it had and got, unless the transaction's log
+     * shows that one of them has executed it: no balance shows coins that another contract sent a treasury in the same
+     * block. In units; undefined if the nodes do not have the balances any more.
      * @throws NodesUnavailable
      */
     async sentByContracts(

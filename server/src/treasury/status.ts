@@ -50,10 +50,7 @@ export async function readTreasuryStatus(deps: TreasuryContext, reader: Reader) 
       /** The number of payments that left a treasury and that no transfer explains, and the oldest of them. */
       unexplained: await countUnexplained(reader, place),
       outflows: await unexplainedPayments(reader, place, mostShown),
-      /**
-       * The number of transfers that exports hold, and the time when the oldest of them was exported; null without
-       * one.
-       */
+      /** The number of transfers that exports hold, and the time when the oldest was exported; null without one. */
       ...{ reserved: exported.length, reservedSince: exported[0]?.exported_at ?? null },
     });
   }

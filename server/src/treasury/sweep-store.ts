@@ -42,9 +42,7 @@ export async function readForwarders(
       );
   return rows.map(({ state, current, ...row }) => ({
     ...row,
-    /**
-     * True if its payment can still get money: then nothing is deployed there yet, so that every wallet can pay it.
-     */
+    /** True if its payment can still get money: then nothing is deployed there yet, so that every wallet can pay it. */
     isOpen: current === row.address && state !== null && statusOf(state) === 'in progress',
   }));
 }

@@ -28,7 +28,7 @@ import * as store from './watch-store.js';
 
 /** The number of blocks before the cursor that are read again. */
 const rereadBlocks = 64;
-/** The number of blocks to start back when the first treasury is set. */
+/** The number of blocks before the newest at which it starts when the first treasury is set. */
 const firstBlocks = 1000;
 /** The number of blocks in one step. Payments in the coin need each block's transactions. */
 const mostBlocks = 1000;

@@ -12,9 +12,7 @@ import { hasSigned } from './gas-transactions.js';
  */
 const nearby = 100;
 
-/**
- * Checks that need more than the address itself. Problem: `validation_error`. @throws if the gas key cannot be opened
- */
+/** Checks that need more than the address. Problem: `validation_error`. @throws if the gas key cannot be opened */
 export async function ensureUsableTreasury(deps: TreasuryContext, treasury: string): Promise<void> {
   const { database, connected, depositKeys, gasKey } = deps;
   const lower = treasury.toLowerCase();

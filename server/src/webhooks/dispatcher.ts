@@ -27,10 +27,9 @@ interface Claimed {
 
 const pollMs = 1000;
 /**
- * The duration of a claim. A process renews the claims of its running deliveries every second, however long they
- * take. If it dies, another one takes them over within 5 s: a claim's length, and the time until the next poll. The
- * claim outlasts the renewal by more than 2 s, so that slow commits and clocks that differ a little cause no double
- * delivery.
+ * The duration of a claim. A process renews the claims of its running deliveries every second, however long they take.
+ * If it dies, another one takes them over within 5 s: a claim's length, and the time until the next poll. The claim
+ * outlasts the renewal by more than 2 s, so that slow commits and clocks that differ a little cause no double delivery.
  */
 const claimMs = 3500;
 const renewMs = 1000;

@@ -62,9 +62,7 @@ export function createOutbox(
       afterCommit(transaction, wake);
     },
 
-    /**
-     * True if `add` would store anything for this merchant and mode. Check it first if the event's data is expensive.
-     */
+    /** True if `add` would store anything for this merchant and mode. Check first if the event's data is expensive. */
     async hasEndpoint(reader: Reader, scope: Scope): Promise<boolean> {
       return (await store.findEndpoint(reader, scope)) !== undefined;
     },

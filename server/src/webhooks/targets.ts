@@ -40,9 +40,7 @@ const developmentRanges = new Set(['private', 'loopback', 'uniqueLocal', 'carrie
 export interface TargetsOptions {
   /** Private subnets that both modes may reach, such as `10.1.0.0/16`. */
   readonly allowed: readonly string[];
-  /**
-   * True if test mode may reach this machine and its network: a developer's own server may, one for others may not.
-   */
+  /** True if test mode may reach this machine and its network: a developer's own server may, one for others may not. */
   readonly isForDevelopment: boolean;
   readonly resolve?: Resolve | undefined;
 }

@@ -266,9 +266,7 @@ function configure(
           fill(value, `headers.${name}`, environment, report),
         ]),
       ),
-    /**
-     * The limit of requests to its nodes together in a minute, each call of a batch counted; undefined for no limit.
-     */
+    /** The requests that its nodes together may get in a minute, each call of a batch counted; undefined: no limit. */
     requestsPerMinute: settings.requestsPerMinute,
     /** The most calls in one request to a node; undefined for what its kind of network is used to. */
     batchSize: settings.batchSize,

@@ -21,8 +21,7 @@ export interface ChainDeps {
   watched(addresses: readonly string[]): Promise<ReadonlySet<string>>;
   /**
    * True if any payment on the network waits for money. Pending transactions, and on some networks the coins that
-   * contracts sent, are read only then, because a busy network's have a megabyte at each scan. Always read without
-   * it.
+   * contracts sent, are read only then, because a busy network's have a megabyte at each scan. Always read without it.
    */
   hasOpen?(): Promise<boolean>;
   /** The coins, as `hash:index`, whose spending blocks are to say; none if it is absent. */

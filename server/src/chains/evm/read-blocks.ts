@@ -87,10 +87,7 @@ async function unlessNodeFails<T>(answer: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/**
- * True if a block seems to have logs of a kind of which none was reported. It can be wrong, because a bloom filter
- * can.
- */
+/** True if a block seems to have logs of a kind of which none was reported. It can be wrong, as bloom filters can. */
 function isSuspicious(
   { logsBloom }: EvmHeader,
   logs: readonly EvmLog[],

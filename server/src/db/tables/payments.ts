@@ -209,9 +209,7 @@ export const paymentTables = {
     amount: units(),
     /** The same as the chain counts it: more decimals than the books have are kept. */
     chain_amount: units(),
-    /**
-     * Null if it was read on the chain; otherwise the balance showed it, and it came in a block above this height.
-     */
+    /** Null if it was read on the chain; otherwise the balance showed it, and it came in a block above this height. */
     found_above: bigint().nullable(),
     /** The addresses that it came from. */
     senders: json(strings),
@@ -287,9 +285,8 @@ export const paymentTables = {
     }),
 
   /**
-   * The addresses of treasuries that have money by the books: a receipt adds one, and the sweep of all removes it.
-   * Some may be here for nothing, as after a reorganization; none is missing. So nothing adds up all that was ever
-   * received.
+   * The addresses of treasuries that have money by the books: a receipt adds one, and the sweep of all removes it. Some
+   * may be here for nothing, as after a reorganization; none is missing. So nothing adds up all that was ever received.
    */
   unswept_forwarders: table(
     {
@@ -329,9 +326,8 @@ export const paymentTables = {
     .index('largest', ['mode', 'network', 'merchant_id', 'source_id', 'amount', 'tx_hash', 'output_index']),
 
   /**
-   * Payments and transfers that a scan could not process. The network continues without them, and the scan retries
-   * each when it is due. Either a payment, whose receipts are stored, or a transfer, whose receipt could not be
-   * stored.
+   * Payments and transfers that a scan could not process. The network continues without them, and the scan retries each
+   * when it is due. Either a payment, whose receipts are stored, or a transfer, whose receipt could not be stored.
    */
   quarantine: table({
     mode: text<Mode>(),

@@ -39,17 +39,12 @@ export const refundTables = {
     base_currency: text(),
     /** In units of the base currency. */
     base_amount: units(),
-    /**
-     * The worth of one unit at that time, in units of the base currency: an integer fraction `numerator/denominator`.
-     */
+    /** The worth of one unit then, in units of the base currency: an integer fraction `numerator/denominator`. */
     rate: text(),
     rate_at: time(),
     /** In the network's canonical form; null until it is given, and after an erasure. */
     address: text().nullable(),
-    /**
-     * True if the wallet that paid signed for the address; false if that cannot be proven, null if nothing was
-     * signed.
-     */
+    /** True if the paying wallet signed for the address; false if that is unproven, null if nothing was signed. */
     same_wallet: flag().nullable(),
     /** SHA-256 of the claim's token, in hex. */
     token_digest: text().unique(),

@@ -100,8 +100,8 @@ export const treasuryTables = {
     /** The account that it was exported for, or handed to since. Null if the merchant has no treasury. */
     account: text().nullable(),
     /**
-     * The next nonce of the account when it was exported: no transaction signed from it has a lower one. Null if it
-     * was unknown.
+     * The next nonce of the account when it was exported: no transaction signed for the export has a lower one. Null
+     * if it was unknown.
      */
     first_nonce: bigint().nullable(),
     /** When a page was about to ask a wallet in the browser to send it; null if none did, or if the wallet refused. Real time. */

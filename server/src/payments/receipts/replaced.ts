@@ -8,9 +8,9 @@ import { isLive, nameTransfer } from './receipt-store.js';
 import type { Scan, Work } from './work.js';
 
 /**
- * Replaces receipts that only the balance showed by transfers that explain them and were found later, for example by
- * a rescan: it is the same money, and must not be credited twice. Where the amounts are the same, the receipt gets
- * the transfer's name. Otherwise it gives way to the transfer: what is left shows in the balance again.
+ * Lets a transfer that was found later, for example by a rescan, replace the receipts that only the balance showed and
+ * that it explains: it is the same money, and must not be credited twice. Where the amounts are the same, the receipt
+ * gets the transfer's name. Otherwise it gives way to the transfer: what is left shows in the balance again.
  * @returns the receipts that gave way
  */
 export async function replaceByBalance(

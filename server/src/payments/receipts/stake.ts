@@ -86,9 +86,7 @@ async function stakesOfTransactions(
 interface StakesOfAddress {
   /** The stake that a reorganisation could undo. */
   readonly undoable: Stake;
-  /**
-   * The stake that a dishonest node could have invented since each balance was last compared with what nodes report.
-   */
+  /** The stake that a dishonest node could have invented since each balance was last compared with the nodes'. */
   readonly ofDay: Stake;
 }
 

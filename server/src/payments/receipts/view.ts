@@ -64,10 +64,7 @@ export function viewUnlisted({ sums, receipts }: StoredRecord, currencies: Curre
     .map((one) => ({ ...one, amount: exactNumber(one.amount, currencies.known(one.currency).decimals) }));
 }
 
-/**
- * True if a contract sent the coins, so that the chain shows no transaction of their own:
- * `ChainTransfer.outputIndex`.
- */
+/** True if a contract sent the coins, so the chain shows no transaction of theirs: `ChainTransfer.outputIndex`. */
 function isInBlockOnly({ output_index: index }: StoredReceipt): boolean {
   return index < 0;
 }

@@ -87,8 +87,7 @@ export type DueReceipts = ReturnType<typeof dueReceipts>;
  */
 export function dueReceipts(work: Work, scan: Scan, held: ReadonlySet<string>, budget: number) {
   const all = [...work.receipts];
-  // A receipt that waits for a second node makes its payment wait: the same node's other reports may be just as
-  // wrong.
+  // A receipt that waits for a second node makes its payment wait: the same node's other reports may be just as wrong.
   const isAwaiting = all.some(([, { status, awaits_check: awaits }]) => status === 'seen' && awaits === 1);
   const isConfirmed = (receipt: ReceiptTable) => {
     const { id, block_height: height } = receipt;
