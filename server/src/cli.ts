@@ -8,7 +8,7 @@ async function main(): Promise<void> {
   if (args[0] === 'start' && !args.includes('--version')) {
     return (await import('./start.js')).main(args.slice(1));
   }
-  // Whoever reads the output may stop early, as `head` does.
+  // Readers of the output may stop early, as `head` does.
   process.stdout.on('error', () => process.exit(1));
   const { runCommandTo } = await import('./commands/run.js');
   process.exitCode = await runCommandTo(args, process.env, {

@@ -18,7 +18,7 @@ import { isSubnet } from './webhooks/targets.js';
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** What each value means, its variable's help says. Undefined is what stands for the default that the help names. */
+/** The help of each variable explains its value. Undefined means the default that the help names. */
 export type Config = ReturnType<typeof readConfig>;
 
 export type Limits = NonNullable<Config['limits']>;
@@ -335,7 +335,7 @@ export function readConfig(environment: Environment) {
 interface Misspelt {
   readonly given: string;
   readonly meant: string;
-  /** Whether the one that was meant is set too, so that nothing is missing. */
+  /** True if the variable that was meant is set too, so that nothing is missing. */
   readonly isSet: boolean;
 }
 
@@ -366,7 +366,7 @@ function findMisspelt(environment: Environment, read: ReadonlySet<string>): Miss
 function refuseMisspelt(misspelt: readonly Misspelt[], networks: readonly ConfiguredNetwork[]): void {
   const missing = misspelt.filter(({ meant, isSet }) => !isSet && meant.length >= longName);
   const isLive = networks.some(({ network }) => network.mode === 'live');
-  // Nobody can tell what the file under the wrong name has.
+  // The contents of the file under the wrong name are unknown.
   if (!isLive && !missing.some(({ meant }) => meant === 'NETWORKS_FILE')) return;
   if (missing.length === 0) return;
   const lines = missing.map(
@@ -427,7 +427,7 @@ function splitList(text: string): string[] {
 
 const proxyNames = ['loopback', 'linklocal', 'uniquelocal'];
 
-/** Whether Express accepts the list as `trust proxy`. */
+/** True if Express accepts the list as `trust proxy`. */
 function isProxyList(text: string): boolean {
   // Express takes no shortened address before the length of a subnet, and what it takes for one in octal is another one.
   const isWhole = (part: string) => isIP(part.split('/')[0] ?? '') !== 0;

@@ -130,7 +130,7 @@ export interface CoreOptions {
   readonly config: Config;
   readonly database: Database;
   readonly log: Logger;
-  /** Where clients reach the server. */
+  /** The URL at which clients reach the server. */
   readonly publicUrl: string;
   /** Hosted pages are at `{checkoutUrl}/{payment id}`. */
   readonly checkoutUrl: string;
@@ -143,7 +143,7 @@ export interface CoreOptions {
 
 export type Core = Awaited<ReturnType<typeof createCore>>;
 
-/** How often networks are scanned. Transfers made in this server's own sandbox do not wait for it. */
+/** The interval at which networks are scanned. Transfers made in this server's own sandbox do not wait for it. */
 const scanIntervalMs = 500;
 
 /**
@@ -427,7 +427,7 @@ export async function createCore(options: CoreOptions) {
   };
 }
 
-/** @throws StartError. Without it, the first value that cannot be read would be the first to tell */
+/** @throws StartError. Without it, only the first unreadable value would reveal the missing key */
 async function refuseMissingDataKeys(database: Database, dataKeys: DataKeys): Promise<void> {
   const missing = await useDataKeys(database, dataKeys);
   if (missing.length === 0) return;

@@ -21,7 +21,7 @@ const masks: readonly (readonly [RegExp, string])[] = [
   // The credentials and the query of a URL: redirect URLs carry tokens.
   [/:\/\/[^\s/"@\\]+@/g, '://[redacted]@'],
   [/\?(?<=:\/\/[^\s"?\\]*\?)[^\s"\\]*/g, '?[redacted]'],
-  // Sought from the start of a word alone: from each of its letters, a long word would take the square of its length.
+  // Matches only from the start of a word: from each of its letters, a long word would take the square of its length.
   [/(?<![^\s"'<>()=\\])[^\s"'<>()=\\]+@[\w-]+(?:\.[\w-]+)+/g, '[email]'],
 ];
 

@@ -36,11 +36,11 @@ import { doubtProviders } from './rpc/providers.js';
 export interface RunningServer {
   /** The address it listens on. */
   readonly url: string;
-  /** What people can open, by name. */
+  /** The pages that people can open, by name. */
   readonly pages: Readonly<Record<string, string>>;
   readonly app: App;
   readonly database: Database;
-  /** What runs at intervals, beside the scans and the deliveries. */
+  /** The work that runs at intervals, except for the scans and the deliveries. */
   readonly jobs: readonly Job[];
   /** The first account, and the keys that this start created for it. */
   readonly bootstrapped: Bootstrapped;
@@ -134,7 +134,7 @@ async function serve(
   const given = { publicKey: config.bootstrapPublicKey, secretKey: config.bootstrapSecretKey };
   const bootstrapped = await bootstrap(database, merchants, keys, auditLog, given, isSandboxOn);
   const { merchantId: demoMerchant } = bootstrapped;
-  // On a server to try things out, somebody must get in first. Whoever reads its output has its shell.
+  // On a trial server, someone must get in first. Anyone who can read its output has its shell.
   const firstLink =
     config.console && isSandboxOn && demoMerchant !== undefined
       ? await app.people.firstLink(demoMerchant)
@@ -266,13 +266,13 @@ async function serve(
   };
 }
 
-/** @throws while an outage of the database goes on */
+/** @throws while an outage of the database continues */
 async function checkWorks(database: Database): Promise<void> {
   await database.ping();
   await checkWritable(database);
 }
 
-/** The jobs beside those of features. */
+/** The jobs other than those of features. */
 function createJobList(
   app: App,
   { blockIntervalMs }: Config,

@@ -64,7 +64,7 @@ ${rule}
 `;
 }
 
-/** What to open, and how to stop: the last that a newcomer reads in the terminal. */
+/** The pages to open, and the way to stop: the last that a newcomer reads in the terminal. */
 function describePages({ pages }: RunningServer): string {
   const lines = Object.entries(pages).map(([name, url]) => `  ${name.padEnd(12)}${url}`);
   return `\n${lines.join('\n')}\n\nPress Ctrl+C to stop.\n`;

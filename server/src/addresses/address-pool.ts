@@ -63,10 +63,10 @@ export function createAddressPool(
   const derived = new Map<number, string>();
   let blockSize = 1;
   let reservedAt = Number.NEGATIVE_INFINITY;
-  /** Whether a transaction that has not committed yet is reserving a block. */
+  /** True while a transaction that has not committed yet reserves a block. */
   let isReserving = false;
   let isDeriving = false;
-  /** How many were taken one by one since, because the block was too small for those that came at once. */
+  /** The number of addresses reserved singly since then, because the block was too small for simultaneous requests. */
   let singles = 0;
 
   /** Derives one address per turn of the event loop, so that no request waits for the whole block. */

@@ -1,4 +1,4 @@
-/** Where deposit addresses come from: one extended public key or treasury per merchant, mode and family of networks. */
+/** The sources of deposit addresses: one extended public key or treasury per merchant, mode and family of networks. */
 import { HDKey } from '@scure/bip32';
 import type { Mode, Scope } from '../shared/scope.js';
 import type { AddressNet, Family } from '../chains/networks.js';
@@ -9,15 +9,18 @@ import { addressFormat, defaultNet } from './formats.js';
 /** Derives the deposit addresses of one extended public key, or of one treasury. */
 export interface AddressSource {
   /**
-   * Depends on the key and the script type alone, however they are written. Indexes are counted per id, so two merchants
-   * who use the same key never share an address.
+   * Depends only on the key and the script type, in any notation. Indexes are counted per id, so two merchants who
+   * use the same key never share an address.
    */
   readonly id: string;
-  /** What a Bitcoin or Litecoin wallet imports to watch all addresses of the source; undefined for EVM and Tron. */
+  /**
+   * The descriptor that a Bitcoin or Litecoin wallet imports to watch all addresses of the source; undefined for EVM
+   * and Tron.
+   */
   readonly descriptor: string | undefined;
   /** The address at a child index. */
   derive(index: number): string;
-  /** Of a treasury's addresses alone: contracts that pay to it. */
+  /** The contracts that pay to a treasury; only for its addresses. */
   readonly forwarder?: Forwarder;
 }
 
@@ -28,7 +31,7 @@ export interface Forwarder {
   salt(index: number): string;
 }
 
-/** What is in the salts of a treasury's forwarders beside their index. */
+/** The contents of the salts of a treasury's forwarders other than their index. */
 export interface SaltParts {
   readonly epoch: number;
   readonly secret?: string | undefined;
@@ -66,7 +69,7 @@ const testPaths: Readonly<Record<Family, string>> = {
   tron: "m/44'/195'/0'",
 };
 
-/** How extended keys of test networks are written (BIP-32): `tpub`. */
+/** The prefixes of extended keys on test networks (BIP-32): `tpub`. */
 const testVersions = { public: 0x043587cf, private: 0x04358394 };
 
 /** The sources of the simulated networks, the same for every merchant: accounts of the server's own test seed. */

@@ -4,7 +4,7 @@ import { Address, NETWORK } from '@scure/btc-signer';
 import { hash160, taprootTweakPubkey } from '@scure/btc-signer/utils.js';
 import type { AddressNet, Family } from '../chains/networks.js';
 
-/** How a wallet locks an account's coins: BIP-44, BIP-49, BIP-84 and BIP-86. */
+/** The ways in which a wallet locks an account's coins: BIP-44, BIP-49, BIP-84 and BIP-86. */
 export const scriptTypes = ['p2pkh', 'p2sh-p2wpkh', 'p2wpkh', 'p2tr'] as const;
 export type ScriptType = (typeof scriptTypes)[number];
 
@@ -13,7 +13,7 @@ export type BitcoinFamily = 'bitcoin' | 'litecoin';
 export const isBitcoinLike = (family: Family | undefined): family is BitcoinFamily =>
   family === 'bitcoin' || family === 'litecoin';
 
-/** What a family's addresses begin with on one of its networks. */
+/** The prefixes of a family's addresses on one of its networks. */
 export interface AddressPrefixes {
   /** The human-readable part of segwit addresses. */
   readonly bech32: string;

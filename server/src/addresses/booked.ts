@@ -1,6 +1,6 @@
 /**
- * What the books say that addresses received, and what left them, up to a block; and how much a difference matters. Amounts are in
- * units of the chain.
+ * The sums that addresses received and sent up to a block, by the books; and the size at which a difference matters.
+ * Amounts are in units of the chain.
  */
 import { inChunks } from '../db/chunks.js';
 import type { Reader } from '../db/engine.js';
@@ -17,7 +17,7 @@ export interface Place {
 
 export const placeKey = ({ address, currency }: Place): string => `${address}/${currency}`;
 
-/** What the addresses received and what left them up to a block, in all currencies. */
+/** The sums that the addresses received and sent up to a block, in all currencies. */
 export async function readBooked(
   reader: Reader,
   { mode, network }: NetworkRef,
@@ -46,20 +46,20 @@ export async function readBooked(
       .groupBy(['address', 'currency'])
       .execute(),
   );
-  /** What the addresses should hold, but for what their wallets have moved by themselves. */
+  /** The amounts that the addresses should hold, except for what their wallets have moved on their own. */
   const held = new Map(received.map((row) => [placeKey(row), BigInt(row.units)]));
   for (const row of left) held.set(placeKey(row), (held.get(placeKey(row)) ?? 0n) - BigInt(row.units));
   return {
     /**
-     * How a balance differs from the books: above 0 if it is more.
-     * @param spent what the address's wallet has moved by itself
+     * The difference between a balance and the books: above 0 if it is more.
+     * @param spent the amount that the address's wallet has moved on its own
      */
     difference: (place: Place, balance: string | bigint, spent: string | bigint = 0n): bigint =>
       BigInt(balance) + BigInt(spent) - (held.get(placeKey(place)) ?? 0n),
   };
 }
 
-/** The blocks in which the sweeps lie that the books count, up to a height. */
+/** The blocks of the sweeps that the books count, up to a height. */
 export async function sweptBlocks(
   reader: Reader,
   { mode, network }: NetworkRef,
@@ -79,8 +79,8 @@ export async function sweptBlocks(
 export type Size = 'nothing' | 'dust' | 'surplus' | 'shortage';
 
 /**
- * Dust is a surplus below the smallest payment: not worth a receipt unless somebody asks for it. What is less than a unit of the
- * books cannot be booked at all.
+ * Dust is a surplus below the smallest payment: not worth a receipt unless somebody asks for it. A difference of less
+ * than a unit of the books cannot be booked at all.
  * @param difference in units of the chain
  * @param minAmount the smallest payment, as a plain decimal
  */

@@ -57,7 +57,7 @@ export function createDepositAddresses(
   }
 
   return {
-    /** Whether the merchant has a key for the network: without one, it is not offered to payers. */
+    /** True if the merchant has a key for the network: without one, it is not offered to payers. */
     canAssign: (scope: Scope, network: Network): boolean => findSource(scope, network) !== undefined,
 
     /** Gives a payment or a wallet a new address for a currency on a network. */

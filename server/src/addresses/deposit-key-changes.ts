@@ -72,7 +72,7 @@ export function createDepositKeyChanges(deps: DepositKeyChangesDeps) {
       key: GivenKey,
       { actor, isAtOnce }: { readonly actor: AuditActor; readonly isAtOnce: boolean },
     ) {
-      // What was replaced cannot be reported later.
+      // A replaced key cannot be reported later.
       await reportIn(transaction);
       const ids = await depositKeys.set(transaction, scope, family, key, isAtOnce);
       return record(transaction, ids, actor, ({ state }) =>
@@ -100,12 +100,12 @@ export function createDepositKeyChanges(deps: DepositKeyChangesDeps) {
   };
 }
 
-/** A treasury's address, or an extended public key without its middle: whoever has all of it sees all payments. */
+/** A treasury's address, or an extended public key without its middle: anyone who has all of it sees all payments. */
 export function shortKey({ treasury, extendedPublicKey: xpub }: GivenKey): string {
   return treasury ?? `${xpub.slice(0, 12)}…${xpub.slice(-6)}`;
 }
 
-/** Whether it was, will be or would have been replaced by a key. */
+/** True if a key has replaced it, will, or would have. */
 function isReplacedBy(other: DepositKeyRecord, key: DepositKeyRecord): boolean {
   if (other.id === key.id || other.merchantId !== key.merchantId || other.mode !== key.mode) return false;
   if (other.family !== key.family) return false;

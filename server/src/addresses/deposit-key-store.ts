@@ -14,7 +14,7 @@ export async function readVersion(reader: Reader): Promise<number> {
   return Number((await readSetting(reader, versionSetting)) ?? 0);
 }
 
-/** Raises the version. Whoever else changes a key waits until the transaction ends. */
+/** Raises the version. Other changes of keys wait until the transaction ends. */
 export async function raiseVersion(transaction: Transaction): Promise<void> {
   const version = await ensureSetting(transaction, versionSetting, '0');
   await writeSetting(transaction, versionSetting, String(Number(version) + 1));
@@ -28,7 +28,7 @@ export async function ensureSaltSecret(database: Database): Promise<string> {
   return database.write((transaction) => ensureSetting(transaction, secretSetting, made));
 }
 
-/** Whether a treasury that is in use or pending at a time has salts without a secret. */
+/** True if a treasury that is in use or pending at a time has salts without a secret. */
 export const hasOpenSalts = (reader: Reader, time: number): Promise<boolean> =>
   hasRows(openKeys(reader, time).where('treasury', 'is not', null).where('salt_secret', 'is', null));
 
@@ -40,7 +40,7 @@ export const openKeys = (reader: Reader, time: number) =>
     .where((e) => e.or([e('replaced_at', 'is', null), e('replaced_at', '>', time)]))
     .orderBy('effective_at');
 
-/** Whether a source is or was a key of the merchant in the other mode. */
+/** True if a source is or was a key of the merchant in the other mode. */
 export function isOfOtherMode(reader: Reader, { merchantId, mode }: Scope, sourceId: string) {
   const own = reader.selectFrom('deposit_keys').$call(within({ merchantId }));
   return hasRows(own.where('mode', '!=', mode).where('source_id', '=', sourceId));
@@ -79,6 +79,6 @@ export function listKeys(reader: Reader, merchantId: string | undefined) {
     .execute();
 }
 
-/** Whether an address was given to a payment or wallet, in any mode. */
+/** True if an address was given to a payment or wallet, in any mode. */
 export const isAssigned = (reader: Reader, address: string): Promise<boolean> =>
   hasRows(reader.selectFrom('addresses').where('address', '=', address));

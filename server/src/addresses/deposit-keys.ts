@@ -44,7 +44,7 @@ export type DepositKeyRecord = GivenKey & {
   readonly mode: Mode;
   readonly family: Family;
   readonly sourceId: string;
-  /** How many of its addresses were given out, from index 0 on. */
+  /** The number of its addresses that were given out, from index 0 on. */
   readonly used: number;
   readonly createdAt: number;
   readonly state: DepositKeyState;
@@ -56,12 +56,12 @@ export type DepositKeyRecord = GivenKey & {
 /** New addresses are those of the key in use. A withdrawn key was replaced before it took effect. */
 export type DepositKeyState = 'pending' | 'in_use' | 'replaced' | 'withdrawn';
 
-/** Whether new addresses are, or will be, of the key. */
+/** True if new addresses are, or will be, of the key. */
 export const isOpen = (state: DepositKeyState): boolean => state === 'in_use' || state === 'pending';
 
 /**
- * How long another key waits until it takes effect. A key decides where all income goes: whoever has the machine for a
- * minute must not redirect it before the owner has heard of it.
+ * The time that another key waits until it takes effect. A key decides where all income goes: anyone who has the
+ * machine for a minute must not redirect it before the owner has heard about it.
  */
 export const waitMs = 24 * 3_600_000;
 
@@ -87,7 +87,7 @@ export async function createDepositKeys(
   let version = -1;
   /** That of the newest treasury of all. */
   let newestEpoch = 0;
-  /** In use or pending. Which of them is in use is asked of the clock each time, so that all servers change together. */
+  /** In use or pending. The clock decides each time which of them is in use, so that all servers change together. */
   let open: ReadonlyMap<string, readonly DepositKeyTable[]> = new Map();
   /** Derived when first needed: reading an extended key takes a millisecond. */
   const sources = new Map<string, AddressSource>();
@@ -157,7 +157,7 @@ export async function createDepositKeys(
     };
   }
 
-  /** What is in use and what is pending, while nobody else can change it. */
+  /** The keys that are in use and pending, while nobody else can change them. */
   async function readOpenOf(transaction: Transaction, scope: Scope, family: Family) {
     await store.raiseVersion(transaction);
     const time = now();
@@ -251,9 +251,9 @@ export async function createDepositKeys(
     preview,
 
     /**
-     * Makes a key the one for new addresses: a first key at once, another one after `waitMs`. The addresses of the former one
-     * stay watched, and the same key set again goes on where it stopped. A pending key is withdrawn; the key in use set again
-     * does only that. Problem: `validation_error`.
+     * Makes a key the one for new addresses: a first key at once, another one after `waitMs`. The addresses of the
+     * previous one stay watched, and the same key set again continues where it stopped. A pending key is withdrawn;
+     * the key in use set again does only that. Problem: `validation_error`.
      * @param isAtOnce does not wait
      * @returns the ids of the keys whose state it changed; none if the key is in use or pending already
      */
@@ -301,7 +301,7 @@ export async function createDepositKeys(
     withdraw: async (transaction: Transaction, scope: Scope, family: Family) =>
       withdrawPending(transaction, await readOpenOf(transaction, scope, family)),
 
-    /** Whether `takeUnreported` would find any, as this process last read them. */
+    /** True if `takeUnreported` would find any, as this process last read them. */
     hasUnreported: (): boolean => {
       const time = now();
       return [...open.values()]
@@ -316,14 +316,14 @@ export async function createDepositKeys(
       return taken;
     },
 
-    /** Gives treasuries new forwarders, since nobody knows which of the former ones a lost database gave out. */
+    /** Gives treasuries new forwarders, since nobody knows which of the old ones a lost database gave out. */
     raiseEpoch: renewForwarders,
 
     list,
 
     refresh,
 
-    /** Whether an address was ever given out, in either mode. */
+    /** True if an address was ever given out, in either mode. */
     isAssigned: store.isAssigned,
   };
 }

@@ -84,7 +84,7 @@ export async function exportAddresses({ reader, depositKeys, scope, family }: Ex
   return {
     keys: [...keyBySource.values()].map(({ key, source }) => ({
       key,
-      /** What a Bitcoin or Litecoin wallet imports; undefined for EVM and Tron. */
+      /** The descriptor that a Bitcoin or Litecoin wallet imports; undefined for EVM and Tron. */
       descriptor: source.descriptor,
       /** The first and the last index that were given out. */
       range: [0, key.used - 1] as const,

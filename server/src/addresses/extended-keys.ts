@@ -15,11 +15,11 @@ type DerivePublicKey = (index: number, isCompressed: boolean) => Uint8Array;
 interface KeyUse {
   readonly family: Family;
   readonly net: AddressNet;
-  /** If the prefix leaves the script type open: `xpub` alone means BIP-44's. */
+  /** If the prefix leaves the script type open: `xpub` without a path means BIP-44's. */
   readonly script?: ScriptType | undefined;
 }
 
-/** What the first four bytes of an extended public key say. */
+/** The meaning of an extended public key's first four bytes. */
 interface Version {
   readonly prefix: string;
   /** Absent if keys of all scripts are written with it. */
@@ -88,7 +88,7 @@ export function readAccountKey(text: string, use: KeyUse) {
   if (view.getUint8(4) > deepestAccount) {
     throw new Error('This extended key is below account level. Use the account’s own extended public key');
   }
-  // SLIP-132 changes nothing but the four version bytes, and descriptors know BIP-32's own alone.
+  // SLIP-132 changes only the four version bytes, and descriptors know only BIP-32's own.
   view.setUint32(0, version.isTest ? tpubVersion : xpubVersion);
   const plain = base58check.encode(bytes);
   const account = HDKey.fromExtendedKey(plain, { public: view.getUint32(0), private: 0 });
@@ -101,12 +101,15 @@ export function readAccountKey(text: string, use: KeyUse) {
     account,
     /** The receiving keys: child `0/index`. */
     derive: childKeys(account.deriveChild(0)),
-    /** What a Bitcoin or Litecoin wallet imports to watch the receiving addresses (BIP-380); undefined for EVM and Tron. */
+    /**
+     * The descriptor that a Bitcoin or Litecoin wallet imports to watch the receiving addresses (BIP-380); undefined
+     * for EVM and Tron.
+     */
     descriptor: isBitcoinLike(use.family) ? `${descriptor}#${descriptorChecksum(descriptor)}` : undefined,
   };
 }
 
-/** How far a key is below its master key, and its last step; undefined if the text is no extended key. */
+/** The depth of a key below its master key, and its last step; undefined if the text is no extended key. */
 export function positionOf(text: string): { readonly depth: number; readonly index: number } | undefined {
   const bytes = decode(text);
   if (bytes?.length !== 78) return undefined;
@@ -114,7 +117,7 @@ export function positionOf(text: string): { readonly depth: number; readonly ind
   return { depth: view.getUint8(4), index: view.getUint32(9) };
 }
 
-/** Checks that a key is meant for the networks it is to be used for, so that coins never go to a wallet that shows none. */
+/** Checks that a key is meant for the networks that will use it, so that coins never go to a wallet that shows none. */
 function scriptFor({ prefix, script, isTest, families }: Version, use: KeyUse): ScriptType {
   const { family, net } = use;
   if (families && !families.includes(family)) {

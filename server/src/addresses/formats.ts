@@ -11,9 +11,9 @@ import { addressOfKey, addressPrefixes, type AddressPrefixes, type ScriptType } 
 
 /** The address format of one family on one of its networks. */
 export interface AddressFormat {
-  /** Whether `ofKey` takes public keys compressed. */
+  /** True if `ofKey` takes public keys compressed. */
   readonly isCompressed: boolean;
-  /** The address of a public key. The script type is Bitcoin's and Litecoin's alone. */
+  /** The address of a public key. Only Bitcoin and Litecoin use the script type. */
   ofKey(publicKey: Uint8Array, script: ScriptType): string;
   /** The address of the 20 bytes that identify a public key. */
   write(hash: Uint8Array): string;
@@ -30,7 +30,7 @@ function accountHash(publicKey: Uint8Array): Uint8Array {
   return keccak_256(publicKey.subarray(1)).subarray(12);
 }
 
-/** Reads Litecoin's former script addresses too, and converts them to the current form. */
+/** Reads Litecoin's old script addresses too, and converts them to the current form. */
 function bitcoinFormat(prefixes: AddressPrefixes): AddressFormat {
   const { formerScriptHash, ...current } = prefixes;
   const canonical = Address({ ...NETWORK, ...current });
@@ -96,7 +96,7 @@ const formats: Readonly<Record<AddressNet, Readonly<Record<Family, AddressFormat
   regtest: formatsOf('regtest'),
 };
 
-/** What a network's addresses look like, if its configuration does not say so. */
+/** The form of a network's addresses, if its configuration does not set one. */
 export function defaultNet(mode: Mode): AddressNet {
   return mode === 'live' ? 'main' : 'test';
 }
@@ -123,7 +123,7 @@ const ownId = /^[0-9A-Z]{26}$/;
 const base58 = /^[1-9A-HJ-NP-Za-km-z]{26,35}$/;
 const segwit = /^[a-z]{2,5}1[02-9ac-hj-np-z]{14,74}$/i;
 
-/** Whether a text is written like an address, and a character of it is not what its checksum says. */
+/** True if a text is written like an address, and one of its characters contradicts its checksum. */
 function hasWrongChecksum(text: string): boolean {
   if (/^0x[0-9a-f]{40}$/i.test(text)) return evm.read(text) === undefined;
   // Our own ids are no addresses, although they can be written in the letters of one.
@@ -132,7 +132,7 @@ function hasWrongChecksum(text: string): boolean {
   return segwit.test(text) && !bech32.decodeUnsafe(text) && !bech32m.decodeUnsafe(text);
 }
 
-/** @returns what to say of a text that is no address: why, if that can be told, or else what it is not */
+/** @returns a sentence about a text that is no address: the reason, if it is known, otherwise `otherwise` */
 export function describeInvalid(text: string, otherwise: string): string {
   const secret = secretIn(text, 'key');
   if (secret) return secretWarning(secret);

@@ -1,4 +1,4 @@
-/** Whose deposit addresses are: those of payments and of wallets alike. */
+/** The owners of deposit addresses, of both payments and wallets. */
 import { inChunks } from '../db/chunks.js';
 import type { Reader } from '../db/engine.js';
 import type { Mode } from '../shared/scope.js';
@@ -6,7 +6,7 @@ import type { Mode } from '../shared/scope.js';
 /** The ids of the sources of treasuries' addresses, for `like`. */
 export const forwarderSources = 'forwarder:%';
 
-/** The addresses of a mode, each beside the payment or the wallet that it was given to. */
+/** The addresses of a mode, each with the payment or the wallet that it was given to. */
 export const withOwners = (reader: Reader, mode: Mode) =>
   reader
     .selectFrom('addresses')
@@ -39,7 +39,7 @@ export async function forwarderMerchants(
   return new Map(rows.map(({ address, merchant }) => [address, merchant ?? '']));
 }
 
-/** Whether an address is a treasury's. */
+/** True if an address is a treasury's. */
 export async function isForwarder(reader: Reader, mode: Mode, address: string): Promise<boolean> {
   return (await forwarderMerchants(reader, mode, [address])).has(address);
 }

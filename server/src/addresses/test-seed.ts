@@ -1,6 +1,6 @@
 /**
- * The seed of test mode's addresses. It is random and kept with the data: test addresses look like real ones, and with a
- * published seed, coins that somebody sends to one by mistake would belong to whoever takes them first.
+ * The seed of test mode's addresses. It is random and kept with the data: test addresses look like real ones, and
+ * with a published seed, coins that someone sends to one by mistake would belong to the first person to claim them.
  */
 import { randomBytes } from 'node:crypto';
 import type { Reader } from '../db/engine.js';

@@ -1,7 +1,7 @@
 /**
- * Which coins of extended keys on networks of Bitcoin's kind no confirmed payout has spent. Each receipt in a block marks its coin, in
- * its own transaction, each settled payout its change, and takes away the marks of what it spends. So a payout reads as many rows as
- * there is to spend, however much was ever received.
+ * The coins of extended keys on networks of Bitcoin's kind that no confirmed payout has spent. Each receipt in a
+ * block marks its coin, in its own transaction, each settled payout its change, and removes the marks of the coins
+ * that it spends. So a payout reads as many rows as there is to spend, however much was ever received.
  */
 import { sql, type SqlBool } from 'kysely';
 import { chunksOf, inChunks } from '../db/chunks.js';

@@ -1,6 +1,7 @@
 /**
- * Which addresses of treasuries hold money by the books. Each receipt marks its address, in its own transaction, and what sweeps it
- * empty takes the mark away. So a plan of sweeps reads as many rows as there is to sweep, however much was ever received.
+ * The addresses of treasuries that hold money by the books. Each receipt marks its address, in its own transaction,
+ * and a sweep that empties it removes the mark. So a plan of sweeps reads as many rows as there is to sweep, however
+ * much was ever received.
  */
 import { sql } from 'kysely';
 import type { NetworkRef } from '../chains/chain.js';
@@ -41,7 +42,7 @@ function insertMarks(transaction: Transaction, { mode, network, merchant_id }: O
           .where('source_id', 'like', forwarderSources)
           .orderBy('address'),
       )
-      // The update changes nothing, but waits for whoever is taking the mark away: `do nothing` would not.
+      // The update changes nothing, but waits for a transaction that is removing the mark: `do nothing` would not.
       .onConflict((conflict) =>
         conflict
           .columns(['mode', 'network', 'address'])
@@ -62,7 +63,7 @@ export async function markUnswept(
   transaction: Transaction,
   receipts: readonly Pick<ReceiptTable, keyof Mark>[],
 ): Promise<void> {
-  // Forwarders are on EVM networks alone. Most others cost no statement.
+  // Only EVM networks have forwarders. Most others cost no statement.
   const candidates = receipts.filter(({ address }) => address.startsWith('0x'));
   const groups = groupBy(candidates, (one) => `${one.mode}/${one.network}/${one.merchant_id}`);
   for (const group of groups.values()) {

@@ -1,6 +1,7 @@
 /**
- * Reads an account's public key in the forms that wallets give it: alone, with its origin, as an output descriptor (BIP-380, BIP-389), or in
- * the JSON of Coldcard, Sparrow, Electrum, Specter, Wasabi and Bitcoin Core. What is kept is the key and its script type.
+ * Reads an account's public key in the forms that wallets give it: bare, with its origin, as an output descriptor
+ * (BIP-380, BIP-389), or in the JSON of Coldcard, Sparrow, Electrum, Specter, Wasabi and Bitcoin Core. Only the key
+ * and its script type are kept.
  */
 import { secretIn, secretWarning } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
@@ -17,12 +18,12 @@ interface Use {
   readonly script: ScriptType | undefined;
 }
 
-/** A key as it stands in what a wallet gave. */
+/** A key as it appears in a wallet's text. */
 interface FoundKey {
   readonly extendedPublicKey: string;
   /** Undefined if nothing says so but the key's own prefix. */
   readonly script: ScriptType | undefined;
-  /** Where it is in the wallet: `m/84'/0'/0'` below the master key with a fingerprint. */
+  /** Its position in the wallet: `m/84'/0'/0'` below the master key with a fingerprint. */
   readonly origin: { readonly fingerprint: string; readonly path: readonly string[] } | undefined;
   readonly isChange: boolean;
   /** The wallet's own first address, if it says that. */
@@ -32,7 +33,7 @@ interface FoundKey {
 export interface WalletKey {
   readonly extendedPublicKey: string;
   readonly script: ScriptType | undefined;
-  /** What the wallet's text said beside the key, for people; empty for a key alone. */
+  /** The parts of the wallet's text other than the key, for people; empty for a bare key. */
   readonly readAs: string;
 }
 
@@ -206,7 +207,7 @@ const purposes: Readonly<Record<string, ScriptType>> = {
   "86'": 'p2tr',
 };
 
-/** The script type by the path alone: an xpub at m/84' shows other addresses than one at m/44'. */
+/** The script type by only the path: an xpub at m/84' shows other addresses than one at m/44'. */
 function scriptOfPath(path: readonly string[] | undefined, { family }: Use): ScriptType | undefined {
   return path?.length === 3 && isBitcoinLike(family) ? purposes[path[0] ?? ''] : undefined;
 }

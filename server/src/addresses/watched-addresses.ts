@@ -13,7 +13,10 @@ import { canonicalForms } from './formats.js';
 export type WatchedAddresses = ReturnType<typeof createWatchedAddresses>;
 
 const pageSize = 5000;
-/** How long a transaction may take to commit after it has taken its number. PostgreSQL does not count in the order of commits. */
+/**
+ * The longest time that a transaction may take to commit after it has taken its number. PostgreSQL does not count in
+ * the order of commits.
+ */
 const longestTransactionMs = 600_000;
 /** The most numbers without an address that are asked for again. Deleted addresses and failed transactions leave some for ever. */
 const mostGaps = 2000;
@@ -68,12 +71,13 @@ export function createWatchedAddresses(
   }
 
   return {
-    /** How many addresses the database was asked about, for benchmarks and tests. */
+    /** The number of addresses that the database was asked about, for benchmarks and tests. */
     lookups: (): number => lookups,
 
     /**
-     * Which of these are deposit addresses of a mode, answered as they were asked: in their canonical form, or EVM addresses in
-     * lower case. Everything that any process has committed before the call counts. Must not be called inside a transaction.
+     * The deposit addresses of a mode among these, answered as they were asked: in their canonical form, or EVM
+     * addresses in lower case. Everything that any process has committed before the call counts. Must not be called
+     * inside a transaction.
      */
     async find(mode: Mode, addresses: readonly string[]): Promise<ReadonlySet<string>> {
       await refreshed();
@@ -121,15 +125,13 @@ function createAddressFilter() {
       for (const place of placesOf(address))
         words[place >>> 5] = (words[place >>> 5] ?? 0) | (1 << (place & 31));
     },
-    /** Whether the address may have been added. */
+    /** True if the address may have been added. */
     mayHave: (address: string): boolean =>
       placesOf(address).every((place) => ((words[place >>> 5] ?? 0) & (1 << (place & 31))) !== 0),
   };
 }
 
-/**
- * Whether anybody may be about to pay in a mode, on whichever network: a payment waits for money, or a wallet has an address.
- */
+/** True if someone may pay soon in a mode, on any network: a payment waits for money, or a wallet has an address. */
 export async function isAnyoneExpected(reader: Reader, mode: Mode): Promise<boolean> {
   const payments = reader.selectFrom('payments').where(isPayable).where('mode', '=', mode);
   if (await hasRows(payments.where('address', 'is not', null))) return true;

@@ -11,7 +11,7 @@ export interface AuthenticateOptions {
   readonly keys: Pick<Keys, 'authenticate'>;
   /** Undefined if the console is off. */
   readonly sessions: SessionCookies | undefined;
-  /** Whether only people can call, about both modes. */
+  /** True if only people can call, in which case requests concern both modes. */
   readonly isForPeople?: boolean | undefined;
 }
 
@@ -22,14 +22,14 @@ export async function authenticate(
   response: Response,
 ): Promise<Caller> {
   const header = request.headers.authorization ?? '';
-  // A key is sent on purpose, a cookie by itself.
+  // A key is sent deliberately, a cookie automatically.
   const token = header === '' || isForPeople ? sessions?.tokenOf(request) : undefined;
   if (token !== undefined && sessions) return sessions.identify(request, response, token, isForPeople);
   if (isForPeople) throw sessionRequired();
   return authenticateKey(keys, header);
 }
 
-/** Whether a request has a secret key that was used just now: no proof, but no stranger can make it up. */
+/** Checks that a request has a secret key that was used recently: no proof, but a stranger cannot invent one. */
 export function isKnownSecret(
   { keys }: { readonly keys: Pick<Keys, 'isKnownSecret'> },
   request: Request,

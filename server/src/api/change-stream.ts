@@ -18,13 +18,13 @@ export const changesRoute = new RegExp(`^${changesPath}/(test|live)$`);
 
 /** Proxies cut a connection that is silent, and a page learns by it that the server is still there. */
 const beatMs = 15_000;
-/** How long a browser waits before it connects again. */
+/** The time after which a browser reconnects. */
 const retryMs = 3000;
-/** Somebody who does not read what is sent is left alone. */
+/** Clients that do not read what they are sent are dropped. */
 const mostUnread = 65_536;
 const recordId = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 
-/** Serves the stream to whoever is signed in: of the payment in `?payment=`, or without one of the home page. */
+/** Serves the stream to signed-in people: of the payment in `?payment=`, or otherwise of the home page. */
 export function changeStream(options: ChangeStreamOptions): RequestHandler {
   const { changes, callerLimits, ipLimits } = options;
   return async (request, response) => {
@@ -46,7 +46,8 @@ export function changeStream(options: ChangeStreamOptions): RequestHandler {
     if (!person || !mayCall(person.role, ...read)) {
       throw new Problem('role_not_allowed', 'Your role may not read this page. Ask an owner');
     }
-    // Whoever has left meanwhile would be watched for ever: the reply does not say again that it is closed.
+    // A client that has already left must not be watched: its reply does not close a second time, so the watch would
+    // never end.
     if (response.destroyed) return;
     const scope = { merchantId, mode } as const;
     const stop = changes.watch({

@@ -42,7 +42,7 @@ export interface ExpressAppOptions extends Omit<
   readonly routers: readonly Router[];
   /** Proxies that are trusted to report the client's address: how many, or their addresses. */
   readonly trustProxy: number | string | undefined;
-  /** Where clients reach the server. Error replies link to its `/docs/errors`. */
+  /** The URL at which clients reach the server. Error replies link to its `/docs/errors`. */
   readonly publicUrl: string;
   readonly log: Logger;
 }

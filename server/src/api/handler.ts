@@ -1,4 +1,4 @@
-/** What a handler is: it takes parsed input and a caller, and returns a reply. Handlers use no Express and no SQL. */
+/** Handlers take parsed input and a caller, and return a reply. They use no Express and no SQL. */
 import type { Api, Data, Endpoint, Input, Pagination } from 'crypto-checkout/contract';
 import { paginate, type Page, type PageRequest } from '../shared/pagination.js';
 import type { Cookies } from './cookies.js';
@@ -26,7 +26,7 @@ export interface Context {
    * repeated request gets that reply and changes nothing. Call it at most once per request.
    */
   change<D>(work: (transaction: Transaction) => Promise<D>): Promise<Reply<D>>;
-  /** What a page for payers keeps in its browser. */
+  /** The cookies that a page for payers keeps in its browser. */
   readonly cookies: Cookies;
   /** The browser that asks: the console's, or a page for payers. */
   readonly visitor: Visitor;
@@ -34,10 +34,10 @@ export interface Context {
   setSession(token: string | undefined): void;
 }
 
-/** What handlers of endpoints that need no key get: nobody says who calls. */
+/** The context of endpoints that need no key: their caller is unknown. */
 export type OpenContext = Omit<Context, 'caller'>;
 
-/** What handlers get that only people who are signed in can call. */
+/** The context of endpoints that only signed-in people can call. */
 export interface PersonContext extends Context {
   readonly caller: PersonCaller;
 }

@@ -15,7 +15,7 @@ type Fields = Record<string, unknown>;
 export function shortenReply(json: string): string {
   if (!/"claimUrl":|"transactionTimeLog":\[/.test(json)) return json;
   const reply = sealedJson.reply.read(json);
-  // Whoever has the link of a refund's claim can send its money elsewhere, so the database must never hold one.
+  // Anyone with the link of a refund's claim can redirect its money, so the database must never hold one.
   if (isObject(reply['data'])) delete reply['data']['claimUrl'];
   const payment = paymentIn(reply);
   for (const name of growingLists) {

@@ -121,7 +121,7 @@ function createTurns(perSecond: number) {
     const waiting = lines.get(ip)?.length ?? 0;
     const late = setTimeout(end, Math.min(longestTurnMs, longestWaitMs / (waiting + 1)));
     const endLater = () => {
-      // What other addresses have sent meanwhile is read before an immediate runs.
+      // Requests that other addresses sent in the meantime are read before an immediate runs.
       if (response.statusCode !== 429) return setImmediate(end);
       clearTimeout(late);
       return setTimeout(end, 1000 / perSecond);
@@ -133,14 +133,15 @@ function createTurns(perSecond: number) {
 }
 
 /**
- * How many requests of strangers are worked on at once. Enough to keep the processor and the database busy, and few enough that the work
- * of all of them is soon over.
+ * The number of strangers' requests that are processed at once. Enough to keep the processor and the database busy,
+ * and few enough that all of them finish soon.
  */
 const mostStrangers = 8;
 
 /**
- * Lets callers with a secret key overtake strangers, however many addresses these come from: few requests of strangers are worked on
- * at once, and one alone while a secret key's is. The others wait, one of each address, in the order in which they came.
+ * Lets callers with a secret key overtake strangers, however many addresses these come from: few requests of
+ * strangers are processed at once, and only one while a secret key's is. The others wait, one of each address, in
+ * order of arrival.
  */
 function createGate() {
   const waiting: (() => void)[] = [];
@@ -163,7 +164,7 @@ function createGate() {
         admit();
       };
     },
-    /** Resolves when a stranger's request may go on. @returns ends it */
+    /** Resolves when a stranger's request may proceed. @returns ends it */
     async wait(): Promise<() => void> {
       await new Promise<void>((resolve) => {
         waiting.push(resolve);
@@ -187,7 +188,7 @@ function endWith(response: Response, end: () => void): () => void {
   };
   let isOver = false;
   const late = setTimeout(once, longestTurnMs);
-  // What others have sent meanwhile is read before an immediate runs.
+  // Requests that others sent in the meantime are read before an immediate runs.
   const soon = () => setImmediate(once);
   if (response.destroyed) soon();
   else response.once('close', soon);

@@ -26,7 +26,7 @@ export interface MountOptions extends OperationDeps {
   readonly ipLimits: IpLimits | undefined;
   /** Keys of any other mode get `not_found`. */
   readonly modes: readonly Mode[];
-  /** Whether only people call these endpoints, from the console's pages. */
+  /** True if only people call these endpoints, from the console's pages. */
   readonly isForPeople?: boolean;
 }
 
@@ -106,7 +106,7 @@ export function mount(table: Table, handlers: NamedHandlers, options: MountOptio
 
 const wrongCredentials: readonly string[] = ['invalid_api_key', 'session_required'];
 
-/** What each scope of a secret key reaches. */
+/** The methods that each scope of a secret key reaches. */
 const reachOf: Readonly<Record<KeyScope, string>> = {
   full: 'it can do everything',
   read: 'it can read everything, and change nothing',
@@ -115,8 +115,8 @@ const reachOf: Readonly<Record<KeyScope, string>> = {
 };
 
 /**
- * Refuses what a restricted key or a person's role may not call, and what a person must sign in for anew.
- * Problems: `secret_key_required`, `role_not_allowed`, `step_up_required`.
+ * Refuses what a restricted key or a person's role may not call, and what a person must sign in for again. Problems:
+ * `secret_key_required`, `role_not_allowed`, `step_up_required`.
  */
 function checkPermission(caller: Caller, { resource, verb, endpoint }: Mounted, now: number): void {
   const { person } = caller;

@@ -99,7 +99,7 @@ export function createOperation<E extends Endpoint>(
     return committed ?? serialize(reply);
   }
 
-  /** What a public key changes is a payment, and its reply is that payment, or nothing but a message. */
+  /** A public key changes only payments; the reply is the changed payment, or just a message. */
   function payersChange({ kind }: Caller, params: Readonly<Record<string, string>>): PayerChange | undefined {
     const paymentId = params['payment_id'];
     if (kind !== 'public' || endpoint.method !== 'PATCH' || paymentId === undefined) return undefined;
@@ -129,7 +129,7 @@ export function createOperation<E extends Endpoint>(
   };
 }
 
-/** What an endpoint's handler may see of it, its kind of caller decides. */
+/** Exposes to a handler what its kind of caller may see. */
 class RequestContext implements Context {
   readonly requestId: string;
   readonly change: Context['change'];
@@ -205,7 +205,7 @@ function concretePath(path: string, params: Readonly<Record<string, string>>): s
   return path.replace(/\{\*?(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
 }
 
-/** What the audit log says of a person's change that has no entry of its own: never a body, which can have personal data. */
+/** The audit entry of a person's change that has none of its own. Never a body, which can have personal data. */
 function entryOf(
   name: string,
   { merchantId, mode, person }: PersonCaller,
@@ -219,7 +219,7 @@ function entryOf(
   };
 }
 
-/** The id of the record in a reply. That of a new payment stands one level deeper. */
+/** The id of the record in a reply. That of a new payment is nested one level deeper. */
 function idIn(data: unknown): string | undefined {
   if (typeof data !== 'object' || data === null) return undefined;
   if ('payment' in data) return idIn(data.payment);

@@ -20,7 +20,7 @@ export function createProblemHandler(log: Logger, publicUrl: string): ErrorReque
   const logRefusal = createRefusalLog(log);
   // Express recognizes error handlers by their four parameters.
   return (error: unknown, request, response, _next) => {
-    // Whoever has left gets no reply, and what was stopped because of that is no error.
+    // Don't reply to a disconnected client. Work that stopped because of the disconnect is not an error.
     if (response.destroyed && isAbort(error)) return;
     const problem = toProblem(error);
     const { ip, method } = request;
@@ -70,7 +70,7 @@ interface FileRefusal {
   readonly contentRange: string | undefined;
 }
 
-/** What Express's file server says of a file that a request does not want as it is: HTTP has statuses of its own for these. */
+/** The refusals of Express's file server for which HTTP has its own statuses: a file cannot be served as requested. */
 function fileRefusalOf(error: unknown): FileRefusal | undefined {
   if (!(error instanceof Error && 'status' in error)) return undefined;
   const { status } = error;

@@ -31,7 +31,7 @@ export function allowBrowsers(response: Response): void {
 /** For replies over https. No includeSubDomains: subdomains may belong to somebody else. */
 export const transportSecurity = ['Strict-Transport-Security', 'max-age=31536000'] as const;
 
-/** Tells browsers to use https from now on. */
+/** Makes browsers use https from now on. */
 export function requireHttps(response: Response): void {
   stateOf(response).isHttps = true;
 }

@@ -17,8 +17,8 @@ export type Authenticate = (token: string) => Promise<SignedIn | undefined>;
 export function createSessionCookies(publicUrl: string, authenticate: Authenticate) {
   const { protocol, origin, port } = new URL(publicUrl);
   const isHttps = protocol === 'https:';
-  // Over https, browsers take a `__Host-` cookie from this host alone. A cookie of localhost is shared by all its ports, so its
-  // name has the port.
+  // Over https, browsers accept a `__Host-` cookie only from this host. A cookie of localhost is shared by all its
+  // ports, so its name has the port.
   const name = isHttps ? '__Host-checkout-console' : `checkout-console-${port || '80'}`;
   const attributes = `Path=/; HttpOnly; SameSite=Strict${isHttps ? '; Secure' : ''}`;
   // Without https, a session is only for browsers on this machine.
@@ -55,8 +55,8 @@ export function createSessionCookies(publicUrl: string, authenticate: Authentica
       session: tokenOf(request),
     }),
     /**
-     * Who sends a token. Problems: `origin_not_allowed`, `session_required`.
-     * @param isOfBothModes whether the mode need not be said
+     * Finds the sender of a token. Problems: `origin_not_allowed`, `session_required`.
+     * @param isOfBothModes true if the request need not name a mode
      */
     async identify(
       request: Request,

@@ -72,7 +72,7 @@ function parserOf(schema: z.ZodMiniType | undefined): Parser | undefined {
   };
 }
 
-/** Schemas have their own messages about the type of a value, which do not tell that there is none. */
+/** Schemas have their own messages about the type of a value, which do not say that it is missing. */
 function isMissing(value: unknown, path: readonly PropertyKey[]): boolean {
   let found = value;
   for (const name of path) {

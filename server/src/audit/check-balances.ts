@@ -96,7 +96,7 @@ function checkBalances(kind: LedgerAccountKind, flows: readonly Flow[]): Check {
 
 const merchant = named('mode', 'currency', 'merchant_id');
 
-/** What a merchant has, held withdrawals and debts included, follows from its receipts, transfers and payouts. */
+/** A merchant's balance, held withdrawals and debts included, follows from its receipts, transfers and payouts. */
 export const checkMerchants: Check = async (reader, report) => {
   const own = reader
     .selectFrom('ledger_accounts')
@@ -116,7 +116,10 @@ export const checkMerchants: Check = async (reader, report) => {
   return countRows(own);
 };
 
-/** Where a balance is not the sum of what flows in; null where there is none. @param balances have `id` and `balance` */
+/**
+ * The places where a balance is not the sum of its inflows; null where there is none. @param balances have `id` and
+ * `balance`
+ */
 async function findDifferences(reader: Reader, balances: RawBuilder<unknown>, flows: readonly Flow[]) {
   const units = sumUnits(reader, 'units');
   // Not by a join, for which SQLite would compare each balance with each sum.

@@ -5,7 +5,10 @@ import { everyPageById } from '../db/pages.js';
 import { checkBankClearing } from './check-balances.js';
 import { comparePostings, Report, type Check } from './check-report.js';
 
-/** What is posted for transfers, by the first part of its key, and the side of the merchant's account that shows the amount. */
+/**
+ * The postings for transfers, by the first part of their keys, and the side of the merchant's account that shows the
+ * amount.
+ */
 const sides = {
   hold: 'credit',
   post: 'debit',

@@ -6,13 +6,13 @@ import { countRows } from '../db/rows.js';
 import type { Reader } from '../db/engine.js';
 
 export interface LedgerCheck {
-  /** What must hold. */
+  /** The rule that must hold. */
   readonly invariant: string;
-  /** How many records were checked. */
+  /** The number of records that were checked. */
   readonly checked: number;
-  /** Where it does not hold, the first `Report.limit` places; empty if it holds. */
+  /** The first `Report.limit` places where it does not hold; empty if it holds. */
   readonly violations: readonly string[];
-  /** What is worth knowing, and no fault. */
+  /** Facts that are worth knowing, and no fault. */
   readonly notes?: readonly string[];
   /** If it compares the books with a chain: which way they differ where it does not hold. */
   readonly kind?: 'surplus' | 'shortage';

@@ -1,4 +1,4 @@
-/** Whether each coin that no confirmed PSBT has spent has the mark by which payouts find it. */
+/** Checks that each coin that no confirmed PSBT has spent has the mark by which payouts find it. */
 import type { NetworkRef } from '../chains/chain.js';
 import { isOfKey } from '../addresses/unspent-coins.js';
 import { inChunks } from '../db/chunks.js';

@@ -1,4 +1,4 @@
-/** Whether each address of a treasury that holds money by the books has the mark by which sweeps find it. */
+/** Checks that each address of a treasury that holds money by the books has the mark by which sweeps find it. */
 import { forwarderSources } from '../addresses/owners.js';
 import { holdingOf } from '../addresses/unswept.js';
 import { everyPageById } from '../db/pages.js';

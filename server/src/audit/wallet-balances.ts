@@ -56,7 +56,7 @@ export async function compareWallets(
   return { height, wallets };
 }
 
-/** What the addresses of extended keys have received, by merchant and currency. */
+/** The sums that addresses of extended keys have received, by merchant and currency. */
 const paidWallets = (reader: Reader, { mode, code }: ConnectedNetwork['network']) =>
   received(reader)
     .where((e) => e.and({ 'receipts.mode': mode, 'receipts.network': code }))
@@ -85,7 +85,7 @@ const paidAddresses = (reader: Reader, { scope: { merchantId, mode }, network, c
       .execute(),
   );
 
-/** What is confirmed at addresses of extended keys. */
+/** Confirmed receipts at addresses of extended keys. */
 const received = (reader: Reader) =>
   reader
     .selectFrom('receipts')
@@ -95,7 +95,7 @@ const received = (reader: Reader) =>
     .where('receipts.status', '=', 'confirmed')
     .where('addresses.source_id', 'not like', forwarderSources);
 
-/** What the wallet has paid for transfers, with the network's fees. */
+/** The sum that the wallet has paid for transfers, with the network's fees. */
 async function sumPaid(reader: Reader, { scope, network, currency }: Wallet): Promise<bigint> {
   const { amounts, fees } = await reader
     .selectFrom('transfers')

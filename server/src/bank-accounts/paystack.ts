@@ -68,7 +68,7 @@ export function createPaystackAccountNames(options: PaystackOptions): AccountNam
   };
 }
 
-/** The message only asks the caller to try again. What went wrong is in the cause, for the log. */
+/** The message only asks the caller to try again. The cause has the reason, for the log. */
 function unavailable(what: string, retryAfter: string | null, cause?: unknown): Problem {
   const seconds = retryAfter !== null && /^\d{1,5}$/.test(retryAfter) ? Number(retryAfter) : 5;
   return new Problem(

@@ -28,7 +28,7 @@ export async function insertBankAccount(transaction: Transaction, row: BankAccou
   return result.numInsertedOrUpdatedRows === 1n;
 }
 
-/** Whether the merchant has an account like this one, under any of these index values. */
+/** True if the merchant has an account like this one, under any of these index values. */
 export function hasBankAccount(
   transaction: Transaction,
   { merchant_id, mode, country, bank_code, currency }: BankAccountTable,
@@ -63,7 +63,7 @@ export function findBankAccount(reader: Reader, scope: Scope, id: string) {
 
 /** Locks an account until the transaction ends. */
 export async function lockBankAccount(transaction: Transaction, scope: Scope, id: string) {
-  // Lock first, then read: whoever held the lock may have made it primary.
+  // Lock first, then read: the previous holder of the lock may have made it primary.
   await rowById(transaction, 'bank_accounts', id)
     .$call(inScope(scope))
     .$call(forUpdate(transaction))

@@ -56,7 +56,7 @@ async function readAbout(reader: Reader, postings: readonly store.PostingRow[]) 
 
 type About = Awaited<ReturnType<typeof readAbout>>;
 
-/** What the records say of a posting. Only what never changes in them is read, or what the posting itself has. */
+/** The records' description of a posting. It uses only their unchanging fields, and the posting's own. */
 function describe(posting: store.PostingRow, about: About, { personalData }: BookingsDeps) {
   const { of, id = '' } = recordOf(posting) ?? {};
   const receipt = of === 'receipt' ? about.receipts.get(id) : undefined;

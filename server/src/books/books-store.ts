@@ -150,7 +150,7 @@ export async function sumAccounts(reader: Reader, { merchantId, mode }: Scope): 
   return new Map(rows.map(({ currency, total }) => [currency, BigInt(total)]));
 }
 
-/** Whether a posting waits for `nameMerchants`: its merchant's books would lack it. */
+/** True if a posting waits for `nameMerchants`: its merchant's books would lack it. */
 export async function hasUnnamed(reader: Reader): Promise<boolean> {
   const found = await reader
     .selectFrom('ledger_postings')

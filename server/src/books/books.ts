@@ -1,6 +1,6 @@
 /**
- * The books for whoever keeps a merchant's accounts: its bookings by time, what they were worth, and that they add up to the balances.
- * A room of its own: others do not know that it exists.
+ * The books for a merchant's accountant: its bookings by time, their worth, and proof that they add up to the
+ * balances. A room of its own: others do not know that it exists.
  */
 import { fromUnits, type Booking } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
@@ -47,7 +47,7 @@ interface After {
   readonly totals: Totals;
 }
 
-/** What the bookings of a period add up to, beside what the accounts say. */
+/** The sums of a period's bookings, with the balances of the accounts. */
 export interface BooksSum {
   readonly asset: string;
   readonly begin: bigint;
@@ -128,7 +128,7 @@ export function createBooks(deps: BooksDeps) {
     if (!(await nextToKeep(database.reader, scope))) return false;
     return database.write(async (transaction) => {
       await lockBalances(transaction, scope.merchantId);
-      // What an older release has posted would be missing for good.
+      // An older release's postings would be missing for good.
       if (await store.hasUnnamed(transaction)) return false;
       const next = await nextToKeep(transaction, scope);
       if (!next) return false;
@@ -150,7 +150,7 @@ export function createBooks(deps: BooksDeps) {
     /** Problem: `validation_error`. */
     period: readPeriod,
 
-    /** Whether nothing is added to a period any more. */
+    /** True if nothing is added to a period any more. */
     isFinal: (scope: Scope, period: Period) => isFinal(period, clock.now(scope)),
 
     currency: async (merchantId: string): Promise<string> =>
@@ -249,7 +249,7 @@ function added(totals: ReadonlyMap<string, bigint>, more: ReadonlyMap<string, bi
   return sums;
 }
 
-/** The place after which a list goes on, the period that it belongs to, and the balances there. */
+/** The place after which a list continues, the period that it belongs to, and the balances there. */
 const cursorShape = z.object({
   period: z.tuple([z.int(), z.int()]),
   place: z.tuple([z.int(), z.int(), z.string().check(z.maxLength(40))]),

@@ -1,4 +1,4 @@
-/** `books …`: what changed a merchant's balances, for whoever keeps its accounts. */
+/** `books …`: the changes to a merchant's balances, for its accountant. */
 import {
   bookFile,
   bookProfiles,
@@ -157,7 +157,7 @@ const encoded = (text: string, file: BookFile | undefined) =>
 
 interface Written {
   readonly sums: readonly BooksSum[];
-  /** How many bookings there are, and lines in the file. */
+  /** The number of bookings, and of lines in the file. */
   readonly bookings: number;
   readonly lines: number;
   readonly withoutValue: number;

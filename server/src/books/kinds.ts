@@ -1,4 +1,4 @@
-/** What each kind of posting is in a merchant's books. The compiler asks for a row for each. */
+/** The meaning of each kind of posting in a merchant's books. The compiler asks for a row for each. */
 import type { BookingKind } from 'crypto-checkout/contract';
 import type { PostingKind } from '../ledger/posting-kinds.js';
 
@@ -7,7 +7,7 @@ interface InBooks {
   /** The record whose id its key has: it says reference, counterparty and more. */
   readonly of: 'receipt' | 'payment' | 'refund' | 'transfer' | 'payout';
   readonly note: string;
-  /** What is charged or given back with it, on a line of its own. */
+  /** The charge or return that comes with it, on a line of its own. */
   readonly fee?: { readonly kind: 'fee' | 'network_fee'; readonly note: string };
 }
 

@@ -4,7 +4,7 @@ import type { LedgerAccountKind } from '../db/tables/ledger.js';
 import { kindOfPosting } from '../ledger/posting-kinds.js';
 import { inBooks } from './kinds.js';
 
-/** How the parts of a balance change, in units. */
+/** The changes to the parts of a balance, in units. */
 export interface Change {
   readonly available: bigint;
   readonly reserved: bigint;
@@ -21,7 +21,7 @@ export interface PostedEntry {
 export interface Line extends Change {
   readonly kind: BookingKind;
   readonly note: string;
-  /** Whether it is the charge beside another line of the same posting. */
+  /** True if it is the charge of another line of the same posting. */
   readonly isFee: boolean;
 }
 

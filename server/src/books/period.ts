@@ -22,8 +22,8 @@ export interface Period {
 }
 
 /**
- * So long after its end, nothing is added to a period any more: rates that value its last bookings are taken, and transactions that
- * had begun before its end are committed, or given up.
+ * So long after its end, nothing is added to a period any more: rates that value its last bookings are taken, and
+ * transactions that began before its end are committed, or given up.
  */
 const finalAfterMs = 15 * 60_000;
 

@@ -1,4 +1,4 @@
-/** What bookings were worth, and what balances were when days ended: books/. Rows are never changed. */
+/** The worth of bookings, and balances at the ends of days: books/. Rows are never changed. */
 import type { Rows } from '../db/schema.js';
 import { books, table, text, time, units } from '../db/table.js';
 import type { Mode } from '../shared/scope.js';
@@ -10,16 +10,16 @@ export const bookTables = {
       /** When they were taken: real time. */
       at: time(),
       currency: text(),
-      /** What one of it was worth in US dollars: an integer fraction `numerator/denominator`. */
+      /** The price of one of it in US dollars: an integer fraction `numerator/denominator`. */
       price: text(),
       source: text(),
-      /** How old the rate was then. */
+      /** The time of the rate that was used. */
       rate_at: time(),
     },
     books,
   ).primaryKey('at', 'currency'),
 
-  /** What a merchant had in all at the end of a day (UTC) with bookings: a period is read without what was booked before it. */
+  /** A merchant's whole balance at the end of a day (UTC) with bookings: a period is read without earlier bookings. */
   book_balances: table(
     {
       merchant_id: text(),

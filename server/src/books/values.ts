@@ -1,4 +1,4 @@
-/** What bookings were worth: rates are kept soon after something is booked, and never change. */
+/** The worth of bookings: rates are kept soon after something is booked, and never change. */
 import { fromUnits } from 'crypto-checkout/contract';
 import type { Database } from '../db/database.js';
 import type { Reader } from '../db/engine.js';
@@ -121,7 +121,7 @@ function nearest(
   return found;
 }
 
-/** What a receipt's own rate makes of one whole coin. @param rate units of `currency` for a unit of the asset */
+/** The value of one whole coin by a receipt's own rate. @param rate units of `currency` for a unit of the asset */
 export function valuationOf(rate: Fraction, asset: Currency, currency: Currency, at: number): Valuation {
   const unit = halfUp(
     rate.numerator * scale * 10n ** BigInt(asset.decimals),

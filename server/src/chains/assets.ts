@@ -19,12 +19,12 @@ export const isCoin = ({ contract }: ChainAsset): boolean => contract === undefi
 /** The network's own coin, in which its fees are paid; undefined if the configuration leaves it out. */
 export const coinOf = (assets: ChainAssets): ChainAsset | undefined => Object.values(assets).find(isCoin);
 
-/** The asset of a contract, in whatever case it is written; the coin without one. */
+/** The asset of a contract, which may be written in upper or lower case; the coin without one. */
 export function assetAt(assets: ChainAssets, contract: string | undefined): ChainAsset | undefined {
   return Object.values(assets).find((asset) => asset.contract?.toLowerCase() === contract?.toLowerCase());
 }
 
-/** Converts an amount on the chain to units of the books. What is too small for them is cut off. */
+/** Converts an amount on the chain to units of the books. Fractions of a unit are cut off. */
 export function fromChain({ decimals, unitDecimals = decimals }: ChainAsset, amount: bigint): bigint {
   return scale(amount, unitDecimals - decimals);
 }

@@ -1,23 +1,23 @@
-/** Whether a payment can be received: payers are not sent to a network where the server would not see their money. */
+/** Decides if payments can be received: payers are not sent to a network where the server would not see their money. */
 import type { NetworkRef } from './chain.js';
 import type { ConnectedNetwork } from './connect.js';
 import type { Network } from './networks.js';
 
 interface ScannedNetworkStatus {
-  /** How far the scan is behind; undefined before the first scan. */
+  /** The time that the scan is behind; undefined before the first scan. */
   readonly lagMs: number | undefined;
   readonly isWrongChain: boolean;
 }
 
-/** Whether a currency on a network is read up to now, give or take a few blocks. */
+/** True if a currency on a network is read up to now, give or take a few blocks. */
 export type IsReadable = (network: Pick<Network, 'mode' | 'code'>, currency: string) => boolean;
 
 /** Besides three blocks, which a healthy chain can take. */
 const graceMs = 60_000;
-/** How far behind a network may be read and still be offered. */
+/** The longest time that a network's reading may be behind while it is still offered. */
 export const lagLimitMs = (blockSeconds: number): number => 3000 * blockSeconds + graceMs;
 
-/** Whether a network is read up to now, from the right chain. */
+/** True if a network is read up to now, from the right chain. */
 export function isReadUpToNow({ lagMs, isWrongChain }: ScannedNetworkStatus, blockSeconds: number): boolean {
   return !isWrongChain && lagMs !== undefined && lagMs <= lagLimitMs(blockSeconds);
 }

@@ -12,8 +12,8 @@ export interface NetworkRef {
 export interface ChainTransfer {
   readonly txHash: string;
   /**
-   * Which output, log or transfer of the transaction. Negative if the balance alone showed the coins: `txHash` is then the hash
-   * of a block that had them, and this follows from the address.
+   * The number of the output, log or transfer in the transaction. Negative if only the balance showed the coins:
+   * `txHash` is then the hash of a block that had them, and this follows from the address.
    */
   readonly outputIndex: number;
   /** Currency code, such as USDT. Assets that are not configured are not reported. */
@@ -26,7 +26,7 @@ export interface ChainTransfer {
   readonly amount: bigint;
   /** As the chain counts it, if it has other decimals than the books. */
   readonly chainAmount?: bigint;
-  /** If the balance alone showed the coins: they came in a block above this height, up to the one that has the transfer. */
+  /** If only the balance showed the coins: they came in a block above this height, up to that of the transfer. */
   readonly foundAbove?: number;
 }
 
@@ -62,7 +62,7 @@ export interface ChainBlock extends BlockId {
   readonly without?: readonly string[];
 }
 
-/** A block as one node tells it. */
+/** A block as one node reports it. */
 export interface NodeBlock {
   /** `node 1` for the first of the configuration. */
   readonly node: string;
@@ -74,18 +74,18 @@ export interface NodeBlock {
   readonly finalHeight?: number | undefined;
 }
 
-/** Where a transaction is. */
+/** The place of a transaction. */
 export interface BlockPlace {
   readonly height: number;
   /** It is in the block, and has done nothing. */
   readonly isFailed: boolean;
 }
 
-/** What a transaction cost. */
+/** The cost of a transaction. */
 export interface TransactionCost {
   /** As the chain counts its coin. */
   readonly fee: bigint;
-  /** Who paid it, in lower case; undefined if the inputs of a transaction paid it together. */
+  /** The payer, in lower case; undefined if the inputs of a transaction paid it together. */
   readonly payer: string | undefined;
 }
 
@@ -95,22 +95,22 @@ export interface Chain extends NetworkRef {
   /** The block of the best chain at a height; undefined above its head. */
   block(height: number, signal: AbortSignal): Promise<ChainBlock | undefined>;
   /**
-   * Whether every block after the head will be timed when it is made, not before: so where the server itself makes them. On
-   * other chains only a block shows that none is missing before it.
+   * True if every block after the head will be timed when it is made, not before: so where the server itself makes
+   * them. On other chains only a block shows that none is missing before it.
    */
   isMadeHere?(): boolean;
-  /** How long the next block has been overdue, by the last known head; 0 if it is not, or if that is unknown. */
+  /** The time that the next block has been overdue, by the last known head; 0 if it is not, or if that is unknown. */
   overdueMs?(): number;
   /**
    * Reads several blocks at once while catching up, for chains that can do so faster than block by block.
    * @returns blocks from `from` on, in order, without gaps; not after `to`, and maybe fewer than that
    */
   blocks?(from: number, to: number, signal: AbortSignal): Promise<readonly ChainBlock[]>;
-  /** What its nodes do not take, in their own words, although they can be read; undefined if there is nothing. */
+  /** Requests that its nodes refuse, in their own words, although they can be read; undefined if there are none. */
   limits?(): string | undefined;
   /** Lets a lower head follow than was reported before: somebody has accepted that those blocks are gone. */
   forgetHead?(): void;
-  /** The block at a height as each node that can be asked tells it. @throws NodesUnavailable if none can */
+  /** The block at a height as each available node reports it. @throws NodesUnavailable if none can */
   blockOfEach?(height: number, signal: AbortSignal): Promise<readonly NodeBlock[]>;
   /** Transfers that are known but not in a block yet. */
   pending(signal: AbortSignal): Promise<readonly ChainTransfer[]>;

@@ -3,7 +3,7 @@ import type { NetworkFinding } from './connect.js';
 import type { NodeClient } from '../rpc/node-client.js';
 import { isNodeFailure } from '../rpc/node-error.js';
 
-/** What was found about one node. */
+/** A finding about one node. */
 export type Finding = Omit<NetworkFinding, 'subject'>;
 
 export const ok = (text: string): Finding => ({ kind: 'ok', text });

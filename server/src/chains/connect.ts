@@ -10,19 +10,19 @@ import type { EvmNodes } from './evm/evm-nodes.js';
 import type { Family } from './networks.js';
 import type { NodeStatus } from '../rpc/node-pool.js';
 
-/** What adapters use of the server. */
+/** The parts of the server that adapters use. */
 export interface ConnectDeps {
   readonly log: Logger;
   /** Real time, epoch milliseconds. */
   readonly now: () => number;
   /**
-   * Which of these addresses are deposit addresses of a mode. Answered as they are asked: in the form shown to payers, or,
-   * for EVM addresses, in lower case.
+   * The deposit addresses of a mode among these. Answered as they are asked: in the form shown to payers, or, for EVM
+   * addresses, in lower case.
    */
   watched(mode: Mode, addresses: readonly string[]): Promise<ReadonlySet<string>>;
-  /** The coins, as `hash:index`, whose spending is to be reported: on networks of Bitcoin's kind. */
+  /** The coins, as `hash:index`, whose spending must be reported: on networks of Bitcoin's kind. */
   soughtCoins?(mode: Mode, network: string): Promise<ReadonlySet<string>>;
-  /** Whether anybody may be about to pay in a mode. */
+  /** True if anyone may be about to pay in a mode. */
   isAnyoneExpected(mode: Mode): Promise<boolean>;
 }
 
@@ -33,7 +33,7 @@ export interface NetworkFinding {
   /** `problem`: payments cannot be read. `warning`: they can, with the loss that the text names. */
   readonly kind: 'ok' | 'warning' | 'problem';
   readonly text: string;
-  /** If it concerns this currency alone. */
+  /** The only currency that it concerns, if it is not the whole network. */
   readonly currency?: string;
 }
 
@@ -49,7 +49,7 @@ export interface Connection {
    */
   locate(txHash: string, signal: AbortSignal): Promise<BlockPlace | undefined>;
   /**
-   * What a transaction in a block cost; undefined if the nodes do not tell, or it has failed.
+   * The cost of a transaction in a block; undefined if the nodes do not report it, or it has failed.
    * @param txHash lower case, without 0x
    * @throws NodesUnavailable
    */
@@ -58,32 +58,35 @@ export interface Connection {
   check(signal: AbortSignal): AsyncIterable<NetworkFinding>;
   /** The nodes of an EVM network, for what the scan does not do: forwarders, sweeps and gas. */
   readonly evm?: EvmNodes;
-  /** What addresses hold, for reconciliation. Networks of Bitcoin's kind are read by their outputs, which leave nothing out. */
+  /**
+   * The balances of addresses, for reconciliation. Networks of Bitcoin's kind are read by their outputs, which leave
+   * nothing out.
+   */
   readonly balances?: BalanceSource;
   /** For payouts by PSBT, on networks of Bitcoin's kind. It shares nodes and budget with the scan. */
   readonly utxoNode?: UtxoNode;
 }
 
-/** How a network's nodes do, as far as this process knows. Texts hold no URLs. */
+/** The condition of a network's nodes, as far as this process knows. Texts hold no URLs. */
 export interface ConnectionStatus {
   /** In the order of the configuration. */
   readonly nodes: readonly NodeStatus[];
-  /** How many requests the budget leaves now; undefined without one. */
+  /** The number of requests that the budget leaves now; undefined without one. */
   readonly requestsLeft: number | undefined;
   /** The currencies of `unreadable`, and why. */
   readonly assetProblems: readonly AssetProblem[];
 }
 
-/** How one kind of chain is connected to. It asks the nodes nothing before it is used. */
+/** Connects to one kind of chain. It asks the nodes nothing before it is used. */
 export type Adapter = (configured: ConfiguredNetwork, deps: ConnectDeps) => Connection;
 
 /** By family. Bitcoin and Litecoin share one. A network of a family without one cannot be configured. */
 export type Adapters = Readonly<Partial<Record<Family, Adapter>>>;
 
 export interface ConnectedNetwork extends ConfiguredNetwork, Connection {
-  /** How often the nodes are asked for what is new. */
+  /** The interval at which the nodes are asked for news. */
   readonly pollMs: number;
-  /** A chain of its own that reports the transfers to these addresses, whoever owns them. */
+  /** A separate chain that reports the transfers to these addresses, whatever their owners. */
   chainFor(addresses: ReadonlySet<string>): Chain;
 }
 

@@ -5,7 +5,7 @@ import type { NetworkRef } from './chain.js';
 import type { ConnectedNetwork } from './connect.js';
 
 /**
- * Whether the contract at an address takes a signature of a hash for its own; false where there is no contract.
+ * True if the contract at an address accepts a signature of a hash as its own; false if there is no contract.
  * Problem: `service_unavailable` if no node answers.
  */
 export type AcceptsSignature = (

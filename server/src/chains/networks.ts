@@ -1,10 +1,10 @@
 /** Networks, and the assets that can be paid on them. */
 import type { Mode } from '../shared/scope.js';
 
-/** How a network writes addresses. Networks of one family share their deposit keys. */
+/** The form of a network's addresses. Networks of one family share their deposit keys. */
 export type Family = 'bitcoin' | 'litecoin' | 'evm' | 'tron';
 
-/** Which of a family's networks an address is for. Only Bitcoin and Litecoin write addresses differently on each. */
+/** The networks of a family that an address is for. Only Bitcoin and Litecoin write addresses differently on each. */
 export type AddressNet = 'main' | 'test' | 'regtest';
 
 /** A network, identified by mode and code together: a test network and a real one can share a code. */
@@ -15,11 +15,11 @@ export interface Network {
   readonly family: Family;
   /** Main in live mode and test in test mode, if it is not given. */
   readonly addressNet?: AddressNet;
-  /** How many confirmations a receipt needs to count, if it is of a small amount. */
+  /** The number of confirmations that a receipt of a small amount needs to count. */
   readonly confirmations: number;
   /** By value; `confirmations` holds for all amounts if it is absent. See `payments/depth.ts`. */
   readonly depths?: readonly DepthRule[] | undefined;
-  /** How long it usually takes until a block is final, for networks where large amounts wait for that. */
+  /** The usual time until a block is final, for networks where large amounts wait for that. */
   readonly finalitySeconds?: number | undefined;
   /** Receipts worth more than this count only when two nodes have confirmed them. No receipt needs it if it is absent. */
   readonly crossCheckAbove?: Worth;
@@ -27,13 +27,13 @@ export interface Network {
   readonly inclusionHours?: number | undefined;
   /** The page of a transaction in a block explorer, with `{txHash}` for its hash; none if absent. */
   readonly explorer?: string | undefined;
-  /** What wallets in the payer's browser need. Only EVM networks with real nodes have it. */
+  /** The details that wallets in the payer's browser need. Only EVM networks with real nodes have them. */
   readonly evm?: EvmNetwork | undefined;
   /** The page of a block in a block explorer, with `{height}`; none if absent. */
   readonly blockExplorer?: string | undefined;
-  /** The usual time between two blocks, which payers are told. Absent on test networks, where nothing is usual. */
+  /** The usual time between two blocks, which payers see. Absent on test networks, where nothing is usual. */
   readonly blockSeconds?: number;
-  /** What sending usually costs the payer; unknown if absent. */
+  /** The usual fee for a payer's transaction; unknown if absent. */
   readonly networkFee?: NetworkFee | undefined;
   /** By currency code. The network's own coin comes first. */
   readonly assets: Readonly<Record<string, Asset>>;
@@ -60,8 +60,8 @@ export interface DepthRule {
 }
 
 /**
- * How long after a payment's deadline a transaction that was seen before it may take to get into a block. Later, it is priced
- * as late.
+ * The hours after a payment's deadline within which a transaction that was seen before it may get into a block.
+ * Later, it is priced as late.
  */
 export function inclusionHoursOf(network: Pick<Network, 'inclusionHours'> | undefined): number {
   return network?.inclusionHours ?? 6;
@@ -84,7 +84,7 @@ export interface NetworkFee {
 
 const costlyAbove = 0.25;
 
-/** What payers are told of a network before they send on it. */
+/** The information about a network that payers see before they send on it. */
 export function usageOf(
   network: Pick<Network, 'blockSeconds' | 'networkFee'> & { readonly assets: object },
   currency: string,
@@ -109,7 +109,7 @@ export interface EvmNetwork {
 export interface Asset {
   /** The smallest payable amount. */
   readonly minAmount: string;
-  /** What a merchant pays for a withdrawal. */
+  /** The merchant's fee for a withdrawal. */
   readonly withdrawalFee: string;
   readonly contract?: string | undefined;
   /** Decimals of the amounts on the chain. Real networks have it; the books can have other ones. */

@@ -27,11 +27,11 @@ interface Base {
   readonly hash: string | undefined;
 }
 
-/** A node that knows fewer blocks than were scanned already, as one behind a load balancer can. Nothing is taken back. */
+/** A node that knows fewer blocks than were scanned already, as one behind a load balancer can. Nothing is reverted. */
 export class ChainBehind extends Error {
   override readonly name = 'ChainBehind';
 
-  /** What to do if it stays behind, as one sentence or more without the last full stop. */
+  /** The remedy if it stays behind, as one sentence or more without the last full stop. */
   readonly remedy: string;
 
   constructor(chain: NetworkRef, tip: ChainHead, last: ChainHead, options?: ErrorOptions) {
@@ -44,8 +44,8 @@ export class ChainBehind extends Error {
 }
 
 /**
- * A reorganisation that reaches below the blocks that are stored. What was received in the older blocks cannot be told apart
- * from what was not, so a person has to decide.
+ * A reorganisation that reaches below the blocks that are stored. Money that was received in the older blocks cannot
+ * be told apart from money that was not, so a person has to decide.
  */
 export class ReorgTooDeep extends Error {
   override readonly name = 'ReorgTooDeep';

@@ -30,7 +30,7 @@ interface CommandText<A = Options, O = Options> {
   readonly summary: string;
   /** More paragraphs for its own help. */
   readonly details?: string;
-  /** What follows the command's name, in this order. */
+  /** The arguments after the command's name, in this order. */
   readonly args?: A;
   /** The options by name: `feeRate` is written `--fee-rate`. */
   readonly options?: O;
@@ -51,7 +51,7 @@ export type WithContext = (work: (context: CommandContext) => Promise<Output>) =
 /** A command line that was parsed. */
 export interface Invocation {
   readonly isJson: boolean;
-  /** Who runs it, if the command line says so. */
+  /** The person who runs it, if the command line names one. */
   readonly person: string | undefined;
   run(withContext: WithContext): Promise<Output>;
 }

@@ -1,10 +1,10 @@
-/** What a command runs with: the server's rules and its database. */
+/** The context of a command: the server's rules and its database. */
 import type { Core } from '../core.js';
 import type { Database } from '../db/database.js';
 
 export interface CommandContext extends Core {
   readonly database: Database;
-  /** Who runs the command, for the audit log. */
+  /** The person who runs the command, for the audit log. */
   readonly actor: string;
   /** For calls of nodes. */
   readonly signal: AbortSignal;

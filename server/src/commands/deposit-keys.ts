@@ -21,7 +21,7 @@ export const families = ['bitcoin', 'litecoin', 'evm', 'tron'] as const satisfie
 
 const previewed = 3;
 
-/** Which of the keys that there are. */
+/** Selects one of the existing keys. */
 const existing = {
   merchant: option.merchant('whose key').required(),
   family: option.oneOf(families, 'the networks of the key').required(),
@@ -147,10 +147,10 @@ async function givenKey(
   }
 }
 
-/** What wallets export is small. */
+/** Exports of wallets are small. */
 const longestExport = 1_000_000;
 
-/** A key as it is, `-` for what stands in the standard input, or `@FILE`. */
+/** A key as it is, `-` to read the standard input, or `@FILE`. */
 async function textOf(given: string): Promise<string> {
   const [path] = given === '-' ? ['/dev/stdin'] : given.startsWith('@') ? [given.slice(1)] : [];
   if (path === undefined) return given;
@@ -165,7 +165,7 @@ async function textOf(given: string): Promise<string> {
 
 type StoredKey = Awaited<ReturnType<typeof storeKey>>;
 
-/** Whoever sets a key decides where the coins arrive. */
+/** The person who sets a key decides where the coins arrive. */
 async function storeKey(
   { database, depositKeys, depositKeyChanges, actor }: CommandContext,
   scope: Scope,

@@ -1,4 +1,4 @@
-/** The errors of commands, which tell the operator what to do, and suggest the name that was probably meant. */
+/** The errors of commands, which explain the remedy to the operator, and suggest the name that was probably meant. */
 import { changesBetween } from '../shared/edit-distance.js';
 
 /** A command cannot do what it was asked to. The message says why and what to do; the program exits with 1. */

@@ -42,7 +42,7 @@ export function readGivenFile(path: string): Promise<Buffer> {
   return readFile(path).catch(explain(`${path} cannot be read: `, reasons));
 }
 
-/** Whether there is no such file. */
+/** True if there is no such file. */
 export function isMissing(path: string): Promise<boolean> {
   return stat(path).then(
     () => false,

@@ -4,7 +4,7 @@ import type { Option } from './options.js';
 
 export const program = 'crypto-checkout-server';
 const columns = 80;
-/** Longer options stand on a line of their own. */
+/** Longer options get a line of their own. */
 const widestOption = 28;
 
 /** @param name all words of the command */

@@ -101,7 +101,7 @@ function unread(invariant: string, error: unknown): LedgerCheck {
   return { invariant, checked: 0, violations: [`It could not be read: ${errorMessage(error)}`] };
 }
 
-/** What is missing and what is too much are two answers. */
+/** Missing and excess coins are two answers. */
 function checksOf(
   { height, checked, differences, treasuries }: ChainBalances,
   { network: { code, mode } }: ConnectedNetwork,

@@ -1,4 +1,4 @@
-/** Which networks are read, for `chains status`: all that are configured, those too that never were read, and former ones. */
+/** The networks that `chains status` shows: all configured ones, even if never read, and previous ones. */
 import { lagLimitMs } from '../chains/availability.js';
 import type { NetworkRef } from '../chains/chain.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
@@ -11,13 +11,13 @@ type Cursor = Awaited<ReturnType<typeof listCursors>>[number];
 export interface NetworkState extends NetworkRef {
   /** Undefined before the first scan. */
   readonly cursor: Cursor | undefined;
-  /** Whether the configuration still has it. */
+  /** True if the configuration still has it. */
   readonly isConfigured: boolean;
   /** Why it is not read, or how its nodes disagree; undefined if all is well. */
   readonly problem: string | undefined;
 }
 
-/** How long the nodes of a network that was never read have to say why. */
+/** The time that the nodes of a network that was never read have to give the reason. */
 const answerMs = 20_000;
 
 export async function readNetworkStates(context: CommandContext): Promise<NetworkState[]> {

@@ -9,7 +9,7 @@ import type { CommandContext } from './context.js';
 import { UsageError } from './errors.js';
 import * as option from './options.js';
 
-/** What the offers are for: ten US dollars. */
+/** The price that the offers are for: ten US dollars. */
 const exampleUnits = 1000n;
 const previewed = 3;
 
@@ -106,7 +106,7 @@ async function check(context: CommandContext, connected: ConnectedNetwork, merch
     findings,
     /** The first addresses of the merchant's key; empty without one. */
     addresses: source ? Array.from({ length: previewed }, (_, index) => source.derive(index)) : [],
-    /** What a payer of the merchant would be offered for 10 USD. */
+    /** The offers to a payer of the merchant for 10 USD. */
     offers: source && notOffered === undefined ? offersOn(context, connected, off) : [],
     /** Why nothing is offered, if it is because of a finding. */
     notOffered,
@@ -115,7 +115,7 @@ async function check(context: CommandContext, connected: ConnectedNetwork, merch
   };
 }
 
-/** Whether the merchant's treasury can be paid on the network; nothing if it has none. */
+/** Checks that the merchant's treasury can be paid on the network; nothing if it has none. */
 async function checkForwarders(
   { treasury, signal }: CommandContext,
   connected: ConnectedNetwork,

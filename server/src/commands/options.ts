@@ -6,7 +6,7 @@ import { UsageError } from './errors.js';
 
 /** An option or an argument of a command, whose value is a T. */
 export interface Option<T> {
-  /** What stands for the value: `ID`, `test|live`. A flag has none. */
+  /** The placeholder of the value: `ID`, `test|live`. A flag has none. */
   readonly value: string | undefined;
   readonly describe: string;
   readonly isRequired: boolean;
@@ -19,7 +19,7 @@ export interface Option<T> {
   read(given: readonly string[], name: string): T;
   /** Checks a value that was given against the database, before the command runs. */
   check?(context: CommandContext, value: T): Promise<unknown>;
-  /** Whether the command prints something else than JSON with this value, so that `--json` contradicts it. */
+  /** True if the command prints anything except JSON with this value, so that `--json` contradicts it. */
   isNotJson?(value: T): boolean;
 }
 
@@ -81,7 +81,7 @@ const ownWords: ReadonlySet<string> = new Set(['TEXT', 'NAME']);
  * @throws UsageError
  */
 function refuseSecret(given: string, name: string, value: string): void {
-  // A key is read by whoever knows its forms, who refuses these too.
+  // The code that knows the forms of a key reads it, and refuses these too.
   if (value === 'KEY') return;
   const secret = secretIn(given, value === 'ADDRESS' ? 'key' : 'hash');
   if (!secret || (secret === 'seed_words' && ownWords.has(value))) return;
@@ -192,7 +192,7 @@ export function checkedRange<
   throw new UsageError('--from must not be after --to');
 }
 
-/** `USDT=1000`, several times: by code. Amounts are checked by whoever knows the currency; `none` is null. */
+/** `USDT=1000`, several times: by code. Code that knows the currency checks the amounts; `none` is null. */
 export const currencyAmounts = (
   describe: string,
 ): Option<Readonly<Record<string, string | null>> | undefined> => ({

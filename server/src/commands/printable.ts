@@ -1,6 +1,6 @@
 /** Keeps text that payers and merchants chose, such as names, from controlling the terminal that it is printed on. */
 
-/** Escape sequences begin with one of these. A carriage return alone overwrites its line. */
+/** Escape sequences begin with one of these. A lone carriage return overwrites its line. */
 // eslint-disable-next-line no-control-regex -- it is what this is about
 const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]|\r(?!\n)/g;
 

@@ -23,7 +23,7 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-/** Where a command's output goes. */
+/** The streams that a command writes to. */
 export interface Streams {
   /** Resolves when more can be written. */
   stdout(text: string): Promise<void>;

@@ -70,7 +70,7 @@ export const webhookCommands: Group = {
   },
 };
 
-/** Where an event goes, and the reference of the payment that it is about, if it is about one. */
+/** The target of an event, and the reference of the payment that it is about, if it is about one. */
 async function withOrder({ database, endpoints, payments }: CommandContext, event: WebhookRecord) {
   const { merchantId, mode, type, subjectId } = event;
   const endpoint = await endpoints.find(database.reader, { merchantId, mode });

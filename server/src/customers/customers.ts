@@ -17,7 +17,7 @@ export type Customer = Data<Api['customers']['retrieve']>;
 
 /** An empty string counts as absent. */
 type NewCustomer = Input<Api['customers']['create']>['body'];
-/** Who pays, or subscribes to a plan. */
+/** A payer, or a subscriber of a plan. */
 type Payer = Omit<NewCustomer, 'isBlacklisted'>;
 /** Changes only the given fields. An empty string removes a name or a phone number. */
 type CustomerChange = Input<Api['customers']['update']>['body'];
@@ -143,7 +143,7 @@ export function createCustomers(
     findId: async (reader: Reader, scope: Scope, email: string): Promise<string | undefined> =>
       (await findByEmail(reader, scope, email))?.id,
 
-    /** Who pays for a subscription, from the customer's current record. */
+    /** The payer of a subscription, from the customer's current record. */
     async payer(reader: Reader, id: string): Promise<{ email: string; isBlacklisted: boolean }> {
       const { email, isBlacklisted } = view(await store.readCustomer(reader, id));
       return { email, isBlacklisted };

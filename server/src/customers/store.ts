@@ -10,7 +10,7 @@ import { having, inScope, rowById, updateRow } from '../db/rows.js';
 
 export interface CustomerQuery extends PageRequest {
   readonly isBlacklisted?: boolean | undefined;
-  /** What the email and the phone number are found by. */
+  /** The indexes that find the email and the phone number. */
   readonly emailIndexes?: readonly string[] | undefined;
   readonly phoneIndexes?: readonly string[] | undefined;
 }

@@ -1,4 +1,4 @@
-/** What columns stand for: how a value is written into a column and read from it, so that nothing that follows needs a cast. */
+/** Codecs of columns: each writes a value into a column and reads it from there, so that no other code needs a cast. */
 import * as z from 'zod/mini';
 
 /** A `T` that is stored as an `S`. */
@@ -39,7 +39,10 @@ export const strings = z.readonly(z.array(z.string()));
 /** A JSON object of anything. */
 export const fields = z.record(z.string(), z.unknown());
 
-/** What is stored has not the form that its column says. It tells where, and never what, which may be anybody's data. */
+/**
+ * A stored value does not have the form of its column. The error names the place, and never the value, which may be
+ * anyone's data.
+ */
 export class WrongForm extends Error {
   override readonly name = 'WrongForm';
 }
@@ -66,7 +69,7 @@ export const placed = <T, S>(place: string, codec: Codec<T, S>): Codec<T, S> => 
   };
 };
 
-/** Text that is JSON of a shape. What the shape does not name is not stored. */
+/** Text that is JSON of a shape. Properties that the shape does not name are not stored. */
 export const jsonCodec = <T, Stored>(shape: z.ZodMiniType<T, Stored>): Codec<T, string> => ({
   read: (stored) => z.parse(shape, JSON.parse(stored)),
   write: (value) => JSON.stringify(z.encode(shape, value)),

@@ -73,7 +73,7 @@ export async function copyDatabase(
   );
 }
 
-/** The rows of a table, in batches. A cursor, or the row id, finds the next one without reading the former ones again. */
+/** The rows of a table, in batches. A cursor, or the row id, finds the next one without reading again. */
 async function* batchesOf(source: Database, reader: Reader, table: TableName): AsyncGenerator<Row[]> {
   if (source.engine === 'postgres') {
     await sql`declare copying no scroll cursor for select * from ${sql.table(table)}`.execute(reader);

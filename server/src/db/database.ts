@@ -37,13 +37,13 @@ export interface Connections {
 export interface DatabaseOptions {
   /** All tables that it has, each after those that it references. */
   readonly tables: Tables;
-  /** Whether to use prepared statements on PostgreSQL; true by default. Some poolers do not support them. */
+  /** True to use prepared statements on PostgreSQL, the default. Some poolers do not support them. */
   readonly hasPreparedStatements?: boolean;
   /** Gets a sentence for everything that an operator should know, such as files that other users could read. */
   readonly warn?: (message: string) => void;
   /**
-   * Refuses a SQLite file that another server uses, until it has ended. Commands run beside a server. On PostgreSQL several
-   * servers share a database.
+   * Refuses a SQLite file that another server uses, until that server has ended. Commands run while a server does. On
+   * PostgreSQL several servers share a database.
    */
   readonly isServer?: boolean;
   /** Fails if the database or its tables do not exist, instead of creating them; or also if they are those of an older release. */

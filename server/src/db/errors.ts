@@ -51,7 +51,7 @@ const systemCodes = new Set([
 ]);
 const sqliteUnavailable = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY|NOMEM|PROTOCOL)/;
 
-/** Whether the database is temporarily unavailable, so that a retry may help. */
+/** True if the database is temporarily unavailable, so that a retry may help. */
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof DatabaseUnavailable || error instanceof DatabaseReadOnly) return true;
   if (error instanceof pg.DatabaseError) return postgresUnavailable.test(error.code ?? '');
@@ -62,19 +62,19 @@ export function isUnavailable(error: unknown): boolean {
   return ('code' in error && systemCodes.has(String(error.code))) || connectionLost.test(error.message);
 }
 
-/** Whether PostgreSQL refused to write. After a failover, so do all connections to what was the primary. */
+/** True if PostgreSQL refused to write. After a failover, so do all connections to the old primary. */
 export function isReadOnly(error: unknown): boolean {
   if (error instanceof DatabaseReadOnly) return true;
   return error instanceof pg.DatabaseError && error.code === '25006';
 }
 
-/** Whether the connection to PostgreSQL that had this error must not be used again. */
+/** True if the connection to PostgreSQL that had this error must not be used again. */
 export function breaksConnection(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return postgresBroken.test(error.code ?? '');
   return isUnavailable(error);
 }
 
-/** What happened to a database that is out of service, by the code of the error. */
+/** The reasons why a database is out of service, by the code of the error. */
 const reasons: readonly (readonly [RegExp, string])[] = [
   [/^(SQLITE_FULL|ENOSPC|53100)/, 'the disk is full'],
   [/^SQLITE_(BUSY|LOCKED)/, 'another program keeps its file locked'],
@@ -94,7 +94,7 @@ export function outageReason(error: unknown, depth = 0): string | undefined {
   return reasons.find(([pattern]) => pattern.test(code))?.[1] ?? 'it cannot be reached';
 }
 
-/** Whether PostgreSQL runs, but has no database of this name. */
+/** True if PostgreSQL runs, but has no database of this name. */
 export function isMissingDatabase(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '3D000';
 }
@@ -102,7 +102,7 @@ export function isMissingDatabase(error: unknown): boolean {
 /** Serialization failure and deadlock. */
 const collisions = new Set(['40001', '40P01']);
 
-/** Whether two transactions collided, so that the whole transaction must run again. Only PostgreSQL has this. */
+/** True if two transactions collided, so that the whole transaction must run again. Only PostgreSQL has this. */
 export function isCollision(error: unknown): boolean {
   return error instanceof pg.DatabaseError && collisions.has(error.code ?? '');
 }
@@ -112,7 +112,7 @@ export function isStalePlan(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '0A000' && error.message.includes('cached plan');
 }
 
-/** Whether a unique index rejected a row. On PostgreSQL the transaction can then only be rolled back. */
+/** True if a unique index rejected a row. On PostgreSQL the transaction can then only be rolled back. */
 export function isUniqueViolation(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return error.code === '23505';
   return error instanceof SqliteDatabase.SqliteError && error.code === 'SQLITE_CONSTRAINT_UNIQUE';

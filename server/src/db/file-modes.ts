@@ -21,7 +21,7 @@ const fileMode = 0o600;
 const folderMode = 0o700;
 const others = 0o077;
 
-/** How each SQLite file begins that has any content. https://www.sqlite.org/fileformat.html */
+/** The first bytes of each SQLite file that has any content. https://www.sqlite.org/fileformat.html */
 const header = Buffer.from('SQLite format 3\0');
 
 /**
@@ -67,7 +67,7 @@ function explained<T>(path: string, look: () => T): T {
   }
 }
 
-/** Creates an empty file and its folder for this user alone. SQLite gives its other files the same mode. */
+/** Creates an empty file and its folder that only this user can read. SQLite gives its other files the same mode. */
 export function createDatabaseFile(path: string): void {
   createFolder(dirname(resolve(path)));
   try {
@@ -93,7 +93,7 @@ function createFolder(path: string): void {
 
 /**
  * Closes the files of a database, and a folder that holds nothing else, to other users.
- * @param warn gets a sentence for everything that was mended, or that could not be
+ * @param warn gets a sentence for everything that was fixed, or that could not be
  */
 export function protectDatabaseFiles(path: string, warn: (message: string) => void): void {
   const folder = dirname(path);

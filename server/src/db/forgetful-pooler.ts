@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import type { PostgresPool } from './postgres-pool.js';
 
-/** Where a pooler lends its connections to transactions, two clients soon get the same one. */
+/** If a pooler lends its connections to transactions, two clients soon get the same one. */
 const rounds = 5;
 
 /** @throws if statements that one transaction prepares would be missing in the next */
@@ -24,7 +24,7 @@ export async function refuseForgetfulPooler(pool: PostgresPool): Promise<void> {
   );
 }
 
-/** Whether PostgreSQL gets the name as it is. A pooler that keeps track of names gives statements names of its own. */
+/** True if PostgreSQL gets the name unchanged. A pooler that keeps track of names gives statements names of its own. */
 async function keepsName(client: pg.PoolClient): Promise<boolean> {
   const name = `checkout_${randomBytes(8).toString('hex')}`;
   await client.query('begin');

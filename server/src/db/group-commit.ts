@@ -71,7 +71,7 @@ export function createGroupCommit(
       // the file, all do: each would wait as long for it again, and with it the whole process.
       const failed = members.length > 0 ? members : queue.splice(0, isUnavailable(error) ? queue.length : 1);
       for (const { reject } of failed) reject(error);
-      // Whoever tries again at once must not keep requests from being read.
+      // A caller that retries at once must not keep requests from being read.
       await nextTurn();
       return;
     }

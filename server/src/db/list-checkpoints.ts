@@ -114,7 +114,7 @@ const isAfter = ({ created_at: time, id }: Place) =>
 const isUpTo = ({ created_at: time, id }: Place) =>
   sql`created_at <= ${time} and (created_at, id) <= (${time}, ${id})`;
 
-/** How a filter is stored. */
+/** The stored form of a filter. */
 function keyOf(values: readonly (Value | undefined)[]): string {
   return values.some((value) => value !== undefined && value !== null)
     ? JSON.stringify(values.map((value) => value ?? null))
@@ -137,8 +137,8 @@ const countOneByOne = (part: Part) => sql`(select count(*) from ${rowsOf(part)}
   and (created_at, id) <= (list_checkpoints.created_at, list_checkpoints.id))`;
 
 /**
- * The segments begin before the first row and end before the last one, so what is beside them is added and taken off. One
- * statement, so that all its parts see the same moment.
+ * The segments begin before the first row and end before the last one, so rows that they lack are added, and rows in
+ * excess subtracted. One statement, so that all its parts see the same moment.
  * @returns also the number of rows that are newer than the segments
  */
 async function countRows(
@@ -160,7 +160,7 @@ async function countRows(
   return { total: counted + changed + newer - older, newer };
 }
 
-/** Where to begin, to skip a number of rows from the newest segment on, and how many rows are before that. */
+/** The position to begin at, to skip a number of rows from the newest segment on, and the number of rows before it. */
 async function segmentAt(
   reader: Reader,
   part: Part,
@@ -297,7 +297,7 @@ function combinations(values: readonly Value[]): Value[][] {
   ]);
 }
 
-/** Where the last segment ends. @param to leaves out those that end later */
+/** The end of the last segment. @param to leaves out those that end later */
 async function lastEnd(reader: Reader, part: Part, to?: number): Promise<Place> {
   const { rows } = await sql<Place>`
     select created_at, id from ${checkpointsOf(part)} ${to === undefined ? sql`` : sql`and created_at <= ${to}`}

@@ -1,4 +1,4 @@
-/** Migrations and snapshots, which work alike on both engines. */
+/** Migrations and snapshots, which work the same way on both engines. */
 import { Migrator, sql, type ColumnMetadata, type Kysely, type TableMetadata } from 'kysely';
 import type { Database, DatabaseOptions } from './database.js';
 import type { Engine } from './engine.js';
@@ -70,7 +70,7 @@ function otherTable(tables: Tables, found: readonly TableMetadata[]): string | u
   return Object.entries(tables).find((one) => !isThere(one))?.[0];
 }
 
-/** What a later migration adds fits too, if it is additive: a new row can leave it out. */
+/** Columns of a later migration fit too, if it is additive: a new row can leave them out. */
 function fits(found: readonly ColumnMetadata[], declared: Columns): boolean {
   const isWritten = ([name, { facts }]: [string, Columns[string]]) =>
     found.some((column) => column.name === name && (column.isNullable || !facts.isNullable));

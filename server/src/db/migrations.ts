@@ -1,8 +1,8 @@
 /**
- * The migrations of both engines, in order. Never change a migration that has been released: what comes later is
- * declared with `since` and the name of its migration (docs/decisions/0020-tables-declared-once.md).
+ * The migrations of both engines, in order. Never change a migration that has been released: later changes are declared
+ * with `since` and the name of its migration (docs/decisions/0020-tables-declared-once.md).
  *
- * A name that ends in `.additive` promises that the former release works on the new schema, so that replicas can be
+ * A name that ends in `.additive` promises that the previous release works on the new schema, so that replicas can be
  * replaced one by one: it adds tables, indexes, and columns that may be null, drops indexes, and changes nothing else.
  */
 import { sql, type Migration } from 'kysely';
@@ -19,7 +19,7 @@ import {
 } from './table.js';
 import { createTriggers } from './triggers.js';
 
-/** Whether releases that do not know this migration work on its schema. */
+/** True if releases that do not know this migration work on its schema. */
 export function isAdditive(migration: string): boolean {
   return migration.endsWith('.additive');
 }

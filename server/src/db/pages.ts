@@ -50,8 +50,8 @@ export async function readPage<DB, TB extends keyof DB & string, O>(
 }
 
 /**
- * For operators: the ids of the first rows of a list, of one merchant or of all, in both modes. Each merchant's list of a mode is
- * read by itself, by its own index: none has the rows of several in one order.
+ * For operators: the ids of the first rows of a list, of one merchant or of all, in both modes. Each merchant's list
+ * of a mode is read separately, by its own index: none has the rows of several in one order.
  * @param list the list of a scope, without an order
  */
 export async function firstOfAll<TB extends keyof Schema>(
@@ -80,7 +80,7 @@ export async function firstOfAll<TB extends keyof Schema>(
   return found.slice(0, limit).map(({ id }) => id);
 }
 
-/** How many rows a query has, counted up to a bound. */
+/** The number of rows that a query has, counted up to a bound. */
 export async function countWithin<DB, TB extends keyof DB, O>(
   query: SelectQueryBuilder<DB, TB, O>,
   { reader, mostListed }: { readonly reader: Reader; readonly mostListed: number },
@@ -105,7 +105,7 @@ export async function readCheckpointedPage<TB extends LongListName, O>(
   const { total, limit, offset, start } = await locatePage(reader, list, scope, request, filter);
   if (limit === 0) return { rows: [], total };
   const id = sql.ref<string>(`${list}.id`);
-  // The subquery finds the page's ids in the index alone, so that skipped rows are never read.
+  // The subquery finds the page's ids in only the index, so that skipped rows are never read.
   const ids = newestFirst(query.where(startsAt(start, list)), list)
     .clearSelect()
     .select(id.as('id'))

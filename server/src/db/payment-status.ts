@@ -17,7 +17,7 @@ import { bitOf } from './codecs.js';
 const listOf = (states: readonly PaymentState[]) => states.map((state) => `'${state}'`).join(', ');
 const isIn = (states: readonly PaymentState[]) => sql<boolean>`state in (${sql.raw(listOf(states))})`;
 
-/** What waits for money or is being confirmed. */
+/** Payments that wait for money or are being confirmed. */
 export const isPayable = isIn(paymentStates.payable);
 /** The same, and what has no price in coins yet. */
 export const isOpen = isIn(statesWith('in progress'));
@@ -30,8 +30,8 @@ const hasFound = (...findings: readonly PaymentFinding[]) => {
 const unpaid = [...statesWith('error'), ...statesWith('cancelled')];
 
 /**
- * What somebody should look at, and why. Late money that was accepted is no reason. As PostgreSQL writes it back, so that a test can
- * compare.
+ * Payments that someone should look at, and why. Late money that was accepted is no reason. As PostgreSQL writes it
+ * back, so that a test can compare.
  */
 export const needsReview: Readonly<Record<PaymentReview, RawBuilder<boolean>>> = {
   late: sql.raw(`${hasFound('late')} and state in (${listOf(unpaid)})`),

@@ -1,6 +1,7 @@
 /**
- * Payers' and people's data as rows keep it: encrypted if there is a data key, and bound to its row and column, so that a value that is moved
- * to another row cannot be read there. What it is searched by stands beside it as an index value: see `DataKeys.index`.
+ * Payers' and people's data as rows keep it: encrypted if there is a data key, and bound to its row and column, so
+ * that a value that is moved to another row cannot be read there. Searches use an index value next to it: see
+ * `DataKeys.index`.
  */
 import * as z from 'zod/mini';
 import type { DataKeys } from '../shared/data-keys.js';
@@ -11,7 +12,7 @@ const named = { fullName: z.optional(z.string()), phoneNumber: z.optional(z.stri
 
 /** The JSON inside encrypted columns. */
 export const sealedJson = {
-  /** Who pays, and what is told of them. */
+  /** The payer, and the details about them. */
   payer: codecOf(
     'payments.payer',
     z.object({ description: z.string(), email: z.optional(z.string()), ...named }),
@@ -39,8 +40,8 @@ export type Payer = ReturnType<typeof sealedJson.payer.read>;
 export type Person = ReturnType<typeof sealedJson.person.read>;
 
 /**
- * Columns that are sealed each by itself, of tables whose rows have an id: what people and shops wrote. Empty texts and nulls stay as
- * they are.
+ * Columns that are each sealed on their own, of tables whose rows have an id: texts that people and shops wrote.
+ * Empty texts and nulls stay as they are.
  */
 export const sealedColumns = {
   payments: ['redirect_url', 'metadata'],
@@ -122,11 +123,11 @@ export function createPersonalData(dataKeys: DataKeys) {
       ) as Partial<Row>;
     },
 
-    /** What a bank account's number is found by. */
+    /** The index that finds a bank account's number. */
     accountIndex: (merchantId: string, number: string) => dataKeys.index(number, accountIndex(merchantId)),
     accountIndexes: (merchantId: string, number: string) =>
       dataKeys.indexes(number, accountIndex(merchantId)),
-    /** What a colleague's email, in lower case, is found by. */
+    /** The index that finds a colleague's email, in lower case. */
     colleagueIndex: (merchantId: string, email: string) => dataKeys.index(email, personIndex(merchantId)),
     colleagueIndexes: (merchantId: string, email: string) => dataKeys.indexes(email, personIndex(merchantId)),
 
@@ -140,7 +141,7 @@ export function createPersonalData(dataKeys: DataKeys) {
     }),
     payer: ({ id, payer }: Pick<PaymentTable, 'id' | 'payer'>) =>
       sealedJson.payer.read(dataKeys.open(payer, payerPlace(id))),
-    /** What the payments of a payer may have as `payer_index`. */
+    /** The values that a payer's payments may have as `payer_index`. */
     payerIndexes: (merchantId: string, email: string) =>
       dataKeys.indexes(email.toLowerCase(), payerIndex(merchantId)),
 
@@ -171,7 +172,7 @@ export function createPersonalData(dataKeys: DataKeys) {
     sealReply: (key: ReplyKey, json: string) => dataKeys.seal(json, replyPlace(key)),
     openReply: (key: ReplyKey, reply: string) => dataKeys.open(reply, replyPlace(key)),
 
-    /** A plain digest would show whose email a request has to whoever tries them all. */
+    /** A plain digest would reveal a request's email to anyone who tries them all. */
     digest: (digest: string) => dataKeys.index(digest, digestPlace),
     digests: (digest: string) => dataKeys.indexes(digest, digestPlace),
   };

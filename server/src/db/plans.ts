@@ -11,9 +11,10 @@ export function withoutIndex<T>(reader: Reader, column: string): RawBuilder<T> {
 }
 
 /**
- * A `where` condition on columns whose values most rows share: no index is chosen for it. Beside a list of addresses or an id,
- * SQLite would rather take an index that begins with the mode and the network, and read every row of the network: it thinks that
- * two equal columns leave ten rows, and that a list leaves ten for each of its values.
+ * A `where` condition on columns whose values most rows share: no index is chosen for it. If there is also a list of
+ * addresses or an id, SQLite would otherwise choose an index that begins with the mode and the network, and read
+ * every row of the network: it assumes that two equal columns leave ten rows, and that a list leaves ten for each of
+ * its values.
  */
 export function filtersBy(
   reader: Reader,

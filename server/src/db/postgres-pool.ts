@@ -18,13 +18,13 @@ const lifetimeSeconds = 900;
 const probeAfterMs = 10_000;
 
 /**
- * What holds on each connection. Compiling a plan takes half a second, and no query here runs that long: PostgreSQL would
- * compile those of deep pages. A replica that freezes or loses its network must not keep rows locked until TCP times out,
- * hours later.
+ * The settings of each connection. Compiling a plan takes half a second, and no query here runs that long: PostgreSQL
+ * would compile those of deep pages. A replica that freezes or loses its network must not keep rows locked until TCP
+ * times out, hours later.
  */
 const settings = { jit: 'off', idle_in_transaction_session_timeout: '30s' };
 
-/** What `pg` says if there was no answer in time. */
+/** The messages of `pg` if there was no answer in time. */
 const unanswered =
   /^(Query read timeout|timeout exceeded when|Connection terminated due to connection timeout)/;
 
@@ -168,7 +168,10 @@ export function createPostgresPool(connectionString: string, types: pg.CustomTyp
     }
   }
 
-  /** Ends connections whose other end is gone without a word. Whoever waits for them would wait for as long as TCP does: minutes. */
+  /**
+   * Ends connections whose peer disappeared without closing them. Their users would otherwise wait for as long as TCP
+   * does: minutes.
+   */
   async function cutDead(): Promise<void> {
     const suspects = [...inUse];
     const processes = await readProcesses();
@@ -183,9 +186,9 @@ export function createPostgresPool(connectionString: string, types: pg.CustomTyp
     note,
     release,
     query,
-    /** What follows BEGIN on a connection, in the same packet. */
+    /** The settings that follow BEGIN on a connection, in the same packet. */
     settingsOf: (client: pg.PoolClient) => (opened.get(client)?.isShared ? setLocal : ''),
-    /** Whether there is a pooler in front of PostgreSQL. */
+    /** True if there is a pooler in front of PostgreSQL. */
     isShared: (client: pg.PoolClient) => opened.get(client)?.isShared === true,
     /** @throws if PostgreSQL does not answer, or takes no writes */
     async ping(): Promise<void> {

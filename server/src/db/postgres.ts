@@ -102,8 +102,8 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
 }
 
 /**
- * Whoever restores or copies a database may not have thought of them, and autovacuum may be off or far behind. `analyze` reads a
- * sample, however large the table is.
+ * A restore or a copy of a database may lack them, and autovacuum may be off or far behind. `analyze` reads a sample,
+ * however large the table is.
  */
 async function gatherStatistics(kysely: Kysely<Schema>): Promise<void> {
   const { rows } = await sql<{ name: string }>`
@@ -157,7 +157,7 @@ function pipelinedDriver(pool: PostgresPool, names: StatementNames | undefined):
       connections.set(client, connection);
       return connection;
     },
-    // Waits for the result: behind a BEGIN that failed, each statement would commit alone.
+    // Waits for the result: behind a BEGIN that failed, each statement would commit separately.
     async beginTransaction(connection: PipelinedConnection, settings: TransactionSettings) {
       const { isolationLevel, accessMode } = settings;
       const isolation = isolationLevel === undefined ? '' : ` isolation level ${isolationLevel}`;

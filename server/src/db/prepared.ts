@@ -51,7 +51,7 @@ function createCompile<V extends object, Row>(build: (reader: Reader, values: V)
     const found = known.get(key);
     if (found) return found;
     const placeholders = Object.fromEntries(names.map((name) => [name, new Placeholder(name)]));
-    // The cast is safe: `build` only passes its arguments on, so it cannot tell a placeholder from a value.
+    // The cast is safe: `build` only passes its arguments on, so it cannot distinguish a placeholder from a value.
     const compiled = build(reader, placeholders as unknown as V).compile();
     const query = { ...compiled, name: nameOf(compiled.sql) };
     const made: Prepared<Row> = {

@@ -1,4 +1,4 @@
-/** What the rules of nearly every room work with. */
+/** The dependencies of nearly every room's rules. */
 import type { Logger } from 'pino';
 import type { Currencies } from '../money/currencies.js';
 import type { Clock } from '../shared/clock.js';

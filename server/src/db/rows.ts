@@ -49,7 +49,7 @@ export function within({ merchantId, mode }: Within) {
       .$if(mode !== undefined, (all) => all.where('mode' as never, '=', mode as never));
 }
 
-/** For `$call`: keeps the rows that have these values. What is undefined does not matter. */
+/** For `$call`: keeps the rows that have these values. Undefined ones do not matter. */
 export function having<Table extends keyof Schema>(values: {
   readonly [Column in keyof Schema[Table]]?: Schema[Table][Column] | undefined;
 }) {
@@ -61,7 +61,7 @@ export function having<Table extends keyof Schema>(values: {
     );
 }
 
-/** How many rows a query has. */
+/** The number of rows that a query has. */
 export async function countRows<DB, TB extends keyof DB, O>(
   query: SelectQueryBuilder<DB, TB, O>,
 ): Promise<number> {
@@ -73,7 +73,7 @@ export async function countRows<DB, TB extends keyof DB, O>(
   return count;
 }
 
-/** Whether a query has any rows. */
+/** True if a query has any rows. */
 export async function hasRows<DB, TB extends keyof DB, O>(
   query: SelectQueryBuilder<DB, TB, O>,
 ): Promise<boolean> {

@@ -1,4 +1,7 @@
-/** Runs a part of a transaction that may fail alone: its changes are undone, and the rest of the transaction goes on. */
+/**
+ * Runs a part of a transaction that may fail separately: its changes are undone, and the rest of the transaction
+ * continues.
+ */
 import { sql, type DatabaseConnection } from 'kysely';
 import type { Transaction } from './engine.js';
 import { isCollision, isStalePlan, isUnavailable } from './errors.js';

@@ -50,7 +50,7 @@ export function withCore(more: Tables): Tables {
 function placeColumns(named: Tables): void {
   for (const [name, { columns }] of Object.entries<Table>(named)) {
     for (const [column, declared] of Object.entries(columns)) {
-      // What several tables share is stored as it is, and has no errors.
+      // Columns that several tables share are stored as they are, and have no errors.
       if (!Object.values<unknown>(record).includes(declared)) declared.placeAt(`${name}.${column}`);
     }
   }

@@ -9,7 +9,7 @@ import type { Database } from './database.js';
 export interface ServerTime {
   /** Epoch milliseconds, an integer. */
   now(): number;
-  /** How far this machine's own clock was ahead of `now` at the last measurement, in milliseconds. */
+  /** The time that this machine's own clock was ahead of `now` at the last measurement, in milliseconds. */
   skewMs(): number;
   /** Asks the database for the time. It also logs, once, if this machine's own clock is wrong or right again. */
   measure(): Promise<void>;

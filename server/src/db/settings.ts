@@ -1,4 +1,4 @@
-/** Values that the server keeps beside its records, each under a name. */
+/** Values that the server keeps in addition to its records, each under a name. */
 import type * as z from 'zod/mini';
 import { jsonCodec, placed } from './codecs.js';
 import type { Database } from './database.js';
@@ -10,7 +10,7 @@ export async function readSetting(reader: Reader, name: string): Promise<string 
   return row?.value;
 }
 
-/** Writes a value. Whoever else writes it waits until the transaction ends. */
+/** Writes a value. Other writers of it wait until the transaction ends. */
 export async function writeSetting(transaction: Transaction, name: string, value: string): Promise<void> {
   await transaction
     .insertInto('settings')
@@ -40,10 +40,10 @@ export function jsonSetting<T, Stored>(name: string, shape: z.ZodMiniType<T, Sto
   const codec = placed(`the setting "${name}"`, jsonCodec(shape));
   const valueOf = (text: string | undefined): T | undefined => (text ? codec.read(text) : undefined);
   return {
-    /** What it is among other settings, and what its text there says. */
+    /** The setting's name among others, and the value that its text means. */
     ...{ name, valueOf },
     read: async (reader: Reader): Promise<T | undefined> => valueOf(await readSetting(reader, name)),
-    /** Whoever else writes it waits until the transaction ends. */
+    /** Other writers of it wait until the transaction ends. */
     lock: async (transaction: Transaction): Promise<T | undefined> =>
       valueOf(await ensureSetting(transaction, name, '')),
     write: (transaction: Transaction, value: T | undefined): Promise<void> =>

@@ -1,4 +1,4 @@
-/** How large the database is, and how full its disk. */
+/** The size of the database, and the used part of its disk. */
 import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { sql } from 'kysely';

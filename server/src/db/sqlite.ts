@@ -109,8 +109,8 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
 }
 
 /**
- * Two servers on one file would both scan and pay. The lock is one of the operating system on a file beside the database: it
- * ends with the process, however that ends.
+ * Two servers on one file would both scan and pay. The operating system's lock on a file next to the database
+ * prevents that: it ends with the process, however that ends.
  * @throws if another server has it
  */
 function lockForServer(path: string): SqliteDatabase.Database {
@@ -187,7 +187,7 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
   }
 }
 
-/** How long a statement waits for a lock of another program. The whole process waits with it. */
+/** The time that a statement waits for a lock of another program. The whole process waits with it. */
 const longLockMs = 5000;
 /** The same, if the one before has waited in vain: there are many, and the process must answer. */
 const shortLockMs = 20;

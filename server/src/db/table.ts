@@ -9,7 +9,7 @@ export type EpochMs = number;
 interface ColumnFacts {
   /** `counter`: a primary key that the database counts up. */
   readonly type: 'text' | 'integer' | 'bigint' | 'counter';
-  /** Whether it stands for something else than what is stored. */
+  /** True if its value differs from the stored one. */
   readonly isCoded?: boolean;
   readonly isNullable?: boolean;
   readonly isPrimaryKey?: boolean;
@@ -96,7 +96,7 @@ export const setOf = <Name extends string>(names: readonly Name[]) =>
 export const json = <T, Stored>(shape: z.ZodMiniType<T, Stored>) =>
   new Column<T, string>({ type: 'text', isCoded: true }, jsonCodec(shape));
 
-/** What most records of a merchant begin with. */
+/** The first columns of most records of a merchant. */
 export const record = {
   id: text().primaryKey(),
   merchant_id: text().references('merchants.id'),
@@ -176,7 +176,7 @@ export const growingTables = '0002-growing-tables.additive';
 export const books = '0003-books.additive';
 /** Marks of the forwarders that hold money. Builds from before do not set them, so it is not additive. */
 export const unsweptForwarders = '0004-unswept-forwarders';
-/** Who the people of the audit log are, beside it. */
+/** The identities of the people in the audit log, kept separately from it. */
 export const auditIdentities = '0005-audit-identities.additive';
 /** Marks of the coins that are not spent. Builds from before do not set them, so it is not additive. */
 export const unspentCoins = '0006-unspent-coins';
@@ -186,5 +186,5 @@ export function table<C extends Columns>(columns: C, since = foundation): Table<
   return new Table(columns, { since, primaryKey: [], checks: {}, indexes: [] });
 }
 
-/** What a row of a table is in TypeScript. */
+/** The TypeScript type of a table's row. */
 export type Row<T> = T extends Table<infer C> ? { [K in keyof C]: C[K]['stored'] } : never;

@@ -1,4 +1,7 @@
-/** What belongs to a running transaction beside its statements: callbacks for after its commit, and a guard against the outer handle. */
+/**
+ * The parts of a running transaction other than its statements: callbacks for after its commit, and a guard against
+ * the outer handle.
+ */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Transaction } from './engine.js';
 

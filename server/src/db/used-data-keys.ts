@@ -1,6 +1,6 @@
 /**
- * Which data keys values in the database may be encrypted with. A key is noted before the first value is under it, so that a
- * server that lacks it refuses to start, instead of failing at the first value that it cannot read.
+ * The data keys that values in the database may be encrypted with. A key is noted before the first value is under it,
+ * so that a server that lacks it refuses to start, instead of failing at the first value that it cannot read.
  */
 import { strings } from './codecs.js';
 import type { DataKeys } from '../shared/data-keys.js';

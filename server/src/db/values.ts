@@ -1,6 +1,6 @@
 /**
- * Rows as rules have them, with what their columns stand for: amounts are bigints, flags booleans, JSON has its shape. A store converts at
- * its edge; nothing else does, so what a query costs can be seen where it stands.
+ * Rows as rules have them, with decoded columns: amounts are bigints, flags booleans, JSON has its shape. Only a
+ * store converts, at its edge, so the cost of a query is visible where it is written.
  */
 import { tables, type Rows } from './schema.js';
 import type { Column, Table } from './table.js';
@@ -8,7 +8,7 @@ import type { Column, Table } from './table.js';
 type Tables = typeof tables;
 type ColumnsOf<Name extends keyof Tables> = (typeof tables)[Name]['columns'];
 
-/** What is not null, as the other side has it. What a join or a narrower query says of null stays. */
+/** The values that are not null, as the other side has them. Nulls from a join or a narrower query stay. */
 type Changed<To, From> = NonNullable<To> | Extract<From, null | undefined>;
 
 type Value<C, Stored> =
@@ -38,7 +38,7 @@ export function valuesOf<Name extends keyof Tables>(name: Name) {
   };
   // The casts are safe: each column is converted as its type says.
   return {
-    /** What was not found stays undefined. */
+    /** A row that was not found stays undefined. */
     decode: <Row extends object | undefined>(row: Row) =>
       (row && converted(row, (column, stored) => column.read(stored))) as Values<Name, Row>,
     encode: <Row extends object>(row: Row) =>

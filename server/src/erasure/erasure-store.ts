@@ -47,8 +47,9 @@ const setTransfer = updateRow('transfers');
 const open: readonly RefundStatus[] = ['awaiting_address', 'awaiting_approval', 'approved', 'processing'];
 
 /**
- * How many refunds of payments are not paid or ended yet, and those that ended unpaid, with the transfer if there was one. A transfer
- * that was given to a wallet is none of those: it may be paid all the same, and is known by its address.
+ * The number of refunds of payments that are not paid or ended yet, and those that ended unpaid, with the transfer if
+ * there was one. A transfer that was given to a wallet is none of those: it may be paid all the same, and is known by
+ * its address.
  */
 export async function findRefundAddresses(
   transaction: Transaction,
@@ -102,7 +103,7 @@ export async function eraseRefundAddresses(
 }
 
 export const eraseCustomer = updateRow('customers');
-/** The new version lets what was made of the payment be made anew. */
+/** The new version lets views of the payment be made again. */
 export async function erasePayment(
   transaction: Transaction,
   id: string,

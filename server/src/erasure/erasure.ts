@@ -1,6 +1,6 @@
 /**
- * Erases a customer's personal data wherever it is kept, and leaves the books as they are. This room alone writes to other
- * rooms' tables, so that there is one list of the places where personal data is.
+ * Erases a customer's personal data wherever it is kept, and leaves the books as they are. Only this room writes to
+ * other rooms' tables, so that there is one list of the places where personal data is.
  */
 import * as z from 'zod/mini';
 import { jsonCodec, placed } from '../db/codecs.js';
@@ -14,10 +14,11 @@ import * as store from './erasure-store.js';
 export function createErasure(auditLog: AuditLog, newId: NewId, personalData: PersonalData) {
   return {
     /**
-     * Replaces the email, names and phone numbers of whoever has this email, in both modes, in customers, payments,
-     * descriptions, webhook payloads and stored replies, and the email in redirect URLs, metadata and reasons of refunds. Amounts, transactions and references stay.
-     * Problems: `not_found`, `invalid_state` if a subscription is active or a refund is open.
-     * @returns how many records were changed, and what stands in place of the email now
+     * Replaces the email, names and phone numbers of the person with this email, in both modes, in customers,
+     * payments, descriptions, webhook payloads and stored replies, and the email in redirect URLs, metadata and
+     * reasons of refunds. Amounts, transactions and references stay. Problems: `not_found`, `invalid_state` if a
+     * subscription is active or a refund is open.
+     * @returns the number of changed records, and the text that replaces the email now
      */
     async erase(transaction: Transaction, merchantId: string, givenEmail: string, actor: AuditActor) {
       const email = givenEmail.trim().toLowerCase();
@@ -80,7 +81,7 @@ const stored = placed('what is searched for an email', jsonCodec(z.unknown()));
 
 const erasedDescription = 'Payment from an erased customer';
 
-/** Replaces the email in any case, wherever it stands, and what is told of its owner beside it. */
+/** Replaces the email in any case, everywhere, and the details about its owner that come with it. */
 function createRedact(email: string, replacedBy: string, addresses: ReadonlySet<string>) {
   const emailPattern = emailIn(email);
   const text = (value: string): string =>

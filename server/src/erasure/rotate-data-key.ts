@@ -1,4 +1,4 @@
-/** Encrypts personal data anew, wherever it is kept, that is not under the current data key. */
+/** Re-encrypts personal data, wherever it is kept, that is not under the current data key. */
 import { sql } from 'kysely';
 import type { Database } from '../db/database.js';
 import { everyPage } from '../db/pages.js';
@@ -11,7 +11,7 @@ interface SealedTable {
   readonly name: keyof Schema;
   /** Tells its rows apart. */
   readonly key: readonly string[];
-  /** What is encrypted anew if one of these is not under the current key. */
+  /** The columns that are re-encrypted together if one of these is not under the current key. */
   readonly columns: readonly string[];
   /** @returns the columns to change */
   reseal(row: Cells): Cells;
@@ -71,16 +71,16 @@ const sealedTables = (personalData: PersonalData): readonly SealedTable[] => [
   })),
 ];
 
-/** PostgreSQL cannot tell the type of a null that is compared. */
+/** PostgreSQL cannot infer the type of a null that is compared. */
 const isSame = (cell: string, value: unknown) =>
   value === null ? sql`${sql.ref(cell)} is null` : sql`${sql.ref(cell)} = ${value}`;
 
 const pageSize = 200;
 
 /**
- * What was done stays done if it is stopped. A second round finds what servers have written meanwhile.
+ * If it is stopped, the completed part remains. A second round finds what servers have written meanwhile.
  * @param onProgress called after each page of a table
- * @returns how many values were changed
+ * @returns the number of changed values
  */
 export async function rotatePersonalData(
   database: Database,
@@ -123,7 +123,7 @@ async function rotateTable(
       await database.write(async (transaction) => {
         for (const row of former) {
           const set = Object.entries(reseal(row)).map(([cell, value]) => sql`${sql.ref(cell)} = ${value}`);
-          // What somebody changed since it was read is under their key.
+          // A value that someone changed since it was read is under their key.
           const same = [...key, ...sealed].map((cell) => isSame(cell, row[cell]));
           await sql`
             update ${sql.table(name)} set ${sql.join(set)} where ${sql.join(same, sql` and `)}

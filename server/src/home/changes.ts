@@ -1,4 +1,7 @@
-/** Tells the pages of the console that what they show has changed, in this process or another one: a payment, or the home page. */
+/**
+ * Notifies the pages of the console that their content has changed, in this process or another one: a payment, or the
+ * home page.
+ */
 import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
 import type { Database } from '../db/database.js';
@@ -15,7 +18,7 @@ export interface Watcher {
   /** Undefined: the home page. */
   readonly paymentId: string | undefined;
   changed(): void;
-  /** Called when nothing more will be told. */
+  /** Called when there will be no more notifications. */
   end(): void;
 }
 
@@ -23,7 +26,7 @@ export interface ChangesDeps {
   readonly database: Database;
   readonly log: Logger;
   readonly home: Pick<ReturnType<typeof createHome>, 'retrieve'>;
-  /** Which of these sessions are open. */
+  /** The sessions among these that are open. */
   readonly openSessions: (ids: readonly string[]) => Promise<ReadonlySet<string>>;
 }
 
@@ -43,14 +46,14 @@ const maxPerMerchant = 100;
 const maxInAll = 500;
 
 export function createChanges({ database, log, home, openSessions }: ChangesDeps) {
-  /** With what each was told last; undefined until it was looked up. */
+  /** With the last mark that each was sent; undefined until it was looked up. */
   const watchers = new Map<Watcher, string | undefined>();
   /** By merchant and mode: a mark of what the home page shows, and when it was read. */
   const homes = new Map<string, { readonly mark: string; readonly readAt: number }>();
   let timer: NodeJS.Timeout | undefined;
   let dueAt = Number.POSITIVE_INFINITY;
   let isRunning = false;
-  /** Whether to look once more after the running look. */
+  /** True if another look must follow the running one. */
   let isAsked = false;
   let isStopped = false;
 
@@ -114,7 +117,7 @@ export function createChanges({ database, log, home, openSessions }: ChangesDeps
     return mark;
   }
 
-  /** The first mark is told too: the page may have been read before it. */
+  /** The first mark is sent too: the page may have been read before it. */
   function tell(watcher: Watcher, mark: string): void {
     if (!watchers.has(watcher) || watchers.get(watcher) === mark) return;
     watchers.set(watcher, mark);

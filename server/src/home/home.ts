@@ -1,4 +1,7 @@
-/** What a shop's people look at first. What waits for them is counted by the lists that show it, so both always agree. */
+/**
+ * The first things that a shop's people look at. Waiting things are counted by the lists that show them, so both
+ * always agree.
+ */
 import type { Api, AttentionCode, Data, PaymentReview } from 'crypto-checkout/contract';
 import type { Currencies } from '../money/currencies.js';
 import { isCurrent, type RateSource } from '../money/rates.js';
@@ -28,7 +31,7 @@ export interface HomeDeps {
   readonly webhooks: Count<{ status: 'failing' | 'failed' }>;
   readonly endpoint: (scope: Scope) => Promise<{ readonly disabledAt: number | null } | undefined>;
   readonly balances: (scope: Scope) => Promise<readonly { readonly isSuspended: boolean }[]>;
-  /** What else waits, for modules. */
+  /** Further waiting things, for modules. */
   readonly attention: (scope: Scope) => Promise<readonly Attention[]>;
   /** Payments that a scan could not process. */
   readonly quarantined: (scope: Scope) => Promise<number>;

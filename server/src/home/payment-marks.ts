@@ -1,4 +1,4 @@
-/** Marks of payments: each differs from the former one once anything has changed that a payment's page shows. */
+/** Marks of payments: each differs from the previous one once anything has changed that a payment's page shows. */
 import { sql } from 'kysely';
 import type { Reader } from '../db/engine.js';
 import { isWithin, type Scope } from '../shared/scope.js';

@@ -1,4 +1,4 @@
-/** What was paid in full on each day. Days that are over are remembered, since no payment is added to them. */
+/** The sums paid in full on each day. Days that are over are remembered, since no payment is added to them. */
 import type { Reader } from '../db/engine.js';
 import { sumUnits } from '../db/units.js';
 import type { Mode, Scope } from '../shared/scope.js';

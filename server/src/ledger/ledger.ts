@@ -19,11 +19,11 @@ import type { Transaction, Reader } from '../db/engine.js';
 /** Identifies an account within a mode and a currency. */
 export interface AccountName {
   readonly kind: LedgerAccountKind;
-  /** For custody and reserved accounts: where the coins lie. */
+  /** The network that holds the coins, for custody and reserved accounts. */
   readonly network?: string;
   /** For accounts that belong to a merchant: custody, unallocated, available, reserved. */
   readonly merchantId?: string;
-  /** For custody: the coins lie in the merchant's treasury. Without it, at the addresses that payers paid to. */
+  /** For custody: the coins are in the merchant's treasury. Without it, at the addresses that payers paid to. */
   readonly place?: 'treasury';
   /**
    * The part of unallocated that the merchant owes, never above 0: a receipt was credited, withdrawn, and then
@@ -65,11 +65,11 @@ export type Ledger = ReturnType<typeof createLedger>;
 
 /** In units of the currency. */
 export interface Holdings {
-  /** What withdrawals have reserved on all networks. */
+  /** The sum that withdrawals have reserved on all networks. */
   readonly held: bigint;
   /** The part of it that is reserved on the network. */
   readonly heldHere: bigint;
-  /** What the merchant owes, at least 0. */
+  /** The merchant's debt, at least 0. */
   readonly debt: bigint;
   /** The merchant's coins on the network, reserved or not. */
   readonly coins: bigint;
@@ -95,7 +95,7 @@ const noNetworks: ReadonlyMap<string, bigint> = new Map();
  */
 export const debitAccounts: ReadonlySet<LedgerAccountKind> = new Set(['custody', 'network_fee']);
 
-/** What belongs to a merchant: all that a balance consists of. */
+/** The accounts that belong to a merchant: a balance consists of all of them. */
 export const balanceAccounts = [
   'unallocated',
   'available',
@@ -198,7 +198,7 @@ export function createLedger(newId: NewId, clock: Pick<Clock, 'now' | 'real'>) {
       return sums;
     },
 
-    /** What backs a merchant's withdrawals of a currency on a network. Lock the available balance first. */
+    /** The coins that back a merchant's withdrawals of a currency on a network. Lock the available balance first. */
     async holdings(reader: Reader, { merchantId, mode }: Scope, code: string, on: string): Promise<Holdings> {
       const holdings = { held: 0n, heldHere: 0n, debt: 0n, coins: 0n };
       for (const { id, currency, kind, network, balance } of await readBalances(reader, merchantId, mode)) {

@@ -1,4 +1,4 @@
-/** What postings are: the first part of each posting's key. Whoever reads postings by kind has a row for each of them. */
+/** The kinds of postings: the first part of each posting's key. Code that reads postings by kind has a row for each. */
 
 export const postingKinds = [
   // Receipts: confirmed, lost again, and credited one by one or with a payment's success.
@@ -9,7 +9,7 @@ export const postingKinds = [
   ...(['hold', 'post', 'void', 'undo', 'lost', 'back', 'network-fee'] as const),
   // Payouts to banks.
   ...(['bank', 'bank-return'] as const),
-  // What moves coins between places, and what gas costs. No merchant's balance changes.
+  // Moves of coins between places, and gas costs. No merchant's balance changes.
   ...(['sweep', 'unsweep', 'treasury-fee', 'treasury-fee-back', 'gas', 'ungas'] as const),
 ] as const;
 

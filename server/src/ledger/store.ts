@@ -58,8 +58,8 @@ export async function insertEntries(transaction: Transaction, entries: readonly 
 /**
  * Locks accounts, in the order of their ids.
  * @param accounts missing ones are created
- * @param existing ids of accounts to lock if they exist. A missing one stays missing: whoever creates it must hold
- *   the lock of one of `accounts`.
+ * @param existing ids of accounts to lock if they exist. A missing one stays missing: its creator must hold the lock
+ * of one of `accounts`.
  */
 export async function lockAccounts(
   transaction: Transaction,

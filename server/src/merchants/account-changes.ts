@@ -93,7 +93,7 @@ export function createAccountChanges({ keys, merchants, endpoints, auditLog }: A
   };
 }
 
-/** What the audit log keeps of an account. */
+/** The fields of an account that the audit log keeps. */
 export function settingsOf({
   id: _id,
   createdAt: _created,

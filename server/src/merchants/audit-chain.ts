@@ -1,6 +1,6 @@
 /**
- * The chain of the audit log: each entry holds a hash of itself and of the entry before. The database refuses to change
- * entries, but whoever owns it can lift that; the chain shows it.
+ * The chain of the audit log: each entry holds a hash of itself and of the entry before. The database refuses to
+ * change entries, but its owner can lift that; the chain shows it.
  */
 import { createHash } from 'node:crypto';
 import type { Insertable, Selectable } from 'kysely';
@@ -10,7 +10,7 @@ import * as store from './audit-store.js';
 
 export type ChainedRow = Omit<Insertable<AuditLogTable>, 'id' | 'hash'>;
 
-/** What a check of the whole log found. */
+/** The findings of a check of the whole log. */
 export interface AuditCheck {
   readonly entries: number;
   /** Of the last entry that was read; empty if there is none. */

@@ -35,7 +35,7 @@ export type AuditAction =
 /** Somebody in the console, with what says who and where that is. */
 type PersonActor = Pick<Person, 'id' | 'role' | 'address' | 'requestId'>;
 
-/** Who makes a change: somebody in the console, or a key, a command or the server by its name. */
+/** The author of a change: someone in the console, or a key, a command or the server by its name. */
 export type AuditActor = string | PersonActor;
 
 /** The fields that an entry shows. They must never contain a secret, nor what says who somebody is. */
@@ -56,7 +56,7 @@ export interface NewAuditEntry {
 
 export type AuditEntry = Readonly<ReturnType<typeof view>>;
 
-/** What says who somebody is. It stands beside the log, so that it can be erased. */
+/** The details that identify a person. They are kept apart from the log, so that they can be erased. */
 export interface Identity {
   /** Of the person, or of something of theirs. */
   readonly id: string;
@@ -64,7 +64,7 @@ export interface Identity {
   readonly personId: string;
   /** An e-mail address, or the name of a passkey. */
   readonly value: string;
-  /** What an e-mail address is found by. */
+  /** The index that finds an e-mail address. */
   readonly emailIndex?: string;
 }
 
@@ -146,7 +146,7 @@ export function createAuditLog(clock: Clock, personalData: PersonalData) {
       return { rows: await named(reader, rows), total };
     },
 
-    /** How the log shows these actors, as `storedActor` wrote them. */
+    /** The form in which the log shows these actors, as `storedActor` wrote them. */
     async describeActors(reader: Reader, actors: readonly string[]): Promise<ReadonlyMap<string, string>> {
       const nameOf = await readNames(reader, personalData, actors.flatMap(idsIn));
       return new Map(actors.map((actor) => [actor, describeActor(actor, nameOf)]));
@@ -193,10 +193,10 @@ function describeActor(stored: string, nameOf: NameOf): string {
   return `${nameOf(id) ?? 'erased person'}, ${role} ${id}${where}, request ${requestId}`;
 }
 
-/** Whether an entry is about a person or a passkey, whose name is not in it. */
+/** True if an entry is about a person or a passkey, whose name is not in it. */
 const isOfPerson = ({ action }: Pick<Row, 'action'>): boolean => /^(?:person|passkey)\./.test(action);
 
-/** The e-mail addresses of people, and what is kept beside the log, by ids. */
+/** The e-mail addresses of people, and the details kept apart from the log, by ids. */
 async function readNames(
   reader: Reader,
   personalData: PersonalData,
@@ -227,7 +227,7 @@ function view(row: Row, nameOf?: NameOf) {
     actor: row.actor,
     action: row.action,
     subjectId: row.subject_id,
-    /** What changed: only the fields that differ. Null if there was nothing before or after. */
+    /** The changes: only the fields that differ. Null if there was nothing before or after. */
     before: named(columns.before.read(row.before), row.after),
     after: named(columns.after.read(row.after), row.before),
     /** Of the entry and of all before it. */
@@ -235,7 +235,7 @@ function view(row: Row, nameOf?: NameOf) {
   };
 }
 
-/** Who made a request, for the log: a key, or a person in the console. */
+/** The author of a request, for the log: a key, or a person in the console. */
 export function actorOf(caller: Caller): AuditActor {
   if (caller.person) return caller.person;
   const { kind, mode, keyLast4 } = caller;

@@ -17,7 +17,7 @@ export interface AuditFilter extends Pick<PageRequest, 'from' | 'to'> {
   readonly action?: string | undefined;
 }
 
-/** The hash of the newest entry, or an empty text. Whoever else adds an entry waits until the transaction ends. */
+/** The hash of the newest entry, or an empty text. Other writers of entries wait until the transaction ends. */
 export function lockHead(transaction: Transaction): Promise<string> {
   return ensureSetting(transaction, headSetting, '');
 }
@@ -85,7 +85,7 @@ export function listEntries(reader: Reader, { merchantId, action, ...range }: Au
     .execute();
 }
 
-/** A list ends here: whoever looks further back says from when. */
+/** The end of a list: requests for older entries give a time. */
 const mostListed = 10_000;
 
 /** Entries of a merchant, of one mode and of what both share, newest first. */

@@ -25,7 +25,7 @@ export async function bootstrap(
   return database.write(async (transaction) => {
     await waitForTurn(transaction);
     const [first] = await merchants.list(transaction);
-    // Where real money is taken, an account of the demo shop would only be in the way.
+    // If the server takes real money, an account of the demo shop would only be in the way.
     if (!first && !isTrial && given.publicKey === undefined && given.secretKey === undefined) {
       return { merchantId: undefined, made: { publicKey: undefined, secretKey: undefined } };
     }

@@ -18,7 +18,7 @@ export type KeyKind = KeyOwner['kind'];
 export type KeyRecord = Readonly<ReturnType<typeof view>>;
 
 export interface NewKey extends KeyOwner {
-  /** What a secret key may do; `full` by default. Public keys have a list of their own. */
+  /** The scope of a secret key; `full` by default. Public keys have a list of their own. */
   readonly scope?: KeyScope | undefined;
   readonly label?: string | undefined;
   /** Real time, epoch milliseconds; never by default. */
@@ -94,7 +94,7 @@ export function createKeys(database: Database, clock: Clock, newId: NewId) {
     return unlessExpired(known);
   }
 
-  /** Keys expire in real time in both modes: the test clock belongs to whoever has a test key. */
+  /** Keys expire in real time in both modes: anyone with a test key controls the test clock. */
   function unlessExpired(known: Known): Known | undefined {
     return clock.real() < known.expiresAt ? known : undefined;
   }
@@ -147,7 +147,7 @@ export function createKeys(database: Database, clock: Clock, newId: NewId) {
       return { id, key };
     },
 
-    /** Whether a key is in the database, revoked or not. */
+    /** True if a key is in the database, revoked or not. */
     async exists(transaction: Transaction, key: string): Promise<boolean> {
       return (await store.findByDigest(transaction, digestOf(key))) !== undefined;
     },
@@ -187,8 +187,8 @@ export function createKeys(database: Database, clock: Clock, newId: NewId) {
     },
 
     /**
-     * Whether a key was a secret one when it was last used: what memory has of it, without a look into the database. That it has to be
-     * looked up again does not matter here: whoever waits for that look-up would wait for all strangers.
+     * True if a key was a secret one when it was last used: by memory only, without a look into the database. It does
+     * not matter here that it has to be looked up again: waiting for that look-up would be waiting for all strangers.
      */
     isKnownSecret(key: string): boolean {
       if (!format.test(key) || !key.startsWith('sk')) return false;
@@ -219,7 +219,7 @@ function view(row: ApiKeyTable) {
     key: row.public_key ?? `sk_${row.mode}_…${row.last4}`,
     /** Null for public keys, whose list of endpoints is fixed. */
     scope: row.kind === 'public' ? null : row.scope,
-    /** What it is for; empty if that was not said. */
+    /** Its purpose; empty if none was given. */
     label: row.label,
     /** Null if it never expires. */
     expiresAt: row.expires_at,

@@ -224,11 +224,11 @@ function view(row: MerchantTable) {
     logo: row.logo,
     /** The service fee: 100 is 1 %. */
     feeBasisPoints: row.fee_basis_points,
-    /** Where payers get help: an https or mailto URL, or empty. */
+    /** The place where payers get help: an https or mailto URL, or empty. */
     supportUrl: row.support_url,
     /** The origins that payments created with a public key may redirect to; null if not set. */
     redirectOrigins: origins && [...origins],
-    /** Where transfers may go: to any address, or only to addresses saved more than 24 hours ago. */
+    /** The destinations of transfers: any address, or only addresses saved more than 24 hours ago. */
     transfers: row.transfers,
     /** The most that may be transferred in 24 hours, by currency code, as decimals. */
     dailyLimits: columns.daily_limits.read(row.daily_limits),

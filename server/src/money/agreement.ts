@@ -9,13 +9,13 @@ export interface SourcePrice {
   readonly at: number;
 }
 
-/** How far a price may be from the median, in percents. */
+/** The largest difference between a price and the median, in percents. */
 const tolerance = 2n;
 
 /**
- * The prices that lie within 2 % of the median of all, if those in their middle agree with each other too. A median between
- * two prices can be near both while they are far apart, and whoever gave the wrong one would move it by 2 %. So one source
- * that lies moves the price by 1 % at most: without it there are two others that agree, or there is no price.
+ * The prices within 2 % of the median of all, if those in their middle agree with each other too. A median between
+ * two prices can be near both while they are far apart, and the source of a wrong one would move it by 2 %. So one
+ * dishonest source moves the price by 1 % at most: without it there are two others that agree, or there is no price.
  */
 export function agreeing(prices: readonly SourcePrice[]): readonly SourcePrice[] {
   const center = median(prices.map(({ price }) => price));

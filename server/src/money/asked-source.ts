@@ -9,7 +9,7 @@ export type KnownMarket = Reading & { readonly at: number };
 
 interface Options {
   readonly adapter: RateSourceAdapter;
-  /** Which currencies matter. */
+  /** The currencies that matter. */
   readonly codes: ReadonlySet<string>;
   /** Real time, epoch milliseconds. */
   readonly now: () => number;

@@ -42,7 +42,7 @@ export function compare(a: Fraction, b: Fraction): number {
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }
 
-/** Whether a price differs from another by at most a number of percents of the other. */
+/** True if a price differs from another by at most a number of percents of the other. */
 export function isWithin(price: Fraction, other: Fraction, percents: bigint): boolean {
   const ours = price.numerator * other.denominator;
   const theirs = other.numerator * price.denominator;
@@ -56,7 +56,7 @@ export function reduced(numerator: bigint, denominator: bigint): Fraction {
   return { numerator: numerator / a, denominator: denominator / a };
 }
 
-/** How a fraction is stored: `numerator/denominator`, in lowest terms. */
+/** The stored form of a fraction: `numerator/denominator`, in lowest terms. */
 export function writeFraction({ numerator, denominator }: Fraction): string {
   const lowest = reduced(numerator, denominator);
   return `${lowest.numerator}/${lowest.denominator}`;

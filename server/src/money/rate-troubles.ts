@@ -1,4 +1,4 @@
-/** What is wrong with the sources of exchange rates, as the running server sees it, for commands in other processes. */
+/** The problems of the sources of exchange rates, as the running server sees them, for commands in other processes. */
 import * as z from 'zod/mini';
 import type { Database } from '../db/database.js';
 import type { Reader } from '../db/engine.js';

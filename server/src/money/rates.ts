@@ -7,7 +7,10 @@ export interface Rate extends Fraction {
   readonly source: string;
   /** The time of the rate, epoch milliseconds. */
   readonly at: number;
-  /** How old the rate may be for a price to be locked at it; a minute if absent. Fiat rates are published once a day. */
+  /**
+   * The greatest age of the rate for a price to be locked at it; a minute if absent. Fiat rates are published once a
+   * day.
+   */
   readonly maxAgeMs?: number;
 }
 
@@ -31,7 +34,7 @@ export function requireRate(rates: RateSource, code: string, now = Number.NEGATI
   });
 }
 
-/** Whether a price can be locked at a rate. */
+/** True if a price can be locked at a rate. */
 export function isCurrent({ at, maxAgeMs = maxRateAgeMs }: Rate, now: number): boolean {
   return now - at <= maxAgeMs;
 }
@@ -41,7 +44,7 @@ export interface Denomination {
   readonly decimals: number;
 }
 
-/** What one smallest unit of `from` is worth, in smallest units of `to`. */
+/** The worth of one smallest unit of `from`, in smallest units of `to`. */
 export function unitRate(from: Denomination, to: Denomination): Fraction {
   return {
     numerator: from.rate.numerator * to.rate.denominator * 10n ** BigInt(to.decimals),

@@ -12,7 +12,10 @@ function roundDown(units: bigint, decimals: number, kept: number): bigint {
   return units - (((units % step) + step) % step);
 }
 
-/** An amount with the decimals of a reply. What a payer owes is rounded further when it is stored, so it does not change. */
+/**
+ * An amount with the decimals of a reply. The amount that a payer owes is rounded further when it is stored, so it
+ * does not change.
+ */
 export function unitsToNumber(units: bigint, currency: Currency): number {
   return Number(formatUnits(units, currency));
 }

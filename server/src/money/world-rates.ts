@@ -23,7 +23,7 @@ export interface WorldRatesOptions {
 const maxAgeMs = { crypto: 60_000, fiat: 86_400_000 };
 /** A price this old means that the market is halted. Some sources' prices are often a little too old to count. */
 const haltedAfterMs = { crypto: 600_000, fiat: 3 * 86_400_000 };
-/** How many sources must agree on a price. */
+/** The number of sources that must agree on a price. */
 const needed = 2;
 /** An agreed rate stays known this long for values that are only shown. No price can be locked at it. */
 const shownForMs = 900_000;
@@ -44,7 +44,7 @@ export function createWorldRates(options: WorldRatesOptions) {
   const agreed = new Map<string, Rate>();
   /** Currencies whose sources do not agree, or do not answer. */
   const missing = new Set<string>();
-  /** Whether fiat rates came from one source alone at the last look. */
+  /** True if only one source had fiat rates at the last look. */
   let isAlone = false;
   /** `source/currency` of prices that the others contradict. */
   let outliers: ReadonlySet<string> = new Set();
@@ -168,7 +168,7 @@ export function createWorldRates(options: WorldRatesOptions) {
 
     marketsOut,
 
-    /** What each source says about a currency, in dollars, however old it is and whether or not the others agree. */
+    /** Each source's price of a currency, in dollars, however old it is and even if the others disagree. */
     prices: (currency: string) => pricesOf(currency, dollarsPerUsdt()),
   };
 }

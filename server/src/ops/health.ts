@@ -10,18 +10,18 @@ export interface Condition {
   isStopping(): boolean;
   /** Undefined while the database works. */
   outage(): CurrentOutage | undefined;
-  /** Whether an error of the database is that of an outage, which then begins. */
+  /** True if an error of the database is that of an outage, which then begins. */
   noteOutage(error: unknown): boolean;
   /** Rejects if the database does not respond, or takes no writes. */
   pingDatabase(): Promise<void>;
-  /** How far this machine's clock is ahead of the server's time. */
+  /** The time that this machine's clock is ahead of the server's time. */
   clockSkewMs(): number;
   networks(): readonly ShownHealth[];
   /** Why it does not do what it is for. */
   stops(): readonly string[];
-  /** How overdue the oldest webhook delivery is. */
+  /** The longest that any webhook delivery is overdue. */
   webhookLagMs(): Promise<number>;
-  /** How long ago this process last polled for due deliveries. */
+  /** The time since this process last polled for due deliveries. */
   webhooksIdleMs(): number;
 }
 

@@ -22,9 +22,9 @@ export interface Listener {
 const longestStopMs = 8000;
 
 export interface ListenerOptions {
-  /** How long a connection stays open without a request, 75 s by default. */
+  /** The time for which a connection stays open without a request, 75 s by default. */
   readonly keepAliveSeconds?: number;
-  /** How long a request may stop before it is complete. */
+  /** The longest pause in a request before it is complete. */
   readonly stopMs?: number;
 }
 
@@ -74,8 +74,8 @@ export async function listen(
       for (const response of inFlight) response.shouldKeepAlive = false;
       if (lingerMs > 0) {
         await delay(lingerMs);
-        // A process that was too busy to look sees that the time is up first. What came until now is accepted and read before
-        // an immediate runs; closed earlier, the system would reset those connections.
+        // A process that was too busy sees that the time is up first. Connections that came until now are accepted
+        // and read before an immediate runs; closed earlier, the system would reset them.
         await immediate();
       }
       const closed = once(server, 'close');

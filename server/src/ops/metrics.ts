@@ -18,7 +18,7 @@ import { labelOf } from './request.js';
 /** Values that are read at each scrape instead of being counted. */
 export interface MetricSources {
   chains(): readonly NetworkHealth[];
-  /** What scans have quarantined, by network. */
+  /** Payments and transfers that scans have quarantined, by network. */
   quarantined(): ReturnType<typeof countQuarantine>;
   webhooks(): Promise<{ readonly pending: number; readonly lagMs: number }>;
   /** All deposit keys. */
@@ -28,11 +28,11 @@ export interface MetricSources {
   readonly rates: Pick<WorldRates, 'sources' | 'marketsOut'> | undefined;
   /** Undefined if the database has no connection pool. */
   connections(): Connections | undefined;
-  /** Whether `/readyz` says so. */
+  /** True if `/readyz` reports readiness. */
   isReady(): Promise<boolean>;
   /** The names of the background jobs. */
   readonly jobs: readonly string[];
-  /** What the feature rooms show. */
+  /** The figures of the feature rooms. */
   readonly figures: readonly Figure[];
 }
 
@@ -145,8 +145,8 @@ type Sample = readonly [labels: Labels, value: number | undefined];
 type Read = () => readonly Sample[] | Promise<readonly Sample[]>;
 
 /**
- * Makes gauges that read their own values: one that another gauge sets would be a scrape behind. A value that is undefined, or
- * cannot be read, is left out. The others, which tell why, must still be served.
+ * Makes gauges that read their own values: one that another gauge sets would be a scrape behind. A value that is
+ * undefined, or cannot be read, is left out. The others, which show the reason, must still be served.
  */
 const gaugesOf =
   (registers: Registry[]) => (name: string, labelNames: readonly string[], help: string, read: Read) =>

@@ -41,11 +41,11 @@ export function createOutage({ log, probe, intervalMs = 1000 }: OutageOptions) {
   }
 
   return {
-    /** Whether the error is due to an outage. The first one starts it. */
+    /** True if the error is due to an outage. The first one starts it. */
     note(error: unknown): boolean {
       const reason = outageReason(error);
       if (reason === undefined) return false;
-      // What began before the end of the outage may fail after it. If it goes on, there will be more errors.
+      // Work that began before the end of the outage may fail after it. If it continues, there will be more errors.
       const isLate = performance.now() - overAt < intervalMs;
       if (!current && !isLate) {
         current = { reason, error, since: performance.now() };

@@ -17,9 +17,9 @@ export interface Route {
 }
 
 /**
- * Gives the request an id: random, so that it tells nothing about the traffic. Removes ports from `X-Forwarded-For`, which
- * some proxies add: with them, each connection of a client would count as another client, and Express would not
- * recognize trusted proxies. Must run before every other handler.
+ * Gives the request an id: random, so that it reveals nothing about the traffic. Removes ports from
+ * `X-Forwarded-For`, which some proxies add: with them, each connection of a client would count as another client,
+ * and Express would not recognize trusted proxies. Must run before every other handler.
  */
 export const startRequest: RequestHandler = (request, response, next) => {
   stateOf(response).requestId = randomUUID();

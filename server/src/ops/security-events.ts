@@ -13,7 +13,7 @@ const refusals: Readonly<Record<string, string>> = {
   rate_limited: 'Limit hit',
 };
 
-/** What a caller was refused. */
+/** The request that a caller was refused. */
 export interface Refusal {
   /** Of the problem. */
   readonly code: string;
@@ -28,7 +28,10 @@ const windowMs = 60_000;
 /** However many addresses a flood comes from, it does not fill the disk. */
 const maxLines = 100;
 
-/** Logs what a caller was refused: each kind once a minute for an address. The next minute tells how many were left out. */
+/**
+ * Logs refusals of callers: each kind once a minute for an address. The next minute's entry has the number that were
+ * left out.
+ */
 export function createRefusalLog(log: Logger, now: () => number = () => performance.now()) {
   const logged = new Set<string>();
   let since = Number.NEGATIVE_INFINITY;

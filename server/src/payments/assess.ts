@@ -8,7 +8,7 @@ import {
 } from 'crypto-checkout/contract';
 import type { Fraction } from '../money/fractions.js';
 
-/** The parts of a receipt that the state depends on. Receipts that are alike can be one fact, with the sum of their amounts. */
+/** The parts of a receipt that the state depends on. Similar receipts can be one fact, with their amounts summed. */
 export interface ReceiptFact {
   readonly currency: string;
   readonly network: string;
@@ -16,7 +16,7 @@ export interface ReceiptFact {
   readonly firstSeenAt: number;
   /** False while it waits for confirmations. Dropped and reversed receipts must be left out. */
   readonly isConfirmed: boolean;
-  /** How long a payment that it reached in time waits for it; see the column of this name. */
+  /** The time until which a payment that the receipt reached in time waits for it; see the column of this name. */
   readonly awaitedUntil: number;
   /** The worth of one unit when first seen, in units of the base currency; null if no rate was known. */
   readonly baseRate: Fraction | null;
@@ -32,8 +32,8 @@ export interface PaymentFacts {
   readonly cancelledAt: number | null;
   readonly settledAt: number | null;
   /**
-   * What of the coins that count went back, or is about to, before they were a success. What a success gives back afterwards does
-   * not undo it.
+   * The part of the counted coins that was returned, or is about to be, before they were a success. Coins that a
+   * success returns later do not undo it.
    */
   readonly returned: bigint;
   readonly receipts: readonly ReceiptFact[];
@@ -85,7 +85,7 @@ export function deadlineOf({ expiresAt, cancelledAt }: Pick<PaymentFacts, 'expir
   return cancelledAt === null ? expiresAt : Math.min(expiresAt, cancelledAt);
 }
 
-/** Whether the state may depend on what the receipts are worth: only if they cover the amount, and did not come in time. */
+/** True if the state may depend on the value of the receipts: only if they cover the amount, but came late. */
 export function dependsOnWorth(payment: PaymentFacts, now: number): boolean {
   if (payment.amount === null || payment.cancelledAt !== null || now < payment.expiresAt) return false;
   const inTime = payment.receipts.filter((receipt) => receipt.firstSeenAt <= payment.expiresAt);
@@ -137,7 +137,7 @@ export interface AssetSum extends Pick<ReceiptFact, 'currency' | 'network' | 'am
   readonly reason: Unaccepted['reason'];
 }
 
-/** What was confirmed and pays nothing of a payment, by asset. */
+/** The confirmed sums that pay nothing of a payment, by asset. */
 export function unacceptedSums(payment: PaymentFacts, state: PaymentState): readonly AssetSum[] {
   const sums = new Map<string, AssetSum>();
   for (const receipt of payment.receipts) {
@@ -164,8 +164,8 @@ export function unacceptedReason(
 }
 
 /**
- * What is true of a payment's money beside its state, in the order of the contract.
- * @param isDust whether a sum of an asset is too small for anybody to look at
+ * The findings about a payment's money in addition to its state, in the order of the contract.
+ * @param isDust true if a sum of an asset is too small for anyone to look at
  */
 export function findingsOf(
   payment: PaymentFacts,
@@ -195,8 +195,8 @@ function sum(receipts: readonly ReceiptFact[]): bigint {
 }
 
 /**
- * Whether receipts are together worth at least an amount in the base currency. The sum is exact: rounded one by one, two
- * halves of a full payment could be worth less than the whole.
+ * True if receipts are together worth at least an amount in the base currency. The sum is exact: rounded one by one,
+ * two halves of a full payment could be worth less than the whole.
  */
 function isWorth(receipts: readonly ReceiptFact[], baseAmount: bigint): boolean {
   // Most receipts share a denominator, and sums with the same denominator stay small.

@@ -1,4 +1,4 @@
-/** What its payer or merchant changes about a payment: its currency is set and locked, or it is cancelled. */
+/** Changes that a payer or merchant makes to a payment: its currency is set and locked, or it is cancelled. */
 import { tables } from '../db/schema.js';
 import { statusOf, type PaymentRecord, type PaymentState } from 'crypto-checkout/contract';
 import type { Transaction } from '../db/engine.js';
@@ -28,7 +28,7 @@ export function createPaymentChanges(
 ) {
   const { clock, currencies, addresses, times, publicChangesPerHour } = deps;
 
-  /** Locks a payment that the actor may change now, and counts the change: what is to be stored with it. */
+  /** Locks a payment that the actor may change now, and counts the change. @returns the columns to store with it */
   async function lockPayment(transaction: Transaction, actor: Actor, id: string) {
     const row = await reader.lock(transaction, actor, id);
     if (row.wallet_id !== null) {
@@ -180,7 +180,7 @@ async function change(
   );
 }
 
-/** What is stored with the amount that a payment costs. */
+/** The columns that are stored with the amount that a payment costs. */
 function storedPrice(
   { depths }: Pick<PaymentsDeps, 'depths'>,
   { currency, network }: Pick<PaymentOption, 'currency' | 'network'>,
@@ -194,7 +194,7 @@ function storedPrice(
   };
 }
 
-/** What the payment costs in an option that it can be paid with. */
+/** The amount that the payment costs in an option that it can be paid with. */
 function amountIn(
   { addresses }: Pick<PaymentsDeps, 'addresses'>,
   reader: PaymentReader,

@@ -87,7 +87,10 @@ function sum(amounts: readonly bigint[]): bigint {
   return amounts.reduce((total, amount) => total + amount, 0n);
 }
 
-/** What receipts brought their merchant, before the fee, by currency. Receipts that were lost again bring nothing. */
+/**
+ * The sums that receipts brought their merchant, before the fee, by currency. Receipts that were lost again bring
+ * nothing.
+ */
 export function creditsOf(
   receipts: readonly Pick<ReceiptTable, 'currency' | 'amount' | 'credited_fee' | 'is_credited'>[],
 ) {

@@ -90,7 +90,7 @@ export function describeDeposit(
   ];
 }
 
-/** Whether a change of status sends a webhook: when the deposit succeeds, is reversed or succeeds again. */
+/** True if a change of status sends a webhook: when the deposit succeeds, is reversed or succeeds again. */
 export function isReported(before: PaymentStatus, after: PaymentStatus): boolean {
   return before !== after && (before === 'success' || after === 'success');
 }

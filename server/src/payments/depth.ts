@@ -1,4 +1,4 @@
-/** How deep money must be on its chain before it counts: the more it is worth, the deeper. */
+/** The depth at which money on a chain counts: the more it is worth, the deeper. */
 import { toUnits } from 'crypto-checkout/contract';
 import type { Depth, Network, Worth } from '../chains/networks.js';
 import type { Currencies } from '../money/currencies.js';
@@ -16,7 +16,7 @@ export type Stake = readonly Sum[] | 'countless';
 export type Depths = ReturnType<typeof createDepths>;
 
 export function createDepths(rates: RateSource, currencies: Pick<Currencies, 'known'>) {
-  /** What a sum is worth in another currency, in its units; undefined if a rate is unknown. */
+  /** The worth of a sum in another currency, in its units; undefined if a rate is unknown. */
   function worthOf({ units, currency }: Sum, code: string): bigint | undefined {
     const [from, to] = [rates.latest(currency), rates.latest(code)];
     if (!from || !to) return undefined;
@@ -24,7 +24,7 @@ export function createDepths(rates: RateSource, currencies: Pick<Currencies, 'kn
     return convert(units, denomination(from, currency), denomination(to, code), 'up');
   }
 
-  /** Whether sums are together worth more than a limit. True if that is unknown. */
+  /** True if sums are together worth more than a limit, or if that is unknown. */
   function exceeds(stake: Stake, limit: Worth): boolean {
     if (stake === 'countless') return true;
     const worths = stake.map((sum) => worthOf(sum, limit.currency));
@@ -39,12 +39,12 @@ export function createDepths(rates: RateSource, currencies: Pick<Currencies, 'kn
       return rule ? rule.confirmations : confirmations;
     },
 
-    /** Whether `depthOf` rests on rates that are known: it is the deepest one without. */
+    /** True if `depthOf` had the rates that it needs: without them it is the deepest one. */
     isDepthKnown: ({ depths = [] }: Pick<Network, 'depths'>, stake: Stake): boolean =>
       stake === 'countless' ||
       depths.every(({ upTo }) => !upTo || stake.every((sum) => worthOf(sum, upTo.currency) !== undefined)),
 
-    /** Whether receipts of this worth count only when a second node has confirmed them. */
+    /** True if receipts of this worth count only when a second node has confirmed them. */
     isCrossChecked: ({ crossCheckAbove }: Pick<Network, 'crossCheckAbove'>, stake: Stake): boolean =>
       crossCheckAbove !== undefined && exceeds(stake, crossCheckAbove),
   };
@@ -54,13 +54,13 @@ export function deeper(a: Depth, b: Depth): Depth {
   return a === null || b === null ? null : Math.max(a, b);
 }
 
-/** The most confirmations that payers are told on a network. */
+/** The most confirmations that payers see on a network. */
 export function mostConfirmations(network: Network): number {
   const all = [network.confirmations, ...(network.depths ?? []).map(({ confirmations }) => confirmations)];
   return Math.max(...all.map((depth) => shownConfirmations(depth, network)));
 }
 
-/** The number that payers are told: if a block must be final, how many confirmations it usually has then. */
+/** The number that payers see: if a block must be final, the confirmations that it usually has then. */
 export function shownConfirmations(
   depth: Depth,
   { confirmations, blockSeconds = 12, finalitySeconds = 900 }: Network,

@@ -1,4 +1,4 @@
-/** What is too small to matter: anybody can send it to a payment, thousands of times. */
+/** Sums too small to matter: anyone can send them to a payment, thousands of times. */
 import { toUnits } from 'crypto-checkout/contract';
 import type { Currencies } from '../money/currencies.js';
 import { countsTowards } from './assess.js';
@@ -13,7 +13,7 @@ interface Sum {
   readonly amount: bigint;
 }
 
-/** Whether a sum is dust for a payment. */
+/** True if a sum is dust for a payment. */
 export function isDust(
   currencies: Currencies,
   payment: Pick<PaymentRow, 'mode' | 'currency' | 'network' | 'amount'>,

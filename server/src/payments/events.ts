@@ -6,13 +6,16 @@ import {
   type WebhookEventType,
 } from 'crypto-checkout/contract';
 
-/** How a payment stands: its state, and what is true of its money whatever that is called. */
+/** A payment's state, with the findings that are true of its money in any state. */
 export interface Standing {
   readonly state: PaymentState;
   readonly findings: readonly PaymentFinding[];
 }
 
-/** What is told once it is found. Too little has its outcome; what was not accepted is told each time that it comes. */
+/**
+ * The event that each finding sends once it is found. Too little has its outcome; money that was not accepted is
+ * reported each time that it comes.
+ */
 const eventOf: Readonly<Partial<Record<PaymentFinding, WebhookEventType>>> = {
   over: 'payment.overpaid',
   late: 'payment.late',

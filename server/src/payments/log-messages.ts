@@ -59,7 +59,7 @@ export function describeTransition(
 
 function codesOf(from: Standing, to: Standing): readonly NewLogEntry['code'][] {
   const [wasOver, isOver] = [from.findings.includes('over'), to.findings.includes('over')];
-  // Success is reported once, however it goes on.
+  // Success is reported once, whatever follows.
   if (statusOf(to.state) === 'success') {
     if (statusOf(from.state) === 'success') {
       if (wasOver === isOver) return [];

@@ -13,7 +13,7 @@ import { paymentsWithCursor, type PaymentRow } from './store.js';
  * that confirms or drops it also ends the payment.
  */
 export async function* findOverdue(reader: Reader, mode: Mode, realNow: number): AsyncGenerator<string> {
-  // What is due in real time is also due on every merchant's clock, because that is never behind.
+  // A payment that is due in real time is also due on every merchant's clock, because that is never behind.
   yield* idsOf(everyPage(pageSize, (last) => overdueAfter(reader, mode, realNow, last)));
   if (mode === 'test') {
     yield* idsOf(everyPage(pageSize, (last) => overdueOnMovedClocks(reader, realNow, last)));

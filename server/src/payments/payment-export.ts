@@ -48,7 +48,7 @@ export function createPaymentExport(
             customer: payer.email ?? '',
             baseAmount: decimal(row.base_amount, row.base_currency),
             baseCurrency: row.base_currency,
-            /** What the payer was asked for; empty before a currency was chosen. */
+            /** The currency that the payer was asked for; empty before one was chosen. */
             currency: row.currency ?? '',
             network: row.network ?? '',
             amount: decimal(row.amount, row.currency),
@@ -75,14 +75,14 @@ export function createPaymentExport(
               createdAt: isoTime(refund.created_at),
               ...{ currency: refund.currency, network: refund.network },
               amount: decimal(refund.amount, refund.currency),
-              /** What the network took of it, or of the balance. */
+              /** The part that the network charged, of it or of the balance. */
               fee: decimal(refund.fee, refund.currency),
               /** Below 0: what it took from the balance. Empty unless it is paid. */
               net:
                 refund.status === 'paid'
                   ? `-${decimal(BigInt(refund.amount) + BigInt(refund.fee), refund.currency)}`
                   : '',
-              /** What it was worth when it was created. */
+              /** Its worth when it was created. */
               baseAmount: decimal(refund.base_amount, refund.base_currency),
               baseCurrency: refund.base_currency,
               txHash: refund.tx_hash ?? '',

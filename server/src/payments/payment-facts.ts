@@ -11,7 +11,7 @@ import { parseFraction } from '../money/fractions.js';
 import { isLive } from './receipts/receipt-store.js';
 import type { PaymentRow } from './store.js';
 
-/** Receipts that are alike, with the sum of their amounts. */
+/** Similar receipts, with the sum of their amounts. */
 export interface ReceiptSum extends ReceiptFact {
   readonly isCredited: boolean;
 }
@@ -67,13 +67,13 @@ function toFacts(deadline: number, rows: Awaited<ReturnType<typeof readSums>>): 
   });
 }
 
-/** What other rooms know of a payment that its state depends on. */
+/** Facts from other rooms that a payment's state depends on. */
 export interface OtherFacts {
   /** See `PaymentFacts`. Asked only of payments that may have ended before: nothing goes back of others. */
   returned(transaction: Transaction, payment: PaymentRow): Promise<bigint>;
 }
 
-/** The facts of a locked payment. Its receipts are summed up, as far as they are alike. @param now time of the merchant's clock */
+/** The facts of a locked payment. Similar receipts are summed up. @param now time of the merchant's clock */
 export async function readFacts(
   transaction: Transaction,
   payment: PaymentRow,

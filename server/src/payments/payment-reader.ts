@@ -65,7 +65,10 @@ export function createPaymentReader(
     return kind === 'public' ? publicView(payment, record.wallet_id !== null) : payment;
   }
 
-  /** What a public key reads of payments, until they change: anybody can ask for it as often as the limits allow. */
+  /**
+   * The views of payments for public keys, kept until the payments change: anyone can ask for them as often as the
+   * limits allow.
+   */
   const kept = new Map<string, { readonly mark: string; readonly payment: PaymentRecord }>();
 
   return {
@@ -75,8 +78,9 @@ export function createPaymentReader(
     view,
 
     /**
-     * The same as `view` for a public key, and the same object until the payment changes. Of a payment that was read outside of
-     * transactions: what one reads may never be committed. What a payer chooses from follows the rates, and is never kept.
+     * The same as `view` for a public key, and the same object until the payment changes. Only for payments that were
+     * read outside of transactions: data read inside one may never be committed. A payer's options follow the rates,
+     * and are never kept.
      */
     publicView(record: StoredRecord): PaymentRecord {
       const isChoosing = record.locked_at === null && statusOf(record.state) === 'in progress';
@@ -111,7 +115,7 @@ export function createPaymentReader(
   };
 }
 
-/** Whether the payment can be paid with a currency. */
+/** True if the payment can be paid with a currency. */
 export function accepts(row: Pick<PaymentRow, 'accepted_currencies'>, currency: string): boolean {
   return (
     tables.payments.columns.accepted_currencies.read(row.accepted_currencies)?.includes(currency) ?? true

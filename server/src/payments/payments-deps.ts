@@ -1,4 +1,4 @@
-/** What the life of a payment depends on. */
+/** The dependencies of a payment's life. */
 import type { PaymentStatus } from 'crypto-checkout/contract';
 import type { DepositAddresses } from '../addresses/deposit-addresses.js';
 import type { IsReadable } from '../chains/availability.js';
@@ -49,6 +49,6 @@ export interface PaymentsDeps extends RoomDeps {
     /** Time to pay, from the lock. */
     readonly paySeconds: number;
   };
-  /** How often one payment can be changed with a public key in an hour; undefined if there is no limit. */
+  /** The changes per hour that a public key can make to one payment; undefined if there is no limit. */
   readonly publicChangesPerHour: number | undefined;
 }

@@ -41,7 +41,7 @@ export function createPayments(deps: PaymentsDeps) {
   const viewFor = (kind: Actor['kind'], record: StoredRecord) =>
     kind === 'public' ? reader.publicView(record) : reader.view(kind, record);
 
-  /** What was made of kept payments. */
+  /** Views that were made of kept payments. */
   const brandedViews = new WeakMap<
     PaymentRecord,
     { readonly mark: string; readonly payment: PaymentRecord }
@@ -63,7 +63,10 @@ export function createPayments(deps: PaymentsDeps) {
     ...createPaymentChanges(deps, reader, updatePayment),
     create: createStartPayment(deps, reader),
 
-    /** What a merchant’s payers choose from now: the coins, most used first, and for how long their price stays fixed. */
+    /**
+     * The options that a merchant’s payers have now: the coins, most used first, and the time for which their price
+     * stays fixed.
+     */
     offer(scope: Scope) {
       const offered = currencies.options(scope.mode).filter((option) => isOffered(scope, option));
       const codes = new Set(offered.map(({ currency }) => currency.code));
@@ -101,7 +104,7 @@ export function createPayments(deps: PaymentsDeps) {
       return { rows: viewReceipts(found.payment, found.rows, currencies), total: found.total };
     },
 
-    /** What a transaction is to a payment. Problems: `not_found`, `currency_not_set`, `chain_unavailable`. */
+    /** Relates a transaction to a payment. Problems: `not_found`, `currency_not_set`, `chain_unavailable`. */
     checkTransfer: async (actor: Actor, id: string, hash: string, signal: AbortSignal) =>
       checkTransfer(deps, await reader.find(database.reader, actor, id), hash, signal),
 

@@ -1,4 +1,7 @@
-/** What a public key may read of a payment. Anybody can have the key and the link, so it must not tell who pays. */
+/**
+ * The fields of a payment that a public key may read. Anyone can have the key and the link, so they must not reveal
+ * who pays.
+ */
 import type { PaymentRecord } from 'crypto-checkout/contract';
 
 /** Abbreviates the payer's email and name, and leaves out the phone number, the metadata and the merchant's credits. */

@@ -14,7 +14,7 @@ export interface BaseSum {
   readonly rate: Rate;
 }
 
-/** What a price is worth, in the smallest unit of the paying currency, rounded up. Minimums are compared with it. */
+/** The worth of a price, in the smallest unit of the paying currency, rounded up. Minimums are compared with it. */
 export function exactAmount(base: BaseSum, currency: Currency, rate: Rate): bigint {
   return convert(
     base.units,

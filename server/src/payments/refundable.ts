@@ -1,4 +1,4 @@
-/** What refunds need of a payment: its row, locked, and the coins that were credited of it. */
+/** The parts of a payment that refunds need: its row, locked, and the coins that were credited for it. */
 import { tables } from '../db/schema.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import { parseFraction, type Fraction } from '../money/fractions.js';
@@ -17,13 +17,13 @@ export interface CreditedCoins {
   /** Before the fee. */
   readonly amount: bigint;
   readonly fee: bigint;
-  /** What all of them were worth when they came, in units of the base currency; null if no rate was known. */
+  /** The worth of all of them when they came, in units of the base currency; null if no rate was known. */
   readonly worth: Fraction | null;
-  /** What each address sent of them alone, as the chain says who pays, by the address in lower case. */
+  /** The coins that were sent by each address only, as the chain identifies payers, by the address in lower case. */
   readonly sent: ReadonlyMap<string, bigint>;
 }
 
-/** What refunds use of payments. */
+/** The interface of payments that refunds use. */
 export type PaymentRefunds = typeof paymentRefunds & {
   /** Brings a locked payment up to date with what its refunds hold. */
   readonly update: UpdatePayment;
@@ -69,7 +69,7 @@ export const paymentRefunds = {
   /** The merchants' references of payments, by id. */
   references: store.findReferences,
 
-  /** Adds to the log of a locked payment, and lets it be read anew. */
+  /** Adds to the log of a locked payment, so that readers read it again. */
   async log(transaction: Transaction, id: string, now: number, entries: readonly NewLogEntry[]) {
     await store.appendLog(transaction, id, now, entries);
     await store.updatePayment(transaction, id, {});

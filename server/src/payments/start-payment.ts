@@ -28,7 +28,7 @@ export interface NewPayment {
   readonly acceptedCurrencies?: readonly string[] | undefined;
   /** The merchant's own keys and values. Only for secret keys. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
-  /** Whether an amount that is too small for every currency is an error. A subscription's is created all the same. */
+  /** True if an amount that is too small for every currency is an error. A subscription's is created all the same. */
   readonly refusesUnpayable?: true;
 }
 
@@ -138,8 +138,8 @@ export function createStartPayment(deps: PaymentsDeps, reader: PaymentReader) {
 }
 
 /**
- * What a payment in place of another one accepts: a page's `order-42:2` takes the coins of the server's `order-42`. Payers
- * could otherwise pay in a coin that the merchant does not accept.
+ * The currencies that a payment in place of another one accepts: a page's `order-42:2` accepts the coins of the
+ * server's `order-42`. Payers could otherwise pay in a coin that the merchant does not accept.
  */
 async function currenciesOfReplaced(
   transaction: Transaction,

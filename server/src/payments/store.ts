@@ -26,7 +26,7 @@ import { remember } from '../shared/remember.js';
 
 export type PaymentRow = PaymentTable;
 
-/** What a payment is stored with until its currency is set and locked. */
+/** The columns of a payment until its currency is set and locked. */
 export const unlocked = {
   ...{ currency: null, network: null, address_id: null, address: null, amount: null, fee: null, quote: null },
   ...{ required_confirmations: null, locked_at: null, cancelled_at: null, settled_at: null },
@@ -65,7 +65,7 @@ export async function insertPayment(transaction: Transaction, row: PaymentRow): 
 
 export type LogRow = Pick<LogEntryTable, 'time' | 'type' | 'event' | 'code' | 'entry_values'>;
 
-/** Receipts that are alike, summed up. The sums of units are integer text. */
+/** Similar receipts, summed up. The sums of units are integer text. */
 export interface ReceiptSums extends Pick<
   StoredReceipt,
   'network' | 'currency' | 'status' | 'is_credited' | 'required_confirmations' | 'scanned_height'
@@ -91,7 +91,7 @@ const refundColumns = [
 interface RecordParts {
   /** The newest entries, oldest first. */
   readonly log: readonly LogRow[];
-  /** How many entries there are. */
+  /** The number of entries. */
   readonly log_count: number;
   /** The newest receipts that are not dust, including dropped and reversed ones, oldest first. */
   readonly receipts: readonly StoredReceipt[];
@@ -112,7 +112,7 @@ export const noParts: RecordParts = {
   scanned_height: null,
 };
 
-/** How many of its log entries and receipts are read with a payment. Lists have pages of their own for all of them. */
+/** The number of log entries and receipts that are read with a payment. Lists have their own pages for all of them. */
 const mostEntries = 50;
 const mostReceipts = 20;
 
@@ -203,7 +203,7 @@ function selectRecords(reader: Reader) {
   ]);
 }
 
-/** What receipts have in common that are summed up. */
+/** The columns that summed receipts have in common. */
 const alike = [
   'receipts.network',
   'receipts.currency',
@@ -245,7 +245,7 @@ async function findRecord(reader: Reader, scope: Scope | undefined, id: string) 
   return row && (!scope || isWithin(row, scope)) ? readParts(row) : undefined;
 }
 
-/** How many payments' parts a server keeps. */
+/** The number of payments whose parts a server keeps. */
 const mostKept = 1000;
 
 type KeptParts = Omit<RecordParts, 'scanned_height'> & Pick<PaymentRow, 'parts_version'>;
@@ -267,7 +267,7 @@ export function createRecords() {
   return {
     /** @param scope undefined for pages that know only the id */
     async find(reader: Reader, scope: Scope | undefined, id: string): Promise<StoredRecord | undefined> {
-      // What a transaction reads may never be committed.
+      // Data that a transaction reads may never be committed.
       if (reader.isTransaction) return findRecord(reader, scope, id);
       const former = kept.get(id);
       if (former) {
@@ -300,8 +300,8 @@ export function createRecords() {
 }
 
 /**
- * What tells whether a payment that is read again looks as it did before: whoever changes it counts its version up, and how deep its
- * transfers are follows from how far its network was read. Undefined if that cannot tell.
+ * A mark that shows if a payment that is read again looks as it did before: every change raises its version, and the
+ * depth of its transfers follows from the height that its network was read to. Undefined if that cannot be known.
  */
 export function markOf(record: StoredRecord): string | undefined {
   if (!isKeepable(record)) return undefined;
@@ -309,7 +309,7 @@ export function markOf(record: StoredRecord): string | undefined {
   return `${record.parts_version}${isDeepening ? ` ${record.scanned_height}` : ''}`;
 }
 
-/** How deep receipts on other networks are changes with each of their blocks. */
+/** The depths of receipts on other networks change with each of their blocks. */
 function isKeepable({ sums, network }: StoredRecord): boolean {
   return sums.every((one) => one.network === network || one.status !== 'seen');
 }
@@ -466,10 +466,10 @@ export interface PaymentFilter {
   readonly status?: PaymentStatus | undefined;
   readonly currency?: string | undefined;
   readonly network?: string | undefined;
-  /** What the customer's email is found by. */
+  /** The indexes that find a payment by the customer's email. */
   readonly payerIndexes?: readonly string[] | undefined;
   readonly txHash?: string | undefined;
-  /** Where it was to be paid to, as the payer saw it. */
+  /** The address that it was due at, as the payer saw it. */
   readonly address?: string | undefined;
   readonly review?: PaymentReview | undefined;
 }

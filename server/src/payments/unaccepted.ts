@@ -1,17 +1,17 @@
-/** Money that was credited and pays nothing of its payment: it is told as soon as it is credited. */
+/** Money that was credited and pays nothing of its payment: it is reported as soon as it is credited. */
 import type { PaymentState } from 'crypto-checkout/contract';
 import type { ReceiptTable } from '../db/schema.js';
 import { unacceptedReason, unacceptedSums, type AssetSum, type PaymentFacts } from './assess.js';
 
-/** What has just come of an asset, and all of it so far. */
+/** The sum that has just come of an asset, and all of it so far. */
 export interface NewlyUnaccepted extends AssetSum {
   readonly total: bigint;
 }
 
 /**
- * By asset, so that a transaction with many outputs is told once.
- * @param credited what was credited just now
- * @param isDust a sum that is told only once it has become more than dust
+ * By asset, so that a transaction with many outputs is reported once.
+ * @param credited the sums credited just now
+ * @param isDust a sum that is reported only once it has become more than dust
  */
 export function newlyUnaccepted(
   facts: PaymentFacts,

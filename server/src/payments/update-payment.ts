@@ -58,7 +58,7 @@ export function createUpdatePayment(deps: PaymentsDeps, announcements: Announcem
     const now = clock.now(scope);
     const facts = await readFacts(transaction, payment, now, deps.factsOf);
     const isDeposit = payment.wallet_id !== null;
-    // How far the chain was read matters only after the deadline.
+    // The height that the chain was read to matters only after the deadline.
     const readUntil =
       now < payment.expires_at ? Number.NEGATIVE_INFINITY : await readUntilOf(transaction, payment);
     const state = isDeposit ? assessDeposit(facts) : assess(facts, now, clock.at(scope, readUntil));

@@ -17,10 +17,10 @@ export function checkReference(txRef: string | undefined): string | undefined {
 
 /**
  * Accepts an https URL or an empty string. In test mode it also accepts http on localhost, for development.
- * @param origins those that a public key, and a person in the console, may send payers to, as the merchant set them; null if the merchant set none
- * @returns the URL, and whether the page may go there by itself. Anybody can have a public key, so without the
- *   merchant's list its URL may lead anywhere: the page then shows the host and asks.
- * Problem: `validation_error`.
+ * @param origins those that a public key, and a person in the console, may send payers to, as the merchant set them;
+ * null if the merchant set none
+ * @returns the URL, and whether the page may go there automatically. Anyone can have a public key, so without the
+ * merchant's list its URL may lead anywhere: the page then shows the host and asks. Problem: `validation_error`.
  */
 export function checkRedirect(
   text: string,

@@ -143,7 +143,7 @@ export function viewBranding(merchant: MerchantTable): NonNullable<PaymentRecord
   };
 }
 
-/** What a wallet in the payer's browser needs; nothing where the chain is simulated or of another kind. */
+/** The details that a wallet in the payer's browser needs; none where the chain is simulated or of another kind. */
 function viewEvm(row: StoredRecord, currencies: Currencies): { readonly evm?: EvmAsset } {
   const network = currencies.network(row.mode, row.network ?? '');
   const asset = network?.assets[row.currency ?? ''];
@@ -196,7 +196,7 @@ function viewAmounts(
   );
   const taken = row.refunds.filter((refund) => hasTaken(refund.status) && countsTowards(row, refund));
   const received = confirmed - sum(taken.map(({ used }) => used));
-  // What a success gives back is not due again.
+  // Coins that a success returns are not due again.
   const kept = seen - sum(taken.filter((refund) => refund.of_success === 0).map(({ used }) => used));
   return {
     currency: currency.code,

@@ -40,7 +40,7 @@ export function createChallenges(database: Database, clock: Clock) {
       return Buffer.concat([head, codeOf(await key(), purpose, head)]);
     },
 
-    /** Whether a challenge is ours, for this purpose, in time, and was not answered before. It is answered from now on. */
+    /** True if a challenge is ours, for this purpose, in time, and unanswered so far. It is answered from now on. */
     async answer(transaction: Transaction, challenge: string, purpose: string): Promise<boolean> {
       const bytes = Buffer.from(challenge, 'base64url');
       const head = bytes.subarray(0, timeBytes + randomPart);

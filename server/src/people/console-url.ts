@@ -1,4 +1,4 @@
-/** Where browsers reach the console. */
+/** The URL at which browsers reach the console. */
 import { trimEnd } from '../shared/trim-end.js';
 
 /** On this machine by the name `localhost`, because passkeys need a name. */

@@ -1,4 +1,4 @@
-/** Handlers of `/console/api`: the session, the team and the sessions of whoever is signed in. */
+/** Handlers of `/console/api`: the session, the team and the sessions of the signed-in person. */
 import type { ConsoleSession, PeopleApi } from 'crypto-checkout/contract';
 import { replyWith, type Handlers, type OpenContext, type Reply } from '../api/handler.js';
 import { actorOf } from '../merchants/audit-log.js';

@@ -42,7 +42,7 @@ export function createPasskeys(deps: PasskeysDeps) {
   return {
     list: async (personId: string) => (await store.listPasskeys(database.reader, personId)).map(view),
 
-    /** What the browser needs to make a passkey. */
+    /** The options that the browser needs to make a passkey. */
     async startCreation(caller: PersonCaller): Promise<Json> {
       const { person, merchantId } = caller;
       const { generateRegistrationOptions } = await load();
@@ -108,14 +108,14 @@ export function createPasskeys(deps: PasskeysDeps) {
     ): Promise<undefined> {
       const name = await store.deletePasskey(transaction, person.id, id);
       if (name === undefined) throw notFound('passkey');
-      // Of a passkey from before names stood beside the log.
+      // Of a passkey from before names were kept apart from the log.
       await auditLog.remember(transaction, { id, merchantId, personId: person.id, value: name });
       await auditLog.record(transaction, {
         ...{ merchantId, actor: person, action: 'passkey.removed', subjectId: id, before: {} },
       });
     },
 
-    /** What the browser needs to ask for a passkey. Whose it is, the answer says. */
+    /** The options that the browser needs to ask for a passkey. The answer names its owner. */
     async startSignIn(): Promise<Json> {
       const { generateAuthenticationOptions } = await load();
       const challenge = new Uint8Array(await challenges.create(signInPurpose));
@@ -127,7 +127,7 @@ export function createPasskeys(deps: PasskeysDeps) {
       return { ...options };
     },
 
-    /** Who has answered. Problem: `not_found`, the same for all answers that do not count. */
+    /** The person who has answered. Problem: `not_found`, the same for all answers that do not count. */
     async check(transaction: Transaction, credential: Json): Promise<PersonTable> {
       const { verifyAuthenticationResponse } = await load();
       const id = typeof credential['id'] === 'string' ? credential['id'] : '';

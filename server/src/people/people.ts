@@ -200,8 +200,8 @@ export function createPeople(deps: PasskeysDeps) {
     },
 
     /**
-     * Erases what says who the people were that had an e-mail address and are no longer in the team: the audit log then shows their ids
-     * alone. Problems: `not_found`, `invalid_state`.
+     * Erases the identities of people who had an e-mail address and are no longer in the team: the audit log then
+     * shows only their ids. Problems: `not_found`, `invalid_state`.
      */
     async erase(
       transaction: Transaction,
@@ -252,7 +252,7 @@ export function createPeople(deps: PasskeysDeps) {
       return begin(transaction, person, 'passkey', visitor);
     },
 
-    /** What somebody who is signed in sees of the session. */
+    /** The session as its signed-in person sees it. */
     viewSession: (signedIn: SignedIn) => viewSession(signedIn, database.reader),
 
     /** Signs somebody out, here or everywhere. Everywhere also ends the link that was not used yet. */

@@ -12,7 +12,7 @@ import * as store from './store.js';
 /** A session ends when it was not used for so long, and at the latest after its whole time. */
 const idleMs = 12 * 3_600_000;
 export const sessionMs = 7 * 24 * 3_600_000;
-/** How long a passkey or a link proves who somebody is. */
+/** The time for which a passkey or a link proves a person's identity. */
 export const proofMs = 10 * 60_000;
 /** More sessions of one person end the oldest. */
 const maxSessions = 10;
@@ -22,7 +22,7 @@ export interface SessionsDeps extends RoomDeps {
   readonly personalData: PersonalData;
 }
 
-/** Where somebody signs in from. */
+/** The origin of a sign-in. */
 export interface Visitor {
   readonly address: string;
   readonly userAgent: string;
@@ -31,7 +31,7 @@ export interface Visitor {
   readonly session: string | undefined;
 }
 
-/** Who holds a session. */
+/** The holder of a session. */
 export interface SignedIn {
   readonly merchantId: string;
   readonly person: Omit<Person, 'address' | 'requestId'>;
@@ -98,7 +98,7 @@ export function createSessions({ database, clock, newId, auditLog, personalData 
       return { token, signedIn };
     },
 
-    /** Who holds a token; undefined if it is unknown or its session has ended, whichever server ended it. */
+    /** The holder of a token; undefined if it is unknown or its session has ended, on any server. */
     async authenticate(token: string): Promise<SignedIn | undefined> {
       const row = await store.findSession(database.reader, tokenDigest(token));
       if (!row || !isOpen(row)) return undefined;
@@ -111,7 +111,7 @@ export function createSessions({ database, clock, newId, auditLog, personalData 
       };
     },
 
-    /** Which of these sessions are open. To be asked is no use of a session. */
+    /** The sessions among these that are open. This question does not count as use of a session. */
     async stillOpen(ids: readonly string[]): Promise<ReadonlySet<string>> {
       const rows = await store.findSessions(database.reader, ids);
       return new Set(rows.filter(isOpen).map(({ id }) => id));

@@ -72,7 +72,7 @@ export async function deletePerson(transaction: Transaction, id: string): Promis
   await transaction.deleteFrom('people').where('id', '=', id).execute();
 }
 
-/** A new link takes the place of the former one. */
+/** A new link replaces the previous one. */
 export async function putLink(transaction: Transaction, row: Schema['sign_in_links']): Promise<void> {
   await deleteLink(transaction, row.person_id);
   await transaction.insertInto('sign_in_links').values(row).execute();

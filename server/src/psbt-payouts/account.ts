@@ -52,7 +52,7 @@ export function readSpendingAccount(extendedPublicKey: string, use: AccountUse) 
     script,
     prefixes,
     publicKey,
-    /** How a wallet finds the key of an address (BIP-174). */
+    /** The path by which a wallet finds the key of an address (BIP-174). */
     origin: (branch: Branch, index: number): KeyOrigin => ({
       fingerprint: root.fingerprint,
       path: [...root.path, branch, index],
@@ -61,8 +61,8 @@ export function readSpendingAccount(extendedPublicKey: string, use: AccountUse) 
 }
 
 /**
- * Where the paths start. Without the fingerprint of the master key, the account itself counts as the master: wallets that
- * imported its extended key alone, such as Sparrow and Bitcoin Core, know it like that.
+ * The root of the paths. Without the fingerprint of the master key, the account itself counts as the master: wallets
+ * that imported only its extended key, such as Sparrow and Bitcoin Core, know it like that.
  */
 function rootOf(account: HDKey, script: ScriptType, use: AccountUse): KeyOrigin {
   const { fingerprint, path, family, net } = use;

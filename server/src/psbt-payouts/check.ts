@@ -21,7 +21,7 @@ import {
 import { errorMessage } from '../shared/error-message.js';
 import { nameOf, sumOf } from './outpoints.js';
 
-/** What came back differs from what was exported, or lacks a signature. The message is a sentence for the operator. */
+/** The returned PSBT differs from the exported one, or lacks a signature. The message is for the operator. */
 export class Refused extends Error {
   override readonly name = 'Refused';
 }
@@ -226,7 +226,7 @@ function findSignature(
   }
 }
 
-/** Any other type leaves outputs or inputs open, so that whoever sees the transaction could change them. */
+/** Any other type leaves outputs or inputs open, so that anyone who sees the transaction could change them. */
 function checkSighash(signature: Uint8Array, index: number, type: ScriptType): void {
   if (type === 'p2tr' && signature.length === 64) return;
   const sighash = signature.at(-1) ?? 0;

@@ -50,7 +50,7 @@ export async function* unspentCoins(
   }
 }
 
-/** Which of these coins PSBTs hold, as `hash:index`. */
+/** The coins among these that PSBTs hold, as `hash:index`. */
 export const heldAmong = (reader: Reader, at: NetworkRef, coins: readonly Outpoint[]) =>
   outpointsAmong(reader, at, coins, { is_held: 1 });
 

@@ -21,7 +21,7 @@ export interface UnspentCoin extends SpentCoin {
 
 export interface CoinChoice extends FeePlan {
   readonly coins: readonly UnspentCoin[];
-  /** The output that the fee is taken out of; undefined if the coins pay it beside the outputs. */
+  /** The output that the fee is deducted from; undefined if the coins pay it in addition to the outputs. */
   readonly bearer: number | undefined;
 }
 
@@ -32,18 +32,18 @@ interface CoinRequest {
   readonly forced: ReadonlyMap<string, SpentCoin>;
   /** With whether the fee may be taken out of each. */
   readonly outputs: readonly (PayoutOutput & { readonly mayBearFee: boolean })[];
-  /** In satoshis, all that the books have on the network, in whatever state; undefined if the chain has taken some of it back. */
+  /** In satoshis, all that the books have on the network, in any state; undefined if the chain undid some of it. */
   readonly custody: bigint | undefined;
   /** Satoshis per 1000 virtual bytes. */
   readonly rate: bigint;
 }
 
-/** How many coins are looked up at once. */
+/** The number of coins that are looked up at once. */
 const coinsAtOnce = 100;
 /** No transaction that nodes relay spends more. Of those beyond, only the number and the sum are kept. */
 const mostCoins = 2000;
 
-/** How many coins are spent, and what they have. */
+/** The number of coins that are spent, and their sum. */
 interface Spent {
   readonly count: number;
   readonly sum: bigint;
@@ -157,8 +157,8 @@ function worthOf(wallet: Wallet, { forced, outputs, rate }: CoinRequest): (coin:
 }
 
 /**
- * Spends all coins, if there are no others that are still to be confirmed, in another PSBT or of another key. What networks
- * charged before, and charge now, is taken out of the largest output that may bear it.
+ * Spends all coins, if there are no others that are still to be confirmed, in another PSBT or of another key. The
+ * networks' charges, earlier and now, are deducted from the largest output that may bear them.
  */
 function emptyWallet(wallet: Wallet, { outputs, rate }: CoinRequest, worth: Spent) {
   const bearer = outputs.reduce(

@@ -1,4 +1,4 @@
-/** What the rules of PSBTs share: the network of each, the account that signs it, and how amounts are written. */
+/** The context that PSBT rules share: the network of each, the account that signs it, and the form of amounts. */
 import { fromUnits } from 'crypto-checkout/contract';
 import type { Logger } from 'pino';
 import { defaultNet } from '../addresses/formats.js';
@@ -48,7 +48,7 @@ export interface Wallet extends PsbtNetwork {
   readonly account: SpendingAccount;
 }
 
-/** How the keys of an account are named in a PSBT. */
+/** The names of an account's keys in a PSBT. */
 export type AccountNames = Pick<AccountUse, 'fingerprint' | 'path'>;
 
 /** Problem: `invalid_state` if the network is not configured, or not of Bitcoin's kind. */
@@ -79,7 +79,7 @@ export function networkOf(
 /** Problem: `invalid_state` if the fingerprint or the path cannot be right. */
 export function walletOfKey(key: DepositKeyRecord, to: PsbtNetwork, names: AccountNames): Wallet {
   const { extendedPublicKey, script } = key;
-  // Treasuries are of EVM networks alone.
+  // Only EVM networks have treasuries.
   if (extendedPublicKey === undefined) throw new Error(`The deposit key ${key.id} is a treasury`);
   const { family, net } = to;
   const { fingerprint, path } = names;
@@ -105,13 +105,13 @@ export async function walletOf(deps: PsbtDeps, psbt: PsbtTable): Promise<Wallet>
   });
 }
 
-/** What a transfer asks for. @throws if its address is not one of the network */
+/** The output that pays a transfer. @throws if its address is not one of the network */
 export const outputTo = (
   { address, amount }: Pick<TransferTable, 'address' | 'amount'>,
   { account }: Pick<Wallet, 'account'>,
 ): PayoutOutput => ({ script: scriptOfAddress(address, account.prefixes), amount: BigInt(amount) });
 
-/** What a version pays to each of its transfers. */
+/** The amounts that a version pays to each of its transfers. */
 export function paidAmounts(
   { inputs, transfers }: Pick<StoredPsbt, 'inputs' | 'transfers'>,
   { fee, change_amount }: Pick<PsbtVersionTable, 'fee' | 'change_amount'>,

@@ -85,8 +85,8 @@ export async function exportWaiting(
 }
 
 /**
- * Refuses to pay while blocks are unread: after a restore, they show what was paid already. Whoever reads them also says so in
- * the transaction that moves the cursor.
+ * Refuses to pay while blocks are unread: after a restore, they show what was paid already. The reader of the blocks
+ * also records that in the transaction that moves the cursor.
  */
 async function refuseUnread(
   reader: Reader,
@@ -120,7 +120,7 @@ async function findKey(
   );
 }
 
-/** What a PSBT is made of. */
+/** The parts of a PSBT. */
 interface Chosen {
   readonly wallet: Wallet;
   readonly key: DepositKeyRecord;

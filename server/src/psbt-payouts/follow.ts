@@ -15,7 +15,10 @@ import type { StoredPsbt } from './psbt-store.js';
 import * as transitions from './transitions.js';
 import { findLocation, type Location } from './location.js';
 
-/** How long a PSBT is looked at after it was settled, or has become impossible. A deeper reorganisation was never seen. */
+/**
+ * The time that a PSBT is watched after it was settled, or has become impossible. A deeper reorganisation was never
+ * seen.
+ */
 const watchedMs = 24 * 60 * 60 * 1000;
 /** A block that spends a coin can be replaced by one that is a little lower. */
 const rereadBlocks = 6;
@@ -47,8 +50,8 @@ export function createFollow(deps: PsbtDeps) {
           heights.set(name, height);
           if (height === undefined || readUpTo.get(id) === height) return;
           const found = await look(deps, id, signal);
-          // Both took whole blocks to find out, and last until the next block at least. And what was discarded may lie unspent
-          // for ever: its coins are asked for once a block.
+          // Both took whole blocks to find out, and last until the next block at least. And the coins of a discarded
+          // PSBT may remain unspent for ever: they are asked for once a block.
           const isAtRest = state === 'discarded' && found.kind === 'absent';
           if (found.kind === 'conflict' || found.kind === 'gone' || isAtRest) readUpTo.set(id, height);
           else readUpTo.delete(id);
@@ -109,7 +112,7 @@ async function broadcast({ psbt, to, signal }: Look): Promise<string | undefined
   return raw ? to.node.send(raw, signal) : undefined;
 }
 
-/** What one look at the network changes. */
+/** Applies the changes of one look at the network. */
 async function apply(at: Look, found: Location): Promise<void> {
   const { deps, psbt, to, signal } = at;
   const { id, state } = psbt;
@@ -174,7 +177,7 @@ async function applyWaiting(at: Look, found: Found<'waiting'>): Promise<void> {
   );
 }
 
-/** Deep enough in the chain that no reorganisation is expected to take it back. */
+/** Deep enough in the chain that no reorganisation is expected to undo it. */
 export function isFinal(
   { confirmations }: Pick<Found<'block' | 'conflict'>, 'confirmations'>,
   { network }: PsbtNetwork,

@@ -46,7 +46,7 @@ export async function importSigned(
   return {
     psbt: await store.requirePsbt(database.reader, psbt.id),
     version: { ...stored, tx_hash: signed.txHash },
-    /** Whether a node took it. If not, `problem` says why, and the server tries again by itself. */
+    /** True if a node accepted it. If not, `problem` has the reason, and the server retries automatically. */
     isBroadcast: problem === undefined,
     problem,
   };

@@ -1,4 +1,4 @@
-/** Which of the transfers that wait one PSBT can pay, and which coins it must spend for that. */
+/** The waiting transfers that one PSBT can pay, and the coins that it must spend for that. */
 import { invalidState } from '../shared/problem.js';
 import type { SpentCoin } from './build.js';
 import { amountIn, outputTo, type PsbtDeps, type Wallet } from './context.js';
@@ -16,7 +16,7 @@ export interface SkippedTransfer {
   readonly reason: string;
 }
 
-/** What an export spends from: the coins of one address source that no PSBT holds. */
+/** The coins that an export spends from: those of one address source that no PSBT holds. */
 export interface CoinSource {
   readonly wallet: Wallet;
   readonly of: store.Holder;
@@ -26,7 +26,7 @@ export interface CoinSource {
 /** Far below what fits into a transaction that nodes relay, and still something that a person can check. */
 const mostTransfers = 500;
 
-/** What is to be paid now, and what is left out. */
+/** The transfers to pay now, and those that are left out. */
 export async function pickTransfers(
   deps: PsbtDeps,
   of: store.Holder,

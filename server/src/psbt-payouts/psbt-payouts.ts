@@ -23,7 +23,7 @@ import { scopeOf, type Within } from '../shared/scope.js';
 export type PsbtPayouts = ReturnType<typeof createPsbtPayouts>;
 
 const listed = 1000;
-/** How many outputs are looked up at once. */
+/** The number of outputs that are looked up at once. */
 const coinsAtOnce = 100;
 
 export function createPsbtPayouts(deps: PsbtDeps) {
@@ -49,7 +49,7 @@ export function createPsbtPayouts(deps: PsbtDeps) {
     let psbt = await retrieve(id, within);
     if (psbt.state === 'discarded') return psbt;
     if (psbt.state === 'open') {
-      // The operator's wallet may have broadcast it by itself.
+      // The operator's wallet may have broadcast it on its own.
       const found = await look(deps, id, signal);
       psbt = await retrieve(id);
       if (psbt.state === 'open' && found.kind !== 'absent') {

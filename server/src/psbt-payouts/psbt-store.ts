@@ -29,14 +29,14 @@ export interface StoredPsbt extends PsbtTable {
 
 export type FollowedPsbt = Pick<PsbtTable, 'id' | 'mode' | 'network' | 'state' | 'problem' | 'warning'>;
 
-/** Whose coins or transfers, in one currency on one network. */
+/** The holder of coins or transfers, in one currency on one network. */
 export interface Holder {
   readonly scope: Scope;
   readonly network: string;
   readonly currency: string;
 }
 
-/** Locks a PSBT until the transaction ends, and reads it anew. */
+/** Locks a PSBT until the transaction ends, and reads it again. */
 export async function lockPsbt(transaction: Transaction, id: string): Promise<StoredPsbt> {
   const psbt = await rowById(transaction, 'psbts', id).$call(forUpdate(transaction)).executeTakeFirst();
   if (!psbt) throw new Error(`The PSBT ${id} is gone`);
@@ -218,11 +218,11 @@ export async function setHeld(transaction: Transaction, id: string, is_held: 0 |
 
 /** A transfer that waits for a PSBT. */
 export interface PayableTransfer extends TransferTable {
-  /** Who bears the network's fee of the refund that it pays; null for a withdrawal. */
+  /** The one who bears the network's fee of the refund that it pays; null for a withdrawal. */
   readonly fee_bearer: 'merchant' | 'payer' | null;
 }
 
-/** What a merchant's wallet has to send, oldest first, without what is held already. */
+/** The transfers that a merchant's wallet has to send, oldest first, without those that are held already. */
 export const payableTransfers = (
   reader: Reader,
   { scope, network, currency }: Holder,

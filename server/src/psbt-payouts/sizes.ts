@@ -14,7 +14,7 @@ const inputWeights: Readonly<Record<ScriptType, number>> = {
 
 /** Bitcoin Core's and Litecoin Core's `DUST_RELAY_TX_FEE`, in satoshis per virtual byte. */
 const dustRates: Readonly<Record<BitcoinFamily, bigint>> = { bitcoin: 3n, litecoin: 30n };
-/** What it takes to spend an output: Core's own figures for its dust limit. */
+/** The size of spending an output: Core's own figures for its dust limit. */
 const witnessSpendSize = 67;
 const legacySpendSize = 148;
 

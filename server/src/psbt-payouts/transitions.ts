@@ -147,7 +147,7 @@ export function settle(deps: PsbtDeps, id: string, number: number) {
   });
 }
 
-/** The chain has dropped its transaction, or the one that made it impossible. What it had settled stays ended. */
+/** The chain has dropped its transaction, or the one that precluded it. Transfers that it settled stay ended. */
 export function unconfirm(deps: PsbtDeps, id: string) {
   return deps.database.write(async (transaction) => {
     const psbt = await store.lockPsbt(transaction, id);

@@ -35,7 +35,7 @@ export async function bookSurplus(
   const first = await balances.blockAt(row.height, signal);
   // The block of the first look is gone: what it showed may be gone with it.
   if (first?.hash !== row.hash) return false;
-  // A sweep whose block is gone moved nothing: until its posting is taken back, its amount would pass for new money.
+  // A sweep whose block is gone moved nothing: until its posting is reverted, its amount would pass for new money.
   for (const swept of await sweptBlocks(database.reader, ref, row, row.height)) {
     if ((await balances.blockAt(swept.height, signal))?.hash !== swept.hash) return false;
   }
@@ -60,7 +60,7 @@ export async function bookSurplus(
   return amount === agreed;
 }
 
-/** How the balance of the first look differs from the books now. */
+/** The difference between the balance of the first look and the books now. */
 async function restOf(reader: Reader, ref: NetworkRef, row: BalanceDifferenceTable): Promise<bigint> {
   const booked = await readBooked(reader, ref, [row.address], row.height);
   return booked.difference(row, row.balance, row.spent);

@@ -9,9 +9,9 @@ import type { Place } from '../addresses/booked.js';
 const mostMerchants = 10;
 
 /**
- * Takes turns between merchants, and between the open payments of each, so that nobody's flood pushes others out. Where it was is
- * this process's own: it begins anew when the server starts, and the round through all addresses, which is kept in the database,
- * leaves nobody out.
+ * Takes turns between merchants, and between the open payments of each, so that nobody's flood pushes others out. Its
+ * position belongs to this process: it starts over with the server, and the round through all addresses, which is
+ * kept in the database, leaves nobody out.
  */
 export function createOpenPicker({ reader }: Database, mode: Mode, network: string) {
   let lastMerchant = '';
@@ -113,9 +113,9 @@ export function createOpenPicker({ reader }: Database, mode: Mode, network: stri
 export type GivenAddress = Awaited<ReturnType<typeof pickRound>>[number];
 
 /**
- * The next addresses of the round, of all networks that write addresses alike: coins can be sent on
- * the wrong one. Network by network and by the whole key of the index: both engines would rather go through the addresses of all
- * networks in the order that is asked for.
+ * The next addresses of the round, of all networks that write addresses the same way: coins can be sent on the wrong
+ * one. Network by network and by the whole key of the index: both engines would rather go through the addresses of
+ * all networks in the order that is asked for.
  */
 export async function pickRound(
   { reader }: Database,

@@ -1,4 +1,4 @@
-/** What reconciliation uses, the networks that it can work on, and how it does. */
+/** The dependencies of reconciliation, the networks that it can work on, and its results. */
 import type { Logger } from 'pino';
 import type { Database } from '../db/database.js';
 import type { NetworkRef } from '../chains/chain.js';
@@ -19,7 +19,7 @@ export type Reconciled = ConnectedNetwork & { readonly balances: BalanceSource }
 
 export const refOf = ({ chain: { mode, network } }: Reconciled): NetworkRef => ({ mode, network });
 
-/** How the balances of a network are compared, and what is done about differences. */
+/** The rules of one comparison of a network's balances, and of the actions on differences. */
 export interface Pass {
   readonly deps: ReconcileDeps;
   readonly network: Reconciled;
@@ -28,6 +28,6 @@ export interface Pass {
   readonly except?: string | undefined;
   /** Up to this block, the balances were what the books say, as far as is known. */
   readonly above: number;
-  /** Whether dust becomes a receipt too. */
+  /** True if dust becomes a receipt too. */
   readonly withDust?: boolean;
 }

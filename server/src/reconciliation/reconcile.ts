@@ -1,7 +1,7 @@
 /**
- * Compares what addresses hold with the books: balance + what left − what was received must be 0. What one answer says is only
- * noted. What a later block says too, from another node where there is one, becomes a receipt if it is a surplus, and an alarm if
- * it is a shortage.
+ * Compares the balances of addresses with the books: balance + sent − received must be 0. A difference in one answer
+ * is only noted. One that a later block confirms, from another node if there is one, becomes a receipt if it is a
+ * surplus, and an alarm if it is a shortage.
  */
 import { isForwarder } from '../addresses/owners.js';
 import type { Database } from '../db/database.js';
@@ -14,7 +14,7 @@ import { placeKey, readBooked, sizeOf, type Place } from '../addresses/booked.js
 import { refOf, type Pass } from './reconcile-deps.js';
 import * as store from './store.js';
 
-/** What came of a difference: `seen` waits for a second look. */
+/** The outcome of a difference: `seen` waits for a second look. */
 export type Outcome = Exclude<BalanceDifferenceTable['state'], 'spent'> | 'credited' | 'none';
 
 export interface Finding extends Place {
@@ -50,9 +50,9 @@ export async function compare(
     if (sizeOf(asset, difference, undefined) === 'nothing' && (!row || row.state === 'spent')) return [];
     return {
       ...{ place, asset, balance, difference, reading },
-      /** What was known before. */
+      /** The row that was known before. */
       row,
-      /** How far the books are: a node may be ahead of them. */
+      /** The height of the books: a node may be ahead of them. */
       scanned: at.height,
     };
   });
@@ -73,7 +73,7 @@ export async function reconcile(pass: Pass, places: readonly Place[], at: ChainH
   return findings;
 }
 
-/** What came of a difference before. */
+/** The outcome of a difference so far. */
 export const outcomeSoFar = (row: BalanceDifferenceTable | undefined): Outcome =>
   row === undefined || row.state === 'spent' ? 'none' : row.state;
 
@@ -99,7 +99,7 @@ async function noteFirst(
   return 'seen';
 }
 
-/** There is no difference any more. What a wallet has moved stays known. */
+/** There is no difference any more. The amount that a wallet has moved stays known. */
 async function quiet(database: Database, row: BalanceDifferenceTable): Promise<void> {
   if (row.spent === '0') await store.deleteDifference(database, row);
   else await store.writeDifference(database, { ...row, state: 'spent', difference: '0' });
@@ -133,9 +133,10 @@ async function lookAgain(pass: Pass, look: Look, row: BalanceDifferenceTable): P
 }
 
 /**
- * What the wallet of an extended key has sent itself is known to the last unit, where nodes tell its nonce after a block: a
- * contract may have paid it in the block in which it paid others, and its balance alone shows the sum of both.
- * @returns undefined if there is nothing to count, or no node tells: the balance alone decides
+ * The amount that the wallet of an extended key has sent itself is known to the last unit, if nodes report its nonce
+ * after a block: a contract may have paid it in the block in which it paid others, and its balance only shows the sum
+ * of both.
+ * @returns undefined if there is nothing to count, or no node reports it: only the balance decides
  */
 async function countSpending(
   pass: Pass,
@@ -147,7 +148,7 @@ async function countSpending(
   const { address } = row;
   const { mode } = network.network;
   if (!isCoin(look.asset) || (await isForwarder(database.reader, mode, address))) return undefined;
-  // What was sent is counted up to the block of the first look: if that one is gone, the look begins anew.
+  // The sent amount is counted up to the block of the first look: if that one is gone, the look starts over.
   if ((await network.balances.blockAt(row.height, signal))?.hash !== row.hash)
     return noteFirst(pass, look, row);
   const spending = await network.balances.spending(address, row.sent, row, signal);
@@ -179,7 +180,7 @@ async function movedSince(
   return again?.hash === row.hash && again.amounts[0]?.toString() === row.balance;
 }
 
-/** What both looks say: none if they do not agree which way it differs. */
+/** The difference that both looks agree on: none if they differ in its direction. */
 function agreedOn(former: bigint, now: bigint): bigint {
   if (former > 0n && now > 0n) return former < now ? former : now;
   if (former < 0n && now < 0n) return former > now ? former : now;

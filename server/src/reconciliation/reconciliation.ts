@@ -1,6 +1,7 @@
 /**
- * Keeps the books in step with what addresses hold: at each block a part of the addresses that wait for money, and all that were
- * ever given out in a round that ends within a day. What is done is in the database, so that several servers share it.
+ * Keeps the books in step with the balances of addresses: at each block a part of the addresses that wait for money,
+ * and all that were ever given out in a round that ends within a day. Its progress is in the database, so that
+ * several servers share it.
  */
 import type { Scope } from '../shared/scope.js';
 import { sql } from 'kysely';
@@ -21,9 +22,9 @@ import { groupBy } from '../shared/group-by.js';
 
 export type Reconciliation = ReturnType<typeof createReconciliation>;
 
-/** A scan that is further behind reads blocks: until it is up to date, the books lack what lies in them. */
+/** A scan that is further behind reads blocks: until it is up to date, the books lack their receipts. */
 const mostBehind = 5;
-/** How many addresses that differ are looked at again at each block. */
+/** The number of differing addresses that are checked again at each block. */
 const mostSeen = 100;
 /** A page of the round takes a minute, unless there are so many that the round would last longer than this. */
 const pageMs = 60_000;
@@ -132,14 +133,14 @@ export function createReconciliation(deps: ReconcileDeps) {
   }
 
   return {
-    /** The networks whose nodes tell balances. */
+    /** The networks whose nodes report balances. */
     networks,
     advance,
     /** Balances that are not what the books say, but for those that are being looked at again. At most 1000. */
     differences: () => store.listDifferences(database.reader),
     status: () => store.readStatus(database.reader),
     figures: () => reconciliationFigures(() => store.readStatus(database.reader), deps.now),
-    /** How many addresses of a merchant's mode hold less than the books say. */
+    /** The number of addresses of a merchant's mode that hold less than the books have. */
     shortages: (scope: Scope) =>
       store.countShortages(
         database.reader,
@@ -186,7 +187,7 @@ const findingOf = ({ place, difference, row }: Look): Finding => ({
   outcome: outcomeSoFar(row),
 });
 
-/** What was credited stays so, although nothing differs afterwards. */
+/** A credited finding stays so, although nothing differs afterwards. */
 function lastOfEach(findings: readonly Finding[]): Finding[] {
   const last = new Map<string, Finding>();
   for (const finding of findings) {

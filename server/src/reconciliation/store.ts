@@ -23,7 +23,10 @@ export function readReconciliation(
 /** The condition of the index of those that somebody may have to look at. */
 const isTold = (table: string): Expression<SqlBool> => sql<SqlBool>`${sql.ref(table)}.state <> 'spent'`;
 
-/** How far the balances of each network were compared, and how many differ: not those that a wallet has emptied itself. */
+/**
+ * The height to which the balances of each network were compared, and the number that differ: not those that a wallet
+ * has emptied itself.
+ */
 export async function readStatus(reader: Reader) {
   const rounds = await reader
     .selectFrom('reconciliations')
@@ -118,7 +121,7 @@ export function listDifferences(reader: Reader): Promise<BalanceDifferenceTable[
     .execute();
 }
 
-/** How many addresses of a merchant's mode hold less than the books say. */
+/** The number of addresses of a merchant's mode that hold less than the books have. */
 export async function countShortages(
   reader: Reader,
   { merchantId, mode }: Scope,

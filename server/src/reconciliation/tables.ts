@@ -1,17 +1,17 @@
-/** How far balances were compared with the books, and which differ. */
+/** The progress of comparing balances with the books, and the differences. */
 import type { Rows } from '../db/schema.js';
 import { sql } from 'kysely';
 import { bigint, growingTables, table, text, time, units } from '../db/table.js';
 import type { Mode } from '../shared/scope.js';
 
 export const reconciliationTables = {
-  /** How far the balances of a network's addresses were compared with the books. */
+  /** The progress of comparing the balances of a network's addresses with the books. */
   reconciliations: table({
     mode: text<Mode>(),
     network: text(),
     /** The block at which open addresses were read last. */
     height: bigint(),
-    /** At how many blocks no node told the balances. */
+    /** The number of blocks at which no node reported the balances. */
     unread: bigint(),
     /** The round through all addresses: the `sequence` of the last one that was read, and that of the last one there is. */
     position: bigint(),
@@ -24,15 +24,15 @@ export const reconciliationTables = {
     finished_at: time().nullable(),
   }).primaryKey('mode', 'network'),
 
-  /** Balances that are not what the books say, and what wallets have moved by themselves. */
+  /** Balances that differ from the books, and amounts that wallets have moved on their own. */
   balance_differences: table({
     mode: text<Mode>(),
     network: text(),
     address: text(),
     currency: text(),
     /**
-     * seen: once, another look must confirm it; dust: a surplus below the smallest payment; shortage: less than the books say;
-     * spent: none, but for what the address's wallet has moved by itself.
+     * seen: once, another look must confirm it; dust: a surplus below the smallest payment; shortage: less than in
+     * the books; spent: none, except for what the address's wallet has moved on its own.
      */
     state: text<'seen' | 'dust' | 'shortage' | 'spent'>(),
     /** Balance and what left, less what was received. Units of the chain, like all amounts here. */
@@ -44,7 +44,10 @@ export const reconciliationTables = {
     node: text(),
     /** Up to this block, the balance was what the books say, as far as is known. */
     above: bigint(),
-    /** What the wallet of an extended key moved, and how many transactions the address had sent then. */
+    /**
+     * The amount that the wallet of an extended key moved, and the number of transactions that the address had sent
+     * then.
+     */
     spent: units(),
     sent: bigint(),
     /** When it was first seen (real time). */

@@ -1,4 +1,4 @@
-/** What each error code means and what to do about it, as docs/errors.md says, and which codes each endpoint can return. */
+/** The meaning and remedy of each error code, as in docs/errors.md, and the codes that each endpoint can return. */
 import { readFileSync } from 'node:fs';
 import { errorStatus, type Endpoint, type ErrorCode } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';

@@ -12,7 +12,7 @@ export interface Parameter {
   readonly type: string;
   readonly isRequired: boolean;
   readonly description: string;
-  /** What a client may send. */
+  /** The schema of the values that a client may send. */
   readonly schema: JsonSchema;
 }
 

@@ -1,4 +1,4 @@
-/** Where refunds may go: to addresses at which nothing is lost, and nothing comes back to us. */
+/** The addresses that refunds may go to: nothing is lost at them, and nothing comes back to us. */
 import { describeInvalid, parseAddress } from '../addresses/formats.js';
 import type { Network } from '../chains/networks.js';
 import type { Reader } from '../db/engine.js';

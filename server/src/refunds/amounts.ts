@@ -1,4 +1,4 @@
-/** How much a refund gives back. Pure; all amounts are units of one coin of a payment. */
+/** The amounts that a refund gives back. Pure; all amounts are units of one coin of a payment. */
 import type { Values } from '../db/values.js';
 import { hasTaken } from '../payments/has-taken.js';
 import type { Fraction } from '../money/fractions.js';
@@ -8,18 +8,18 @@ type RefundRow = Values<'refunds'>;
 
 /** The coins of a payment in one currency on one network. */
 export interface Refundable {
-  /** What the merchant was credited with, before the service fee. */
+  /** The sum that the merchant was credited with, before the service fee. */
   readonly credited: bigint;
   readonly fee: bigint;
-  /** What of it is above the price, or 0. */
+  /** The part of it above the price, or 0. */
   readonly excess: bigint;
-  /** What refunds that have not ended use up of it, the fee on that, and what of it is an excess. */
+  /** The part that refunds that have not ended use up, the fee on that, and the part of it that is an excess. */
   readonly used: bigint;
   readonly usedFee: bigint;
   readonly usedExcess: bigint;
 }
 
-/** What a refund takes of the coins, and the service fee on that. */
+/** The coins that a refund uses up, and the service fee on them. */
 export interface Share {
   readonly used: bigint;
   readonly fee: bigint;
@@ -35,7 +35,7 @@ export function liveSums(rows: readonly RefundRow[]): Pick<Refundable, 'used' | 
   };
 }
 
-/** What refunds took of the coins before they were a success. */
+/** The coins that refunds used up before they were a success. */
 export function takenBefore(rows: readonly RefundRow[]): bigint {
   return sum(rows.filter((row) => hasTaken(row.status) && !row.of_success).map((row) => row.used));
 }
@@ -49,8 +49,9 @@ export function mostOf(kind: RefundRow['kind'], facts: Refundable): bigint {
 }
 
 /**
- * What a refund takes so that the payer gets all that is left, or `wanted` coins; undefined if there is less. Whoever keeps the fee
- * keeps its share of what goes back, so that all refunds together keep the whole fee, and cost no more than the payment brought.
+ * The coins that a refund uses up so that the payer gets all that is left, or `wanted` coins; undefined if there is
+ * less. A fee that is kept includes its share of the returned coins, so that all refunds together keep the whole fee,
+ * and cost no more than the payment brought.
  */
 export function shareOf(
   kind: RefundRow['kind'],
@@ -70,7 +71,7 @@ export function shareOf(
   return { used: withFee ? wanted : wanted + fee, fee };
 }
 
-/** How many coins are worth today what so many were worth when they came; never more. */
+/** The number of coins that have the same worth today as `units` had when they came; never more. */
 export function worthToday(units: bigint, then: Fraction, today: Fraction): bigint {
   const asMany = (units * then.numerator * today.denominator) / (then.denominator * today.numerator);
   return least(asMany, units);

@@ -44,7 +44,7 @@ export function createApproval(deps: RefundsDeps, changes: RefundChanges) {
     /** Problems: `invalid_state`, `invalid_address`, `balance_suspended`, `validation_error`. */
     approve,
 
-    /** Approves automatically what is small enough. What stands against it leaves the refund to the merchant. */
+    /** Approves small refunds automatically. Any objection leaves the refund to the merchant. */
     async approveIfSmall(transaction: Transaction, locked: LockedRefund): Promise<LockedRefund> {
       try {
         if (!(await limits.isSmall(transaction, locked.row))) return locked;

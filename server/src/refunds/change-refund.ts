@@ -22,7 +22,7 @@ import { eventTypes, isLive, isReserved, nextStatus, type RefundEvent } from './
 import { createRefundStore, type RefundRow } from './store.js';
 import { viewRefund } from './view.js';
 
-/** What refunds depend on. */
+/** The dependencies of refunds. */
 export interface RefundsDeps extends RoomDeps {
   readonly rates: RateSource;
   readonly ledger: Ledger;
@@ -69,9 +69,9 @@ export function createRefundChanges(deps: RefundsDeps) {
   }
 
   /**
-   * Gives the service fee on an excess back while the refund lives, and takes it again if it ends unpaid. What the merchant does not
-   * have at that moment is owed, and repaid by what the end gives back.
-   * @param gained what the merchant gets before it in the same transaction
+   * Returns the service fee on an excess while the refund lives, and charges it again if it ends unpaid. A sum that
+   * the merchant does not have at that moment becomes a debt, which the refund's end repays.
+   * @param gained the merchant's gain before it in the same transaction
    */
   async function returnFee(
     transaction: Transaction,
@@ -97,7 +97,7 @@ export function createRefundChanges(deps: RefundsDeps) {
     return { key, mode, currency, entries };
   }
 
-  /** Whether the fee on it must be moved for what it becomes. */
+  /** True if the fee on the refund must be moved for its next state. */
   const movesFee = (row: RefundRow) =>
     row.kind === 'excess' && row.service_fee !== 0n && isLive(row.status) !== (row.fee_returns % 2 === 1);
 
@@ -197,7 +197,7 @@ export function createRefundChanges(deps: RefundsDeps) {
   };
 }
 
-/** What the payment's log says, which its payer reads. Never where to. */
+/** Entries of the payment's log, which its payer reads. They never name the destination. */
 const logEntries: Readonly<
   Partial<Record<RefundEvent | 'create', { readonly code: LogCode; readonly text: string }>>
 > = {
@@ -210,7 +210,7 @@ const logEntries: Readonly<
   expire: { code: 'refund_ended', text: 'Refund expired' },
 };
 
-/** What a caller may try in a state that does not allow it. */
+/** The refusals of events in a state that does not allow them. */
 const refusals: Readonly<Partial<Record<RefundEvent, string>>> = {
   address: 'The address can no longer be changed',
   cancel: 'This refund can no longer be cancelled',

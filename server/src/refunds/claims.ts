@@ -28,7 +28,7 @@ export function createClaims(deps: RefundsDeps, changes: RefundChanges, approval
   const proofs = createWalletProofs(deps);
   const store = createRefundStore(deps.personalData);
 
-  /** The same answer for all that leads nowhere, so that a token tells nothing of a refund that has ended. */
+  /** The same answer for every dead link, so that a token reveals nothing about a refund that has ended. */
   function ensureOpen(row: RefundRow | undefined): RefundRow {
     const isOver = row?.status === 'awaiting_address' && row.expires_at <= clock.now(scopeOf(row));
     const isCompleted =
@@ -106,7 +106,7 @@ export function createClaims(deps: RefundsDeps, changes: RefundChanges, approval
     },
   };
 
-  /** Whether the paying wallet has signed for an address; null if nothing was signed. */
+  /** True if the paying wallet has signed for an address; null if nothing was signed. */
   async function isProven(
     transaction: Transaction,
     locked: LockedRefund,
@@ -119,7 +119,7 @@ export function createClaims(deps: RefundsDeps, changes: RefundChanges, approval
   }
 }
 
-/** Whether the holder of the link may say where to: nobody did by this link, or this browser was the one. */
+/** True if the holder of the link may set the destination: no one did by this link, or this browser did. */
 function mayGive(row: RefundRow, browser: Pick<ClaimBrowser, 'find'>): boolean {
   if (row.browser_digest === null) return true;
   const secret = browser.find(row.id);

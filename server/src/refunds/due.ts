@@ -1,4 +1,7 @@
-/** Whether a payment still owes what a refund gives back: the chain, or the payer, can have changed that since it began. */
+/**
+ * Checks that a payment still owes what a refund gives back: the chain, or the payer, can have changed that since it
+ * began.
+ */
 import { statusOf } from 'crypto-checkout/contract';
 import type { Reader } from '../db/engine.js';
 import type { PaymentTable } from '../db/schema.js';

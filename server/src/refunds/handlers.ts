@@ -46,9 +46,9 @@ export function createRefundClaimHandlers({ claims }: Refunds): ApiHandlers<'ref
   };
 }
 
-/** A cookie for each refund, which is sent with the calls of its claim alone. */
+/** A cookie for each refund, which is sent only with the calls of its claim. */
 function browserOf(cookies: OpenContext['cookies']): ClaimBrowser {
-  // Not the id itself, which payers are not told.
+  // Not the id itself, which payers must not see.
   const nameOf = (refundId: string) => `refund-${tokenDigest(refundId).slice(0, 16)}`;
   return {
     find: (refundId) => cookies.find(nameOf(refundId)),

@@ -1,4 +1,4 @@
-/** What a merchant lets through: refunds that need no approval, and how much a day. */
+/** The refunds that a merchant lets through: without approval, and how much a day. */
 import type { RefundRow } from './store.js';
 import { parseDecimal } from 'crypto-checkout/contract';
 import type { Transaction } from '../db/engine.js';
@@ -40,7 +40,7 @@ export function createRefundLimits(deps: RefundsDeps) {
     );
   }
 
-  /** What coins of several kinds are worth together. */
+  /** The worth of coins of several kinds together. */
   function sumOf(sums: Sums, currency: Currency): bigint | undefined {
     let total = 0n;
     for (const [code, units] of sums) {
@@ -72,9 +72,9 @@ export function createRefundLimits(deps: RefundsDeps) {
 
   return {
     /**
-     * Whether the merchant lets a refund through unseen. Only if the wallet that paid has signed for it: whoever makes a refund
-     * has its link, and could give an address of their own. Without current rates, none is.
-     * Problem: `balance_suspended`.
+     * True if the merchant lets a refund through unseen. Only if the wallet that paid has signed for it: anyone who
+     * makes a refund has its link, and could give an address of their own. Without current rates, none is. Problem:
+     * `balance_suspended`.
      */
     async isSmall(transaction: Transaction, row: RefundRow): Promise<boolean> {
       if (row.kind !== 'excess' && row.kind !== 'unaccepted') return false;

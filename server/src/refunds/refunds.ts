@@ -56,7 +56,7 @@ export function createRefunds(deps: RefundsDeps) {
     return rows.map((row) => viewRefund(row, references.get(row.payment_id) ?? '', currencies));
   }
 
-  /** How much a refund of a locked payment gives back, and which coins. */
+  /** The amount that a refund of a locked payment gives back, and its coins. */
   async function price(transaction: Transaction, payment: PaymentTable, request: NewRefund) {
     const { kind, refundFee, by, networkFee } = request;
     const coins = chooseCoins(payment, await payments.creditedCoins(transaction, payment), request);
@@ -84,7 +84,7 @@ export function createRefunds(deps: RefundsDeps) {
     return { currency, network, amount, fee, rate, share, withFee };
   }
 
-  /** What one unit is worth now, in units of the base currency. Problem: `rate_unavailable`. */
+  /** The worth of one unit now, in units of the base currency. Problem: `rate_unavailable`. */
   function rateOf(currency: Currency, baseCode: string): Fraction {
     const base = currencies.known(baseCode);
     const now = clock.real();
@@ -125,7 +125,7 @@ export function createRefunds(deps: RefundsDeps) {
       );
       const address =
         request.address === undefined ? null : await checkAddress(transaction, network, request.address);
-      // What comes back of the service fee pays its part of an excess.
+      // The part of the service fee that is returned pays its share of an excess.
       const returned = request.kind === 'excess' ? share.fee : 0n;
       await balances.ensureSpendableOn(transaction, scope, currency, network, amount + fee - returned);
       const now = clock.now(scope);
@@ -217,12 +217,12 @@ export function createRefunds(deps: RefundsDeps) {
       return { ...view(linked, payment), claimUrl: linkOf(token) };
     },
 
-    /** What payments ask: how many of the coins that count went back, or are about to, before they were a success. */
+    /** For payments: the counted coins that were returned, or are about to be, before they were a success. */
     takenBefore: (reader: Reader, payment: PaymentTable) => sumTakenBefore(reader, payment),
 
     /**
-     * A payment has become a success: what waits for an address of what was to go back before yields to it. Call it with the payment
-     * locked.
+     * A payment has become a success: refunds from before that still wait for an address yield to it. Call it with
+     * the payment locked.
      */
     async yieldTo(transaction: Transaction, payment: PaymentTable): Promise<void> {
       const { id: payment_id, currency, network } = payment;
@@ -243,7 +243,7 @@ export function createRefunds(deps: RefundsDeps) {
       return whyNotDue(reader, payments, await payments.find(reader, row.payment_id), row);
     },
 
-    /** Follows the transfer that pays a refund. What the network's fee took out of it, if the payer bears that, did not arrive. */
+    /** Follows the transfer that pays a refund. A network fee that the payer bears was deducted, and did not arrive. */
     async follow(transaction: Transaction, transfer: TransferTable): Promise<void> {
       if (transfer.refund_id === null) return;
       const locked = await changes.lock(transaction, transfer.refund_id);
@@ -300,7 +300,7 @@ function chooseCoins(
   return found;
 }
 
-/** What one unit was worth when it came: by the price of the order if it was accepted, else by the rate of that time. */
+/** The worth of one unit when it came: by the price of the order if it was accepted, otherwise by the rate then. */
 function rateThen(payment: PaymentTable, coins: CreditedCoins): Fraction {
   if (coins.counts && isSuccess(payment) && payment.amount !== null) {
     return reduced(BigInt(payment.base_amount), BigInt(payment.amount));

@@ -3,11 +3,11 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { eip191Signer } from 'micro-eth-signer';
 import { invalidField } from '../shared/problem.js';
 
-/** What somebody has signed with `personal_sign`. */
+/** A message that someone has signed with `personal_sign`. */
 export interface Signed {
   /** The EIP-191 digest of the text. */
   readonly hash: string;
-  /** What a contract is asked about (EIP-1271), without the wrapper of wallets that are not deployed yet (EIP-6492). */
+  /** The question to a contract (EIP-1271), without the wrapper of wallets that are not deployed yet (EIP-6492). */
   readonly signature: string;
   /** The account whose key has signed, in lower case; undefined if no key has. */
   readonly signer: string | undefined;

@@ -10,13 +10,13 @@ export type RefundEvent = 'address' | 'cancel' | 'expire' | 'approve' | 'wait' |
 
 type Ways = Readonly<Partial<Record<RefundEvent, RefundStatus>>>;
 
-/** What is not here cannot happen, or is refused. */
+/** Transitions that are missing here cannot happen, or are refused. */
 const ways: Readonly<Record<RefundStatus, Ways>> = {
   awaiting_address: { address: 'awaiting_approval', cancel: 'cancelled', expire: 'expired' },
   awaiting_approval: { address: 'awaiting_approval', cancel: 'cancelled', approve: 'approved' },
   approved: { wait: 'approved', send: 'processing', pay: 'paid', fail: 'failed' },
   processing: { wait: 'approved', send: 'processing', pay: 'paid', fail: 'failed' },
-  // A reorganisation took the transaction back: it is confirmed again, replaced, or lost for good.
+  // A reorganisation undid the transaction: it is confirmed again, replaced, or lost for good.
   paid: { wait: 'processing', send: 'processing', pay: 'paid', fail: 'failed' },
   // The chain can show later that a transfer was paid although it had been given up.
   failed: { send: 'processing', pay: 'paid' },
@@ -29,7 +29,7 @@ export function nextStatus(status: RefundStatus, event: RefundEvent): RefundStat
   return ways[status][event];
 }
 
-/** What a transfer's status is to the refund that it pays. */
+/** The events that a transfer's status means for the refund that it pays. */
 export const transferEvents: Readonly<Record<TransferStatus, RefundEvent>> = {
   pending: 'wait',
   processing: 'send',

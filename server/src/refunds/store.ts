@@ -28,7 +28,7 @@ export function createRefundStore(personalData: PersonalData) {
     };
   return {
     insertRefund: (transaction: Transaction, row: RefundRow) => insertRefund(transaction, seal(row)),
-    /** Writes a locked refund anew. */
+    /** Rewrites a locked refund. */
     updateRefund: (transaction: Transaction, row: RefundRow) => updateRefund(transaction, seal(row)),
     findRefund: opened(findRefund),
     findAnyRefund: opened(findAnyRefund),
@@ -54,7 +54,7 @@ async function insertRefund(transaction: Transaction, row: RefundTable): Promise
   await send(transaction, transaction.insertInto('refunds').values(row));
 }
 
-/** Writes a locked refund anew. */
+/** Rewrites a locked refund. */
 async function updateRefund(transaction: Transaction, { id, ...row }: RefundTable): Promise<void> {
   await send(transaction, transaction.updateTable('refunds').set(row).where('id', '=', id));
 }
@@ -90,7 +90,7 @@ export async function listOfPayment(
   return rows.map(refunds.decode);
 }
 
-/** What refunds hold or took of the coins that a payment asks for, before they were a success, in units. */
+/** The part of the coins that a payment asks for which refunds held or used before they were a success, in units. */
 export async function sumTakenBefore(
   reader: Reader,
   { id, currency, network }: Pick<PaymentTable, 'id' | 'currency' | 'network'>,

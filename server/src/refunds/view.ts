@@ -1,4 +1,4 @@
-/** A refund as the API shows it: to its merchant, and to whoever holds the link of its claim. */
+/** A refund as the API shows it: to its merchant, and to anyone who has the link of its claim. */
 import type { RefundRow } from './store.js';
 import type { Api, Data, RefundClaim, RefundStatus } from 'crypto-checkout/contract';
 import { transactionPage } from '../chains/networks.js';
@@ -42,12 +42,12 @@ export function viewRefund(row: RefundRow, txRef: string, currencies: Currencies
   };
 }
 
-/** What the shop keeps of the coins that the refund is for: the service fee on them. */
+/** The shop's part of the coins that the refund is for: the service fee on them. */
 function feeKept({ refund_fee, service_fee }: RefundRow, currency: Currency): number {
   return refund_fee ? 0 : exactNumber(service_fee, currency.decimals);
 }
 
-/** What one coin was worth, in the base currency. */
+/** The worth of one coin, in the base currency. */
 function coinPrice({ rate }: Pick<RefundRow, 'rate'>, decimals: number, baseDecimals: number): number {
   const shift = { numerator: 10n ** BigInt(decimals), denominator: 10n ** BigInt(baseDecimals) };
   const price = multiply(parseFraction(rate) ?? { numerator: 0n, denominator: 1n }, shift);
@@ -60,7 +60,7 @@ function viewTransaction(row: RefundRow, currencies: Currencies) {
   return { txHash, explorerUrl };
 }
 
-/** How many of the four steps are done: address, approval, sending, sent. */
+/** The number of completed steps of the four: address, approval, sending, sent. */
 const stepsDone: Readonly<Record<RefundStatus, number>> = {
   awaiting_address: 0,
   awaiting_approval: 1,
@@ -72,10 +72,10 @@ const stepsDone: Readonly<Record<RefundStatus, number>> = {
   expired: 0,
 };
 
-/** What a claim is shown with. */
+/** The context in which a claim is shown. */
 interface ClaimContext extends SignedContext {
   readonly merchant: MerchantTable;
-  /** Whether the holder of the link may give the address, or change the one that was given. */
+  /** True if the holder of the link may give the address, or change the one that was given. */
   readonly mayGive: boolean;
 }
 
@@ -115,7 +115,7 @@ export function viewClaim(
   };
 }
 
-/** Its ends, by which its owner knows it: whoever has the link later need not learn where the money went. */
+/** Its ends, by which its owner recognises it: later holders of the link need not learn where the money went. */
 function masked(address: string): string {
   return `${address.slice(0, 6)}…${address.slice(-4)}`;
 }
@@ -127,8 +127,8 @@ interface SignedContext {
 }
 
 /**
- * What the paying wallet signs. It names the shop, the checkout, the chain and the refund, so that a signature is worth nothing
- * anywhere else, nor for another refund or address.
+ * The text that the paying wallet signs. It names the shop, the checkout, the chain and the refund, so that a
+ * signature is worth nothing anywhere else, nor for another refund or address.
  */
 export function signatureText(
   row: RefundRow,

@@ -1,11 +1,14 @@
-/** Whether the wallet that paid asks for a refund: by a signature over all that matters of it, of somebody who sent what goes back. */
+/**
+ * Checks that the wallet that paid asks for a refund: by a signature over everything that matters of it, from a
+ * sender of the returned coins.
+ */
 import type { Reader } from '../db/engine.js';
 import type { LockedRefund, RefundsDeps } from './change-refund.js';
 import { readSignature } from './signatures.js';
 import { isLive } from './states.js';
 import { listOfPayment, type RefundRow } from './store.js';
 
-/** What was signed, and who has signed it. */
+/** The signed text, and its signers. */
 export interface WalletProof {
   readonly text: string;
   /** In lower case; empty if it is nobody's who paid enough. */
@@ -16,7 +19,7 @@ export interface WalletProof {
 const mostContracts = 3;
 
 export function createWalletProofs({ database, payments, currencies, acceptsSignature }: RefundsDeps) {
-  /** What each address sent of the coins that a refund gives back, in units, by the address in lower case. */
+  /** The amount each address sent of the coins that a refund gives back, in units, by the address in lower case. */
   async function sentOf(reader: Reader, row: RefundRow): Promise<ReadonlyMap<string, bigint>> {
     const payment = await payments.find(reader, row.payment_id);
     const coins = await payments.creditedCoins(reader, payment);
@@ -25,8 +28,8 @@ export function createWalletProofs({ database, payments, currencies, acceptsSign
   }
 
   /**
-   * Who sent at least what goes back, less what other proven refunds give back already: dust from another wallet proves nothing,
-   * nor does a coin that went back before.
+   * The addresses that sent at least what is returned, less what other proven refunds return already: dust from
+   * another wallet proves nothing, nor does a coin that was returned before.
    */
   async function payersOf(reader: Reader, row: RefundRow): Promise<readonly string[]> {
     const { payment_id, currency, network } = row;
@@ -61,7 +64,7 @@ export function createWalletProofs({ database, payments, currencies, acceptsSign
       return { text, signers };
     },
 
-    /** Whether one of the signers has paid what goes back, as the locked payment stands. */
+    /** True if one of the signers has paid what is returned, by the locked payment. */
     async holds(reader: Reader, { row }: LockedRefund, { signers }: WalletProof): Promise<boolean> {
       return (await payersOf(reader, row)).some((payer) => signers.includes(payer));
     },

@@ -34,13 +34,16 @@ interface ChainEvidenceDeps extends Pick<
     of: { readonly scope: Scope; readonly network: string; readonly currency: string },
   ) => AsyncIterable<readonly string[]>;
   readonly suspect: (transaction: Transaction, found: Partial<Suspicion>) => Promise<void>;
-  /** What is no reason to stop: money at unknown addresses, and payments of somebody that are what a transfer is to be. */
+  /**
+   * Reports evidence that is no reason to stop: money at unknown addresses, and strangers' payments that match a
+   * transfer.
+   */
   readonly warn: (
     transaction: Transaction,
     addresses: readonly UnknownAddress[],
     paid: readonly TransferTable[],
   ) => Promise<void>;
-  /** Whether a sum is too small to prove anything. */
+  /** True if a sum is too small to prove anything. */
   readonly isDust: (network: string, transfer: Pick<ChainTransfer, 'currency' | 'amount'>) => boolean;
   /** When the server was started, in real time. */
   readonly startedAt: number;
@@ -99,7 +102,7 @@ export function createChainEvidence(deps: ChainEvidenceDeps) {
         for (let index = key.used; index < key.used + lookAhead; index += 1) {
           addresses.set(source.derive(index).toLowerCase(), { sourceId: key.sourceId, index });
         }
-        // Other work goes on meanwhile.
+        // Lets other work proceed meanwhile.
         await new Promise(setImmediate);
       }
     }
@@ -133,7 +136,7 @@ export function createChainEvidence(deps: ChainEvidenceDeps) {
 
   const hasCoins = (code: string) => isBitcoinLike(live.find((network) => network.code === code)?.family);
 
-  /** Whether a block may be from before the server's start. */
+  /** True if a block may be from before the server's start. */
   const isOld = ({ network, syncedBefore = 0 }: ScanBatch, { time }: ChainBlock) =>
     hasCoins(network) ? syncedBefore < startedAt + catchUpMs : time < startedAt;
 
@@ -174,7 +177,7 @@ export function createChainEvidence(deps: ChainEvidenceDeps) {
       }
     }
     if (unknown.length + twins.length + gone.length === 0) return noEvidence;
-    // What was given out, or held, since the start is known, also by a confirmation.
+    // Addresses and transfers that were given out, or held, since the start are known, also by a confirmation.
     const next = new Map(
       await readIndexes(transaction, [...new Set(unknown.map(({ sourceId }) => sourceId))]),
     );
@@ -204,7 +207,7 @@ export function createChainEvidence(deps: ChainEvidenceDeps) {
   }
 
   return {
-    /** Those of the addresses that blocks are to be read for, as they were asked. */
+    /** The addresses among these that blocks should be read for, as they were asked. */
     async watched(mode: Mode, addresses: readonly string[]): Promise<readonly string[]> {
       if (mode !== 'live' || open.size === 0) return [];
       const { addresses: ahead, transfers } = await sought();
@@ -219,7 +222,7 @@ export function createChainEvidence(deps: ChainEvidenceDeps) {
 
     /** Notes what a batch of blocks shows, in the transaction that moves the cursor. */
     async follow(transaction: Transaction, batch: ScanBatch): Promise<void> {
-      // What is read again was read before the backup.
+      // Blocks that are read again were read before the backup.
       if (batch.mode !== 'live' || !open.has(batch.network) || batch.syncedBefore === undefined) return;
       const { warnings, paidByOthers, ...found } = await collect(transaction, batch);
       const isAny = Object.values(found).some((list) => list.length > 0);

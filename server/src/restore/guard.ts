@@ -1,6 +1,6 @@
 /**
- * Stops what cannot be undone while the database may be older than what was done with it: addresses given out in live mode, and
- * payouts. Incoming payments go on being credited.
+ * Stops irreversible actions while the database may be older than they are: addresses given out in live mode, and
+ * payouts. Incoming payments are still credited.
  */
 import type { Reader, Transaction } from '../db/engine.js';
 import { afterCommit } from '../db/transaction-context.js';
@@ -9,7 +9,7 @@ import type { Mode, Scope } from '../shared/scope.js';
 import type { Marker } from './marker.js';
 import * as store from './restore-store.js';
 
-/** What the shop's payers and servers read: who runs the server reads the evidence in `restore status`. */
+/** The answer to the shop's payers and servers: the operator of the server reads the evidence in `restore status`. */
 const noAddress =
   'New payments get no address at the moment, because the server is checking its records. Try again later';
 
@@ -21,7 +21,7 @@ export function createRestoreGuard(marker: Marker) {
     throw new Problem('service_unavailable', message, { retryAfterSeconds: 60 });
   };
 
-  /** Why nothing of a merchant is paid, or of anybody if it is undefined; undefined if payouts go on. */
+  /** The reason why nothing of a merchant is paid, or of anyone if it is undefined; undefined if payouts continue. */
   async function whyNotPaid(
     reader: Reader,
     mode: Mode,
@@ -61,7 +61,7 @@ export function createRestoreGuard(marker: Marker) {
       const { suspicion, epoch } = await store.readState(reader);
       return suspicion && store.concernsKey(suspicion, { merchantId, sourceId }) ? refuse(noAddress) : epoch;
     },
-    /** Whether any restore is suspected: keys of the server's own sign nothing then. */
+    /** True if any restore is suspected: the server's own keys sign nothing then. */
     isSuspected: async (reader: Reader, mode: Mode): Promise<boolean> =>
       mode === 'live' && (await store.readState(reader)).suspicion !== undefined,
     /**

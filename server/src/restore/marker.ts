@@ -1,8 +1,8 @@
 /**
  * A file that remembers, outside of the database, how far the database had been: a restored backup is behind it.
  *
- * A value is written after the commit that it is of, so a crash in between is no false alarm; and before anybody hears of the
- * address or the payout that it covers, so an old backup cannot pass for the newest state.
+ * A value is written after its commit, so a crash in between is no false alarm; and before anyone gets the address or
+ * the payout that it covers, so an old backup cannot pass for the newest state.
  */
 import { appendFileSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -13,13 +13,13 @@ export type Progress = ReadonlyMap<string, number>;
 
 export type Marker = ReturnType<typeof openMarker>;
 
-/** A longer file is written anew when it is opened. */
+/** A longer file is rewritten when it is opened. */
 const longestFile = 100_000;
 
 /** When the file was made: what happened before, it has not seen. A name as no address source has one. */
 const created = 'created';
 
-/** @param path undefined if nothing is to be written, as for a database in memory */
+/** @param path undefined if nothing should be written, as for a database in memory */
 export function openMarker(
   path: string | undefined,
   log: Pick<Logger, 'error'>,
@@ -44,7 +44,7 @@ export function openMarker(
     isWritable = false;
   }
 
-  /** What cannot be read now was read before: sales go on, and the complaint is an alert. */
+  /** A file that cannot be read now was read before: sales continue, and the complaint is an alert. */
   function readFile(path: string): string {
     try {
       return readText(path);
@@ -80,7 +80,7 @@ export function openMarker(
   }
 
   return {
-    /** Whether the last value could be written. */
+    /** True if the last value could be written. */
     isWritable: () => isWritable,
 
     /** Real time since when it has seen all that was done; undefined while there is none. */

@@ -15,7 +15,7 @@ const unknownAddress = z.object({
 });
 export type UnknownAddress = Readonly<z.output<typeof unknownAddress>>;
 
-/** A payment that is exactly what a transfer is to be, though nothing was exported. */
+/** A payment that matches a transfer exactly, although nothing was exported. */
 const paidTransfer = z.object({
   transferId: z.string(),
   merchantId: z.string(),
@@ -72,7 +72,7 @@ export async function readState(
   };
 }
 
-/** Whether a suspicion is about a key of a merchant: then it gives out no address. */
+/** True if a suspicion is about a key of a merchant: then it gives out no address. */
 export function concernsKey(
   { marker, addresses, ...about }: Suspicion,
   { merchantId, sourceId }: { readonly merchantId: string; readonly sourceId: string },
@@ -84,12 +84,12 @@ export function concernsKey(
   );
 }
 
-/** Whether a suspicion is about what a merchant paid. */
+/** True if a suspicion is about payments by a merchant. */
 function isAbout({ transfers, coins }: Suspicion, merchantId: string): boolean {
   return [...transfers, ...coins].some((one) => one.merchantId === merchantId);
 }
 
-/** Whether a suspicion is about a merchant or one of its keys: then nothing of it is paid. */
+/** True if a suspicion is about a merchant or one of its keys: then nothing of it is paid. */
 export async function concernsMerchant(
   reader: Reader,
   suspicion: Suspicion,
@@ -119,7 +119,7 @@ export async function addWarnings(transaction: Transaction, found: readonly Unkn
 
 export const {
   read: readSuspicion,
-  /** Whoever else writes it waits until the transaction ends. */
+  /** Other writers wait until the transaction ends. */
   lock: lockSuspicion,
   write: writeSuspicion,
 } = suspicionSetting;
@@ -131,7 +131,7 @@ export async function readPayouts(reader: Reader): Promise<number> {
   return Number((await readSetting(reader, payoutsSetting)) ?? 0);
 }
 
-/** @returns the new count. Whoever else counts waits until the transaction ends */
+/** @returns the new count. Other callers wait until the transaction ends */
 export async function addPayouts(transaction: Transaction, count: number): Promise<number> {
   const sum = Number(await ensureSetting(transaction, payoutsSetting, '0')) + count;
   await writeSetting(transaction, payoutsSetting, String(sum));

@@ -1,6 +1,7 @@
 /**
- * Notices that the database was restored from an older backup, and lets work go on when the operator has confirmed it. Addresses
- * that may have been given out since are then left out, and transfers that may have been paid since are held.
+ * Notices that the database was restored from an older backup, and lets work continue when the operator has confirmed
+ * it. Addresses that may have been given out since are then left out, and transfers that may have been paid since are
+ * held.
  */
 import type { Logger } from 'pino';
 import { raiseIndex } from '../addresses/address-pool.js';
@@ -37,7 +38,7 @@ export interface RestoreDeps extends RoomDeps {
 
 export type Restore = ReturnType<typeof createRestore>;
 
-/** What a confirmation does. */
+/** The effects of a confirmation. */
 export interface RestorePlan {
   readonly suspicion: Suspicion;
   readonly skips: readonly { readonly key: DepositKeyRecord; readonly from: number; readonly to: number }[];
@@ -62,11 +63,11 @@ const unwritable =
 export function createRestore(deps: RestoreDeps) {
   const { database, marker, auditLog, depositKeys, connected, clock, log } = deps;
   let current: Suspicion | undefined;
-  /** Whether no key that is in use gives out addresses. */
+  /** True if no key that is in use gives out addresses. */
   let hasSalesOff = false;
   const isLive = connected.some(({ network }) => network.mode === 'live');
 
-  /** How far the database is. */
+  /** The progress of the database. */
   async function readProgress(reader: Reader, names: readonly string[]): Promise<Progress> {
     return new Map([
       ...(await store.readIndexes(reader, names)),
@@ -87,7 +88,7 @@ export function createRestore(deps: RestoreDeps) {
         if (found.length > 0) await suspect(transaction, { marker: Object.fromEntries(found) });
       });
     }
-    // What other servers have given out, and what a crash kept from being written.
+    // Values that other servers have given out, and those that a crash kept from being written.
     for (const [name, value] of progress) marker.raise(name, value);
     const suspicion = await store.readSuspicion(database.reader);
     if (suspicion && !current) {
@@ -105,7 +106,7 @@ export function createRestore(deps: RestoreDeps) {
     return keys.length > 0 && keys.every((key) => store.concernsKey(suspicion, key));
   }
 
-  /** What proves nothing is told all the same, and its addresses and transfers are left to those who look. */
+  /** Evidence that proves nothing is reported all the same, and its addresses and transfers are left to a person. */
   async function warn(
     transaction: Transaction,
     addresses: readonly UnknownAddress[],
@@ -149,11 +150,12 @@ export function createRestore(deps: RestoreDeps) {
   ): Promise<RestorePlan> {
     const isMarked = Object.keys(suspicion.marker).length > 0;
     const more = spare ?? (isMarked ? spareByMarker : spareByChain);
-    // The marker proves that the whole database is older. What the chain shows concerns a key, or what a merchant paid.
+    // The marker proves that the whole database is older. Evidence on the chain concerns a key, or a merchant's
+    // payments.
     const keys = (await depositKeys.list(reader)).filter(
       (key) => key.mode === 'live' && (isMarked || store.concernsKey(suspicion, key)),
     );
-    // What was created since then cannot have been paid: nothing was exported meanwhile.
+    // Transfers that were created since then cannot have been paid: nothing was exported meanwhile.
     const waiting = await deps.unheldTransfers(reader, suspicion.since);
     const held: TransferTable[] = [];
     for (const row of waiting) {
@@ -264,7 +266,7 @@ export function createRestore(deps: RestoreDeps) {
   };
 }
 
-/** What a marker has that the database has not. */
+/** The values of a marker that are ahead of the database. */
 function behind(marked: Progress, progress: Progress): (readonly [string, number])[] {
   return [...marked].filter(([name, value]) => value > (progress.get(name) ?? 0));
 }

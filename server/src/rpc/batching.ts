@@ -21,7 +21,7 @@ export type SendCalls = (calls: readonly RpcCall[], signal: AbortSignal) => Prom
 
 /** After so many requests of the full size, a larger one is tried: twice as many after each refusal. */
 const mostPatience = 64;
-/** How long a request may wait for a node that answered a part of it, and asked for a pause then. */
+/** The longest time that a request may wait for a node that answered a part of it, and asked for a pause then. */
 const longestWaitMs = 10_000;
 
 const withoutNumbers = (text: string): string => text.replaceAll(/\d+/g, '');
@@ -43,7 +43,7 @@ export function createBatching(
   /** The size that was refused last. */
   let tooMany = Infinity;
 
-  /** What to try after a request of so many calls was refused. */
+  /** The size to try after a request of so many calls was refused. */
   function fewerThan(count: number): number {
     if (worked >= count) worked = 0;
     tooMany = count;
@@ -54,7 +54,7 @@ export function createBatching(
     size = Math.min(size, to);
     patience = Math.min(mostPatience, patience * 2);
     successes = 0;
-    // Some tell how many calls there were.
+    // Some name the number of calls.
     const isKnown = words !== undefined && withoutNumbers(words) === withoutNumbers(message);
     words = message;
     if (!isKnown) onLimit(size, message);
@@ -95,7 +95,7 @@ export function createBatching(
     let hasAnswered = false;
     let waitedMs = 0;
 
-    /** What a call was refused with in a larger request was because of its size, if it is answered now. */
+    /** If a call is answered now, its error in a larger request was due to the size of that request. */
     function settle(place: number, answer: unknown): void {
       const before = refused.get(place);
       results[place] = answer;

@@ -29,13 +29,13 @@ export interface NodeClientOptions {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Adds to the URL what a node is logged in to with, before each request: it can change when the node is started. @throws NodeError */
   readonly logIn?: ((url: URL, name: string) => URL) | undefined;
-  /** How long one request may take, 15 seconds by default. */
+  /** The longest duration of one request, 15 seconds by default. */
   readonly timeoutMs?: number | undefined;
   /** The most calls in one request, 50 by default. Fewer are sent to nodes that refuse as many. */
   readonly maxBatch?: number | undefined;
   /** Called with what the node says when it turns out to take fewer calls in one request. Never contains a URL. */
   readonly onLimit?: ((message: string) => void) | undefined;
-  /** What all nodes of the network may be asked; no limit by default. */
+  /** The budget of requests to all nodes of the network; no limit by default. */
   readonly budget?: RequestBudget | undefined;
   /** Epoch milliseconds; real time by default. */
   readonly now?: (() => number) | undefined;
@@ -62,7 +62,7 @@ export function createNodeClient(options: NodeClientOptions) {
     failures: 0,
     /** Requests that the node refused as too many. */
     limited: 0,
-    /** How long all requests took together, until the whole answer was there or they failed. */
+    /** The duration of all requests together, until the whole answer was there or they failed. */
     durationMs: 0,
   };
   let pausedUntil = 0;
@@ -170,7 +170,7 @@ export function createNodeClient(options: NodeClientOptions) {
     return fail('refused', describeStatus(status) + says(words), { fewer });
   }
 
-  /** What the node answers a call with, for the one who made it, or a pause that it asks for. */
+  /** The node's error about a call, for the caller, or a pause that the node asks for. */
   function failureOf({ code, text }: Refusal): RpcFailure | NodeError {
     if (isRateLimit({ code, text })) return pause(null, text);
     return new RpcFailure(code, `${name} answered: ${quote(target.redact(text))} (${code})`);
@@ -204,7 +204,7 @@ export function createNodeClient(options: NodeClientOptions) {
         fewer: 'now',
       });
     }
-    // Some gateways write ids as text. What stands under the id of no call, or of several, says nothing but why.
+    // Some gateways write ids as text. An answer under the id of no call, or of several, only gives the reason.
     const byId = groupBy(answers.filter(isObject), (answer) => String(answer['id']));
     const rest = new Set(answers.filter(isObject));
     const own = requests.map(({ id }) => {
@@ -240,7 +240,7 @@ export function createNodeClient(options: NodeClientOptions) {
     async (calls, signal) => {
       const [only] = calls;
       used.calls += calls.length;
-      // Alone, a call is not sent as a batch: some nodes refuse those.
+      // A single call is not sent as a batch: some nodes refuse those.
       const answers =
         calls.length === 1 && only ? [await sendCall(only, signal)] : await sendBatch(calls, signal);
       if (answers.some((answer) => !(answer instanceof NodeError))) refusals = 0;
@@ -272,7 +272,7 @@ export function createNodeClient(options: NodeClientOptions) {
       return result;
     },
 
-    /** Posts JSON to a path beside the node's own, such as one of Tron's HTTP API. @throws NodeError */
+    /** Posts JSON to a path next to the node's own, such as one of Tron's HTTP API. @throws NodeError */
     async post(path: string, body: unknown, signal: AbortSignal): Promise<unknown> {
       const url = new URL(path, options.url);
       url.search = new URL(options.url).search;
@@ -283,7 +283,7 @@ export function createNodeClient(options: NodeClientOptions) {
       throw error instanceof NodeError ? error : new NodeError('refused', error.message);
     },
 
-    /** What was asked of it since the start, for the metrics. */
+    /** The requests to it since the start, for the metrics. */
     usage: () => ({ ...used }),
     /** The most calls that are sent in one request now. */
     batchSize: batching.size,
@@ -310,7 +310,7 @@ const noConnection: ReadonlySet<unknown> = new Set([
   ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'],
 ]);
 
-/** Whether a connection was there, and broke. */
+/** True if a connection was there, and broke. */
 function hasConnected(error: unknown): boolean {
   const cause: unknown = error instanceof Error ? error.cause : undefined;
   const code: unknown = cause instanceof Error ? Reflect.get(cause, 'code') : undefined;
@@ -322,7 +322,7 @@ function describeStatus(status: number): string {
   return `answered HTTP ${status}`;
 }
 
-/** `fetch` itself says nothing but "fetch failed". The reason is its cause. */
+/** `fetch` itself only reports "fetch failed". The reason is its cause. */
 function describe(error: unknown): string {
   const cause = error instanceof Error && error.cause !== undefined ? error.cause : error;
   return errorMessage(cause) || 'the connection failed';

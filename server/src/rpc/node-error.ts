@@ -1,4 +1,7 @@
-/** What can go wrong when a node is asked. Messages name the node by its place in the configuration, never by its URL. */
+/**
+ * The possible failures of a request to a node. Messages name the node by its place in the configuration, never by
+ * its URL.
+ */
 
 export type NodeFault =
   | 'unreachable' // No connection, or it broke.
@@ -15,7 +18,7 @@ export type NodeFault =
 export class NodeError extends Error {
   override readonly name = 'NodeError';
   readonly fault: NodeFault;
-  /** How long the node asked not to be called; undefined if it named no time. */
+  /** The pause that the node asked for; undefined if it named no time. */
   readonly retryAfterMs: number | undefined;
   /** When a request with fewer calls may be answered: at once, or at the next attempt; undefined if their number is no reason. */
   readonly fewer: 'now' | 'later' | undefined;
@@ -45,7 +48,7 @@ export class RpcFailure extends Error {
   }
 }
 
-/** What a call returns, or what the error says that the node answers it with. @param handle throws what says nothing */
+/** The result of a call, or a value made from the node's error. @param handle throws errors that mean nothing to it */
 export async function ifRefused<T, R>(
   answer: Promise<T>,
   handle: (failure: RpcFailure) => R,
@@ -58,14 +61,17 @@ export async function ifRefused<T, R>(
   }
 }
 
-/** What a call returns; undefined if the node refuses it, for what not every node offers or knows. @param code of that refusal alone */
+/**
+ * The result of a call; undefined if the node refuses it, for calls that not every node offers or knows. @param code
+ * of the only refusal that counts
+ */
 export const unlessRefused = <T>(answer: Promise<T>, code?: number): Promise<T | undefined> =>
   ifRefused(answer, (failure) => {
     if (code === undefined || failure.code === code) return undefined;
     throw failure;
   });
 
-/** Whether an error is about a node, so that another one may be tried. */
+/** True if an error is about a node, so that another one may be tried. */
 export function isNodeFailure(error: unknown): error is NodeError | RpcFailure {
   return error instanceof NodeError || error instanceof RpcFailure;
 }
@@ -73,7 +79,7 @@ export function isNodeFailure(error: unknown): error is NodeError | RpcFailure {
 /** No node of a network can be used now. The message has one sentence per node. */
 export class NodesUnavailable extends Error {
   override readonly name = 'NodesUnavailable';
-  /** What each node failed with last, in the order of the configuration. */
+  /** The last failure of each node, in the order of the configuration. */
   readonly errors: readonly (NodeError | RpcFailure)[];
 
   constructor(message: string, errors: readonly (NodeError | RpcFailure)[]) {
@@ -81,7 +87,7 @@ export class NodesUnavailable extends Error {
     this.errors = errors;
   }
 
-  /** Whether a node failed in this way. */
+  /** True if a node failed in this way. */
   isAny(fault: NodeFault): boolean {
     return this.errors.some((error) => error.fault === fault);
   }

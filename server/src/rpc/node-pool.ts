@@ -15,7 +15,7 @@ export interface NodePoolOptions<C> extends Pick<
   readonly network: string;
   /** URLs in order of preference. Can contain credentials. */
   readonly nodes: readonly string[];
-  /** What all nodes together may be asked in a minute, each call of a batch counted; no limit by default. */
+  /** The limit of requests to all nodes together in a minute, each call of a batch counted; no limit by default. */
   readonly requestsPerMinute?: number | undefined;
   /** The client for one piece of work. */
   open(node: NodeClient, signal: AbortSignal): C;
@@ -43,14 +43,14 @@ interface Member {
 }
 
 const longestRestMs = 60_000;
-/** How long a node rests after what does not heal by asking it less often. */
+/** The time that a node rests after a failure that fewer requests do not cure. */
 const restMs: Partial<Record<NodeFault | 'failure', number>> = {
   behind: 2000,
   inconsistent: 2000,
-  // A mistake in the configuration: nothing but a change there or at the provider will heal it.
+  // A mistake in the configuration: only a change there or at the provider will fix it.
   'wrong-network': 30_000,
 };
-/** Whoever answers next behind the same URL may be another server. */
+/** The next request to the same URL may reach another server. */
 const interruptions: ReadonlySet<NodeFault | 'failure'> = new Set([
   'unreachable',
   'timeout',
@@ -145,9 +145,9 @@ export function createNodePool<C>(options: NodePoolOptions<C>) {
     /** All clients, in the order of the configuration, for checks of each. */
     clients: members.map(({ client }) => client),
 
-    /** How many providers they are of. Nodes at one host are one provider's. */
+    /** The number of their providers. Nodes at one host are one provider's. */
     providers,
-    /** Whose a node is, by its name: that of the first node of the same provider. */
+    /** The provider of a node, by its name: that of the first node of the same provider. */
     providerOf,
 
     /**
@@ -182,18 +182,18 @@ export function createNodePool<C>(options: NodePoolOptions<C>) {
         name: member.client.name,
         /** Why the node is not used now; undefined if it is healthy. */
         problem: member.problem?.message,
-        /** What kind of problem it is: it may be told to anybody. */
+        /** The kind of problem: anyone may see it. */
         fault: member.problem?.fault,
-        /** Whether it did the last piece of work. */
+        /** True if it did the last piece of work. */
         isInUse: member === inUse,
         ...member.client.usage(),
       })),
 
-    /** What the nodes do not take, as one sentence each; undefined if there is nothing. */
+    /** The requests that the nodes refuse, as one sentence each; undefined if there are none. */
     limits: (): string | undefined =>
       members.flatMap(({ client }) => client.limit() ?? []).join('; ') || undefined,
 
-    /** How many requests the budget leaves now; undefined without one. */
+    /** The number of requests that the budget leaves now; undefined without one. */
     requestsLeft: () => budget?.left(),
   };
 }

@@ -1,6 +1,6 @@
 /** Reads node URLs, and keeps the credentials in them out of every message. */
 
-/** Where and how to reach a node. */
+/** The address of a node, and the way to reach it. */
 export type NodeTarget = ReturnType<typeof readNodeUrl>;
 
 /** Parts of a path that say which API it is. All others may be a key. */

@@ -1,4 +1,4 @@
-/** Tells whose nodes are, as far as their URLs show: two of one provider are no second opinion. */
+/** Identifies the providers of nodes, as far as their URLs show them: two of one provider are no second opinion. */
 import ipaddr from 'ipaddr.js';
 
 /** Networks of one's own, where each port is another node. */
@@ -16,7 +16,7 @@ const isOwnName = (name: string) =>
 interface Host {
   /** Nodes with the same one are one provider's. */
   readonly id: string;
-  /** Of a public name, what its owner has registered, as far as that can be told without a list of all suffixes. */
+  /** The part of a public name that its owner registered, as far as that is clear without a list of all suffixes. */
   readonly domain?: string;
   readonly isPublicAddress?: boolean;
 }

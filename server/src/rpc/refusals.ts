@@ -1,4 +1,4 @@
-/** What nodes and providers say when they do not answer: each in a form of its own. */
+/** The messages of nodes and providers that do not answer: each in a form of its own. */
 import type { RpcFailure } from './node-error.js';
 
 type JsonObject = Readonly<Record<string, unknown>>;
@@ -52,11 +52,11 @@ const limits = [
   /request too quickly|requests? too (quickly|fast|often)/i,
 ];
 
-/** Whether a node asks for a pause. -32005 also means that a query has too many results, so the text decides. */
+/** True if a node asks for a pause. -32005 also means that a query has too many results, so the text decides. */
 export const isRateLimit = ({ code, text }: Refusal): boolean =>
   code === 429 || limits.some((limit) => limit.test(text));
 
-/** How long a node says that it takes nothing, as in "suspended for 5 s"; undefined if it does not. */
+/** The time for which a node refuses everything, as in "suspended for 5 s"; undefined if it names none. */
 export function pauseIn(text: string): number | undefined {
   const found = /(?:suspended|retry|again|wait)\D{0,20}?(\d{1,4}) ?(ms|s|seconds?|minutes?)\b/i.exec(text);
   if (!found) return undefined;
@@ -71,6 +71,6 @@ const isOfBitcoin = (code: number): boolean => code < 0 && code > -100 && code !
 const ofOneCall =
   /revert|out of gas|not found|not exist|unknown|canonical|missing trie|historical|state|nonce|underpriced|insufficient|already|indexing/i;
 
-/** Whether a failure says something about the call itself, so that it would fail alone too: it is not asked again. */
+/** True if a failure is about the call itself, so that it would fail on its own too: it is not asked again. */
 export const isOfCall = ({ code, message }: RpcFailure): boolean =>
   code === 3 || code === -32601 || code === -32602 || isOfBitcoin(code) || ofOneCall.test(message);

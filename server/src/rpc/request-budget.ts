@@ -22,11 +22,11 @@ export function createRequestBudget(perMinute: number, now: () => number) {
     /** Resolves when this many requests may be sent. */
     async take(count: number, signal: AbortSignal): Promise<void> {
       refill();
-      // Below zero: whoever comes later waits for longer, so the order is kept.
+      // Below zero: later callers wait for longer, so the order is kept.
       tokens -= count;
       if (tokens < 0) await delay(Math.ceil(-tokens / perMs), undefined, { signal });
     },
-    /** How many requests may be sent at once now. */
+    /** The number of requests that may be sent at once now. */
     left(): number {
       refill();
       return Math.max(0, Math.floor(tokens));

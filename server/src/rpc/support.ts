@@ -1,10 +1,11 @@
 /**
- * What single nodes do not offer, so that they are not asked for it each time. A passing error is not that: only a method that a
- * node does not have is off for long, and what never worked is asked for again soon at first, and then less and less often.
+ * Remembers calls that single nodes do not offer, so that they are not asked for them each time. A passing error does
+ * not count: only a method that a node does not have is off for long, and a call that never worked is asked for again
+ * soon at first, and then less and less often.
  */
 import { RpcFailure } from './node-error.js';
 
-/** `failed`: the node offers it, and cannot answer now. What it said last is still what is known. */
+/** `failed`: the node offers it, and cannot answer now. Its last answer is still the known one. */
 export type Support<T> =
   | { readonly kind: 'value'; readonly value: T }
   | { readonly kind: 'failed'; readonly failure: RpcFailure | undefined }

@@ -53,7 +53,7 @@ export function createSandboxHandlers(
 const burstSeconds = 10;
 
 /**
- * How much a merchant may do in the sandbox, so that a flood of sandbox calls leaves the server to live requests: a token
+ * A merchant's budget in the sandbox, so that a flood of sandbox calls leaves the server to live requests: a token
  * bucket per merchant, kept in this process. One unit of work is a call that changes one network.
  */
 export function createBudget(workPerSecond: number) {

@@ -17,7 +17,7 @@ import type { Schema } from '../db/schema.js';
 import type { AuditActor, AuditLog } from '../merchants/audit-log.js';
 import type { TestClock } from '../chains/simulated/test-clock.js';
 
-/** How many rows were deleted, by table. */
+/** The number of deleted rows, by table. */
 export type Deleted = Readonly<Record<string, number>>;
 
 const batchSize = 200;
@@ -48,7 +48,7 @@ export function createSandboxReset(
     const inOwn = (column: string, table: Erasable): Condition =>
       sql<SqlBool>`${sql.ref(column)} in (select id from ${sql.table(table)} where ${own})`;
 
-    // What is on the simulated chains goes first, so that no scan finds it again.
+    // Transfers on the simulated chains go first, so that no scan finds them again.
     await erase('simulated_transfers', 'tx_hash', sql<SqlBool>`merchant_id = ${merchantId}`);
     // Twice: a job may have posted once more before the records were gone.
     for (let round = 0; round < 2; round += 1) {

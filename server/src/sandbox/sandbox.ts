@@ -55,7 +55,7 @@ export function createSandbox(deps: SandboxDeps) {
 
   /**
    * Scans and runs the jobs that depend on the change. The change is committed by then: if a scan fails, as when the
-   * database is busy, the scanner has logged it and tries again by itself, so the caller is not told of a failure.
+   * database is busy, the scanner has logged it and retries automatically, so the caller gets no failure.
    */
   const settle = async (scans: readonly Promise<void>[], advance: () => Promise<void>): Promise<void> => {
     await Promise.allSettled(scans);

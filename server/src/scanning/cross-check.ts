@@ -9,7 +9,7 @@ export type CrossCheck = Awaited<ReturnType<typeof crossCheck>>;
 /** A node that cannot be asked, or has not read a block yet, neither confirms nor contradicts. */
 export async function crossCheck(chain: Chain, receipts: readonly UncheckedReceipt[], signal: AbortSignal) {
   const checked: CheckedReceipt[] = [];
-  /** What a node says differently, as one sentence without the full stop; undefined if none does. */
+  /** The contradiction of a node, as one sentence without the full stop; undefined if there is none. */
   let disagreement: string | undefined;
   for (const height of new Set(receipts.map((receipt) => receipt.height))) {
     const told = await tellAll(chain, height, signal);
@@ -45,7 +45,8 @@ function judge({ node, block, finalHeight = -1 }: NodeBlock, receipt: UncheckedR
     return `${node} has block ${block.hash} at height ${height}, where ${blockHash} was read`;
   }
   if (receipt.needsFinality && finalHeight < height) return undefined;
-  // What a balance showed was credited only because another provider has it, too. Its block's hash stands for it.
+  // A receipt that a balance showed was credited only because another provider has it, too. Its block's hash
+  // identifies it.
   if (outputIndex < 0) return 'agrees';
   const key = transferKey(txHash, outputIndex);
   const found = block.transfers.find((transfer) => keyOf(transfer) === key);

@@ -6,7 +6,7 @@ import { hasRows } from '../db/rows.js';
 import type { BlockId, NetworkRef } from '../chains/chain.js';
 import type { Transaction, Reader } from '../db/engine.js';
 
-/** Who may scan a network, and until when (real time, epoch milliseconds). */
+/** The process that may scan a network, and the end of that time (real time, epoch milliseconds). */
 export interface Lease extends NetworkRef {
   readonly holder: string;
   readonly until: number;
@@ -21,25 +21,25 @@ export const cursorAt = (reader: Reader, { mode, network }: NetworkRef) =>
 export const readCursor = (reader: Reader, at: NetworkRef): Promise<ChainCursorTable | undefined> =>
   cursorAt(reader, at).executeTakeFirst();
 
-/** Changes a cursor, whoever holds its lease, unless more conditions are added. */
+/** Changes a cursor, no matter who holds its lease, unless more conditions are added. */
 export const updateCursor = (transaction: Transaction, { mode, network }: NetworkRef) =>
   transaction.updateTable('chain_cursors').where((e) => e.and({ mode, network }));
 
-/** How far a scan, or the chain itself, is behind real time, whichever process scans. */
+/** The time that a scan, or the chain itself, is behind real time, for any scanning process. */
 export function lagOf(
   cursor: Pick<ChainCursorTable, 'synced_at' | 'read_until' | 'overdue_since'>,
   now: number,
 ): number {
-  // Who reads blocks without reaching the newest one is no further behind than the last that was read.
+  // A scan that reads blocks without reaching the newest one is no further behind than the last that was read.
   const readAt = Math.max(cursor.synced_at, cursor.read_until);
   return now - Math.min(readAt, cursor.overdue_since ?? readAt);
 }
 
-/** How far each network was scanned. */
+/** The height that each network was scanned to. */
 export const listCursors = (reader: Reader): Promise<ChainCursorTable[]> =>
   reader.selectFrom('chain_cursors').selectAll().orderBy('mode').orderBy('network').execute();
 
-/** Whether a server scans a network. One that was killed still seems to, until its lease ends. @param now real time */
+/** True if a server scans a network. One that was killed still seems to, until its lease ends. @param now real time */
 export function isScanned(reader: Reader, now: number): Promise<boolean> {
   const cursors = reader.selectFrom('chain_cursors');
   return hasRows(cursors.where('lease_holder', 'is not', null).where('lease_until', '>', now));
@@ -121,7 +121,7 @@ export async function releaseLease(
   );
 }
 
-/** Another process scans the network now. What this one has read must not be written. */
+/** Another process scans the network now. The blocks that this one has read must not be written. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost';
 
@@ -130,7 +130,7 @@ export class LeaseLost extends Error {
   }
 }
 
-/** What a scan changes about the cursor. */
+/** The changes that a scan makes to the cursor. */
 export type CursorMove = Omit<
   ChainCursorTable,
   'mode' | 'network' | 'first_height' | 'problem' | 'is_wrong_chain' | 'lease_holder' | 'lease_until'

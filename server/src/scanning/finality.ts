@@ -10,7 +10,7 @@ import type { Difference } from '../chains/read-chain.js';
  * @returns what finds it; undefined if nothing is known to be final. No maximum is kept: what a node no longer says no longer holds
  */
 export function createFinality(reader: Reader, network: NetworkRef, warn: (message: string) => void) {
-  /** What was compared last, and whether it is on the chain that was read. */
+  /** The last block compared; `isRead` if it is on the chain that was read. */
   let last: (BlockId & { readonly isRead: boolean }) | undefined;
 
   async function hashOf({ blocks, head }: Difference, height: number): Promise<string | undefined> {
@@ -37,7 +37,7 @@ export function createFinality(reader: Reader, network: NetworkRef, warn: (messa
 }
 
 /**
- * The last block that is deep enough to settle by. What a single node calls final does not count here.
+ * The last block that is deep enough to settle by. A single node's final block does not count here.
  * @param height the newest block that was read
  */
 export const finalHeight = ({ confirmations }: Pick<Network, 'confirmations'>, height: number): number =>

@@ -1,11 +1,14 @@
-/** What an operator needs to know of each network: how far its scan is, which node it is read from, and what is wrong. */
+/**
+ * The facts that an operator needs about each network: the height of its scan, the node that it is read from, and its
+ * problems.
+ */
 import { isReadUpToNow } from '../chains/availability.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
 import type { NetworkStatus } from './scanner.js';
 
 export type NetworkHealth = ReturnType<typeof networkHealth>[number];
 
-/** What anybody may read of it, and what that follows from. */
+/** The facts that anyone may read of it, and those that they follow from. */
 export type ShownHealth = Pick<NetworkHealth, 'mode' | 'network' | 'lagMs' | 'isOffered'> &
   Partial<Pick<NetworkHealth, 'problem' | 'disagreement' | 'connection'>>;
 
@@ -20,14 +23,14 @@ export function networkHealth(
       ...one,
       /** Undefined for networks without nodes, such as the simulated ones. */
       connection: real?.status(),
-      /** Whether payers are sent to it: it is read up to now. */
+      /** True if payers are sent to it: it is read up to now. */
       isOffered: !real || isReadUpToNow(one, real.blockSeconds),
     };
   });
 }
 
 /**
- * What anybody may read of a network's problems. The errors themselves quote nodes and providers: the log and
+ * The part of a network's problems that anyone may read. The errors themselves quote nodes and providers: the log and
  * `chains status` have them.
  */
 export function publicProblems({ problem, disagreement, connection }: ShownHealth): string[] {
@@ -41,7 +44,10 @@ export function publicProblems({ problem, disagreement, connection }: ShownHealt
   ];
 }
 
-/** What anybody may read of a network. Nodes are named by their place in the configuration, never by their URL. */
+/**
+ * The facts about a network that anyone may read. Nodes are named by their place in the configuration, never by their
+ * URL.
+ */
 export function describeNetwork(one: ShownHealth) {
   const { mode, network, lagMs, connection, isOffered } = one;
   return {

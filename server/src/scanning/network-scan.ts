@@ -32,10 +32,10 @@ const blocksAtOnce = 50;
 /** The same for a scan that has more than this to read: writing each step takes a while too. */
 const manyAtOnce = 500;
 const farBehind = 5000;
-/** So many steps in a row may get no further, as at a reorganisation; then the next scan goes on. */
+/** So many steps in a row may get no further, as at a reorganisation; then the next scan continues. */
 const mostStalls = 3;
 const checkIntervalMs = 10_000;
-/** How far `synced_at` may lag behind while nothing happens: each update is a write. */
+/** The longest time that `synced_at` may lag behind while nothing happens: each update is a write. */
 const syncIntervalMs = 1000;
 
 export function createNetworkScan(
@@ -50,11 +50,11 @@ export function createNetworkScan(
   const keptBlocks = Math.max(network.confirmations, 100) * 2;
   const leaseMs = 6000 + 2 * network.intervalMs;
   let known: ChainCursorTable | undefined;
-  /** What was pending at the last write under this lease; undefined if unknown. */
+  /** The pending transfers at the last write under this lease; undefined if unknown. */
   let appliedPending: readonly ChainTransfer[] | undefined;
   /** When receipts that wait for a second node are checked again (real time). */
   let checkNotBefore = 0;
-  /** Whether the last batch left work for the next one. */
+  /** True if the last batch left work for the next one. */
   let hasBacklog = false;
 
   const realNow = () => clock.real();
@@ -101,7 +101,7 @@ export function createNetworkScan(
     isUrgent: boolean,
     signal: AbortSignal,
   ): Promise<CrossCheck | undefined> {
-    // What was reorganised is not where it was. And nodes that disagree need not be asked again at each block.
+    // Reorganised transfers have moved. And nodes that disagree need not be asked again at each block.
     const isDue = isUrgent || realNow() >= checkNotBefore;
     if (!sink.unchecked || !chain.blockOfEach || orphanedAbove !== undefined || !isDue) return undefined;
     const receipts = await sink.unchecked(database.reader, { ...ref, head, finalHeight });
@@ -213,7 +213,7 @@ export function createNetworkScan(
     /**
      * Reads up to the chain's head. Calls must not overlap.
      * @param isUrgent takes the lease from another process, and stores the time of the scan even if nothing is new
-     * @throws LeaseLost if another process took the lease meanwhile; what that process wrote stands
+     * @throws LeaseLost if another process took the lease meanwhile; that process's writes remain
      */
     async run(isUrgent: boolean, signal: AbortSignal): Promise<void> {
       const catchUp = watchCatchUp(log, ref);

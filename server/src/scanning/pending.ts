@@ -2,7 +2,7 @@
 import type { ChainTransfer } from '../chains/chain.js';
 import { keyOf, type PendingTransfers } from './scan.js';
 
-/** @param former the pending transfers of the last scan, if they are known */
+/** @param former the pending transfers of the previous scan, if they are known */
 export function comparePending(
   transfers: readonly ChainTransfer[],
   former: readonly ChainTransfer[] | undefined,

@@ -24,8 +24,8 @@ export interface RescanOptions {
 const blocksAtOnce = 50;
 
 /**
- * The cursor stays where it is, so a running server goes on scanning, and depths are counted from where it is. What is known
- * already changes nothing. @returns the last height that was read; undefined if there was nothing to read
+ * The cursor stays where it is, so a running server keeps scanning, and depths are counted from where it is. Receipts
+ * that are known already do not change. @returns the last height that was read; undefined if there was nothing to read
  * @throws if the network was never scanned, the node fails, or the chain is reorganised meanwhile
  */
 export async function rescan(options: RescanOptions): Promise<number | undefined> {
@@ -77,8 +77,8 @@ export async function applyOldBlocks(
 }
 
 /**
- * Takes back everything that was received from a height on, and lets the scan read on from there: for a reorganisation that
- * reaches below the blocks that are kept. What lies in blocks that are still on the chain stays.
+ * Reverts all receipts from a height on, and lets the scan continue from there: for a reorganisation that reaches
+ * below the blocks that are kept. Receipts in blocks that are still on the chain stay.
  * @returns the height of the cursor before, and now
  * @throws if the network was never scanned, the node fails, or `from` is not below the blocks that are kept
  */

@@ -10,8 +10,8 @@ export function transferKey(txHash: string, outputIndex: number): string {
 const keys = new WeakMap<ChainTransfer, string>();
 
 /**
- * The key of a transfer. It is made once: while a flood of transfers is pending, making and hashing their keys anew would take
- * most of each scan.
+ * The key of a transfer. It is made once: while a flood of transfers is pending, making and hashing their keys again
+ * would take most of each scan.
  */
 export function keyOf(transfer: ChainTransfer): string {
   const known = keys.get(transfer);
@@ -31,7 +31,7 @@ export interface PendingTransfers {
    * happened since.
    */
   readonly gone: readonly ChainTransfer[] | undefined;
-  /** Whether the transfer with a key is pending. */
+  /** True if the transfer with a key is pending. */
   has(key: string): boolean;
 }
 
@@ -79,7 +79,7 @@ export interface ScanBatch extends NetworkRef {
 export interface ScanSink {
   /** @returns `more` if some of the work was left for the next scan, which should follow at once */
   apply(transaction: Transaction, batch: ScanBatch): Promise<'complete' | 'more'>;
-  /** Whether a batch should be applied even if nothing on the network has changed. */
+  /** True if a batch should be applied even if nothing on the network has changed. */
   hasDue(reader: Reader, network: NetworkRef): Promise<boolean>;
   /** The receipts that are deep enough, and wait for a second node to confirm them; none if it is absent. */
   unchecked?(

@@ -21,7 +21,7 @@ export type Scanner = ReturnType<typeof createScanner>;
 const longestPauseMs = 30_000;
 /** A node that lags catches up within seconds. One that stays behind for longer may never do so. */
 const stuckMs = 5 * 60_000;
-/** How often an urgent scan is attempted if urgent scans of other processes take its lease. */
+/** The number of attempts of an urgent scan if urgent scans of other processes take its lease. */
 const urgentAttempts = 20;
 
 export function createScanner({ networks, newId, ...deps }: ScannerOptions) {
@@ -176,15 +176,18 @@ export function createScanner({ networks, newId, ...deps }: ScannerOptions) {
           height: cursor?.height,
           /** The chain's newest block at the last scan. */
           headHeight: cursor?.head_height,
-          /** How far the scan, or the chain itself, is behind real time, whichever process scans; undefined before the first scan. */
+          /**
+           * The time that the scan, or the chain itself, is behind real time, for any scanning process; undefined
+           * before the first scan.
+           */
           lagMs: lagMs(),
-          /** Whether a node is on another chain, and no other one can be used, whichever process found it. */
+          /** True if a node is on another chain, and no other one can be used, for any process that found it. */
           isWrongChain: cursor?.is_wrong_chain === 1,
           /** Blocks that were read without an asset. */
           gaps: readGaps(cursor),
-          /** Whether this process's last scan failed. */
+          /** True if this process's last scan failed. */
           isFailing,
-          /** How its nodes contradict each other about receipts, which are not credited meanwhile. */
+          /** The contradictions between its nodes about receipts, which are not credited meanwhile. */
           disagreement: cursor?.disagreement ?? undefined,
           /** Why it waits, if its nodes work but have fewer blocks than were read; after a while also what to do. */
           problem,

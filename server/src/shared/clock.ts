@@ -12,8 +12,8 @@ export interface Clock {
   /** The time on a merchant's clock, epoch milliseconds: real time, in test mode plus the merchant's offset. */
   now(scope: Scope): number;
   /**
-   * What a merchant's clock showed at a real time. -Infinity if the clock was moved later: a chain that was read before
-   * the move has not been read up to any deadline that the move has passed.
+   * The merchant's clock at a real time. -Infinity if the clock was moved later: a chain that was read before the
+   * move has not been read up to any deadline that the move has passed.
    */
   at(scope: Scope, realTime: number): number;
 }

@@ -1,6 +1,6 @@
 /**
- * Encrypts what a reader of the database or of a backup must not see: AES-256-GCM, with keys that lie in a file outside of both.
- * An encrypted value names its key, so values under a former key can be read until they are rotated.
+ * Encrypts what a reader of the database or of a backup must not see: AES-256-GCM, with keys in a file outside of
+ * both. An encrypted value names its key, so values under a previous key can be read until they are rotated.
  */
 import { createCipheriv, createDecipheriv, createHmac, hash, randomBytes } from 'node:crypto';
 
@@ -89,19 +89,19 @@ function createDataKeys(keys: readonly Buffer[]) {
       }
     },
 
-    /** Whether a value is as `seal` would write it now. */
+    /** True if a value is as `seal` would write it now. */
     isCurrent: (stored: string) => idOf(stored) === first?.[0],
 
     /**
-     * What a text is found by in the database, without showing it: the same for the same text and place. The text itself if
-     * nothing is encrypted.
+     * The index that finds a text in the database without showing it: the same for the same text and place. The text
+     * itself if nothing is encrypted.
      */
     index(text: string, place: string): string {
       const [key] = indexKeys;
       return key ? indexWith(key, text, place) : text;
     },
 
-    /** What `index` returned for it under any of the keys, or before there was one. */
+    /** The indexes that `index` returned for it under any of the keys, or before there was one. */
     indexes: (text: string, place: string) => [...indexKeys.map((key) => indexWith(key, text, place)), text],
   };
 }

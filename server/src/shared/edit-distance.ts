@@ -1,4 +1,4 @@
-/** How far apart two words are, to tell what somebody has probably meant. */
+/** The distance between two words, to find the word that was probably meant. */
 
 /** Levenshtein distance: how many characters must be added, removed or replaced. */
 export function changesBetween(a: string, b: string): number {

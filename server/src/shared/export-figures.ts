@@ -1,4 +1,4 @@
-/** What `/metrics` shows of transfers that were exported for a wallet, by whichever room. */
+/** The figures in `/metrics` about transfers that any room exported for a wallet. */
 import type { Figure } from './feature.js';
 import type { Mode } from './scope.js';
 

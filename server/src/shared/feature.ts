@@ -1,4 +1,4 @@
-/** What a room that works by itself offers to the server, which runs it without knowing its parts. */
+/** The interface that a room with jobs of its own offers to the server, which runs it without knowing its parts. */
 import type { Mode } from './scope.js';
 
 /** Work that is done at intervals rather than on request. */
@@ -12,7 +12,7 @@ export interface Job {
 export interface Figure {
   readonly name: string;
   readonly help: string;
-  /** Labels beside mode and network, and what they can be. */
+  /** Labels in addition to mode and network, and their possible values. */
   readonly by?: Readonly<Record<string, readonly string[]>>;
   read(): Promise<
     readonly (readonly [
@@ -32,7 +32,7 @@ export interface Feature {
   jobs(): readonly Job[];
   /** Why the server does not do what it is for: `/readyz` is 503 while there is any. */
   stops?(): readonly string[];
-  /** What does not work, though the server can serve. `/readyz` says it. */
+  /** Problems that do not keep the server from serving. `/readyz` reports them. */
   notices?(): readonly string[];
   figures?(): readonly Figure[];
 }

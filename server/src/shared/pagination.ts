@@ -15,7 +15,7 @@ export interface PageRequest {
 /** One page of a list. */
 export interface Page<Row> {
   readonly rows: Row[];
-  /** How many rows the whole list has. */
+  /** The number of rows in the whole list. */
   readonly total: number;
 }
 

@@ -1,27 +1,27 @@
-/** What the scopes of secret keys and the roles of people may call. */
+/** The endpoints that the scopes of secret keys and the roles of people may call. */
 import { consoleApi, sandbox, type Endpoint, type Role } from 'crypto-checkout/contract';
 import type { KeyScope } from './scope.js';
 
 /** Everything in a resource; what only reads; or the verbs that are named. */
 type Reach = 'all' | 'read' | readonly string[];
 
-/** What everybody needs who is signed in. */
+/** The resources that every signed-in person needs. */
 const own = { session: 'all', sessions: 'all', passkeys: 'all' } as const;
 
-/** By resource of the contract, `*` for those that are not named. What is not there cannot be called. */
+/** By resource of the contract, `*` for those that are not named. Resources that are missing cannot be called. */
 const reaches: Readonly<Record<KeyScope | Role, Readonly<Record<string, Reach>>>> = {
   full: { '*': 'all' },
   read: { '*': 'read' },
   verify: { payments: 'read', transactions: 'read' },
   refunds: { payments: 'read', transactions: 'read', refunds: 'all' },
   owner: { '*': 'all' },
-  // What a wallet may still send, an owner alone lets go without a proof.
+  // Only an owner releases, without proof, transfers that a wallet may still send.
   manager: {
     '*': 'all',
     team: 'read',
     payoutExports: ['list', 'create', 'write', 'handOver', 'keepAnswer', 'release', 'explain'],
   },
-  // Answers payers. What a refund pays, somebody else approves.
+  // Answers payers. Someone else approves their refunds.
   support: {
     ...own,
     ...{ payments: 'all', transactions: 'all', customers: 'all' },

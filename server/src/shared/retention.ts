@@ -1,4 +1,4 @@
-/** How long data is kept. */
+/** The retention periods of data. */
 
 const dayMs = 86_400_000;
 
@@ -9,6 +9,6 @@ export const retention = {
   payerIdempotencyMs: 3_600_000,
   /** Webhook events and their delivery attempts, counted from the creation of the event. */
   webhookMs: { delivered: 30 * dayMs, failed: 90 * dayMs },
-  /** How long a rotated webhook secret still signs. */
+  /** The time for which a rotated webhook secret still signs. */
   formerSecretMs: dayMs,
 } as const;

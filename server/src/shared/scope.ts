@@ -11,7 +11,7 @@ export interface Scope {
   readonly mode: Mode;
 }
 
-/** Whose records; those of all merchants and modes if it is empty. */
+/** The owner of records; those of all merchants and modes if it is empty. */
 export interface Within {
   readonly merchantId?: string | undefined;
   readonly mode?: Mode | undefined;
@@ -27,14 +27,14 @@ export const isWithin = (
   { merchantId = row.merchant_id, mode = row.mode }: Within,
 ): boolean => row.merchant_id === merchantId && row.mode === mode;
 
-/** Whom an API key belongs to. */
+/** The owner of an API key. */
 export interface KeyOwner extends Scope {
   readonly kind: 'secret' | 'public';
 }
 
 /**
- * What a secret key may do: everything, read (GET alone), get, list and verify payments and transactions (`verify`), or that and
- * all that is done with refunds.
+ * The scopes of a secret key: everything, read (only GET), get, list and verify payments and transactions (`verify`),
+ * or that and everything about refunds.
  */
 export const keyScopes = ['full', 'read', 'verify', 'refunds'] as const;
 export type KeyScope = (typeof keyScopes)[number];
@@ -56,7 +56,7 @@ export interface Person {
   readonly provedAt: number;
   /** When the session ends however much it is used. */
   readonly expiresAt: number;
-  /** Where the request came from. */
+  /** The origin of the request. */
   readonly address: string;
   readonly requestId: string;
 }
@@ -67,7 +67,9 @@ export interface PersonCaller extends KeyOwner {
   readonly person: Person;
 }
 
-/** Who makes a request: the holder of an API key, or a person. */
+/** The caller of a request: the holder of an API key, or a person. */
 export type Caller = KeyCaller | PersonCaller;
-/** What payments need to know of a caller: the kind of key, and whether it is a person, decide what it may see and do. */
+/**
+ * The facts about a caller that decide what it may see and do with payments: its kind of key, or that it is a person.
+ */
 export type Actor = Scope & Pick<Caller, 'kind'> & { readonly person?: Person | undefined };

@@ -1,4 +1,7 @@
-/** The page where a payer claims a refund, `{PUBLIC_URL}/refund#TOKEN`. What follows # never reaches this server in an address. */
+/**
+ * The page where a payer claims a refund, `{PUBLIC_URL}/refund#TOKEN`. The part after # never reaches this server in
+ * an address.
+ */
 import { Router } from 'express';
 import { html } from './html.js';
 import { localeOf, notBuilt, pathOf, policyOf, sendFile, sendPage, sendStylesheet } from './page-frame.js';

@@ -36,7 +36,7 @@ export function consolePage(publicUrl: string, directory: string): Router {
     });
     sendCompressed(request, response.type(extension), file);
   });
-  // Which page it is, the script reads from the address.
+  // The script reads the name of the page from the address.
   router.get(/^\/console(\/(?!chunks\/)[\w/-]*)?$/, (_request, response) => {
     const locale = pickLocale(['en']);
     const content = html`<checkout-console base="${path}/console" api-url="${path}"></checkout-console>

@@ -28,13 +28,13 @@ export interface DemoShopOptions {
   readonly orderKey: Uint8Array;
   /** The number of the next order. */
   readonly nextNumber: () => Promise<number>;
-  /** Whether visitors are limited in how often they use the simulator. */
+  /** True if visitors are limited in how often they use the simulator. */
   readonly isLimited: boolean;
   /** Wipes the shop's test data, and sets its test clock back; undefined if visitors may not. */
   readonly reset: (() => Promise<unknown>) | undefined;
   /** Hosted pages are at `{checkoutUrl}/{payment id}`. */
   readonly checkoutUrl: string;
-  /** Where the merchant's people look; undefined if there is no console. */
+  /** The URL of the console for the merchant's people; undefined if there is none. */
   readonly consoleUrl: string | undefined;
   /** The directory that the build wrote the shop's pages to. */
   readonly directory: string;
@@ -51,10 +51,10 @@ const prices: Readonly<Record<string, string>> = {
   ZAR: '420',
 };
 
-/** How long the page's configuration is kept. */
+/** The time for which the page's configuration is kept. */
 const configMs = 5000;
 
-/** How many payments of one order are looked for, one by one. */
+/** The number of payments of one order that are looked for, one by one. */
 const mostAttempts = 10;
 
 const orderBody = z.object({
@@ -65,7 +65,7 @@ const orderBody = z.object({
 const verificationBody = z.object({ paymentId: z.string().check(z.regex(/^\w{1,100}$/)) });
 
 interface Order {
-  /** What the page calls the order by: its number and content, signed. */
+  /** The page's name for the order: its number and content, signed. */
   readonly id: string;
   /** The payment's reference: a short number, as shops have them. */
   readonly reference: string;
@@ -127,7 +127,7 @@ async function findPayment(
   return latest;
 }
 
-/** What the page's simulator needs to know of a payment; nothing of the payer. */
+/** The facts about a payment that the page's simulator needs; nothing about the payer. */
 function simulatedPart(payment: Payment): object {
   const { id, status, state, currency, currencyNetwork, amountDue, amountSeen, addressInformation } = payment;
   return { id, status, state, currency, currencyNetwork, amountDue, amountSeen, addressInformation };

@@ -27,10 +27,10 @@ export const simulationNames = [
 ] as const;
 type SimulationName = (typeof simulationNames)[number];
 
-/** What a simulation did, as a sentence, and the page that it leads to. */
+/** The result of a simulation, as a sentence, and the page that it leads to. */
 export interface Simulated {
   readonly done: string;
-  /** Where the payer of a refund says where to, and an address to say. */
+  /** The page where the payer of a refund names an address, and an address to name. */
   readonly claim?: { readonly url: string; readonly address: string };
 }
 
@@ -50,7 +50,7 @@ interface Access {
   readonly secretKey: string;
 }
 
-/** How many blocks a reorg replaces: enough to include any payment of the last minutes. */
+/** The number of blocks that a reorg replaces: enough to include any payment of the last minutes. */
 const reorgDepth = 100;
 
 /**
@@ -136,7 +136,7 @@ async function refundExcess(
   return { done: `The shop sends ${decimalOf(data.amount)} ${data.currency} back.` };
 }
 
-/** Plays the shop's staff alone: the visitor is the payer. The first time they send the link, and then they approve. */
+/** Plays only the shop's staff: the visitor is the payer. The first time they send the link, and then they approve. */
 async function refundByLink(
   { id, addressSentFrom }: Payment,
   { refunds }: MerchantClient,
@@ -160,7 +160,7 @@ async function refundByLink(
 
 const excess = { kind: 'excess', reason: 'You sent more than the price' } as const;
 
-/** How far the shop's test clock is ahead of the server's time. */
+/** The time that the shop's test clock is ahead of the server's time. */
 export async function clockAheadSeconds(access: Access): Promise<number> {
   const { now } = await request(sandbox.advanceClock, { advanceSeconds: 0 }, access);
   return Math.max(0, Math.round((Date.parse(now) - Date.now()) / 1000));

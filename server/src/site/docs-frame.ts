@@ -86,7 +86,7 @@ function menuGroup(
   </section>`;
 }
 
-/** What the search looks through: a module with `[path, title of the page, id, title, text]` for each section. */
+/** The data of the search: a module with `[path, title of the page, id, title, text]` for each section. */
 export function searchIndex(pages: readonly DocsPage[]): string {
   const entries = pages.flatMap((page) =>
     sectionsOf(page.render()).map(({ id, title, text }) => [page.path, page.title, id, title, text]),

@@ -4,10 +4,10 @@ import { Marked } from 'marked';
 import { rootOf } from './docs-frame.js';
 import { html, Html } from './html.js';
 
-/** In the widget's package, so that whoever installs the server has them. */
+/** In the widget's package, so that every server installation has them. */
 const directory = new URL('docs/', import.meta.resolve('crypto-checkout/package.json'));
 
-/** What the guides call this server. */
+/** The name of this server in the guides. */
 const exampleUrl = 'https://pay.example.com';
 const exampleTag = /<script type="importmap">[^]*?(?=```)/;
 

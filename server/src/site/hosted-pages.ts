@@ -14,7 +14,7 @@ import {
   sendStylesheet,
 } from './page-frame.js';
 
-/** What a payment's page shows and needs. */
+/** The data of a payment's page. */
 export interface HostedPayment {
   readonly id: string;
   readonly merchantName: string;
@@ -33,7 +33,7 @@ export interface PagesOptions {
 export function hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirectory }: PagesOptions): Router {
   const { origin } = new URL(publicUrl);
   const isSameOrigin = origin === new URL(checkoutUrl).origin;
-  /** Where the page finds the API and the script. A path alone also works under another name of the same host. */
+  /** The URL of the API and the script for the page. A bare path also works under another name of the same host. */
   const api = (isSameOrigin ? '' : origin) + pathOf(publicUrl);
   const path = pathOf(checkoutUrl);
   // A proxy takes the path of PUBLIC_URL off each request.

@@ -1,4 +1,4 @@
-/** What the pages for payers have in common: the document around their content, their headers and their language. */
+/** The common parts of the pages for payers: the document around their content, their headers and their language. */
 import { fileURLToPath } from 'node:url';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { remember } from '../shared/remember.js';
@@ -39,13 +39,13 @@ export interface Page {
   readonly content: Html;
   /** More for the document's head. */
   readonly head?: Html | undefined;
-  /** Where its stylesheet is served. */
+  /** The URL of its stylesheet. */
   readonly stylesheet: string;
   /** The Content-Security-Policy. */
   readonly policy: string;
 }
 
-/** What each page of this server says to browsers, whoever it is for: nobody frames it, and it names no referrer to what it links to. */
+/** The headers of every page of this server, for any reader: no frames, and no referrer for its links. */
 export const pageHeaders = (policy: string) => ({
   'Content-Security-Policy': policy,
   'Referrer-Policy': 'no-referrer',
@@ -78,7 +78,7 @@ export function sendDocument(
   response.end(text);
 }
 
-/** How many texts of pages of one sort a server keeps. */
+/** The number of texts of pages of one sort that a server keeps. */
 const mostKept = 1000;
 
 /** Keeps the texts of pages until what they are made of changes. */
@@ -120,7 +120,7 @@ export function notice(heading: string, text: string): Html {
   </main>`;
 }
 
-/** The language in the address, `?locale=` or `?lang=`, or else the payer's browser's. */
+/** The language in the address, `?locale=` or `?lang=`, otherwise the payer's browser's. */
 export function localeOf(request: Request): PageLocale {
   const { locale, lang } = request.query;
   const asked = [locale, lang].filter((tag) => typeof tag === 'string');
@@ -131,7 +131,7 @@ export function pathOf(url: string): string {
   return trimEnd(new URL(url).pathname, '/');
 }
 
-/** The sources that a page's Content-Security-Policy allows. What is left out is not allowed at all. */
+/** The sources that a page's Content-Security-Policy allows. Sources that are left out are not allowed at all. */
 interface Sources {
   readonly scripts?: string;
   readonly calls?: string;
@@ -160,7 +160,7 @@ export function policyOf({ scripts, calls, images, forms = "'none'", trustedType
     .join('; ');
 }
 
-/** What these pages never ask a browser for. The widget does write to the clipboard. */
+/** The permissions that these pages never ask a browser for. The widget does write to the clipboard. */
 const permissionsPolicy = 'camera display-capture geolocation hid microphone midi payment serial usb'
   .split(' ')
   .map((feature) => `${feature}=()`)

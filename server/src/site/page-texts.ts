@@ -15,8 +15,8 @@ import yo from './texts/yo.json' with { type: 'json' };
 import zh from './texts/zh.json' with { type: 'json' };
 
 /**
- * In `hosted`, `{shop}` is the merchant's name; in `receipt`, `{time}` is when the page was answered, and `{count}` transfers of
- * `{amount}` together are not listed. The script of the page for claims fills in what stands in braces in `claim`.
+ * In `hosted`, `{shop}` is the merchant's name; in `receipt`, `{time}` is when the page was answered, and `{count}`
+ * transfers of `{amount}` together are not listed. The script of the page for claims fills in the braces in `claim`.
  */
 export interface PageTexts extends Readonly<typeof en> {
   readonly receipt: typeof en.receipt & { readonly states: Readonly<Record<PaymentState, string>> };

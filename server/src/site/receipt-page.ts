@@ -20,7 +20,7 @@ type FindReceipt = (
   id: string,
 ) => Promise<{ readonly payment: PaymentRecord; readonly now: number } | undefined>;
 
-/** Where the time stands of which the page says what it says. No text of a payment can have it, since that is escaped. */
+/** The placeholder of the time that the page describes. No text of a payment can contain it, since that is escaped. */
 const timeMark = '<time></time>';
 
 /** Nothing runs on this page. */
@@ -55,7 +55,7 @@ export function receiptPage(publicUrl: string, findReceipt: FindReceipt): Router
   return router;
 }
 
-/** Whoever has the link reads this: nothing of the payer, neither name, email, phone number nor sending address. */
+/** Anyone with the link can read this: nothing of the payer, neither name, email, phone number nor sending address. */
 function view(payment: PaymentRecord, title: string, texts: PageTexts['receipt']): Html {
   // This server sends the state with every payment; the contract lets others leave it out.
   const { state = 'created', mode, receipts } = payment;

@@ -49,7 +49,7 @@ const { version } = z.parse(
   JSON.parse(readFileSync(new URL(packageUrl), 'utf8')),
 );
 
-/** What `npm run build` made: the widget's script is in its own package, and all else in this one. */
+/** The files that `npm run build` made: the widget's script is in its own package, and everything else in this one. */
 const built = {
   version,
   directory: fileURLToPath(new URL('dist/script', packageUrl)),
@@ -129,9 +129,9 @@ function nextOrderNumber(database: Database): Promise<number> {
 }
 
 /**
- * What the pay button says before a payment, `/checkout-offer/PUBLIC_KEY.json`: a merchant's coins, and for how long their price
- * stays fixed. The key is in the path and not in a header, so that browsers ask without a preflight request and
- * keep the answer. It says nothing that the first step of a payment does not.
+ * Sends the texts of the pay button before a payment, `/checkout-offer/PUBLIC_KEY.json`: a merchant's coins, and the
+ * time for which their price stays fixed. The key is in the path and not in a header, so that browsers ask without a
+ * preflight request and keep the answer. It reveals nothing that the first step of a payment does not.
  */
 function sendOffer(response: Response, offer: ReturnType<Payments['offer']>): void {
   response.set({

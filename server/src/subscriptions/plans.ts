@@ -13,7 +13,7 @@ import type { Transaction } from '../db/engine.js';
 export type PaymentPlan = Data<Api['paymentPlans']['retrieve']>;
 
 export type PaymentPlans = ReturnType<typeof createPaymentPlans>;
-/** What charging needs to know about a plan. */
+/** The facts about a plan that charging needs. */
 export type PlanTerms = Awaited<ReturnType<PaymentPlans['terms']>>;
 
 export function createPaymentPlans({ database, clock, newId, currencies }: RoomDeps) {
@@ -110,7 +110,7 @@ export function createPaymentPlans({ database, clock, newId, currencies }: RoomD
       return view({ ...row, ...changes });
     },
 
-    /** What a plan charges. It cannot change until the transaction ends. Problem: `not_found`. */
+    /** The charge of a plan. It cannot change until the transaction ends. Problem: `not_found`. */
     async terms(transaction: Transaction, scope: Scope, id: string) {
       const row = orNotFound(await store.lockPlanShared(transaction, scope, id), 'payment plan');
       return {

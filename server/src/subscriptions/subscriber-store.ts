@@ -77,7 +77,7 @@ export async function listSubscribers(reader: Reader, scope: Scope, query: Subsc
   return { rows: rows.map(subscribers.decode), total };
 }
 
-/** Whether any subscriber of the mode is due on its merchant's clock. */
+/** True if any subscriber of the mode is due on its merchant's clock. */
 export async function isAnyDue(reader: Reader, mode: Mode, realNow: number): Promise<boolean> {
   const late = reader
     .selectFrom('subscribers')
@@ -162,7 +162,7 @@ export function findCycle(transaction: Transaction, paymentId: string) {
     .executeTakeFirst();
 }
 
-/** What a payment must have to replace the one that a cycle was charged with. */
+/** The terms that a payment must have to replace the one that a cycle was charged with. */
 export type ReplacementTerms = Pick<PaymentTable, 'merchant_id' | 'mode' | 'base_amount' | 'base_currency'>;
 
 /**

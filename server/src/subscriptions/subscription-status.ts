@@ -38,7 +38,8 @@ export function createSubscriptionStatus(outbox: Outbox): OnStatusChange {
     const isReplacement = cycle.payment_id !== payment.id;
     // A cycle that is paid twice keeps its first payment. The second one is the merchant's to refund.
     if (isReplacement && (outcome !== 'paid' || cycle.outcome === 'paid')) return;
-    // Payers also cancel to pay in another coin. What they cancel counts as unpaid only once another charge has ended.
+    // Payers also cancel to pay in another coin. A payment that they cancel counts as unpaid only once another charge
+    // has ended.
     const isSpared = payment.cancelledBy === 'public';
     const wasUnpaid = isSpared && (await isUnpaid(transaction, row));
     await store.updateCycle(transaction, cycle, { payment_id: payment.id, outcome });
@@ -63,7 +64,7 @@ async function findReplaceable(
   return named && store.findReplaceableCycle(transaction, named, payment);
 }
 
-/** Whether an active subscription ends because it was not paid. One that has ended stays ended. */
+/** True if an active subscription ends because it was not paid. One that has ended stays ended. */
 async function isUnpaid(transaction: Transaction, row: SubscriberRow): Promise<boolean> {
   if (!row.is_active) return false;
   const newest = await store.newestOutcomes(transaction, row.id, unpaidInARow);

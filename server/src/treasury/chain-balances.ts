@@ -48,7 +48,7 @@ export async function compareWithChain(deps: TreasuryContext, network: EvmConnec
   return { height, checked: forwarders.length, differences, treasuries: ofTreasuries };
 }
 
-/** What the books have in all treasuries of a network, in units. */
+/** The sum that the books have in all treasuries of a network, in units. */
 export async function inTreasuries(reader: Reader, { mode, network }: NetworkRef, currency: string) {
   const rows = await reader
     .selectFrom('ledger_accounts')

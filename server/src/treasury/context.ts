@@ -1,4 +1,4 @@
-/** What the rules of treasuries share: what the room is given, and the EVM networks that it works on. */
+/** The context that treasury rules share: the dependencies of the room, and the EVM networks that it works on. */
 import type { DepositKeys } from '../addresses/deposit-keys.js';
 import type { NetworkRef } from '../chains/chain.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
@@ -18,7 +18,7 @@ export interface TreasuryDeps extends RoomDeps {
   readonly depositKeys: DepositKeys;
   readonly transfers: Pick<Transfers, 'settle' | 'settleAnyway' | 'unsettle'>;
   readonly auditLog: AuditLog;
-  /** Whether sums, in units of their currencies, are together worth so much that two nodes must agree. */
+  /** True if sums, in units of their currencies, are together worth so much that two nodes must agree. */
   readonly isCrossChecked: (
     network: { readonly crossCheckAbove?: Worth },
     stake: readonly { readonly units: bigint; readonly currency: string }[],

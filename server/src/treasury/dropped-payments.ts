@@ -1,6 +1,7 @@
 /**
- * Takes back what treasuries paid in blocks that were dropped after they had been final. The transfer waits again, and stays
- * reserved: its transaction may get into a block once more, until the nonce is used up. What settled none is forgotten.
+ * Reverts payments of treasuries in blocks that were dropped after they had been final. The transfer waits again, and
+ * stays reserved: its transaction may get into a block once more, until the nonce is used up. A payment that settled
+ * no transfer is forgotten.
  */
 import { readCursor as readScan, readScannedBlocks } from '../scanning/cursors.js';
 import type { NetworkRef } from '../chains/chain.js';
@@ -37,7 +38,7 @@ export async function takeBackDropped(
     await deps.database.write(async (transaction) => {
       const changes = { block_height: moved.height, block_hash: moved.blockHash, gas: gas.toString() };
       await store.updatePayment(transaction, payment, changes);
-      // What it cost depends on the block.
+      // Its cost depends on the block.
       if (gas.toString() === payment.gas) return;
       const former = await takeBackGas(deps, transaction, place, payment.tx_hash);
       if (former) await bookGas(deps, transaction, on, payment.tx_hash, former.merchant_id, gas);
@@ -45,7 +46,10 @@ export async function takeBackDropped(
   }
 }
 
-/** Where any node that has the newest block has the transaction: it is gone if all say so. @throws NodesUnavailable */
+/**
+ * The transaction's place on any node that has the newest block: it is gone if all of them lack it. @throws
+ * NodesUnavailable
+ */
 async function findAgain(on: EvmConnected, txHash: string, height: number, signal: AbortSignal) {
   const answers = await on.evm.each(async (node) => {
     await readHead(node, height);
@@ -67,7 +71,7 @@ async function takeBack(
     if (transfer?.status === 'pending') {
       if (!(await findExportOf(transaction, transfer.id)))
         await hold(deps, transaction, [transfer], 'treasury watcher');
-      // What was one too many may have paid it.
+      // A payment that was one too many may have paid it.
       await store.mayBeFor(transaction, transfer);
     }
     await takeBackGas(deps, transaction, place, txHash);

@@ -8,13 +8,13 @@ import { within } from '../db/rows.js';
 import type { Scope, Within } from '../shared/scope.js';
 import { unheldTransfers } from '../withdrawals/waiting-transfers.js';
 
-/** What is known of the wallet that an export is for. */
+/** The known facts about the wallet that an export is for. */
 export type HeldExport = Pick<
   ReservedTransfer,
   'export_id' | 'account' | 'first_nonce' | 'handed_at' | 'handed_nonce' | 'wallet_answer'
 >;
 
-/** The account that an export is for, and its next nonce; undefined if nobody can tell that. */
+/** The account that an export is for, and its next nonce; undefined if it is unknown. */
 export interface Payer {
   readonly account: string;
   readonly nonce: number | undefined;
@@ -49,7 +49,7 @@ export function reservedTransfers(reader: Reader, of: Within) {
     .execute();
 }
 
-/** Whether an export of a merchant has, or had, all of these transfers, whatever became of them. */
+/** True if an export of a merchant has, or had, all of these transfers, whatever became of them. */
 export async function isExported(
   reader: Reader,
   of: Scope,
@@ -71,7 +71,7 @@ export function findExportOf(reader: Reader, transferId: string): Promise<Transf
   return held(reader).selectAll().where('transfer_id', '=', transferId).executeTakeFirst();
 }
 
-/** The pending transfers that a treasury may have paid, and no node could tell. */
+/** The pending transfers that a treasury may have paid, and that no node knew for certain. */
 export const unclearTransfers = (reader: Reader, of: Within): Promise<TransferTable[]> =>
   reader
     .selectFrom('transfers')
@@ -110,7 +110,7 @@ export const unheldOn = (
 export const unheldBefore = (reader: Reader, before: number): Promise<TransferTable[]> =>
   unheld(reader, { mode: 'live' }).where('created_at', '<', before).execute();
 
-/** How many transfers of a merchant wait for a wallet on each network, and are in no export or PSBT. */
+/** The number of a merchant's transfers that wait for a wallet on each network, and are in no export or PSBT. */
 export const countUnheld = (reader: Reader, scope: Scope) =>
   unheldTransfers(reader, scope)
     .select(['network', (e) => e.fn.countAll<number | string>().as('count')])
@@ -174,9 +174,9 @@ export const handOver = (
   updateHeld(transaction, transferIds, handed, (e) => e.and({ id: exportId, handed_at: null }));
 
 /**
- * Keeps what the wallet answered. Null: the page says that it refused, and it may be asked again; what it was asked with stays, since
- * nobody but the chain can tell that it has sent nothing.
- * @param before what was kept until now
+ * Keeps the wallet's answer. Null: the page reports that it refused, and it may be asked again; the request stays,
+ * since only the chain can show that it has sent nothing.
+ * @param before the answer that was kept until now
  */
 export function keepAnswer(
   transaction: Transaction,

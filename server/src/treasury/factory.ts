@@ -14,7 +14,7 @@ const artifact = z.object({
   deployer: addressText,
   salt: hexText,
   address: addressText,
-  /** What every forwarder delegates to. */
+  /** The contract that every forwarder delegates to. */
   implementation: addressText,
   initCode: hexText,
   /** The code on chain, with what its constructor filled in. */
@@ -29,7 +29,7 @@ export const forwarderFactory = artifact.parse(
 
 const { address: factoryAddress, implementation, deployer } = forwarderFactory;
 
-/** What belongs to the forwarders themselves, in lower case: the factory first. */
+/** The contracts of the forwarders themselves, in lower case: the factory first. */
 export const forwarderContracts = [factoryAddress, implementation, deployer].map((one) => one.toLowerCase());
 
 /** Stands for the network's own coin. */
@@ -97,7 +97,7 @@ export const addressData = (treasury: string, salt: string): string =>
 export const sweptTopic =
   swept.topics({ forwarder: null, treasury: null, token: null, amount: null })[0] ?? '';
 
-/** What a forwarder paid to its treasury, and where the log of it is. Addresses are in lower case. */
+/** A forwarder's payment to its treasury, and the place of its log. Addresses are in lower case. */
 export type SweptLog = NonNullable<ReturnType<typeof readSwept>>;
 
 /** Undefined for other logs, and for those of other contracts. */

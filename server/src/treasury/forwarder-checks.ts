@@ -1,7 +1,7 @@
 /**
- * Whether a network can be offered to merchants with a treasury: the factory's code on the chain is the expected one, the
- * contract derives the same addresses as this server, and the treasury is there. Until all of that was seen, no address of
- * a forwarder is given out on the network.
+ * Checks that a network can be offered to merchants with a treasury: the factory's code on the chain is the expected
+ * one, the contract derives the same addresses as this server, and the treasury is there. Until all of that was seen,
+ * no address of a forwarder is given out on the network.
  */
 import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
@@ -147,7 +147,7 @@ export async function findForwarderProblem(
 }
 
 /**
- * What is wrong with the factory on a network; undefined if it is there, with the expected code. And whether the proxy is there
+ * The fault of the factory on a network; undefined if it is there, with the expected code. Also checks for the proxy
  * that deploys it.
  * @throws NodesUnavailable
  */

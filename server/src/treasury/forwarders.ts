@@ -21,7 +21,7 @@ const bytesOf = (text: string): Uint8Array => hexToBytes(text.slice(2).toLowerCa
 const format = addressFormat('live', 'evm');
 const factory = bytesOf(forwarderFactory.address);
 
-/** What follows the treasury's length in the code that creates a clone, up to the treasury. */
+/** The part of the code that creates a clone from after the treasury's length up to the treasury. */
 const cloneCode = concatBytes(
   // The length of the clone's code: 45 bytes and the treasury.
   hexToBytes('61'),
@@ -72,7 +72,7 @@ export function createForwarderSource(
       scope.mode,
       scope.merchantId,
       ...(parts.epoch === 0 ? [] : [parts.epoch]),
-      // Whoever reads an id, in a log or the marker, does not learn the secret.
+      // Readers of an id, in a log or the marker, do not learn the secret.
       ...(parts.secret === undefined ? [] : [fingerprint(parts.secret)]),
     ].join(':'),
     descriptor: undefined,
@@ -96,7 +96,7 @@ const contracts = new Map(
   ),
 );
 
-/** Whoever holds the treasury gets the money, and it cannot be changed afterwards: so nothing but the exact form is taken. */
+/** The holder of the treasury gets the money, and it cannot be changed afterwards: so only the exact form passes. */
 function readTreasury(text: string): string {
   const canonical = format.read(text);
   if (canonical === undefined)

@@ -1,4 +1,7 @@
-/** What the gas key has signed and spent: kept before it is broadcast, and posted to the ledger when it is final. */
+/**
+ * The transactions that the gas key has signed, and their costs: kept before they are broadcast, and posted to the
+ * ledger when they are final.
+ */
 import type { EvmReceipt } from '../chains/evm/replies.js';
 import type { GasTransactionTable } from '../db/schema.js';
 import type { Transaction } from '../db/engine.js';
@@ -8,7 +11,7 @@ import * as store from './gas-transactions.js';
 
 const dayMs = 86_400_000;
 
-/** What is stored of a transaction when it is signed. */
+/** The columns of a transaction that are stored when it is signed. */
 type Signed = Omit<
   GasTransactionTable,
   'id' | 'status' | 'cost' | 'block_height' | 'created_at' | 'ended_at'
@@ -28,7 +31,7 @@ export async function recordTransaction(
   return isNew ? row : undefined;
 }
 
-/** What was spent in the last day, or can still be, with other nonces. In wei. */
+/** The sum that was spent in the last day, or can still be, with other nonces. In wei. */
 export async function spentLastDay(
   { database, clock }: TreasuryContext,
   account: store.GasAccount,
@@ -86,7 +89,7 @@ export async function reopenFrom(deps: TreasuryContext, account: store.GasAccoun
   });
 }
 
-/** Posts what a transaction cost, or takes it back. Its end is in the key: it can end again after a reorganisation. */
+/** Posts the cost of a transaction, or reverts it. Its end is in the key: it can end again after a reorganisation. */
 async function post(
   { ledger }: TreasuryContext,
   transaction: Transaction,

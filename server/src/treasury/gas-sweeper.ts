@@ -1,10 +1,11 @@
 /**
- * Sweeps by itself with a gas key, which can do nothing but pay for it: the money goes to the treasuries whoever sends the
- * transaction.
+ * Sweeps automatically with a gas key, which can do nothing except pay for it: the money goes to the treasuries, no
+ * matter who sends the transaction.
  *
- * Why nothing is swept twice: a transaction is signed and stored in one database transaction, before it is broadcast. While
- * one is open, no other is made on the network. Its nonce is in a unique index, so two servers never both take it, and
- * whatever replaces it has the same nonce: of those, a network accepts one. After a crash, the stored one is broadcast again.
+ * Nothing is swept twice, because a transaction is signed and stored in one database transaction, before it is
+ * broadcast. While one is open, no other is made on the network. Its nonce is in a unique index, so two servers never
+ * both use it, and any replacement has the same nonce: of those, a network accepts one. After a crash, the stored one
+ * is broadcast again.
  */
 import { addr } from 'micro-eth-signer';
 import { toUnits as parseUnits } from 'crypto-checkout/contract';
@@ -21,7 +22,7 @@ import { signTransaction, type UnsignedTransaction } from './transaction.js';
 export type GasSweeper = ReturnType<typeof createGasSweeper>;
 
 export interface SweepTimes {
-  /** How often a network's addresses are looked at; every five blocks by default, and at least once a minute. */
+  /** The interval at which a network's addresses are checked; by default five blocks, at most a minute. */
   readonly planEveryMs?: number | undefined;
   /** After how long a transaction that is in no block is replaced by one that pays more; five minutes by default. */
   readonly stuckMs?: number | undefined;
@@ -115,7 +116,7 @@ function createNetworkSweeper(deps: TreasuryContext, network: SweptNetwork, time
   };
 }
 
-/** What is worth most among the treasuries that have more than the threshold. */
+/** The most valuable sweep among the treasuries that have more than the threshold. */
 async function findDue(
   deps: TreasuryContext,
   { connected, evm, limits, logReason }: SweptNetwork,
@@ -133,7 +134,7 @@ async function findDue(
   );
   const [best] = byTreasury.sort((a, b) => (worthOf(b) > worthOf(a) ? 1 : -1));
   if (!best) return undefined;
-  // What is worth most goes first.
+  // The most valuable items go first.
   const items = [...best.items].sort((a, b) => ((b.worth ?? 0n) > (a.worth ?? 0n) ? 1 : -1));
   return transactionsOf({ items }, mostBalances)[0];
 }

@@ -26,7 +26,7 @@ export async function nextNonce(reader: Reader, account: GasAccount): Promise<nu
   return row ? row.nonce + 1 : 0;
 }
 
-/** Whether an address is or was that of a gas key, on any network. @param lower in lower case */
+/** True if an address is or was that of a gas key, on any network. @param lower in lower case */
 export const hasSigned = (reader: Reader, lower: string): Promise<boolean> =>
   hasRows(reader.selectFrom('gas_transactions').where((e) => e(e.fn('lower', ['sender']), '=', lower)));
 
@@ -59,7 +59,7 @@ export async function endNonce(
 
 export const updateTransaction = updateRow('gas_transactions');
 
-/** What was signed from a nonce on, ended or not. Locked until the transaction ends. */
+/** The transactions signed from a nonce on, ended or not. Locked until the transaction ends. */
 export function lockTransactionsFrom(
   transaction: Transaction,
   account: GasAccount,

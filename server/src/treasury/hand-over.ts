@@ -23,7 +23,7 @@ type WalletAnswer = Input<PayoutsApi['payoutExports']['keepAnswer']>['body'] & {
 export function createHandOver(deps: TreasuryContext) {
   const { database, clock, auditLog } = deps;
 
-  /** Refuses what the treasury has paid, unless a wallet was asked for as many transfers alike. */
+  /** Refuses transfers that the treasury has paid, unless wallets were asked for as many identical ones. */
   async function ensureUnpaid(
     on: EvmConnected,
     rows: readonly TransferTable[],
@@ -51,7 +51,7 @@ export function createHandOver(deps: TreasuryContext) {
   ): Promise<void> {
     if (!on || answer === null || !isHash(answer)) return;
     const judged = await judgeHash(on, rows, answer, signal).catch((error: unknown) => {
-      // What a wallet has answered must not be lost because nobody can look it up now.
+      // A wallet's answer must not be lost because no node can look it up now.
       if (error instanceof NodesUnavailable) return undefined;
       throw error;
     });

@@ -35,7 +35,7 @@ const keystore = z.object({
   ]),
 });
 
-/** What geth uses: a quarter of a gigabyte of memory for each guess of the password. */
+/** The parameters of geth: a quarter of a gigabyte of memory for each guess of the password. */
 const strong = { n: 2 ** 18, r: 8, p: 1 } as const;
 
 /** The file cannot be used. The message holds nothing of it. */

@@ -1,4 +1,4 @@
-/** Money that has left treasuries, and that no transfer explains: it is told until somebody says what it was for. */
+/** Money that has left treasuries, and that no transfer explains: it is reported until someone names its purpose. */
 import type { TreasuryPaymentTable } from '../db/schema.js';
 import { storedActor, type AuditActor } from '../merchants/audit-log.js';
 import { isoTime } from '../shared/clock.js';

@@ -1,4 +1,4 @@
-/** Whose treasuries there are: several merchants can share one, and one merchant can have several in time. */
+/** The owners of treasuries: several merchants can share one, and one merchant can have several in time. */
 import type { DepositKeyState } from '../addresses/deposit-keys.js';
 import type { Reader } from '../db/engine.js';
 import type { Mode } from '../shared/scope.js';
@@ -6,7 +6,7 @@ import type { TreasuryContext } from './context.js';
 
 export type TreasuryOwners = Awaited<ReturnType<typeof readOwners>>;
 
-/** The treasuries of a mode, former and pending ones too. @param merchantId of all merchants if it is undefined */
+/** The treasuries of a mode, previous and pending ones too. @param merchantId of all merchants if it is undefined */
 export async function listTreasuries(
   { depositKeys }: Pick<TreasuryContext, 'depositKeys'>,
   reader: Reader,
@@ -17,7 +17,7 @@ export async function listTreasuries(
   return keys.flatMap((key) => (key.mode === mode && key.treasury !== undefined ? key : []));
 }
 
-/** What is not in use yet may be a thief's. */
+/** A treasury that is not in use yet may be a thief's. */
 const wasUsed: ReadonlySet<DepositKeyState> = new Set(['in_use', 'replaced']);
 
 /** Addresses are in lower case. */

@@ -23,13 +23,13 @@ import { noteUnclear } from './watch-store.js';
 export interface PayoutExport extends WrittenPayouts {
   /** Undefined if there was nothing to export. */
   readonly id: string | undefined;
-  /** What the treasury seems to have paid: it settles by itself, or waits for the operator. */
+  /** Transfers that the treasury seems to have paid: each settles automatically, or waits for the operator. */
   readonly leftOut: readonly { readonly id: string; readonly paidBy: readonly string[] }[];
-  /** What must not be paid now, and why. */
+  /** Transfers that must not be paid now, and why. */
   readonly held: readonly { readonly id: string; readonly reason: string }[];
 }
 
-/** A transfer that an export holds, or one that may be paid, and no node could tell: no export need hold that. */
+/** A transfer that an export holds, or one that may have been paid, and no node knew: no export need hold that. */
 type Releasable = TransferTable & Partial<HeldExport>;
 
 /** Why transfers are let go that a wallet may have: a nonce that is used up, or what somebody has decided, in their words. */
@@ -90,7 +90,8 @@ export function createPayoutExports(deps: TreasuryContext) {
   }
 
   /**
-   * Which of these can be written for a wallet now: not what a treasury seems to have paid, nor what must not be paid.
+   * The transfers among these that can be written for a wallet now: not those that a treasury seems to have paid, nor
+   * those that must not be paid.
    * @throws NodesUnavailable; Problem `invalid_state` while the watcher is behind
    */
   async function pickDue<Row extends TransferTable>(
@@ -136,7 +137,7 @@ export function createPayoutExports(deps: TreasuryContext) {
     const group = groups.find(({ waiting }) => waiting.some(({ id }) => id === transfer.id));
     if (!group?.paid.some((row) => canBeFor(deps, row, transfer))) return;
     const able = group.waiting.filter((one) => group.paid.some((row) => canBeFor(deps, row, one)));
-    // If another transfer alike is left for each payment, it does not matter which of them fails.
+    // If another identical transfer is left for each payment, it does not matter which of them fails.
     if (group.paid.length < able.length) return;
     const hashes = group.paid.map((row) => row.tx_hash).join(', ');
     throw invalidState(
@@ -174,7 +175,7 @@ export function createPayoutExports(deps: TreasuryContext) {
       return { id, leftOut, held, ...written };
     },
 
-    /** What a wallet that does not know the network is told of it; null if it is not configured any more. */
+    /** The details for a wallet that does not know the network; null if it is not configured any more. */
     chainOf(mode: Mode, code: string) {
       const on = networkAt(deps, { mode, network: code });
       if (!on) return null;
@@ -190,9 +191,9 @@ export function createPayoutExports(deps: TreasuryContext) {
     },
 
     /**
-     * What still waits of an export, and was handed to no wallet in the browser, to be written once more: by the same checks as the
-     * first time. Problems: `not_found`; `invalid_state` if nothing is left, while the watcher is behind, or if it is of another
-     * network, where the same calls would pay with other tokens.
+     * The transfers of an export that still wait, and were handed to no wallet in the browser, to be written once
+     * more: by the same checks as the first time. Problems: `not_found`; `invalid_state` if nothing is left, while
+     * the watcher is behind, or if it is of another network, where the same calls would pay with other tokens.
      * @param expected the network that it must be of; any if it is undefined
      * @throws NodesUnavailable
      */
@@ -231,7 +232,7 @@ export function createPayoutExports(deps: TreasuryContext) {
     hold: (transaction: Transaction, transfers: readonly TransferTable[], actor: AuditActor) =>
       hold(deps, transaction, transfers, actor),
 
-    /** What waits and is reserved, oldest export first. */
+    /** The transfers that wait and are reserved, oldest export first. */
     async list(scope: Within): Promise<ReservedTransfer[]> {
       const { reader } = database;
       const rows = await store.reservedTransfers(reader, scope);
@@ -242,7 +243,10 @@ export function createPayoutExports(deps: TreasuryContext) {
       return rows.map((row) => ({ ...row, exported_by: described.get(row.exported_by) ?? row.exported_by }));
     },
 
-    /** What waits and is not reserved, by network, and how the wallet gets it: by an export of calls, as a PSBT, or by hand. */
+    /**
+     * The transfers that wait and are not reserved, by network, and how the wallet gets them: by an export of calls,
+     * as a PSBT, or by hand.
+     */
     async waiting(scope: Scope) {
       const { mode } = scope;
       const counts = await store.countUnheld(database.reader, scope);
@@ -260,7 +264,7 @@ export function createPayoutExports(deps: TreasuryContext) {
     },
 
     /**
-     * What `release` would let go. Problem: `not_found`.
+     * The transfers that `release` would let go. Problem: `not_found`.
      * @param id of an export, or of a transfer
      */
     async find(id: string, scope: Within): Promise<readonly Releasable[]> {
@@ -273,11 +277,11 @@ export function createPayoutExports(deps: TreasuryContext) {
     },
 
     /**
-     * Lets transfers be exported again, or fail. What is paid of them all the same is booked. A payment that may have been one of
-     * theirs, and no node could tell, is set aside.
-     * @param why by a nonce, the highest one with which the wallet signed the export: the account must have used it up in blocks
-     * that were read, and it must be one that it can have signed with. A decision is refused only if a node has the transaction.
-     * Problem: `invalid_state`
+     * Lets transfers be exported again, or fail. Payments of them that happen all the same are booked. A payment that
+     * may have been one of theirs, and that no node knew for certain, is set aside.
+     * @param why by a nonce, the highest one with which the wallet signed the export: the account must have used it up
+     * in blocks that were read, and it must be one that it can have signed with. A decision is refused only if a node
+     * has the transaction. Problem: `invalid_state`
      */
     async release(
       transfers: readonly Releasable[],

@@ -16,14 +16,14 @@ import { listTreasuries } from './owners.js';
 import { readForwarders } from './sweep-store.js';
 import { groupBy } from '../shared/group-by.js';
 
-/** What `npm run bench -- sweeps` measured, rounded up: see docs/treasury.md. */
+/** The gas that `npm run bench -- sweeps` measured, rounded up: see docs/treasury.md. */
 const sweepGas = {
   /** An address that is deployed by the sweep, and one that was deployed before. */
   first: 70_000n,
   later: 25_000n,
 } as const;
 
-/** Networks that are built on the OP stack answer with what the data of a transaction costs beside its gas. */
+/** Networks that are built on the OP stack report here the cost of a transaction's data in addition to its gas. */
 const opStackOracle = '0x420000000000000000000000000000000000000F';
 const oracle = createContract([
   {
@@ -34,7 +34,7 @@ const oracle = createContract([
   },
 ] as const);
 
-/** What the data of a call costs beside its gas, in wei; 0 on most networks. */
+/** The cost of a call's data in addition to its gas, in wei; 0 on most networks. */
 async function readDataFee(evm: EvmClient, data: string): Promise<bigint> {
   const call = hexOf(oracle.getL1Fee.encodeInput(hexToBytes(data.slice(2))));
   const answer = await evm.call({ to: opStackOracle, data: call });
@@ -56,7 +56,7 @@ export interface SweepItem {
   /** In units of the base currency; undefined without a rate. */
   readonly worth: bigint | undefined;
   readonly cost: bigint | undefined;
-  /** Why it is left where it is; undefined if it is to be swept. */
+  /** The reason why it stays; undefined if it should be swept. */
   readonly skipped: Skipped | undefined;
 }
 
@@ -126,7 +126,7 @@ export async function planSweeps(
   const codes = await evm.run((node) => Promise.all(held.map(({ address }) => node.code(address))), signal);
   const coin = coinOf(chainAssets);
   const [sample] = held;
-  // What the data of one address costs on layer 2 is the same for each: its salt.
+  // The cost on layer 2 of the data of one address is the same for each: its salt.
   const dataFee = sample
     ? await evm.run((node) => readDataFee(node, sweepData(batchesOf([sample]))), signal)
     : 0n;
@@ -164,7 +164,7 @@ function worthOf(
   );
 }
 
-/** The items that are alike, in the order of their first ones, and their sums: to be shown as one. */
+/** Similar items, in the order of their first ones, and their sums: for showing as one. */
 export function groupItems({ items }: SweepPlan) {
   const groups = groupBy(items, ({ merchantId, treasury, currency, skipped = '' }) =>
     [merchantId, treasury, currency, skipped].join(' '),
@@ -226,7 +226,7 @@ async function findFailing(
   return failing;
 }
 
-/** How many addresses a sweep would leave as they are; undefined if the whole sweep would fail. */
+/** The number of addresses that a sweep would leave as they are; undefined if the whole sweep would fail. */
 async function failuresOf(evm: EvmClient, batches: readonly SweepBatch[]): Promise<bigint | undefined> {
   const answer = await unlessRefused(evm.call({ to: forwarderFactory.address, data: sweepData(batches) }));
   return answer === undefined || answer === '0x' ? undefined : BigInt(answer);

@@ -1,4 +1,4 @@
-/** What a transaction does that a wallet, or a person, says has paid transfers: nobody is believed about that. */
+/** Examines a transaction that a wallet or a person claims has paid transfers: nobody is believed about that. */
 import type { EvmClient } from '../chains/evm/client.js';
 import { readTransferLog } from '../chains/evm/token.js';
 import type { TransferTable } from '../db/schema.js';
@@ -8,19 +8,19 @@ import { payoutCall } from './payout-file.js';
 
 export const isHash = (answer: string): boolean => /^0x[0-9a-f]{64}$/i.test(answer);
 
-/** `other`: it pays something else, or has failed. `unknown`: nobody can tell, or not yet. */
+/** `other`: it pays something else, or has failed. `unknown`: that cannot be known, or not yet. */
 type Verdict = 'pays' | 'other' | 'unknown';
 
 interface Judged {
   readonly verdict: Verdict;
-  /** Whether a node has the transaction. */
+  /** True if a node has the transaction. */
   readonly isKnown: boolean;
 }
 
 type Row = TransferTable & Partial<Pick<HeldExport, 'account'>>;
 
 /**
- * @param rows transfers that it is said to pay, all of one account
+ * @param rows transfers that it is claimed to pay, all of one account
  * @throws NodesUnavailable
  */
 export async function judgeHash(
@@ -72,7 +72,7 @@ async function judgeAt(
     });
     return { verdict: isThere ? 'pays' : 'other', isKnown: true };
   }
-  // An account without code pays with its own transactions alone.
+  // An account without code pays only with its own transactions.
   const isForeign = sent.from !== account && (await node.code(account)) === '0x';
   return { verdict: isForeign ? 'other' : 'unknown', isKnown: true };
 }

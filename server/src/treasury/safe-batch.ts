@@ -11,7 +11,7 @@ export interface WalletCall {
 }
 
 /**
- * With the checksum by which the builder tells whether a file was changed since it was written.
+ * With the checksum by which the builder detects if a file was changed since it was written.
  * https://github.com/safe-global/safe-react-apps, `apps/tx-builder`: `BatchFile`, `checksum.ts`
  * @param createdAt epoch milliseconds
  */
@@ -32,7 +32,7 @@ export function safeBatch(name: string, chainId: number, calls: readonly WalletC
   return { ...batch, meta: { ...batch.meta, checksum: safeChecksum(batch) } };
 }
 
-/** Whoever imports a batch may name it anew, so the name does not count. @param batch without a checksum */
+/** The importer of a batch may rename it, so the name does not count. @param batch without a checksum */
 export function safeChecksum(batch: Readonly<Record<string, unknown>> & { readonly meta: object }): string {
   return hexOf(keccak_256(utf8ToBytes(serialize({ ...batch, meta: { ...batch.meta, name: null } }))));
 }

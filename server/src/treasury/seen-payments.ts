@@ -1,6 +1,7 @@
 /**
- * What treasuries have paid, and no transfer is settled by yet: in blocks that are not final, in no block at all, or because it
- * is not clear which transfer it was. Whoever exports or fails transfers must know of it, or they are paid twice.
+ * Payments of treasuries that have not settled a transfer yet: in blocks that are not final, in no block at all, or
+ * because it is not clear which transfer it was. Exporting or failing transfers must take account of them, or they
+ * are paid twice.
  */
 import { readCursor as readScan } from '../scanning/cursors.js';
 import type { NetworkRef } from '../chains/chain.js';
@@ -21,7 +22,7 @@ import { openPayments, readCursor } from './watch-store.js';
 /** The watcher may be behind by the blocks of this time, which are then read here. */
 const slackMs = 60_000;
 
-/** Whether a payment can have been for a transfer like it. */
+/** True if a payment can have been for a transfer like it. */
 export const canBeFor = (
   { clock }: Pick<TreasuryContext, 'clock'>,
   { block_height: height, paid_at: time }: TreasuryPaymentTable,
@@ -29,8 +30,8 @@ export const canBeFor = (
 ): boolean => isAfter(clock, { height, time }, transfer);
 
 /**
- * The payments and the transfers that are alike. Those of merchants who share a treasury are, too: nothing tells them apart. What was
- * paid before any of the transfers existed was for something else.
+ * Groups of identical payments and transfers. Those of merchants who share a treasury are in one group, too: nothing
+ * tells them apart. A payment from before any of the transfers existed was for something else.
  * @param isForNone keeps payments for which no transfer is given
  */
 export function groupsOf(
@@ -57,7 +58,7 @@ export function groupsOf(
   });
 }
 
-/** What has settled no transfer, as far as it is stored, and the transfers that wait. */
+/** The payments that have settled no transfer, as far as they are stored, and the transfers that wait. */
 export async function readStoredGroups(deps: TreasuryContext, reader: Reader, place: NetworkRef) {
   const owners = await readOwners(deps, reader, place.mode);
   return groupsOf(deps, await openPayments(reader, place), await waitingTransfers(reader, place), owners);
@@ -113,7 +114,7 @@ export async function readHead(node: EvmClient, scanned: number): Promise<number
   throw new NodeError('behind', `${node.name} is behind: it is at block ${head}`);
 }
 
-/** How many final blocks the watcher may not have read yet. */
+/** The number of final blocks that the watcher may not have read yet. */
 export function slackOf({ blockSeconds }: Pick<EvmConnected, 'blockSeconds'>): number {
   return 3 + Math.ceil(slackMs / (blockSeconds * 1000));
 }

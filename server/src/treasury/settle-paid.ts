@@ -1,6 +1,7 @@
 /**
- * Settles the transfers that treasuries have paid: as many payments as transfers of one amount to one address, no doubt which. What is
- * paid beyond them may be for one that had failed, or was let go and paid by another transaction. The rest no transfer explains.
+ * Settles the transfers that treasuries have paid: as many payments as transfers of one amount to one address, no
+ * doubt which. Payments beyond them may be for one that had failed, or was let go and paid by another transaction. No
+ * transfer explains the rest.
  */
 import { NodesUnavailable } from '../rpc/node-error.js';
 import type { NetworkRef } from '../chains/chain.js';
@@ -41,7 +42,7 @@ export function createPaymentSettler(deps: TreasuryContext) {
   async function settleOne(on: EvmConnected, { transfer, payment }: Pair): Promise<void> {
     const { tx_hash: txHash } = payment;
     const settled = await database.write(async (transaction) => {
-      // Whoever settles a transfer by hand holds this lock too.
+      // Settling a transfer by hand holds this lock too.
       const now = (await lockTransfers(transaction, [transfer.id])).get(transfer.id);
       if (await assignManual(transaction, payment)) return undefined;
       // Somebody else has ended it, or its payment was not one too many any more.
@@ -82,7 +83,10 @@ export function createPaymentSettler(deps: TreasuryContext) {
     logged.add(name);
   }
 
-  /** Whether as many nodes tell a payment as all that its treasury has paid of late asks for: large transfers are easily split. */
+  /**
+   * True if as many nodes report a payment as all that its treasury has paid of late asks for: large transfers are
+   * easily split.
+   */
   async function isConfirmed(
     on: EvmConnected,
     owners: TreasuryOwners,
@@ -118,7 +122,7 @@ export function createPaymentSettler(deps: TreasuryContext) {
     }
   }
 
-  /** What is paid beyond the transfers that wait. @param paid payments that are alike */
+  /** Settles payments beyond the transfers that wait. @param paid identical payments */
   async function settleRest(
     on: EvmConnected,
     owners: TreasuryOwners,
@@ -218,7 +222,7 @@ async function assignManual(transaction: Transaction, payment: TreasuryPaymentTa
   return true;
 }
 
-/** Whether two nodes, of different providers, have the payment in its block, and none that has the block lacks it. */
+/** True if two nodes, of different providers, have the payment in its block, and none that has the block lacks it. */
 async function isToldByTwo(
   watched: Watched,
   payment: TreasuryPaymentTable,

@@ -1,4 +1,4 @@
-/** What an operator who settles a transfer by hand needs of the treasury that has paid it. */
+/** The facts that an operator who settles a transfer by hand needs about the treasury that has paid it. */
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { coinOf, fromChain } from '../chains/assets.js';
@@ -11,7 +11,7 @@ import { listTreasuries, readOwners } from './owners.js';
 import { bookGas } from './treasury-books.js';
 import { balanceChanges, readIncome } from './watch-reads.js';
 
-/** What a Safe logs when it has executed a transaction: https://github.com/safe-global/safe-smart-account, Safe.sol */
+/** The log of a Safe when it has executed a transaction: https://github.com/safe-global/safe-smart-account, Safe.sol */
 const executionSuccess = hexOf(keccak_256(utf8ToBytes('ExecutionSuccess(bytes32,uint256)')));
 
 export function createSettledByHand(deps: TreasuryContext) {
@@ -31,10 +31,10 @@ export function createSettledByHand(deps: TreasuryContext) {
     },
 
     /**
-     * What the merchant's treasuries, as contracts, sent of the coin to the transfer's address in a block: no more than the
-     * address gained, and than one of them has less than it had and got, unless the transaction's log says that one of them
-     * has executed it: what another contract sent a treasury in the same block, no balance shows.
-     * In units; undefined if the nodes do not have the balances any more.
+     * The amount of the coin that the merchant's treasuries, as contracts, sent to the transfer's address in a block:
+     * no more than the address gained, and than one of them has less than it had and got, unless the transaction's log
+     * shows that one of them has executed it: no balance shows coins that another contract sent a treasury in the same
+     * block. In units; undefined if the nodes do not have the balances any more.
      * @throws NodesUnavailable
      */
     async sentByContracts(

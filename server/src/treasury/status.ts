@@ -1,4 +1,7 @@
-/** How far the watcher of treasuries has read, what it could not tell, and what exports hold, by network. */
+/**
+ * The height that the watcher of treasuries has read to, the transfers that it is not certain about, and those that
+ * exports hold, by network.
+ */
 import { readCursor as readScan } from '../scanning/cursors.js';
 import type { NetworkRef } from '../chains/chain.js';
 import type { Reader } from '../db/engine.js';
@@ -36,18 +39,18 @@ export async function readTreasuryStatus(deps: TreasuryContext, reader: Reader) 
       ...{ mode, network },
       /** The last block whose payments are known; null before the first. */
       height: cursor ?? null,
-      /** How many final blocks are left to read, and the time in which such blocks are made. */
+      /** The number of final blocks left to read, and the time in which such blocks are made. */
       ...{ behind, lagSeconds: Math.round(behind * on.blockSeconds) },
       /** If so, no transfer can be exported or failed. */
       isBehind: behind > slackOf(on),
-      /** The ids of transfers that may have been paid, and no node could tell. */
+      /** The ids of transfers that may have been paid, and that no node knew for certain. */
       unclear: unclear.filter(isHere).map(({ id }) => id),
       /** The ids of transfers that were paid in a block which the network dropped: they wait again, and are reserved. */
       reversed: exported.filter(({ reversals }) => reversals > 0).map(({ id }) => id),
-      /** How many payments left a treasury that no transfer explains, and the oldest of them. */
+      /** The number of payments that left a treasury and that no transfer explains, and the oldest of them. */
       unexplained: await countUnexplained(reader, place),
       outflows: await unexplainedPayments(reader, place, mostShown),
-      /** How many transfers exports hold, and when the oldest of them was exported; null without one. */
+      /** The number of transfers that exports hold, and the time when the oldest was exported; null without one. */
       ...{ reserved: exported.length, reservedSince: exported[0]?.exported_at ?? null },
     });
   }

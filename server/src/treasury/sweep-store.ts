@@ -1,4 +1,4 @@
-/** What the books say about forwarders. */
+/** The books' entries about forwarders. */
 import { statusOf } from 'crypto-checkout/contract';
 import type { DepositKeyRecord } from '../addresses/deposit-keys.js';
 import { forwarderSources } from '../addresses/owners.js';
@@ -9,7 +9,7 @@ import type { Network } from '../chains/networks.js';
 import type { Scope } from '../shared/scope.js';
 
 /**
- * The forwarders of treasuries on which money of this network should lie by the books: more was received than was swept.
+ * The forwarders of treasuries that should have money of this network by the books: more was received than was swept.
  * @param everything all that were given out, on any network: coins can be sent on the wrong one
  */
 export async function readForwarders(
@@ -42,12 +42,12 @@ export async function readForwarders(
       );
   return rows.map(({ state, current, ...row }) => ({
     ...row,
-    /** Whether its payment can still get money: then nothing is deployed there yet, so that every wallet can pay it. */
+    /** True if its payment can still get money: then nothing is deployed there yet, so that every wallet can pay it. */
     isOpen: current === row.address && state !== null && statusOf(state) === 'in progress',
   }));
 }
 
-/** Which of these transactions the books have as sweeps of a merchant. */
+/** The transactions among these that the books have as sweeps of a merchant. */
 export async function readBookedSweeps(
   reader: Reader,
   { merchantId, mode }: Scope,

@@ -1,4 +1,7 @@
-/** Sweeps as people of a shop plan and send them: each shop sees and sweeps its own addresses alone, also where it shares a treasury. */
+/**
+ * Sweeps as people of a shop plan and send them: each shop sees and sweeps only its own addresses, also if it shares
+ * a treasury.
+ */
 import type { Input, SweepsApi } from 'crypto-checkout/contract';
 import { coinOf } from '../chains/assets.js';
 import type { Reader } from '../db/engine.js';
@@ -31,7 +34,7 @@ export function createSweeps(deps: TreasuryContext) {
     return on;
   }
 
-  /** What browsers have sent in the last week. */
+  /** The sweeps that browsers have sent in the last week. */
   async function recent(reader: Reader, { merchantId, mode }: Scope): Promise<AuditEntry[]> {
     const entries = await auditLog.list(reader, { merchantId, action, from: clock.real() - listedMs });
     return entries.filter((entry) => entry.mode === mode);
@@ -47,7 +50,7 @@ export function createSweeps(deps: TreasuryContext) {
       return { on, plan, ...writeSweep(plan, mostBalances, clock.real()) };
     },
 
-    /** What browsers have sent in the last week, newest first. Asks no node. */
+    /** The sweeps that browsers have sent in the last week, newest first. Asks no node. */
     async sent(scope: Scope) {
       const { reader } = database;
       const ofMode = await recent(reader, scope);
@@ -91,7 +94,7 @@ export function createSweeps(deps: TreasuryContext) {
             ? [{ subjectId: batch, after: { network, batch, isSent: false } }]
             : hashes.map((hash) => ({ subjectId: idOf(hash), after: { network, batch } }));
       await database.write(async (transaction) => {
-        // Two tabs can be told the same.
+        // Two tabs can get the same answer.
         const known = await recent(transaction, scope);
         for (const one of kept) {
           const isKnown = known.some(
@@ -104,10 +107,10 @@ export function createSweeps(deps: TreasuryContext) {
   };
 }
 
-/** A wallet may also answer with the id of a batch, in whatever form. */
+/** A wallet may also answer with the id of a batch, in any form. */
 const idOf = (answer: string): string => (isHash.test(answer) ? answer.toLowerCase() : answer);
 
-/** The id of the batch that an entry tells the outcome of. */
+/** The id of the batch whose outcome an entry records. */
 const batchOf = ({ after }: { readonly after: AuditFields | null }): unknown => after?.['batch'];
 
 export const coinCodeOf = ({ chainAssets }: EvmConnected): string => coinOf(chainAssets)?.currency ?? '';

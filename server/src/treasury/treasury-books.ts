@@ -13,13 +13,13 @@ import type { TreasuryOwners } from './owners.js';
 import { canonical, gasPaidBy, type TreasuryReading } from './watch-reads.js';
 import * as store from './watch-store.js';
 
-/** What was read of some blocks. */
+/** The movements that were read from some blocks. */
 export interface TreasuryBlocks extends TreasuryReading {
   /** The last block that was read before. */
   readonly cursor: number;
   readonly from: number;
   readonly owners: TreasuryOwners;
-  /** The transfers that may be paid by what no node can tell for certain. */
+  /** The transfers that may be paid by payments which no node knows for certain. */
   readonly payable: readonly TransferTable[];
 }
 
@@ -130,8 +130,8 @@ function sweepRow(
 }
 
 /**
- * What a sweep moves on the books: all that left an address is summed as the chain counts it and cut off once, as with what it
- * receives, so that the books of an empty address are empty too.
+ * The amount that a sweep moves on the books: everything that left an address is summed as the chain counts it and
+ * cut off once, as with its receipts, so that the books of an empty address are empty too.
  */
 async function unitsOf(transaction: Transaction, watched: EvmConnected, row: SweepTable): Promise<bigint> {
   const asset = watched.chainAssets[row.currency];
@@ -141,7 +141,7 @@ async function unitsOf(transaction: Transaction, watched: EvmConnected, row: Swe
   return fromChain(asset, before.chainAmount + BigInt(row.chain_amount)) - before.amount;
 }
 
-/** Moves what was swept from the addresses to the treasury, or what gas has cost out of the treasury; or takes it back. */
+/** Moves a swept sum from the addresses to the treasury, or a gas cost out of the treasury; or reverts it. */
 async function post(
   { ledger }: TreasuryContext,
   transaction: Transaction,
@@ -159,16 +159,16 @@ async function post(
     'treasury-fee-back': [treasury, gas],
   };
   const [to, from] = directions[kind];
-  // Whoever decides about the merchant's coins holds this lock, and must not see half of this change.
+  // Other decisions about the merchant's coins need this lock, and must not see half of this change.
   await ledger.balance(transaction, mode, currency, { kind: 'available', merchantId });
   const what = 'log_index' in row ? `${txHash}/${row.log_index}` : txHash;
-  // What was taken back can be posted once more.
+  // A reverted posting can be posted once more.
   const name = [mode, network, what, ...(reversals > 0 ? [reversals] : [])].join('/');
   const entries = moved(to, from, BigInt(row.amount));
   await ledger.post(transaction, { key: `${kind}:${name}`, mode, currency, entries });
 }
 
-/** Whether a payment is one as a transfer wants it, by a treasury of its merchant. */
+/** True if a payment matches a transfer, and is by a treasury of its merchant. */
 function mayPay(owners: TreasuryOwners, payment: TreasuryPaymentTable, transfer: TransferTable): boolean {
   return (
     transfer.currency === payment.currency &&
@@ -179,8 +179,8 @@ function mayPay(owners: TreasuryOwners, payment: TreasuryPaymentTable, transfer:
 }
 
 /**
- * The gas that a treasury paid itself left the treasury, once for each transaction. Whoever else paid, it was not with coins of a
- * merchant.
+ * The gas that a treasury paid itself left the treasury, once for each transaction. Any other payer did not use coins
+ * of a merchant.
  * @param units of the coin
  */
 export async function bookGas(
@@ -199,7 +199,10 @@ export async function bookGas(
   if (fee) await post(deps, transaction, fee, 'treasury-fee');
 }
 
-/** The transaction is in its block no more, and has cost nothing there. @returns what was in the books until now */
+/**
+ * The transaction is no longer in its block, and has cost nothing there. @returns the amount that was in the books
+ * until now
+ */
 export async function takeBackGas(
   deps: TreasuryContext,
   transaction: Transaction,

@@ -1,11 +1,11 @@
 /**
- * Follows the money of treasuries in final blocks: what left forwarders, whoever swept them, moves on the books from the
- * addresses to the treasury; what a treasury pays to the destination of a transfer settles the transfer. What else leaves a treasury
- * is recorded, and told.
+ * Follows the money of treasuries in final blocks: money that left forwarders, no matter who swept them, moves on the
+ * books from the addresses to the treasury; a treasury's payment to the destination of a transfer settles the
+ * transfer. Any other payment from a treasury is recorded, and reported.
  *
- * Each block is read once it has the network's confirmations in what was scanned, and must be the block that was scanned. The
- * logs of the last blocks are read again at each pass: what a node left out is found, and what was posted for a block that was
- * dropped all the same is taken back, once. So is the settlement of a transfer.
+ * Each block is read once it has the network's confirmations in what was scanned, and must be the block that was
+ * scanned. The logs of the last blocks are read again at each pass: logs that a node left out are found, and postings
+ * for a block that was dropped all the same are reverted, once. So is the settlement of a transfer.
  */
 import { clearNeedless } from '../addresses/unswept.js';
 import { coinOf } from '../chains/assets.js';
@@ -26,11 +26,11 @@ import { bookTreasuryBlocks, type TreasuryBlocks } from './treasury-books.js';
 import { createTreasuryReader, keyOfPayment, watchedFor, type Watched } from './watch-reads.js';
 import * as store from './watch-store.js';
 
-/** How many blocks before the cursor are read again. */
+/** The number of blocks before the cursor that are read again. */
 const rereadBlocks = 64;
-/** Where it starts when the first treasury is set. */
+/** The number of blocks before the newest at which it starts when the first treasury is set. */
 const firstBlocks = 1000;
-/** How far it goes in one step. Payments in the coin need each block's transactions. */
+/** The number of blocks in one step. Payments in the coin need each block's transactions. */
 const mostBlocks = 1000;
 const mostCoinBlocks = 100;
 
@@ -62,7 +62,8 @@ export function createTreasuryWatcher(deps: TreasuryContext) {
         await database.write((transaction) => store.createCursor(transaction, place, height));
         continue;
       }
-      // Also without a new block: whoever read the payments may have been stopped before it settled their transfers.
+      // Also without a new block: the process that read the payments may have been stopped before it settled their
+      // transfers.
       await settlePaid(watched, owners, signal);
       await takeBackDropped(deps, watched, Math.max(0, cursor + 1 - rereadBlocks), signal);
       if (final <= cursor) return;

@@ -47,7 +47,7 @@ export function createTreasury(deps: TreasuryDeps) {
     settledByHand: createSettledByHand(context),
     /** Asks no node. */
     status,
-    /** What is worth sweeping, on a network. Reads the chain. @throws NodesUnavailable */
+    /** The addresses that are worth sweeping, on a network. Reads the chain. @throws NodesUnavailable */
     planSweeps: (request: PlanRequest, signal: AbortSignal) => planSweeps(context, request, signal),
     /** Refuses what cannot be a treasury. Problem: `validation_error`. */
     ensureUsable: (treasury: string) => ensureUsableTreasury(context, treasury),
@@ -56,7 +56,7 @@ export function createTreasury(deps: TreasuryDeps) {
     /** @param times that tests shorten */
     createGasSweeper: (key: Uint8Array, times?: SweepTimes) => createGasSweeper(context, key, times),
 
-    /** Whether an address is a treasury, a factory or a gas key. Asks no node. */
+    /** True if an address is a treasury, a factory or a gas key. Asks no node. */
     async isOwnAccount(reader: Reader, address: string): Promise<boolean> {
       const lower = address.toLowerCase();
       const treasuries = (await depositKeys.list(reader)).map((key) => key.treasury);
@@ -114,7 +114,7 @@ export function createTreasury(deps: TreasuryDeps) {
         ),
 
     /**
-     * Whether a merchant's treasury can be paid on a network, and why not; undefined if it has none there.
+     * The reasons why a merchant's treasury cannot be paid on a network, if any; undefined if it has none there.
      * @throws NodesUnavailable
      */
     async check(on: ConnectedNetwork, merchantId: string | undefined, signal: AbortSignal) {
@@ -127,7 +127,8 @@ export function createTreasury(deps: TreasuryDeps) {
     },
 
     /**
-     * The books beside the chain; undefined if there is no treasury on the network, or its sweeps were never read.
+     * The books compared with the chain; undefined if there is no treasury on the network, or its sweeps were never
+     * read.
      * @throws NodesUnavailable
      */
     async compareWithChain(on: ConnectedNetwork, signal: AbortSignal) {

@@ -1,4 +1,4 @@
-/** Refuses an address as a treasury, if coins would be lost there or go round, or if its key lies on the server. */
+/** Refuses an address as a treasury, if coins would be lost there or go round, or if its key is on the server. */
 import { addr } from 'micro-eth-signer';
 import type { DepositKeyRecord, DepositKeys } from '../addresses/deposit-keys.js';
 import { invalidField } from '../shared/problem.js';
@@ -6,10 +6,13 @@ import type { TreasuryContext } from './context.js';
 import { readGasKey } from './key-file.js';
 import { hasSigned } from './gas-transactions.js';
 
-/** How many addresses before and after the next one of each key are looked at. All that were given out are known anyway. */
+/**
+ * The number of addresses before and after the next one of each key that are checked. All that were given out are
+ * known anyway.
+ */
 const nearby = 100;
 
-/** What the address itself does not show. Problem: `validation_error`. @throws if the gas key cannot be opened */
+/** Checks that need more than the address. Problem: `validation_error`. @throws if the gas key cannot be opened */
 export async function ensureUsableTreasury(deps: TreasuryContext, treasury: string): Promise<void> {
   const { database, connected, depositKeys, gasKey } = deps;
   const lower = treasury.toLowerCase();

@@ -15,7 +15,7 @@ import { placeOf, type EvmConnected } from './context.js';
 import type { TreasuryOwners } from './owners.js';
 import { groupBy } from '../shared/group-by.js';
 
-/** A payment as the chain tells it. Addresses are in lower case. */
+/** A payment as the chain reports it. Addresses are in lower case. */
 interface ChainPayment {
   readonly txHash: string;
   /** As in the scan: `coinIndex`, or by the place of its log; negative if a contract sent the coin, which leaves no log. */
@@ -29,10 +29,10 @@ interface ChainPayment {
   readonly isCertain?: boolean;
 }
 
-/** Who paid for a transaction, in lower case, and what, in wei. */
+/** The payer of a transaction, in lower case, and the fee, in wei. */
 export type TransactionFee = NonNullable<EvmReceipt['fee']>;
 
-/** What is looked for. Addresses are in lower case. */
+/** The addresses and contracts to look for. Addresses are in lower case. */
 export interface Watched {
   readonly on: EvmConnected;
   readonly treasuries: readonly string[];
@@ -42,7 +42,7 @@ export interface Watched {
   readonly destinations: ReadonlySet<string>;
   /** By treasury, the transfers of the coin that it may pay. */
   readonly coinTransfers: ReadonlyMap<string, readonly CoinTransfer[]>;
-  /** Whether what treasuries send of the coin is looked for: there are such transfers, or the books have coins there. */
+  /** True if the coin that treasuries send is looked for: there are such transfers, or the books have coins there. */
   readonly hasCoin: boolean;
   /** The payments that are stored already, as `keyOfPayment` names them. */
   readonly known?: ReadonlySet<string>;
@@ -146,7 +146,7 @@ export function createTreasuryReader() {
   };
 }
 
-/** What is in blocks, each payment verified by its transaction's receipt. */
+/** The movements in blocks, each payment verified by its transaction's receipt. */
 async function findIn(
   evm: EvmClient,
   read: readonly WithLogs<EvmHeader | EvmBlock>[],
@@ -206,7 +206,7 @@ async function findIn(
   return { swept: found.flatMap(({ swept }) => swept), payments, fees };
 }
 
-/** What treasuries that are accounts sent, and the calls with which contracts may have. */
+/** The coin that treasuries that are accounts sent, and the calls with which contracts may have. */
 function coinMovesIn(block: EvmHeader | EvmBlock, { treasuries }: Watched) {
   const isTreasury = new Set(treasuries);
   const transactions = ('transactions' in block ? block.transactions : []).flatMap(
@@ -262,19 +262,19 @@ export function gasPaidBy(
   return coin && fee && treasuries.includes(fee.payer) ? fromChain(coin, fee.amount) : 0n;
 }
 
-/** What a block shows of a treasury's coin. */
+/** The movements of a treasury's coin that a block shows. */
 interface SeenMoves {
   readonly treasury: string;
-  /** Whether it sent a transaction itself: then its gas has left it as well. */
+  /** True if it sent a transaction itself: then its gas has left it as well. */
   readonly isSender: boolean;
   /** Transactions to it that succeeded. */
   readonly calls: readonly CoinMove[];
-  /** What it has sent itself, as an account. */
+  /** The coin that it has sent itself, as an account. */
   readonly sent: readonly CoinMove[];
   readonly swept: readonly SweptLog[];
 }
 
-/** What came into a treasury in a block, in wei, as far as the block shows it: a contract may have sent it more. */
+/** The income of a treasury in a block, in wei, as far as the block shows it: a contract may have sent it more. */
 export function incomeOf({ treasury, calls, swept }: Omit<SeenMoves, 'sent' | 'isSender'>): bigint {
   const fromSweeps = swept
     .filter((one) => one.treasury === treasury && one.token === nativeToken)
@@ -327,7 +327,7 @@ async function findContractPayments(
   return paid([{ address: '', amount: spent }], true);
 }
 
-/** What came into treasuries in one block, as far as it shows: by the order of the treasuries. */
+/** The income of treasuries in one block, as far as it shows: by the order of the treasuries. */
 export async function readIncome(
   evm: EvmClient,
   treasuries: readonly string[],
@@ -373,8 +373,9 @@ export async function balanceChanges(
 }
 
 /**
- * What treasuries that are accounts have sent, and no block has yet, as far as the node tells. Their height is 0.
- * @throws NodeError if the node usually tells, and cannot now: what waits would be exported once more
+ * The payments that treasuries that are accounts have sent, and no block has yet, as far as the node reports them.
+ * Their height is 0.
+ * @throws NodeError if the node usually reports them, and cannot now: waiting payments would be exported once more
  */
 export async function readPending(
   evm: EvmClient,

@@ -63,7 +63,7 @@ export function findSweep(reader: Reader, sweep: SweepTable): Promise<SweepTable
     .executeTakeFirst();
 }
 
-/** What was swept from an address in a currency. */
+/** The sum that was swept from an address in a currency. */
 export async function sumSwept(
   transaction: Transaction,
   { address, currency, ...place }: SweepTable,
@@ -150,7 +150,7 @@ export async function noteUnclear(
     .execute();
 }
 
-/** What somebody says that a payment was for. */
+/** The purpose of a payment that someone has named. */
 export type PaymentNote = Readonly<Record<'note' | 'noted_by', string>> & { readonly noted_at: number };
 
 const unsettled = (reader: Reader, { mode, network }: NetworkRef, may_settle: 0 | 1) =>
@@ -208,7 +208,7 @@ export function notePayments(
     .execute();
 }
 
-/** What no transfer explained may be for one again that is like it. */
+/** A payment that no transfer explained may be for a similar one again. */
 export async function mayBeFor(
   transaction: Transaction,
   { mode, network, currency, address, amount }: TransferTable,
@@ -236,7 +236,7 @@ export function paymentsFrom(
     .execute();
 }
 
-/** @returns false if another process has made it settle a transfer, or taken that back */
+/** @returns false if another process has made it settle a transfer, or reverted that */
 export async function updatePayment(
   transaction: Transaction,
   { mode, network, tx_hash, output_index, transfer_id }: TreasuryPaymentTable,

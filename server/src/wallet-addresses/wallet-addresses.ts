@@ -121,7 +121,7 @@ export function createWalletAddresses(deps: RoomDeps, auditLog: AuditLog) {
       return changed;
     },
 
-    /** What a transfer that names a saved address goes to. */
+    /** The address of a transfer that names a saved one. */
     find: store.findWalletAddress,
 
     findByAddress: store.findByAddress,

@@ -14,7 +14,7 @@ import type { Transaction, Reader } from '../db/engine.js';
 /** A wallet as the API shows it. */
 export type Wallet = Data<Api['wallets']['retrieve']>;
 
-/** What deposits need to know about their wallet. */
+/** The facts about their wallet that deposits need. */
 export interface DepositTarget {
   readonly merchantId: string;
   readonly mode: Mode;

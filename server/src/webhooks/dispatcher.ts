@@ -27,9 +27,9 @@ interface Claimed {
 
 const pollMs = 1000;
 /**
- * How long a claim lasts. A process renews the claims of its running deliveries every second, however long they take. If
- * it dies, another one takes them over within 5 s: a claim's length, and the time until the next poll. The claim outlasts
- * the renewal by more than 2 s, so that slow commits and clocks that differ a little cause no double delivery.
+ * The duration of a claim. A process renews the claims of its running deliveries every second, however long they take.
+ * If it dies, another one takes them over within 5 s: a claim's length, and the time until the next poll. The claim
+ * outlasts the renewal by more than 2 s, so that slow commits and clocks that differ a little cause no double delivery.
  */
 const claimMs = 3500;
 const renewMs = 1000;
@@ -136,7 +136,7 @@ export function createDispatcher(deps: DispatcherDeps) {
       else failing.add(key);
       await database.write((transaction) => settle(transaction, claimed, outcome, now));
     } catch (error) {
-      // The claim expires by itself, and then the event is delivered again.
+      // The claim expires on its own, and then the event is delivered again.
       if (!aborting.signal.aborted) {
         log.error({ err: error, event: id }, 'Recording a webhook attempt failed; it is repeated');
       }
@@ -222,7 +222,7 @@ export function createDispatcher(deps: DispatcherDeps) {
       loop ??= releaseClaims().then(run);
     },
     wake,
-    /** How long ago it last polled successfully. */
+    /** The time since the last successful poll. */
     idleMs: (): number => performance.now() - lastPolledAt,
     /** Gives running deliveries a moment to finish, then aborts them and leaves them to the next process. */
     async stop(): Promise<void> {

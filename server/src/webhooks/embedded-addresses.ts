@@ -31,7 +31,10 @@ const isatap = new Set(['0000:5efe', '0200:5efe']);
 
 const parsed = translations.map(({ prefix, layouts }) => ({ subnet: ipaddr.parseCIDR(prefix), layouts }));
 
-/** Whether nothing is forwarded to an address: it is of no network (0.0.0.0/8), multicast, or reserved (from 224.0.0.0 on). */
+/**
+ * True if nothing is forwarded to an address: it is of no network (0.0.0.0/8), multicast, or reserved (from 224.0.0.0
+ * on).
+ */
 function leadsNowhere({ octets: [first = 0] }: ipaddr.IPv4): boolean {
   return first === 0 || first >= 224;
 }

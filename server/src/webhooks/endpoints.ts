@@ -22,7 +22,7 @@ export type Endpoints = ReturnType<typeof createEndpoints>;
 
 /** Each mode has its own endpoint, with its own secrets. */
 export function createEndpoints(clock: Clock, targets: Pick<Targets, 'check'>, dataKeys: DataKeys) {
-  /** Writes the secrets of endpoints anew, each in a transaction of its own, unless that is done meanwhile. */
+  /** Rewrites the secrets of endpoints, each in a transaction of its own, unless that is done meanwhile. */
   async function rewrite(
     database: Database,
     isDone: (row: WebhookEndpointTable) => boolean,
@@ -71,8 +71,8 @@ export function createEndpoints(clock: Clock, targets: Pick<Targets, 'check'>, d
     },
 
     /**
-     * Creates a new secret. Events are signed with the former one as well for another 24 hours, and with those before it
-     * until their own 24 hours are over. Problem: `webhook_not_configured`.
+     * Creates a new secret. Events are signed with the previous one as well for another 24 hours, and with those
+     * before it until their own 24 hours are over. Problem: `webhook_not_configured`.
      * @returns the new secret
      */
     async rotateSecret(transaction: Transaction, scope: Scope): Promise<string> {
@@ -103,7 +103,7 @@ export function createEndpoints(clock: Clock, targets: Pick<Targets, 'check'>, d
     },
 
     /**
-     * Encrypts the secrets that are not under the current data key. What was done stays done if it is stopped.
+     * Encrypts the secrets that are not under the current data key. If it is stopped, the completed part remains.
      * @param onProgress called after each endpoint
      */
     rotateDataKey: (database: Database, onProgress: (done: number, of: number) => void) =>

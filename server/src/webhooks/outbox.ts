@@ -16,7 +16,7 @@ export interface NewEvent extends Scope {
    * lock, so that the events of a record have a definite order.
    */
   readonly subjectId: string;
-  /** The record as the API returns it, and whatever else the receiver needs. `mode` and `sequence` are added. */
+  /** The record as the API returns it, and anything more that the receiver needs. `mode` and `sequence` are added. */
   readonly data: Readonly<Record<string, unknown>>;
 }
 
@@ -62,7 +62,7 @@ export function createOutbox(
       afterCommit(transaction, wake);
     },
 
-    /** Whether `add` would store anything for this merchant and mode. Check it first if the event's data is expensive. */
+    /** True if `add` would store anything for this merchant and mode. Check first if the event's data is expensive. */
     async hasEndpoint(reader: Reader, scope: Scope): Promise<boolean> {
       return (await store.findEndpoint(reader, scope)) !== undefined;
     },

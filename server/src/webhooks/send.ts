@@ -47,11 +47,11 @@ export interface SenderOptions {
   readonly targets: Targets;
   /** A certificate authority to trust instead of the default ones. */
   readonly certificateAuthority?: string | undefined;
-  /** How long an attempt may take, 15 seconds by default. */
+  /** The longest duration of an attempt, 15 seconds by default. */
   readonly timeoutMs?: number | undefined;
 }
 
-/** The status alone decides. The body is only recorded, so little time and space is spent on it. */
+/** Only the status decides. The body is only recorded, so little time and space is spent on it. */
 const excerptTimeoutMs = 1000;
 const excerptLimitBytes = 4096;
 const excerptLimitCharacters = 500;

@@ -220,7 +220,7 @@ export async function listEvents(
   reader: Reader,
   { merchantId, status, isFailing, limit }: EventFilter,
 ): Promise<EventWithAttempts[]> {
-  // Each status by itself: of those that were delivered there can be millions.
+  // Each status separately: there can be millions of delivered events.
   const statuses = isFailing
     ? (['pending', 'failed'] as const).filter((one) => one === (status ?? one))
     : [status];

@@ -40,7 +40,7 @@ const developmentRanges = new Set(['private', 'loopback', 'uniqueLocal', 'carrie
 export interface TargetsOptions {
   /** Private subnets that both modes may reach, such as `10.1.0.0/16`. */
   readonly allowed: readonly string[];
-  /** Whether test mode may reach this machine and its network: a developer's own server does, one for others not. */
+  /** True if test mode may reach this machine and its network: a developer's own server may, one for others may not. */
   readonly isForDevelopment: boolean;
   readonly resolve?: Resolve | undefined;
 }
@@ -110,7 +110,7 @@ export function createTargets(options: TargetsOptions) {
   };
 }
 
-/** Whether the text is a subnet, such as `10.1.0.0/16`. */
+/** True if the text is a subnet, such as `10.1.0.0/16`. */
 export function isSubnet(text: string): boolean {
   return ipaddr.isValidCIDR(text);
 }

@@ -26,7 +26,7 @@ export interface WebhookRecord extends Delivery {
 
 const pruneBatchSize = 500;
 
-/** How many failed events are sent again at once, so that the transaction stays short. */
+/** The number of failed events that are sent again at once, so that the transaction stays short. */
 const retriedAtOnce = 1000;
 
 /** @param wake called after a commit when there is something to deliver */
@@ -102,11 +102,11 @@ export function createWebhooks(clock: Clock, personalData: PersonalData, wake: (
       }
       const longestMs = Math.max(...lagsMs);
       return {
-        /** How many events wait for their first or next attempt. */
+        /** The number of events that wait for their first or next attempt. */
         pending: await store.countWaiting(reader),
         /** When the earliest of them is due, in real time; undefined if there are none. */
         oldestDueAt: lagsMs.length === 0 ? undefined : clock.real() - longestMs,
-        /** How overdue the earliest is; 0 if none is due. */
+        /** The longest that any event is overdue; 0 if none is due. */
         lagMs: Math.max(0, longestMs),
       };
     },

@@ -1,4 +1,4 @@
-/** Whether a payment can have been for a transfer: not if it was made before that existed. */
+/** Checks that a payment can have been for a transfer: not if it was made before that existed. */
 import type { TransferTable } from '../db/schema.js';
 import { scopeOf } from '../shared/scope.js';
 import type { Clock } from '../shared/clock.js';
@@ -11,8 +11,8 @@ export interface PaidAt {
 }
 
 /**
- * The block must be above those that were known when the transfer was made. What came between two looks at the chain is told
- * apart by the time, which blocks have in whole seconds.
+ * The block must be above those that were known when the transfer was made. Payments between two looks at the chain
+ * are told apart by the time, which blocks have in whole seconds.
  */
 export function isAfter(
   clock: Pick<Clock, 'at'>,

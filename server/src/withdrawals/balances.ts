@@ -58,7 +58,7 @@ export function createBalances({ database, clock, currencies, ledger }: Withdraw
         .map((currency) => {
           const { available, reserved, unallocated, coins, networks } = sums.get(currency.code) ?? noMoney;
           const places = [...networks].filter(([, units]) => units !== 0n);
-          // Where the merchant pays no fee, nobody's income covers what networks charged: those coins are gone.
+          // If the merchant pays no fee, no income covers what networks charged: those coins are gone.
           const isShort = currency.type === 'crypto' && coins < available;
           return {
             mode,
@@ -79,8 +79,8 @@ export function createBalances({ database, clock, currencies, ledger }: Withdraw
     ensureSpendable,
 
     /**
-     * The same for a withdrawal on a network: as many of the merchant's coins must lie there, beside those that other
-     * withdrawals have reserved. Same problems.
+     * The same for a withdrawal on a network: it must hold enough of the merchant's coins in addition to those that
+     * other withdrawals have reserved. Same problems.
      */
     async ensureSpendableOn(
       transaction: Transaction,

@@ -53,7 +53,10 @@ export async function sumMoving(
   return sums;
 }
 
-/** What networks have charged for the merchant's payouts and sweeps beyond the fees that were held for them, in units. */
+/**
+ * The sum that networks have charged for the merchant's payouts and sweeps beyond the fees that were held for them,
+ * in units.
+ */
 export async function sumCharged(
   reader: Reader,
   { merchant_id, mode, currency, network }: Of,

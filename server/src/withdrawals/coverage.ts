@@ -1,6 +1,6 @@
 /**
- * Whether the coins of held transfers are still there, for all that pays any. A reorganisation can take deposits away after the
- * hold: then transfers wait, and are never paid with the coins of others.
+ * Checks that the coins of held transfers are still there, for all code that pays any. A reorganisation can remove
+ * deposits after the hold: then transfers wait, and are never paid with the coins of others.
  */
 import { formatUnits } from '../money/units.js';
 import type { Reader } from '../db/engine.js';
@@ -27,7 +27,7 @@ export function createCoverage({ ledger, currencies }: Pick<WithdrawalsDeps, 'le
     const { held, heldHere, debt, coins } = await ledger.holdings(reader, owner, currency.code, network);
     // Everything that is held is there, and so are these.
     if (debt === 0n && coins >= heldHere) return [];
-    // What networks charged for payouts is missing as well, and no reorganisation has taken it.
+    // Network charges for payouts are missing as well, and no reorganisation removed them.
     const charged = await store.sumCharged(reader, first);
     const moving = await store.sumMoving(reader, first, { except: rows, exportId });
     let movingHere = moving.get(network) ?? 0n;
@@ -55,9 +55,9 @@ export function createCoverage({ ledger, currencies }: Pick<WithdrawalsDeps, 'le
 
   return {
     /**
-     * Why transfers must not be paid now, by their ids, if they are paid in this order. Whoever decides by it in a transaction
-     * locks the merchant's available balance first.
-     * @param exportId the export that they are in: what else is in it moves only once a wallet was asked for it
+     * The reasons why transfers must not be paid now, by their ids, if they are paid in this order. Callers that
+     * decide by it in a transaction lock the merchant's available balance first.
+     * @param exportId the export that they are in: its other transfers move only once a wallet was asked for it
      */
     async short(
       reader: Reader,

@@ -1,4 +1,4 @@
-/** What the rules of withdrawals are given. */
+/** The dependencies of the rules of withdrawals. */
 import type { BankAccounts } from '../bank-accounts/bank-accounts.js';
 import type { Network } from '../chains/networks.js';
 import type { SimulatedChains } from '../chains/simulated/simulated-chain.js';
@@ -13,8 +13,8 @@ import type { WalletAddresses } from '../wallet-addresses/wallet-addresses.js';
 import type { Outbox } from '../webhooks/outbox.js';
 
 /**
- * Asked by all that pays transfers, before it does: why some of them must not be paid now, by their ids. Whoever
- * decides by it in a transaction locks the available balances of their merchants first.
+ * The reasons why some transfers must not be paid now, by their ids: all code that pays transfers asks before it
+ * does. Callers that decide by it in a transaction lock the available balances of their merchants first.
  * @param exportId the export that they are in, if they were reserved before
  */
 export type WhyHeld = (
@@ -31,7 +31,7 @@ export interface WithdrawalsDeps extends RoomDeps {
   readonly bankAccounts: Pick<BankAccounts, 'find'>;
   readonly merchants: Pick<Merchants, 'retrieve'>;
   readonly simulatedChains: Pick<SimulatedChains, 'pay' | 'confirmations'>;
-  /** Whether a network is simulated, and pays by itself. On all others, an operator pays. */
+  /** True if a network is simulated, and pays automatically. On all others, an operator pays. */
   readonly isSimulated: (network: Network) => boolean;
   /** Before an operator ends it in any way: refuses what another room is about to pay. Problem: `invalid_state`. */
   readonly ensureFree: (reader: Reader, transfer: TransferTable) => Promise<void>;
@@ -44,6 +44,6 @@ export interface WithdrawalsDeps extends RoomDeps {
   ) => Promise<string | undefined>;
   /** Called with a transfer as it is about to be stored, before anything of the ledger is locked. */
   readonly onTransfer: (transaction: Transaction, row: TransferTable) => Promise<void>;
-  /** Whether deposits to a merchant that left their blocks may still be confirmed again. */
+  /** True if deposits to a merchant that left their blocks may still be confirmed again. */
   readonly returningDeposits: (transaction: Transaction, owner: Scope, currency: string) => Promise<boolean>;
 }

@@ -25,7 +25,7 @@ export interface BankPayoutRequest {
   readonly amount: string;
   /** The currency of the balance that pays. */
   readonly currency: string;
-  /** What the bank statement will say. A reference is paid once per merchant and mode. */
+  /** The reference on the bank statement. A reference is paid once per merchant and mode. */
   readonly reference: string;
 }
 

@@ -23,8 +23,8 @@ export interface ProofDeps {
     'network' | 'locate' | 'cost' | 'chainFor' | 'chainAssets'
   >[];
   /**
-   * What contracts of the merchant sent to the transfer's address in a block with a transaction, in units of the coin, where no transaction
-   * and no log says so; undefined if the nodes do not tell any more.
+   * The sum that contracts of the merchant sent to the transfer's address in a block with a transaction, in units of
+   * the coin, where no transaction and no log shows it; undefined if the nodes no longer have it.
    */
   readonly sentByContracts: (
     transfer: TransferTable,
@@ -36,7 +36,7 @@ export interface ProofDeps {
 }
 
 export interface ClaimedPayment {
-  /** The transfer that it is said to have paid. */
+  /** The transfer that it is claimed to have paid. */
   readonly transferId: string;
   readonly txHash: string;
   /** The height of its block, for nodes that find no transaction by its hash; undefined if it was not given. */
@@ -46,9 +46,9 @@ export interface ClaimedPayment {
 export type Proof = NonNullable<Awaited<ReturnType<typeof proveSettlement>>>;
 
 /**
- * Looks the transaction up and compares its sender, address, asset, amount, time and depth with the transfer. What the transaction
- * has already settled counts only once. A transfer that is settled already with this transaction is looked up again, so that its
- * fee can be corrected. Problems: `validation_error`, `invalid_state`.
+ * Looks the transaction up and compares its sender, address, asset, amount, time and depth with the transfer. Amounts
+ * that the transaction has already settled count only once. A transfer that is settled already with this transaction
+ * is looked up again, so that its fee can be corrected. Problems: `validation_error`, `invalid_state`.
  * @returns undefined if there is nothing to look up
  * @throws if no node answers
  */
@@ -125,13 +125,13 @@ export async function proveSettlement(
   };
   await ensureLeft(reader);
   return {
-    /** What the transaction cost, in units of the network's coin; undefined if the nodes do not tell. */
+    /** The transaction's cost, in units of the network's coin; undefined if the nodes do not report it. */
     cost,
     /**
-     * Looks at the database again, in the transaction that settles the transfer: another command may have settled another
-     * transfer with the same hash meanwhile. Problem: `validation_error`.
-     * @returns the part of the network's fee, in the transfer's currency, that no other transfer of the transaction bears;
-     * undefined if the nodes do not tell the fee
+     * Looks at the database again, in the transaction that settles the transfer: another command may have settled
+     * another transfer with the same hash meanwhile. Problem: `validation_error`.
+     * @returns the part of the network's fee, in the transfer's currency, that no other transfer of the transaction
+     * bears; undefined if the nodes do not report the fee
      */
     async claim(transaction: Transaction): Promise<bigint | undefined> {
       await store.lockTransfersOf(transaction, row, hash);
@@ -143,7 +143,7 @@ export async function proveSettlement(
   };
 }
 
-/** By the blocks that were read, as for payments: one node alone could claim any depth. */
+/** By the blocks that were read, as for payments: a single node could claim any depth. */
 async function ensureDeep(
   reader: Reader,
   network: Network,

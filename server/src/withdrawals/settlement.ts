@@ -11,9 +11,12 @@ import type { Transaction } from '../db/engine.js';
 
 export interface Sent {
   readonly txHash: string;
-  /** What the network took from custody in the currency that was sent. */
+  /** The amount that the network charged custody in the currency that was sent. */
   readonly networkFee: bigint;
-  /** What the receiver got, if the network's fee was taken out of the amount. That part becomes a fee of the transfer. */
+  /**
+   * The amount that reached the receiver, if the network's fee was deducted from it. That part becomes a fee of the
+   * transfer.
+   */
   readonly paid?: bigint | undefined;
   readonly paidFrom?: 'treasury' | undefined;
 }
@@ -21,8 +24,8 @@ export interface Sent {
 export type Settlement = ReturnType<typeof createSettlement>;
 
 /**
- * Changes a transfer that the transaction has locked, and its payout with it. Each change returns the transfer as it is then. What
- * its end posts to the ledger follows from where the books have the money before and after it.
+ * Changes a transfer that the transaction has locked, and its payout with it. Each change returns the transfer as it
+ * is then. The posting at its end follows from where the books have the money before and after it.
  */
 export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
   const { clock, newId, currencies, ledger, outbox, onTransfer } = deps;
@@ -42,7 +45,7 @@ export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
     if (key !== undefined) {
       const { mode, currency, merchant_id: merchantId } = row;
       const entries = [...booked(former).map(reversed), ...booked(row)];
-      // Whoever decides about the merchant's coins holds this lock, and must not see half of this change.
+      // Other decisions about the merchant's coins need this lock, and must not see half of this change.
       await ledger.balance(transaction, mode, currency, { kind: 'available', merchantId });
       const txHash = row.tx_hash ?? former.tx_hash;
       await ledger.post(transaction, { key, mode, currency, txHash, entries });
@@ -60,7 +63,7 @@ export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
     return row;
   }
 
-  /** Reserves what was paid already. What the merchant no longer has is owed. */
+  /** Reserves an amount that was paid already. A part that the merchant no longer has becomes a debt. */
   async function reservePaid(transaction: Transaction, row: TransferTable, key: PostingKey): Promise<void> {
     const { mode, currency, merchant_id: merchantId } = row;
     const held = BigInt(row.amount) + BigInt(row.fee);
@@ -76,8 +79,8 @@ export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
   }
 
   /**
-   * It has failed, perhaps because a transaction was lost, and was paid all the same: what was given back is reserved again.
-   * What the merchant has withdrawn meanwhile becomes a debt that later credits repay.
+   * It has failed, perhaps because a transaction was lost, and was paid all the same: the released amount is reserved
+   * again. A part that the merchant has withdrawn meanwhile becomes a debt that later credits repay.
    */
   async function reopen(transaction: Transaction, row: TransferTable): Promise<TransferTable> {
     const wasSent = row.settled_at !== null;
@@ -149,8 +152,8 @@ export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
     },
 
     /**
-     * It has succeeded, but the network has dropped its transaction, and may have it in a block again: it waits, and is reserved.
-     * Merchants are told when it succeeds again: until then, nothing is lost.
+     * It has succeeded, but the network has dropped its transaction, and may have it in a block again: it waits, and
+     * is reserved. Merchants are notified when it succeeds again: until then, nothing is lost.
      */
     unsettle(transaction: Transaction, row: TransferTable): Promise<TransferTable> {
       const waiting = { ...unsent, status: 'pending', reversals: row.reversals + 1 } as const;
@@ -168,7 +171,10 @@ export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
 
 const unsent = { tx_hash: null, network_fee: null, paid_from: null, settled_at: null };
 
-/** What a transaction changes in a transfer: what does not reach the receiver of the amount is a part of the fee. */
+/**
+ * The changes that a transaction makes to a transfer: the part of the amount that does not reach the receiver is a
+ * part of the fee.
+ */
 function paidBy(row: TransferTable, { txHash, networkFee, paid = BigInt(row.amount) }: Sent) {
   return {
     amount: paid.toString(),
@@ -177,7 +183,7 @@ function paidBy(row: TransferTable, { txHash, networkFee, paid = BigInt(row.amou
   };
 }
 
-/** Where the books have what a transfer took from the merchant's available balance. */
+/** The place in the books of what a transfer took from the merchant's available balance. */
 function booked(row: TransferTable): LedgerEntry[] {
   const { network, merchant_id: merchantId, paid_from: place } = row;
   const [amount, fee] = [BigInt(row.amount), BigInt(row.fee)];

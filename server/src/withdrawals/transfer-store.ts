@@ -15,7 +15,10 @@ export async function insertTransfer(transaction: Transaction, row: TransferTabl
   await send(transaction, transaction.insertInto('transfers').values(row));
 }
 
-/** Writes a locked transfer anew, but for its id: SQLite would look for what refers to it in every table that may. */
+/**
+ * Rewrites a locked transfer, except for its id: SQLite would look for references to it in every table that may have
+ * them.
+ */
 export async function updateTransfer(transaction: Transaction, { id, ...row }: TransferTable): Promise<void> {
   await send(transaction, transaction.updateTable('transfers').set(row).where('id', '=', id));
 }
@@ -24,7 +27,10 @@ export function findTransfer(reader: Reader, scope: Scope, id: string): Promise<
   return rowById(reader, 'transfers', id).$call(inScope(scope)).executeTakeFirst();
 }
 
-/** What was transferred since a time, either for refunds or not, without fees, in units. Transfers that failed do not count. */
+/**
+ * The sum transferred since a time, either for refunds or not, without fees, in units. Transfers that failed do not
+ * count.
+ */
 export async function sumSince(
   reader: Reader,
   scope: Scope,
@@ -75,7 +81,7 @@ export function listTransfers(
   return readCheckpointedPage(reader, query, 'transfers', scope, page, { status });
 }
 
-/** Which transfers or payouts an operator looks for. */
+/** An operator's filter for transfers or payouts. */
 export interface OperatorFilter {
   readonly merchantId?: string | undefined;
   readonly status?: TransferStatus | undefined;
@@ -137,8 +143,8 @@ export function simulatedTransfers(
 }
 
 /**
- * What other transfers that were settled with a transaction take of it, in units: of what it paid to the same address, and of
- * its fee.
+ * The part of a transaction that other transfers settled with it use, in units: of what it paid to the same address,
+ * and of its fee.
  * @param hash without 0x
  */
 export async function sumSettledBy(

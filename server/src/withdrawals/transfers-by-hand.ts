@@ -19,11 +19,11 @@ export interface TransfersByHandDeps {
   readonly currencies: Pick<Currencies, 'known'>;
   readonly connected: readonly ConnectedNetwork[];
   readonly transfers: Pick<Transfers, 'findAny' | 'settle' | 'fail'>;
-  /** What the room of treasuries knows of such a transfer. */
+  /** Facts about such a transfer from the room of treasuries. */
   readonly treasury: {
     readonly sentByContracts: ProofDeps['sentByContracts'];
     readonly payersOf: ProofDeps['payersOf'];
-    /** Where the coins of a transfer leave from; undefined for the addresses that payers paid to. */
+    /** The place that the coins of a transfer leave from; undefined for the addresses that payers paid to. */
     placeOf(reader: Reader, transfer: TransferTable): Promise<'treasury' | undefined>;
     bookGas(
       transaction: Transaction,
@@ -37,7 +37,7 @@ export interface TransfersByHandDeps {
 }
 
 export interface PaidByHand extends ClaimedPayment {
-  /** In the transfer's own currency, if no node tells it, or to correct it. */
+  /** In the transfer's own currency, if no node reports it, or to correct it. */
   readonly networkFee: string | undefined;
   /** Does not look: for transactions that no node here can see. */
   readonly isUnverified?: boolean;
@@ -70,7 +70,7 @@ export function createTransfersByHand(deps: TransfersByHandDeps) {
 
   return {
     /**
-     * Looks the transaction up, and settles the transfer that it paid. Repeating it with the same hash changes nothing but a
+     * Looks the transaction up, and settles the transfer that it paid. Repeating it with the same hash changes only a
      * fee that was wrong. Problems: `not_found`, `validation_error`, `invalid_state`.
      * @throws if no node answers
      */

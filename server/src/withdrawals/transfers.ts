@@ -48,7 +48,7 @@ export function createTransfers(deps: WithdrawalsDeps, balances: Balances, settl
     return row;
   }
 
-  /** Holds the amount and the fee of a transfer, and stores it. @param from where they lie */
+  /** Holds the amount and the fee of a transfer, and stores it. @param from the place of its coins */
   async function start(
     transaction: Transaction,
     scope: Scope,
@@ -123,7 +123,10 @@ export function createTransfers(deps: WithdrawalsDeps, balances: Balances, settl
       return start(transaction, scope, to, reserved);
     },
 
-    /** What refunds sent since a time, without fees, in units by currency. Those whose transfer failed do not count. */
+    /**
+     * The sums that refunds sent since a time, without fees, in units by currency. Those whose transfer failed do not
+     * count.
+     */
     refundedSince: store.sumRefundsSince,
 
     /** The fee of such a transfer. Same problems, except those of the balance. */
@@ -151,11 +154,11 @@ export function createTransfers(deps: WithdrawalsDeps, balances: Balances, settl
       store.listAllTransfers(database.reader, filter),
 
     /**
-     * For operators: records that a transfer was sent by hand, in the transaction with this hash. Repeating it with the
-     * same hash changes nothing but the network's fee, if that was wrong. Problems: `not_found`, `validation_error`,
+     * For operators: records that a transfer was sent by hand, in the transaction with this hash. Repeating it with
+     * the same hash changes only the network's fee, if that was wrong. Problems: `not_found`, `validation_error`,
      * `invalid_state`.
-     * @param networkFee in units: what the network took from custody in the currency that was sent
-     * @param paidFrom where the coins lay; undefined for the addresses that payers paid to
+     * @param networkFee in units: the network's charge to custody in the currency that was sent
+     * @param paidFrom the place of the coins; undefined for the addresses that payers paid to
      */
     async settle(
       transaction: Transaction,

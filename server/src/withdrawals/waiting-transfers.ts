@@ -26,7 +26,7 @@ export function waitingTransfers(
     .execute();
 }
 
-/** What a wallet has paid to somebody. */
+/** A payment by a wallet to some address. */
 type Paid = Pick<TransferTable, 'mode' | 'network' | 'currency' | 'address' | 'amount'>;
 
 /** All that wallets pay, whatever has become of it. */
@@ -35,7 +35,7 @@ const like = (reader: Reader, { mode, network, currency, address, amount }: Paid
     .selectFrom('transfers')
     .where((e) => e.and({ executor: 'operator', mode, network, currency, address, amount }));
 
-/** Whether there is a transfer, of whichever merchant, that a payment may have been for. */
+/** True if there is a transfer, of any merchant, that a payment may have been for. */
 export const hasLike = (reader: Reader, paid: Paid): Promise<boolean> => hasRows(like(reader, paid));
 
 /**

@@ -17,7 +17,7 @@ export type BitcoinChain = ReturnType<typeof createBitcoinChain>;
 const blocksAtOnce = 4;
 /** By how many blocks the median of the last eleven is old, and as many again that can be late by chance. */
 const usualBlocks = 18;
-/** What the first block has instead of its parent's hash. */
+/** The value that the first block has instead of its parent's hash. */
 const noParent = '0'.repeat(64);
 
 /**
@@ -120,7 +120,7 @@ export function createBitcoinChain(config: BitcoinConfig, deps: ChainDeps) {
     nodes,
 
     async head(signal) {
-      // Only once: blocks can also be taken back to where they were.
+      // Only once: a chain can also return to blocks that it had dropped.
       const former = outdated;
       outdated = undefined;
       const refused: ChainHead[] = [];
@@ -171,7 +171,7 @@ export function createBitcoinChain(config: BitcoinConfig, deps: ChainDeps) {
   } satisfies Chain & Record<string, unknown>;
 }
 
-/** Whether a node knows a block, and knows that it is not on the best chain. */
+/** True if a node knows a block, and knows that it is not on the best chain. */
 async function isReplaced(node: BitcoinClient, { hash }: ChainHead): Promise<boolean> {
   return (await node.header(hash))?.confirmations === -1;
 }

@@ -11,7 +11,7 @@ import { createBitcoinClient, type BitcoinClient, type BlockchainInfo } from './
 /** A node's URL is `http://USER:PASSWORD@HOST:PORT`, or `http://HOST:PORT/?cookie=FILE`. */
 export interface BitcoinConfig extends NodesConfig {
   readonly family: BitcoinFamily;
-  /** How addresses are written. By default main in live mode, and test in test mode. */
+  /** The form of addresses. By default main in live mode, and test in test mode. */
   readonly addressNet?: AddressNet | undefined;
   /** The hash of the network's first block. A node with another one is not used. */
   readonly genesisHash: string;
@@ -92,8 +92,8 @@ export async function verifyNetwork(
 const longestGap = 2;
 
 /**
- * Whether a node has fewer blocks than it knows of. Its head is then old, and payments would expire unpaid if it passed
- * for the present one.
+ * True if a node has fewer blocks than it knows of. Its head is then old, and payments would expire unpaid if it
+ * passed for the present one.
  */
 export function isCatchingUp({ chain, blocks, headers, initialblockdownload }: BlockchainInfo): boolean {
   // Regtest begins with a block of 2011, and takes itself to be downloading until it has a new one.

@@ -23,7 +23,7 @@ async function* checkNode(node: BitcoinClient, config: BitcoinConfig): AsyncIter
   const chain = await node.info();
   yield* checkSoftware(node, chain);
   yield await checkHead(node, chain);
-  // What a scan does for each block.
+  // The same calls that a scan makes for each block.
   await node.block(chain.bestblockhash, chain.blocks);
   yield chain.pruneheight === undefined
     ? ok('Has all blocks')

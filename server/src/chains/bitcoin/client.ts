@@ -35,7 +35,7 @@ const codes = {
 /** It cannot be read, it spends what does not exist, or it breaks a rule. Other errors are about the node. */
 const refusals: ReadonlySet<number> = new Set([-22, -25, -26]);
 
-/** How many blocks the estimate of the fee is for. */
+/** The number of blocks that the estimate of the fee is for. */
 const blocksToWait = 6;
 
 const hash = z.string().check(z.regex(/^[0-9a-f]{64}$/));
@@ -64,7 +64,7 @@ const networkInfo = z.object({
   localrelay: z.catch(z.optional(z.boolean()), undefined),
 });
 const header = z.object({ height: count, confirmations: z.int(), time: count });
-/** The transactions are read where their outputs matter. What comes before the first block is left out. */
+/** The transactions are read where their outputs matter. Transactions before the first block are left out. */
 const block = z.object({
   hash,
   height: count,
@@ -100,7 +100,10 @@ export function createBitcoinClient(node: NodeClient, signal: AbortSignal) {
     });
   }
 
-  /** What a call tells of a transaction; undefined if the node does not have it any more: other errors say nothing of that. */
+  /**
+   * The node's answer about a transaction; undefined if the node does not have it any more: other errors do not mean
+   * that.
+   */
   const unlessGone = <T>(answer: Promise<T>): Promise<T | undefined> =>
     ifRefused(answer, (failure) => {
       if (failure.code === codes.unknown || failure.code === codes.misc) return undefined;
@@ -158,7 +161,7 @@ export function createBitcoinClient(node: NodeClient, signal: AbortSignal) {
       return found;
     },
 
-    /** The hashes of the waiting transactions. Some providers offer the list alone. */
+    /** The hashes of the waiting transactions. Some providers offer only this list. */
     async mempool() {
       const methods = ['getbestblockhash', 'getmempoolinfo', 'getrawmempool', 'getbestblockhash'];
       const answers = await node.batch(
@@ -190,7 +193,10 @@ export function createBitcoinClient(node: NodeClient, signal: AbortSignal) {
     /** A transaction as the node shows it; undefined if it waits for no block, and the node has no index of them. */
     transaction: (txHash: string) => unlessRefused(call('getrawtransaction', txHash, 1), codes.unknown),
 
-    /** A transaction in a block as the node shows it, with its fee if the node tells it; undefined if that has dropped it. */
+    /**
+     * A transaction in a block as the node shows it, with its fee if the node reports it; undefined if the node has
+     * dropped it.
+     */
     transactionWithFee: (txHash: string, blockHash: string) =>
       unlessGone(call('getrawtransaction', txHash, 2, blockHash)),
 
@@ -262,7 +268,7 @@ export function createBitcoinClient(node: NodeClient, signal: AbortSignal) {
       };
     },
 
-    /** What the node says of its software and connections; undefined if it does not, as at many providers. */
+    /** The node's report on its software and connections; undefined if it gives none, as at many providers. */
     async network() {
       const found = await unlessRefused(call('getnetworkinfo'), codes.methodNotFound);
       return read(z.optional(networkInfo), 'getnetworkinfo', found);

@@ -13,15 +13,15 @@ export type FindTransfers = (
   node: BitcoinClient,
 ) => Promise<readonly ChainTransfer[]>;
 
-/** How many transactions are read before what they pay us is kept. */
+/** The number of transactions that are read before their payments to us are kept. */
 const stepSize = 100;
 
 /** @returns what reads a mempool. If it fails, what was read until then is kept, so that the next call continues */
 export function createMempoolReader(findTransfers: FindTransfers, now: () => number) {
-  /** Waiting transactions that were read. What a transaction pays never changes, whichever node shows it. */
+  /** Waiting transactions that were read. The outputs of a transaction never change, whichever node shows it. */
   let known = new Set<string>();
   const ours = new Map<string, readonly ChainTransfer[]>();
-  /** Whether a node shows its mempool, by the node's name. */
+  /** Support for reading the mempool, by the node's name. */
   const supports = new Map<string, ReturnType<typeof createSupport>>();
 
   function supportOf({ name }: BitcoinClient): ReturnType<typeof createSupport> {
@@ -54,7 +54,7 @@ export function createMempoolReader(findTransfers: FindTransfers, now: () => num
     known = new Set(listed.filter((txid) => known.has(txid)));
   }
 
-  /** What is known of ours, at a node that shows no mempool: it can still tell of single transactions. */
+  /** Asks a node that shows no mempool about our known transactions: it can still report single ones. */
   async function askForOurs(node: BitcoinClient): Promise<void> {
     const txids = [...ours.keys()];
     const answers = await node.transactions(txids);
@@ -62,7 +62,7 @@ export function createMempoolReader(findTransfers: FindTransfers, now: () => num
       const answer = answers[index];
       if (isObject(answer) && typeof answer['blockhash'] !== 'string') continue;
       ours.delete(txid);
-      // Another node that shows it is to be believed.
+      // Another node that shows it should be believed.
       known.delete(txid);
     }
   }
@@ -82,7 +82,7 @@ export function createMempoolReader(findTransfers: FindTransfers, now: () => num
       await learn(node, fresh.slice(start, start + stepSize));
     }
     forget(txids);
-    /** To our addresses. What was replaced, or conflicts with a block, is not among them. */
+    /** To our addresses. Transactions that were replaced, or conflict with a block, are not among them. */
     return { transfers: [...ours.values()].flat(), head };
   };
 }

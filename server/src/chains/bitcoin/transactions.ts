@@ -58,7 +58,7 @@ export function transfersOf(
   });
 }
 
-/** Which of the coins, as `hash:index`, these transactions spend. */
+/** The coins among these, as `hash:index`, that the transactions spend. */
 export function spentOf(transactions: readonly unknown[], coins: ReadonlySet<string>): SpentCoin[] {
   return transactions.flatMap((transaction) => {
     const txHash = isObject(transaction) ? transaction['txid'] : undefined;

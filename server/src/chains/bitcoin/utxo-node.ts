@@ -1,4 +1,7 @@
-/** What payouts ask the nodes of a Bitcoin or Litecoin network: unspent outputs, fee rates, and to send a transaction. */
+/**
+ * Payouts' questions to the nodes of a Bitcoin or Litecoin network: unspent outputs, fee rates, and to send a
+ * transaction.
+ */
 import { isObject } from '../../rpc/node-client.js';
 import type { BlockPlace } from '../chain.js';
 import type { BitcoinNodes } from './bitcoin-nodes.js';
@@ -9,7 +12,7 @@ export type { Outpoint } from './transactions.js';
 
 export type FeeRates = Awaited<ReturnType<UtxoNode['feeRates']>>;
 
-/** Where a transaction is. */
+/** The place of a transaction. */
 export type Place =
   | { readonly kind: 'waiting' }
   | {
@@ -48,13 +51,13 @@ export function createUtxoNode({ run }: Pick<BitcoinNodes, 'run'>) {
       }, signal),
 
     /**
-     * Where a transaction is; undefined if it neither waits nor has an unspent output. Without `txindex=1`, a node does not
-     * find a transaction whose outputs are all spent.
+     * The place of a transaction; undefined if it neither waits nor has an unspent output. Without `txindex=1`, a
+     * node does not find a transaction whose outputs are all spent.
      */
     locate: (txHash: string, outputs: number, signal: AbortSignal) =>
       run((node) => locate(node, txHash, outputs), signal),
 
-    /** How many confirmations a block has; 0 if it is not on the best chain. */
+    /** The number of confirmations of a block; 0 if it is not on the best chain. */
     confirmations: (blockHash: string, signal: AbortSignal) =>
       run(async (node) => Math.max(0, (await node.header(blockHash))?.confirmations ?? 0), signal),
 
@@ -67,7 +70,7 @@ export function createUtxoNode({ run }: Pick<BitcoinNodes, 'run'>) {
   };
 }
 
-/** How many outputs of a transaction are looked for. A wallet's payment usually has two. */
+/** The number of outputs of a transaction that are tried. A wallet's payment usually has two. */
 const outputsToTry = 20;
 
 /**
@@ -86,7 +89,7 @@ export async function locateTransaction(
 }
 
 /**
- * What a transaction in a block cost, in satoshis; undefined if the node does not tell what its inputs were: before Bitcoin
+ * The cost of a transaction in a block, in satoshis; undefined if the node does not report its inputs: before Bitcoin
  * Core 25, and on Litecoin, that needs txindex=1.
  * @param txHash 64 lower-case hexadecimal digits
  * @throws NodesUnavailable if no node answers

@@ -249,11 +249,11 @@ function configure(
     assets,
   };
   return {
-    /** What the rest of the server knows of it. */
+    /** The part of it that the rest of the server knows. */
     network,
     identity,
     blockSeconds,
-    /** Blocks are made on demand alone, so that an old one says nothing about the node. */
+    /** Blocks are made only on demand, so an old one does not indicate a bad node. */
     isOnDemand: settings.blockSeconds === undefined && preset.isOnDemand === true,
     /** URLs in order of preference. They can hold credentials: never log or show them. */
     nodes,
@@ -266,11 +266,11 @@ function configure(
           fill(value, `headers.${name}`, environment, report),
         ]),
       ),
-    /** What its nodes together may be asked in a minute, each call of a batch counted; undefined for no limit. */
+    /** The requests that its nodes together may get in a minute, each call of a batch counted; undefined: no limit. */
     requestsPerMinute: settings.requestsPerMinute,
     /** The most calls in one request to a node; undefined for what its kind of network is used to. */
     batchSize: settings.batchSize,
-    /** When the gas key sweeps by itself; never without it. */
+    /** The rules by which the gas key sweeps automatically; never without it. */
     sweeps: settings.sweeps,
     /** By currency code. */
     chainAssets,
@@ -287,7 +287,7 @@ function configureDepths(
     : (given ?? preset.confirmations);
   if (typeof known === 'number') return { confirmations: known };
   return {
-    // What the server itself does, such as sweeps, waits for as many as the smallest amounts.
+    // The server's own transactions, such as sweeps, wait for as many as the smallest amounts.
     confirmations: known.find(({ confirmations }) => confirmations !== null)?.confirmations ?? 12,
     depths: known,
     finalitySeconds: preset.finalitySeconds,

@@ -1,8 +1,8 @@
-/** What the chain of each family is given: how its nodes are asked, and what it uses of the server. */
+/** The input of each family's chain: how its nodes are asked, and the parts of the server that it uses. */
 import type { NodePoolOptions } from '../../rpc/node-pool.js';
 import type { NetworkRef } from '../chain.js';
 
-/** How the nodes of a network are asked. URLs and headers hold credentials: they are never shown. */
+/** The way in which the nodes of a network are asked. URLs and headers hold credentials: they are never shown. */
 export interface NodesConfig
   extends
     NetworkRef,
@@ -11,17 +11,17 @@ export interface NodesConfig
   readonly blockTimeMs?: number | undefined;
 }
 
-/** What a chain uses of the server. */
+/** The parts of the server that a chain uses. */
 export interface ChainDeps {
   /**
-   * Which of these addresses are deposit addresses; asked once per block. They are in the form shown to payers, but for EVM
-   * addresses, which are asked in lower case and must be answered like that, because computing their checksum takes longer than
-   * reading the block. `WatchedAddresses.find` does so.
+   * The deposit addresses among these; asked once per block. They are in the form shown to payers, but for EVM
+   * addresses, which are asked in lower case and must be answered like that, because computing their checksum takes
+   * longer than reading the block. `WatchedAddresses.find` does so.
    */
   watched(addresses: readonly string[]): Promise<ReadonlySet<string>>;
   /**
-   * Whether any payment on the network waits for money. Pending transactions, and on some networks what contracts sent, are
-   * read only then, because a busy network's have a megabyte at each scan. Always read without it.
+   * True if any payment on the network waits for money. Pending transactions, and on some networks the coins that
+   * contracts sent, are read only then, because a busy network's have a megabyte at each scan. Always read without it.
    */
   hasOpen?(): Promise<boolean>;
   /** The coins, as `hash:index`, whose spending blocks are to say; none if it is absent. */

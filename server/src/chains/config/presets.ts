@@ -1,4 +1,7 @@
-/** What the server knows about each real network, in `data/networks.json`, so that a configuration needs no more than a node's URL. */
+/**
+ * The server's knowledge about each real network, in `data/networks.json`, so that a configuration needs no more than
+ * a node's URL.
+ */
 import { readFileSync } from 'node:fs';
 import * as z from 'zod/mini';
 
@@ -6,8 +9,8 @@ const block = z.strictObject({ height: z.int(), hash: z.string() });
 const amount = z.strictObject({ amount: z.string(), currency: z.string() });
 
 /**
- * What a node must say about itself: the id of its chain, or the hashes of block 0 and of a block after all forks that kept that
- * one. Forks of EVM networks have another chain id.
+ * The identity that a node must report: the id of its chain, or the hashes of block 0 and of a block after all forks
+ * that kept that one. Forks of EVM networks have another chain id.
  */
 const identity = z.union([
   z.strictObject({ chainId: z.int() }),
@@ -58,21 +61,21 @@ const preset = z.strictObject({
     z.int(),
     z.array(z.strictObject({ upTo: z.optional(amount), confirmations: z.nullable(z.int()) })),
   ]),
-  /** How long it usually takes until a block is final. */
+  /** The usual time until a block is final. */
   finalitySeconds: z.optional(z.int()),
   /** The usual time between two blocks. */
   blockSeconds: z.number(),
   /** If it is not 6: blocks can be full for a day where fees are bid up. */
   inclusionHours: z.optional(z.int()),
   networkFee: z.optional(z.strictObject({ coin: z.number(), token: z.optional(z.number()) })),
-  /** Blocks are made on demand alone, so that an old one says nothing about the node. */
+  /** Blocks are made only on demand, so an old one does not indicate a bad node. */
   isOnDemand: z.optional(z.literal(true)),
   explorer: z.optional(z.union([usualExplorer, explorer])),
   /** Published by the network for everybody. The server never asks it: it is for the payer's wallet. */
   walletRpcUrl: z.optional(z.string()),
   /** By currency code. The network's own coin comes first. */
   assets: z.record(z.string(), asset),
-  /** What is offered of it on the simulated network of test mode with the same code. None without it. */
+  /** The part of it that the simulated network of test mode with the same code offers. None without it. */
   simulated: z.optional(
     z.record(z.string(), z.strictObject({ minAmount: z.string(), withdrawalFee: z.string() })),
   ),

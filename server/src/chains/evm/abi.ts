@@ -37,7 +37,7 @@ export const isValidSignatureData = (hash: string, signature: string): string =>
     }),
   );
 
-/** What `isValidSignature` returns for a signature that the contract takes for its own. */
+/** The result of `isValidSignature` for a signature that the contract accepts as its own. */
 export const validSignature = `0x1626ba7e${'0'.repeat(56)}`;
 
 /** An address as the topic of a log. */

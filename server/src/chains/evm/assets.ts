@@ -38,7 +38,7 @@ export function readAssets(code: string, list: readonly ChainAsset[], dialect: D
 
 /**
  * Asks the contracts for their decimals: with wrong ones, amounts would be wrong by powers of ten.
- * @returns by currency, for all tokens, one sentence that says what to change; undefined if nothing is to be
+ * @returns by currency, for all tokens, one sentence that says what to change; undefined if nothing needs changing
  */
 export async function checkContracts(
   evm: EvmClient,

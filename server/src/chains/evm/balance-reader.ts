@@ -7,7 +7,7 @@ const { code } = z
   .object({ code: z.string().check(z.regex(/^0x[0-9a-f]+$/)) })
   .parse(JSON.parse(readFileSync(new URL('../../../data/balance-reader.json', import.meta.url), 'utf8')));
 
-/** How many a node reads within its gas limit of a call: 250 balances of a token take up to 10 million. */
+/** The number that a node reads within its gas limit of a call: 250 balances of a token take up to 10 million. */
 const mostCoins = 500;
 const mostTokens = 250;
 

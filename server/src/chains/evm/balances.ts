@@ -24,7 +24,7 @@ export interface BalanceReading {
 }
 
 export interface Spending {
-  /** How many transactions the address had sent after the block. */
+  /** The number of transactions that the address had sent after the block. */
   readonly sent: number;
   readonly amount: bigint;
   /** The height of the first of those transactions. */
@@ -33,9 +33,9 @@ export interface Spending {
 
 export type BalanceSource = ReturnType<typeof createBalanceSource>;
 
-/** How often the newest balances are read again if a block came in between. */
+/** The number of times that the newest balances are read again if a block came in between. */
 const attempts = 3;
-/** What nodes tell in one call of a token, and where each address is a call of its own. */
+/** The number of addresses that nodes report in one call of a token, and if each address is a call of its own. */
 const mostAtOnce = 250;
 const mostOneByOne = 15;
 
@@ -72,7 +72,7 @@ export function createBalanceSource(nodes: EvmNodes, dialect: Dialect) {
 
   const rawHash = (hash: string) => (hash.startsWith('0x') ? hash : `0x${hash}`);
 
-  /** Undefined if the node does not tell older balances. */
+  /** Undefined if the node does not report older balances. */
   async function readAt(
     evm: EvmClient,
     asked: readonly AskedBalance[],
@@ -84,14 +84,14 @@ export function createBalanceSource(nodes: EvmNodes, dialect: Dialect) {
   }
 
   return {
-    /** Whether a node is of another provider than one that was asked before, as far as there is another. */
+    /** True if a node is of another provider than one that was asked before, as far as there is another. */
     isAnother: (node: string, former: string): boolean =>
       nodes.providers === 1 || nodes.providerOf(node) !== nodes.providerOf(former),
-    /** How many addresses a node tells at little cost. */
+    /** The number of addresses that a node reports at little cost. */
     pageSize: dialect.hasBalancesAtBlock ? mostAtOnce : mostOneByOne,
 
     /**
-     * Reads balances after a block, or after the newest one if the node does not tell older ones.
+     * Reads balances after a block, or after the newest one if the node does not report older ones.
      * @param except the node not to ask, nor others of its provider, if there is another
      * @throws NodesUnavailable, like all that follow
      */
@@ -114,14 +114,14 @@ export function createBalanceSource(nodes: EvmNodes, dialect: Dialect) {
         except,
       ),
 
-    /** How many transactions an address has sent; undefined if nodes do not tell. */
+    /** The number of transactions that an address has sent; undefined if nodes do not report it. */
     sent: (address: string, signal: AbortSignal) =>
       nodes.run((evm) => evm.sent(dialect.readAddress(address) ?? address), signal),
 
     /**
-     * What an address, an account, has sent of the coin up to a block, with the fees, in all transactions but its first ones;
-     * undefined if the nodes do not tell.
-     * @param since how many transactions are left out
+     * The amount of the coin that an account at an address has sent up to a block, with the fees, in all transactions
+     * but its first ones; undefined if the nodes do not report it.
+     * @param since the number of transactions that are left out
      */
     async spending(
       address: string,
@@ -157,8 +157,8 @@ export function createBalanceSource(nodes: EvmNodes, dialect: Dialect) {
 const mostBlocks = 50;
 
 /**
- * What an account has sent of the coin: its nonce tells the blocks, and they hold its transactions.
- * @returns undefined if the node does not tell, or has another block at that height
+ * The amount of the coin that an account has sent: its nonce identifies the blocks, and they hold its transactions.
+ * @returns undefined if the node does not report it, or has another block at that height
  */
 async function readSpending(
   evm: EvmClient,

@@ -8,11 +8,14 @@ import type { EvmClient } from './client.js';
 import type { Dialect } from './dialect.js';
 import type { EvmConfig } from './evm-nodes.js';
 
-/** How often a node is asked before a change is believed, and how many checks must say that a good asset is bad now. */
+/**
+ * The number of answers that a node must give before a change is believed, and of checks that must find a good asset
+ * bad.
+ */
 const answers = 3;
-/** How far apart those checks are at least: servers behind a balancer take turns. */
+/** The shortest time between those checks: servers behind a balancer take turns. */
 const apartMs = 10_000;
-/** How often assets that are off are checked again. */
+/** The interval at which assets that are off are checked again. */
 const recheckMs = 60_000;
 
 /** By currency; undefined for those that are right. */
@@ -26,9 +29,9 @@ export function createCheckedAssets(
 ) {
   const configured = readAssets(network, list, dialect);
   let assets: Assets = configured;
-  /** What is believed; empty before the first check. */
+  /** The findings that are believed; empty before the first check. */
   let believed: Findings = new Map();
-  /** What each node said last. */
+  /** The last findings of each node. */
   const said = new Map<string, Findings>();
   /** Good assets that nodes say are bad. */
   const disputes = new Map<string, { readonly count: number; readonly at: number }>();

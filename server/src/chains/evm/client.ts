@@ -38,7 +38,7 @@ export type GasPrice = Awaited<ReturnType<EvmClient['gasPrice']>>;
 
 export type EvmClient = ReturnType<typeof createEvmClient>;
 
-/** What is kept of a node between pieces of work, so that what it refuses is not asked again each time. */
+/** The memory of a node between pieces of work, so that requests that it refuses are not repeated each time. */
 export type NodeMemory = ReturnType<typeof createNodeMemory>;
 
 /** @param now epoch milliseconds */
@@ -48,7 +48,7 @@ export const createNodeMemory = (now: () => number = Date.now) => ({
   finalized: createSupport(now),
   pending: createSupport(now),
   contractMoves: createSupport(now),
-  /** Whether it has told what was after a block. */
+  /** True if it has reported the state after a block. */
   hasToldState: false,
 });
 
@@ -126,14 +126,14 @@ export function createEvmClient(
         return answer === null ? undefined : parsePendingBlock(answer);
       }),
 
-    /** Whether the node knows a transaction that is in no block; undefined if it cannot tell now. */
+    /** True if the node knows a transaction that is in no block; undefined if it cannot answer now. */
     isPending: (txHash: string) =>
       ifRefused(
         ask('eth_getTransactionByHash', txHash).then((answer) => isInBlock(answer) === false),
         (failure) => (isUnsupported(failure) ? false : undefined),
       ),
 
-    /** A transaction, in a block or not; undefined if the node does not know it, or cannot tell now. */
+    /** A transaction, in a block or not; undefined if the node does not know it, or cannot answer now. */
     transaction: (txHash: string) =>
       ifRefused(
         ask('eth_getTransactionByHash', txHash).then((answer) =>
@@ -172,7 +172,7 @@ export function createEvmClient(
     /** The code at an address; 0x if there is none. */
     code: async (address: string) => hexDataOf(await ask('eth_getCode', address, 'latest')),
 
-    /** What a contract returns, after the newest block by default; undefined if it reverts. */
+    /** The result of a contract's call, after the newest block by default; undefined if it reverts. */
     call: (call: EvmCall, at: number | 'latest' = 'latest') =>
       ifRefused(ask('eth_call', call, tagOf(at)).then(hexDataOf), (failure) => {
         // Only what the contract itself answers says something about it.
@@ -181,8 +181,8 @@ export function createEvmClient(
       }),
 
     /**
-     * Whether a contract takes a signature of a hash for its own (EIP-1271); false if there is no contract. The contract is a
-     * stranger's, so its gas is limited, and no failure of the call is held against the node.
+     * True if a contract accepts a signature of a hash as its own (EIP-1271); false if there is no contract. The
+     * contract is a stranger's, so its gas is limited, and no failure of the call is held against the node.
      */
     async acceptsSignature(contract: string, hash: string, signature: string): Promise<boolean> {
       const call = { to: contract, data: isValidSignatureData(hash, signature), gas: signatureGas };
@@ -213,8 +213,9 @@ export function createEvmClient(
     },
 
     /**
-     * What a node tells of the state after a block; undefined if it does not have that any more, or never told any.
-     * @throws RpcFailure if it cannot tell now
+     * A node's answer about the state after a block; undefined if it does not have that any more, or never reported
+     * any.
+     * @throws RpcFailure if it cannot answer now
      */
     async atBlock<T>(question: () => Promise<T>): Promise<T | undefined> {
       const answer = await ifRefused(question(), (failure) => {
@@ -225,21 +226,21 @@ export function createEvmClient(
       return answer;
     },
 
-    /** How many transactions an address has sent until now; undefined if the node does not tell. */
+    /** The number of transactions that an address has sent until now; undefined if the node does not report it. */
     sent: (address: string) =>
       ifRefused(ask('eth_getTransactionCount', address, 'latest').then(numberOf), (failure) => {
         if (!isUnsupported(failure)) throw failure;
         return undefined;
       }),
 
-    /** What Tron's nodes tell beside JSON-RPC, of which not every node tells it. */
+    /** The additions of Tron's nodes to JSON-RPC, not all of which every node has. */
     offers: { contractMoves: kept.contractMoves },
 
     /** The transactions of an address until a block. */
     nonce: async (address: string, at: number | 'latest') =>
       numberOf(await ask('eth_getTransactionCount', address, tagOf(at))),
 
-    /** With those that wait for a block, as far as the node tells; undefined if it does not. */
+    /** With those that wait for a block, as far as the node reports them; undefined if it does not. */
     pendingNonce: (address: string) =>
       unlessRefused(ask('eth_getTransactionCount', address, 'pending').then(numberOf)),
 
@@ -265,7 +266,7 @@ export function createEvmClient(
         ({ message }) => (isKnown.test(message) ? undefined : message),
       ),
 
-    /** Posts JSON to another API of the node, such as Tron's, at a path beside that of JSON-RPC. */
+    /** Posts JSON to another API of the node, such as Tron's, at a path next to that of JSON-RPC. */
     post: (path: string, body: unknown) => node.post(path, body, signal),
   };
 }
@@ -323,14 +324,14 @@ function isUnsupported({ code }: RpcFailure): boolean {
   return code === methodNotFound || code === -32602;
 }
 
-/** Nodes keep the state after the newest blocks alone, and say so in many words. */
+/** Nodes keep the state only after the newest blocks, and word this error in many ways. */
 function isStateGone({ message }: RpcFailure): boolean {
   return /trie|state|histor|archive|prune|proof window|old block/i.test(message);
 }
 
 const isKnown = /already known|already imported|known transaction/i;
 
-/** Whether a call failed in the contract, and not in the node. */
+/** True if a call failed in the contract, and not in the node. */
 function isRevert({ code, message }: RpcFailure): boolean {
   return code === 3 || /revert|invalid opcode|out of gas|stack underflow/i.test(message);
 }

@@ -47,7 +47,7 @@ export function createEvmChain(config: EvmConfig, deps: ChainDeps) {
   const readPending = createPendingReader(context, hasOpen);
   const wanted = () => transferLogs([...context.assets.tokens.keys()]);
 
-  /** What contracts sent, by block. Only while somebody may be paying: it is much to read. */
+  /** The coins that contracts sent, by block. Only while someone may be paying: they are much to read. */
   async function movesIn(evm: EvmClient, blocks: readonly ReadBlock[]): Promise<ChainTransfer[][]> {
     if (!dialect.contractMoves || !(await hasOpen())) return [];
     const moves: ChainTransfer[][] = [];
@@ -136,7 +136,7 @@ export function createEvmChain(config: EvmConfig, deps: ChainDeps) {
     },
 
     /**
-     * What a transaction cost; undefined if it has failed, is in no block, or the node does not tell.
+     * The cost of a transaction; undefined if it has failed, is in no block, or the node does not report it.
      * @param txHash 64 hex digits, with or without 0x
      * @throws NodesUnavailable
      */

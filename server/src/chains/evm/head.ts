@@ -5,22 +5,25 @@ import type { EvmClient } from './client.js';
 import type { EvmNodes } from './evm-nodes.js';
 import type { EvmHeader } from './replies.js';
 
-/** How often a node that is behind itself is asked again: its balancer may pass the next request to a better one. */
+/**
+ * The number of times that a node which is behind its own earlier answer is asked again: its balancer may pass the
+ * next request to a better one.
+ */
 const attempts = 3;
-/** How often the finalized block is asked for. */
+/** The interval at which the finalized block is requested. */
 const finalizedMs = 10_000;
 
-/** What is known of a node's finality. */
+/** The known facts of a node's finality. */
 interface Finality {
   /** When the node is asked again. */
   readonly notBefore: number;
-  /** What it said last. */
+  /** Its last report. */
   readonly last?: BlockId | undefined;
   /** The newest block that it is believed to call final. */
   readonly believed?: BlockId | undefined;
   /** The fewest blocks between a final block that was believed and the newest one: the node's usual rule. */
   readonly lag?: number | undefined;
-  /** What it says is not believed before it has moved on from it. */
+  /** True if its reports are not believed until they have moved on. */
   readonly isOnTrial: boolean;
   /** The lowest block that it has called final during the trial. */
   readonly base?: BlockId | undefined;
@@ -43,7 +46,7 @@ export function createHeadReader(
   let offered: { readonly header: EvmHeader; readonly node: string } | undefined;
   /** When the newest block was made, in epoch milliseconds; undefined before the first answer. */
   let newestTime: number | undefined;
-  /** By the node's name. What one node says of finality never holds for the head of another. */
+  /** By the node's name. One node's report on finality never holds for the head of another. */
   const finality = new Map<string, Finality>();
 
   const finalityOf = ({ name }: Pick<EvmClient, 'name'>) => finality.get(name) ?? untried;
@@ -54,7 +57,7 @@ export function createHeadReader(
     const [header, answer] = await Promise.all([evm.head(), isDue ? evm.finalized() : undefined]);
     if (answer === undefined) return header;
     const known = { ...finalityOf(evm), notBefore: now() + finalizedMs };
-    // A node that cannot tell now has not taken back what it said.
+    // A node that cannot answer now has not withdrawn its report.
     finality.set(evm.name, answer.kind === 'value' ? weigh(evm, header, answer.value, known) : known);
     return header;
   }
@@ -103,7 +106,7 @@ export function createHeadReader(
   }
 
   return {
-    /** What a node says of finality has to prove itself again: it may have been started anew. */
+    /** A node's reports on finality have to prove themselves again: the node may have restarted from scratch. */
     doubt(evm: EvmClient): void {
       finality.set(evm.name, { ...finalityOf(evm), isOnTrial: true });
     },
@@ -134,7 +137,7 @@ export function createHeadReader(
       try {
         latest = await nodes.run(readFrom, signal);
       } catch (error) {
-        // Maybe blocks were taken back. The scanner compares hashes, and waits if nothing but the newest are missing.
+        // Blocks may have been dropped. The scanner compares hashes, and waits if only the newest are missing.
         if (!(error instanceof NodesUnavailable) || !lower) throw error;
         latest = lower;
       }
@@ -149,7 +152,7 @@ export function createHeadReader(
       offered = header && { header, node: evm.name };
     },
 
-    /** How long the next block has been overdue; 0 if it is not, or if blocks are made on demand. */
+    /** The time that the next block has been overdue; 0 if it is not, or if blocks are made on demand. */
     overdueMs(): number {
       if (blockTimeMs === undefined || newestTime === undefined) return 0;
       return Math.max(0, now() - newestTime - blockTimeMs);

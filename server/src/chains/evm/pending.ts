@@ -44,7 +44,7 @@ export function createPendingReader(context: TransferContext, hasOpen: () => Pro
   };
 }
 
-/** What a pending transaction will transfer if it succeeds: the coin, or a token that is called directly. */
+/** The expected transfer of a pending transaction if it succeeds: the coin, or a token that is called directly. */
 function expectedMove(
   { hash: txHash, from, to, value: amount, input }: EvmTransaction,
   { assets: { coin, tokens } }: TransferContext,

@@ -6,7 +6,7 @@ import { inconsistent, type ReadBlock, type WithLogs } from './transfers.js';
 import { isWanted, mayHaveLogs, type WantedLogs } from './wanted-logs.js';
 import { groupBy } from '../../shared/group-by.js';
 
-/** How often a block is read again if it is replaced while it is read. */
+/** The number of times that a block is read again if it is replaced while it is read. */
 const attempts = 3;
 
 /**
@@ -48,9 +48,9 @@ async function blockLogs(
 }
 
 /**
- * The wanted logs of a block; undefined if the block is not on the chain any more. What a node does not tell of its logs stands in
- * its receipts: some refuse the logs of a block that has many, and some have lost them.
- * @param given what the node has answered already
+ * The wanted logs of a block; undefined if the block is not on the chain any more. Logs that a node does not report
+ * are in its receipts: some nodes refuse the logs of a block that has many, and some have lost them.
+ * @param given the answers that the node has given already
  */
 async function readLogs(
   evm: EvmClient,
@@ -87,7 +87,7 @@ async function unlessNodeFails<T>(answer: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Whether a block seems to have logs of a kind of which none was reported. It can be wrong, because a bloom filter can. */
+/** True if a block seems to have logs of a kind of which none was reported. It can be wrong, as bloom filters can. */
 function isSuspicious(
   { logsBloom }: EvmHeader,
   logs: readonly EvmLog[],
@@ -130,8 +130,8 @@ async function receiptsOfEach(evm: EvmClient, block: EvmHeader | EvmBlock): Prom
 }
 
 /**
- * Every log must be of the block, and of what was asked for. Its transaction need not be in the block: nodes of Polygon leave out
- * those that bring coins from Ethereum. What is ours is proven by the receipt.
+ * Every log must be of the block, and match the request. Its transaction need not be in the block: nodes of Polygon
+ * leave out those that bring coins from Ethereum. The receipt proves which ones are ours.
  */
 function checkLogs(
   evm: EvmClient,
@@ -169,14 +169,14 @@ const firstSize = 8;
 const largestSize = 500;
 /** A process keeps its turn to scan only if it gets on: see the lease in `network-scan.ts`. */
 const slowMs = 2000;
-/** What is read before it is asked for waits in memory. */
+/** The number of blocks that are read ahead and wait in memory. */
 const mostPrefetched = 50;
 /** Servers behind a balancer differ by a few blocks. */
 const unsureBlocks = 32;
 
 /**
- * Reads ranges of blocks, of a size that follows what the node bears.
- * @param readOne a block, or its header where nothing but logs is looked for; undefined above the node's head
+ * Reads ranges of blocks, of a size that adapts to the node.
+ * @param readOne a block, or its header if only logs are wanted; undefined above the node's head
  */
 export function createRangeReader<B extends EvmHeader>(readOne: ReadOne<B>) {
   let size = firstSize;
@@ -241,7 +241,7 @@ export function createRangeReader<B extends EvmHeader>(readOne: ReadOne<B>) {
       const range = { from, to: Math.min(to, from + mostPrefetched - 1), tip };
       prefetched = {
         ...{ node: evm.name, from, wanted: JSON.stringify(wanted) },
-        // Whoever needs the blocks reads them again, and meets the error.
+        // The user of the blocks reads them again, and meets the error.
         blocks: readAdapting(evm, range, wanted).catch(() => undefined),
       };
     },
@@ -281,7 +281,7 @@ async function readRange<B extends EvmHeader>(
     if (!byHash) throw inconsistent(evm, block.height);
     read.push({ block, logs: byHash });
   }
-  // What is left belongs to blocks that are not in the range: the chain was reorganised in between.
+  // The remaining ones belong to blocks that are not in the range: the chain was reorganised in between.
   if (byBlock.size > 0) throw inconsistent(evm, to);
   return read;
 }
@@ -306,7 +306,10 @@ async function readLinked<B extends EvmHeader>(
   return blocks;
 }
 
-/** Whether fewer blocks at once may help. Nodes refuse what is too much in many words, so any refusal counts. */
+/**
+ * True if fewer blocks at once may help. Nodes word their refusals of large requests in many ways, so any refusal
+ * counts.
+ */
 function mayFitInParts(error: unknown): boolean {
   if (error instanceof RpcFailure) return true;
   return (

@@ -91,16 +91,16 @@ export function parseReceipt(value: unknown) {
   };
 }
 
-/** Who paid for it, in lower case, and what, in wei; undefined on networks that do not report it. */
+/** The payer, in lower case, and the fee, in wei; undefined on networks that do not report it. */
 function feeOf(receipt: Readonly<Record<string, unknown>>) {
   const { from, gasUsed, effectiveGasPrice, l1Fee } = receipt;
   if (gasUsed === undefined || effectiveGasPrice === undefined) return undefined;
-  // On layer 2, the fee for the data of the transaction stands beside it.
+  // On layer 2, the fee for the data of the transaction is in a separate field.
   const dataFee = typeof l1Fee === 'string' ? quantityOf(l1Fee) : 0n;
   return { payer: addressOf(from), amount: quantityOf(gasUsed) * quantityOf(effectiveGasPrice) + dataFee };
 }
 
-/** Whether a transaction that the node reports is in a block; undefined if it reports none. */
+/** True if a transaction that the node reports is in a block; undefined if it reports none. */
 export function isInBlock(transaction: unknown): boolean | undefined {
   if (!isObject(transaction)) return undefined;
   return transaction['blockHash'] !== null && transaction['blockHash'] !== undefined;

@@ -25,7 +25,7 @@ export function readTransferLog({ topics, data }: EvmLog): TokenTransfer | undef
   return { from: `0x${from.slice(26)}`, to: `0x${to.slice(26)}`, amount: BigInt(data) };
 }
 
-/** What a call of `transfer(address,uint256)` asks for. Undefined for other calls. */
+/** The arguments of a call of `transfer(address,uint256)`. Undefined for other calls. */
 export function readTransferCall(input: string): Pick<TokenTransfer, 'to' | 'amount'> | undefined {
   const call = input.toLowerCase();
   // Longer input is accepted by contracts too.

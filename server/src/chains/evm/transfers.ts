@@ -31,7 +31,7 @@ export const firstLogIndex = 1;
 /** The first index of what the contracts of a transaction sent, on networks whose nodes report it. */
 export const firstContractIndex = 2_000_000;
 
-/** What could be a transfer of ours. Hashes and addresses are as nodes write them. */
+/** A possible transfer of ours. Hashes and addresses are as nodes write them. */
 export interface Move {
   readonly asset: ChainAsset;
   readonly txHash: string;
@@ -92,7 +92,7 @@ function movesOf({ block, logs }: ReadBlock, { coin, tokens }: Assets): FoundMov
   const moves: FoundMove[] = [];
   for (const transaction of coin ? block.transactions : []) {
     const { hash: txHash, from, to, value: amount } = transaction;
-    // Who sends to themselves receives nothing.
+    // A transfer to its own sender brings nothing.
     if (coin && to !== null && amount > 0n && from !== to) {
       moves.push({ asset: coin, txHash, from, to, amount, block, transaction });
     }

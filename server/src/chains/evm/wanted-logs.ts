@@ -1,4 +1,4 @@
-/** Which logs are looked for in blocks, and the bloom filter that says whether a block can have them. */
+/** The logs that are looked for in blocks, and the bloom filter that shows if a block can have them. */
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import type { EvmLog } from './replies.js';
@@ -17,7 +17,7 @@ export const isWanted = ({ address, topics }: EvmLog, wanted: readonly WantedLog
       one.topics.every((topic, position) => choicesOf(topic).includes(topics[position] ?? '')),
   );
 
-/** Whether a block's bloom filter has some of these logs. It never says no wrongly. */
+/** True if a block's bloom filter has some of these logs. False negatives are impossible. */
 export function mayHaveLogs(logsBloom: string, wanted: readonly WantedLogs[]): boolean {
   const bloom = hexToBytes(logsBloom.slice(2));
   return wanted.some(({ address, topics }) =>

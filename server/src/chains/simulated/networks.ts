@@ -1,4 +1,7 @@
-/** The simulated networks of test mode: those of the live presets that have simulated assets, with their fees. Blocks come at another pace, so it is not told. */
+/**
+ * The simulated networks of test mode: those of the live presets that have simulated assets, with their fees. Blocks
+ * come at another pace, so it is not shown.
+ */
 import { networkPresets } from '../config/presets.js';
 import type { Network } from '../networks.js';
 

@@ -26,7 +26,7 @@ export interface SimulatedTransfer {
 export interface Reorg {
   readonly merchantId: string;
   readonly network: string;
-  /** How many blocks to replace. */
+  /** The number of blocks to replace. */
   readonly depth: number;
   readonly keep: boolean;
   /** Limits it to transfers to this address, in canonical form. */
@@ -95,7 +95,7 @@ export function createSimulatedChains(options: SimulatedChainsOptions) {
 
   const addressOf = (network: string, bytes: Uint8Array) =>
     addressFormat('test', familyOf(network)).write(bytes.subarray(0, 20));
-  /** What pays transfers. */
+  /** The wallet that pays transfers. */
   const walletOf = (network: string) => addressOf(network, sha256(`withdrawals from ${network}`));
 
   async function insert(
@@ -113,7 +113,7 @@ export function createSimulatedChains(options: SimulatedChainsOptions) {
   return {
     chains: networks.map(({ code, family }) => simulatedChain(options, code, family)),
 
-    /** What a transaction sends; undefined if there is none. @param txHash lower case, without 0x */
+    /** The transfers of a transaction; undefined if there is none. @param txHash lower case, without 0x */
     async findTransfers({ network }: NetworkRef, txHash: string): Promise<ChainTransfer[] | undefined> {
       const rows = await database.reader
         .selectFrom('simulated_transfers')
@@ -165,14 +165,14 @@ export function createSimulatedChains(options: SimulatedChainsOptions) {
       const receiver = await merchantOf(transaction, 'test', address);
       await insert(transaction, transfer, {
         tx_hash: txHash,
-        // The payer's reorgs must not take back what another merchant has received.
+        // The payer's reorgs must not undo receipts of another merchant.
         merchant_id: receiver === undefined || receiver === merchantId ? merchantId : null,
         sender: walletOf(network),
       });
       return txHash;
     },
 
-    /** Confirmations by hash, 0 while a transaction waits for a block. What was refused is absent. */
+    /** Confirmations by hash, 0 while a transaction waits for a block. Refused transactions are absent. */
     async confirmations(txHashes: readonly string[]): Promise<ReadonlyMap<string, number>> {
       // One statement, so that the heads and the transfers are read at the same moment.
       const rows = await inChunks(txHashes, (chunk) =>
@@ -353,7 +353,7 @@ function simulatedChain(
     },
 
     overdueMs,
-    // Unless they have stopped: then nothing is said about the blocks to come.
+    // Unless they have stopped: then the blocks to come are unknown.
     isMadeHere: () => overdueMs() === 0,
 
     async block(height) {
@@ -405,7 +405,7 @@ function simulatedChain(
   }
 }
 
-/** The pending transfers as they were read last: a flood of them is not read anew with every scan. */
+/** The pending transfers of the last read: a flood of them is not read again with every scan. */
 interface PendingRead {
   /** Of the chain's last block then. */
   readonly headHash: string;

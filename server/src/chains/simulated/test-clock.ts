@@ -7,7 +7,7 @@ import type { Transaction } from '../../db/engine.js';
 
 export type TestClock = Awaited<ReturnType<typeof createTestClock>>;
 
-/** How far a test clock can be ahead of real time: ten years. */
+/** The longest time that a test clock can be ahead of real time: ten years. */
 export const maxOffsetSeconds = 10 * 366 * 86_400;
 
 /** @param real the server's time, epoch milliseconds */

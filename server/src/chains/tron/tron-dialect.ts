@@ -1,7 +1,7 @@
 /**
- * How Tron differs from the Ethereum that its JSON-RPC imitates: addresses are T… (Base58Check of 41 and 20 bytes), hashes
- * have no 0x, and many contracts look like a transfer of the native coin. Sources: java-tron's `JsonRpcApiUtil` and
- * https://developers.tron.network/reference/json-rpc-api-overview.
+ * The differences between Tron and the Ethereum that its JSON-RPC imitates: addresses are T… (Base58Check of 41 and
+ * 20 bytes), hashes have no 0x, and many contracts look like a transfer of the native coin. Sources: java-tron's
+ * `JsonRpcApiUtil` and https://developers.tron.network/reference/json-rpc-api-overview.
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { createBase58check, hex } from '@scure/base';
@@ -53,8 +53,8 @@ export const tronDialect: Dialect = {
   hasBalancesAtBlock: false,
 
   /**
-   * JSON-RPC shows the amount of a TRC-10 transfer, the votes of a vote and more as `value`, as if it were TRX. What a
-   * transaction is stands in the HTTP API alone.
+   * JSON-RPC shows the amount of a TRC-10 transfer, the votes of a vote and more as `value`, as if it were TRX. Only
+   * the HTTP API has the kind of a transaction.
    */
   async confirmNative(evm, transactions) {
     const confirmed = new Set<string>();
@@ -102,7 +102,7 @@ export const tronDialect: Dialect = {
   },
 };
 
-/** What an answer of the HTTP API is; undefined if the node refuses it. */
+/** The answer of the HTTP API; undefined if the node refuses it. */
 async function unlessRefusing(answer: Promise<unknown>): Promise<unknown> {
   try {
     return await answer;

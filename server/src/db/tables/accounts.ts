@@ -32,7 +32,7 @@ export const accountTables = {
     support_url: text(),
     /** The origins that public keys may redirect to; null if not set. */
     redirect_origins: json(strings).nullable(),
-    /** Where transfers may go: to any address, or only to addresses saved for longer than 24 hours. */
+    /** The destinations of transfers: any address, or only addresses saved for longer than 24 hours. */
     transfers: text<TransferPolicy>(),
     /** The most that may be transferred in 24 hours: decimal amounts by currency code. */
     daily_limits: json(stringRecord),
@@ -55,9 +55,9 @@ export const accountTables = {
     /** The key itself; null for secret keys. */
     public_key: text().nullable(),
     last4: text(),
-    /** What it may do. */
+    /** The scope that it may act in. */
     scope: text<KeyScope>(),
-    /** What it is for, in the operator's words; empty if that was not said. */
+    /** Its purpose, in the operator's words; empty if none was given. */
     label: text(),
     /** Real time; null if it never expires. */
     expires_at: time().nullable(),
@@ -67,7 +67,10 @@ export const accountTables = {
     revoked_at: time().nullable(),
   }).index('merchant', ['merchant_id', 'mode', 'kind']),
 
-  /** Who changed what an operator or a merchant configured. Rows are never changed or deleted: triggers refuse it. */
+  /**
+   * The changes to what an operator or a merchant configured, and who made them. Rows are never changed or deleted:
+   * triggers refuse it.
+   */
   audit_log: table({
     id: counter(),
     /** Real time. */
@@ -76,8 +79,8 @@ export const accountTables = {
     /** Null for what both modes share. */
     mode: text<Mode>().nullable(),
     /**
-     * `key …1a2b`, `command line, Ada as user checkout`, `server`, or the role and id of a person with the id of the request: who that
-     * is and where it came from stands in `people` and `audit_identities`.
+     * `key …1a2b`, `command line, Ada as user checkout`, `server`, or the role and id of a person with the id of the
+     * request: `people` and `audit_identities` have the person and the origin.
      */
     actor: text(),
     action: text(),
@@ -95,7 +98,10 @@ export const accountTables = {
     .index('time', ['time', 'id'])
     .index('merchant_time', ['merchant_id', 'time', 'id'], { since: growingTables }),
 
-  /** Who the people of the log are, as far as nothing else says it: rows go when somebody is erased, and the log stays as it is. */
+  /**
+   * The identities of the people in the log, unless another table has them: rows go when someone is erased, and the
+   * log stays as it is.
+   */
   audit_identities: table(
     {
       /** Of a person, whose e-mail address it is; of a person and a request, which came from an IP address; or of a passkey with a name. */
@@ -104,7 +110,7 @@ export const accountTables = {
       person_id: text(),
       /** Encrypted if there is a data key: db/personal-data.ts. */
       value: text(),
-      /** What an e-mail address is found by; null for others. */
+      /** The index that finds an e-mail address; null for others. */
       email_index: text().nullable(),
     },
     auditIdentities,
@@ -120,9 +126,9 @@ export const accountTables = {
     extended_public_key: text().nullable(),
     /** Null: the script type of the key's prefix. */
     script: text<'p2pkh' | 'p2sh-p2wpkh' | 'p2wpkh' | 'p2tr'>().nullable(),
-    /** Where the forwarders at the addresses pay to; null if there is an extended key. */
+    /** The treasury that the forwarders at the addresses pay to; null if there is an extended key. */
     treasury: text().nullable(),
-    /** How many restores were confirmed when it was set. The salts of a treasury's forwarders have it. */
+    /** The number of restores that were confirmed when it was set. The salts of a treasury's forwarders have it. */
     epoch: integer(),
     /** A secret in the same salts, so that nobody else knows the next forwarder; null for those from before there was one. */
     salt_secret: text().nullable(),
@@ -139,7 +145,7 @@ export const accountTables = {
     .unique('newest', ['merchant_id', 'mode', 'family'], { where: sql`replaced_at is null` })
     .index('source', ['source_id'], { since: unspentCoins }),
 
-  /** How far a merchant has moved its test clock ahead of real time. No row: not at all. */
+  /** The time that a merchant has moved its test clock ahead of real time. No row: not at all. */
   test_clocks: table({
     merchant_id: text().primaryKey(),
     /** Milliseconds ahead of real time. */

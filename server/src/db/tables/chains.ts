@@ -1,4 +1,4 @@
-/** How far each network was scanned, and the simulated networks. */
+/** The heights that each network was scanned to, and the simulated networks. */
 import * as z from 'zod/mini';
 import type { Mode } from '../../shared/scope.js';
 import { bigint, flag, json, table, text, time, units } from '../table.js';
@@ -14,7 +14,7 @@ const assetGap = z.object({
 });
 
 export const chainTables = {
-  /** How far a network was scanned. */
+  /** The height that a network was scanned to. */
   chain_cursors: table({
     mode: text<Mode>(),
     network: text(),
@@ -37,11 +37,14 @@ export const chainTables = {
     overdue_since: time().nullable(),
     /** Blocks that were read without an asset. */
     gaps: json(z.readonly(z.array(assetGap))),
-    /** How nodes contradict each other about receipts, which do not count until that is resolved; null if they do not. */
+    /**
+     * The contradictions between nodes about receipts, which do not count until these are resolved; null if there are
+     * none.
+     */
     disagreement: text().nullable(),
     /** Why the last scan failed; null if it did not. */
     problem: text().nullable(),
-    /** What nodes do not take, in their own words, although the scan gets on; null if there is nothing. */
+    /** Requests that nodes refuse, in their own words, although the scan proceeds; null if there are none. */
     node_limits: text().nullable(),
     /** 1 if the last scan failed because a node is on another chain. Nothing is offered until it is back. */
     is_wrong_chain: flag(),

@@ -42,7 +42,7 @@ export const ledgerTables = {
     .index('payment', ['payment_id'], { where: sql`payment_id is not null` })
     // The bookings of a merchant's month, without those of others.
     .index('booked', ['merchant_id', 'mode', 'created_at'], { since: books })
-    // What an older release has written beside this one.
+    // Rows that an older release wrote while this one was running.
     .index('unnamed', ['id'], { where: sql`merchant_id is null`, since: books }),
 
   ledger_entries: table({

@@ -22,7 +22,7 @@ import {
   unsweptForwarders,
 } from '../table.js';
 
-/** All that a chain tells of a transfer, whatever its asset and network, with its block if it is in one. */
+/** Everything that a chain shows of a transfer, for every asset and network, with its block if it is in one. */
 const quarantinedTransfer = z.object({
   transfer: z.object({
     txHash: z.string(),
@@ -57,7 +57,7 @@ export const paymentTables = {
       where: sql`deleted_at is null`,
     })
     .index('label', ['merchant_id', 'mode', 'label', 'created_at', 'id'], { where: sql`deleted_at is null` })
-    // Whether there are any: while there are, every address of the mode is expected to be paid to.
+    // Finds out if there are any: while there are, every address of the mode is expected to be paid to.
     .index('mode', ['mode'], { since: growingTables }),
 
   payments: table({
@@ -66,14 +66,17 @@ export const paymentTables = {
     merchant_id: text(),
     mode: text<Mode>(),
     state: text<PaymentState>(),
-    /** What is true of its money whatever its state is called. */
+    /** The findings that are true of its money in any state. */
     findings: setOf(paymentFinding.options),
     /** The kind of key that created it. Each kind has its own references, so that a stranger cannot take the server's. */
     created_by: text<Caller['kind']>(),
     tx_ref: text(),
     /** As browsers write it, encrypted if there is a data key, as the metadata is: db/personal-data.ts. */
     redirect_url: text(),
-    /** 1 if the page may go to `redirect_url` by itself: the merchant's server chose it, or the merchant allows its origin. */
+    /**
+     * 1 if the page may go to `redirect_url` automatically: the merchant's server chose it, or the merchant allows
+     * its origin.
+     */
     is_redirect_trusted: flag(),
     /** The merchant's own keys and values, as a JSON object of strings; null if there are none. */
     metadata: text().nullable(),
@@ -84,7 +87,7 @@ export const paymentTables = {
     accepted_currencies: json(strings).nullable(),
     /** The description and the payer's email, name and phone number as JSON, encrypted if there is a data key: db/personal-data.ts. */
     payer: text(),
-    /** What the email is found by, whatever its case; null if there is none. */
+    /** The index that finds the email, in any case; null if there is none. */
     payer_index: text().nullable(),
     currency: text().nullable(),
     network: text().nullable(),
@@ -96,7 +99,8 @@ export const paymentTables = {
     /** The locked dollar rates of the paying and the base currency. */
     quote: json(z.object({ asset: storedRate, base: storedRate })).nullable(),
     /**
-     * How many confirmations its receipts need, by its amount; null if their blocks must be final, or no currency is set.
+     * The confirmations that its receipts need, by its amount; null if their blocks must be final, or no currency is
+     * set.
      */
     required_confirmations: integer().nullable(),
     locked_at: time().nullable(),
@@ -106,7 +110,7 @@ export const paymentTables = {
     settled_at: time().nullable(),
     /** The wallet of a deposit; null for other payments. */
     wallet_id: text().nullable().references('wallets.id'),
-    /** How many changes were made with a public key in the hour that began at `public_changes_since`. */
+    /** The number of changes that were made with a public key in the hour that began at `public_changes_since`. */
     public_changes: integer(),
     public_changes_since: time().nullable(),
     /** Counts the changes of its receipts and its log, so that what was read of them is read again only after one. */
@@ -135,7 +139,7 @@ export const paymentTables = {
     .index('reversed', ['merchant_id', 'mode', 'created_at', 'id'], { where: needsReview.reversed })
     // The deposits to a wallet, which are looked for before it is deleted.
     .index('wallet', ['wallet_id'], { where: sql`wallet_id is not null`, since: growingTables })
-    // What was paid on each day, without the rows.
+    // The sums paid on each day, without the rows.
     .index('paid', ['merchant_id', 'mode', 'settled_at', 'base_currency', 'base_amount'], {
       where: sql`settled_at is not null`,
     })
@@ -205,7 +209,7 @@ export const paymentTables = {
     amount: units(),
     /** The same as the chain counts it: more decimals than the books have are kept. */
     chain_amount: units(),
-    /** Null if it was read on the chain; else the balance showed it, and it came in a block above this height. */
+    /** Null if it was read on the chain; otherwise the balance showed it, and it came in a block above this height. */
     found_above: bigint().nullable(),
     /** The addresses that it came from. */
     senders: json(strings),
@@ -220,8 +224,8 @@ export const paymentTables = {
     status: text<'seen' | 'confirmed' | 'dropped' | 'reversed'>(),
     confirmed_at: time().nullable(),
     /**
-     * How long its payment, which it reached in time, waits for it to get into a block, on the merchant's clock: 0 if it is dust.
-     * Without end while it is in one.
+     * The time until which its payment, which it reached in time, waits for it to get into a block, on the merchant's
+     * clock: 0 if it is dust. Without end while it is in one.
      */
     awaited_until: time(),
     /** 1 if it is too small to be listed: less than the network's smallest amount, and not a hundredth of what is due. */
@@ -232,7 +236,10 @@ export const paymentTables = {
     awaits_check: flag(),
     /** The block in which two nodes have confirmed it. */
     checked_hash: text().nullable(),
-    /** How often it was confirmed and then lost. Part of its ledger keys, so that each confirmation is posted once. */
+    /**
+     * The number of times that it was confirmed and then lost. Part of its ledger keys, so that each confirmation is
+     * posted once.
+     */
     reversals: integer(),
     /** 1 if it was moved from unallocated to the merchant's available balance. */
     is_credited: flag(),
@@ -264,7 +271,7 @@ export const paymentTables = {
     // The newest of a payment that are listed, without the dust between them.
     .index('listed', ['payment_id', 'first_seen_at', 'block_height', 'id'], { where: sql`is_dust = 0` })
     .index('open', ['mode', 'network', 'status', 'block_height'])
-    // What an address received lately is summed before more of it counts.
+    // The sum that an address received lately is computed before more of it counts.
     .index('address', ['address', 'status', 'block_height', 'mode', 'network'])
     // Those that lost their confirmation, those that wait for a second node, and those that a balance showed. All are few.
     // The first has more columns than it needs, so that SQLite does not prefer `open`.
@@ -278,8 +285,8 @@ export const paymentTables = {
     }),
 
   /**
-   * The addresses of treasuries at which money lies by the books: a receipt adds one, and the sweep of all takes it away. Some may
-   * be here for nothing, as after a reorganization; none is missing. So nothing adds up all that was ever received.
+   * The addresses of treasuries that have money by the books: a receipt adds one, and the sweep of all removes it. Some
+   * may be here for nothing, as after a reorganization; none is missing. So nothing adds up all that was ever received.
    */
   unswept_forwarders: table(
     {
@@ -319,8 +326,8 @@ export const paymentTables = {
     .index('largest', ['mode', 'network', 'merchant_id', 'source_id', 'amount', 'tx_hash', 'output_index']),
 
   /**
-   * What a scan could not process. The network goes on without it, and the scan tries it again when it is due. Either a
-   * payment, whose receipts are stored, or a transfer, whose receipt could not be stored.
+   * Payments and transfers that a scan could not process. The network continues without them, and the scan retries each
+   * when it is due. Either a payment, whose receipts are stored, or a transfer, whose receipt could not be stored.
    */
   quarantine: table({
     mode: text<Mode>(),
@@ -333,7 +340,7 @@ export const paymentTables = {
     transfer: json(quarantinedTransfer).nullable(),
     /** The message of the last error. */
     reason: text(),
-    /** How often it failed. */
+    /** The number of times that it failed. */
     tries: integer(),
     /** Real time. */
     failed_at: time(),

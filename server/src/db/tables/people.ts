@@ -9,7 +9,7 @@ export const peopleTables = {
     merchant_id: text().references('merchants.id'),
     /** In lower case, encrypted if there is a data key: db/personal-data.ts. */
     email: text(),
-    /** What the email is found by. */
+    /** The index that finds the email. */
     email_index: text(),
     role: text<Role>(),
     created_at: time(),
@@ -31,7 +31,7 @@ export const peopleTables = {
     token_digest: text().unique(),
     person_id: text().references('people.id', 'cascade'),
     signed_in_by: text<'link' | 'passkey'>(),
-    /** Where from, and with which browser, encrypted if there is a data key. */
+    /** The address and browser of the request, encrypted if there is a data key. */
     address: text(),
     user_agent: text(),
     /** When the person showed a passkey or a fresh link, which is also when the session began. */
@@ -47,13 +47,13 @@ export const peopleTables = {
     /** The credential's id, in base64url. */
     id: text().primaryKey(),
     person_id: text().references('people.id', 'cascade'),
-    /** What the person calls it. */
+    /** The person's name for it. */
     name: text(),
     /** COSE, in base64url. */
     public_key: text(),
     /** Rises with each use where the authenticator counts; 0 where it does not. */
     counter: bigint(),
-    /** How browsers reach it. */
+    /** The transports by which browsers reach it. */
     transports: json(strings),
     created_at: time(),
     last_used_at: time().nullable(),

@@ -33,9 +33,9 @@ export const psbtTables = {
      * confirmed, also if it no longer is. Real time, as all times here.
      */
     confirmed_at: time().nullable(),
-    /** What the operator should know, in a sentence; null if nothing is wrong. */
+    /** A sentence for the operator; null if nothing is wrong. */
     problem: text().nullable(),
-    /** What else it has paid than it should have, in sentences. Stays for as long as that is booked. */
+    /** Anything that it paid in addition to what it should have, in sentences. Stays for as long as that is booked. */
     warning: text().nullable(),
     created_at: time(),
     updated_at: time(),

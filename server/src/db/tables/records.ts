@@ -9,9 +9,9 @@ export const recordTables = {
     ...record,
     /** Email in its original case, name and phone number as JSON, encrypted if there is a data key: db/personal-data.ts. */
     person: text(),
-    /** What the email is found by, whatever its case. */
+    /** The index that finds the email, in any case. */
     email_index: text(),
-    /** What the phone number is found by; null if there is none. */
+    /** The index that finds the phone number; null if there is none. */
     phone_index: text().nullable(),
     is_blacklisted: flag(),
     created_at: time(),
@@ -25,7 +25,7 @@ export const recordTables = {
     ...record,
     /** Encrypted if there is a data key, as the holder's name is: db/personal-data.ts. */
     account_number: text(),
-    /** What the number is found by. */
+    /** The index that finds the number. */
     number_index: text(),
     /** The bank's name, in countries whose banks are not listed. */
     bank_code: text(),

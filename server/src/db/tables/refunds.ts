@@ -13,19 +13,25 @@ export const refundTables = {
     reason: text(),
     currency: text(),
     network: text(),
-    /** What arrives. Frozen at creation, like the fee, but for a fee that the payer bears and the network names later. */
+    /**
+     * The amount that arrives. Frozen at creation, like the fee, unless the payer bears a fee that the network names
+     * later.
+     */
     amount: units(),
-    /** What the network takes. Amount and fee are reserved from the available balance. */
+    /** The fee that the network charges. Amount and fee are reserved from the available balance. */
     fee: units(),
-    /** Who bears the fee: the payer's is part of what counts as refunded. */
+    /** The one who bears the fee: the payer's is part of what counts as refunded. */
     network_fee: text<'merchant' | 'payer'>(),
     /** 1 if the service fee of the refunded money goes back too. */
     refund_fee: flag(),
-    /** What of the coins that the payment brought it uses up, fees and all. */
+    /** The part of the coins from the payment that it uses up, fees and all. */
     used: units(),
     /** The service fee on these: it stays taken, or goes back to the payer too. */
     service_fee: units(),
-    /** How often the service fee was given back and taken again: of an excess, on which none is earned. Odd while it is given back. */
+    /**
+     * The number of times that the service fee was returned and charged again: of an excess, on which none is earned.
+     * Odd while it is returned.
+     */
     fee_returns: integer(),
     /** 1 if the payment was a success when its coins were set apart: it stays one without them. */
     of_success: flag(),
@@ -33,12 +39,12 @@ export const refundTables = {
     base_currency: text(),
     /** In units of the base currency. */
     base_amount: units(),
-    /** What one unit was worth then, in units of the base currency: an integer fraction `numerator/denominator`. */
+    /** The worth of one unit then, in units of the base currency: an integer fraction `numerator/denominator`. */
     rate: text(),
     rate_at: time(),
     /** In the network's canonical form; null until it is given, and after an erasure. */
     address: text().nullable(),
-    /** Whether the wallet that paid signed for the address: no if that cannot be proven, null if nothing was signed. */
+    /** True if the paying wallet signed for the address; false if that is unproven, null if nothing was signed. */
     same_wallet: flag().nullable(),
     /** SHA-256 of the claim's token, in hex. */
     token_digest: text().unique(),

@@ -1,4 +1,7 @@
-/** What left deposit addresses of treasuries, what treasuries paid, exported payouts, and the transactions of gas keys. */
+/**
+ * Money that left deposit addresses of treasuries, payments by treasuries, exported payouts, and the transactions of
+ * gas keys.
+ */
 import { sql } from 'kysely';
 import type { Mode } from '../../shared/scope.js';
 import { bigint, flag, growingTables, integer, table, text, time, units } from '../table.js';
@@ -11,7 +14,7 @@ export const treasuryTables = {
     height: bigint(),
   }).primaryKey('mode', 'network'),
 
-  /** What a forwarder paid to its treasury, as the chain tells it, whoever made the transaction. */
+  /** Payments of forwarders to their treasury, as the chain reports them, by any sender of the transaction. */
   sweeps: table({
     mode: text<Mode>(),
     network: text(),
@@ -28,7 +31,7 @@ export const treasuryTables = {
     block_hash: text(),
     /** 1 if its block was dropped. */
     is_reversed: flag(),
-    /** How often its block was dropped. Part of its ledger keys. */
+    /** The number of times that its block was dropped. Part of its ledger keys. */
     reversals: integer(),
   })
     .primaryKey('mode', 'network', 'tx_hash', 'log_index')
@@ -36,7 +39,10 @@ export const treasuryTables = {
     .index('address', ['address', 'mode', 'network'])
     .index('height', ['mode', 'network', 'block_height']),
 
-  /** What left a treasury, of whichever of the merchants that share it, except for gas and what went to another one of theirs. */
+  /**
+   * Payments that left a treasury, of any of the merchants that share it, except for gas and payments to another one
+   * of their treasuries.
+   */
   treasury_payments: table({
     mode: text<Mode>(),
     network: text(),
@@ -44,23 +50,26 @@ export const treasuryTables = {
     output_index: integer(),
     treasury: text(),
     currency: text(),
-    /** Empty if a contract sent the coin, and nobody can tell to whom. */
+    /** Empty if a contract sent the coin, and the receiver is unknown. */
     address: text(),
     amount: units(),
     /** 1 if the amount is all of it: the chain can count smaller parts than the books, and then it is no transfer's amount. */
     is_exact: flag(),
-    /** What the treasury paid for the transaction, in units of the coin; 0 if somebody else did. */
+    /** The treasury's cost for the transaction, in units of the coin; 0 if someone else paid it. */
     gas: units(),
-    /** 0 if the transaction may have paid it, and no node could tell. Such a one settles nothing by itself. */
+    /** 0 if the transaction may have paid it, and no node knew. Such a one does not settle anything automatically. */
     is_certain: flag(),
     block_height: bigint(),
     block_hash: text(),
     paid_at: time(),
     /** The transfer that it settled; null if it is not known which. */
     transfer_id: text().nullable(),
-    /** 1 while there is a transfer that it may have been for; 0 if there is none: it is told, until somebody says what it was for. */
+    /**
+     * 1 while there is a transfer that it may have been for; 0 if there is none: it is reported until someone names
+     * its purpose.
+     */
     may_settle: flag(),
-    /** What somebody says that it was for. Then nothing waits for it any more. */
+    /** The purpose that someone has named. Then nothing waits for it any more. */
     note: text().nullable(),
     noted_by: text().nullable(),
     /** Real time. */
@@ -81,7 +90,7 @@ export const treasuryTables = {
     /** Of the export: the same for all transfers that were written together. */
     id: text(),
     transfer_id: text().references('transfers.id'),
-    /** Who exported it. */
+    /** The person who exported it. */
     actor: text(),
     /** Real time. */
     created_at: time(),
@@ -90,13 +99,16 @@ export const treasuryTables = {
     released_nonce: bigint().nullable(),
     /** The account that it was exported for, or handed to since. Null if the merchant has no treasury. */
     account: text().nullable(),
-    /** The next nonce of the account when it was exported: what was signed of it has no lower one. Null if nobody could tell. */
+    /**
+     * The next nonce of the account when it was exported: no transaction signed for the export has a lower one. Null
+     * if it was unknown.
+     */
     first_nonce: bigint().nullable(),
     /** When a page was about to ask a wallet in the browser to send it; null if none did, or if the wallet refused. Real time. */
     handed_at: time().nullable(),
     /** The next nonce of the account then: what the wallet has sent has no lower one. Stays if the page says that it has refused. */
     handed_nonce: bigint().nullable(),
-    /** What the wallet answered: a transaction hash, or the id of a batch of calls (EIP-5792). Null if nobody knows. */
+    /** The wallet's answer: a transaction hash, or the id of a batch of calls (EIP-5792). Null if it is unknown. */
     wallet_answer: text().nullable(),
   })
     .primaryKey('id', 'transfer_id')
@@ -105,7 +117,7 @@ export const treasuryTables = {
     .index('unproven', ['transfer_id'], { where: sql`released_at is not null and released_nonce is null` })
     .index('transfer', ['transfer_id'], { since: growingTables }),
 
-  /** What a treasury paid the network for its own sweeps and payouts. */
+  /** Network fees that a treasury paid for its own sweeps and payouts. */
   treasury_fees: table({
     mode: text<Mode>(),
     network: text(),
@@ -115,7 +127,7 @@ export const treasuryTables = {
     amount: units(),
     /** Its block was dropped. */
     is_reversed: flag(),
-    /** How often it was. */
+    /** The number of times that it was. */
     reversals: integer(),
   }).primaryKey('mode', 'network', 'tx_hash'),
 
@@ -131,7 +143,7 @@ export const treasuryTables = {
     tx_hash: text().unique(),
     raw: text(),
     call_data: text(),
-    /** How many balances it fetches. */
+    /** The number of balances that it fetches. */
     addresses: integer(),
     /** The coin that gas is paid in. */
     currency: text(),
@@ -141,7 +153,7 @@ export const treasuryTables = {
     priority_fee: units(),
     /** `open` while a transaction with its nonce may still get into a block. `lost`: another took its nonce. */
     status: text<'open' | 'mined' | 'reverted' | 'lost'>(),
-    /** What it cost, in units of the coin; null if it is not in a block. */
+    /** Its cost, in units of the coin; null if it is not in a block. */
     cost: units().nullable(),
     block_height: bigint().nullable(),
     created_at: time(),

@@ -47,7 +47,7 @@ export const webhookTables = {
     .index('due', ['mode', 'merchant_id', 'due_at'], { where: sql`due_at is not null` })
     // One for each way to list events, newest first.
     .index('newest', ['merchant_id', 'mode', 'created_at', 'id'])
-    // With the tries, so that what is failing is counted in the index alone.
+    // With the tries, so that failing events are counted in only the index.
     .index('status', ['merchant_id', 'mode', 'status', 'created_at', 'id', 'tries'])
     .index('type', ['merchant_id', 'mode', 'type', 'created_at', 'id']),
 

@@ -10,7 +10,7 @@ export const withdrawalTables = {
   transfers: table({
     ...record,
     status: text<TransferStatus>(),
-    /** Who sends it: the simulated network by itself, or an operator. Never changes. */
+    /** The sender: the simulated network, automatically, or an operator. Never changes. */
     executor: text<'simulator' | 'operator'>(),
     currency: text(),
     network: text(),
@@ -24,14 +24,14 @@ export const withdrawalTables = {
     /** The refund that it pays; null for withdrawals. */
     refund_id: text().nullable().unique(),
     tx_hash: text().nullable(),
-    /** Where the coins came from: null for the addresses that payers paid to, or if it was not sent. */
+    /** The source of the coins: null for the addresses that payers paid to, or if it was not sent. */
     paid_from: text<'treasury'>().nullable(),
     /** The network's fee, taken from custody in this currency; null until it is known. */
     network_fee: units().nullable(),
     failure_reason: text().nullable(),
     /** When it first succeeded. Stays set if it fails later, because the network lost and then refused it. */
     settled_at: time().nullable(),
-    /** How often it waited again after it had succeeded. Part of its ledger keys. */
+    /** The number of times that it waited again after it had succeeded. Part of its ledger keys. */
     reversals: integer(),
     /** The newest block of its network when it was made: what was paid up to there was for something else. Null if none was known. */
     from_height: bigint().nullable(),
@@ -43,7 +43,7 @@ export const withdrawalTables = {
     .index('newest', ['merchant_id', 'mode', 'created_at', 'id'])
     .index('status', ['merchant_id', 'mode', 'status', 'created_at', 'id'])
     .index('work', ['executor', 'status', 'created_at', 'id'])
-    // What a treasury has paid is looked for among them.
+    // Payments by a treasury are matched with them.
     .index('destination', ['address', 'network', 'mode']),
 
   /** A payout to a wallet address, which a transfer carries out, or to a bank account. */

@@ -4,7 +4,7 @@ import { errorMessage } from '../../shared/error-message.js';
 import { parseExactJson } from './source.js';
 import { RequestRefused, SourceFailed } from './source-failed.js';
 
-/** What servers answer if they do not know one of the things that they were asked for. */
+/** The answers of servers that do not know one of the things that they were asked for. */
 const refusals: ReadonlySet<number> = new Set([400, 404, 422]);
 
 const maxBytes = 4_000_000;

@@ -1,9 +1,12 @@
-/** How a source of exchange rates fails. The messages are for the operator, and hold no URL: it may have a key in it. */
+/**
+ * The failures of a source of exchange rates. The messages are for the operator, and hold no URL: it may have a key
+ * in it.
+ */
 
 /** The source did not answer as documented. */
 export class SourceFailed extends Error {
   override readonly name: string = 'SourceFailed';
-  /** How long the source asks to be left alone; 0 if it does not say. */
+  /** The time for which the source asks to receive no requests; 0 if it names none. */
   readonly retryAfterMs: number;
 
   constructor(message: string, options: { readonly cause?: unknown; readonly retryAfterMs?: number } = {}) {

@@ -27,9 +27,9 @@ export interface Reply {
 export interface RateSourceAdapter {
   /** As in `RATES`. */
   readonly name: string;
-  /** Which currencies it prices in US dollars, directly: coins, fiat currencies, both, or neither. */
+  /** The currencies that it prices in US dollars, directly: coins, fiat currencies, both, or neither. */
   readonly dollarPrices: 'crypto' | 'fiat' | 'all' | 'none';
-  /** Where the source is, without a trailing slash. `RATES` can replace it. */
+  /** The URL of the source, without a trailing slash. `RATES` can replace it. */
   readonly url: string;
   /** The markets that it is asked for by name; none if it answers all that it has. */
   readonly markets: readonly string[];
@@ -38,9 +38,9 @@ export interface RateSourceAdapter {
   /** Time between two requests. */
   readonly intervalMs: number;
   /**
-   * Reads each market by itself: one that is halted or malformed says nothing about the others.
+   * Reads each market separately: one that is halted or malformed says nothing about the others.
    * @param reply parsed JSON in which every number is text
-   * @throws RequestRefused if the source knows one of the markets no more, and answers none because of it
+   * @throws RequestRefused if the source no longer knows one of the markets, and answers none because of it
    * @throws if the reply as a whole does not have the documented form
    */
   read(reply: unknown): Reply;
@@ -51,14 +51,14 @@ const tokens = /"(?:[^"\\]|\\.)*"?|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 /** Parses JSON without floats: each number becomes the text that the source wrote. @throws SyntaxError */
 export function parseExactJson(text: string): unknown {
-  // What is not JSON must not become JSON by the replacement.
+  // Invalid JSON must not become valid by the replacement.
   JSON.parse(text);
   return JSON.parse(text.replace(tokens, (token) => (token.startsWith('"') ? token : `"${token}"`)));
 }
 
 const noPrice = { problem: 'it has no price' } as const;
 
-/** @param value what stands where the source documents a price */
+/** @param value the value where the source documents a price */
 export function priceOf(value: unknown): Price {
   const price = typeof value === 'string' ? parsePositive(value) : undefined;
   return price ? { price } : noPrice;

@@ -38,7 +38,7 @@ export function createNewReceipts({ clock, newId, rates, currencies, depths }: N
     );
   }
 
-  /** What a transfer is worth now, and since when it counts. */
+  /** The worth of a transfer now, and the time since which it counts. */
   function firstSeen({ transfer, block, seenAt }: Seen, payment: PaymentRow) {
     const { currency, amount } = transfer;
     const offset = clock.now(scopeOf(payment)) - clock.real();
@@ -57,7 +57,10 @@ export function createNewReceipts({ clock, newId, rates, currencies, depths }: N
     };
   }
 
-  /** How long a payment that a transfer reached in time waits for it: to be confirmed, or first to get into a block. */
+  /**
+   * The time until which a payment that a transfer reached in time waits for it to be confirmed, or first to get into
+   * a block.
+   */
   function awaitedUntil({ transfer, block }: Seen, network: string, payment: PaymentRow): number {
     if (block) return Number.MAX_SAFE_INTEGER;
     return isDust(currencies, payment, { ...transfer, network })
@@ -70,9 +73,9 @@ export function createNewReceipts({ clock, newId, rates, currencies, depths }: N
   }
 
   /**
-   * What changes about a receipt when its transfer gets into a block, or leaves it. One that was seen in time, and gets into a
-   * block long after the deadline, is priced as late: its payer could else choose a fee that no miner takes, and raise it
-   * days later if the price suits.
+   * The changes to a receipt when its transfer gets into a block, or leaves it. One that was seen in time, and gets
+   * into a block long after the deadline, is priced as late: its payer could otherwise set a fee too low to be mined,
+   * and raise it days later if the price suits.
    */
   function atBlock(receipt: ReceiptTable, seen: Seen, payment: PaymentRow): Partial<ReceiptTable> {
     const { network, first_seen_at: firstSeenAt } = receipt;
@@ -98,8 +101,9 @@ export function createNewReceipts({ clock, newId, rates, currencies, depths }: N
   }
 
   /**
-   * What a transfer adds to the books where a token has more decimals than they have: all that an address received of it is
-   * summed as the chain counts it, and cut off once. Cut off one by one, two parts of an exact amount would be short of it.
+   * The amount that a transfer adds to the books where a token has more decimals than they have: everything that an
+   * address received of it is summed as the chain counts it, and rounded down once. Rounded down one by one, two
+   * parts of an exact amount would fall short of it.
    */
   async function amountOf(
     transaction: Transaction,

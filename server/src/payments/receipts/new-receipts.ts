@@ -63,8 +63,8 @@ export async function findIncoming(
 }
 
 /**
- * Blocks with the time when they can have been there at the earliest. Whoever makes a block sets its time, on Bitcoin up to an
- * hour too early, and could so make a late payment count as in time. But a block is no older than those before it.
+ * Blocks with the earliest time at which they can have existed. Miners set the time of their blocks, on Bitcoin up to
+ * an hour too early, and could so make a late payment count as in time. But a block is no older than those before it.
  */
 function withEarliestTimes({ blocks, readBefore }: ScanBatch): { block: ChainBlock; time: number }[] {
   let time = readBefore;

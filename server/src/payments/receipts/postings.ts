@@ -29,7 +29,7 @@ export function reversal(receipt: ReceiptTable, available: bigint): { posting: P
   const isCredited = receipt.is_credited === 1;
   const fee = BigInt(receipt.credited_fee);
   const share = isCredited ? amount - fee : 0n;
-  // What the merchant has already withdrawn cannot be taken back. It becomes a debt that later credits repay.
+  // Money that the merchant has already withdrawn cannot be recovered. It becomes a debt that later credits repay.
   const taken = share < available ? share : available;
   const posting = {
     key: receiptKey('reversal', receipt),

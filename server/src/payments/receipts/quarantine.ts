@@ -1,6 +1,6 @@
 /**
- * What scans could not process: payments and transfers that are quarantined, so that their network goes on without them. The
- * scan tries each again, less and less often.
+ * Payments and transfers that scans could not process: they are quarantined, so that their network continues without
+ * them. The scan retries each, less and less often.
  */
 import type { Logger } from 'pino';
 import type { ChainBlock, ChainTransfer, NetworkRef } from '../../chains/chain.js';
@@ -39,7 +39,7 @@ export function readQuarantine(reader: Reader, { mode, network }: NetworkRef): P
     .execute();
 }
 
-/** Whether something on a network is to be tried again. @param now real time */
+/** True if something on a network is due for a retry. @param now real time */
 export function isRetryDue(reader: Reader, { mode, network }: NetworkRef, now: number): Promise<boolean> {
   const all = reader.selectFrom('quarantine').where((e) => e.and({ mode, network }));
   return hasRows(all.where('retry_at', '<=', now));
@@ -121,7 +121,7 @@ export async function retryQuarantine(transaction: Transaction, network: string 
   return Number(numUpdatedRows);
 }
 
-/** How many payments of a merchant's mode are quarantined. */
+/** The number of quarantined payments in a merchant's mode. */
 export function countQuarantined(reader: Reader, { merchantId, mode }: Scope): Promise<number> {
   return countRows(
     reader

@@ -14,7 +14,7 @@ import { filtersBy } from '../../db/plans.js';
 import { prepared, preparedSend } from '../../db/prepared.js';
 import { send } from '../../db/send.js';
 
-/** Whether a receipt is on its chain or pending, rather than dropped or reversed. */
+/** True if a receipt is on its chain or pending, rather than dropped or reversed. */
 export function isLive({ status }: Pick<ReceiptTable, 'status'>): boolean {
   return status === 'seen' || status === 'confirmed';
 }
@@ -29,7 +29,7 @@ const countChange = preparedSend((transaction, { id }: { readonly id: string }) 
     .where('id', '=', id),
 );
 
-/** Tells readers of the payments that their receipts have changed. */
+/** Shows readers of the payments that their receipts have changed. */
 async function countChanges(transaction: Transaction, receipts: readonly ReceiptTable[]): Promise<void> {
   for (const id of new Set(receipts.map((receipt) => receipt.payment_id)))
     await countChange(transaction, { id });
@@ -132,7 +132,7 @@ const liveRefs = (reader: Reader, { mode, network }: NetworkRef) =>
     .where(filtersBy(reader, { mode, network }))
     .where('status', 'in', ['seen', 'confirmed']);
 
-/** What an address has received of a currency, in units of the books and as the chain counts it. */
+/** The sum that an address has received of a currency, in units of the books and as the chain counts it. */
 export async function sumReceived(
   transaction: Transaction,
   place: NetworkRef & { readonly currency: string; readonly address: string },
@@ -152,7 +152,7 @@ export async function sumReceived(
   return { amount: BigInt(sums.amount), chainAmount: BigInt(sums.chainAmount) };
 }
 
-/** The receipts at some addresses that the balance alone showed, and that are on the chain as far as is known. */
+/** The receipts at some addresses that only the balance showed, and that are on the chain as far as is known. */
 export function findByBalance(
   transaction: Transaction,
   place: NetworkRef,
@@ -163,7 +163,7 @@ export function findByBalance(
   );
 }
 
-/** Says which transfer a receipt is that the balance alone had shown. */
+/** Names the transfer behind a receipt that only the balance had shown. */
 export async function nameTransfer(transaction: Transaction, receipt: ReceiptTable): Promise<void> {
   const { id, tx_hash, output_index, senders, block_height, block_hash } = receipt;
   await countChanges(transaction, [receipt]);
@@ -174,7 +174,7 @@ export async function nameTransfer(transaction: Transaction, receipt: ReceiptTab
     .execute();
 }
 
-/** Whether receipts of a merchant that were confirmed and lost wait to be confirmed again. */
+/** True if receipts of a merchant that were confirmed and lost wait to be confirmed again. */
 export function hasReturningReceipts(transaction: Transaction, scope: Scope, currency: string) {
   const lost = transaction.selectFrom('receipts').where('reversals', '>', 0);
   return hasRows(lost.$call(inScope(scope)).where((e) => e.and({ currency, status: 'seen' })));
@@ -212,7 +212,7 @@ export async function affectedReceipts(
       ...(await inChunks(txHashes, (chunk) => all.where('tx_hash', 'in', chunk).execute())),
       ...(orphanedAbove === undefined ? [] : await live.where('block_height', '>', orphanedAbove).execute()),
     ],
-    /** They are to be confirmed, reversed or dropped, or that was left undone by the last scan. */
+    /** Receipts that must still be confirmed, reversed or dropped because the last scan left them undone. */
     due: [
       ...(await findDue(transaction, { mode, network, nextHeight: head.height + 1, finalHeight })),
       ...(pending ? await findGone(transaction, scan, pending) : []),
@@ -227,7 +227,8 @@ interface Depths extends NetworkRef {
 }
 
 /**
- * The receipts that are deep enough to be confirmed, each alone, and those that lost their confirmation, and the last scan left.
+ * The receipts that are each deep enough to be confirmed, and those that lost their confirmation, and that the last
+ * scan left.
  */
 const findDue = prepared((reader, { mode, network, nextHeight, finalHeight }: Depths) => {
   const all = refsOn(reader, { mode, network });
@@ -242,7 +243,7 @@ const findDue = prepared((reader, { mode, network, nextHeight, finalHeight }: De
     .unionAll(all.where('status', '=', sql.lit('confirmed')).where('confirmed_at', 'is', null));
 });
 
-/** The receipts that are deep enough, each alone, in blocks in which no second node has confirmed them. */
+/** The receipts that are each deep enough, in blocks in which no second node has confirmed them. */
 export async function findUnchecked(
   reader: Reader,
   { mode, network, head, finalHeight = -1 }: NetworkRef & Pick<ScanBatch, 'head' | 'finalHeight'>,

@@ -46,7 +46,7 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
   const recordReceipts = createRecordReceipts(context);
   const judge = createJudge(deps);
 
-  /** What belongs to a batch. Keeps the transfers that are quarantined in step with it. */
+  /** Gathers what belongs to a batch. Keeps the quarantined transfers in step with it. */
   async function openScan(transaction: Transaction, batch: ScanBatch, realNow: number): Promise<Scan> {
     const quarantined = new Map((await readQuarantine(transaction, batch)).map((row) => [row.id, row]));
     const present = presentTransfers(batch);
@@ -67,7 +67,7 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
       [...new Set([...incoming.values()].map(({ transfer }) => transfer.txHash))],
       present && { present, gone: goneTransfers(scan, present) },
     );
-    // What is tried again missed the changes of the scans since it failed.
+    // Retried transfers missed the changes of the scans since they failed.
     const retried = [...quarantined.values()].filter(
       ({ id, transfer }) => transfer === null && !isWaiting(id),
     );

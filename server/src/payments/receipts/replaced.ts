@@ -8,9 +8,9 @@ import { isLive, nameTransfer } from './receipt-store.js';
 import type { Scan, Work } from './work.js';
 
 /**
- * Receipts that the balance alone showed, and that a transfer explains which was found later, as by a rescan: it is the same
- * money, and must not be credited twice. Where the amounts are the same, the receipt gets the transfer's name. Otherwise it gives
- * way to the transfer: what is left shows in the balance again.
+ * Lets a transfer that was found later, for example by a rescan, replace the receipts that only the balance showed and
+ * that it explains: it is the same money, and must not be credited twice. Where the amounts are the same, the receipt
+ * gets the transfer's name. Otherwise it gives way to the transfer: what is left shows in the balance again.
  * @returns the receipts that gave way
  */
 export async function replaceByBalance(
@@ -84,8 +84,9 @@ async function rename(
 }
 
 /**
- * What a contract pays may depend on the block. The receipt of what it paid in a former block is lost with that block, and what
- * it pays now is another receipt, although both have the same place in the same transaction: the former one gets another.
+ * A contract may pay something different in each block. The receipt of its payment in an earlier block is lost with
+ * that block, and its payment now is another receipt, although both have the same place in the same transaction: the
+ * earlier one gets another.
  * @returns the receipts that got another place
  */
 export async function retireChanged(transaction: Transaction, scan: Scan, works: ReadonlyMap<string, Work>) {

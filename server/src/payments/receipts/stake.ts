@@ -1,6 +1,7 @@
 /**
- * Judges receipts that are due by all that is at stake with them, not one by one: a sum is as easily split as sent. What is undone
- * with a receipt is its transaction, to whomever that paid, and what its address received within the time in which it could be undone.
+ * Judges due receipts by everything that is at stake with them, not one by one: a sum is as easily split as sent. A
+ * reorganisation that undoes a receipt undoes its whole transaction, whatever addresses that paid, and everything
+ * that its address received within the time in which it could be undone.
  */
 import type { NetworkRef } from '../../chains/chain.js';
 import { blocksOfDay, type Depth, type Network } from '../../chains/networks.js';
@@ -25,18 +26,18 @@ type Place = NetworkRef & Pick<ScanBatch, 'head' | 'finalHeight'>;
 
 export interface Judged {
   readonly receipt: ReceiptTable;
-  /** How deep it must be for all that is at stake: never less than for itself. */
+  /** The depth needed for all that is at stake: never less than for the receipt itself. */
   readonly required: Depth;
-  /** Whether that is as it is only because a rate is unknown now. */
+  /** True if the depth is only a guess because a rate is unknown now. */
   readonly isGuessed: boolean;
-  /** Whether it counts only when two nodes have confirmed it. */
+  /** True if it counts only when two nodes have confirmed it. */
   readonly needsCheck: boolean;
 }
 
 export function createJudge({ currencies, depths }: Pick<PaymentsDeps, 'currencies' | 'depths'>) {
   /**
    * By the configuration and the rates of now. A payment has one address on a network, and so has a wallet.
-   * @param receipts in blocks that are deep enough for each alone
+   * @param receipts in blocks that are deep enough for each receipt on its own
    */
   return async (reader: Reader, place: Place, receipts: readonly ReceiptTable[]): Promise<Judged[]> => {
     const network = currencies.network(place.mode, place.network);
@@ -83,9 +84,9 @@ async function stakesOfTransactions(
 }
 
 interface StakesOfAddress {
-  /** What a reorganisation could undo. */
+  /** The stake that a reorganisation could undo. */
   readonly undoable: Stake;
-  /** What a node that lies could have told since each balance was last compared with what nodes say. */
+  /** The stake that a dishonest node could have invented since each balance was last compared with the nodes'. */
   readonly ofDay: Stake;
 }
 
@@ -119,7 +120,7 @@ interface Recent extends NetworkRef {
   readonly above: number;
 }
 
-/** What an address received that does not count yet, however old it is, and what counts and lies above a block. */
+/** Receipts of an address that do not count yet, however old, and counted ones above a block. */
 const findRecent = prepared((reader, { mode, network, address, above }: Recent) => {
   const at = reader
     .selectFrom('receipts')
@@ -137,13 +138,13 @@ const toSum = ({ currency, amount }: { readonly currency: string; readonly amoun
   ...{ currency, units: BigInt(amount) },
 });
 
-/** Whether a receipt is deep enough for all that is at stake. */
+/** True if a receipt is deep enough for all that is at stake. */
 export function isReadyNow(place: Place, { receipt, required }: Judged): boolean {
   const { block_height: height } = receipt;
   return height !== null && isDeep(place, { required_confirmations: required }, height);
 }
 
-/** What is to be stored of receipts that are due, and what must not be confirmed now all the same. */
+/** The columns to store of due receipts, and the receipts that must not be confirmed now all the same. */
 export function takeVerdicts(place: Place, judged: readonly Judged[]) {
   const changed: ReceiptTable[] = [];
   /** By id. */
@@ -156,7 +157,7 @@ export function takeVerdicts(place: Place, judged: readonly Judged[]) {
     changed.push({
       ...receipt,
       awaits_check: awaits ? 1 : 0,
-      // What is deeper for want of a rate alone is judged anew at the next scan.
+      // A receipt that is deeper only for want of a rate is judged again at the next scan.
       required_confirmations: isGuessed ? receipt.required_confirmations : required,
     });
   }

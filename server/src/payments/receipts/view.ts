@@ -40,7 +40,7 @@ export function viewReceipts(
 /** A payment, and how far its network was read. */
 type PaymentAt = PaymentRow & Pick<StoredRecord, 'scanned_height'>;
 
-/** The part of a receipt, or of receipts that are alike, which its confirmations depend on. */
+/** The part of a receipt, or of similar receipts, which its confirmations depend on. */
 type Placed = Pick<
   StoredReceipt,
   'network' | 'status' | 'block_height' | 'required_confirmations' | 'scanned_height'
@@ -64,7 +64,7 @@ export function viewUnlisted({ sums, receipts }: StoredRecord, currencies: Curre
     .map((one) => ({ ...one, amount: exactNumber(one.amount, currencies.known(one.currency).decimals) }));
 }
 
-/** Whether a contract sent the coins, so that the chain shows no transaction of their own: `ChainTransfer.outputIndex`. */
+/** True if a contract sent the coins, so the chain shows no transaction of theirs: `ChainTransfer.outputIndex`. */
 function isInBlockOnly({ output_index: index }: StoredReceipt): boolean {
   return index < 0;
 }
@@ -76,8 +76,9 @@ function explorerUrlOf(receipt: StoredReceipt, network: Network | undefined): st
 }
 
 /**
- * How many blocks a receipt is deep, in the part of its network that was read; at most what it needs, which a confirmed one has.
- * One that waits all the same, such as for its block to be final or for a second node, never seems to have them all.
+ * The depth of a receipt in blocks, in the part of its network that was read; at most what it needs, which a
+ * confirmed one has. One that waits all the same, such as for its block to be final or for a second node, never seems
+ * to have them all.
  */
 export function confirmationsOf(receipt: Placed, row: PaymentAt, network: Network | undefined): number {
   const { block_height: height, required_confirmations: depth, status } = receipt;

@@ -1,4 +1,4 @@
-/** Tells what payments wait for although their transfers are deep enough, for `chains status`. */
+/** Lists what payments wait for although their transfers are deep enough, for `chains status`. */
 import type { Reader } from '../../db/engine.js';
 import type { NetworkRef } from '../../chains/chain.js';
 import type { Network } from '../../chains/networks.js';

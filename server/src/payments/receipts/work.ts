@@ -1,4 +1,4 @@
-/** What a scan has to do with the receipts of a payment. */
+/** A scan's work on the receipts of a payment. */
 import type { ScanBatch } from '../../scanning/scan.js';
 import type { ReceiptTable, QuarantineTable } from '../../db/schema.js';
 import type { Ledger } from '../../ledger/ledger.js';
@@ -11,7 +11,7 @@ import type { Quarantine } from './quarantine.js';
 import type { PresentTransfers } from './receipt-store.js';
 import type { NewLogEntry, PaymentRow } from '../store.js';
 
-/** What the steps of a scan share. */
+/** State that the steps of a scan share. */
 export interface ReceiptsContext {
   readonly clock: Clock;
   readonly ledger: Ledger;
@@ -23,7 +23,7 @@ export interface ReceiptsContext {
 
 /** A batch, and what belongs to it in the database. */
 export interface Scan extends ScanBatch {
-  /** What is quarantined on the network, by id. */
+  /** Quarantined payments and transfers of the network, by id. */
   readonly quarantined: ReadonlyMap<string, QuarantineTable>;
   readonly incoming: ReadonlyMap<string, IncomingTransfer>;
   readonly present: PresentTransfers | undefined;
@@ -36,7 +36,7 @@ export interface Work {
   readonly receipts: Map<string, ReceiptTable>;
   /** The log entries about changes that are not stored yet. */
   readonly notes: NewLogEntry[];
-  /** Whether a receipt was added, or its place on the chain has changed. */
+  /** True if a receipt was added, or its place on the chain has changed. */
   hasNews: boolean;
   /** The keys of receipts that gave way to the transfer which explains them. */
   readonly replaced: Set<string>;
@@ -51,7 +51,7 @@ export function addNote(notes: NewLogEntry[], receipt: ReceiptTable, entry: NewL
   if (receipt.is_dust === 0) notes.push(entry);
 }
 
-/** Whether a block is deep enough for a receipt. A final one cannot be reorganised, however few blocks follow it. */
+/** True if a block is deep enough for a receipt. A final one cannot be reorganised, however few blocks follow it. */
 export function isDeep(
   { head, finalHeight = -1 }: Pick<ScanBatch, 'head' | 'finalHeight'>,
   { required_confirmations: required }: Pick<ReceiptTable, 'required_confirmations'>,
@@ -61,8 +61,8 @@ export function isDeep(
 }
 
 /**
- * Where a receipt is now. In another block that is not deep enough, it loses its confirmation: `confirmed_at` is null until
- * that is settled, which can take several scans.
+ * The columns for a receipt's current place. In another block that is not deep enough, it loses its confirmation:
+ * `confirmed_at` is null until that is settled, which can take several scans.
  */
 export function moveTo(
   receipt: ReceiptTable,
@@ -87,28 +87,28 @@ export type DueReceipts = ReturnType<typeof dueReceipts>;
  */
 export function dueReceipts(work: Work, scan: Scan, held: ReadonlySet<string>, budget: number) {
   const all = [...work.receipts];
-  // What waits for a second node makes its payment wait: what the same node told of it besides may be as wrong.
+  // A receipt that waits for a second node makes its payment wait: the same node's other reports may be just as wrong.
   const isAwaiting = all.some(([, { status, awaits_check: awaits }]) => status === 'seen' && awaits === 1);
   const isConfirmed = (receipt: ReceiptTable) => {
     const { id, block_height: height } = receipt;
     return !isAwaiting && !held.has(id) && height !== null && isDeep(scan, receipt, height);
   };
-  // While its block stands, a receipt keeps its confirmation, also if the chain is shorter than before.
+  // While its block exists, a receipt keeps its confirmation, also if the chain is shorter than before.
   const lost = all.filter(([, receipt]) => receipt.status === 'confirmed' && receipt.confirmed_at === null);
   const confirmed = all.filter(([, receipt]) => receipt.status === 'seen' && isConfirmed(receipt));
   const keys = (entries: typeof all, count: number) =>
     entries.slice(0, Math.max(0, count)).map(([key]) => key);
   return {
-    // What is lost comes first: it must not be paid out.
+    // Lost receipts come first: they must not be paid out.
     lost: keys(lost, budget),
     confirmed: keys(confirmed, budget - lost.length),
     dropped: all.filter(([key, receipt]) => isDropped(receipt, key, scan, work)).length,
-    /** Whether the budget leaves some for the next scan. */
+    /** True if the budget leaves some for the next scan. */
     hasMore: lost.length + confirmed.length > budget,
   };
 }
 
-/** Whether a receipt that waits for a block is no longer pending, or gave way to another. */
+/** True if a receipt that waits for a block is no longer pending, or was replaced by another. */
 export function isDropped(receipt: ReceiptTable, key: string, { present }: Scan, { replaced }: Work) {
   if (receipt.status !== 'seen' || receipt.block_height !== null) return false;
   return replaced.has(key) || (present !== undefined && !present.has(key));
