@@ -1,7 +1,7 @@
 /** The npm packages as their users get them: installed from a tarball, imported, bundled, and started. */
 import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -132,9 +132,18 @@ describe('the server’s package, installed without the widget’s', () => {
     registry = await startRegistry();
     home = join(directory, 'server');
     await mkdir(home);
-    await execute('npm', ['pack', '--silent', '--workspace', 'server', '--pack-destination', home], {
-      cwd: root,
-    });
+    // In a copy: while it is packed, it has a second copy of the widget's package, which servers of other tests would find.
+    const copy = join(directory, 'to-pack');
+    for (const name of [
+      'scripts',
+      'server/dist',
+      'server/data',
+      'server/package.json',
+      'server/README.md',
+      'server/LICENSE',
+    ])
+      await cp(join(root, name), join(copy, name), { recursive: true });
+    await execute('npm', ['pack', '--silent', '--pack-destination', home], { cwd: join(copy, 'server') });
     const [tarball = ''] = (await readdir(home)).filter((name) => name.endsWith('.tgz'));
     await writeFile(join(home, 'package.json'), JSON.stringify({ name: 'shop-server', private: true }));
     // The database's driver has its binary in the registry of the test.
