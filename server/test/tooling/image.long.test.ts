@@ -50,6 +50,8 @@ afterAll(async () => {
 
 it('is built, and its server answers with everything that it serves', async () => {
   expect(url).not.toBe('');
+  // The networks are read first.
+  await expect.poll(async () => (await fetch(`${url}/readyz`)).status, { timeout: 20_000 }).toBe(200);
   for (const path of [
     '/readyz',
     '/',
