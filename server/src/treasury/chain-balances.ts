@@ -24,28 +24,35 @@ export async function compareWithChain(deps: TreasuryContext, network: EvmConnec
   const keys = await listTreasuries(deps, reader, place.mode);
   if (height === undefined || keys.length === 0) return undefined;
   const treasuries = [...new Set(keys.map(({ treasury }) => treasury))];
-  const found = await readForwarders(reader, keys, network.network, true);
-  const forwarders = found.map(({ address }) => address);
-  const booked = await readBooked(reader, place, forwarders, height);
   /** The forwarders whose balance is not what the books say. `units`: what they hold more, in units of the currency. */
   const differences = [];
   /** All treasuries of the network together, in units of the currency. */
   const ofTreasuries: { currency: string; books: bigint; chain: bigint }[] = [];
-  for (const asset of Object.values(network.chainAssets)) {
-    const { currency, contract } = asset;
-    const read = (addresses: readonly string[]) =>
-      network.evm.run((node) => node.balances(contract, addresses, height), signal);
-    const balances = await read(forwarders);
-    for (const [index, address] of forwarders.entries()) {
-      const difference = booked.difference({ address, currency }, balances[index] ?? 0n);
-      const size = sizeOf(asset, difference, network.network.assets[currency]?.minAmount);
-      if (size !== 'nothing')
-        differences.push({ address, currency, size, units: fromChain(asset, difference) });
+  const assets = Object.values(network.chainAssets);
+  const read = ({ contract }: (typeof assets)[number], addresses: readonly string[]) =>
+    network.evm.run((node) => node.balances(contract, addresses, height), signal);
+  let checked = 0;
+  for await (const page of readForwarders(reader, keys, network.network, true)) {
+    const forwarders = page.map(({ address }) => address);
+    checked += forwarders.length;
+    const booked = await readBooked(reader, place, forwarders, height);
+    for (const asset of assets) {
+      const { currency } = asset;
+      const balances = await read(asset, forwarders);
+      for (const [index, address] of forwarders.entries()) {
+        const difference = booked.difference({ address, currency }, balances[index] ?? 0n);
+        const size = sizeOf(asset, difference, network.network.assets[currency]?.minAmount);
+        if (size !== 'nothing')
+          differences.push({ address, currency, size, units: fromChain(asset, difference) });
+      }
     }
-    const books = await inTreasuries(reader, place, currency);
-    ofTreasuries.push({ currency, books, chain: fromChain(asset, sum(await read(treasuries))) });
   }
-  return { height, checked: forwarders.length, differences, treasuries: ofTreasuries };
+  for (const asset of assets) {
+    const { currency } = asset;
+    const books = await inTreasuries(reader, place, currency);
+    ofTreasuries.push({ currency, books, chain: fromChain(asset, sum(await read(asset, treasuries))) });
+  }
+  return { height, checked, differences, treasuries: ofTreasuries };
 }
 
 /** The sum that the books have in all treasuries of a network, in units. */

@@ -13,7 +13,7 @@ import { forwarderFactory, nativeToken, sweepData, type SweepBatch } from './fac
 import type { EvmConnected, TreasuryContext } from './context.js';
 import { safeBatch } from './safe-batch.js';
 import { listTreasuries } from './owners.js';
-import { readForwarders } from './sweep-store.js';
+import { readForwarders, type Forwarder } from './sweep-store.js';
 import { groupBy } from '../shared/group-by.js';
 
 /** The gas that `npm run bench -- sweeps` measured, rounded up: see docs/treasury.md. */
@@ -101,7 +101,11 @@ export async function planSweeps(
       { merchantId: key.merchantId, ...deps.depositKeys.preview(key, key.family, key, undefined).forwarder },
     ]),
   );
-  const forwarders = await readForwarders(deps.database.reader, keys, network, everything);
+  const forwarders: Forwarder[] = [];
+  for await (const page of readForwarders(deps.database.reader, keys, network, everything)) {
+    forwarders.push(...page);
+  }
+  forwarders.sort((a, b) => (a.sourceId < b.sourceId ? -1 : a.sourceId > b.sourceId ? 1 : a.index - b.index));
   const addresses = forwarders.map(({ address }) => address);
   const assets = Object.values(chainAssets);
   const [gasPrice, ...balances] = await evm.run(

@@ -3,49 +3,72 @@ import { statusOf } from 'crypto-checkout/contract';
 import type { DepositKeyRecord } from '../addresses/deposit-keys.js';
 import { forwarderSources } from '../addresses/owners.js';
 import { readUnswept } from '../addresses/unswept.js';
-import { inChunks } from '../db/chunks.js';
+import { chunksOf, inChunks } from '../db/chunks.js';
 import type { Reader } from '../db/engine.js';
+import { everyPage } from '../db/pages.js';
 import type { Network } from '../chains/networks.js';
-import type { Scope } from '../shared/scope.js';
+import type { Mode, Scope } from '../shared/scope.js';
+
+export type Forwarder = ReturnType<typeof viewForwarders>[number];
+
+/** Forwarders of one page. */
+const atOnce = 500;
 
 /**
- * The forwarders of treasuries that should have money of this network by the books: more was received than was swept.
+ * The forwarders of treasuries that should have money of this network by the books, because more was received than was swept; page by
+ * page, in no order.
  * @param everything all that were given out, on any network: coins can be sent on the wrong one
  */
-export async function readForwarders(
+export async function* readForwarders(
   reader: Reader,
   treasuries: readonly Pick<DepositKeyRecord, 'sourceId' | 'merchantId'>[],
   network: Pick<Network, 'mode' | 'code'>,
   everything: boolean,
-) {
-  const forwarders = reader
+): AsyncGenerator<Forwarder[]> {
+  if (everything) {
+    const sources = [...new Set(treasuries.map(({ sourceId }) => sourceId))];
+    if (sources.length === 0) return;
+    const pages = everyPage(atOnce, (after: { readonly sequence: number } | undefined) =>
+      forwarders(reader, network.mode)
+        .where('addresses.source_id', 'in', sources)
+        .where('addresses.sequence', '>', after?.sequence ?? 0)
+        .orderBy('addresses.sequence')
+        .limit(atOnce)
+        .execute(),
+    );
+    for await (const page of pages) yield viewForwarders(page);
+    return;
+  }
+  const merchants = [...new Set(treasuries.map(({ merchantId }) => merchantId))];
+  const unswept = await readUnswept(reader, { mode: network.mode, network: network.code }, merchants);
+  for (const chunk of chunksOf(unswept, atOnce)) {
+    yield viewForwarders(
+      await forwarders(reader, network.mode).where('addresses.address', 'in', chunk).execute(),
+    );
+  }
+}
+
+const forwarders = (reader: Reader, mode: Mode) =>
+  reader
     .selectFrom('addresses')
     .leftJoin('payments', 'payments.id', 'addresses.payment_id')
     .select([
+      'addresses.sequence',
       'addresses.address',
       'addresses.derivation_index as index',
       'addresses.source_id as sourceId',
       'payments.state',
       'payments.address as current',
     ])
-    .where('addresses.mode', '=', network.mode)
-    .where('addresses.source_id', 'like', forwarderSources)
-    .orderBy('addresses.source_id')
-    .orderBy('addresses.derivation_index');
-  const sources = [...new Set(treasuries.map(({ sourceId }) => sourceId))];
-  const merchants = [...new Set(treasuries.map(({ merchantId }) => merchantId))];
-  const rows = everything
-    ? await inChunks(sources, (chunk) => forwarders.where('addresses.source_id', 'in', chunk).execute())
-    : await inChunks(
-        await readUnswept(reader, { mode: network.mode, network: network.code }, merchants),
-        (chunk) => forwarders.where('addresses.address', 'in', chunk).execute(),
-      );
-  return rows.map(({ state, current, ...row }) => ({
+    .where('addresses.mode', '=', mode)
+    .where('addresses.source_id', 'like', forwarderSources);
+
+const viewForwarders = (rows: Awaited<ReturnType<ReturnType<typeof forwarders>['execute']>>) =>
+  rows.map(({ state, current, sequence: _sequence, ...row }) => ({
     ...row,
     /** True if its payment can still get money: then nothing is deployed there yet, so that every wallet can pay it. */
     isOpen: current === row.address && state !== null && statusOf(state) === 'in progress',
   }));
-}
 
 /** The transactions among these that the books have as sweeps of a merchant. */
 export async function readBookedSweeps(
