@@ -1,5 +1,5 @@
 /** Assembles the core: builds its rules from the configuration and the database, for the server and the command line. */
-import type { CoreApi, Endpoint } from 'crypto-checkout/contract';
+import type { CoreApi, Endpoint, Endpoints } from 'crypto-checkout/contract';
 import type { Logger } from 'pino';
 import { exampleAccountNames } from './bank-accounts/account-names.js';
 import { createBankAccounts } from './bank-accounts/bank-accounts.js';
@@ -126,7 +126,7 @@ export interface Overrides {
 
 export interface CoreOptions {
   /** All endpoints below `/v1`, those of modules too. */
-  readonly api: Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
+  readonly api: Endpoints;
   readonly config: Config;
   readonly database: Database;
   readonly log: Logger;

@@ -1,8 +1,8 @@
-/** The product: its modules, each after those that it requires. A module that is not listed does not exist. */
-import type { Contract, Module } from './core/module.js';
+/** The product: the list of its modules. A module that is not listed does not exist. */
+import type { Module } from './core/module.js';
 import { inOne } from './shared/in-one.js';
 import { resources, type Described, type Resource } from './reference/resources.js';
-import { coreApi } from 'crypto-checkout/contract';
+import { coreApi, type Endpoints } from 'crypto-checkout/contract';
 import { books } from './books/module.js';
 import { reconciliation } from './reconciliation/module.js';
 import { restore } from './restore/module.js';
@@ -11,7 +11,7 @@ export const modules: readonly Module[] = [restore, reconciliation, books];
 
 /** The product's API: the core's resources first, then those of its modules. */
 export const product: Described = {
-  api: inOne<Contract[string]>([coreApi, ...modules.map(({ contract }) => contract)]),
+  api: inOne<Endpoints[string]>([coreApi, ...modules.map(({ contract }) => contract)]),
   resources: inOne<Resource>([resources, ...modules.map((module) => module.resources)]),
   modules: modules.map(({ name }) => name),
 };

@@ -50,6 +50,9 @@ export interface Endpoint extends Route {
   readonly sample: Sample;
 }
 
+/** Endpoints by resource and verb. */
+export type Endpoints = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
+
 /** An example request and its reply. Both are valid under the endpoint's schemas. */
 export interface Sample {
   readonly params?: Readonly<Record<string, string>>;

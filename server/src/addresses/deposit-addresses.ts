@@ -15,9 +15,11 @@ const insertAddress = preparedSend((transaction, row: AddressTable) =>
   transaction.insertInto('addresses').values(row),
 );
 
-/** Of the core's hooks: modules may refuse to give addresses out, and note which were reserved. */
-interface AddressHooks {
+/** Modules may refuse to give addresses out, and note which were reserved. */
+export interface AddressHooks {
+  /** A number that changes when reserved addresses must not be used any more. Problem: `service_unavailable`. */
   addressEpoch(reader: Reader, scope: Scope, sourceId: string): Promise<number>;
+  /** In the transaction that reserves the indexes of a source from `first` on, up to `next`. Same problem. */
   onAddressesReserved(
     transaction: Transaction,
     mode: Mode,

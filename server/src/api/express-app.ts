@@ -3,7 +3,7 @@ import {
   consoleApi,
   sandbox as sandboxTable,
   type ConsoleApi,
-  type Endpoint,
+  type Endpoints,
 } from 'crypto-checkout/contract';
 import express, { type Express, type RequestHandler, type Router } from 'express';
 import type { Logger } from 'pino';
@@ -24,7 +24,7 @@ export interface ExpressAppOptions extends Omit<
   'sessions' | 'cookiesOf' | 'modes' | 'isForPeople'
 > {
   /** The endpoints below `/v1`, and their handlers, by resource and verb. */
-  readonly api: Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
+  readonly api: Endpoints;
   readonly handlers: NamedHandlers;
   /** Undefined if it is off: its paths do not exist then. */
   readonly sandbox: Handlers<{ readonly sandbox: typeof sandboxTable }>['sandbox'] | undefined;

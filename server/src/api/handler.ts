@@ -1,5 +1,5 @@
 /** Handlers take parsed input and a caller, and return a reply. They use no Express and no SQL. */
-import type { Api, Data, Endpoint, Input, Pagination } from 'crypto-checkout/contract';
+import type { Api, Data, Endpoint, Input, Pagination, Endpoints } from 'crypto-checkout/contract';
 import { paginate, type Page, type PageRequest } from '../shared/pagination.js';
 import type { Cookies } from './cookies.js';
 import type { Visitor } from '../people/sessions.js';
@@ -51,7 +51,7 @@ type ContextOf<E extends Endpoint> = E extends { readonly key: 'none' }
 export type Handler<E extends Endpoint> = (input: Input<E>, context: ContextOf<E>) => Promise<Reply<Data<E>>>;
 
 /** A handler for every endpoint of a table, by resource and verb. A missing handler does not compile. */
-export type Handlers<Table extends Readonly<Record<string, Readonly<Record<string, Endpoint>>>>> = {
+export type Handlers<Table extends Endpoints> = {
   readonly [Resource in keyof Table]: {
     readonly [Verb in keyof Table[Resource]]: Handler<Table[Resource][Verb]>;
   };
@@ -61,7 +61,7 @@ export type Handlers<Table extends Readonly<Record<string, Readonly<Record<strin
 export type NamedHandlers = Readonly<Record<string, Readonly<Record<string, Handler<Endpoint>>>>>;
 
 /** @returns the handlers of a table, by plain strings: they parse with the same endpoints as before */
-export function named<const Table extends Readonly<Record<string, Readonly<Record<string, Endpoint>>>>>(
+export function named<const Table extends Endpoints>(
   _table: Table,
   handlers: Handlers<Table>,
 ): NamedHandlers {

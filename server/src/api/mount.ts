@@ -1,5 +1,5 @@
 /** Serves a table of endpoints: finds the endpoint and the caller of each request, and checks access. */
-import type { Endpoint } from 'crypto-checkout/contract';
+import type { Endpoint, Endpoints } from 'crypto-checkout/contract';
 import type { RequestHandler } from 'express';
 import type { Clock } from '../shared/clock.js';
 import type { Keys } from '../merchants/keys.js';
@@ -14,8 +14,6 @@ import { createPathTree, type PathEntry } from './path-tree.js';
 import { mayCall } from '../shared/permissions.js';
 import { proofMs } from '../people/sessions.js';
 import type { Caller, KeyScope, Mode } from '../shared/scope.js';
-
-type Table = Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
 
 export interface MountOptions extends OperationDeps {
   readonly keys: Pick<Keys, 'authenticate' | 'isKnownSecret'>;
@@ -44,7 +42,7 @@ interface Mounted {
  * limit per key, path and method, kind and scope of the key, body, validation. Requests without a valid key learn nothing
  * about which paths exist. The few endpoints that need no key read none.
  */
-export function mount(table: Table, handlers: NamedHandlers, options: MountOptions): RequestHandler {
+export function mount(table: Endpoints, handlers: NamedHandlers, options: MountOptions): RequestHandler {
   const { clock, callerLimits, ipLimits, modes, sessions, isForPeople } = options;
   const find = createPathTree(mountedEndpoints(table, handlers, options));
 
@@ -140,7 +138,7 @@ function checkPermission(caller: Caller, { resource, verb, endpoint }: Mounted, 
 }
 
 function* mountedEndpoints(
-  table: Table,
+  table: Endpoints,
   handlers: NamedHandlers,
   deps: OperationDeps,
 ): Iterable<PathEntry<Mounted>> {

@@ -1,5 +1,5 @@
 /** Finds the endpoints at a path, and the methods that the path accepts. */
-import type { Endpoint, KeyKind, Method } from 'crypto-checkout/contract';
+import type { Endpoint, KeyKind, Method, Endpoints } from 'crypto-checkout/contract';
 
 /** A path and the operations that are declared for it. */
 export interface MountedRoute<Operation> {
@@ -111,7 +111,7 @@ function find<Operation>(
 
 /** Builds a lookup of endpoints by path, including aliases. */
 export function createFindEndpoints(
-  api: Readonly<Record<string, Readonly<Record<string, Endpoint>>>>,
+  api: Endpoints,
 ): (path: string) => ReadonlyMap<string, Endpoint> | undefined {
   const endpoints = Object.values(api).flatMap((verbs) => Object.values<Endpoint>(verbs));
   const find = createPathTree(

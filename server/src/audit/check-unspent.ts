@@ -6,13 +6,11 @@ import type { Reader } from '../db/engine.js';
 import { everyPageById } from '../db/pages.js';
 import { filtersBy } from '../db/plans.js';
 import type { PsbtInputTable } from '../db/schema.js';
+import { nameOfRow } from '../psbt-payouts/outpoints.js';
 import { groupBy } from '../shared/group-by.js';
 import type { Check, Report } from './check-report.js';
 
 type Coin = Pick<PsbtInputTable, 'mode' | 'network' | 'tx_hash' | 'output_index'>;
-
-const nameOf = ({ tx_hash: hash, output_index: index }: Pick<Coin, 'tx_hash' | 'output_index'>) =>
-  `${hash}:${index}`;
 
 export const checkUnspent: Check = async (reader, report) => {
   let checked = 0;
@@ -91,12 +89,11 @@ async function expectMarkedAt(
       .where('psbts.confirmed_at', 'is not', null)
       .execute(),
   );
-  const found = new Set([...marks, ...spent].map(nameOf));
+  const found = new Set([...marks, ...spent].map(nameOfRow));
   for (const coin of coins) {
-    const { tx_hash: hash, output_index: index } = coin;
     report.expect(
-      found.has(nameOf(coin)),
-      `No PSBT would find the coin ${hash}:${index} on ${network} in ${mode} mode, which none has spent`,
+      found.has(nameOfRow(coin)),
+      `No PSBT would find the coin ${nameOfRow(coin)} on ${network} in ${mode} mode, which none has spent`,
     );
   }
 }

@@ -17,7 +17,6 @@ export const books = defineModule({
     },
   },
   tables: bookTables,
-  docs: ['accounting'],
   create(core) {
     const rules = createBooks(core);
     return { ...rules, handlers: { books: createBookHandlers(rules) }, answers: { onWiped: rules.forget } };

@@ -2,6 +2,7 @@
  * Questions that the core asks the modules. A module registers its answers when it is created. The core asks in the order of the
  * product's list, and works without any answer.
  */
+import type { AddressHooks } from '../addresses/deposit-addresses.js';
 import type { Attention } from '../home/home.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { TransferTable } from '../db/schema.js';
@@ -28,7 +29,7 @@ export interface StatusPart {
   readonly hasFailed: boolean;
 }
 
-export interface Answers {
+export interface Answers extends Partial<AddressHooks> {
   /** Before a transfer is ended by hand: refuses what the module is about to pay itself. Problem: `invalid_state`. */
   beforeSettle?(reader: Reader, transfer: TransferTable): Promise<void>;
   /** Before a transfer fails: refuses what the module has seen paid. Problem: `invalid_state`. */
@@ -50,16 +51,6 @@ export interface Answers {
   /** Coins that were received, and that no payout of the module has touched, as `hash:index`, in parts. */
   untouchedCoins?(reader: Reader, of: CoinsOf): AsyncIterable<readonly string[]>;
 
-  /** A number that changes when reserved addresses must not be used any more. Problem: `service_unavailable`. */
-  addressEpoch?(reader: Reader, scope: Scope, sourceId: string): Promise<number>;
-  /** In the transaction that reserves the indexes of a source from `first` on, up to `next`. Same problem. */
-  onAddressesReserved?(
-    transaction: Transaction,
-    mode: Mode,
-    sourceId: string,
-    first: number,
-    next: number,
-  ): void;
   /** True if an address is a merchant's treasury, a contract of the module, or its key. */
   isOwnAddress?(reader: Reader, address: string): Promise<boolean>;
 
@@ -175,14 +166,8 @@ export function createHooks() {
     ): Promise<void> {
       for (const one of all) await one.hold?.(transaction, transfers, actor);
     },
-    onAddressesReserved(
-      transaction: Transaction,
-      mode: Mode,
-      sourceId: string,
-      first: number,
-      next: number,
-    ): void {
-      for (const one of all) one.onAddressesReserved?.(transaction, mode, sourceId, first, next);
+    onAddressesReserved: (...reserved: Parameters<AddressHooks['onAddressesReserved']>): void => {
+      for (const one of all) one.onAddressesReserved?.(...reserved);
     },
     async onBatch(transaction: Transaction, batch: ScanBatch): Promise<void> {
       for (const one of all) await one.onBatch?.(transaction, batch);

@@ -1,5 +1,5 @@
 /** Passkeys: how a person adds one, and signs in with it. */
-import type { Endpoint } from 'crypto-checkout/contract';
+import type { Endpoints } from 'crypto-checkout/contract';
 import type {
   AuthenticationResponseJSON,
   AuthenticatorTransport,
@@ -26,7 +26,7 @@ export interface PasskeysDeps extends SessionsDeps {
   readonly merchants: Pick<Merchants, 'retrieve'>;
   readonly consoleUrl: string;
   /** The endpoints that roles may call. */
-  readonly api: Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
+  readonly api: Endpoints;
 }
 
 /** The library, loaded when somebody uses a passkey: it takes 25 MB of memory. */

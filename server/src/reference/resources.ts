@@ -1,5 +1,5 @@
 /** The title and description of each API resource, for the docs. */
-import { sandbox, type CoreApi, type Endpoint } from 'crypto-checkout/contract';
+import { sandbox, type CoreApi, type Endpoints } from 'crypto-checkout/contract';
 import texts from './texts.json' with { type: 'json' };
 
 export interface Resource {
@@ -15,7 +15,7 @@ export const resources: Readonly<Record<keyof CoreApi | 'sandbox', Resource>> = 
 /** The API that a server has, and how the docs name its resources. */
 export interface Described {
   /** By resource and verb. */
-  readonly api: Readonly<Record<string, Readonly<Record<string, Endpoint>>>>;
+  readonly api: Endpoints;
   readonly resources: Readonly<Record<string, Resource>>;
   /** The modules that it has: guides of others are not shown. */
   readonly modules: readonly string[];

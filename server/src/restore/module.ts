@@ -15,7 +15,7 @@ export const restore = defineModule({
   name: 'restore',
   async create(core) {
     const { config, database, currencies, depositKeys, connected, hooks, clock, log } = core;
-    const id = await database.write((transaction) => ensureDatabaseId(transaction, randomUUID()));
+    const id = await ensureDatabaseId(database, randomUUID);
     const marker = openMarker(markerPath(config, id), log);
     const guard = createRestoreGuard(marker);
     const rules = createRestore({ ...core, marker, ...hooks });

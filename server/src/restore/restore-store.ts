@@ -1,6 +1,7 @@
 /** Stores what a restore is suspected by, how often one was confirmed, and how many payouts were started. */
 import * as z from 'zod/mini';
 import { inChunks } from '../db/chunks.js';
+import type { Database } from '../db/database.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import { prepared } from '../db/prepared.js';
 import { ensureSetting, jsonSetting, readSetting, writeSetting } from '../db/settings.js';
@@ -158,5 +159,8 @@ export async function readIndexes(reader: Reader, sourceIds: readonly string[]):
   return rows.map((row) => [row.source_id, row.next_index]);
 }
 
-export const ensureDatabaseId = (transaction: Transaction, id: string): Promise<string> =>
-  ensureSetting(transaction, idSetting, id);
+/** Reads the database's id, and writes one only if there is none: commands must not wait for a lock to read. */
+export async function ensureDatabaseId(database: Database, newId: () => string): Promise<string> {
+  const known = await readSetting(database.reader, idSetting);
+  return known ?? database.write((transaction) => ensureSetting(transaction, idSetting, newId()));
+}

@@ -1,5 +1,5 @@
 /** The endpoints that the scopes of secret keys and the roles of people may call. */
-import { consoleApi, sandbox, type Endpoint, type Role } from 'crypto-checkout/contract';
+import { consoleApi, sandbox, type Endpoint, type Role, type Endpoints } from 'crypto-checkout/contract';
 import type { KeyScope } from './scope.js';
 
 /** Everything in a resource; what only reads; or the verbs that are named. */
@@ -44,11 +44,8 @@ export function mayCall(who: KeyScope | Role, resource: string, verb: string, en
 }
 
 /** All that a role may call, as `payments.list`. @param api the endpoints that the server has */
-export function permissionsOf(
-  role: Role,
-  api: Readonly<Record<string, Readonly<Record<string, Endpoint>>>>,
-): string[] {
-  const tables: Readonly<Record<string, Readonly<Record<string, Endpoint>>>> = {
+export function permissionsOf(role: Role, api: Endpoints): string[] {
+  const tables: Endpoints = {
     ...api,
     ...consoleApi,
     sandbox,

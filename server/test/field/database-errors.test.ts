@@ -8,6 +8,7 @@ import { outageReason } from '../../src/db/errors.js';
 import { openDatabase } from '../../src/database.js';
 import { send } from '../../src/db/send.js';
 import { call } from '../support/call.js';
+import { runCommandLine } from '../support/command-line.js';
 import { engines, sqlite, type TestDatabase } from '../support/engines.js';
 import { openAddress } from '../support/moving-address.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -228,6 +229,29 @@ describe('SQLite', () => {
       await server.stop();
     }
   }, 90_000);
+
+  // Backups and shells hold the file for minutes; staff must be able to look meanwhile.
+  it('lets commands that only read work while another program keeps its file locked', async () => {
+    const server = await startServer({ engine: sqlite });
+    const { databaseUrl } = server;
+    const holder = new SqliteDatabase(databaseUrl.slice('sqlite:'.length));
+    try {
+      await expect.poll(async () => (await ready(server)).status, { timeout: 10_000 }).toBe(200);
+      holder.exec('begin immediate');
+      for (const words of [
+        ['merchants', 'list'],
+        ['chains', 'status'],
+        ['ledger', 'check'],
+      ]) {
+        const { exitCode, stderr } = await runCommandLine(databaseUrl, words);
+        expect(exitCode, `${words.join(' ')}: ${stderr}`).toBe(0);
+      }
+    } finally {
+      // Closing ends the transaction.
+      holder.close();
+      await server.stop();
+    }
+  }, 60_000);
 
   it('says of a file that can only be read, or that a disk cannot read, what it is', () => {
     const database = new SqliteDatabase(':memory:');

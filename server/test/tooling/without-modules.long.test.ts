@@ -3,7 +3,7 @@
  * has nothing of the module left.
  */
 import { execFile } from 'node:child_process';
-import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -113,6 +113,15 @@ async function readLeft(folder: string): Promise<Left> {
   return JSON.parse(stdout) as Left;
 }
 
+/** The guides that begin with the name of a module. */
+async function guidesOf(module: string): Promise<string[]> {
+  const names = (await readdir(join(root, 'docs'))).filter((name) => name.endsWith('.md'));
+  const texts = await Promise.all(names.map((name) => readFile(join(root, 'docs', name), 'utf8')));
+  return names
+    .filter((_name, index) => texts[index]?.startsWith(`<!-- module: ${module} -->`))
+    .map((name) => `docs/${name.slice(0, -'.md'.length)}`);
+}
+
 const without = (whole: readonly string[], left: readonly string[]) =>
   whole.filter((one) => !left.includes(one));
 
@@ -156,7 +165,7 @@ describe('The product', () => {
       expect(without(whole.paths, left.paths).sort()).toEqual([...new Set(paths)].sort());
       expect(without(whole.jobs, left.jobs)).toEqual(whole.jobsOf[name]);
       expect(without(whole.pages, left.pages).filter((path) => !path.startsWith('docs/api/'))).toEqual(
-        module.docs.map((page) => `docs/${page}`),
+        await guidesOf(name),
       );
       expect(left.resources).toEqual(expect.arrayContaining(Object.keys(coreResources)));
       const { stdout } = await run(
