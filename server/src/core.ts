@@ -15,7 +15,6 @@ import { createDepositKeys } from './addresses/deposit-keys.js';
 import { createWatchedAddresses, isAnyoneExpected } from './addresses/watched-addresses.js';
 import { createAvailability, lagLimitMs } from './chains/availability.js';
 import type { Chain } from './chains/chain.js';
-import { createAcceptsSignature } from './chains/contract-signatures.js';
 import { adapters as builtInAdapters } from './chains/adapters.js';
 import { createFindTransfers } from './chains/find-transfers.js';
 import { connectNetworks, type Adapters } from './chains/connect.js';
@@ -63,14 +62,10 @@ import { createPayments } from './payments/payments.js';
 import { countQuarantined } from './payments/receipts/quarantine.js';
 import { hasReturningReceipts } from './payments/receipts/receipt-store.js';
 import { createReceipts } from './payments/receipts/receipts.js';
-import { paymentRefunds } from './payments/refundable.js';
 import { createPsbtHandlers } from './psbt-payouts/psbt-handlers.js';
 import { createPsbtPayouts } from './psbt-payouts/psbt-payouts.js';
 import { createMetaHandlers, type FindEndpoints } from './reference/handlers.js';
 import type { Handlers } from './api/handler.js';
-import { createCheckAddress } from './refunds/address-rules.js';
-import { createRefundClaimHandlers, createRefundHandlers } from './refunds/handlers.js';
-import { createRefunds } from './refunds/refunds.js';
 import type { Feature } from './shared/feature.js';
 import { newId as randomId, type NewId } from './shared/ids.js';
 import type { DataKeys } from './shared/data-keys.js';
@@ -293,19 +288,6 @@ export async function createCore(options: CoreOptions) {
     transfers,
     treasury: { ...treasury.settledByHand, ensureUnpaidOnChain: treasury.payoutExports.ensureUnpaidOnChain },
   });
-  const refunds = createRefunds({
-    ...{ ...shared, outbox, balances, transfers, publicUrl },
-    payments: { ...paymentRefunds, update: payments.updatePayment },
-    acceptsSignature: createAcceptsSignature(connected),
-    checkAddress: createCheckAddress(
-      () =>
-        connected.flatMap(({ chainAssets }) =>
-          Object.values(chainAssets).flatMap(({ contract }) => contract ?? []),
-        ),
-      async (reader, address) =>
-        (await depositKeys.isAssigned(reader, address)) || (await hooks.isOwnAddress(reader, address)),
-    ),
-  });
   // Answers of the features that are not modules yet.
   hooks.register({
     beforeSettle: (reader, transfer) => psbtPayouts.ensureFree(reader, transfer),
@@ -316,13 +298,6 @@ export async function createCore(options: CoreOptions) {
     unheldTransfers: treasury.payoutExports.unheld,
     hold: treasury.payoutExports.hold,
     isOwnAddress: treasury.isOwnAccount,
-  });
-  hooks.register({
-    onTransfer: refunds.follow,
-    whyNotPaid: refunds.whyNotDue,
-    onPaymentStatus: refunds.yieldTo,
-    factsOf: refunds.takenBefore,
-    onClockMoved: refunds.expireOverdue,
   });
   const people = createPeople({ ...base, consoleUrl: consoleUrl(publicUrl), api });
   const features: readonly Feature[] = [treasury, psbtPayouts];
@@ -363,7 +338,6 @@ export async function createCore(options: CoreOptions) {
   const home = createHome({
     ...{ ...base, networks },
     payments: payments.list,
-    refunds: refunds.list,
     transfers: transfers.list,
     webhooks: (scope, query) => webhooks.page(database.reader, scope, query),
     endpoint: (scope) => endpoints.find(database.reader, scope),
@@ -391,8 +365,6 @@ export async function createCore(options: CoreOptions) {
     transfers: createTransferHandlers(transfers),
     payouts: createPayoutHandlers(payouts),
     payments: createPaymentHandlers(payments, checkoutUrl),
-    refunds: createRefundHandlers(refunds),
-    refundClaims: createRefundClaimHandlers(refunds),
     transactions: createTransactionHandlers(payments),
     wallets: createWalletHandlers(wallets),
     webhooks: createWebhookHandlers(database, webhooks, webhookTest),
@@ -402,11 +374,11 @@ export async function createCore(options: CoreOptions) {
   return {
     /** Identifies this core: modules keep their rules by it. */
     hooks,
-    ...{ config, database, newId, log, ledger },
+    ...{ config, database, publicUrl, newId, log, ledger, outbox },
     ...{ clock, serverTime, auditLog, keys, accountChanges, merchants, people, customers, personalData },
     ...{ payments, paymentExport, receipts, paymentPlans, billing, erasure, wallets, walletAddresses },
     ...{ webhooks, endpoints, webhookTest },
-    ...{ balances, transfers, transfersByHand, payouts, refunds, testPayer },
+    ...{ balances, transfers, transfersByHand, payouts, testPayer },
     ...{ psbtPayouts, treasury, features, dispatcher, changes, networks, scanner },
     ...{ depositAddresses, depositKeys, depositKeyChanges, currencies, rates, chains, connected },
     ...{ simulatedChains, sandbox, sandboxReset: createSandboxReset(database, clock, auditLog, hooks) },

@@ -8,6 +8,8 @@ import { modules } from './modules.js';
 
 export const productTables: Tables = withCore(inOne(modules.map(({ tables }) => tables)));
 
+const queryParts = modules.map((module) => module.queries);
+
 /** As `openDatabase` of `db/`, whose errors it throws. */
 export const openDatabase = (url: string, options: Partial<DatabaseOptions> = {}): Promise<Database> =>
-  open(url, { tables: productTables, ...options });
+  open(url, { tables: productTables, queryParts, ...options });

@@ -5,9 +5,10 @@ import { resources, type Described, type Resource } from './reference/resources.
 import { coreApi, type Endpoints } from 'crypto-checkout/contract';
 import { books } from './books/module.js';
 import { reconciliation } from './reconciliation/module.js';
+import { refunds } from './refunds/module.js';
 import { restore } from './restore/module.js';
 
-export const modules: readonly Module[] = [restore, reconciliation, books];
+export const modules: readonly Module[] = [refunds, restore, reconciliation, books];
 
 /** The product's API: the core's resources first, then those of its modules. */
 export const product: Described = {

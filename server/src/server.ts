@@ -290,7 +290,6 @@ function createJobList(
     { name: 'deposit keys', intervalMs: 1000, run: () => app.depositKeys.refresh() },
     { name: 'deposit key changes', intervalMs: 1000, run: () => app.depositKeyChanges.report() },
     { name: 'expiry', intervalMs: 1000, run: (signal) => app.payments.expireOverdue(signal) },
-    { name: 'refunds', intervalMs: 1000, run: (signal) => app.refunds.expireOverdue(signal) },
     { name: 'transfers', intervalMs: 500, run: (signal) => app.testPayer.advance(signal) },
     { name: 'billing', intervalMs: 1000, run: (signal) => app.billing.run(signal) },
     { name: 'statistics', intervalMs: 600_000, run: () => database.gatherStatistics() },

@@ -33,8 +33,6 @@ export const coreApi = {
   transfers,
   payouts,
   payments,
-  refunds,
-  refundClaims,
   transactions,
   wallets,
   webhooks,
@@ -42,7 +40,7 @@ export const coreApi = {
 } as const satisfies Record<string, Record<string, Endpoint>>;
 
 /** The resources of a server with all modules, and of the client. */
-export const api = { ...coreApi, books } as const satisfies Record<string, Record<string, Endpoint>>;
+export const api = { ...coreApi, refunds, refundClaims, books } as const satisfies Record<string, Record<string, Endpoint>>;
 
 export type CoreApi = typeof coreApi;
 export type Api = typeof api;
@@ -81,7 +79,7 @@ export * from './payment-record.js';
 export * from './payment-states.js';
 export { attentionCodes, type AttentionCode } from './home.js';
 export { frequencies, type Frequency } from './payment-plans.js';
-export { refundKinds, type RefundClaim } from './refunds.js';
+export { refundClaims, refundKinds, refunds, type RefundClaim } from './refunds.js';
 export * from './retry-after.js';
 export { sandbox } from './sandbox.js';
 export { paymentReviews, type PaymentReview } from './transactions.js';

@@ -2,35 +2,12 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Reader } from '../db/engine.js';
 import { countRows } from '../db/rows.js';
-import type { Schema } from '../db/schema.js';
 import type { LedgerAccountKind } from '../db/tables/ledger.js';
 import { sumUnits } from '../db/units.js';
 import { Report, type Check } from './check-report.js';
-
-/** Accounts with what rows add to them, in signed units. */
-type Flow = RawBuilder<unknown>;
-
-/** @param account SQL of the account that each row of the table belongs to */
-const flow =
-  (sign: '' | '-') =>
-  <Table extends keyof Schema>(
-    account: string,
-    table: Table,
-    column: keyof Schema[Table] & string,
-    where: string,
-  ): Flow => sql`select ${sql.raw(account)} as account, ${sql.lit(sign)} || ${sql.ref(column)} as units
-    from ${sql.table(table)} where ${sql.raw(where)}`;
-const added = flow('');
-const taken = flow('-');
-
-/** SQL of a name, such as `test/USDT/tron`. */
-const named = (...parts: readonly string[]) => parts.join(` || '/' || `);
-const accountOf = (kind: LedgerAccountKind, ...columns: readonly string[]) =>
-  named('mode', 'currency', `'${kind}'`, ...columns);
+import { accountOf, added, flowsInto, merchant, named, taken, type Flow } from './flows.js';
 
 const sent = `status = 'success'`;
-/** An excess that goes back has no service fee. */
-const hasFeeBack = `fee_returns % 2 = 1`;
 const toOpenBank = `transfer_id is null and status <> 'failed'`;
 
 const custody = accountOf('custody', 'network', 'merchant_id');
@@ -56,19 +33,14 @@ export const checkUnallocated = checkBalances('unallocated', [
 
 const reserved = accountOf('reserved', 'network', 'merchant_id');
 const isHeld = `status in ('pending', 'processing')`;
-/** From its approval on, a refund's transfer holds what it takes. */
-const isWaiting = `status in ('awaiting_address', 'awaiting_approval')`;
 export const checkReserved = checkBalances('reserved', [
   added(reserved, 'transfers', 'amount', isHeld),
   added(reserved, 'transfers', 'fee', isHeld),
-  added(reserved, 'refunds', 'amount', isWaiting),
-  added(reserved, 'refunds', 'fee', isWaiting),
 ]);
 
 export const checkFeeIncome = checkBalances('fee_income', [
   added(accountOf('fee_income'), 'receipts', 'credited_fee', 'is_credited = 1'),
   added(accountOf('fee_income'), 'transfers', 'fee', sent),
-  taken(accountOf('fee_income'), 'refunds', 'service_fee', hasFeeBack),
 ]);
 
 export const checkBankClearing = checkBalances('bank_clearing', [
@@ -87,14 +59,13 @@ function checkBalances(kind: LedgerAccountKind, flows: readonly Flow[]): Check {
       .select(['id', 'balance'])
       .where('kind', '=', kind)
       .where('id', 'not like', '%/debt');
-    for (const { id, balance, units } of await findDifferences(reader, sql`${accounts}`, flows)) {
+    const all = [...flows, ...flowsInto(reader, kind)];
+    for (const { id, balance, units } of await findDifferences(reader, sql`${accounts}`, all)) {
       report.add([balance === null ? `${id} is missing` : `${id} is ${balance} instead of ${units}`]);
     }
     return countRows(accounts);
   };
 }
-
-const merchant = named('mode', 'currency', 'merchant_id');
 
 /** A merchant's balance, held withdrawals and debts included, follows from its receipts, transfers and payouts. */
 export const checkMerchants: Check = async (reader, report) => {
@@ -106,11 +77,11 @@ export const checkMerchants: Check = async (reader, report) => {
   const differences = await findDifferences(reader, sql`${balances}`, [
     added(merchant, 'receipts', 'amount', 'is_credited = 1'),
     taken(merchant, 'receipts', 'credited_fee', 'is_credited = 1'),
-    added(merchant, 'refunds', 'service_fee', hasFeeBack),
     taken(merchant, 'transfers', 'amount', sent),
     taken(merchant, 'transfers', 'fee', sent),
     taken(merchant, 'payouts', 'amount', toOpenBank),
     taken(merchant, 'payouts', 'fee', toOpenBank),
+    ...flowsInto(reader, 'merchant'),
   ]);
   report.add(differences.map(({ id, balance, units }) => `${id} has ${balance ?? 0} instead of ${units}`));
   return countRows(own);

@@ -1,5 +1,6 @@
 /** Checks the ledger's invariants against the database, for the `ledger check` command and the tests. */
-import { sql } from 'kysely';
+import { sql, type Expression, type SqlBool } from 'kysely';
+import { queryPartsOf } from '../db/query-parts.js';
 import { everyPageById } from '../db/pages.js';
 import { countRows } from '../db/rows.js';
 import { sumUnits } from '../db/units.js';
@@ -14,12 +15,22 @@ import {
   checkUnallocated,
 } from './check-balances.js';
 import { checkBankPayouts, checkTransfers } from './check-payouts.js';
-import { checkRefunds } from './check-refunds.js';
 import { comparePostings, Report, type Check, type LedgerCheck } from './check-report.js';
 import { checkUnspent } from './check-unspent.js';
 import { checkUnswept } from './check-unswept.js';
 
-const invariants: readonly (readonly [string, Check])[] = [
+declare module '../db/query-parts.js' {
+  interface QueryParts {
+    /** Further invariants, with their sentences. */
+    readonly checks?: readonly Invariant[];
+    /** True if the successful payment in the query has no settlement, because nothing was left to settle. */
+    readonly hasNothingToSettle?: () => Expression<SqlBool>;
+  }
+}
+
+type Invariant = readonly [invariant: string, check: Check];
+
+const invariants: readonly Invariant[] = [
   ['Debits equal credits in every posting', checkPostings],
   ['Debits equal credits in total, for each currency', checkAssets],
   ['Every balance is the sum of its entries', checkEntries],
@@ -29,10 +40,6 @@ const invariants: readonly (readonly [string, Check])[] = [
   ['Every successful payment has one settlement', checkSettlements],
   ['Every transfer has one hold, one post or void once it has ended, and a matching payout', checkTransfers],
   ['Reserved is the sum of the open holds', checkReserved],
-  [
-    'Every refund has one hold, given back if it ended before its approval, and then a transfer like it',
-    checkRefunds,
-  ],
   ['Every payout to a bank is posted once, and returned once if it failed', checkBankPayouts],
   ['Custody is what was received less what was sent, by network and merchant', checkCustody],
   ['Fee income is the fees of all credited receipts and sent transfers', checkFeeIncome],
@@ -48,7 +55,8 @@ const invariants: readonly (readonly [string, Check])[] = [
  */
 export async function checkLedger(reader: Reader): Promise<LedgerCheck[]> {
   const checks: LedgerCheck[] = [];
-  for (const [invariant, check] of invariants) {
+  const ofModules = queryPartsOf(reader).flatMap(({ checks }) => checks ?? []);
+  for (const [invariant, check] of [...invariants, ...ofModules]) {
     const report = new Report();
     const checked = await check(reader, report);
     checks.push({ invariant, checked, violations: report.violations });
@@ -170,6 +178,7 @@ function numbered(key: string, times: number): string[] {
 }
 
 async function checkSettlements(reader: Reader, report: Report): Promise<number> {
+  const parts = queryPartsOf(reader);
   const successes = reader.selectFrom('payments').where('payments.settled_at', 'is not', null);
   const missing = await successes
     .leftJoin('ledger_postings as posting', (join) =>
@@ -177,19 +186,7 @@ async function checkSettlements(reader: Reader, report: Report): Promise<number>
     )
     .select('payments.id')
     .where('posting.id', 'is', null)
-    // All of its money was credited bit by bit before a refund let go of what was missing: nothing was left to settle.
-    .where((e) =>
-      e.not(
-        e.exists(
-          e
-            .selectFrom('refunds')
-            .select('refunds.id')
-            .whereRef('refunds.payment_id', '=', 'payments.id')
-            .where('refunds.of_success', '=', 0)
-            .where('refunds.status', 'in', ['cancelled', 'failed']),
-        ),
-      ),
-    )
+    .where((e) => e.not(e.or(parts.flatMap(({ hasNothingToSettle }) => hasNothingToSettle?.() ?? []))))
     .limit(Report.limit)
     .execute();
   report.add(missing.map(({ id }) => `settlement:${id} is missing`));

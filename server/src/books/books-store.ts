@@ -1,6 +1,7 @@
 /** Reads postings as bookings, with the records that they are about, and keeps rates and the balances of days. */
 import { sql, type Expression, type SqlBool } from 'kysely';
 import { inChunks } from '../db/chunks.js';
+import { refundQueries } from '../payments/refunds-of.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import { sumUnits } from '../db/units.js';
 import { balanceAccounts } from '../ledger/ledger.js';
@@ -96,10 +97,8 @@ export const readRecords = {
         .select(['id', 'tx_ref', 'network', 'base_currency', 'payer', 'payer_index'])
         .execute(),
     ),
-  refund: (reader: Reader, ids: readonly string[]) =>
-    inChunks(ids, (chunk) =>
-      reader.selectFrom('refunds').where('id', 'in', chunk).select(['id', 'payment_id', 'network']).execute(),
-    ),
+  refund: async (reader: Reader, ids: readonly string[]) =>
+    (await refundQueries(reader)?.find(reader, ids)) ?? [],
   transfer: (reader: Reader, ids: readonly string[]) =>
     inChunks(ids, (chunk) =>
       reader

@@ -19,7 +19,6 @@ import { networkCommands } from './networks.js';
 import { paymentCommands } from './payments.js';
 import { payoutCommands } from './payouts.js';
 import { rateCommands } from './rates.js';
-import { refundCommands } from './refunds.js';
 import { sandboxCommands } from './sandbox.js';
 import { transferCommands } from './transfers.js';
 import { userCommands } from './users.js';
@@ -35,7 +34,6 @@ export const groups: readonly Group[] = [
   paymentCommands,
   customerCommands,
   balanceCommands,
-  refundCommands,
   transferCommands,
   psbtCommands,
   transferExportCommands,

@@ -3,6 +3,7 @@ import type { Endpoints } from 'crypto-checkout/contract';
 import { named, type Handlers, type NamedHandlers } from '../api/handler.js';
 import type { Group } from '../commands/command.js';
 import type { CommandContext } from '../commands/context.js';
+import type { QueryParts } from '../db/query-parts.js';
 import type { Tables } from '../db/table.js';
 import type { Resource } from '../reference/resources.js';
 import type { Feature } from '../shared/feature.js';
@@ -25,6 +26,8 @@ interface Declaration<Rules extends Parts<C>, C extends Endpoints> {
   readonly resources?: { readonly [Name in keyof C]: Resource };
   /** Its tables, by name. Their rows' types extend `Schema`. */
   readonly tables?: Tables;
+  /** What it adds to queries of the core. */
+  readonly queries?: QueryParts;
   /** Builds its rules. Called once for each server or command. */
   readonly create: (core: Core) => Rules | Promise<Rules>;
   /** @param rules finds the rules of a running command */
@@ -36,6 +39,7 @@ export interface Module {
   readonly contract: Endpoints;
   readonly resources: Readonly<Record<string, Resource>>;
   readonly tables: Tables;
+  readonly queries: QueryParts;
   readonly commands: readonly Group[];
   create(core: Core): Promise<{ readonly parts: Partial<Feature>; readonly handlers: NamedHandlers }>;
 }
@@ -51,7 +55,7 @@ const none = {};
 export function defineModule<Rules extends Parts<C>, const C extends Endpoints = typeof none>(
   declaration: Declaration<Rules, C>,
 ): ModuleOf<Rules> {
-  const { name, contract, resources = {}, tables = {} } = declaration;
+  const { name, contract, resources = {}, tables = {}, queries = {} } = declaration;
   const made = new WeakMap<object, Rules>();
   const rules = ({ hooks }: Pick<Core, 'hooks'>): Rules => {
     const found = made.get(hooks);
@@ -59,7 +63,7 @@ export function defineModule<Rules extends Parts<C>, const C extends Endpoints =
     return found;
   };
   return {
-    ...{ name, contract: contract ?? none, resources, tables, rules },
+    ...{ name, contract: contract ?? none, resources, tables, queries, rules },
     commands: declaration.commands?.(rules) ?? [],
     async create(core) {
       const parts = await declaration.create(core);

@@ -1,6 +1,7 @@
 /** The database interface that both engines implement. */
 import type { Tables } from './table.js';
 import type { Engine, Reader, Transaction } from './engine.js';
+import type { QueryParts } from './query-parts.js';
 
 export interface Database {
   /** Each after those that it references: the order in which they are created and copied. */
@@ -37,6 +38,8 @@ export interface Connections {
 export interface DatabaseOptions {
   /** All tables that it has, each after those that it references. */
   readonly tables: Tables;
+  /** What modules add to queries of the core. */
+  readonly queryParts?: readonly QueryParts[];
   /** True to use prepared statements on PostgreSQL, the default. Some poolers do not support them. */
   readonly hasPreparedStatements?: boolean;
   /** Gets a sentence for everything that an operator should know, such as files that other users could read. */

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import type { Compilable, CompiledQuery } from 'kysely';
 import { engineOf, type Engine, type Reader, type Transaction } from './engine.js';
+import { queryPartsOf, type QueryParts } from './query-parts.js';
 import { connectionOf, isSending } from './send.js';
 
 /** Runs SQL on the driver, without Kysely. @param name identifies the SQL; PostgreSQL prepares it under this name */
@@ -41,10 +42,13 @@ interface Prepared<Row> {
 /** The name of SQL: a hash of it, because through a pooler, processes share connections, and must not mix up statements. */
 const nameOf = (text: string) => hash('sha256', text, 'hex').slice(0, 32);
 
-/** Compiles a query once for each engine and each set of argument names. */
+/** Compiles a query once for each engine, each set of argument names, and each list of modules. */
 function createCompile<V extends object, Row>(build: (reader: Reader, values: V) => Compilable<Row>) {
-  const known = new Map<string, Prepared<Row>>();
+  const knownOf = new WeakMap<readonly QueryParts[], Map<string, Prepared<Row>>>();
   return (reader: Reader, values: V): Prepared<Row> => {
+    const parts = queryPartsOf(reader);
+    const known = knownOf.get(parts) ?? new Map<string, Prepared<Row>>();
+    knownOf.set(parts, known);
     const engine: Engine = engineOf(reader);
     const names = Object.keys(values);
     const key = `${engine} ${names.join()}`;

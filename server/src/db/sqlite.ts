@@ -15,6 +15,7 @@ import type { Transaction } from './engine.js';
 import { checkDatabaseFile, createDatabaseFile, protectDatabaseFiles } from './file-modes.js';
 import { createGroupCommit } from './group-commit.js';
 import { registerDirectRun } from './prepared.js';
+import { addQueryParts } from './query-parts.js';
 import type { Schema } from './schema.js';
 import { migrate, MissingDatabase, snapshotsOf } from './migrate.js';
 import { refuseInsideTransaction } from './transaction-context.js';
@@ -39,8 +40,8 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
     defineUnitSums(connection);
     return cachingStatements(connection);
   };
-  const open = (connection: ReturnType<typeof connect>) =>
-    new Kysely<Schema>({
+  const open = (connection: ReturnType<typeof connect>) => {
+    const handle = new Kysely<Schema>({
       dialect: {
         createAdapter: () => new TransactionalSqliteAdapter(),
         createDriver: () => new GuardedSqliteDriver(connection),
@@ -48,6 +49,9 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
         createQueryCompiler: () => new SqliteQueryCompiler(),
       },
     });
+    addQueryParts(handle, options.queryParts ?? []);
+    return handle;
+  };
   const writing = connect();
   const writer = open(writing);
   try {

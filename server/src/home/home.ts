@@ -26,7 +26,6 @@ export interface HomeDeps {
   readonly currencies: Currencies;
   readonly rates: RateSource;
   readonly payments: Count<{ review: PaymentReview; from: number }>;
-  readonly refunds: Count<{ status: 'awaiting_approval' | 'failed' }>;
   readonly transfers: Count<{ status: 'pending' }>;
   readonly webhooks: Count<{ status: 'failing' | 'failed' }>;
   readonly endpoint: (scope: Scope) => Promise<{ readonly disabledAt: number | null } | undefined>;
@@ -58,18 +57,8 @@ export function createHome(deps: HomeDeps) {
       count: (await deps.payments(scope, { ...noRows, review, from })).total,
       list: { path: '/v1/transactions', query: { review, from: dateOf(from) } },
     });
-    const refunds = async (
-      code: AttentionCode,
-      status: 'awaiting_approval' | 'failed',
-    ): Promise<Attention> => ({
-      code,
-      count: (await deps.refunds(scope, { ...noRows, status })).total,
-      list: { path: '/v1/refunds', query: { status } },
-    });
     return Promise.all([
       ...(['late', 'short', 'excess', 'wrong_coin', 'reversed'] as const).map(payments),
-      refunds('refunds_to_approve', 'awaiting_approval'),
-      refunds('refunds_failed', 'failed'),
       deps.transfers(scope, { ...noRows, status: 'pending' }).then(({ total }) => ({
         ...{ code: 'transfers_waiting' as const, count: total },
         list: { path: '/v1/transfers', query: { status: 'pending' } },

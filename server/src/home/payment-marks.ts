@@ -1,6 +1,7 @@
 /** Marks of payments: each differs from the previous one once anything has changed that a payment's page shows. */
 import { sql } from 'kysely';
 import type { Reader } from '../db/engine.js';
+import { refundQueries } from '../payments/refunds-of.js';
 import { isWithin, type Scope } from '../shared/scope.js';
 
 /**
@@ -8,6 +9,7 @@ import { isWithin, type Scope } from '../shared/scope.js';
  * @returns what finds the mark of one; undefined if a merchant's mode has no such payment
  */
 export async function readPaymentMarks(reader: Reader, ids: readonly string[]) {
+  const refunds = refundQueries(reader)?.mark();
   const rows = await reader
     .selectFrom('payments')
     .select(['id', 'merchant_id', 'mode', 'state', 'updated_at', 'parts_version'])
@@ -27,11 +29,7 @@ export async function readPaymentMarks(reader: Reader, ids: readonly string[]) {
           ),
         )
         .as('height'),
-      e
-        .selectFrom('refunds')
-        .select(sql<string>`concat(count(*), ' ', max(refunds.updated_at))`.as('mark'))
-        .whereRef('refunds.payment_id', '=', 'payments.id')
-        .as('refunds'),
+      ...(refunds ? [refunds.as('refunds')] : []),
       e
         .selectFrom('outbox')
         .leftJoin('webhook_tries', 'webhook_tries.event_id', 'outbox.id')

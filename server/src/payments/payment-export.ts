@@ -12,6 +12,7 @@ import { groupBy } from '../shared/group-by.js';
 import type { PageRequest } from '../shared/pagination.js';
 import type { Scope } from '../shared/scope.js';
 import { creditsOf } from './credit.js';
+import { refundQueries } from './refunds-of.js';
 
 type Read = ReturnType<typeof createPaymentExport>['read'];
 
@@ -33,7 +34,8 @@ export function createPaymentExport(
       for await (const page of pages(reader, scope, range)) {
         const ids = page.map(({ id }) => id);
         const receiptsByPayment = await receiptsOf(reader, ids);
-        const refundsByPayment = await refundsOf(reader, ids);
+        const refunds = (await refundQueries(reader)?.list(reader, ids)) ?? [];
+        const refundsByPayment = groupBy(refunds, (refund) => refund.payment_id);
         for (const row of page) {
           const payer = personalData.payer(row);
           const receipts = receiptsByPayment.get(row.id) ?? [];
@@ -128,22 +130,6 @@ async function receiptsOf(reader: Reader, paymentIds: readonly string[]) {
       .where('payment_id', 'in', chunk)
       .orderBy('first_seen_at')
       .orderBy('id')
-      .execute(),
-  );
-  return groupBy(rows, (row) => row.payment_id);
-}
-
-/** The refunds of payments, oldest first, by payment, each with when its transfer first succeeded. */
-async function refundsOf(reader: Reader, paymentIds: readonly string[]) {
-  const rows = await inChunks(paymentIds, (chunk) =>
-    reader
-      .selectFrom('refunds')
-      .leftJoin('transfers', 'transfers.refund_id', 'refunds.id')
-      .selectAll('refunds')
-      .select('transfers.settled_at')
-      .where('refunds.payment_id', 'in', chunk)
-      .orderBy('refunds.created_at')
-      .orderBy('refunds.id')
       .execute(),
   );
   return groupBy(rows, (row) => row.payment_id);

@@ -16,10 +16,10 @@ import {
   type LogEntryTable,
   type PaymentTable,
   type ReceiptTable,
-  type RefundTable,
   type Schema,
 } from '../db/schema.js';
 import { isWithin, scopeOf, type Scope } from '../shared/scope.js';
+import { refundQueries, type RefundOfPayment } from './refunds-of.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { PageRequest } from '../shared/pagination.js';
 import { remember } from '../shared/remember.js';
@@ -79,14 +79,6 @@ export interface ReceiptSums extends Pick<
   readonly block_height: number | null;
 }
 
-/** A refund as it is read with its payment. */
-export type RefundRow = Pick<RefundTable, (typeof refundColumns)[number]>;
-
-const refundColumns = [
-  ...(['id', 'status', 'amount', 'currency', 'network', 'tx_hash'] as const),
-  ...(['used', 'of_success', 'service_fee', 'refund_fee'] as const),
-] as const;
-
 /** The data of a payment that other tables hold. Anybody can send it thousands of small transfers, so most are summed up. */
 interface RecordParts {
   /** The newest entries, oldest first. */
@@ -98,7 +90,7 @@ interface RecordParts {
   /** All receipts. */
   readonly sums: readonly ReceiptSums[];
   /** All refunds, oldest first. */
-  readonly refunds: readonly RefundRow[];
+  readonly refunds: readonly RefundOfPayment[];
   /** The block up to which its network was read; null if it never was. */
   readonly scanned_height: number | null;
 }
@@ -139,6 +131,7 @@ export const paymentsWithCursor = (reader: Reader) =>
 
 /** Starts a query that reads payments with their parts. */
 function selectRecords(reader: Reader) {
+  const refunds = refundQueries(reader);
   return paymentsWithCursor(reader).select((e) => [
     'payments.id',
     'chain_cursors.height as scanned_height',
@@ -191,15 +184,7 @@ function selectRecords(reader: Reader) {
         .whereRef('receipts.payment_id', '=', 'payments.id')
         .groupBy([...alike, 'receipts.mode']),
     ).as('sums'),
-    jsonRows(
-      reader,
-      e
-        .selectFrom('refunds')
-        .select(refundColumns.map((name) => `refunds.${name}` as const))
-        .whereRef('refunds.payment_id', '=', 'payments.id')
-        .orderBy('refunds.created_at')
-        .orderBy('refunds.id'),
-    ).as('refunds'),
+    (refunds ? jsonRows(reader, refunds.rows()) : sql<RefundOfPayment[]>`'[]'`).as('refunds'),
   ]);
 }
 
@@ -476,17 +461,14 @@ export interface PaymentFilter {
 
 /** Each filter has an index of its own, in the order of the list. */
 function filters(
+  reader: Reader,
   e: ExpressionBuilder<Schema, 'payments'>,
   { status, currency, network, payerIndexes, review }: PaymentFilter,
 ): Expression<SqlBool>[] {
-  // Counted, because PostgreSQL would read all refunds for a `not exists`.
-  const refunds = e
-    .selectFrom('refunds')
-    .select((counted) => counted.fn.countAll<number>().as('count'))
-    .whereRef('refunds.payment_id', '=', 'payments.id')
-    .where('refunds.status', 'not in', ['cancelled', 'expired', 'failed']);
+  const refunds = refundQueries(reader)?.countKept();
   return [
-    ...(review === undefined ? [] : [needsReview[review], e(refunds, '=', sql.lit(0))]),
+    ...(review === undefined ? [] : [needsReview[review]]),
+    ...(review === undefined || !refunds ? [] : [e(refunds, '=', sql.lit(0))]),
     ...(status === undefined ? [] : [e(paymentStatusOf, '=', status)]),
     ...(currency === undefined ? [] : [e('currency', '=', currency.toUpperCase())]),
     ...(network === undefined ? [] : [e('network', '=', network.toLowerCase())]),
@@ -544,7 +526,7 @@ export async function listRecords(reader: Reader, scope: Scope, query: PageReque
     // The look-ups are within the scope already. With the scope in the condition as well, SQLite would rather scan all
     // payments of the merchant, because it has no statistics.
     .where(hasLookUp ? isCreatedWithin('payments', query) : isListed('payments', scope, query))
-    .where((e) => e.and([...lookUps(e, scope, query), ...filters(e, query)]));
+    .where((e) => e.and([...lookUps(e, scope, query), ...filters(reader, e, query)]));
   const { rows, total } = rarelyFound.some((name) => query[name] !== undefined)
     ? await readPage(matching, 'payments', query)
     : await readCheckpointedPage(reader, matching, 'payments', scope, query, {

@@ -1,6 +1,6 @@
 /** The ledger's invariants for refunds: what each has reserved, and the transfer that pays it. */
 import { sql } from 'kysely';
-import { comparePostings, Report, type Check } from './check-report.js';
+import { comparePostings, Report, type Check } from '../audit/check-report.js';
 
 export const checkRefunds: Check = async (reader, report) => {
   const checked = await comparePostings(

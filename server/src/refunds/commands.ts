@@ -1,13 +1,14 @@
 /** `refunds …`: creates, lists, approves and cancels refunds of payments, and makes links for their payers. */
 import { refundKinds, type RefundStatus } from 'crypto-checkout/contract';
 import type { Transaction } from '../db/engine.js';
-import type { Refund } from '../refunds/view.js';
 import { orNotFound } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
-import { command, type Group, type Output } from './command.js';
-import type { CommandContext } from './context.js';
-import * as option from './options.js';
-import { listRecords, showRecord } from './records.js';
+import { command, type Group, type Output } from '../commands/command.js';
+import type { CommandContext } from '../commands/context.js';
+import * as option from '../commands/options.js';
+import { listRecords, showRecord } from '../commands/records.js';
+import type { Refunds } from './refunds.js';
+import type { Refund } from './view.js';
 
 const id = option.id('the refund, as "refunds list" shows it');
 
@@ -16,103 +17,108 @@ const statuses = [
   ...(['paid', 'cancelled', 'expired', 'failed'] as const),
 ] satisfies RefundStatus[];
 
-export const refundCommands: Group = {
-  name: 'refunds',
-  summary: 'Refunds: money of a payment that goes back to its payer.',
-  commands: {
-    create: command({
-      summary: 'Starts a refund, reserves its amount, and prints the link for the payer.',
-      details:
-        'The link is shown once; "refunds link" makes a new one. Send it to the payer yourself: whoever has it says where the money goes.',
-      options: {
-        payment: option.id('the payment').required(),
-        kind: option
-          .oneOf(
-            refundKinds,
-            'full: all that is left of what was credited; excess: what is above the price; unaccepted: what came late, short or in another coin; partial: --amount',
-          )
-          .required(),
-        amount: option.decimal('how many coins, for a partial refund'),
-        currency: option.code('the coin, if the payment was credited with several'),
-        network: option.code('its network, likewise'),
-        by: option
-          .oneOf(['coins', 'today'], 'the coins that came, or as many as are worth as much today')
-          .default('coins'),
-        refundFee: option.flag('gives back the service fee too'),
-        networkFee: option.oneOf(['merchant', 'payer'], "who bears the network's fee").default('merchant'),
-        reason: option.text('TEXT', 'why: the payer reads it'),
-        to: option.text('ADDRESS', 'where to, if the payer has told you'),
-      },
-      async run(context, { payment: paymentId, to: address, ...request }) {
-        const { database, payments, refunds, actor } = context;
-        const scope = orNotFound(await payments.owner(paymentId), 'payment');
-        const created = await database.write((transaction) =>
-          refunds.create(transaction, scope, { ...request, paymentId, address }, actor),
-        );
-        return show(created);
-      },
-    }),
-    list: command({
-      summary: 'Lists the refunds, oldest first, at most 1000.',
-      options: {
-        merchant: option.merchant('only refunds of this merchant'),
-        status: option.oneOf(statuses, `only refunds with this status: ${statuses.join(', ')}`, {
-          value: 'STATUS',
-        }),
-      },
-      async run({ refunds }, { merchant: merchantId, status }) {
-        const found = await refunds.listAll({ merchantId, status });
-        return listRecords(found, (refund) => refund, refundLine, 'There are no refunds');
-      },
-    }),
-    show: command({
-      summary: 'Shows a refund.',
-      args: { id },
-      run: async ({ refunds }, given) =>
-        show(await refunds.retrieve(await refunds.owner(given.id), given.id)),
-    }),
-    approve: command({
-      summary: 'Approves a refund that has an address: a transfer pays it.',
-      details: 'Repeating it changes nothing. From then on, the address cannot change any longer.',
-      args: { id },
-      options: {
-        address: option.text(
-          'ADDRESS',
-          'the address that you have seen: if the payer has changed it since, nothing is approved',
-        ),
-      },
-      run: (context, given) =>
-        change(context, given.id, (transaction, scope) =>
-          context.refunds.approve(transaction, scope, given.id, context.actor, given.address),
-        ),
-    }),
-    cancel: command({
-      summary: 'Cancels a refund that was not approved, and gives back what it reserved.',
-      details: 'Repeating it changes nothing.',
-      args: { id },
-      run: (context, given) =>
-        change(context, given.id, (transaction, scope) =>
-          context.refunds.cancel(transaction, scope, given.id, context.actor),
-        ),
-    }),
-    link: command({
-      summary: 'Makes a new link for the payer, valid for 30 days. The former one ends.',
-      args: { id },
-      run: (context, given) =>
-        change(context, given.id, (transaction, scope) =>
-          context.refunds.link(transaction, scope, given.id, context.actor),
-        ),
-    }),
-  },
-};
-
-async function change(
-  { database, refunds }: CommandContext,
-  id: string,
-  work: (transaction: Transaction, scope: Scope) => Promise<Refund>,
-): Promise<Output> {
-  const scope = await refunds.owner(id);
-  return show(await database.write((transaction) => work(transaction, scope)));
+/** @param rules finds the rules of a running command */
+export function refundCommands(rules: (context: CommandContext) => Refunds): Group {
+  async function change(
+    context: CommandContext,
+    id: string,
+    work: (refunds: Refunds, transaction: Transaction, scope: Scope) => Promise<Refund>,
+  ): Promise<Output> {
+    const refunds = rules(context);
+    const scope = await refunds.owner(id);
+    return show(await context.database.write((transaction) => work(refunds, transaction, scope)));
+  }
+  return {
+    name: 'refunds',
+    summary: 'Refunds: money of a payment that goes back to its payer.',
+    commands: {
+      create: command({
+        summary: 'Starts a refund, reserves its amount, and prints the link for the payer.',
+        details:
+          'The link is shown once; "refunds link" makes a new one. Send it to the payer yourself: whoever has it says where the money goes.',
+        options: {
+          payment: option.id('the payment').required(),
+          kind: option
+            .oneOf(
+              refundKinds,
+              'full: all that is left of what was credited; excess: what is above the price; unaccepted: what came late, short or in another coin; partial: --amount',
+            )
+            .required(),
+          amount: option.decimal('how many coins, for a partial refund'),
+          currency: option.code('the coin, if the payment was credited with several'),
+          network: option.code('its network, likewise'),
+          by: option
+            .oneOf(['coins', 'today'], 'the coins that came, or as many as are worth as much today')
+            .default('coins'),
+          refundFee: option.flag('gives back the service fee too'),
+          networkFee: option.oneOf(['merchant', 'payer'], "who bears the network's fee").default('merchant'),
+          reason: option.text('TEXT', 'why: the payer reads it'),
+          to: option.text('ADDRESS', 'where to, if the payer has told you'),
+        },
+        async run(context, { payment: paymentId, to: address, ...request }) {
+          const { database, payments, actor } = context;
+          const scope = orNotFound(await payments.owner(paymentId), 'payment');
+          const created = await database.write((transaction) =>
+            rules(context).create(transaction, scope, { ...request, paymentId, address }, actor),
+          );
+          return show(created);
+        },
+      }),
+      list: command({
+        summary: 'Lists the refunds, oldest first, at most 1000.',
+        options: {
+          merchant: option.merchant('only refunds of this merchant'),
+          status: option.oneOf(statuses, `only refunds with this status: ${statuses.join(', ')}`, {
+            value: 'STATUS',
+          }),
+        },
+        async run(context, { merchant: merchantId, status }) {
+          const found = await rules(context).listAll({ merchantId, status });
+          return listRecords(found, (refund) => refund, refundLine, 'There are no refunds');
+        },
+      }),
+      show: command({
+        summary: 'Shows a refund.',
+        args: { id },
+        async run(context, given) {
+          const refunds = rules(context);
+          return show(await refunds.retrieve(await refunds.owner(given.id), given.id));
+        },
+      }),
+      approve: command({
+        summary: 'Approves a refund that has an address: a transfer pays it.',
+        details: 'Repeating it changes nothing. From then on, the address cannot change any longer.',
+        args: { id },
+        options: {
+          address: option.text(
+            'ADDRESS',
+            'the address that you have seen: if the payer has changed it since, nothing is approved',
+          ),
+        },
+        run: (context, given) =>
+          change(context, given.id, (refunds, transaction, scope) =>
+            refunds.approve(transaction, scope, given.id, context.actor, given.address),
+          ),
+      }),
+      cancel: command({
+        summary: 'Cancels a refund that was not approved, and gives back what it reserved.',
+        details: 'Repeating it changes nothing.',
+        args: { id },
+        run: (context, given) =>
+          change(context, given.id, (refunds, transaction, scope) =>
+            refunds.cancel(transaction, scope, given.id, context.actor),
+          ),
+      }),
+      link: command({
+        summary: 'Makes a new link for the payer, valid for 30 days. The former one ends.',
+        args: { id },
+        run: (context, given) =>
+          change(context, given.id, (refunds, transaction, scope) =>
+            refunds.link(transaction, scope, given.id, context.actor),
+          ),
+      }),
+    },
+  };
 }
 
 function show(refund: Refund): Output {

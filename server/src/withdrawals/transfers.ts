@@ -2,7 +2,6 @@
 import type { Api, Data } from 'crypto-checkout/contract';
 import type { Balances } from './balances.js';
 import type { TransferTable } from '../db/schema.js';
-import type { Values } from '../db/values.js';
 import { moved, type AccountName } from '../ledger/ledger.js';
 import { unitsToNumber } from '../money/units.js';
 import { invalidField, invalidState, orNotFound } from '../shared/problem.js';
@@ -27,10 +26,14 @@ type NewTransfer = Pick<Destination, 'currency' | 'network' | 'amount' | 'fee'> 
   Pick<TransferTable, 'address' | 'wallet_address_id' | 'refund_id'>;
 
 /** A refund that was approved. */
-export type RefundToPay = Pick<
-  Values<'refunds'>,
-  'id' | 'merchant_id' | 'mode' | 'currency' | 'network' | 'amount' | 'fee'
-> & { readonly address: string };
+export interface RefundToPay extends Pick<
+  TransferTable,
+  'id' | 'merchant_id' | 'mode' | 'currency' | 'network' | 'address'
+> {
+  /** In units. */
+  readonly amount: bigint;
+  readonly fee: bigint;
+}
 
 export function createTransfers(deps: WithdrawalsDeps, balances: Balances, settlement: Settlement) {
   const { database, clock, newId, currencies, ledger, isSimulated } = deps;

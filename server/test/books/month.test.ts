@@ -3,6 +3,7 @@ import type { Booking } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { books as booksModule } from '../../src/books/module.js';
 import type { Actor } from '../../src/shared/scope.js';
+import { refunds as refundsModule } from '../../src/refunds/module.js';
 import { bookingsOf, exportBooks } from '../support/books.js';
 import { engines } from '../support/engines.js';
 import { externalAddresses } from '../support/merchant-fixture.js';
@@ -96,7 +97,7 @@ describe.each(engines)('The books of two months, on $name', (engine) => {
     shop.cents.set('USDT', 99n);
     shop.time.now = Date.UTC(2026, 11, 3, 12);
     const refund = await shop.database.write((transaction) =>
-      shop.app.refunds.create(
+      refundsModule.rules(shop.app).create(
         transaction,
         scope,
         {
@@ -107,7 +108,7 @@ describe.each(engines)('The books of two months, on $name', (engine) => {
       ),
     );
     await shop.database.write((transaction) =>
-      shop.app.refunds.approve(transaction, scope, refund.id, 'a test'),
+      refundsModule.rules(shop.app).approve(transaction, scope, refund.id, 'a test'),
     );
     shop.time.now += 1000;
     await sendOut();

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { moved } from '../../src/ledger/ledger.js';
+import { refunds as refundsModule } from '../../src/refunds/module.js';
 import { exportBooks } from '../support/books.js';
 import { engines } from '../support/engines.js';
 import { externalAddresses } from '../support/merchant-fixture.js';
@@ -63,7 +64,7 @@ describe.each(engines)('A month as a file, on $name', (engine) => {
     await shop.withdraw(scope, '5', externalAddresses.tron, 'tron');
     await sendOut();
     const refund = await shop.database.write((transaction) =>
-      shop.app.refunds.create(
+      refundsModule.rules(shop.app).create(
         transaction,
         scope,
         {
@@ -74,7 +75,7 @@ describe.each(engines)('A month as a file, on $name', (engine) => {
       ),
     );
     await shop.database.write((transaction) =>
-      shop.app.refunds.approve(transaction, scope, refund.id, 'a test'),
+      refundsModule.rules(shop.app).approve(transaction, scope, refund.id, 'a test'),
     );
     await sendOut();
     // A payout to a bank, whose rate nobody knows.

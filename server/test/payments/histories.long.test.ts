@@ -14,6 +14,7 @@ import {
 } from './naive-model.js';
 import { openShop, payee, reorgAll, type Shop } from '../support/shop-fixture.js';
 import type { Actor } from '../../src/shared/scope.js';
+import { refunds as refundsModule } from '../../src/refunds/module.js';
 
 const batchSize = 50;
 const steps = 50;
@@ -205,7 +206,7 @@ async function live(shop: Shop, seed: number): Promise<void> {
     } as const;
     try {
       const { id, claimUrl } = await shop.database.write((transaction) =>
-        shop.app.refunds.create(transaction, scopeOf(merchant), request, 'test'),
+        refundsModule.rules(shop.app).create(transaction, scopeOf(merchant), request, 'test'),
       );
       expect(isAllowed, told.join('\n')).toBe(true);
       tokens.set(id, new URL(claimUrl).hash.slice(1));
@@ -243,7 +244,7 @@ async function live(shop: Shop, seed: number): Promise<void> {
   async function goOn(): Promise<void> {
     const { merchant, transfer, refund: of } = pick(held()) ?? {};
     if (!merchant || !transfer || !of) return;
-    const { refunds } = shop.app;
+    const refunds = refundsModule.rules(shop.app);
     const what = pick(['address', 'approve', 'approve', 'cancel'] as const);
     told.push(`${what} ${of.id}`);
     const scope = scopeOf(merchant);
@@ -392,7 +393,7 @@ async function live(shop: Shop, seed: number): Promise<void> {
         const { id, status, refund: of } = transfer;
         if (of) {
           expected[of.id] = refundStatus(transfer);
-          actual[of.id] = (await shop.app.refunds.retrieve(scopeOf(merchant), of.id)).status;
+          actual[of.id] = (await refundsModule.rules(shop.app).retrieve(scopeOf(merchant), of.id)).status;
         }
         if (status === 'held' || status === 'back') continue;
         expected[id] = status;

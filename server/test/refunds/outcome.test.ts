@@ -5,6 +5,7 @@ import { openClaimBrowser } from '../support/claim-browser.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { externalAddresses, openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { refunds as refundsModule } from '../../src/refunds/module.js';
 
 interface RefundRecord {
   readonly id: string;
@@ -199,7 +200,9 @@ describe.each(enginesOfTurn)('Refunds and the outcome, on $name', (engine) => {
       } else if (when === 'before its approval') {
         expect((await change(refund.id, 'approve')).status).toBe(409);
       } else {
-        const reason = await server.app.refunds.whyNotDue(server.database.reader, { refund_id: refund.id });
+        const reason = await refundsModule
+          .rules(server.app)
+          .whyNotDue(server.database.reader, { refund_id: refund.id });
         expect(reason).toMatch(/took back/);
         await merchant.command('transfers', 'fail', String(transferId), '--reason', 'Not due');
       }
