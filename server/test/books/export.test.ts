@@ -121,7 +121,7 @@ describe.each(engines)('Days that are over, on $name', (engine) => {
     expect(await count()).toBe(7);
   });
 
-  it('take nothing that is posted late: the ledger says when it is, whoever posts', async () => {
+  it('days that are over take nothing that is posted late: the ledger sets the time, no matter who posts', async () => {
     books.shop.time.now = Date.UTC(2026, 6, 1, 9);
     const before = await exportBooks(books.shop, books.live, '--month 2026-06');
     await books.receive(books.shop.time.now, oneUsdt);
