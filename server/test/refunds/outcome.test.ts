@@ -94,7 +94,7 @@ describe.each(enginesOfTurn)('Refunds and the outcome, on $name', (engine) => {
     const payment = await untilState(id, 'expired_late');
     expect(payment).toMatchObject({ status: 'error', amountReceived: 0.1, refundedAmount: 9.9 });
     expect(isVerified(payment)).toBe(false);
-    // Who pays the whole price after all has paid it.
+    // A payer who pays the whole price after all has paid it.
     await send('tron', address, 9.9);
     await merchant.mine();
     const paid = await untilState(id, 'settled_late');
