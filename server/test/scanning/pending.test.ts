@@ -9,7 +9,7 @@ const transfer = (txHash: string, outputIndex = 0): ChainTransfer => ({
   ...{ amount: 1n, senders: [] },
 });
 const [a, b, c, d] = [transfer('a'), transfer('b'), transfer('b', 1), transfer('d')];
-/** As a node tells it that makes new objects with every answer. */
+/** A copy, as from a node that makes new objects with every answer. */
 const copy = (one: ChainTransfer) => ({ ...one });
 const hashes = (transfers: readonly ChainTransfer[] | undefined) => transfers?.map(keyOf);
 
@@ -29,7 +29,7 @@ it.each([
   { name: 'all others', former: [a, b], now: [c, d], appeared: ['b:1', 'd:0'], gone: ['a:0', 'b:0'] },
   { name: 'none left', former: [a], now: [], appeared: [], gone: ['a:0'] },
   {
-    name: 'the former are unknown',
+    name: 'the previous ones are unknown',
     former: undefined,
     now: [a, b],
     appeared: ['a:0', 'b:0'],
