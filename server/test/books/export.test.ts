@@ -298,7 +298,7 @@ describe('Files', () => {
     expect(bytes.includes(0xc3)).toBe(false);
     const twoYears = datev.replace('--month 2026-11', '--from 2026-06-01 --to 2027-01-01');
     await expect(exportBooks(books.shop, books.live, `${twoYears} --output ${file}2`)).rejects.toThrow(
-      'must lie within the fiscal year that begins on 2026-01-01',
+      'must be within the fiscal year that begins on 2026-01-01',
     );
   });
 });

@@ -452,7 +452,7 @@ it.each([
     ['transfers', 'psbt', 'exprot'],
     `Unknown command "transfers psbt exprot". Did you mean "transfers psbt export"? ${list}`,
   ],
-  [['--merchant', 'X'], '"--merchant" stands before the command: write the command first, then its options'],
+  [['--merchant', 'X'], '"--merchant" is before the command: write the command first, then its options'],
   [['key', 'list'], `Unknown command "key list". Did you mean "keys list"? ${list}`],
   [
     ['payment', 'exports', '--json'],

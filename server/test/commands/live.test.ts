@@ -143,7 +143,7 @@ describe.each(enginesOfTurn)('going live by commands on $name', (engine) => {
     expect([refused.exitCode, refused.stderr]).toEqual([
       1,
       expect.stringContaining(
-        "is this merchant's key in live mode. Test coins and real ones would lie in one wallet",
+        "is this merchant's key in live mode. Test coins and real ones would be in one wallet",
       ),
     ]);
     expect(refused.stdout + refused.stderr).not.toContain(xpub);

@@ -64,14 +64,14 @@ describe('TRX that a contract sent', () => {
     [
       'an empty list of a block that has transactions (trongrid#18)',
       [],
-      'does not tell now what contracts sent',
+      'does not show now what contracts sent',
     ],
     [
       'java-tron: HTTP 200 (java-tron#4348)',
       { Error: 'class com.alibaba.fastjson.JSONException : illegal state. 0' },
-      'does not tell now what contracts sent',
+      'does not show now what contracts sent',
     ],
-    ['a gateway: HTTP 502', new HttpAnswer(502, '<html>Bad gateway</html>'), 'does not tell now'],
+    ['a gateway: HTTP 502', new HttpAnswer(502, '<html>Bad gateway</html>'), 'does not show now'],
   ])('is not lost because the node refuses to report it once: %s', async (_, answer, words) => {
     expect(await read()).toContain(paidByContract);
     change = (path) => (path === infoPath ? answer : undefined);

@@ -397,7 +397,7 @@ describe('Fiat currencies', () => {
     answer('er-api', { ...reply, rates: { ...reply.rates, NGN: value } });
     await refresh();
     expect(sourcesOf('EUR')).toEqual(['coinbase', 'er-api']);
-    expect(rates.latest('NGN')?.source).toMatch(/^coinbase alone, /);
+    expect(rates.latest('NGN')?.source).toMatch(/^only coinbase, /);
     expect(problemOf('er-api')).toBeUndefined();
     expect(rates.marketsOut()).toEqual([{ source: 'er-api', market: 'NGN', problem: 'it has no price' }]);
   });

@@ -138,11 +138,15 @@ describe('A descriptor', () => {
   it.each([
     // btcpayserver#2538, sparrow#1226: Core Lightning's wallet.
     ['of addresses elsewhere', `wpkh(${segwit}/0/0/*)`, 'are at 0/0/*'],
-    ['of change addresses only', `wpkh(${segwit}/1/*)`, 'change addresses alone'],
+    ['of change addresses only', `wpkh(${segwit}/1/*)`, 'only the change addresses'],
     ['of one address', `wpkh(${segwit})`, 'describes one address'],
     ['of one address of a branch', `wpkh(${segwit}/0/5)`, 'describes one address'],
     ['of hardened addresses', `wpkh(${segwit}/0/*h)`, 'hardened'],
-    ['with scripts next to the key', `tr(${taproot}/0/*,pk(${segwit}/0/*))`, 'scripts beside its key'],
+    [
+      'with scripts next to the key',
+      `tr(${taproot}/0/*,pk(${segwit}/0/*))`,
+      'scripts in addition to its key',
+    ],
     ['of no key', 'addr(bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu)', 'Of descriptors'],
     ['of another kind', `combo(${segwit}/0/*)`, 'Of descriptors'],
     ['with another prefix than its script', `pkh(${zpub}/0/*)`, 'A zpub is a key of p2wpkh, not of p2pkh'],

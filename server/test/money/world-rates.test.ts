@@ -165,9 +165,9 @@ describe('Sources that misbehave', () => {
     rates = open('kraken', 'bitstamp', 'coinbase', 'er-api');
     await refresh();
     const published = new Date((seconds() - 7200) * 1000).toISOString();
-    expect(rates.latest('NGN')?.source).toBe(`er-api alone, of ${published}`);
+    expect(rates.latest('NGN')?.source).toBe(`only er-api, of ${published}`);
     expect(lines.map(({ msg }) => msg)).toContain(
-      'Exchange rates come from one source alone: no other confirms them',
+      'Exchange rates come from only one source: no other confirms them',
     );
   });
 

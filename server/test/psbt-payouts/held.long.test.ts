@@ -17,9 +17,9 @@ interface Refund {
   readonly txHash: string | null;
 }
 
-const takenBack =
-  /has taken back deposits that it was to be paid from: it takes .* LTC, and .* LTC is left on/;
-const notDue = 'The network took back what this refund would give back. Wait for it, or fail its transfer';
+const takenBack = /has reverted deposits that would have paid it: it takes .* LTC, and .* LTC is left on/;
+const notDue =
+  'The network reverted the coins that this refund would give back. Wait for them, or fail its transfer';
 
 describe.skipIf(!hasLitecoind).each(engines)('Payouts by PSBT that must wait, on $name', (engine) => {
   let node: LitecoinNode;

@@ -317,7 +317,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
     it('is refused if the change cannot pay it', async () => {
       const { merchant, exported } = await prepare(['0.10005'], ['0.099']);
       await expect(shop.bump(exported.id, '960')).rejects.toThrow(
-        /The coins of this PSBT cannot pay that: beside the transfers, they have 0.00105 LTC for the fee/,
+        /The coins of this PSBT cannot pay that: after the transfers, 0.00105 LTC is left for the fee/,
       );
       await shop.import(merchant.sign(exported.psbt));
       await node.mine(1);
@@ -335,7 +335,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       await shop.scan();
       const none = await merchant.export();
       expect(none.skipped).toMatchObject([
-        { id: row?.id, reason: expect.stringMatching(/taken back deposits.* takes 0\.8/) as string },
+        { id: row?.id, reason: expect.stringMatching(/reverted deposits.* takes 0\.8/) as string },
       ]);
       await confirm();
       const exported = await merchant.export();
@@ -570,7 +570,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       const hash = await node.rpc<string>('sendrawtransaction', signed.hex, 0);
       await shop.follow();
       expect((await shop.show(exported.id)).problem).toMatch(
-        'If the wallet has raised the fee by itself, wait',
+        'If the wallet has raised the fee on its own, wait',
       );
       await confirm();
       await shop.follow();

@@ -194,13 +194,13 @@ describe.each(enginesOfTurn)('Refunds and the outcome, on $name', (engine) => {
         const answer = await claim();
         expect([answer.status, answer.body.message]).toEqual([
           409,
-          expect.stringContaining('took back') as string,
+          expect.stringContaining('reverted') as string,
         ]);
       } else if (when === 'before its approval') {
         expect((await change(refund.id, 'approve')).status).toBe(409);
       } else {
         const reason = await server.app.refunds.whyNotDue(server.database.reader, { refund_id: refund.id });
-        expect(reason).toMatch(/took back/);
+        expect(reason).toMatch(/reverted/);
         await merchant.command('transfers', 'fail', String(transferId), '--reason', 'Not due');
       }
       if (when !== 'before it is paid') await change(refund.id, 'cancel');

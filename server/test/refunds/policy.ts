@@ -271,7 +271,7 @@ export const testRefundPolicy = (engine: TestEngine): unknown =>
       const refused = await post(`/v1/refunds/${refund.id}/approve`);
       expect([refused.status, refused.body.message]).toEqual([
         409,
-        expect.stringContaining('took back') as string,
+        expect.stringContaining('reverted') as string,
       ]);
       await server.database.write((transaction) =>
         transaction

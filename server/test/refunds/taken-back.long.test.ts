@@ -160,7 +160,7 @@ describe.each(engines)('An approved refund, on $name', (engine) => {
     const { export: made, held } = await exported();
     expect(made).toBeNull();
     expect(held.find(({ id }) => id === refund.transferId)?.reason).toMatch(
-      /has taken back deposits that it was to be paid from: it takes 5 USDT, and 0 USDT is left/,
+      /has reverted deposits that would have paid it: it takes 5 USDT, and 0 USDT is left/,
     );
     expect(held).toHaveLength(2);
     await payment.send();
@@ -183,7 +183,7 @@ describe.each(engines)('An approved refund, on $name', (engine) => {
       held: [
         {
           id: refund.transferId,
-          reason: expect.stringMatching(/took back what this refund would give back/) as string,
+          reason: expect.stringMatching(/reverted the coins that this refund would give back/) as string,
         },
       ],
     });
@@ -201,7 +201,7 @@ describe.each(engines)('An approved refund, on $name', (engine) => {
     await takeBack();
     expect(await handOver()).toMatchObject({
       status: 409,
-      message: expect.stringMatching(/must not be paid now\. The network took back/) as string,
+      message: expect.stringMatching(/must not be paid now\. The network reverted the coins/) as string,
     });
     expect((await post(`/${exportId}/file`)).data).toMatchObject({
       transfers: [],

@@ -430,7 +430,7 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       const held = await ask<File>('', { network });
       expect(held).toMatchObject({ export: null, transfers: [] });
       expect(held.held).toMatchObject([
-        { id: two, reason: expect.stringMatching(/taken back deposits/) as string },
+        { id: two, reason: expect.stringMatching(/reverted deposits/) as string },
       ]);
       expect(
         await statusOf(`/${file.export ?? ''}/hand-over`, { transfers: [first, one], from: treasury }),

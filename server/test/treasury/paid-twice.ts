@@ -260,7 +260,7 @@ const testTransfers = (engine: TestEngine): unknown =>
       await expect(release()).rejects.toThrow(/can still be used/);
       await transact(anvil, treasury, '0x', treasury);
       await fixture.watch();
-      await expect(release()).rejects.toThrow(/Only one of the 2 providers can tell/);
+      await expect(release()).rejects.toThrow(/Only one of the 2 providers can return/);
       expect(await exported()).toEqual([]);
       second.respond = undefined;
       expect(await release()).toMatchObject({ isReleased: true });

@@ -89,7 +89,7 @@ describe.each(enginesOfTurn)('the coins of a withdrawal, on $name', (engine) => 
     expect(await shop.transfer(id)).toMatchObject({
       status: 'failed',
       tx_hash: null,
-      failure_reason: 'The deposits that it was to be paid from left the chain',
+      failure_reason: 'The deposits that would have paid it left the chain',
     });
     expect(await shop.balance(scope)).toEqual({ net: 0n, reserved: 0n, unallocated: 0n, custody: 0n });
     await shop.expectBooksInOrder();
