@@ -197,7 +197,7 @@ describe('A variable that is written almost like a setting', () => {
     expect(refusal({ NETWORKS_FIEL: live })).toContain('If NETWORKS_FILE was meant');
   });
 
-  it('is only told if the setting itself is set too', () => {
+  it('a misspelt variable is only reported, not refused, if the setting itself is set too', () => {
     const both = { ...node, NETWORKS_FILE: live, DATABASE_URL: 'sqlite:a.db', DATABASE_URL_2: 'x' };
     expect(readConfig(both).misspelt).toEqual([
       'DATABASE_URL_2 is not a setting. Did you mean DATABASE_URL?',

@@ -16,7 +16,7 @@ import { roundsOf, startRound } from './support/rounds.js';
 const rounds = roundsOf({ usual: 1, soak: 20 });
 const streams = 6;
 
-/** SQLite has one server. On PostgreSQL, one of two is killed while the other one goes on. */
+/** SQLite has one server. On PostgreSQL, one of two is killed while the other one keeps running. */
 const serversOn = { SQLite: 1, PostgreSQL: 2 } as const;
 
 describe.concurrent.each(engines)('a server killed at any moment, on $name', (engine) => {

@@ -102,7 +102,7 @@ async function ownPostgres(settings: readonly string[] = [], parent?: string) {
 
 describe.skipIf(!canFail)('when the power is cut, on SQLite', () => {
   it(`keeps all that it confirmed, over ${cuts} cuts (seed ${seed})`, { timeout }, async () => {
-    // What the server did not write itself would count as never synced.
+    // Pages that the server did not write itself would count as never synced.
     const { url: databaseUrl, dispose } = await sqlite.createEmpty();
     onTestFinished(dispose);
     const { env } = await faults();
@@ -157,7 +157,7 @@ describe.skipIf(engines.length === 1)('a PostgreSQL that fails', () => {
     printFigures('PostgreSQL killed, two servers', { rounds, ...count(answered) });
   });
 
-  it(`goes on when no connection was left, ${rounds} times`, { timeout }, async () => {
+  it(`works again when no connection was left, ${rounds} times`, { timeout }, async () => {
     const { url } = await ownPostgres(['max_connections=12', 'superuser_reserved_connections=0']);
     const server = await startProcess({ DATABASE_URL: url, ...settings });
     onTestFinished(() => server.kill());
@@ -199,43 +199,47 @@ describe.skipIf(engines.length === 1)('a PostgreSQL that fails', () => {
 });
 
 describe.skipIf(engines.length === 1 || !canMount)('a PostgreSQL whose disk is full', () => {
-  it(`loses and doubles nothing, and goes on when there is room, ${rounds} times`, { timeout }, async () => {
-    const disk = await mountSmallDisk('192m');
-    onTestFinished(() => disk.dispose());
-    const { url, crash } = await ownPostgres(['max_wal_size=32MB', 'min_wal_size=32MB'], disk.path);
-    const server = await startProcess({ DATABASE_URL: url, ...settings });
-    onTestFinished(() => server.kill());
-    const answered = new Map<string, Answered>();
-    const isReady = async () => (await fetch(`${server.url}/readyz`)).status === 200;
-    const figures = { 'requests refused with 503': 0, 'restarts of PostgreSQL': 0 };
-    for (let round = 0; round < rounds; round += 1) {
-      startRound('disk full', round, rounds);
-      await load(server.url, answered, async () => {
-        disk.fill();
-        await expect.poll(isReady, { timeout: 60_000 }).toBe(false);
-        for (let index = 0; index < 20; index += 1) {
-          const body = { amount: 10, baseCurrency: 'USD' };
-          const { status } = await call(server.url, 'POST', '/v1/payments/checkout', {
-            key: settings.BOOTSTRAP_SECRET_KEY,
-            body,
-          });
-          expect([200, 503]).toContain(status);
-          if (status === 503) figures['requests refused with 503'] += 1;
-        }
-        disk.empty();
-        // PostgreSQL ends if it cannot write its log. Then an operator makes room, and starts it again.
-        const deadline = Date.now() + 5000;
-        while (Date.now() < deadline && !(await isReady())) await delay(100);
-        if (await isReady()) return;
-        figures['restarts of PostgreSQL'] += 1;
-        await crash();
-        await expect.poll(isReady, { timeout: 30_000 }).toBe(true);
-      });
-    }
-    expect(figures['requests refused with 503']).toBeGreaterThan(0);
-    await expectNothingLost(server, url, answered);
-    printFigures('PostgreSQL with a full disk', { rounds, ...count(answered), ...figures });
-  });
+  it(
+    `loses and doubles nothing, and continues when there is room, ${rounds} times`,
+    { timeout },
+    async () => {
+      const disk = await mountSmallDisk('192m');
+      onTestFinished(() => disk.dispose());
+      const { url, crash } = await ownPostgres(['max_wal_size=32MB', 'min_wal_size=32MB'], disk.path);
+      const server = await startProcess({ DATABASE_URL: url, ...settings });
+      onTestFinished(() => server.kill());
+      const answered = new Map<string, Answered>();
+      const isReady = async () => (await fetch(`${server.url}/readyz`)).status === 200;
+      const figures = { 'requests refused with 503': 0, 'restarts of PostgreSQL': 0 };
+      for (let round = 0; round < rounds; round += 1) {
+        startRound('disk full', round, rounds);
+        await load(server.url, answered, async () => {
+          disk.fill();
+          await expect.poll(isReady, { timeout: 60_000 }).toBe(false);
+          for (let index = 0; index < 20; index += 1) {
+            const body = { amount: 10, baseCurrency: 'USD' };
+            const { status } = await call(server.url, 'POST', '/v1/payments/checkout', {
+              key: settings.BOOTSTRAP_SECRET_KEY,
+              body,
+            });
+            expect([200, 503]).toContain(status);
+            if (status === 503) figures['requests refused with 503'] += 1;
+          }
+          disk.empty();
+          // PostgreSQL ends if it cannot write its log. Then an operator makes room, and starts it again.
+          const deadline = Date.now() + 5000;
+          while (Date.now() < deadline && !(await isReady())) await delay(100);
+          if (await isReady()) return;
+          figures['restarts of PostgreSQL'] += 1;
+          await crash();
+          await expect.poll(isReady, { timeout: 30_000 }).toBe(true);
+        });
+      }
+      expect(figures['requests refused with 503']).toBeGreaterThan(0);
+      await expectNothingLost(server, url, answered);
+      printFigures('PostgreSQL with a full disk', { rounds, ...count(answered), ...figures });
+    },
+  );
 });
 
 /** A node or a receiver at a name. Each request needs a connection of its own, and so the name. */
@@ -413,7 +417,8 @@ describe.skipIf(!canFail).each(engines)('when the clock of the server jumps, on 
       await expect
         .poll(async () => (await fetch(`${server.url}/readyz`)).status, { timeout: 60_000 })
         .toBe(200);
-      // The simulated networks make their blocks by the clock, and none while the last one is of tomorrow. Real ones go on.
+      // The simulated networks make their blocks by the clock, and none while the last one is of tomorrow. Real ones
+      // continue.
       const mined = await call(server.url, 'POST', '/sandbox/blocks', {
         key: bootstrapKeys.BOOTSTRAP_SECRET_KEY,
         body: { network: 'tron', count: 10 },

@@ -1,4 +1,4 @@
-/** What the log says of errors: all that helps, with secrets and personal data masked. */
+/** Errors in the log: everything that helps, with secrets and personal data masked. */
 import { describe, expect, it } from 'vitest';
 import { createLog } from '../src/log.js';
 

@@ -155,7 +155,7 @@ describe('The server refuses to start', () => {
     ]);
   });
 
-  it('on a port that is in use, and leaves the database alone', async () => {
+  it('if its port is in use, and does not touch the database', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;

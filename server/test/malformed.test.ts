@@ -13,7 +13,7 @@ import { startServer, type TestServer } from './support/server.js';
 
 const count = roundsOf({ usual: 200, soak: 4000 });
 const atOnce = 16;
-/** What one request may cost, with everything that the process does meanwhile. */
+/** The most that one request may cost, with everything that the process does meanwhile. */
 const mostCpuMs = 100;
 /** A seed that was random once. `MALFORMED_SEED` tries another one. */
 const firstSeed = Number(process.env['MALFORMED_SEED'] ?? 20_260_101);
@@ -48,7 +48,7 @@ function heapMegabytes(): number {
   return process.memoryUsage().heapUsed / 1e6;
 }
 
-/** Processor time of one request alone: the least of three tries, because jobs run beside it. */
+/** Processor time of one request: the least of three tries, because jobs run at the same time. */
 async function costOf(url: string, request: MalformedRequest): Promise<number> {
   const costs: number[] = [];
   for (let index = 0; index < 3; index += 1) {

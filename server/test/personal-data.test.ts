@@ -23,7 +23,7 @@ const wrote = {
   metadata: { note: 'planted-note', contact: ada.email },
 };
 const reason = 'planted-reason for ada.lovelace@example.com';
-/** What tells who they are, or was written about them. */
+/** Texts that show who they are, or were written about them. */
 const theirTexts = new RegExp(
   `lovelace|hopper|15550142|15550177|planted-|${refundAddress}|${account.accountNumber}|bankholder|planted-browser`,
   'i',

@@ -20,7 +20,7 @@ const secretKey = `sk_test_${randomBytes(32).toString('base64url')}`;
 const names = ['first', 'second'] as const;
 type Name = (typeof names)[number];
 
-/** What happens to a payment, and its final status. */
+/** The steps of a payment, and its final status. */
 const plans = {
   paid: 'success',
   'paid in two parts': 'success',

@@ -1,6 +1,7 @@
 /**
- * A day of traffic: payments from their creation to their webhook, at a steady rate beside many open ones. Nothing is lost or
- * doubled, and neither memory nor the slowest replies grow. `npm run soak -- --minutes=60 traffic` runs it for an hour.
+ * A day of traffic: payments from their creation to their webhook, at a steady rate among many open ones. Nothing is
+ * lost or doubled, and neither memory nor the slowest replies grow. `npm run soak -- --minutes=60 traffic` runs it for
+ * an hour.
  */
 import { env } from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -272,7 +272,7 @@ export async function createDepositKeys(
         const other = scope.mode === 'live' ? 'test' : 'live';
         throw invalidField(
           'xpub',
-          `is this merchant's key in ${other} mode. Test coins and real ones would lie in one wallet: use another account of the wallet for ${scope.mode} mode`,
+          `is this merchant's key in ${other} mode. Test coins and real ones would be in one wallet: use another account of the wallet for ${scope.mode} mode`,
         );
       }
       // However the key is written: the id is that of its addresses.

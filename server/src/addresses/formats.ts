@@ -137,7 +137,7 @@ export function describeInvalid(text: string, otherwise: string): string {
   const secret = secretIn(text, 'key');
   if (secret) return secretWarning(secret);
   return hasWrongChecksum(text)
-    ? 'The checksum of this address is wrong: a character is mistyped, or in the wrong case. Copy it anew'
+    ? 'The checksum of this address is wrong: a character is mistyped, or in the wrong case. Copy it again'
     : otherwise;
 }
 

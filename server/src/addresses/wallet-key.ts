@@ -45,7 +45,7 @@ export function readWalletKey(text: string, use: Use): WalletKey {
   const { extendedPublicKey, origin, first } = found;
   if (found.script && !isBitcoinLike(use.family)) {
     throw new Error(
-      `A descriptor is for bitcoin and litecoin. For ${use.family}, give the extended public key alone`,
+      `A descriptor is for bitcoin and litecoin. For ${use.family}, give only the extended public key`,
     );
   }
   const script = found.script ?? scriptOfPath(origin?.path, use);
@@ -88,7 +88,7 @@ function pick(all: readonly FoundKey[], wanted: ScriptType | undefined): FoundKe
   const receiving = all.filter(({ isChange }) => !isChange);
   if (all.length > 0 && receiving.length === 0) {
     throw new Error(
-      'This describes the change addresses alone (/1/*). Give the descriptor of the receiving ones: /0/* or /<0;1>/*',
+      'This describes only the change addresses (/1/*). Give the descriptor of the receiving ones: /0/* or /<0;1>/*',
     );
   }
   const unique = [
@@ -140,7 +140,7 @@ function readDescriptor(text: string): FoundKey {
   }
   if (body.startsWith('tr(')) {
     throw new Error(
-      'This descriptor has scripts beside its key. Payments take the key of a wallet with a single key: tr(KEY)',
+      'This descriptor has scripts in addition to its key. Payments take the key of a wallet with a single key: tr(KEY)',
     );
   }
   throw new Error(

@@ -1,4 +1,4 @@
-/** What rows add to the balances of accounts, for the checks that compare both. */
+/** The units that rows add to the balances of accounts, for the checks that compare both. */
 import { sql, type RawBuilder } from 'kysely';
 import type { Reader } from '../db/engine.js';
 import { queryPartsOf } from '../db/query-parts.js';
@@ -29,7 +29,7 @@ export const accountOf = (kind: LedgerAccountKind, ...columns: readonly string[]
 /** The units of all balances of a merchant in a currency. */
 export const merchant = named('mode', 'currency', 'merchant_id');
 
-/** What the rows of modules add, by the kind of account; `merchant` for all of a merchant's balances. */
+/** Flows from the rows of modules, by the kind of account; `merchant` for all of a merchant's balances. */
 export type Flows = Readonly<Partial<Record<LedgerAccountKind | 'merchant', readonly Flow[]>>>;
 
 declare module '../db/query-parts.js' {

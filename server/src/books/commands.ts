@@ -40,7 +40,7 @@ const datevOptions = {
 /** @param rules finds the rules of a running command */
 export const bookCommands = (rules: (context: CommandContext) => Books): Group => ({
   name: 'books',
-  summary: "A merchant's books, for whoever keeps its accounts.",
+  summary: "A merchant's books, for the person who keeps its accounts.",
   commands: {
     export: command({
       summary:
@@ -147,7 +147,7 @@ function datevSettings(given: Given, { firstDay, lastDay }: Period): DatevSettin
   // Dates in the file have no year.
   const nextYear = `${Number(fiscalYear.slice(0, 4)) + 1}${fiscalYear.slice(4)}`;
   if (firstDay < fiscalYear || lastDay >= nextYear) {
-    throw new UsageError(`The period must lie within the fiscal year that begins on ${fiscalYear}`);
+    throw new UsageError(`The period must be within the fiscal year that begins on ${fiscalYear}`);
   }
   return { consultant, client, account, contraAccount, fiscalYear };
 }
@@ -221,7 +221,7 @@ function summary(
     `${file === undefined ? '' : `Wrote ${file}: `}${counted(count.bookings, 'booking')} from ${period.firstDay} to ${period.lastDay}, ${period.zone}`,
     ...sums.map((sum) => sumLine(sum, (units) => books.amountText(units, sum.asset))),
     ...(wrong.length > 0
-      ? ['This export is not whole: do not use it. Run "ledger check", and tell the developers what it says']
+      ? ['This export is not whole: do not use it. Run "ledger check", and send its output to the developers']
       : []),
     ...(isFinal
       ? []

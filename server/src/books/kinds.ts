@@ -20,7 +20,7 @@ const networkFeeBack = { kind: 'network_fee', note: 'Network fee given back' } a
 export const inBooks: Readonly<Record<PostingKind, InBooks | null>> = {
   receipt: { kind: 'receipt', of: 'receipt', note: 'Received' },
   reversal: {
-    ...{ kind: 'correction', of: 'receipt', note: 'Taken back by the network' },
+    ...{ kind: 'correction', of: 'receipt', note: 'Reverted by the network' },
     fee: serviceFeeBack,
   },
   credit: { kind: 'credit', of: 'receipt', note: 'Credited', fee: serviceFee },

@@ -39,7 +39,7 @@ export class ChainBehind extends Error {
       `The node of ${chain.network} is at block ${tip.height}, behind block ${last.height} that was read before. Waiting until it has caught up`,
       options,
     );
-    this.remedy = `If the node is still catching up, wait. If its chain was started anew, as a development chain can be, run "${acceptReorgCommand(chain, '1')}": it takes back what was received on the old chain, and the server goes on with the new one`;
+    this.remedy = `If the node is still catching up, wait. If its chain was started again from the beginning, as a development chain can be, run "${acceptReorgCommand(chain, '1')}": it reverts what was received on the old chain, and the server continues with the new one`;
   }
 }
 

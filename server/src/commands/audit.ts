@@ -28,9 +28,9 @@ export const auditCommands: Group = {
       summary: 'Checks that no entry was changed, added or removed past the server.',
       details: `Each entry holds a hash of itself and of the entry before. Prints how many entries there are and the hash of the last one, or the first entry that is wrong, and exits with 1.
 
-Who can write to the database could compute all hashes anew, or cut off the end. So keep the last hash elsewhere, now and then: the log line of each entry has it too. With --noted, the check fails unless an entry still has that hash.`,
+A person who can write to the database could compute all hashes again, or cut off the end. So keep the last hash elsewhere, now and then: the log line of each entry has it too. With --noted, the check fails unless an entry still has that hash.`,
       options: {
-        noted: option.text('HASH', 'a hash that an earlier check or a log line told'),
+        noted: option.text('HASH', 'a hash from an earlier check or a log line'),
       },
       async run({ database, auditLog }, { noted }) {
         const check = await database.snapshot((reader) => auditLog.check(reader, noted?.trim()));

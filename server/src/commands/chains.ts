@@ -20,7 +20,7 @@ export const chainCommands: Group = {
       summary:
         'Lists the networks with the last block that was scanned, how many blocks are left to read, why one is not read, what its nodes do not take, how they disagree, and what payments wait for although their transfers are deep enough; networks of NETWORKS_FILE that never worked too, and those that were removed from it.',
       details:
-        'Then how far the payments of treasuries were read, what exports hold ("transfers exported"), which transfers may have been paid although no node could tell, which were paid in a block that the network has dropped, what left a treasury although no transfer explains it, and which PSBTs need attention. Then the payments and transfers that a scan had to quarantine, because processing them failed. A network goes on without them, and they are tried again by themselves, at most 10 minutes apart. Then how far the balances of addresses were compared with the books, and which differ. Then which sources of exchange rates fail, and which of their markets do not count, as the running server last saw it. Exits with 1 if a restore is suspected, a network is not read, nodes disagree, the payments of treasuries are read too late for exports, it is not clear whether a transfer was paid, the payment of one was dropped, no transfer explains what left a treasury, a PSBT needs attention, anything is quarantined, or an address holds less than the books say.',
+        'Then how far the payments of treasuries were read, what exports hold ("transfers exported"), which transfers may have been paid although no node could show it, which were paid in a block that the network has dropped, what left a treasury although no transfer explains it, and which PSBTs need attention. Then the payments and transfers that a scan had to quarantine, because processing them failed. A network continues without them, and they are tried again automatically, at most 10 minutes apart. Then how far the balances of addresses were compared with the books, and which differ. Then which sources of exchange rates fail, and which of their markets do not count, as the running server last saw it. Exits with 1 if a restore is suspected, a network is not read, nodes disagree, the payments of treasuries are read too late for exports, it is not clear whether a transfer was paid, the payment of one was dropped, no transfer explains what left a treasury, a PSBT needs attention, anything is quarantined, or an address holds less than the books say.',
       async run(context) {
         const { database, psbtPayouts, treasury, worldRates } = context;
         const parts = await context.hooks.chainStatus();
@@ -85,12 +85,12 @@ export const chainCommands: Group = {
         'Reads the blocks of a network again, up to the last one that was scanned, and credits what was missed: for example what was paid in a token that was added to NETWORKS_FILE later.',
       details: `What is known already changes nothing. The server may keep running. Says how far it is while it works.
 
-A reorganisation that reaches below the blocks that are kept, which are at least 200, stops a network: "chains status" says so. Check first that its nodes are on the right chain. Then choose a block before the fork and add --accept-reorg: everything that was received from that block on is taken back, and the server reads on from there and credits it again as it finds it. A development chain that was started anew is such a reorganisation: --from 1 --accept-reorg.`,
+A reorganisation that reaches below the blocks that are kept, which are at least 200, stops a network: "chains status" says so. Check first that its nodes are on the right chain. Then choose a block before the fork and add --accept-reorg: everything that was received from that block on is reverted, and the server continues from there and credits it again as it finds it. A development chain that was started again from the beginning is such a reorganisation: --from 1 --accept-reorg.`,
       options: {
         network: option.code('the network').required(),
         from: option.height('the first block to read').required(),
         mode: option.mode('the mode of the network'),
-        acceptReorg: option.flag('go on with a chain that was reorganised that deep'),
+        acceptReorg: option.flag('continues with a chain that was reorganised that deep'),
       },
       async run(
         { database, chains, receipts, progress, signal },
@@ -113,7 +113,7 @@ A reorganisation that reaches below the blocks that are kept, which are at least
           const { before, now } = await acceptReorg(work);
           return {
             json: { network, mode, from, before, now },
-            text: `Took back what was received on ${network} from block ${from} on. The server reads on from there; it was at block ${before}`,
+            text: `Reverted what was received on ${network} from block ${from} on. The server continues from there; it was at block ${before}`,
           };
         }
         const last = await rescan(work);
@@ -197,11 +197,11 @@ function treasuryLines(status: TreasuryStatus): string[] {
     [mode, network, `treasuries ${read}`, ...parts].join('  '),
     ...unclear.map(
       (id) =>
-        `${mode}  ${network}  transfer ${id} may have been paid, and no node could tell: "transfers settle" or "transfers release"`,
+        `${mode}  ${network}  transfer ${id} may have been paid, and no node could show it: "transfers settle" or "transfers release"`,
     ),
     ...outflows.map(
       ({ treasury, tx_hash: hash, amount, currency, address, paid_at: paidAt }) =>
-        `${mode}  ${network}  ${amountText(amount, currency)} left the treasury ${treasury} for ${address || 'an address that nobody can tell'} in ${hash}  ${isoTime(paidAt)}: no transfer explains it. "transfers explain" says what it was for`,
+        `${mode}  ${network}  ${amountText(amount, currency)} left the treasury ${treasury} for ${address || 'an unknown address'} in ${hash}  ${isoTime(paidAt)}: no transfer explains it. "transfers explain" says what it was for`,
     ),
     ...(unexplained > outflows.length
       ? [

@@ -73,7 +73,7 @@ export interface Group {
 /** The options of all commands. */
 export const commonOptions = {
   json: flag('prints the result as one JSON value'),
-  as: person('who runs it, for the audit log (default: the user of the operating system alone)'),
+  as: person('who runs it, for the audit log (default: only the user of the operating system)'),
   help: flag('prints this text'),
 };
 

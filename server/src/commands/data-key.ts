@@ -12,7 +12,7 @@ export const dataKeyCommands: Group = {
     rotate: command({
       summary: "Encrypts all webhook secrets and payers' data with the first key in DATA_KEY_FILE.",
       details:
-        'Also those that were stored before there was a key. The servers run meanwhile, and all of them need both keys in the file until it is done: docs/operations.md says in which order. If the command is interrupted, run it again: it goes on where it stopped.',
+        'Also those that were stored before there was a key. The servers run meanwhile, and all of them need both keys in the file until it is done: docs/operations.md says in which order. If the command is interrupted, run it again: it continues where it stopped.',
       async run({ database, endpoints, dataKeys, personalData, progress }) {
         const key = dataKeys.current;
         if (key === undefined)

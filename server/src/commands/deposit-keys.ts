@@ -34,9 +34,9 @@ export const depositKeyCommands: Group = {
   commands: {
     set: command({
       summary: 'Sets the key of a wallet account that payments are received on.',
-      details: `Without --yes it only shows the first ${previewed} addresses, to compare with the wallet. New payments get addresses of the new key; addresses of a former key stay watched. A running server uses a first key within two seconds.
+      details: `Without --yes it only shows the first ${previewed} addresses, to compare with the wallet. New payments get addresses of the new key; addresses of a previous key stay watched. A running server uses a first key within two seconds.
 
-Another key takes effect after 24 hours, because it decides where all income goes: until then, new payments get addresses of the key in use, and "deposit-keys cancel" withdraws the new one. The merchant's webhook is told now and when it takes effect.
+Another key takes effect after 24 hours, because it decides where all income goes: until then, new payments get addresses of the key in use, and "deposit-keys cancel" withdraws the new one. The merchant's webhook gets an event now and when it takes effect.
 
 On EVM networks, a treasury can take the place of the key: the address of a wallet, hardware wallet or multisig. Each payment then gets the address of a contract that can pay to the treasury and nowhere else. No key exists for it, and one transaction sweeps up to 200 of them. A network is offered once the factory of these contracts is deployed on it: see "sweeps deploy". The contracts are not audited. docs/treasury.md says what can go wrong.`,
       options: {
@@ -46,7 +46,7 @@ On EVM networks, a treasury can take the place of the key: the address of a wall
           .required(),
         xpub: option.text(
           'KEY',
-          "the account's extended public key (xpub, ypub, zpub, Ltub, …), also with its origin or as a descriptor, such as wpkh([…/84h/0h/0h]xpub…/<0;1>/*)#checksum. @FILE reads what a wallet exported (Coldcard, Sparrow, Electrum, Specter, Wasabi, Bitcoin Core), - reads the standard input. Never a private key or seed words: whoever sees them can spend everything. Needed, unless --treasury is given",
+          "the account's extended public key (xpub, ypub, zpub, Ltub, …), also with its origin or as a descriptor, such as wpkh([…/84h/0h/0h]xpub…/<0;1>/*)#checksum. @FILE reads what a wallet exported (Coldcard, Sparrow, Electrum, Specter, Wasabi, Bitcoin Core), - reads the standard input. Never a private key or seed words: anyone who sees them can spend everything. Needed, unless --treasury is given",
         ),
         script: option.oneOf(
           scriptTypes,

@@ -25,7 +25,7 @@ export const keyCommands: Group = {
         scope: option
           .oneOf(
             keyScopes,
-            'what a secret key may do: full; read: GET alone; verify: get, list and verify payments and transactions; refunds: the same, and all about refunds',
+            'what a secret key may do: full; read: only GET; verify: get, list and verify payments and transactions; refunds: the same, and all about refunds',
           )
           .default('full'),
         label: option.text('TEXT', 'what it is for, as "keys list" shows it'),

@@ -39,7 +39,7 @@ const settings = {
     'the most that may be refunded within 24 hours, written likewise: USDT=500 of this coin, USD=500 of all coins by their value. Refunds do not count as transfers, and may go to any address',
   ),
   autoRefund: option.currencyAmounts(
-    'up to how much a refund of an excess, or of unaccepted money, is approved as soon as it has an address for which the wallet that paid has signed: USD=20 for all coins by their value, USDT=20 for this coin alone. Ten times as much in 24 hours, unless --daily-refunds says how much. Written likewise (default: none)',
+    'up to how much a refund of an excess, or of unaccepted money, is approved as soon as it has an address for which the wallet that paid has signed: USD=20 for all coins by their value, USDT=20 for only this coin. Ten times as much in 24 hours, unless --daily-refunds says how much. Written likewise (default: none)',
   ),
 };
 
@@ -90,7 +90,7 @@ export const merchantCommands: Group = {
         ...settings,
         ...webhook,
         rotateWebhookSecret: option.flag(
-          'creates a new secret for the webhooks of --mode and shows it. For another 24 hours they are signed with the former one as well',
+          'creates a new secret for the webhooks of --mode and shows it. For another 24 hours they are signed with the old one as well',
         ),
       },
       async run(context, { id, name, mode, webhookUrl, rotateWebhookSecret, ...given }) {

@@ -107,7 +107,7 @@ function helpOf(args: readonly string[]): string | undefined {
 function unknownCommand(args: readonly string[]): string {
   const [first = ''] = args;
   if (first.startsWith('-'))
-    return `"${first}" stands before the command: write the command first, then its options`;
+    return `"${first}" is before the command: write the command first, then its options`;
   const words = args.filter((word) => !word.startsWith('-')).slice(0, 3);
   if (words.length === 0) return `No command given. Run ${program} --help for the list`;
   const names = [...commands.keys()];

@@ -53,7 +53,7 @@ export const transferCommands: Group = {
       summary:
         "Marks a transfer as sent by hand, after looking the transaction up on the network: it must pay the transfer's amount to its address, and have enough confirmations.",
       details:
-        "The network's fee is what the transaction cost: its part that no other transfer bears, if it was paid in the transfer's own currency, and the gas of a treasury. Repeating it with the same hash changes nothing but a fee that was wrong.",
+        "The network's fee is what the transaction cost: its part that no other transfer bears, if it was paid in the transfer's own currency, and the gas of a treasury. Repeating it with the same hash changes only a fee that was wrong.",
       args: { id },
       options: {
         txHash: option.text('HASH', 'hash of the transaction that paid it').required(),
@@ -61,7 +61,7 @@ export const transferCommands: Group = {
           'its block, for nodes that do not find the transaction (Bitcoin Core without txindex, if all is spent)',
         ),
         networkFee: option.decimal(
-          "network fee in the transfer's own currency, if no node tells it, or to correct it",
+          "network fee in the transfer's own currency, if no node reports it, or to correct it",
         ),
         unverified: option.flag('does not look: for transactions that no node here can see'),
       },

@@ -22,7 +22,7 @@ export const userCommands: Group = {
   commands: {
     invite: command({
       summary: "Adds a person to a merchant's team, and prints a link to sign in with.",
-      details: `The link works once, for 30 minutes: send it to nobody else. For somebody who is in the team already it is a new one, and the former link ends. That is also the way back in for who has lost a passkey.
+      details: `The link works once, for 30 minutes: send it to nobody else. For somebody who is in the team already it is a new one, and the old link ends. That is also the way back in for a person who has lost a passkey.
 
 Roles: ${roles.map((role) => `${role}: ${meaning[role]}`).join('; ')}.`,
       options: {

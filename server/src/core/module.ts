@@ -26,7 +26,7 @@ interface Declaration<Rules extends Parts<C>, C extends Endpoints> {
   readonly resources?: { readonly [Name in keyof C]: Resource };
   /** Its tables, by name. Their rows' types extend `Schema`. */
   readonly tables?: Tables;
-  /** What it adds to queries of the core. */
+  /** Its SQL in queries of the core. */
   readonly queries?: QueryParts;
   /** Builds its rules. Called once for each server or command. */
   readonly create: (core: Core) => Rules | Promise<Rules>;

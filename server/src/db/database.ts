@@ -38,7 +38,7 @@ export interface Connections {
 export interface DatabaseOptions {
   /** All tables that it has, each after those that it references. */
   readonly tables: Tables;
-  /** What modules add to queries of the core. */
+  /** SQL of modules in queries of the core. */
   readonly queryParts?: readonly QueryParts[];
   /** True to use prepared statements on PostgreSQL, the default. Some poolers do not support them. */
   readonly hasPreparedStatements?: boolean;

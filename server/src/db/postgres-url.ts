@@ -9,7 +9,7 @@ const form = /^postgres(?:ql)?:\/\/(?:[^/?#]*@)?([^@/?#]*)(?:\/([^?#]*))?(?:\?([
 const encode =
   'a user or a password with # / ? or @ must be percent-encoded in it: %23 for #, %2F for /, %3F for ?, %40 for @';
 const oneHost =
-  'it can name one host only. Give it a name that follows the primary, or the address of a pooler or proxy that does: after a failover, the server connects anew to where the name leads';
+  'it can name one host only. Give it a name that follows the primary, or the address of a pooler or proxy that does: after a failover, the server connects again to where the name leads';
 const files = ['sslrootcert', 'sslcert', 'sslkey'] as const;
 
 /** @throws Error that says what to change */

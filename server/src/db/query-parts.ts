@@ -1,5 +1,5 @@
 /**
- * What modules add to queries of the core: SQL about their own tables, where a question each would cost a statement each. It
+ * SQL of modules in queries of the core, about their own tables, where asking each module would cost a statement more. It
  * belongs to the database's handles, as the tables do.
  */
 import type { Reader } from './engine.js';

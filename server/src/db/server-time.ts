@@ -50,7 +50,7 @@ export async function createServerTime(
         select (extract(epoch from clock_timestamp()) * 1000)::bigint as now`.execute(database.reader);
       const after = performance.now();
       const [row] = rows;
-      if (!row) throw new Error('The database did not tell the time');
+      if (!row) throw new Error('The database did not return the time');
       // The database read its clock somewhere between the two. If the known time fits too, keep it: it does not jitter.
       const fits = ahead + before <= row.now + 1 && ahead + after >= row.now - 1;
       if (!fits) ahead = row.now - (before + after) / 2;

@@ -46,7 +46,7 @@ export async function checkAuditChain(reader: Reader, noted: string | undefined)
       ? 'Entries after the last one were removed'
       : isNotedFound
         ? undefined
-        : 'No entry has the hash that was noted: entries were removed, or the log was written anew';
+        : 'No entry has the hash that was noted: entries were removed, or the log was rewritten';
   return { entries, lastHash, broken: reason === undefined ? null : { entry: null, reason } };
 }
 

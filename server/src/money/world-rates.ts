@@ -84,16 +84,16 @@ export function createWorldRates(options: WorldRatesOptions) {
     if (missing.delete(code)) log.info({ currency: code }, 'The exchange rate is known again');
     const at = Math.min(...kept.map((one) => one.at));
     const names = kept.map(({ source }) => source).join(', ');
-    const source = kept.length > 1 ? `median of ${names}` : `${names} alone, of ${isoTime(at)}`;
+    const source = kept.length > 1 ? `median of ${names}` : `only ${names}, of ${isoTime(at)}`;
     return { ...price, source, at, maxAgeMs: maxAgeMs[type] };
   }
 
   function warnIfAlone(): void {
-    const alone = [...agreed].filter(([, { source }]) => source.includes(' alone, '));
+    const alone = [...agreed].filter(([, { source }]) => source.startsWith('only '));
     if (alone.length > 0 && !isAlone) {
       log.warn(
         { currencies: alone.map(([code]) => code), source: alone[0]?.[1].source },
-        'Exchange rates come from one source alone: no other confirms them',
+        'Exchange rates come from only one source: no other confirms them',
       );
     }
     isAlone = alone.length > 0;

@@ -210,7 +210,7 @@ function watchChains({ chains, quarantined }: MetricSources, registers: Registry
   );
   ofChains(
     'checkout_asset_gap_blocks',
-    'Blocks that were read without a token, and are to be read again when it is back',
+    'Blocks that were read without a token, and will be read again when it is back',
     ({ height = 0, gaps }) => gaps.reduce((sum, { from, to = height }) => sum + to - from + 1, 0),
   );
   gauge(

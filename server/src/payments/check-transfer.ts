@@ -39,7 +39,7 @@ export async function checkTransfer(
   if (!network) {
     throw new Problem(
       'chain_unavailable',
-      `This server reads ${code} no more, so nothing is known about this transfer`,
+      `This server no longer reads ${code}, so nothing is known about this transfer`,
     );
   }
   const found = await findTransfers({ mode, network: code }, bare, signal);

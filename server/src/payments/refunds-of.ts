@@ -44,13 +44,13 @@ export interface RefundToExport {
 export interface RefundQueries {
   /** Oldest first. */
   rows(): SelectQueryBuilder<Schema, 'payments', RefundOfPayment>;
-  /** How many have not ended unpaid. */
+  /** The number of those that have not ended unpaid. */
   countKept(): SelectQueryBuilder<Schema, 'payments', { readonly count: number }>;
   /** Differs from the previous one once anything about them has changed. */
   mark(): SelectQueryBuilder<Schema, 'payments', { readonly mark: string }>;
   /** The refunds of these payments, oldest first. */
   list(reader: Reader, paymentIds: readonly string[]): Promise<RefundToExport[]>;
-  /** Which payment they are of, by their ids. */
+  /** The payments that they are of, by their ids. */
   find(
     reader: Reader,
     ids: readonly string[],

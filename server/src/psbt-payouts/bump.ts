@@ -75,7 +75,7 @@ function planBump(psbt: StoredPsbt, wallet: Wallet, rate: bigint, increment: big
     bearer < 0 ? planFee(wallet, spent, outputs, rate) : planEmptying(wallet, spent, outputs, bearer, rate);
   if (!plan || (plan.change > 0n && psbt.change_index === null)) {
     throw invalidState(
-      `The coins of this PSBT cannot pay that: beside the transfers, they have ${amount(beside)} for the fee. Give a lower --fee-rate`,
+      `The coins of this PSBT cannot pay that: after the transfers, ${amount(beside)} is left for the fee. Give a lower --fee-rate`,
     );
   }
   // BIP-125, rules 3 and 4: more than what it replaces, by the price of its own size.
@@ -87,7 +87,7 @@ function planBump(psbt: StoredPsbt, wallet: Wallet, rate: bigint, increment: big
   while (feeOf(weight, least) < needed) least += 1n;
   throw invalidState(
     beside < needed
-      ? `The fee cannot be raised: nodes want at least ${amount(needed)} for a replacement, and beside the transfers the coins have ${amount(beside)}`
+      ? `The fee cannot be raised: nodes want at least ${amount(needed)} for a replacement, and after the transfers the coins have ${amount(beside)} left`
       : `--fee-rate ${rateText(rate)} is too low: the fee is ${amount(highest)} now, and nodes take a replacement from ${amount(needed)} on. Give at least ${rateText(least)}`,
   );
 }

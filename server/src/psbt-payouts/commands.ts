@@ -34,7 +34,7 @@ export const psbtCommands: Group = {
           "satoshis per virtual byte, such as 12 or 1.5 (default: the node's estimate for six blocks)",
         ),
         transfer: option.id('only this transfer. Can be given several times').repeated(),
-        key: option.id('spends the coins of a former deposit key: see deposit-keys list --json'),
+        key: option.id('spends the coins of a previous deposit key: see deposit-keys list --json'),
         fingerprint: option.text(
           'HEX',
           "of the wallet's master key, eight hexadecimal digits. Hardware wallets need it to find their keys",
@@ -93,7 +93,7 @@ export const psbtCommands: Group = {
           },
           text: isBroadcast
             ? `Broadcast as ${version.tx_hash}. The server settles the transfers when it has its confirmations`
-            : `Stored as ${version.tx_hash}, but it was not broadcast: ${problem ?? ''}. The server tries again by itself; see transfers psbt list`,
+            : `Stored as ${version.tx_hash}, but it was not broadcast: ${problem ?? ''}. The server tries again automatically; see transfers psbt list`,
           hasFailed: !isBroadcast,
         };
       },

@@ -141,7 +141,7 @@ async function apply(at: Look, found: Location): Promise<void> {
       if (refusal === undefined && newestSigned(psbt)) return report(at, null);
       return report(
         at,
-        'Another transaction that waits on the network spends its coins. If the wallet has raised the fee by itself, wait until it is confirmed',
+        'Another transaction that waits on the network spends its coins. If the wallet has raised the fee on its own, wait until it is confirmed',
       );
     }
     case 'conflict':

@@ -162,6 +162,6 @@ async function ensureFree(reader: Reader, { id }: TransferTable): Promise<void> 
   throw invalidState(
     holder.state === 'open'
       ? `The transfer is in the PSBT ${holder.id}, which the wallet may be signing. Import what it signs, or run transfers psbt discard ${holder.id} first`
-      : `The transfer is paid by the PSBT ${holder.id}, and ends by itself when that is confirmed`,
+      : `The transfer is paid by the PSBT ${holder.id}, and ends automatically when that is confirmed`,
   );
 }

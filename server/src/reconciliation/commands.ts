@@ -25,7 +25,7 @@ const reconcileCommand = (rules: (context: CommandContext) => Reconciliation) =>
   command({
     summary:
       'Compares what the addresses hold with the books: balance and what left must be what was received.',
-    details: `The server does this by itself: at each block for a part of the addresses that wait for money, and for all within a day. What is too much becomes a receipt of the payment or wallet whose address it is, once a later block, and another node where there is one, says the same. Dust, which is less than the smallest payment, does not.
+    details: `The server does this automatically: at each block for a part of the addresses that wait for money, and for all within a day. What is too much becomes a receipt of the payment or wallet whose address it is, once a later block, and another node where there is one, says the same. Dust, which is less than the smallest payment, does not.
 
 With --apply, this command does the same now, and books dust too. What is seen for the first time is only noted: run the command again after the next block. What it books is in the audit log. Exits with 3 if an address holds less than the books say, and with 4 if one holds more that is not dust.
 
@@ -41,7 +41,7 @@ The blocks of Bitcoin and Litecoin name every output, so nothing comes unseen th
       const all = context.reconciliation.networks.filter(({ network }) => network.mode === mode);
       const networks = all.filter(({ network }) => (code ?? network.code) === network.code);
       if (networks.length === 0)
-        throw new UsageError('There is no such network with a node that tells balances');
+        throw new UsageError('There is no such network with a node that reports balances');
       const reports: Report[] = [];
       for (const network of networks) reports.push(await check(context, network, address, apply));
       const found = reports.flatMap((report) => report.findings);

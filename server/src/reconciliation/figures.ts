@@ -24,7 +24,7 @@ export function reconciliationFigures(status: () => Promise<Status>, now: () => 
     ),
     ofRounds(
       'checkout_blocks_without_balances',
-      'After how many blocks no node told the balances of open addresses',
+      'Blocks after which no node reported the balances of open addresses',
       ({ unread }) => unread,
     ),
     ofRounds(

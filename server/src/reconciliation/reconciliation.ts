@@ -122,7 +122,10 @@ export function createReconciliation(deps: ReconcileDeps) {
       signal.throwIfAborted();
       if (!(error instanceof NodesUnavailable) && !isNodeFailure(error)) throw error;
       await store.change(database, ref, {}, { unread: sql`unread + 1` });
-      log.warn({ ...ref, err: error }, 'No node told the balances after a block; the next block is tried');
+      log.warn(
+        { ...ref, err: error },
+        'No node reported the balances after a block; the next block is tried',
+      );
     }
   }
 

@@ -35,7 +35,7 @@ export function refundCommands(rules: (context: CommandContext) => Refunds): Gro
       create: command({
         summary: 'Starts a refund, reserves its amount, and prints the link for the payer.',
         details:
-          'The link is shown once; "refunds link" makes a new one. Send it to the payer yourself: whoever has it says where the money goes.',
+          'The link is shown once; "refunds link" makes a new one. Send it to the payer yourself: anyone who has it can say where the money goes.',
         options: {
           payment: option.id('the payment').required(),
           kind: option
@@ -53,7 +53,7 @@ export function refundCommands(rules: (context: CommandContext) => Refunds): Gro
           refundFee: option.flag('gives back the service fee too'),
           networkFee: option.oneOf(['merchant', 'payer'], "who bears the network's fee").default('merchant'),
           reason: option.text('TEXT', 'why: the payer reads it'),
-          to: option.text('ADDRESS', 'where to, if the payer has told you'),
+          to: option.text('ADDRESS', 'where to, if the payer gave you an address'),
         },
         async run(context, { payment: paymentId, to: address, ...request }) {
           const { database, payments, actor } = context;
@@ -110,7 +110,7 @@ export function refundCommands(rules: (context: CommandContext) => Refunds): Gro
           ),
       }),
       link: command({
-        summary: 'Makes a new link for the payer, valid for 30 days. The former one ends.',
+        summary: 'Makes a new link for the payer, valid for 30 days. The old one ends.',
         args: { id },
         run: (context, given) =>
           change(context, given.id, (refunds, transaction, scope) =>

@@ -52,7 +52,7 @@ export async function whyNotDue(
   // One that had failed can be paid after all, while this one waits.
   return isLeftBy([])
     ? `Another refund has given back what this one would. If it stays so, ${end}`
-    : `The network took back what this refund would give back. Wait for it, or ${end}`;
+    : `The network reverted the coins that this refund would give back. Wait for them, or ${end}`;
 }
 
 /** Problem: `invalid_state` if not all of a refund may be given back now. */

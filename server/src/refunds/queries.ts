@@ -1,4 +1,4 @@
-/** What refunds add to the core's queries about payments, and to the checks of the ledger. */
+/** SQL of refunds for the core's queries about payments, and for the checks of the ledger. */
 import { expressionBuilder, sql } from 'kysely';
 import { accountOf, added, merchant, taken } from '../audit/flows.js';
 import { inChunks } from '../db/chunks.js';

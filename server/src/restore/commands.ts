@@ -10,7 +10,7 @@ import { payouts, type Suspicion, type UnknownAddress } from './restore-store.js
 /** @param rules of a running command */
 export const restoreCommands = (rules: (context: CommandContext) => Restore): Group => ({
   name: 'restore',
-  summary: 'After the database was restored from a backup: what is known, and how work goes on.',
+  summary: 'After the database was restored from a backup: what is known, and how work continues.',
   commands: {
     status: command({
       summary: 'Says whether the database may be older than what was done with it, and by which evidence.',
@@ -35,7 +35,7 @@ export const restoreCommands = (rules: (context: CommandContext) => Restore): Gr
     }),
     confirm: command({
       summary:
-        'Lets work go on after a restore, without what may have been given out or paid since the backup.',
+        'Lets work continue after a restore, and leaves out what may have been given out or paid since the backup.',
       details: `Without --yes it only says what was found and what it will do. It leaves out the addresses that may have been given out, gives treasuries new contracts for their addresses, and holds the transfers that may have been paid: "transfers exported" lists them. Settle each with "transfers settle", or let it go with "transfers release". Raise the gap limit of wallets by as many addresses as it says.`,
       options: {
         spare: option.integer(
@@ -50,7 +50,7 @@ export const restoreCommands = (rules: (context: CommandContext) => Restore): Gr
         const { actor } = context;
         const plan = yes ? await restore.confirm(spare, actor) : await restore.plan(spare);
         if (!plan) return { json: { isSuspected: false }, text: 'No restore is suspected' };
-        const end = yes ? 'Confirmed: work goes on.' : 'Nothing was changed yet: add --yes to do it.';
+        const end = yes ? 'Confirmed: work continues.' : 'Nothing was changed yet: add --yes to do it.';
         return {
           json: { ...planJson(plan), isConfirmed: yes },
           text: [...evidenceLines(plan.suspicion), ...planLines(plan), end].join('\n'),

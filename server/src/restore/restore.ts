@@ -118,7 +118,7 @@ export function createRestore(deps: RestoreDeps) {
     afterCommit(transaction, () =>
       log.warn(
         { addresses, held: paid.map(({ id }) => id) },
-        'Somebody paid addresses that were never given out, or what transfers are to be. The addresses are left out, the transfers are held ("transfers exported"), and everything else goes on',
+        'Somebody paid addresses that were never given out, or made payments that transfers still must make. The addresses are left out, the transfers are held ("transfers exported"), and everything else continues',
       ),
     );
   }

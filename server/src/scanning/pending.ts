@@ -2,16 +2,16 @@
 import type { ChainTransfer } from '../chains/chain.js';
 import { keyOf, type PendingTransfers } from './scan.js';
 
-/** @param former the pending transfers of the previous scan, if they are known */
+/** @param previous the pending transfers of the previous scan, if they are known */
 export function comparePending(
   transfers: readonly ChainTransfer[],
-  former: readonly ChainTransfer[] | undefined,
+  previous: readonly ChainTransfer[] | undefined,
 ): PendingTransfers {
   let same = 0;
   // A chain returns the transfers it knows already as the same objects, in the same order.
-  while (same < transfers.length && transfers[same] === former?.[same]) same += 1;
-  const rest = former ? transfers.slice(same) : transfers;
-  const appeared = former ? without(rest, former.slice(same)) : transfers;
+  while (same < transfers.length && transfers[same] === previous?.[same]) same += 1;
+  const rest = previous ? transfers.slice(same) : transfers;
+  const appeared = previous ? without(rest, previous.slice(same)) : transfers;
   const appearedKeys = new Set(appeared.map(keyOf));
   let keys: ReadonlySet<string> | undefined;
   const has = (key: string) => {
@@ -19,7 +19,7 @@ export function comparePending(
     keys ??= new Set(transfers.map(keyOf));
     return keys.has(key);
   };
-  return { transfers, appeared, gone: former && without(former.slice(same), rest), has };
+  return { transfers, appeared, gone: previous && without(previous.slice(same), rest), has };
 }
 
 function without(transfers: readonly ChainTransfer[], others: readonly ChainTransfer[]): ChainTransfer[] {

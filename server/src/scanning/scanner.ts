@@ -164,7 +164,7 @@ export function createScanner({ networks, newId, ...deps }: ScannerOptions) {
           .catch((error: unknown) =>
             log.warn(
               { err: error, mode, network: code },
-              'A lease could not be released; it expires by itself',
+              'A lease could not be released; it expires automatically',
             ),
           );
       },

@@ -88,7 +88,7 @@ export function createHandOver(deps: TreasuryContext) {
       );
       if (other) {
         throw invalidState(
-          `The wallet of ${other.account ?? 'another account'} was asked to send one of these before, and nobody but the chain can tell that it has not. Ask that one again`,
+          `The wallet of ${other.account ?? 'another account'} was asked to send one of these before, and only the chain can show that it has not. Ask that one again`,
         );
       }
       await ensureUnpaid(on, rows, reserved, signal);

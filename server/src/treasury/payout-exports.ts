@@ -142,8 +142,8 @@ export function createPayoutExports(deps: TreasuryContext) {
     const hashes = group.paid.map((row) => row.tx_hash).join(', ');
     throw invalidState(
       group.paid.some((row) => row.is_certain === 0)
-        ? `The treasury may have paid this transfer in ${hashes}, and no node could tell. Look there. If it did, use "transfers settle ${transfer.id}"; if not, "transfers release ${transfer.id}"`
-        : `The treasury has paid this transfer in ${hashes}. It ends by itself when that is final; if it was for something else, use "transfers settle" for what it paid`,
+        ? `The treasury may have paid this transfer in ${hashes}, and no node could show it. Look there. If it did, use "transfers settle ${transfer.id}"; if not, "transfers release ${transfer.id}"`
+        : `The treasury has paid this transfer in ${hashes}. It ends automatically when that is final; if it was for something else, use "transfers settle" for what it paid`,
     );
   }
 

@@ -179,7 +179,7 @@ export function createPaymentSettler(deps: TreasuryContext) {
           place,
           facts,
           isUntold
-            ? 'The treasury may have paid a transfer, and no node could tell. Look at the transaction: if it did, use "transfers settle"; if not, "transfers release"'
+            ? 'The treasury may have paid a transfer, and no node could show it. Look at the transaction: if it did, use "transfers settle"; if not, "transfers release"'
             : 'It is not clear which transfer the treasury has paid: settle them with "transfers settle"',
         );
         continue;

@@ -74,7 +74,7 @@ export function treasuryFigures(
     ),
     figure(
       'checkout_transfers_unclear',
-      'Transfers that a treasury may have paid, and no node could tell; see the command `chains status`',
+      'Transfers that a treasury may have paid, and no node could show it; see the command `chains status`',
       ({ unclear }) => unclear.length,
     ),
     figure(

@@ -79,7 +79,7 @@ export function createTreasury(deps: TreasuryDeps) {
           .some(({ source }) => source.forwarder.treasury === address);
         if (isTreasury) {
           throw new StartError(
-            `GAS_KEY_FILE: its address ${address} is the treasury of a merchant, and its key must not lie on the server. Make another gas key with "sweeps new-key"`,
+            `GAS_KEY_FILE: its address ${address} is the treasury of a merchant, and its key must not be on the server. Make another gas key with "sweeps new-key"`,
           );
         }
         log.info({ address }, 'Sweeps are paid by the gas key');

@@ -27,7 +27,7 @@ export async function ensureUsableTreasury(deps: TreasuryContext, treasury: stri
   const gasAddress = gasKey && addr.fromPrivateKey(await readGasKey(gasKey));
   if (gasAddress?.toLowerCase() === lower || (await hasSigned(database.reader, lower))) {
     throw refused(
-      'This is the gas key, which lies on the server: whoever takes the server would have the money',
+      'This is the gas key, which is on the server: anyone who takes over the server would have the money',
     );
   }
   for (const key of await depositKeys.list(database.reader)) {

@@ -49,7 +49,7 @@ export async function ensureNoncePassed(
     const told = new Set(answers.map(({ provider }) => provider));
     if (told.size < Math.min(2, on.evm.providers)) {
       throw refused(
-        `Only one of the ${on.evm.providers} providers can tell the nonce of ${treasury} at block ${height}, and it takes two`,
+        `Only one of the ${on.evm.providers} providers can return the nonce of ${treasury} at block ${height}, and it takes two`,
       );
     }
   }
@@ -127,5 +127,5 @@ export async function ensureNotSeen(
   if (!on) throw refused('and its network is not in NETWORKS_FILE any more');
   const { verdict, isKnown } = await judgeHash(on, [transfer], answer, signal);
   if (isKnown && verdict !== 'other')
-    throw refused('and a node has it: the transfer ends by itself when that is final');
+    throw refused('and a node has it: the transfer ends automatically when that is final');
 }

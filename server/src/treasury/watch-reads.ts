@@ -385,7 +385,7 @@ export async function readPending(
   const pending = await evm.pendingBlock();
   if (pending.kind === 'failed') {
     throw (
-      pending.failure ?? new NodeError('inconsistent', `${evm.name} does not tell now what waits for a block`)
+      pending.failure ?? new NodeError('inconsistent', `${evm.name} does not show now what waits for a block`)
     );
   }
   const transactions = pending.kind === 'value' ? pending.value.transactions : [];

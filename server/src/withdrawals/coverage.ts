@@ -47,7 +47,7 @@ export function createCoverage({ ledger, currencies }: Pick<WithdrawalsDeps, 'le
       return [
         [
           row.id,
-          `The network has taken back deposits that it was to be paid from: it takes ${amountOf(needed)}, and ${amountOf(left)} is left on ${network}`,
+          `The network has reverted deposits that would have paid it: it takes ${amountOf(needed)}, and ${amountOf(left)} is left on ${network}`,
         ] as const,
       ];
     });

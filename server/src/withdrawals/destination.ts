@@ -74,7 +74,7 @@ export async function resolveDestination(
 function networkCode({ walletNetwork }: TransferRequest, saved: SavedAddress | undefined): string {
   const code = walletNetwork || saved?.network;
   if (!code)
-    throw invalidField('walletNetwork', 'Is required: the address alone does not say which network to use');
+    throw invalidField('walletNetwork', 'Is required: the address does not say which network to use');
   if (saved?.network && saved.network.toLowerCase() !== code.toLowerCase()) {
     throw invalidField('walletNetwork', `Must be ${saved.network}, the network of the saved address`);
   }

@@ -23,7 +23,7 @@ export function createTestPayer(deps: WithdrawalsDeps, settlement: Settlement, c
       await ledger.balance(transaction, mode, currency, { kind: 'available', merchantId });
       const isShort = (await coverage.short(transaction, [row])).has(id);
       const reason = isShort
-        ? 'The deposits that it was to be paid from left the chain'
+        ? 'The deposits that would have paid it left the chain'
         : await deps.whyNotDue(transaction, row);
       if (reason !== undefined) {
         // It waits while they may be confirmed again.

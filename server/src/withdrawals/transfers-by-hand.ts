@@ -103,7 +103,7 @@ export function createTransfersByHand(deps: TransfersByHandDeps) {
         if (proof && fee === undefined) {
           throw invalidField(
             'network-fee',
-            'Required: no node here tells what this transaction cost. An explorer does',
+            'Required: no node here shows what this transaction cost. An explorer does',
           );
         }
         const settled = await transfers.settle(transaction, transferId, txHash, fee ?? 0n, paidFrom);

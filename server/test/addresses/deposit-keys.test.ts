@@ -47,7 +47,7 @@ describe.each(engines)('deposit keys on $name', (engine) => {
     database.write((transaction) => on.set(transaction, live(), 'evm', key(seed), true));
   const current = (on = keys) => on.sources.find(live(), 'evm')?.id;
 
-  it('A merchant has no addresses before it has a key, and then those of its key alone', async () => {
+  it('A merchant has no addresses before it has a key, and afterwards only those of its key', async () => {
     expect(current()).toBeUndefined();
     expect(await set(1)).toHaveLength(1);
     await keys.refresh();

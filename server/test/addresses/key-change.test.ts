@@ -1,4 +1,7 @@
-/** Another deposit key takes effect after a day: the owner is told, and a thief's key is withdrawn before it is used. */
+/**
+ * Another deposit key takes effect after a day: the owner is notified, and a thief's key is withdrawn before it is
+ * used.
+ */
 import { HDKey } from '@scure/bip32';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -39,7 +42,7 @@ describe.each(engines)('a change of the deposit key on $name', (engine) => {
   let other: Server;
 
   const live = () => ({ merchantId, mode: 'live' }) as const;
-  /** Whose addresses a server gives out. */
+  /** The seed whose addresses a server gives out. */
   const used = ({ keys }: Server) => {
     const given = keys.sources.find(live(), 'evm')?.derive(0);
     return [owners, thiefs, 3, 4].find(
@@ -77,7 +80,7 @@ describe.each(engines)('a change of the deposit key on $name', (engine) => {
     await Promise.all(servers.map((server) => server.tick()));
   }
 
-  /** What the merchant's server was told. */
+  /** The events for the merchant's server. */
   async function told(): Promise<string[]> {
     const rows = await database.reader
       .selectFrom('outbox')
@@ -130,7 +133,7 @@ describe.each(engines)('a change of the deposit key on $name', (engine) => {
     expect([used(one), used(other)]).toEqual([owners, owners]);
   });
 
-  it("A thief with a minute's shell sets a key: the owner is told, cancels in time, and no address was the thief's", async () => {
+  it("A thief with a minute's shell sets a key: the owner is notified, cancels in time, and no address was the thief's", async () => {
     await set(thiefs);
     await later(0);
     expect([used(one), used(other)]).toEqual([owners, owners]);
@@ -161,7 +164,7 @@ describe.each(engines)('a change of the deposit key on $name', (engine) => {
     ]);
   });
 
-  it('It takes effect after a day in two servers at once, and is told once', async () => {
+  it('A key takes effect after a day in two servers at once, and is announced once', async () => {
     await set(3);
     await later(0);
     time += waitMs - 1;
@@ -175,7 +178,7 @@ describe.each(engines)('a change of the deposit key on $name', (engine) => {
     expect((await audited()).slice(2)).toEqual(['deposit_key.took_effect by server']);
   });
 
-  it('A server that was down when it took effect uses it from its start on, and tells it', async () => {
+  it('A server that was down when a key took effect uses it from its start, and announces it', async () => {
     await set(3);
     time += 3 * waitMs;
     const started = await start();
@@ -187,7 +190,7 @@ describe.each(engines)('a change of the deposit key on $name', (engine) => {
     expect(used(started)).toBe(3);
   });
 
-  it('What took effect while nothing ran is told before it is replaced', async () => {
+  it('A key that took effect while nothing ran is announced before it is replaced', async () => {
     await set(3);
     time += 3 * waitMs;
     await set(4, true);
@@ -220,7 +223,7 @@ describe.each(engines)('a change of the deposit key on $name', (engine) => {
   });
 
   it.each([false, true])(
-    'At once, a key does not wait, and the owner is told (it was pending: %s)',
+    'A key that is set at once does not wait, and the owner is notified (it was pending: %s)',
     async (isPending) => {
       if (isPending) await set(3);
       await set(3, true);
@@ -260,7 +263,7 @@ describe.each(engines)('a change of the deposit key on $name', (engine) => {
       ofTreasury.find((key) => key.state === state),
     );
     if (!old) throw new Error('The treasury of the previous release is gone');
-    // What was given out is exported, and so swept, with its salt of then.
+    // Addresses given out earlier are exported, and so swept, with the salt of that time.
     const kept = upgraded.preview(live(), 'evm', old, undefined);
     expect([kept.derive(7), kept.forwarder?.salt(7)]).toEqual([before.derive(7), before.forwarder?.salt(7)]);
     const secret = current && 'salts' in current ? current.salts?.secret : undefined;

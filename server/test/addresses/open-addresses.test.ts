@@ -1,4 +1,4 @@
-/** Which addresses wait for money: whose balances are read first, and whether there are any. */
+/** Addresses that wait for money: the order in which their balances are read, and whether there are any. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isAnyoneExpected } from '../../src/addresses/watched-addresses.js';
 import { createOpenPicker } from '../../src/reconciliation/pick.js';
@@ -44,7 +44,7 @@ describe.each(engines)('open addresses on $name', (engine) => {
     expect(seen.size).toBe(601);
   });
 
-  it('say whether anybody may be about to pay, in the mode alone', async () => {
+  it('open addresses say whether anybody may be about to pay, in their own mode only', async () => {
     const reader = server.database.reader;
     expect(await isAnyoneExpected(reader, 'live')).toBe(false);
     const { id } = await merchant.lock();

@@ -1,4 +1,7 @@
-/** Deposit addresses are found among strangers', whoever added them and when, and few are looked up in the database. */
+/**
+ * Deposit addresses are found among strangers' addresses, no matter who added them and when, and few are looked up in
+ * the database.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createWatchedAddresses, type WatchedAddresses } from '../../src/addresses/watched-addresses.js';
 import type { Database } from '../../src/db/database.js';

@@ -95,7 +95,7 @@ export function testBadInput(engine: TestEngine): void {
   testValues(running);
 }
 
-/** What is refused by its form, before any record is looked up. */
+/** Requests that are refused by their form, before any record is looked up. */
 function testForms(running: () => TestServer): void {
   it.each(keyed)('$name without a key is 401', async ({ method, path }) => {
     const answer = await running().api(method, path, { key: undefined });
@@ -173,7 +173,7 @@ function testForms(running: () => TestServer): void {
   );
 }
 
-/** What is refused, or not, by what it says. */
+/** Requests that are refused, or accepted, by their values. */
 function testValues(running: () => TestServer): void {
   let foreign: string;
   let liveForeign: string;
@@ -225,7 +225,7 @@ function testValues(running: () => TestServer): void {
   it.each(all)('$name with HEAD answers without a body, or 405 if GET changes something', async (route) => {
     const { endpoint, path, method } = route;
     if (method !== 'GET') return expect(method).not.toBe('HEAD');
-    // What a reply needs is in the query for the books alone.
+    // Only the books need parameters in the query.
     const query = new URLSearchParams(endpoint.sample.query);
     const answer = await running().api('HEAD', query.size > 0 ? `${path}?${query}` : path);
     expect(answer.body).toBeUndefined();

@@ -1,4 +1,4 @@
-/** What says when a page of the console has changed, without the rest of the server. */
+/** The endpoint that says when a page of the console has changed, without the rest of the server. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';

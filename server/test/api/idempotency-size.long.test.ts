@@ -1,4 +1,4 @@
-/** How much the database grows with repeated requests under fresh idempotency keys, and what a replay still answers. */
+/** The growth of the database with repeated requests under fresh idempotency keys, and the replies of replays. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createIdempotency } from '../../src/api/idempotency.js';
@@ -68,7 +68,7 @@ describe.each(engines)('On $name', (engine) => {
     await expect.poll(perChange, { timeout: 10_000 }).toBeLessThan(200);
   });
 
-  it('the replay of a payer’s change tells of the payment as it is now, and changes nothing', async () => {
+  it('the replay of a payer’s change shows the payment as it is now, and changes nothing', async () => {
     const id = await createRecords(server).payment();
     const first = await change(id, 'currency/set/USDT/tron', 'one');
     expect(await change(id, 'currency/set/USDT/tron', 'one')).toEqual({ ...first, isReplay: true });

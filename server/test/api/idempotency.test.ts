@@ -105,7 +105,7 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
   beforeAll(async () => {
     database = await engine.create();
     server = await start();
-    // Stands for another process: it shares nothing but the database.
+    // Stands for another process: it shares only the database.
     replica = await start();
   });
   afterAll(async () => {

@@ -93,7 +93,7 @@ it('Requests with public keys are counted per IP address, across keys', async ()
   expect((await sendMany(3, second.key)).map(({ status }) => status)).toEqual([...ok(2), 429]);
 });
 
-it('The payers of a merchant can store only so much in a day, and its server and its other mode go on', async () => {
+it('The payers of a merchant can store only so much in a day, and its server and its other mode keep working', async () => {
   const { check, charge } = createLimits({ ...limits, storedMegabytesPerDay: 1, publicPerSecond: 1000 });
   const request = { ip: '127.0.0.1', headers: { 'content-length': '99000' } } as unknown as express.Request;
   const response = {} as unknown as express.Response;
@@ -168,7 +168,7 @@ describe.each(enginesOfTurn)('Before the key is checked, on $name', (engine) => 
     await exceed(4, () => fetch(`${url}/v1/payments/checkout`, { method: 'OPTIONS' }));
   });
 
-  it('an IP address has a limit of unknown keys, which leaves good keys alone', async () => {
+  it('an IP address has a limit of unknown keys, which does not affect good keys', async () => {
     const { url, secretKey } = await begin({ RATE_LIMIT_FAILED_KEYS_PER_SECOND_PER_IP: '3' });
     const get = (key: string) =>
       fetch(`${url}/v1/currencies`, { headers: { Authorization: `Bearer ${key}` } });

@@ -409,7 +409,7 @@ describe('Validation', () => {
     ]);
   });
 
-  it('tells of 20 mistakes at most, and of none at length', async () => {
+  it('an error lists 20 mistakes at most, and none at length', async () => {
     const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`name${index}`, 'x']));
     const unknown = await send('GET', `/v1/things?${new URLSearchParams(many).toString()}`);
     const entries = await create({ label: 'Lamp', amount: 1, tags: Array<number>(11_000).fill(1) });

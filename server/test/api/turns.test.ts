@@ -208,7 +208,7 @@ it('The more requests of an address wait, the shorter is each turn', async () =>
   for (const end of ends) end();
 });
 
-it('A client that has left while it waited keeps nobody waiting, and its request is told so', async () => {
+it('A client that left while it waited keeps nobody waiting, and its request is aborted', async () => {
   const started: string[] = [];
   const told: string[] = [];
   let end = () => {};

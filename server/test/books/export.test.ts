@@ -121,7 +121,7 @@ describe.each(engines)('Days that are over, on $name', (engine) => {
     expect(await count()).toBe(7);
   });
 
-  it('take nothing that is posted late: the ledger says when it is, whoever posts', async () => {
+  it('days that are over take nothing that is posted late: the ledger sets the time, no matter who posts', async () => {
     books.shop.time.now = Date.UTC(2026, 6, 1, 9);
     const before = await exportBooks(books.shop, books.live, '--month 2026-06');
     await books.receive(books.shop.time.now, oneUsdt);
@@ -298,7 +298,7 @@ describe('Files', () => {
     expect(bytes.includes(0xc3)).toBe(false);
     const twoYears = datev.replace('--month 2026-11', '--from 2026-06-01 --to 2027-01-01');
     await expect(exportBooks(books.shop, books.live, `${twoYears} --output ${file}2`)).rejects.toThrow(
-      'must lie within the fiscal year that begins on 2026-01-01',
+      'must be within the fiscal year that begins on 2026-01-01',
     );
   });
 });

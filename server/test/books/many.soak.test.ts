@@ -1,4 +1,7 @@
-/** A month of 100,000 bookings beside other months and merchants, on both engines: its sums, its time, and the memory of the command. */
+/**
+ * A month of 100,000 bookings next to other months and merchants, on both engines: its sums, its time, and the memory
+ * of the command.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
@@ -77,7 +80,7 @@ async function run(databaseUrl: string, ...options: string[]) {
 }
 
 describe.each(engines)('100,000 bookings of a month, on $name', (engine) => {
-  it('are exported whole, in memory that does not grow with them, beside other months and another merchant', async () => {
+  it('are exported whole, in memory that does not grow with them, next to other months and another merchant', async () => {
     const made = await engine.create();
     const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-many-'));
     const database = await openDatabase(made.url);

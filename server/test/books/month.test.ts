@@ -151,7 +151,7 @@ describe.each(engines)('The books of two months, on $name', (engine) => {
     ]);
     const second = await bookingsOf(shop, scope, inDecember);
     expect(second.toSorted(byTimeAndKind).map(shape)).toEqual([
-      'correction -10: Taken back by the network',
+      'correction -10: Reverted by the network',
       'fee 0.1: Service fee given back',
       'refund 0: Reserved for a refund',
       expect.stringMatching(/^fee 0\.05\d*: Service fee of what is refunded$/),

@@ -25,7 +25,7 @@ const perDay = 5;
 const rounds = 4;
 
 describe.skipIf(!postgres)('The books of two servers', () => {
-  it('have each rate and each day once, whoever is killed, and are the same from both', async () => {
+  it('have each rate and each day once, no matter which server is killed, and are the same from both', async () => {
     if (!postgres) return;
     const books = await openLedgerShop(postgres);
     const { shop, live } = books;

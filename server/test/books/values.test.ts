@@ -1,4 +1,4 @@
-/** What bookings are worth: by kept rates, by the rate of a receipt, or nothing. */
+/** The value of bookings: by kept rates, by the rate of a receipt, or none. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bookingsOf, exportBooks } from '../support/books.js';
 import { engines } from '../support/engines.js';
@@ -8,7 +8,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 const oneUsdt = 1_000_000n;
 
-describe.each(engines)('What bookings are worth, on $name', (engine) => {
+describe.each(engines)('The value of bookings, on $name', (engine) => {
   let books: LedgerShop;
   beforeAll(async () => {
     books = await openLedgerShop(engine);
@@ -49,7 +49,7 @@ describe.each(engines)('What bookings are worth, on $name', (engine) => {
     expect(values).toEqual([one, one, one, two, [undefined, undefined]]);
     const before = await exportBooks(books.shop, books.live, '--month 2026-05');
     expect(before.said).toContain('Without a value in EUR: 1 booking, as no rate is known within 10 minutes');
-    // Rates that come later, of whatever, change nothing.
+    // Rates that come later change nothing.
     at(999n, 50n);
     await books.receive(Date.UTC(2026, 5, 2), oneUsdt);
     await books.keepRates();

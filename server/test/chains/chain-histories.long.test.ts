@@ -48,7 +48,7 @@ describe.each(engines)('random histories of chains, on $name', (engine) => {
   const start = Date.UTC(2026, 0, 1);
   const lines: readonly Line[] = networks.map((network, index) => ({
     network,
-    // The second one tells ranges of blocks while the scan catches up.
+    // The second one returns ranges of blocks while the scan catches up.
     chain: new ScriptedChain(network.mode, network.code, index === 1 ? 7 : 0, start),
   }));
   let shop: Shop;
@@ -111,7 +111,7 @@ async function live(shop: Shop, lines: readonly Line[], seed: number): Promise<v
     [models.live, models.test].flatMap(({ merchants }) => merchants.flatMap((merchant) => merchant.payments));
 
   for (const { network, chain } of lines) {
-    // What waits belongs to former histories.
+    // Waiting transactions belong to earlier histories.
     chain.mempool = [];
     chain.expect({});
     chain.mine(3, shop.time.now);
@@ -183,7 +183,9 @@ async function live(shop: Shop, lines: readonly Line[], seed: number): Promise<v
     return tx;
   }
 
-  /** What a committed batch has taught the server: the branch of its head, and what waits if that was read. */
+  /**
+   * Everything that the server learns from a committed batch: the branch of its head, and the mempool if that was read.
+   */
   function learn({ network, chain }: Line, batch: ScanBatch): void {
     const model = modelOf(network);
     const known = model.chain(network.code);

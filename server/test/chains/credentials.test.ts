@@ -38,7 +38,7 @@ afterAll(async () => {
 
 describe.each(engines)('credentials of nodes on $name', (engine) => {
   let server: RealServer;
-  /** What the server and its commands said. */
+  /** Everything that the server and its commands printed. */
   const said: string[] = [];
   const say = (text: unknown) =>
     void said.push(
@@ -86,7 +86,7 @@ describe.each(engines)('credentials of nodes on $name', (engine) => {
     say(progress);
   }
 
-  /** How the node misbehaves. Some nodes, and the proxies before them, repeat what they were asked. */
+  /** Ways in which the node misbehaves. Some nodes, and the proxies before them, repeat what they were asked. */
   const echo = `no access for ${user}:${password} at /v2/${urlSecrets[2]}?key=${urlSecrets[3]} with ${headerSecret}`;
   const ways: readonly (readonly [string, ProviderProxy['respond'], ProviderProxy['change']])[] = [
     ['breaks the connection', (response) => (response.destroy(), true), undefined],
@@ -141,7 +141,7 @@ describe.each(engines)('credentials of nodes on $name', (engine) => {
     proxy.change = undefined;
 
     const all = said.join('\n');
-    // What was looked at is what it should be.
+    // The texts are those that we meant to check.
     for (const expected of ['Scanning failed', 'cannot be reached', 'HTTP 401', 'PROBLEM', '[hidden]']) {
       expect(all.includes(expected), expected).toBe(true);
     }

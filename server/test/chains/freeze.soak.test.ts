@@ -1,4 +1,7 @@
-/** Freezes the leading one of two servers for 40 s while payers go on: the other one takes over, and nothing is done twice. */
+/**
+ * Freezes the leading one of two servers for 40 s while payers continue: the other one takes over, and nothing is done
+ * twice.
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,7 +25,7 @@ const [postgres] = engines.filter(({ name }) => name === 'PostgreSQL');
 if (!postgres) throw new Error('Only PostgreSQL serves two servers: this soak needs one');
 
 it(
-  `Two servers of which the leading one freezes for 40 s do nothing twice, and scanning goes on within 35 s, over ${rounds} rounds`,
+  `Two servers of which the leading one freezes for 40 s do nothing twice, and scanning continues within 35 s, over ${rounds} rounds`,
   { timeout: 240_000 + rounds * 120_000 },
   async () => {
     const { url: databaseUrl, dispose } = await postgres.create();
@@ -89,7 +92,7 @@ it(
 );
 
 /**
- * Which of them leads, only its silence shows: the other one takes the lease.
+ * Finds the leading server by its silence: the other one takes the lease.
  * @returns milliseconds from the freeze until a block was scanned that was mined during it
  */
 async function freezeLeader(

@@ -196,7 +196,7 @@ describe.each(engines)('live networks on $name', (engine) => {
     expect(body.message).toContain('deposit key');
   });
 
-  it('With a key for one family, its networks alone are offered', async () => {
+  it('With a key for one family, only its networks are offered', async () => {
     await setKey('live', evmKey);
     await Promise.all(['polygon', 'bitcoin'].map((code) => scan(code)));
     const payment = await create(liveKey);
@@ -249,7 +249,7 @@ describe.each(engines)('live networks on $name', (engine) => {
     expect(simulated.addressInformation?.address).not.toBe(source.derive(1));
   });
 
-  it('A new key is for new payments. The address of the former key is still watched', async () => {
+  it('A new key is for new payments. The address of the previous key is still watched', async () => {
     const before = await lock(liveKey, 'USDC', 'polygon');
     const thirdKey = accountOf(3).derive("m/44'/60'/0'").publicExtendedKey;
     await setKey('live', thirdKey);

@@ -13,7 +13,7 @@ const network = 'evm-dev';
 const { signal } = new AbortController();
 const stranger = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 
-/** How each currency is paid, and how many units of the chain are one unit of the books. */
+/** Ways to pay each currency, and how many units of the chain are one unit of the books. */
 const assets = {
   ETH: { what: 'the native coin', scale: 1n, contract: undefined, name: undefined },
   USDT: { what: 'a token that returns nothing', scale: 1n, name: 'SilentToken', args: [] },
@@ -44,7 +44,7 @@ function send(currency: Currency, address: string, units: bigint): Promise<Hex> 
   return anvil.call(name, contractOf(currency), 'transfer', [address, units * scale]);
 }
 
-/** What the payer has to send so that this many units arrive: more, if the token keeps a fee. */
+/** The amount to send so that this many units arrive: more, if the token keeps a fee. */
 function gross(currency: Currency, units: bigint): bigint {
   if (assets[currency].name !== 'FeeToken') return units;
   let sent = (units * 100n) / 99n;
@@ -59,8 +59,8 @@ const partOf = (amount: bigint, share: bigint) => {
 };
 
 /**
- * Without what was seen while it waited for a block and came to nothing: of a token that keeps a fee, the transaction says
- * more than arrives. Whether it is seen depends on the moment.
+ * Without transfers that were seen while they waited for a block and came to nothing: of a token that keeps a fee, the
+ * transaction says more than arrives. The moment decides if they are seen.
  */
 function lasting({ receipts, log, ...rest }: Outcome): Outcome {
   const dropped = receipts.filter(({ status }) => status === 'lost').length;
@@ -164,7 +164,7 @@ export function testRealMoney(engine: TestEngine): void {
           await anvil.mine(1);
           await scan();
           const { log, ...outcome } = lasting(await server.look(payment));
-          // What a token with a fee announced while it was pending was seen first, and "confirming" came with it.
+          // The announced transfer of a token with a fee was seen first, and "confirming" came with it.
           expect([...log].sort()).toEqual(['completed', 'confirming', 'transfer_confirmed', 'transfer_seen']);
           expect(outcome).toEqual({
             state: 'settled',
@@ -197,7 +197,7 @@ export function testRealMoney(engine: TestEngine): void {
           await scan();
           await settle();
           const { log, ...outcome } = lasting(await server.look(topped));
-          // What a token with a fee announced while it was pending was seen first, and "confirming" came with it.
+          // The announced transfer of a token with a fee was seen first, and "confirming" came with it.
           expect([...log].sort()).toEqual([
             ...['completed', 'confirming', 'transfer_confirmed', 'transfer_confirmed'],
             ...['transfer_seen', 'transfer_seen', 'underpaid'],
@@ -352,7 +352,7 @@ export function testRealMoney(engine: TestEngine): void {
       expect((await server.read(token.id)).receipts).toMatchObject([{ hashOf: 'transaction' }]);
     });
 
-    it('what a contract and a transaction send in one block counts once each', async () => {
+    it("a contract's transfer and a transaction's in one block count once each", async () => {
       const payment = await lock('ETH');
       const half = payment.amount / 2n;
       await anvil.automine(false);
@@ -366,7 +366,7 @@ export function testRealMoney(engine: TestEngine): void {
       expect((await server.look(payment)).receipts).toHaveLength(2);
     });
 
-    it('a transfer that fails, and a contract that takes it back, pay nothing', async () => {
+    it('a transfer that fails, and a contract that reverts it, pay nothing', async () => {
       const payment = await lock('ETH');
       await anvil.call('Splitter', splitter, 'fail', [payment.address], payment.amount);
       await settle();
@@ -419,7 +419,7 @@ export function testRealMoney(engine: TestEngine): void {
           }
         }
 
-        it('that drops a payment takes back exactly what it gave, and it can be paid again', async () => {
+        it('reverts exactly the credit of a payment that it drops, which can be paid again', async () => {
           const { paid } = await pay();
           await anvil.reorg(depth);
           await anvil.mine();
@@ -455,7 +455,7 @@ export function testRealMoney(engine: TestEngine): void {
           }
         });
 
-        it('that replaces a payment by another of the same sender takes it back', async () => {
+        it('reverts a payment that it replaces with another of the same sender', async () => {
           const { paid, nonce } = await pay();
           const replacements = [
             await anvil.sign(stranger, 1n, nonce),
@@ -579,7 +579,7 @@ export function testRealMoney(engine: TestEngine): void {
       ];
 
       it.each(failures)(
-        '$name: nothing is lost, nothing is taken back, and no price is locked',
+        '$name: nothing is lost, nothing is reverted, and no price is locked',
         async ({ message, fail }) => {
           const [before, during] = [await lock('ETH'), await lock('USDT')];
           await send('ETH', before.address, before.amount);
@@ -631,7 +631,7 @@ export function testRealMoney(engine: TestEngine): void {
         },
       );
 
-      it('stalls: the network is not offered, and the payment is found when it goes on', async () => {
+      it('a node that stalls: the network is not offered, and the payment is found when the node works again', async () => {
         const payment = await lock('ETH');
         const stalled: { destroy(): void }[] = [];
         proxy.respond = (response) => {

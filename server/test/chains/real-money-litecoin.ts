@@ -202,7 +202,7 @@ export const testRealLitecoin = (chosen: TestEngine): unknown =>
             return { payment, txid };
           }
 
-          it('that drops a payment takes back exactly what it gave, and gives it again with its next block', async () => {
+          it('reverts exactly the credit of a payment that it drops, and credits it again with its next block', async () => {
             const { payment } = await settledAt();
             await node.reorg(depth, 'waiting');
             await scan();
@@ -229,7 +229,7 @@ export const testRealLitecoin = (chosen: TestEngine): unknown =>
             expect(await server.credited(payment)).toEqual({ LTC: payment.amount });
           });
 
-          it('that is followed by a double spend takes it back for good', async () => {
+          it('reverts a payment for good if a double spend follows', async () => {
             const { payment, txid } = await settledAt(true);
             await node.reorg(depth, 'waiting');
             await node.replace(txid, await elsewhere());
@@ -297,7 +297,7 @@ export const testRealLitecoin = (chosen: TestEngine): unknown =>
             message: /node 1 is on another network/,
           },
         ])(
-          '$name: nothing is lost, nothing is taken back, nothing expires unread',
+          '$name: nothing is lost, nothing is reverted, nothing expires unread',
           async ({ behaviour, message }) => {
             const [before, during] = [await lock(), await lock()];
             await pay(before, before.amount);
@@ -339,7 +339,7 @@ export const testRealLitecoin = (chosen: TestEngine): unknown =>
           },
         );
 
-        it('stays at an older block: /readyz tells it, and after five minutes chains status says what to do', async () => {
+        it('stays at an older block: /readyz reports it, and after five minutes chains status says what to do', async () => {
           await scan();
           const behaves = await isAtOlderBlock();
           proxy.behave = () => behaves;

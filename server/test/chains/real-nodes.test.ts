@@ -154,7 +154,7 @@ describe.each(enginesOfTurn)('real nodes on $name', (engine) => {
     expect(await verify(id)).toMatchObject({ status: 'success', amountReceived: amount });
   });
 
-  it('tells a wallet in the browser how to pay, from the lock on, and only on real EVM networks', async () => {
+  it('shows a wallet in the browser how to pay, from the lock on, and only on real EVM networks', async () => {
     interface WithEvm {
       readonly evm?: unknown;
     }

@@ -71,7 +71,7 @@ describe.each(engines)('Simulated chains on $name', (engine) => {
     expect(await fixture.chain(other).head(signal)).toMatchObject({ height: 0 });
   });
 
-  it('What is pending is right after each change, although a scan does not read it anew', async () => {
+  it('The pending transactions are right after each change, although a scan does not read them again', async () => {
     const { database, simulated, clock } = fixture;
     const chain = fixture.chain('tron');
     const address = testAddress('tron', 3);
@@ -217,7 +217,7 @@ describe.each(engines)('Simulated chains on $name', (engine) => {
     expect(await heights()).toEqual([2, 2, 2, 2, 2, 2, 2]);
   });
 
-  it('The automatic miner goes on when a clock that was an hour ahead is right again', async () => {
+  it('The automatic miner continues when a clock that was an hour ahead is right again', async () => {
     fixture.clock.time += 3_600_000;
     await fixture.mine('tron');
     const ahead = await fixture.chain('tron').head(signal);

@@ -33,7 +33,7 @@ describe.each(engines)('The clock on $name', (engine) => {
     expect([clock.real(), clock.now(live), clock.now(mine)]).toEqual([start, start, start]);
   });
 
-  it("Moves forward with each step, in test mode only, and leaves other merchants' clocks alone", async () => {
+  it("Moves forward with each step, in test mode only, and does not move other merchants' clocks", async () => {
     expect(await advance(1800)).toBe(start + 1_800_000);
     expect(clock.now(mine)).toBe(start);
     await clock.refresh();

@@ -156,7 +156,7 @@ describe.each(enginesOfTurn)('a network in both modes, on $name', (engine) => {
     expect(found).toEqual([]);
   });
 
-  it('credits each merchant and mode by itself, with a cursor for each mode', async () => {
+  it('credits each merchant and mode separately, with a cursor for each mode', async () => {
     const live = await lock(second);
     pay('second-shop', live);
     chain.mine(3);

@@ -217,14 +217,14 @@ const longNetwork: Network = {
   ...{ assets: { USDT: { minAmount: '0.01', withdrawalFee: '1' } } },
 };
 
-/** A chain of empty blocks, told in ranges of 50, that knows how it was read. */
+/** A chain of empty blocks, read in ranges of 50, that knows how it was read. */
 class LongChain implements Chain {
   readonly mode = 'live';
   readonly network = 'long';
   top = 10;
   /** The node fails above this height. */
   lastTold = Infinity;
-  /** How many times a range did not begin within or after what was read before. */
+  /** The number of ranges that did not begin within or after what was read before. */
   gaps = 0;
   #read = 10;
 

@@ -132,7 +132,7 @@ describe.each(enginesOfTurn)('The command line on $name', (engine) => {
     expect((await update('--rotate-webhook-secret', '--mode', 'live'))['webhookSecret']).toMatch(/^whsec_/);
   });
 
-  it('warns whoever changes a shop that gives its payers no link to its help', async () => {
+  it('A command warns anyone who changes a shop that gives its payers no link to its help', async () => {
     const { id } = await json('merchants', 'create', '--name', 'Silent');
     const update = async (...args: string[]) =>
       (await run('merchants', 'update', String(id), ...args)).stdout;
@@ -452,7 +452,7 @@ it.each([
     ['transfers', 'psbt', 'exprot'],
     `Unknown command "transfers psbt exprot". Did you mean "transfers psbt export"? ${list}`,
   ],
-  [['--merchant', 'X'], '"--merchant" stands before the command: write the command first, then its options'],
+  [['--merchant', 'X'], '"--merchant" is before the command: write the command first, then its options'],
   [['key', 'list'], `Unknown command "key list". Did you mean "keys list"? ${list}`],
   [
     ['payment', 'exports', '--json'],

@@ -1,4 +1,4 @@
-/** The help texts, word by word: whoever changes one on purpose sees the difference in `help.txt`. */
+/** The help texts, word by word: anyone who changes one on purpose sees the difference in `help.txt`. */
 import { expect, it } from 'vitest';
 import { commands, groups } from '../../src/commands/registry.js';
 import { runCommand } from '../../src/commands/run.js';

@@ -143,7 +143,7 @@ describe.each(enginesOfTurn)('going live by commands on $name', (engine) => {
     expect([refused.exitCode, refused.stderr]).toEqual([
       1,
       expect.stringContaining(
-        "is this merchant's key in live mode. Test coins and real ones would lie in one wallet",
+        "is this merchant's key in live mode. Test coins and real ones would be in one wallet",
       ),
     ]);
     expect(refused.stdout + refused.stderr).not.toContain(xpub);
@@ -294,7 +294,7 @@ describe.each(enginesOfTurn)('going live by commands on $name', (engine) => {
         ],
       });
       expect(output.text).toContain('There are 2 problems.');
-      // What it finds is printed once, with the result.
+      // Findings are printed once, with the result.
       expect(progress).toEqual(['polygon: asking its nodes', 'bitcoin: asking its nodes']);
       expect(JSON.stringify(output) + progress.join()).not.toContain('hunter2');
       const one = await runWith(context, 'networks check --network polygon --merchant', merchantId);

@@ -1,4 +1,7 @@
-/** What an operator looks up and does by command for a merchant who calls, by the rules and views of the API, on both engines. */
+/**
+ * Commands with which an operator looks things up and acts for a merchant who calls, by the rules and views of the API,
+ * on both engines.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.js';
 import { externalAddresses, openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
@@ -9,7 +12,7 @@ describe.each(engines)('the support desk, on $name', (engine) => {
   let merchant: MerchantFixture;
   let owner: string[];
   beforeAll(async () => {
-    // Where commands expect it, which know no port of a test.
+    // Commands expect the server at this address, and know no port of a test.
     server = await startServer({ engine, env: { PUBLIC_URL: 'http://127.0.0.1:8080' } });
     merchant = openMerchant(server);
     const [first] = (await merchant.command('merchants', 'list')) as { id: string }[];

@@ -1,4 +1,7 @@
-/** Columns say what they stand for: what is written is read, as earlier releases wrote it too, and what does not fit is told without it. */
+/**
+ * Columns declare the form of their values. Text that this or an earlier release wrote is read, and an error about a value
+ * that does not fit does not show it.
+ */
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -120,7 +123,7 @@ it('each column that is JSON is here', () => {
 });
 
 it.each(Object.entries(columns))(
-  '%s is read as it was written, in the former text too',
+  '%s is read as it was written, also in the text of earlier releases',
   (place, { value, stored }) => {
     const column = columnAt(place);
     expect(column.read(column.write(value))).toEqual(value);
@@ -130,7 +133,7 @@ it.each(Object.entries(columns))(
   },
 );
 
-it('what is inside of encrypted columns is read, in the former text too', () => {
+it('the content of encrypted columns is read, also in the text of earlier releases', () => {
   const read = Object.entries(sealedJson).map(([name, codec]) => [name, codec.read(sealedTexts[name] ?? '')]);
   expect(Object.fromEntries(read)).toEqual(
     Object.fromEntries(Object.entries(sealed).map(([name, { value }]) => [name, value])),
@@ -140,7 +143,7 @@ it('what is inside of encrypted columns is read, in the former text too', () => 
 const secret = 'somebody@private.example';
 const wrong = ['1', '', `"${secret}`, JSON.stringify({ [secret]: { [secret]: secret } }), '[[1]]'];
 
-it.each(Object.keys(columns))('%s tells what does not fit by its name alone', (place) => {
+it.each(Object.keys(columns))('%s names a value that does not fit only by its column', (place) => {
   const column = columnAt(place);
   const told = wrong.map((stored) => messageOf(() => column.read(stored)));
   const [first] = told;
@@ -153,7 +156,7 @@ it.each(Object.keys(columns))('%s tells what does not fit by its name alone', (p
   expect(messageOf(() => column.write(secret))).not.toContain(secret);
 });
 
-it.each(Object.keys(sealedJson))('%s, which is encrypted, does so too', (name) => {
+it.each(Object.keys(sealedJson))('%s, which is encrypted, is named only by its column too', (name) => {
   const read = (text: string): unknown =>
     Object.entries(sealedJson)
       .find(([one]) => one === name)?.[1]
@@ -189,13 +192,13 @@ describe.each(engines)('On $name', ({ create }) => {
       values (${sql.join(values.map(([, value]) => value))})`.execute(database.reader);
   }
 
-  it('the richest value of each comes back, and the former text', async () => {
+  it('the richest value of each column comes back, also from the text of earlier releases', async () => {
     for (const parent of ['merchants', 'people', 'payments']) await insert(parent, 'parent');
     for (const [place, { value, stored }] of Object.entries(columns)) {
       const [table = '', name = ''] = place.split('.');
       const column = columnAt(place);
       await insert(table, `${place} of now`, name, column.write(value));
-      await insert(table, `${place} of a former release`, name, stored);
+      await insert(table, `${place} of an earlier release`, name, stored);
       const { rows } = await sql<{ found: unknown }>`
         select ${sql.ref(name)} as found from ${sql.table(table)} where ${sql.ref(name)} = ${stored}`.execute(
         database.reader,
@@ -221,7 +224,7 @@ describe.each(engines)('On $name', ({ create }) => {
     );
   });
 
-  it('a setting is read as former releases wrote it', async () => {
+  it('a setting is read as earlier releases wrote it', async () => {
     const setting = jsonSetting('a list', strings);
     expect(await setting.read(database.reader)).toBeUndefined();
     await database.write((transaction) => setting.write(transaction, ['a']));
@@ -238,7 +241,7 @@ describe.each(engines)('On $name', ({ create }) => {
   });
 });
 
-it('what is encrypted is read as it was written', () => {
+it('an encrypted value is read as it was written', () => {
   const personalData = createPersonalData(parseDataKeys(randomBytes(32).toString('base64')));
   const owned = { id: 'p', merchant_id: 'm' };
   expect(personalData.payer({ id: 'p', payer: personalData.payerColumns(owned, payer).payer })).toEqual(

@@ -1,4 +1,4 @@
-/** `database copy`: everything arrives on the other engine, the books add up, and the server goes on with it. */
+/** `database copy`: everything arrives on the other engine, the books add up, and the server continues with it. */
 import { HDKey } from '@scure/bip32';
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -34,7 +34,7 @@ async function contentOf(url: string): Promise<Record<string, string[]>> {
 }
 
 describe.each(pairs)('database copy from %s to %s', (_from, _to, from, to) => {
-  it('copies every row, and a server goes on with the copy', async () => {
+  it('copies every row, and a server continues with the copy', async () => {
     const source = await from.create();
     onTestFinished(() => source.dispose());
     const server = await startServer({ engine: from, databaseUrl: source.url });

@@ -1,4 +1,6 @@
-/** The role that compose.yaml makes: the server starts, migrates and sells with it, and it can do nothing beside its database. */
+/**
+ * The role that compose.yaml makes: the server starts, migrates and sells with it, and it can use no other database.
+ */
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import pg from 'pg';

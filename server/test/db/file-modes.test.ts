@@ -1,4 +1,4 @@
-/** The files of a SQLite database can be read by the server's own user alone. */
+/** The files of a SQLite database can be read only by the server's own user. */
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ it('A new database, its WAL and its folder are private, whatever the umask', asy
   }
 });
 
-it('An open one is mended at the start, which says so', async () => {
+it('A file that others can read is made private at the start, which says so', async () => {
   const folder = join(root, 'data');
   const path = join(folder, 'checkout.db');
   await open(path);
@@ -62,7 +62,7 @@ it('An open one is mended at the start, which says so', async () => {
   expect(await open(path)).toEqual([]);
 });
 
-it('The server says in its log what it mended', async () => {
+it('The server logs which modes it changed', async () => {
   const path = join(root, 'data', 'checkout.db');
   await open(path);
   await chmod(path, 0o644);
@@ -119,7 +119,7 @@ it('Nothing is touched that is not ours: a folder, a file of somebody, the datab
   expect((await readdir(root)).sort()).toEqual(['folder', 'foreign.db', 'notes.txt']);
 });
 
-it('A folder that cannot be made is said at once', async () => {
+it('A folder that cannot be made is reported at once', async () => {
   const startedAt = performance.now();
   await expect(openDatabase('sqlite:/proc/nope/x.db')).rejects.toThrow(
     /^the folder \/proc\/nope cannot be made \(ENOENT/,
@@ -145,7 +145,7 @@ it.runIf(process.getuid?.() === 0)(
   },
 );
 
-it('A second server on one file is refused in one sentence, commands run beside the first, and the lock ends with it', async () => {
+it('A second server on one file is refused in one sentence, commands run next to the first server, and the lock ends with it', async () => {
   const path = join(root, 'data', 'checkout.db');
   const [engine] = engines;
   if (!engine) throw new Error('No database engine is available');

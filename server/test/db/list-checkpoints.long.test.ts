@@ -71,7 +71,7 @@ describe.each(engines)('On $name, a long list', (engine) => {
     });
   const spread = (count: number, from = hour) =>
     Array.from({ length: count }, (_, index) => from + index * 7);
-  /** How many rows each segment has; null if that must be counted. */
+  /** The number of rows of each segment; null if that must be counted. */
   const segments = async () =>
     (
       await database.reader
@@ -255,7 +255,7 @@ describe.each(engines)('On $name, a long list', (engine) => {
     expect([writes, await segments()]).toEqual([7, [1001, 1001, 1001, 1000]]);
   });
 
-  it('does not count a payment again that goes on without another status', async () => {
+  it('does not count a payment again that changes without another status', async () => {
     await insert(spread(5000));
     await extendCheckpoints(database, never);
     const set = (state: PaymentState) =>

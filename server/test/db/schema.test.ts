@@ -127,7 +127,7 @@ async function statementsOf(engine: Engine): Promise<Definition[]> {
   return statements;
 }
 
-it('what refers to rows that can be deleted is found by an index', () => {
+it('references to rows that can be deleted are found by an index', () => {
   /** Their rows stay for good. */
   const kept = ['merchants', 'deposit_keys'];
   const unindexed = Object.entries<Table>(tables).flatMap(

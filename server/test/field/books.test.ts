@@ -122,7 +122,7 @@ describe('Exports for accountants', () => {
   it('portfolio#865: umlauts and other letters are in the characters that DATEV reads, or are question marks', () => {
     const line = textOf(datev, { ...booking, note: 'Müller “Ł” 支払い' });
     expect(line).toContain('Müller ??? ???');
-    // What Latin-1 lacks would become another letter.
+    // A letter that Latin-1 lacks would become another letter.
     expect([...line].filter((letter) => letter.charCodeAt(0) > 255)).toEqual([]);
   });
 

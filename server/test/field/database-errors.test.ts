@@ -63,7 +63,7 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
     server = await startServer({ engine: postgres, databaseUrl: made.url });
     return server;
   };
-  /** What each insert of a payment does first. */
+  /** Runs with each insert of a payment, before it. */
   const onInsert = async (statement: string) => {
     await sql.raw(`drop function if exists act cascade`).execute(other.reader);
     await sql
@@ -93,7 +93,7 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
   });
 
   // pg-promise#566, brianc/node-postgres#154: the connection came back to the pool in an aborted transaction
-  it('answers 503 to whoever is cancelled, and nobody gets an aborted transaction from the pool', async () => {
+  it('answers 503 to a request that is cancelled, and nobody gets an aborted transaction from the pool', async () => {
     const running = await start();
     await onInsert('perform pg_sleep(20)');
     const cancelled = Promise.all(Array.from({ length: 8 }, () => create(running)));
@@ -161,7 +161,7 @@ describe.skipIf(!postgres)('PostgreSQL', () => {
     await database.close();
   });
 
-  // A statement that is sent behind BEGIN before its reply is here would commit alone.
+  // A statement that is sent behind BEGIN, before its reply is here, would commit on its own.
   it('writes nothing in a transaction whose BEGIN was refused', async () => {
     let isRefused = false;
     const address = await openAddress(made.url, (bytes) =>

@@ -84,7 +84,7 @@ const refused = '503 service_unavailable with Retry-After';
 
 describe.skipIf(engines.length === 1)('after a failover', () => {
   // HikariCP#1802, lidofinance/lido-keys-api#268: "cannot execute INSERT in a read-only transaction", until a restart
-  it('no request gets a 500, /readyz tells the truth, and the server follows the address by itself', async () => {
+  it('no request gets a 500, /readyz is right, and the server follows the address automatically', async () => {
     const { old, next } = await startPair();
     const address = await openAddress(old.url);
     toStop.push(() => address.stop());
@@ -113,7 +113,7 @@ describe.skipIf(engines.length === 1)('after a failover', () => {
     await expect.poll(isAll(refused), { timeout: 30_000 }).toBe(true);
     seen.length = 0;
     await delay(3000);
-    // What was the primary is behind: a payer who was credited would read that he was not.
+    // The previous primary is behind: a payer who was credited would read that he was not.
     expect([replies('create'), replies('ready'), replies('read')]).toEqual([[refused], [refused], [refused]]);
 
     address.move(next.url);
@@ -134,7 +134,7 @@ describe.skipIf(engines.length === 1)('after a failover', () => {
     await expect.poll(() => answered.size, { timeout: 30_000 }).toBeGreaterThan(before + 10);
     stopped.abort();
     await Promise.all([...paying, ended]);
-    // The leases of jobs and scans go on: what was paid is credited.
+    // The leases of jobs and scans continue: paid transfers are credited.
     await expectAllThere(servers[0].url, answered);
     for (const server of servers) expect(await server.stop()).toBe(0);
     await expectBooksInOrder(next.url, answered);

@@ -87,7 +87,7 @@ describe.skipIf(!postgres)('a URL that can be used', () => {
     },
   );
 
-  it('may have a readable root certificate, and no TLS where PostgreSQL has none is said so', async () => {
+  it('a URL may name a readable root certificate, and an error says so if PostgreSQL has no TLS', async () => {
     const made = await postgres?.create();
     onTestFinished(() => made?.dispose());
     const folder = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));

@@ -80,7 +80,7 @@ describe('Payouts that a wallet has', () => {
     return made;
   }
   const decide = (exportId: string) => ask(`/${exportId}/release-decision`, { reason: 'It was rejected' });
-  /** What left the treasury, and nobody knows why. Told once, and explained. */
+  /** Outflows of the treasury that nobody can explain. Lists them once, and explains them. */
   async function unexplained(): Promise<string[]> {
     const list = (await owner.send('GET', path)).body.data as unknown as {
       unexplained: { txHash: string }[];
@@ -94,7 +94,7 @@ describe('Payouts that a wallet has', () => {
   }
 
   // The payee executes the rejected transaction of a multisig after it was paid once more.
-  it('ConsenSys/MultiSigWallet#81: a rejected payout of a multisig that is executed after all is booked, and told', async () => {
+  it('ConsenSys/MultiSigWallet#81: a rejected payout of a multisig that is executed after all is booked, and reported', async () => {
     const safe = getAddress(await anvil.deploy('Treasury', [0, factory.address]));
     await fixture.setTreasury(safe);
     await anvil.send(safe, 10n ** 18n);
@@ -123,7 +123,7 @@ describe('Payouts that a wallet has', () => {
   });
 
   // A processor pays what a person has approved, and the person signs it once more.
-  it('btcpayserver#5913: a payout that was signed beside the export is not handed to a wallet, and a second one is told', async () => {
+  it('btcpayserver#5913: a payout that was signed outside the export is not handed to a wallet, and a second one is reported', async () => {
     const { id, exportId, call } = await exported();
     await transact(anvil, call.to, call.data, treasury);
     expect(await code(`/${exportId}/hand-over`, { transfers: [id], from: treasury })).toBe(409);
@@ -168,7 +168,7 @@ describe('Payouts that a wallet has', () => {
     await fixture.command(`transfers fail ${id} --reason Test`);
   });
 
-  // "Speed up" sends another transaction, and nobody tells the page.
+  // "Speed up" sends another transaction, and nobody notifies the page.
   it('web3.js#3585, ethers.js#1520: a payout that the wallet has sped up settles, whatever hash was reported', async () => {
     const { id, exportId, call } = await handed();
     await anvil.automine(false);
@@ -199,7 +199,7 @@ describe('Payouts that a wallet has', () => {
     expect(await status(id)).toBe('success');
   });
 
-  // Whoever likes can have a token log a transfer of nothing from any account.
+  // Anyone can have a token log a transfer of nothing from any account.
   it('rotki#5749: a transfer of nothing from the treasury is no outflow', async () => {
     const nothing = `0xa9059cbb${scammer.slice(2).toLowerCase().padStart(64, '0')}${'0'.repeat(64)}`;
     await transact(anvil, fixture.token, nothing, treasury);
@@ -208,7 +208,7 @@ describe('Payouts that a wallet has', () => {
   });
 
   // The first attempts seem lost, and all three are mined with nonces of their own.
-  it('safe-react#2118: of three attempts that are all mined, one settles the payout, and two are told', async () => {
+  it('safe-react#2118: of three attempts that are all mined, one settles the payout, and two are reported', async () => {
     const { id, call } = await handed();
     for (let time = 0; time < 3; time += 1) await transact(anvil, call.to, call.data, treasury);
     await fixture.watch();

@@ -1,4 +1,7 @@
-/** What others reported of payments whose state said one thing while their money said several, and of stores that could not keep it. */
+/**
+ * Public reports of payments whose state said one thing while their money said several, and of stores that could not
+ * keep it.
+ */
 import { webhookEvent, type PaymentRecord } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tables } from '../../src/db/schema.js';
@@ -66,7 +69,7 @@ describe.each(engines)('facts of payments that others lost, on $name', (engine) 
     expect(await isListed('late', id)).toBe(false);
   });
 
-  it('btcpayserver#38: paid late is told once, however often the payment is looked at again', async () => {
+  it('btcpayserver#38: a late payment is announced once, however often it is looked at again', async () => {
     const { id, address } = await merchant.lock();
     await expire();
     await pay(address, 4);
@@ -78,7 +81,7 @@ describe.each(engines)('facts of payments that others lost, on $name', (engine) 
     expect(codes.filter((code) => code === 'unaccepted')).toHaveLength(1);
   });
 
-  it('btcpayserver#2640: what comes late, too little, is confirmed and told too', async () => {
+  it('btcpayserver#2640: a late payment of too little is confirmed and announced too', async () => {
     const { id, address } = await merchant.lock();
     await expire();
     await pay(address, 3);
@@ -90,7 +93,7 @@ describe.each(engines)('facts of payments that others lost, on $name', (engine) 
     });
   });
 
-  it('OpenCEX-backend#107: the wrong coin at the right address is told at once, while the payment goes on', async () => {
+  it('OpenCEX-backend#107: the wrong coin at the right address is announced at once, while the payment continues', async () => {
     const { id, address } = await merchant.lock();
     await pay(address, 5, 'TRX');
     expect(await record(id)).toMatchObject({ state: 'awaiting_funds', findings: ['wrong_coin'] });
@@ -105,7 +108,7 @@ describe.each(engines)('facts of payments that others lost, on $name', (engine) 
     expect(await typesOf(id)).toEqual(['payment.unaccepted', 'payment.success']);
   });
 
-  it('payram-scripts#90: the right coin on another network of the address is told, not only credited', async () => {
+  it('payram-scripts#90: the right coin on another network of the address is announced, not only credited', async () => {
     const { id, address } = await merchant.lock({ currency: 'USDT', network: 'ethereum' });
     await pay(address, 10, 'USDT', 'ethereum');
     await pay(address, 100, 'USDT', 'polygon');
@@ -114,7 +117,7 @@ describe.each(engines)('facts of payments that others lost, on $name', (engine) 
     expect(await isListed('wrong_coin', id)).toBe(true);
   });
 
-  it('dust in the wrong coin is told by nothing, until it adds up', async () => {
+  it('dust in the wrong coin is announced by no event, until it adds up', async () => {
     const { id, address } = await merchant.lock();
     const told: number[] = [];
     for (let part = 0; part < 3; part += 1) {
@@ -126,7 +129,7 @@ describe.each(engines)('facts of payments that others lost, on $name', (engine) 
   });
 });
 
-describe('what is kept of a transfer', () => {
+describe('the kept details of a transfer', () => {
   it('ironfish#841: an integer of any size inside JSON comes back as it was, and crashes nothing', () => {
     const { transfer: column } = tables.quarantine.columns;
     const wei = 2n ** 200n + 1n;
@@ -137,7 +140,7 @@ describe('what is kept of a transfer', () => {
     const stored = { transfer, block: undefined, seenAt: 1 };
     expect(column.read(column.write(stored))).toEqual(stored);
     expect(column.read(column.write(null))).toBeNull();
-    // What nobody wrote here is refused, rather than read as something else.
+    // A value that nobody wrote here is refused, rather than read as something else.
     expect(() => column.read('{"transfer":{"amount":1.5}}')).toThrow();
     expect(() => column.read('{')).toThrow('quarantine.transfer: a stored value is not of the form');
   });

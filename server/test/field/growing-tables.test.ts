@@ -1,4 +1,7 @@
-/** What others have reported about databases that grew: an index that suits few rows, statistics that are missing, and keys without one. */
+/**
+ * Public reports about databases that grew: an index that suits few rows, statistics that are missing, and keys without
+ * one.
+ */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect, copyOf, type Sql } from '../../../bench/fill-lists.mjs';
@@ -149,7 +152,7 @@ describe.each(enginesOfTurn)('On $name, among 20,000 payments', (engine: TestEng
   });
 
   describe.each([
-    // kenn-io/msgvault#682: a list of 500 beside a column that all rows share, 4,291 ms instead of 2.3.
+    // kenn-io/msgvault#682: a list of 500 by a column that all rows share, 4,291 ms instead of 2.3.
     'as it grew',
     // PowerDNS/pdns#3927, simonw/sqlite-utils#365: the same query took another index once there were statistics.
     'after analyze',

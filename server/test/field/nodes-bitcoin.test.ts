@@ -1,6 +1,6 @@
 /**
- * What Bitcoin Core, Litecoin Core and providers really answered, in the forms in which people reported it: a stand-in that answers as
- * they did, and a real Litecoin Core for MWEB. Each case names its report.
+ * Real answers of Bitcoin Core, Litecoin Core and providers, in the forms in which people reported them: a stand-in
+ * that answers as they did, and a real Litecoin Core for MWEB. Each case names its report.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { addressOfScript, addressPrefixes } from '../../src/addresses/bitcoin-scripts.js';
@@ -16,7 +16,7 @@ const script = (byte: string) => `0014${byte.repeat(20)}`;
 const addressOf = (byte: string) => addressOfScript(script(byte), addressPrefixes.litecoin.regtest) ?? '';
 const ours = new Set([addressOf('ab'), addressOf('cd')]);
 
-/** What a node refuses a call with. */
+/** An error with which a node refuses a call. */
 class Refusal {
   readonly code: number;
   readonly message: string;
@@ -40,7 +40,7 @@ class Core {
   change: ((call: ProxiedCall) => unknown) | undefined;
   /** Answers a whole request instead. */
   whole: ((calls: readonly ProxiedCall[]) => Behaviour | undefined) | undefined;
-  /** JSON-RPC 2.0, which Bitcoin Core answers with since 28, has no `error` beside a result. */
+  /** JSON-RPC 2.0, which Bitcoin Core answers with since 28, has no `error` next to a result. */
   isStrict = false;
 
   hashOf(height: number): string {
@@ -137,7 +137,7 @@ describe('A Bitcoin Core, or a provider that answers like one,', () => {
     return (await of.pending(signal)).map(({ txHash }) => txHash);
   };
 
-  it('with a full work queue is left alone for a second, and says why (bitcoin#7611: 503 and a bare text)', async () => {
+  it('A node with a full work queue is not asked for a second, and says why (bitcoin#7611: 503 and a bare text)', async () => {
     await chain.head(signal);
     core.whole = () => ({ status: 503, body: 'Work queue depth exceeded' });
     const before = node.requests;
@@ -211,7 +211,7 @@ describe('A Bitcoin Core, or a provider that answers like one,', () => {
     expect(await pending()).toEqual([idOf(1)]);
   });
 
-  it('whose transactions leave the mempool while they are read is asked for each once (mempool/electrs PR 64)', async () => {
+  it('A node whose transactions leave the mempool while they are read is asked once for each (mempool/electrs PR 64)', async () => {
     core.mempool = Array.from({ length: 90 }, (_, index) => idOf(index + 1));
     const gone = new Set(core.mempool.filter((_, index) => index % 2 === 1));
     core.change = ({ method, params: [txid] }) =>
@@ -249,14 +249,14 @@ describe('A Bitcoin Core, or a provider that answers like one,', () => {
     expect(await utxo.feeRates(signal)).toEqual({ estimate: undefined, minimum: 100n, increment: 100n });
   });
 
-  it('that does not tell of itself still tells its fees', async () => {
+  it('A node that does not describe itself still reports its fees', async () => {
     core.change = ({ method }) =>
       method === 'getnetworkinfo' ? new Refusal(-32601, 'Method not found') : undefined;
     const utxo = createUtxoNode(chain.nodes);
     expect(await utxo.feeRates(signal)).toEqual({ estimate: undefined, minimum: 1000n, increment: 1000n });
   });
 
-  it('that cannot tell of a transaction now has not lost it', async () => {
+  it('A node that cannot return a transaction now has not lost it', async () => {
     const utxo = createUtxoNode(chain.nodes);
     expect(await utxo.rawTransaction(idOf(9), undefined, signal)).toBeUndefined();
     core.change = ({ method }) =>
@@ -282,7 +282,7 @@ describe.skipIf(!hasLitecoind)('Litecoin Core with MWEB', () => {
     await node.stop();
   });
 
-  it('tells payments from inside it by the last transaction of a block, and that one is no trouble itself (litecoin#1003, electrumx#179)', async () => {
+  it('recognises payments from inside MWEB by the last transaction of a block, which does no harm itself (litecoin#1003, electrumx#179)', async () => {
     const chain = createBitcoinChain(
       { ...litecoinRegtest, nodes: [proxy.url] },
       { watched: async (addresses) => new Set(addresses.filter((one) => ours.has(one))) },

@@ -1,6 +1,6 @@
 /**
- * What nodes of EVM networks really answered, in the forms in which people reported it: a proxy before anvil answers as they did. Each
- * case names its report.
+ * Real answers of nodes of EVM networks, in the forms in which people reported them: a proxy before anvil answers as
+ * they did. Each case names its report.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Hex } from 'viem';
@@ -94,20 +94,23 @@ describe('Finality', () => {
     ['reth#9105, erigon#24028', new NodeRefusal(-39001, 'unknown block')],
     ['erigon PR 20149', new NodeRefusal(-32000, 'block "finalized" not available (head block: 21459236)')],
     ['bsc-erigon#376', new NodeRefusal(-32000, 'finalized block not found')],
-  ])('that is refused for a moment stays what it was, and goes on after it: %s', async (_, refusal) => {
-    const chain = open();
-    for (told of [100, 101, 102]) {
-      await finalOf(chain);
+  ])(
+    'The final block stays the same while it is refused for a moment, and moves again afterwards: %s',
+    async (_, refusal) => {
+      const chain = open();
+      for (told of [100, 101, 102]) {
+        await finalOf(chain);
+        await anvil.mine();
+      }
+      expect(await finalOf(chain)).toBe(102);
+      told = refusal;
+      expect(await finalOf(chain)).toBe(102);
       await anvil.mine();
-    }
-    expect(await finalOf(chain)).toBe(102);
-    told = refusal;
-    expect(await finalOf(chain)).toBe(102);
-    await anvil.mine();
-    told = 103;
-    await finalOf(chain);
-    expect(await finalOf(chain)).toBe(103);
-  });
+      told = 103;
+      await finalOf(chain);
+      expect(await finalOf(chain)).toBe(103);
+    },
+  );
 
   it('that the node does not know as a method is asked for again after ten minutes', async () => {
     const chain = open();
@@ -150,7 +153,7 @@ describe('Finality', () => {
       // At a fixed distance from the newest block, and never final.
       told = head - 64;
       for (let round = 0; round < 5; round += 1) expect(await finalOf(chain)).toBe(head - 76);
-      // What is final really.
+      // The block that is really final.
       told = head - 76;
       expect(await finalOf(chain)).toBe(head - 76);
       told = head - 72;
@@ -241,7 +244,7 @@ describe('A transfer that waits for a block', () => {
   it.each([
     ['go-ethereum#29956, ethers.js#4999', new NodeRefusal(-32000, 'transaction indexing is in progress')],
     ['a node in trouble', new NodeRefusal(-32603, 'internal error')],
-  ])('is not dropped because the node cannot tell of it now: %s', async (_, refusal) => {
+  ])('is not dropped because the node cannot return it now: %s', async (_, refusal) => {
     await follower.sync();
     proxy.change = ({ method, params }, result) => {
       if (method === 'eth_getTransactionByHash') return refusal;
@@ -303,28 +306,31 @@ describe('A token transfer', () => {
     ['blockbook PR 1692', -32602, 'query returns too many logs, narrow your filter: 20000'],
     ['zeta-chain/node#3265', -32000, 'query returned more than 10000 results'],
     ['blockbook PR 1489', -32000, 'cannot query unfinalized data'],
-  ])('is found in the receipts of a block whose logs alone are too much: %s (%i)', async (_, code, text) => {
-    await anvil.mine(6);
-    await pay(address);
-    const height = await heightNow();
-    const hash = (await anvil.rpc<{ hash: string }>('eth_getBlockByNumber', [hex(height), false])).hash;
-    await anvil.mine(6);
-    const refuse = () =>
-      answer(/^eth_getLogs$/, (_result, { params: [filter] }) => {
-        const { blockHash, fromBlock, toBlock } = filter as Record<string, string | undefined>;
-        const isIn = blockHash === hash || (Number(fromBlock) <= height && Number(toBlock) >= height);
-        return isIn ? new NodeRefusal(code, text) : undefined;
-      });
-    refuse();
-    await follower.sync();
-    expect(received()).toEqual([3n]);
-    // And as the newest block.
-    const next = newAddress();
-    await pay(next);
-    answer(/^eth_getLogs$/, () => new NodeRefusal(code, text));
-    await follower.sync();
-    expect(follower.received(next)).toHaveLength(1);
-  });
+  ])(
+    'is found in the receipts of a block whose logs are too much for one reply: %s (%i)',
+    async (_, code, text) => {
+      await anvil.mine(6);
+      await pay(address);
+      const height = await heightNow();
+      const hash = (await anvil.rpc<{ hash: string }>('eth_getBlockByNumber', [hex(height), false])).hash;
+      await anvil.mine(6);
+      const refuse = () =>
+        answer(/^eth_getLogs$/, (_result, { params: [filter] }) => {
+          const { blockHash, fromBlock, toBlock } = filter as Record<string, string | undefined>;
+          const isIn = blockHash === hash || (Number(fromBlock) <= height && Number(toBlock) >= height);
+          return isIn ? new NodeRefusal(code, text) : undefined;
+        });
+      refuse();
+      await follower.sync();
+      expect(received()).toEqual([3n]);
+      // And as the newest block.
+      const next = newAddress();
+      await pay(next);
+      answer(/^eth_getLogs$/, () => new NodeRefusal(code, text));
+      await follower.sync();
+      expect(follower.received(next)).toHaveLength(1);
+    },
+  );
 
   it('is found when ranges are refused as parameters that are wrong (INFURA#237, erigon PR 20424)', async () => {
     await anvil.mine(20);
@@ -439,22 +445,25 @@ describe('A head that is not there for a moment', () => {
   it.each<[string, unknown, string]>([
     ['bsc-erigon#716', null, 'answered with no block'],
     ['reth#3424', new NodeRefusal(-32001, 'Unknown block number'), 'Unknown block number (-32001)'],
-  ])('takes nothing back, and is told in the words of the node: %s', async (_, latest, words) => {
-    const follower = await follow(open());
-    const address = newAddress();
-    await pay(address);
-    await follower.sync();
-    answer(/^eth_getBlockByNumber$/, (result, { params }) => (params[0] === 'latest' ? latest : undefined));
-    expect(await failure(follower.sync())).toContain(words);
-    proxy.change = undefined;
-    time += 60_000;
-    await follower.sync();
-    expect([follower.received(address).length, follower.reorgs]).toEqual([1, []]);
-  });
+  ])(
+    'A missing head reverts nothing, and is reported in the words of the node: %s',
+    async (_, latest, words) => {
+      const follower = await follow(open());
+      const address = newAddress();
+      await pay(address);
+      await follower.sync();
+      answer(/^eth_getBlockByNumber$/, (result, { params }) => (params[0] === 'latest' ? latest : undefined));
+      expect(await failure(follower.sync())).toContain(words);
+      proxy.change = undefined;
+      time += 60_000;
+      await follower.sync();
+      expect([follower.received(address).length, follower.reorgs]).toEqual([1, []]);
+    },
+  );
 });
 
-describe('How many transactions an account has sent', () => {
-  it('is unknown where nodes do not tell, and an error otherwise: nothing is called missing because of it', async () => {
+describe('The number of transactions that an account has sent', () => {
+  it('is unknown where nodes do not report it, and an error otherwise: nothing is called missing because of it', async () => {
     const chain = open();
     const ask = () => chain.balances.sent(anvil.sender, signal);
     expect(await ask()).toBeGreaterThan(0);
@@ -464,7 +473,7 @@ describe('How many transactions an account has sent', () => {
     expect(await ask()).toBeUndefined();
   });
 
-  it('and what it held after a block is an error too, once the node has told such a thing', async () => {
+  it('A refused balance after a block is an error too, once the node has reported one', async () => {
     const chain = open();
     const asked = [{ address: newAddress(), asset: { currency: 'ETH', decimals: 18 } }];
     const height = await heightNow();

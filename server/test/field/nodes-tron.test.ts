@@ -1,6 +1,6 @@
 /**
- * What Tron's nodes and TronGrid really answered, in the forms in which people reported it: recorded replies, changed as they were. Each
- * case names its report.
+ * Real answers of Tron's nodes and TronGrid, in the forms in which people reported them: recorded replies, changed to
+ * match. Each case names its report.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createEvmChain, type EvmChain } from '../../src/chains/evm/evm-chain.js';
@@ -64,15 +64,15 @@ describe('TRX that a contract sent', () => {
     [
       'an empty list of a block that has transactions (trongrid#18)',
       [],
-      'does not tell now what contracts sent',
+      'does not show now what contracts sent',
     ],
     [
       'java-tron: HTTP 200 (java-tron#4348)',
       { Error: 'class com.alibaba.fastjson.JSONException : illegal state. 0' },
-      'does not tell now what contracts sent',
+      'does not show now what contracts sent',
     ],
-    ['a gateway: HTTP 502', new HttpAnswer(502, '<html>Bad gateway</html>'), 'does not tell now'],
-  ])('is not lost because the node refuses to tell once: %s', async (_, answer, words) => {
+    ['a gateway: HTTP 502', new HttpAnswer(502, '<html>Bad gateway</html>'), 'does not show now'],
+  ])('is not lost because the node refuses to report it once: %s', async (_, answer, words) => {
     expect(await read()).toContain(paidByContract);
     change = (path) => (path === infoPath ? answer : undefined);
     expect(await failure()).toContain(words);
@@ -84,23 +84,26 @@ describe('TRX that a contract sent', () => {
   it.each<[string, unknown]>([
     ['HTTP 404', new HttpAnswer(404, 'Not found')],
     ['an empty list always: it keeps no history', []],
-  ])('is found by its balance at a node that never told it, and the block is read: %s', async (_, answer) => {
-    let asked = 0;
-    change = (path) => {
-      if (path !== infoPath) return undefined;
-      asked += 1;
-      return answer;
-    };
-    for (let round = 0; round < 5; round += 1) {
-      expect(await read()).not.toContain(paidByContract);
-      expect(await read()).toContain(paid);
-      time += 11_000;
-    }
-    expect(asked).toBeLessThan(4);
-    change = undefined;
-    time += 600_000;
-    expect(await read()).toContain(paidByContract);
-  });
+  ])(
+    'is found by its balance at a node that never reported it, and the block is read: %s',
+    async (_, answer) => {
+      let asked = 0;
+      change = (path) => {
+        if (path !== infoPath) return undefined;
+        asked += 1;
+        return answer;
+      };
+      for (let round = 0; round < 5; round += 1) {
+        expect(await read()).not.toContain(paidByContract);
+        expect(await read()).toContain(paid);
+        time += 11_000;
+      }
+      expect(asked).toBeLessThan(4);
+      change = undefined;
+      time += 600_000;
+      expect(await read()).toContain(paidByContract);
+    },
+  );
 });
 
 describe('A transfer of TRX', () => {
@@ -112,7 +115,7 @@ describe('A transfer of TRX', () => {
     ['HTTP 429 (tronpy#153)', new HttpAnswer(429, '')],
     ['an empty object', {}],
     ['an error with HTTP 200 (java-tron#4348)', { Error: 'illegal state. 0' }],
-  ])('waits while the node does not tell what it is: %s', async (_, answer) => {
+  ])('waits while the node does not report its kind: %s', async (_, answer) => {
     change = (path) => (path === '/wallet/gettransactionbyid' ? answer : undefined);
     expect(await failure()).toContain('No node of tron can be used');
     change = undefined;

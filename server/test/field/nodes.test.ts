@@ -25,7 +25,7 @@ import { testAddress } from '../chains/fixture.js';
 const { signal } = new AbortController();
 let anvil: Anvil;
 let proxy: ProviderProxy;
-/** What an operator reads. */
+/** The lines that an operator reads. */
 let said: string[];
 let nextIndex = 5000;
 
@@ -81,7 +81,7 @@ interface Report {
   readonly most: number;
   readonly reshape?: Reshape;
   readonly respond?: Respond;
-  /** What the log must say of it. */
+  /** The words of the log. */
   readonly words: string;
 }
 
@@ -104,7 +104,7 @@ const reports: readonly Report[] = [
   },
   {
     source: 'base/node#234, go-ethereum#26681',
-    shape: 'Geth answers the first call alone, with an error that is about the batch',
+    shape: 'Geth answers only the first call, with an error that is about the batch',
     most: 10,
     reshape: above(10, (requests) => refusing(requests.slice(0, 1), errorOf(-32600, 'batch too large'))),
     words: 'batch too large (-32600)',
@@ -204,7 +204,7 @@ const reports: readonly Report[] = [
   },
   {
     source: 'Nethereum#926',
-    shape: 'a gateway answers the first call alone',
+    shape: 'a gateway answers only the first call',
     most: 1,
     reshape: above(1, (_, answers) => answers.slice(0, 1)),
     words: 'left calls of a batch unanswered',
@@ -261,7 +261,7 @@ it('After 600 blocks without the server, a node that takes three calls is read t
   }
 });
 
-describe('What was answered is kept', () => {
+describe('The answers that a node gave are kept', () => {
   it('of a batch whose rest was too large (go-ethereum#27923)', async () => {
     let answered = 0;
     proxy.reshape = (requests, answers) => {
@@ -308,7 +308,7 @@ describe('The size of a batch', () => {
     expect(client.limit()).toBeUndefined();
   });
 
-  it('stays as it is when a call fails alone too, and when the node refuses everything', async () => {
+  it('stays the same when a single call fails too, and when the node refuses everything', async () => {
     const client = openClient();
     proxy.change = ({ params: [height] }) => (height === '0x7' ? new Error('internal error') : undefined);
     const answers = await client.batch(blockCalls(50), signal);
@@ -319,7 +319,7 @@ describe('The size of a batch', () => {
     proxy.requests = 0;
     const refused = await client.batch(blockCalls(50), signal);
     expect(refused.every((answer) => answer instanceof RpcFailure)).toBe(true);
-    // Halved to one, and not each of them alone.
+    // The batch is halved down to one call, and the calls are not sent one by one.
     expect(proxy.requests).toBeLessThan(8);
     expect([client.batchSize(), said]).toEqual([50, []]);
   });
@@ -443,7 +443,7 @@ describe('Answers in another form than asked', () => {
   it.each<[string, unknown, string]>([
     ['a text (go-ethereum#23300)', { error: 'no healthy upstream' }, 'no healthy upstream (0)'],
     ['an object without a code', { error: { message: 'upstream failed' } }, 'upstream failed (0)'],
-    ['a message beside a code', { code: 1002, message: 'Service suspended' }, 'Service suspended (1002)'],
+    ['a message next to a code', { code: 1002, message: 'Service suspended' }, 'Service suspended (1002)'],
     ['with a capital (java-tron#4348)', { Error: 'illegal state. 0' }, 'illegal state. 0 (0)'],
   ])('have an error that is %s, and its words are kept', async (_, body, words) => {
     proxy.reshape = ([request]) => ({ jsonrpc: '2.0', id: request?.id, ...(body as object) });
@@ -454,7 +454,7 @@ describe('Answers in another form than asked', () => {
     expect(error).toMatchObject({ message: `node 1 answered: ${words}` });
   });
 
-  it('hide credentials in the words of a node, wherever they stand', async () => {
+  it('hide credentials in the words of a node, wherever they appear', async () => {
     const [, , path] = urlSecrets;
     proxy.respond = (response) => (response.writeHead(403).end(`${'x'.repeat(295)}${path}`), true);
     const error = await openClient()
@@ -466,7 +466,7 @@ describe('Answers in another form than asked', () => {
   });
 });
 
-it('What a node does not take is told by the log and "chains status", while its network goes on', async () => {
+it('The log and "chains status" report a batch that a node does not take, while its network continues', async () => {
   const lines: string[] = [];
   const server = await startRealServer({
     engine: sqlite,

@@ -1,4 +1,7 @@
-/** Requests by which single clients have stopped other servers, as their public reports tell. Here each is cheap, and answered. */
+/**
+ * Requests by which single clients have stopped other servers, according to public reports. Here each is cheap, and
+ * answered.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { signIn, type TestBrowser } from '../support/browser.js';
 import { sqlite } from '../support/engines.js';

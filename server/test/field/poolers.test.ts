@@ -16,7 +16,7 @@ interface Setting {
 
 const [postgres] = engines.filter(({ name }) => name === 'PostgreSQL');
 const unprepared = { DATABASE_PREPARED_STATEMENTS: 'off' };
-/** What servers needed that set a limit as a startup parameter. */
+/** The settings that a pooler needed for servers that set a limit as a startup parameter. */
 const lenient = { ignore_startup_parameters: 'extra_float_digits, idle_in_transaction_session_timeout' };
 
 describe.skipIf(!hasPgbouncer || !postgres)('behind PgBouncer in transaction mode', () => {

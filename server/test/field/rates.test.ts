@@ -1,6 +1,6 @@
 /**
- * What exchanges really send: one market that is halted, delisted, empty or unknown, in the shapes of public reports. It costs its own price, and
- * no other. Each case names its report.
+ * Real answers of exchanges: one market that is halted, delisted, empty or unknown, in the shapes of public reports. It
+ * costs its own price, and no other. Each case names its report.
  */
 import pino from 'pino';
 import { ApiError, createCheckoutClient } from 'crypto-checkout/client';
@@ -121,7 +121,7 @@ const names: Readonly<Record<string, string>> = {
 describe.each(Object.keys(withPrice))('%s', (name) => {
   const others = codes.filter((code) => code !== 'LTC' && !(name === 'binance' && code === 'USDT'));
 
-  /** What must follow when LTC's market is out at this source. */
+  /** The consequences when LTC's market is out at this source. */
   async function expectOnlyLtcOut(problem: string | RegExp): Promise<void> {
     await refresh();
     for (const code of others) expect(sourcesOf(code), code).toContain(name);
@@ -138,7 +138,7 @@ describe.each(Object.keys(withPrice))('%s', (name) => {
   }
 
   // ccxt#2319 and watchmarket#22: a null or empty price of one coin. astar-token-api#147: CoinGecko knows a coin and has no price for it.
-  it.each(prices)('%s as the price of one market costs that market alone', async (_, value) => {
+  it.each(prices)('%s as the price of one market costs only that market', async (_, value) => {
     answer(name, withPrice[name]?.(value));
     await expectOnlyLtcOut('it has no price');
   });
@@ -164,7 +164,7 @@ describe.each(Object.keys(withPrice))('%s', (name) => {
     ['null', null],
     ['an empty object', {}],
     ['a list', []],
-  ])('%s in the place of a whole market costs that market alone', async (_, entry) => {
+  ])('%s in the place of a whole market costs only that market', async (_, entry) => {
     if (name === 'coinbase') answer(name, withPrice[name]?.(entry));
     else if (name === 'kraken') {
       const reply = documented('kraken') as { result: Json };
@@ -230,7 +230,7 @@ describe('A market that makes its source refuse all of them', () => {
   );
 
   it.each(cases)(
-    'of %s does not disturb it again: it is asked for by itself, ever more seldom',
+    'of %s is not asked for with the others again, but separately, and more and more rarely',
     async (name, list, gone, code) => {
       const known = new Set<string>(list.filter((one) => one !== gone));
       const asked: string[][] = [];
@@ -330,7 +330,7 @@ describe('A market that is there and means nothing', () => {
     ],
     ['only one side', { b: ['95', '1', '1'] }, 'it has no price'],
     ['no offers', { a: [], b: [] }, 'it has no price'],
-  ])('%s cost that market alone', async (_, offers, problem) => {
+  ])('%s cost only that market', async (_, offers, problem) => {
     const reply = documented('kraken') as { result: Json };
     answer('kraken', { ...reply, result: { ...reply.result, XLTCZUSD: offers } });
     await refresh();
@@ -392,12 +392,12 @@ describe('A market that is there and means nothing', () => {
 });
 
 describe('Fiat currencies', () => {
-  it.each(prices)('%s as one currency costs that currency alone', async (_, value) => {
+  it.each(prices)('%s as one currency costs only that currency', async (_, value) => {
     const reply = documented('er-api') as { rates: Json };
     answer('er-api', { ...reply, rates: { ...reply.rates, NGN: value } });
     await refresh();
     expect(sourcesOf('EUR')).toEqual(['coinbase', 'er-api']);
-    expect(rates.latest('NGN')?.source).toMatch(/^coinbase alone, /);
+    expect(rates.latest('NGN')?.source).toMatch(/^only coinbase, /);
     expect(problemOf('er-api')).toBeUndefined();
     expect(rates.marketsOut()).toEqual([{ source: 'er-api', market: 'NGN', problem: 'it has no price' }]);
   });
@@ -473,7 +473,7 @@ describe.each(enginesOfTurn)('On $name, a server with two such events', (engine)
       await vi.waitFor(async () => expect(await lock('ETH', 'ethereum')).toBe(200), 20_000);
       expect(await lock('BTC', 'bitcoin')).toBe(200);
       expect(await lock('LTC', 'litecoin')).toBe(200);
-      // Bitstamp alone knows it.
+      // Only Bitstamp knows it.
       expect(await lock('POL', 'polygon')).toBe(503);
 
       const scrape = await fetch(`${url}/metrics`, { headers: { Authorization: `Bearer ${token}` } });

@@ -114,7 +114,7 @@ describe('Signatures and addresses, on simulated networks', () => {
     expect(await prove(server, token, (text) => eip191Signer.sign(text, strangerKey))).toBe(false);
     const own = await refund([payer, stranger], [0.000_001]);
     expect(await prove(server, own, (text) => eip191Signer.sign(text, payerKey))).toBe(true);
-    // Who sent as much as goes back has paid it, whoever paid the rest.
+    // A sender who sent as much as the refund returns has paid it, no matter who paid the rest.
     const shared = await refund([payer, stranger], [4]);
     expect(await prove(server, shared, (text) => eip191Signer.sign(text, strangerKey))).toBe(true);
   });

@@ -1,6 +1,6 @@
 /**
- * Secrets of wallets in the wrong field: seed words, private keys, and files of keys, wherever an address, a key or a hash is entered. They are
- * refused, and stand in no reply, no log and no row.
+ * Secrets of wallets in the wrong field: seed words, private keys, and files of keys, wherever an address, a key or a
+ * hash is entered. They are refused, and appear in no reply, no log and no row.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ const secrets = {
   }),
 } as const;
 
-describe('What looks like a secret', () => {
+describe('A text that looks like a secret', () => {
   it.each(Object.entries(secrets))('is known: %s', (_, text) => {
     expect(secretIn(text, 'key')).toBeDefined();
     expect(secretIn(`  ${text}\n`, 'key')).toBeDefined();
@@ -88,7 +88,7 @@ describe('A server', () => {
   });
   afterAll(() => server.stop());
 
-  /** Nothing of a secret that somebody could use: its first 20 characters are enough to tell. */
+  /** No usable part of a secret may leak: its first 20 characters are enough to find it. */
   const partOf = (secret: string) => secret.slice(0, 20);
 
   describe.each(Object.entries(secrets))('%s', (_, secret) => {

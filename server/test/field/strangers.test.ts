@@ -1,6 +1,6 @@
 /**
- * What public reports say that strangers and former colleagues did to servers of this kind, tried on this one in the reported shape:
- * over real HTTP. The report stands beside each case.
+ * Attacks of strangers and ex-colleagues on servers of this kind, tried on this one as public reports describe
+ * them: over real HTTP. The report is next to each case.
  */
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
@@ -66,7 +66,7 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
       expect((await one.browser.send('GET', '/console/api/session')).status).toBe(401);
     });
 
-    it('stays when its owner signs out of one browser alone', async () => {
+    it('A link stays when its owner signs out of one browser only', async () => {
       const { browser, token } = await member('carol@shop.example', 'support');
       await browser.send('POST', '/console/api/sign-out', { body: { everywhere: false } });
       expect((await signInWith(token)).status).toBe(200);
@@ -328,7 +328,7 @@ describe('Every page', () => {
   });
   afterAll(() => server.stop());
 
-  it('tells browsers the same: files of the demo shop and pages of errors too (rubygems/rubygems.org#6274, NetEscapades.AspNetCore.SecurityHeaders#121)', async () => {
+  it('gives browsers the same headers: files of the demo shop and pages of errors too (rubygems/rubygems.org#6274, NetEscapades.AspNetCore.SecurityHeaders#121)', async () => {
     const { body } = await call(server.url, 'POST', '/v1/payments/checkout', {
       key: server.secretKey,
       body: { amount: 1, baseCurrency: 'USD' },

@@ -1,6 +1,6 @@
 /**
- * What others have reported about limits by value and about second opinions: sums that are sent in parts, and nodes that are not two.
- * Each case names its report.
+ * Public reports about limits by value and about second opinions: sums that are sent in parts, and nodes that are not
+ * two. Each case names its report.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createEvmChain } from '../../src/chains/evm/evm-chain.js';
@@ -112,7 +112,7 @@ export const testThresholds = (engine: TestEngine): unknown =>
     describe('a second opinion is needed of a sum, regardless of the number of its parts (davout/bitcoin-central#8):', () => {
       beforeEach(() => configure(withTwo));
 
-      it('50,000 dollars in 51 outputs of one transaction, which one node alone shows, are not credited', async () => {
+      it('50,000 dollars in 51 outputs of one transaction, which only one node shows, are not credited', async () => {
         const payment = await lock('10');
         chain.second = withoutTransfers;
         const outputs = Array.from({ length: 51 }, (_, index) => to(payment, 980, 'split', index));
@@ -250,7 +250,7 @@ export const testThresholds = (engine: TestEngine): unknown =>
       });
     });
 
-    describe('what a payment waits for is decided when it is due:', () => {
+    describe('the conditions of a payment are decided when it is due:', () => {
       beforeEach(() => configure(withTwo));
 
       it('a second provider that fails and is removed from the configuration holds up nothing (near/mpc#3225)', async () => {
@@ -304,7 +304,7 @@ export const testThresholds = (engine: TestEngine): unknown =>
         expect(await stateOf(payment)).toBe('confirming');
       });
 
-      it('a provider that still tells the blocks from before a reorganisation (Near-One/rainbow-bridge#330)', async () => {
+      it('a provider that still returns the blocks from before a reorganisation (Near-One/rainbow-bridge#330)', async () => {
         const payment = await lock('5000');
         chain.second = (block) => block && { ...block, hash: `old-${block.height}`, transfers: [] };
         await mine(to(payment, 5000, 'large'));
@@ -319,7 +319,7 @@ export const testThresholds = (engine: TestEngine): unknown =>
     });
   });
 
-/** What needs no database. */
+/** The cases that need no database. */
 export function testProviders(): void {
   describe('NETWORKS_FILE counts hosts, not URLs', () => {
     const limitOf = (nodes: readonly string[], more: object = {}) =>
@@ -355,9 +355,10 @@ export function testProviders(): void {
     });
   });
 
-  // tronprotocol/java-tron#3152: a node without `saveInternalTx` does not tell what contracts sent, while TronGrid does.
+  // tronprotocol/java-tron#3152: a node without `saveInternalTx` does not report what contracts sent, while TronGrid
+  // does.
   describe('TRX that a contract sent', () => {
-    it('is confirmed by a second node that tells it, and by none that does not', async () => {
+    it('is confirmed by a second node that reports it, and by none that does not', async () => {
       let isTelling = true;
       let isRaised = false;
       const answer = (path: string, question: Parameters<typeof recorded>[1]): unknown => {

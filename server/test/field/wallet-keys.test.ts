@@ -7,7 +7,10 @@ import { readWalletKey } from '../../src/addresses/wallet-key.js';
 import type { ScriptType } from '../../src/addresses/bitcoin-scripts.js';
 import { withVersion } from '../support/extended-keys.js';
 
-/** The seed of "abandon … about", BIP-39's published words, whose fingerprint is 73c5da0a. Its addresses stand in BIP-84 and BIP-86. */
+/**
+ * The seed of "abandon … about", BIP-39's published words, whose fingerprint is 73c5da0a. Its addresses are in BIP-84
+ * and BIP-86.
+ */
 const seed = Buffer.from(
   '5eb00bbddcf069084889a8ab9155568165f5c453ccb85e70811aaed6f6da5fc19a5ac40b389cd370d086206dec8aa6c43daea6690f20ad3d8d48b2d2ce9e38e4',
   'hex',
@@ -63,7 +66,7 @@ describe('A key with its origin', () => {
     expect(() => readWalletKey(text, live)).toThrow(problem);
   });
 
-  it('whose path and --script disagree is refused, and says both', () => {
+  it('A key whose path and --script disagree is refused, and the error names both', () => {
     expect(() => readWalletKey(`[73c5da0a/84'/0'/0']${segwit}`, { ...live, script: 'p2tr' })).toThrow(
       'The wallet says that this is a key of p2wpkh, and --script says p2tr',
     );
@@ -135,11 +138,15 @@ describe('A descriptor', () => {
   it.each([
     // btcpayserver#2538, sparrow#1226: Core Lightning's wallet.
     ['of addresses elsewhere', `wpkh(${segwit}/0/0/*)`, 'are at 0/0/*'],
-    ['of the change alone', `wpkh(${segwit}/1/*)`, 'change addresses alone'],
+    ['of change addresses only', `wpkh(${segwit}/1/*)`, 'only the change addresses'],
     ['of one address', `wpkh(${segwit})`, 'describes one address'],
     ['of one address of a branch', `wpkh(${segwit}/0/5)`, 'describes one address'],
     ['of hardened addresses', `wpkh(${segwit}/0/*h)`, 'hardened'],
-    ['with scripts beside the key', `tr(${taproot}/0/*,pk(${segwit}/0/*))`, 'scripts beside its key'],
+    [
+      'with scripts next to the key',
+      `tr(${taproot}/0/*,pk(${segwit}/0/*))`,
+      'scripts in addition to its key',
+    ],
     ['of no key', 'addr(bc1qcr8te4kr609gcawutmrza0j4xv80jy8z306fyu)', 'Of descriptors'],
     ['of another kind', `combo(${segwit}/0/*)`, 'Of descriptors'],
     ['with another prefix than its script', `pkh(${zpub}/0/*)`, 'A zpub is a key of p2wpkh, not of p2pkh'],
@@ -149,18 +156,18 @@ describe('A descriptor', () => {
 
   it('is not for networks other than bitcoin and litecoin', () => {
     expect(() => readWalletKey(`pkh(${legacy}/0/*)`, { ...live, family: 'evm' })).toThrow(
-      'the extended public key alone',
+      'only the extended public key',
     );
   });
 
-  it('beside another --script is refused, and says both', () => {
+  it('A descriptor with another --script is refused, and the error names both', () => {
     expect(() => readWalletKey(`wpkh(${segwit}/0/*)`, { ...live, script: 'p2pkh' })).toThrow(
       'a key of p2wpkh, and --script says p2pkh',
     );
   });
 });
 
-describe('What wallets export', () => {
+describe('Exports of wallets', () => {
   const coldcard = {
     chain: 'BTC',
     xfp: '73C5DA0A',

@@ -26,7 +26,7 @@ async function judge(address: string, allowed: readonly string[] = [], mode: Mod
     expect(asLiteral).not.toThrow();
     return outcome;
   }
-  // A URL that has the address itself is refused alike.
+  // A URL that has the address itself is refused the same way.
   expect(outcome).toBeInstanceOf(TargetRefused);
   expect(asLiteral).toThrow(TargetRefused);
   return outcome.message;
@@ -77,7 +77,7 @@ const translated: Record<string, (ipv4: string) => string> = {
 
 const metadata = ['169.254.169.254', '100.100.100.200', '168.63.129.16', '192.0.0.192'];
 const inner = ['127.0.0.1', '10.0.0.1', '172.16.3.4', '192.168.1.1', '100.64.0.1'];
-/** What the error of a refused one advised, and more. */
+/** The advice of the error about a refused one, and more. */
 const advised = ['64:ff9b::/96', '64:ff9b:1::/48', '2000::/3', '::/0'];
 
 describe.each(Object.entries(translated))('an address of %s', (_, write) => {

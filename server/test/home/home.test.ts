@@ -1,4 +1,4 @@
-/** What waits for a shop's people, on both engines: each count is of the list that it names. */
+/** Work that waits for a shop's people, on both engines: each count is of the list that it names. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createVolume, dayMs } from '../../src/home/volume.js';
 import { engines } from '../support/engines.js';

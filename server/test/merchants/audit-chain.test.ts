@@ -36,7 +36,7 @@ async function openLog(engine: TestEngine, entries: number) {
     const { exitCode, stdout } = await runCommandLine(url, ['audit', 'check', ...options, '--json']);
     return { exitCode, ...(JSON.parse(stdout) as AuditCheck) };
   };
-  /** What the owner of the database can do. */
+  /** A statement that the owner of the database can run. */
   const forge = async (statement: string) => {
     const lifted =
       engine.name === 'SQLite'

@@ -136,7 +136,7 @@ describe.each(enginesOfTurn)('the audit log on $name', (engine) => {
     await merchant.expectBooksInOrder();
   });
 
-  it('names the person who ran a command, beside the user of the operating system', async () => {
+  it('An entry names the person who ran a command, next to the user of the operating system', async () => {
     const { merchantId } = server.bootstrapped;
     const create = (...as: string[]) =>
       merchant.run('keys', 'create', '--merchant', merchantId, '--kind', 'public', '--mode', 'test', ...as);

@@ -1,4 +1,4 @@
-/** Where payers get help: a merchant setting that the checkout reads with the branding. */
+/** The link to a shop's help for payers: a merchant setting that the checkout reads with the branding. */
 import { createCheckoutClient } from 'crypto-checkout/client';
 import { expect, it, onTestFinished } from 'vitest';
 import { engines } from '../support/engines.js';

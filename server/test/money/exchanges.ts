@@ -124,7 +124,7 @@ export const replies: Readonly<Record<string, (prices: Market, seconds: number) 
     ),
 };
 
-/** What a source does when it is asked. */
+/** The reply of a source when it is asked. */
 export type Behavior = (response: ServerResponse, request: IncomingMessage) => void;
 
 export interface Exchanges {
@@ -135,7 +135,7 @@ export interface Exchanges {
   answer(name: string, behavior: Behavior): void;
   /** Answers in the documented form. */
   quote(name: string, prices?: Market, seconds?: number): void;
-  /** How often a source was asked. */
+  /** The number of requests to a source. */
   asked(name: string): number;
   close(): Promise<void>;
 }

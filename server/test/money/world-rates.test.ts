@@ -1,4 +1,4 @@
-/** Exchange rates from several sources that answer as documented, fail, lag, lie, or return garbage. */
+/** Exchange rates from several sources that answer as documented, fail, lag, send wrong prices, or return garbage. */
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { agreeing, median } from '../../src/money/agreement.js';
@@ -109,7 +109,7 @@ describe('Sources that answer as documented', () => {
 });
 
 describe('Sources that misbehave', () => {
-  it('A source that lies is not heard: the others agree', async () => {
+  it('A source with a wrong price is not heard: the others agree', async () => {
     exchanges.quote('kraken', priced({ BTC: '9200', ETH: '100000' }));
     await refresh();
     expect(dollars('BTC')).toBeCloseTo(92_000, 0);
@@ -118,7 +118,7 @@ describe('Sources that misbehave', () => {
     expect(sourcesOf('LTC')).toContain('kraken');
   });
 
-  it('One source alone is not believed, and two that differ by more than 4 % give no rate', async () => {
+  it('A single source is not believed, and two that differ by more than 4 % give no rate', async () => {
     rates = open('kraken', 'coingecko');
     exchanges.quote('coingecko', priced({ BTC: '97000' }), seconds());
     await refresh();
@@ -138,7 +138,7 @@ describe('Sources that misbehave', () => {
     expect(dollars('BTC')).toBeUndefined();
   });
 
-  it('No source that lies moves the price by 2 %, wherever it puts its own', () => {
+  it('No source with a wrong price moves the rate by 2 %, wherever it puts its own', () => {
     const at = (source: string, price: number) => ({
       ...{ source, at: time },
       price: { numerator: BigInt(price), denominator: 1n },
@@ -155,7 +155,7 @@ describe('Sources that misbehave', () => {
     }
   });
 
-  it('Fiat rates of two sources that differ count as none, and one alone says so, with its age', async () => {
+  it('Fiat rates of two sources that differ count as none, and a single one says so, with its age', async () => {
     rates = open('kraken', 'bitstamp', 'coinbase', 'er-api');
     exchanges.quote('er-api', { ...market, fiat: { ...market.fiat, NGN: '1600' } }, seconds() - 7200);
     await refresh();
@@ -165,9 +165,9 @@ describe('Sources that misbehave', () => {
     rates = open('kraken', 'bitstamp', 'coinbase', 'er-api');
     await refresh();
     const published = new Date((seconds() - 7200) * 1000).toISOString();
-    expect(rates.latest('NGN')?.source).toBe(`er-api alone, of ${published}`);
+    expect(rates.latest('NGN')?.source).toBe(`only er-api, of ${published}`);
     expect(lines.map(({ msg }) => msg)).toContain(
-      'Exchange rates come from one source alone: no other confirms them',
+      'Exchange rates come from only one source: no other confirms them',
     );
   });
 
@@ -213,7 +213,7 @@ describe('Sources that misbehave', () => {
     ['a broken connection', (r: Response) => r.destroy(), 'It could not be reached'],
     ['nothing', () => {}, 'It did not answer within 1500 ms'],
     ['5 MB', (r: Response) => r.end(`"${'a'.repeat(5_000_000)}"`), 'more than 4000000 bytes'],
-  ])('%s from one source is a problem of that source alone', async (_, behavior, problem) => {
+  ])('%s from one source is a problem of that source only', async (_, behavior, problem) => {
     exchanges.answer('kraken', behavior);
     timeoutMs = problem.includes('1500 ms') ? 1500 : timeoutMs;
     rates = open(...all);
@@ -289,7 +289,7 @@ describe('Sources that misbehave', () => {
   });
 });
 
-describe('How often sources are asked', () => {
+describe('The intervals at which sources are asked', () => {
   it('Not before they are due, and sources of fiat rates hardly ever', async () => {
     await refresh();
     await refresh();
@@ -300,7 +300,7 @@ describe('How often sources are asked', () => {
     ]);
   });
 
-  it('One that asks to be left alone is left alone', async () => {
+  it('A source that sends Retry-After is not asked before then', async () => {
     exchanges.answer('kraken', (response) => response.writeHead(429, { 'Retry-After': '600' }).end());
     await refresh();
     time += 599_000;
@@ -340,7 +340,7 @@ describe('RATES', () => {
 
   it.each([
     ['kraken', 'one source'],
-    ['kraken,binance', 'Binance prices in USDT alone'],
+    ['kraken,binance', 'Binance prices only in USDT'],
     ['kraken,er-api', 'only one of them prices coins'],
     ['kraken,kraken', 'the same twice'],
     ['kraken,coinbase,nobody', 'an unknown one'],

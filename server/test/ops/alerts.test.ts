@@ -53,8 +53,8 @@ function select(
 }
 
 /**
- * Whether an expression holds. This evaluates the forms that the file uses, for two scrapes `seconds` apart: a threshold on
- * the largest value, on its age, on a rate, on a share of rates, and on a quantile of a histogram.
+ * Evaluates an expression, in the forms that the file uses, for two scrapes `seconds` apart: a threshold on the largest
+ * value, on its age, on a rate, on a share of rates, and on a quantile of a histogram.
  */
 function holds(expr: string, before: readonly Sample[], after: readonly Sample[], seconds: number): boolean {
   const total = (samples: readonly Sample[]) => samples.reduce((sum, { value }) => sum + value, 0);

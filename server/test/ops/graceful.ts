@@ -160,7 +160,7 @@ export const testGraceful = (engine: TestEngine): unknown =>
       const secondAt = performance.now();
       child.kill('SIGTERM');
       expect(await exited).toEqual([null, 'SIGTERM']);
-      // The first signal alone gives the request ten seconds.
+      // A single signal gives the request ten seconds.
       expect(performance.now() - secondAt).toBeLessThan(5000);
       await dispose();
     });

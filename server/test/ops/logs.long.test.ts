@@ -1,4 +1,4 @@
-/** What is logged of the whole API, on PostgreSQL; `logs.test.ts` has it on SQLite. */
+/** The log of requests to the whole API, on PostgreSQL; `logs.test.ts` has it on SQLite. */
 import { lastEngine } from '../support/engines.js';
 import { testLogs } from './logs.js';
 

@@ -1,4 +1,4 @@
-/** What is logged of the whole API, on SQLite; `logs.long.test.ts` has it on PostgreSQL. */
+/** The log of requests to the whole API, on SQLite; `logs.long.test.ts` has it on PostgreSQL. */
 import { sqlite } from '../support/engines.js';
 import { testLogs } from './logs.js';
 

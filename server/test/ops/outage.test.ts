@@ -62,7 +62,7 @@ describe.each(engines)('A full disk on $name', (engine) => {
     });
   }
 
-  it('is a 503 that says when to retry, and ends by itself when there is room', async () => {
+  it('a write gets a 503 that says when to retry, until there is room', async () => {
     server = await startServer({ engine, log: log(), env: { METRICS_TOKEN: token } });
     const running = server;
     await expect.poll(() => ready(running), { timeout: 10_000 }).toBe('ready');
@@ -82,7 +82,7 @@ describe.each(engines)('A full disk on $name', (engine) => {
     }
     expect(await ready(running)).toBe('Not ready to serve: the database is out of service: the disk is full');
     expect(await metric(running)).toBe('0');
-    // What only reads still works.
+    // Requests that only read still work.
     expect((await running.api('GET', '/v1/transactions')).status).toBe(200);
     await empty(running);
     await expect.poll(() => ready(running), { timeout: 5000 }).toBe('ready');

@@ -1,4 +1,4 @@
-/** Security events in the log: whoever watches it sees attacks and changes of keys, and no attack fills it. */
+/** Security events in the log: anyone who watches it sees attacks and changes of keys, and no attack fills it. */
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createRefusalLog } from '../../src/ops/security-events.js';
@@ -83,7 +83,7 @@ it('A flood of refusals from a thousand addresses logs a hundred lines a minute,
   now += 60_000;
   refuse(1);
   expect(lines.slice(100)).toMatchObject([{ leftOut: 2900 }, { ip: '192.0.2.1', msg: 'Wrong key' }]);
-  // What no attacker does is no security event.
+  // Refusals that no attacker causes are no security events.
   logRefusal({ ...refusal, code: 'not_found', ip: '192.0.2.2' });
   expect(lines).toHaveLength(102);
 });

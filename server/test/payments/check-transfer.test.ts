@@ -46,13 +46,13 @@ describe.each(engines)('the check of a transfer, on $name', (engine) => {
       expect(await check(payment.id, form)).toMatchObject(paid);
   });
 
-  it('tells the wrong coin by name and amount', async () => {
+  it('The check names the wrong coin and its amount', async () => {
     const payment = await records.lockedPayment();
     const hash = await send(payment, 7, 'TRX');
     expect(await check(payment.id, hash)).toMatchObject({ answer: 'other_coin', currency: 'TRX', amount: 7 });
   });
 
-  it('tells nothing about the transfers of others but that they paid another address', async () => {
+  it('The check says about the transfers of others only that they paid another address', async () => {
     const [mine, theirs] = [await records.lockedPayment(), await records.lockedPayment()];
     const hash = await send(theirs, 2);
     expect(await check(mine.id, hash)).toEqual({ answer: 'other_address', network: 'tron' });
@@ -120,13 +120,13 @@ describe('a real network', () => {
     return createFindTransfers(connected, never)(ref, noHash, new AbortController().signal);
   };
 
-  it('finds what the transaction alone sent in its block', async () => {
+  it('The check finds only the transfers of the transaction in its block', async () => {
     expect(await find(() => Promise.resolve({ height: 1, isFailed: false }))).toEqual([transfers[0]]);
     expect(await find(() => Promise.resolve({ height: 1, isFailed: true }))).toBe('failed');
     expect(await find(() => Promise.resolve(undefined))).toBeUndefined();
   });
 
-  it('whose nodes do not answer is an outage, and never an unknown transfer', async () => {
+  it('a network whose nodes do not answer is an outage, and never an unknown transfer', async () => {
     const outage = find(() => Promise.reject(new NodesUnavailable('No node of ethereum can be used', [])));
     await expect(outage).rejects.toMatchObject({
       code: 'chain_unavailable',

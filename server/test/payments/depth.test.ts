@@ -1,4 +1,6 @@
-/** How deep money must be before it counts: by what it is worth, and for large amounts as two nodes have confirmed it. */
+/**
+ * Confirmations that money needs before it counts: by its value, and for large amounts as two nodes have confirmed it.
+ */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PaymentRecord } from 'crypto-checkout/contract';
 import type { ChainBlock, ChainTransfer } from '../../src/chains/chain.js';
@@ -54,7 +56,7 @@ describe.each(enginesOfTurn)('Depth by value on $name', (engine) => {
   const read = ({ id }: LockedPayment): Promise<PaymentRecord> =>
     shop.app.payments.verify({ ...merchant, kind: 'public' }, id);
 
-  it('A payment needs the confirmations of its amount, which its payer is told', async () => {
+  it('A payment needs the confirmations of its amount, which its payer sees', async () => {
     const [small, middle] = [await lock('100'), await lock('100.01')];
     expect(await read(small)).toMatchObject({ confirmationsRequired: 2 });
     expect(await read(middle)).toMatchObject({ confirmationsRequired: 4 });
@@ -80,7 +82,7 @@ describe.each(enginesOfTurn)('Depth by value on $name', (engine) => {
     expect(option).toMatchObject({ confirmations: 4 });
   });
 
-  it('A large one waits until its block is final, and is told the usual number until then', async () => {
+  it('A large payment waits until its block is final, and shows the usual number until then', async () => {
     const payment = await lock('5000');
     expect(await read(payment)).toMatchObject({ confirmationsRequired: 6 });
     await mine([paying(payment)]);
@@ -97,7 +99,7 @@ describe.each(enginesOfTurn)('Depth by value on $name', (engine) => {
     await shop.expectBooksInOrder();
   });
 
-  it('What is fixed at the lock stays, and a receipt that is worth more than its payment needs more', async () => {
+  it('The number fixed at the lock stays, and a receipt that is worth more than its payment needs more', async () => {
     const [payment, over] = [await lock('90'), await lock('90')];
     shop.cents.set('LTC', 1000n);
     expect(await read(payment)).toMatchObject({ confirmationsRequired: 2 });
@@ -156,7 +158,7 @@ describe.each(enginesOfTurn)('Depth by value on $name', (engine) => {
             transfers: block.transfers.map((one) => ({ ...one, amount: one.amount * 2n })),
           },
       ],
-    ])(`${large} is not credited while the second one tells %s`, async (_, text, second) => {
+    ])(`${large} is not credited while the second one shows %s`, async (_, text, second) => {
       const payment = await lock('60');
       chain.second = second;
       await mine([paying(payment)]);

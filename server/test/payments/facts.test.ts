@@ -1,4 +1,7 @@
-/** What a payment's record says of its money: receipts, credits, fee and coded log entries, over every ending, on both engines. */
+/**
+ * The facts in a payment's record about its money: receipts, credits, fee and coded log entries, over every ending, on
+ * both engines.
+ */
 import { toUnits, decimalOf, type Credit, type PaymentRecord } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCurrencies } from '../../src/money/currencies.js';
@@ -14,7 +17,7 @@ import { startServer, type TestServer } from '../support/server.js';
 
 const decimals: Readonly<Record<string, number>> = { USDT: 6, TRX: 6, ETH: 18 };
 
-/** How payments end: each brings one locked payment over 10 dollars in USDT on Tron to its end. */
+/** An ending of payments: each brings one locked payment over 10 dollars in USDT on Tron to its end. */
 interface Scene {
   readonly id: string;
   pay(amount: number, currency?: string): Promise<void>;
@@ -109,7 +112,7 @@ const endings: readonly Ending[] = [
     credited: [{ currency: 'TRX', amount: 7, fee: 0.07, net: 6.93 }, usdt(10, 0.1, 9.9)],
   },
   {
-    name: 'gets nothing but a wrong asset',
+    name: 'gets only a wrong asset',
     state: 'invalid',
     async play({ pay, mine, advance }) {
       await pay(7, 'TRX');
@@ -284,7 +287,7 @@ describe.each(enginesOfTurn)('the record of a payment, on $name', (engine) => {
     }
   });
 
-  it('lists each transfer as its chain has it, and tells public keys too', async () => {
+  it('A record lists each transfer as its chain has it, and shows public keys too', async () => {
     const { id, address } = await merchant.lock();
     const send = (amount: number, currency: string) =>
       merchant.sandbox('transfers', { network: 'tron', currency, address, amount });
@@ -398,7 +401,7 @@ it.each([
   expect(centsToNumber(hundredths)).toBe(expected);
 });
 
-it('what is charged keeps every unit that 15 digits can hold', () => {
+it('a charged amount keeps every unit that 15 digits can hold', () => {
   expect(exactNumber(123_456_789_012n, 18)).toBe(1.23456789012e-7);
   expect(exactNumber(1_234_567_890_123_456_789n, 18)).toBe(1.23456789012345);
 });

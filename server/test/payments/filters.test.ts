@@ -22,7 +22,7 @@ describe.each(engines)('the list of transactions, on $name', (engine) => {
   const find = async (query: string, key?: string) =>
     idsOf(await server.api('GET', `/v1/transactions?${query}`, key === undefined ? {} : { key }));
 
-  it('can be filtered by each field, alone and together, within the merchant', async () => {
+  it('Transactions can be filtered by each field, singly and together, within the merchant', async () => {
     const other = await server.foreignKey('secret', 'test');
     const create = async (body: object, key = server.secretKey) => {
       const reply = await server.api('POST', '/v1/payments/checkout', {

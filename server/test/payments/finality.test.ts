@@ -1,4 +1,7 @@
-/** What a chain's finality and its blocks' times do to payments: on a chain whose blocks, times and finality the test sets. */
+/**
+ * Effects of a chain's finality and its blocks' times on payments: on a chain whose blocks, times and finality the test
+ * sets.
+ */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { BlockId, Chain, ChainBlock, ChainTransfer } from '../../src/chains/chain.js';
 import type { Network } from '../../src/chains/networks.js';
@@ -94,7 +97,7 @@ describe.each(enginesOfTurn)('Finality and block times on $name', (engine) => {
     expect(await stateOf(payment)).toBe('settled');
   });
 
-  it('What was final, and is called so no longer, confirms nothing more', async () => {
+  it('A block that was final, and is not any longer, confirms nothing more', async () => {
     const payment = await lock();
     await mine();
     chain.finalized = chain.blocks_[1];
@@ -114,7 +117,7 @@ describe.each(enginesOfTurn)('Finality and block times on $name', (engine) => {
     expect(await stateOf(payment)).toBe('settled');
   });
 
-  it('A settled payment whose block stands keeps its success while the blocks above it are replaced', async () => {
+  it('A settled payment whose block stays on the chain keeps its success while the blocks above it are replaced', async () => {
     const payment = await lock();
     await mine([paying(payment)]);
     for (let block = 1; block < network.confirmations; block += 1) await mine();
@@ -203,7 +206,7 @@ describe.each(enginesOfTurn)('Finality and block times on $name', (engine) => {
     expect(await stateOf(payment)).toBe('settled');
   });
 
-  it('A chain that stands still leaves payments open', async () => {
+  it('A chain that stops leaves payments open', async () => {
     const payment = await lock();
     await shop.pass(7 * 24 * 60 * minuteMs, [network.code]);
     expect(await stateOf(payment)).toBe('awaiting_funds');
@@ -213,7 +216,7 @@ describe.each(enginesOfTurn)('Finality and block times on $name', (engine) => {
     { mined: 'within', hours: 5, state: 'settled' },
     { mined: 'after', hours: 7, state: 'expired_late' },
   ])(
-    'What was seen in time, and mined $mined the hours for that, is $state at half the price',
+    'A payment that was seen in time, and mined $mined the hours for that, is $state at half the price',
     async (one) => {
       const payment = await lock();
       chain.waiting = [paying(payment)];
@@ -231,7 +234,7 @@ describe.each(enginesOfTurn)('Finality and block times on $name', (engine) => {
     },
   );
 
-  it('What comes days late is a success if it is still worth enough', async () => {
+  it('A payment that comes days late is a success if it is still worth enough', async () => {
     const payment = await lock();
     chain.waiting = [paying(payment)];
     await shop.scan(network.code);

@@ -1,5 +1,5 @@
 /**
- * What is true of a payment's money reaches every outlet, whatever its state is called: each set of late, over, short, wrong coin and
+ * All facts about a payment's money reach every outlet, in any state: each set of late, over, short, wrong coin and
  * wrong network against the record, the events, the log, the lists, home and refunds, on both engines.
  */
 import type { PaymentFinding, PaymentRecord } from 'crypto-checkout/contract';
@@ -39,7 +39,7 @@ interface Outlets {
   readonly refunds: readonly string[];
 }
 
-/** What each outlet must say of a set. */
+/** The reports of each outlet about a set. */
 function expected(set: Findings): Outlets {
   const has = (finding: PaymentFinding) => set.includes(finding);
   const isPaid = !has('short');
@@ -76,7 +76,7 @@ const outcomes = new Set<string>([
 ]);
 
 export const testFindings = (engine: TestEngine): unknown =>
-  describe(`every fact of a payment is told, on ${engine.name}`, () => {
+  describe(`every fact of a payment is reported, on ${engine.name}`, () => {
     let server: TestServer;
     let merchant: MerchantFixture;
     /** By their sets. */
@@ -162,7 +162,7 @@ export const testFindings = (engine: TestEngine): unknown =>
       expect([...new Set<string>(codes)].sort()).toEqual([...wanted.log].sort());
       expect(codes.filter((code) => code === 'unaccepted')).toHaveLength(unaccepted.length);
 
-      // What the widget draws: the excess from the sums, and what does not count from the transfers.
+      // The widget draws these: the excess from the sums, and the transfers that do not count.
       expect((record.amountReceived ?? 0) > (record.amount ?? 0)).toBe(set.includes('over'));
       const others = record.receipts.filter(({ counts }) => !counts);
       expect(others).toHaveLength(set.filter((finding) => finding.startsWith('wrong')).length);

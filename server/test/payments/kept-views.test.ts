@@ -1,6 +1,6 @@
 /**
- * What strangers read of a payment is kept until it changes: never longer, whichever server changed it. Over real HTTP, on both
- * databases, with two servers where the database can have them.
+ * A payment's view for strangers is kept until it changes: never longer, no matter which server changed it. Over real
+ * HTTP, on both databases, with two servers where the database can have them.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call } from '../support/call.js';
@@ -8,7 +8,7 @@ import { enginesOfTurn } from '../support/engines.js';
 import { createRecords } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
 
-describe.each(enginesOfTurn)('What strangers read of a payment on $name', (engine) => {
+describe.each(enginesOfTurn)("A payment's view for strangers, on $name", (engine) => {
   let server: TestServer;
   /** Another server on the same database, which makes every change. */
   let other: TestServer;

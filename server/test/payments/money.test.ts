@@ -21,7 +21,7 @@ describe.each(enginesOfTurn)('money, on $name', (engine) => {
   };
 
   it(
-    `takes ${flood} receipts of one payment in one scan, beside another payer's`,
+    `One scan takes ${flood} receipts of one payment, and another payer's`,
     { timeout: 300_000 },
     async () => {
       const scope = await open();
@@ -90,12 +90,12 @@ describe.each(enginesOfTurn)('money, on $name', (engine) => {
   });
 
   describe('a payment that always fails', () => {
-    it('is quarantined, while its network goes on and keeps its receipts, and is paid when it works again', async () => {
+    it('A payment that fails is quarantined, while its network continues and keeps its receipts, and is paid when it works again', async () => {
       const scope = await open();
       const bad = await shop.lock(scope);
       const good = await shop.lock(scope);
       const breakPayment = async (isBroken: boolean) => {
-        // What is not a number makes every assessment throw.
+        // A value that is not a number makes every assessment throw.
         await shop.database.write((transaction) =>
           transaction
             .updateTable('payments')
@@ -245,7 +245,7 @@ describe.each(enginesOfTurn)('money, on $name', (engine) => {
 
   it('gives back exactly the fee that was taken when a settlement is lost', async () => {
     const scope = await open();
-    // At 1 %, each part alone pays a fee of 1 unit less than its share of the settlement's.
+    // At 1 %, each part on its own pays a fee of 1 unit less than its share of the settlement's.
     const payment = await shop.lock(scope, { amount: '0.03' });
     const parts = [10_099n, 10_099n, 10_099n];
     for (const part of parts) await shop.send('tron', 'USDT', payment.address, part);
@@ -266,7 +266,7 @@ describe.each(enginesOfTurn)('money, on $name', (engine) => {
     const payment = await shop.lock(scope, { amount: '0.01' });
     await shop.send('tron', 'USDT', payment.address, 10_000n);
     await shop.mine('tron', 2);
-    // Each of these is credited by itself, with a fee of 0.
+    // Each of these is credited separately, with a fee of 0.
     for (let count = 0; count < 2; count += 1) await shop.send('tron', 'USDT', payment.address, 99n);
     await shop.mine('tron', 2);
     expect((await shop.payment(payment.id)).state).toBe('settled_over');

@@ -12,7 +12,7 @@ export interface ModelTx {
   readonly payment: ModelPayment | undefined;
   /** The height of its block, `pending`, or `gone`. */
   place: number | 'pending' | 'gone';
-  /** What the server knows about it; undefined before a scan has seen it. */
+  /** The server's knowledge of it; undefined before a scan has seen it. */
   receipt: ModelReceipt | undefined;
 }
 
@@ -58,7 +58,7 @@ export interface ModelTransfer {
   /** `held`: a refund that waits for its address or approval; `back`: one that was cancelled. */
   status: 'held' | 'pending' | 'processing' | 'success' | 'failed' | 'back';
   tx: ModelTx | undefined;
-  /** What it gives back, if it is a refund. */
+  /** The refund that it pays, if it pays one. */
   readonly refund?: ModelRefund;
 }
 
@@ -66,15 +66,15 @@ export interface ModelRefund {
   readonly id: string;
   readonly payment: ModelPayment;
   readonly kind: RefundKind;
-  /** What it uses up of what the payment brought, and the service fee on that. */
+  /** The part of the payment's money that it uses up, and the service fee on that. */
   readonly used: bigint;
   readonly serviceFee: bigint;
-  /** Whether the payment was a success when its coins were set apart. */
+  /** True if the payment was a success when its coins were set apart. */
   ofSuccess: boolean;
   hasAddress: boolean;
 }
 
-/** How much a refund gives back before the network's fee, and what it uses up for that. */
+/** The amount that a refund gives back before the network's fee, and what it uses up for that. */
 export interface ModelShare {
   readonly coins: bigint;
   readonly used: bigint;
@@ -83,7 +83,7 @@ export interface ModelShare {
 
 export type RefundKind = 'full' | 'excess' | 'unaccepted' | 'partial';
 
-/** What is asked for. */
+/** The wishes of somebody who asks for a refund. */
 export interface RefundWish {
   readonly kind: RefundKind;
   readonly currency: string;
@@ -129,7 +129,7 @@ export class NaiveModel {
     const chain = this.chain(network);
     const base = chain.height - depth;
     for (const tx of chain.txs) {
-      // What pays a withdrawal is sent again.
+      // A transaction that pays a withdrawal is sent again.
       const isSentAgain = keep || !tx.payment;
       if (typeof tx.place === 'number' && tx.place > base) tx.place = isSentAgain ? 'pending' : 'gone';
     }
@@ -151,7 +151,7 @@ export class NaiveModel {
     return typeof tx.place === 'number' && height - tx.place + 1 >= confirmations;
   }
 
-  /** What the server sees when it reads a network. */
+  /** Updates the server's knowledge when it reads a network. */
   scan(network: string, now: number, cents: (currency: string) => bigint): void {
     const chain = this.chain(network);
     for (const tx of chain.txs) {
@@ -177,7 +177,7 @@ export class NaiveModel {
     this.assessAll(now);
   }
 
-  /** What was seen in time and got into a block hours after the deadline counts from then, at that price. */
+  /** A transfer that was seen in time and got into a block hours after the deadline counts from then, at that price. */
   #priceIfLate(tx: ModelTx, now: number, cents: (currency: string) => bigint): void {
     const { receipt, payment, place } = tx;
     if (!receipt || !payment || typeof place !== 'number') return;
@@ -198,7 +198,8 @@ export class NaiveModel {
       tx.receipt?.isPresent ? [{ tx, receipt: tx.receipt, isRight: isRight(tx, payment) }] : [],
     );
     const deadline = Math.min(expiresAt, cancelledAt ?? Infinity);
-    // What went back, or is about to, before the payment was a success: of the coins in time first, and of the most valuable ones.
+    // The amount that went back, or is about to, before the payment was a success: of the coins in time first, and of
+    // the most valuable ones.
     let gone = this.#refundsOf(payment, payment.currency, payment.network)
       .filter((one) => isSetApart(one) && one.refund?.ofSuccess === false)
       .reduce((total, { refund }) => total + (refund?.used ?? 0n), 0n);
@@ -356,7 +357,7 @@ export class NaiveModel {
     return this.balance(merchant, currency).net >= units && this.coins(merchant, currency, network) >= units;
   }
 
-  /** Whether a held withdrawal may be signed, must wait, or has to be given back. */
+  /** Decides if a held withdrawal may be signed, must wait, or has to be given back. */
   cover(merchant: ModelMerchant, transfer: ModelTransfer): 'sign' | 'wait' | 'fail' {
     const { currency, network } = transfer;
     const need = transfer.amount + transfer.fee;
@@ -373,7 +374,7 @@ export class NaiveModel {
     return this.#isReturning(merchant, currency) ? 'wait' : 'fail';
   }
 
-  /** Whether deposits that left their blocks may be confirmed again. */
+  /** True if deposits that left their blocks may be confirmed again. */
   #isReturning(merchant: ModelMerchant, currency: string): boolean {
     return this.#receipts(merchant, currency).some(
       ({ receipt }) => receipt.wasLost && receipt.isPresent && !receipt.isConfirmed,
@@ -409,7 +410,7 @@ export class NaiveModel {
     };
   }
 
-  /** How much of what a payment brought a refund takes; undefined if there is nothing to give back, or too little. */
+  /** The part of a payment's money that a refund takes; undefined if there is nothing to give back, or too little. */
   refundable(payment: ModelPayment, wish: RefundWish, cents: bigint): ModelShare | undefined {
     const { currency, network, kind } = wish;
     const facts = this.#credited(payment, currency, network);
@@ -427,7 +428,7 @@ export class NaiveModel {
     return { ...share, coins: today < coins ? today : coins };
   }
 
-  /** Whether what a refund gives back is still there: the chain, or the payer, can have changed that. */
+  /** True if the money of a refund is still there: the chain, or the payer, can have changed that. */
   isDue({ currency, network, refund, status }: ModelTransfer): boolean {
     if (!refund) return true;
     const facts = this.#credited(refund.payment, currency, network, refund);
@@ -442,7 +443,7 @@ export class NaiveModel {
     return transfer.refund?.hasAddress === true && this.isDue(transfer);
   }
 
-  /** What the server does with withdrawals after every change: sends and ends them. */
+  /** Sends and ends withdrawals, as the server does after every change. */
   advance(): { signed: ModelTransfer[] } {
     const signed: ModelTransfer[] = [];
     for (const merchant of this.merchants) {
@@ -475,7 +476,7 @@ function isSetApart({ status, refund }: ModelTransfer): boolean {
   return status !== 'failed' && status !== 'back';
 }
 
-/** What goes back without the fee that is kept, in proportion to what goes back. */
+/** The amount to give back without the fee that is kept, in proportion to the share. */
 function shareOf(
   facts: Readonly<Record<'amount' | 'fee' | 'excess' | 'used' | 'usedFee' | 'usedExcess', bigint>>,
   { kind, withFee, amount: wanted }: RefundWish,

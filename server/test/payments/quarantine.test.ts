@@ -1,4 +1,7 @@
-/** Quarantine keeps every shape of transfer that a chain can tell, of every family of networks: nothing of it stops the network. */
+/**
+ * Quarantine keeps every shape of transfer that a chain can report, of every family of networks: nothing of it stops
+ * the network.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Chain, ChainBlock, ChainTransfer } from '../../src/chains/chain.js';
 import type { Network } from '../../src/chains/networks.js';
@@ -8,7 +11,7 @@ import { openShop, type Shop } from '../support/shop-fixture.js';
 const minuteMs = 60_000;
 const asset = { minAmount: '0', withdrawalFee: '0' };
 
-/** What an adapter tells of a payment beside its address and its amount in units of the books. */
+/** The fields that an adapter reports of a transfer, apart from its address and its amount in units of the books. */
 type Shape = (units: bigint) => Omit<ChainTransfer, 'address'>;
 
 /** BSC counts USDT with 18 decimals, the books with 6: dust below a unit stays with the chain's own amount. */
@@ -19,7 +22,7 @@ const bscToken: Shape = (units) => ({
 const plain =
   (currency: string, outputIndex: number, senders: readonly string[]): Shape =>
   (amount) => ({ txHash: 'ab'.repeat(32), outputIndex, currency, senders, amount });
-/** What only a balance showed. */
+/** A transfer that only a balance showed. */
 const byBalance =
   (shape: Shape): Shape =>
   (units) => ({ ...shape(units), outputIndex: -1_234, senders: [], foundAbove: 0 });

@@ -1,4 +1,6 @@
-/** What somebody with nothing but the public key and a payment's link can do to a merchant and to other payers, on both engines. */
+/**
+ * Attacks on a merchant and on other payers by somebody with only the public key and a payment's link, on both engines.
+ */
 import { randomBytes } from 'node:crypto';
 import { createCheckoutClient } from 'crypto-checkout/client';
 import type { PaymentRecord } from 'crypto-checkout/contract';
@@ -235,7 +237,7 @@ describe.each(enginesOfTurn)('a stranger with the public key, on $name', (engine
   describe('and where the payer goes', () => {
     const evil = 'https://evil.example/login';
 
-    it('cannot make the page leave for another site by itself', async () => {
+    it('A stranger cannot make the page leave for another site automatically', async () => {
       const strangers = paymentOf(await create(server.publicKey, { redirectUrl: evil }));
       expect([strangers.redirectUrl, strangers.isRedirectTrusted]).toEqual([evil, false]);
       const own = paymentOf(await create(server.secretKey, { redirectUrl: 'https://shop.example/thanks' }));

@@ -1,4 +1,6 @@
-/** What people change of their account in the console: webhook, test keys and the shop; and the audit log that names them. */
+/**
+ * The settings that people change in the console: webhook, test keys and the shop; and the audit log that names them.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openBrowser, signIn, type TestBrowser } from '../support/browser.js';
 import { sqlite } from '../support/engines.js';

@@ -1,4 +1,4 @@
-/** What somebody tries against the console: from another site, by guessing, with a frame, through a cache; and what is kept of it. */
+/** Attacks on the console: from another site, by guessing, with a frame, through a cache; and the traces they leave. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -182,7 +182,7 @@ describe('Behind https, with limits', () => {
   });
   afterAll(() => server.stop());
 
-  it('the cookie is for this host alone, and never leaves https', async () => {
+  it('the cookie is only for this host, and never leaves https', async () => {
     const token = await invite(server, 'owner', 'https@shop.example');
     const headers = { 'X-Forwarded-For': '192.0.2.7', Origin: 'https://pay.example.com' };
     const browser = openBrowser(server.url, '', null);

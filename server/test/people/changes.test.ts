@@ -1,4 +1,4 @@
-/** What the console hears of changes: over real HTTP, on both databases, from this server and from another one. */
+/** Changes that the console learns of: over real HTTP, on both databases, from this server and from another one. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openBrowser, signIn, type TestBrowser } from '../support/browser.js';
 import { enginesOfTurn } from '../support/engines.js';
@@ -73,7 +73,7 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
       headers: { Authorization: `Bearer ${server.secretKey}` },
     });
 
-  it("a payment's page hears of its payment alone, in its own mode, wherever it was changed", async () => {
+  it("a payment's page learns only of its own payment, in its own mode, wherever it was changed", async () => {
     const owner = await signIn(server, 'owner');
     const [id, quiet] = [await create(), await create()];
     const [page, unchanged, live] = await Promise.all([
@@ -84,7 +84,7 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
     expect(page.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
     expect(page.headers.get('cache-control')).toBe('no-store, no-transform');
     expect(page.headers.get('x-accel-buffering')).toBe('no');
-    // The first one says from when on the page hears of all.
+    // The first one says from when on the page learns of all changes.
     await Promise.all([page, unchanged, live].map((one) => heard(one, 1)));
     expect((await cancel(other, id)).status).toBe(200);
     await heard(page, 2);

@@ -1,4 +1,4 @@
-/** Who somebody was goes from the audit log when they are erased, and the chain of its entries stays whole. */
+/** The identity of a person leaves the audit log when they are erased, and the chain of its entries stays whole. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tables } from '../../src/db/schema.js';
@@ -38,7 +38,7 @@ describe.each(engines)('Somebody of the team who is erased, on $name', (engine) 
     return found;
   }
 
-  it('is named by the log until then, in no table but their own, and afterwards by an id alone', async () => {
+  it('The log names a person until they are erased, in no table but their own, and afterwards only by an id', async () => {
     const browser = await signIn(server, 'owner', email);
     const made = await browser.send('POST', '/console/api/keys', {
       body: { kind: 'secret', scope: 'read', label: 'Till' },

@@ -40,7 +40,7 @@ export const testPasskeys = (engine: TestEngine): unknown =>
       return { answer: await useWith(browser, credential), browser, credential };
     }
 
-    it('signs in with it, and proves anew who somebody is', async () => {
+    it('A passkey signs in, and proves again who somebody is', async () => {
       const ada = await signIn(server, 'owner', 'ada@shop.example');
       const passkey = new Authenticator();
       const added = await add(ada, passkey);
@@ -135,7 +135,7 @@ export const testPasskeys = (engine: TestEngine): unknown =>
     });
 
     it.each([{}, { id: 1 }, { id: 'x', response: null }, { id: 'x', response: { clientDataJSON: '%' } }])(
-      'what is no credential is refused: %j',
+      'an answer that is no credential is refused: %j',
       async (credential) => {
         const person = await signIn(server, 'support', 'junk@shop.example');
         const body = { credential, name: 'Junk' };

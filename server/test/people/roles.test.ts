@@ -1,4 +1,7 @@
-/** What each role may call: every route of the API, the sandbox and the console, over real HTTP, against the table in roles.txt. */
+/**
+ * The calls that each role may make: every route of the API, the sandbox and the console, over real HTTP, against the
+ * table in roles.txt.
+ */
 import {
   api,
   changesPath,
@@ -18,7 +21,7 @@ const tables: Readonly<Record<string, Readonly<Record<string, Endpoint>>>> = {
   sandbox,
   ...consoleApi,
 };
-/** Open replies, for whoever may read what they tell changes of. */
+/** Open replies, for roles that may read the data whose changes they announce. */
 const streams = [
   { name: 'home.retrieve', method: 'GET', path: `${changesPath}/{mode}` },
   { name: 'transactions.retrieve', method: 'GET', path: `${changesPath}/{mode}?payment={payment}` },
@@ -47,7 +50,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** What a browser is told. Nobody has the id `nobody`, and no body is right, so nothing changes. */
+/** The server's answer to a browser. Nobody has the id `nobody`, and no body is right, so nothing changes. */
 async function ask(browser: TestBrowser, method: string, path: string): Promise<string> {
   if (path.startsWith(changesPath) && (await opens(browser, path))) return 'yes';
   const options = method === 'GET' ? {} : { body: { token: 1, role: 1, everywhere: 'x' } };
@@ -58,7 +61,7 @@ async function ask(browser: TestBrowser, method: string, path: string): Promise<
   return 'yes';
 }
 
-/** Whether a reply begins that would not end by itself. */
+/** True if a reply begins that would not end on its own. */
 async function opens({ cookie }: TestBrowser, path: string): Promise<boolean> {
   const page = new AbortController();
   const headers = { Cookie: cookie, 'Sec-Fetch-Site': 'same-origin' };
@@ -75,7 +78,7 @@ describe('Each role', () => {
       const browser = await signIn(server, role);
       permissions.set(role, (await browser.send('GET', '/console/api/session')).body.data['permissions']);
       real += 10 * 60_000;
-      // Whether the role may call it is asked before how old the sign-in is.
+      // The server checks if the role may call it before it checks how old the sign-in is.
       for (const { method, path } of routes) {
         answers.set(`${role} ${method} ${path}`, await ask(browser, method, path));
       }
@@ -100,7 +103,7 @@ describe('Each role', () => {
     await expect(`${[head, ...lines].join('\n')}\n`).toMatchFileSnapshot('roles.txt');
   });
 
-  it('is told by its session what it may call', () => {
+  it("a role's session says what it may call", () => {
     for (const role of roles) {
       const allowed = routes.filter(
         ({ method, path }) => answers.get(`${role} ${method} ${path}`) !== 'role_not_allowed',

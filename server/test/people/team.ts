@@ -1,4 +1,7 @@
-/** Who belongs to a team, and what keeps a shop from losing its last owner: in the console and on the command line. */
+/**
+ * The members of a team, and the rules that keep a shop from losing its last owner: in the console and on the command
+ * line.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommandLine } from '../support/command-line.js';
 import { openBrowser, signIn, type TestBrowser } from '../support/browser.js';
@@ -28,7 +31,7 @@ export const testTeam = (engine: TestEngine): unknown =>
     const invite = (email: string, role: string) =>
       owner.send('POST', '/console/api/team', { body: { email, role } });
 
-    it('an owner invites, and whoever has the link is in; the same person again gets another link', async () => {
+    it('an owner invites, and anyone who has the link is in; the same person again gets another link', async () => {
       const first = await invite(' Bob@Shop.example ', 'support');
       expect(first.body.data).toMatchObject({
         email: 'bob@shop.example',
@@ -47,7 +50,7 @@ export const testTeam = (engine: TestEngine): unknown =>
       expect(await team()).toMatchObject([
         { email: 'ada@shop.example', role: 'owner', sessions: 1 },
         { email: 'bob@shop.example', role: 'support', sessions: 1 },
-        // Whom the server's start invited, for whoever tries it out.
+        // The server invited this person at its start, for people who try it out.
         { email: 'owner@shop.example', role: 'owner', sessions: 0 },
       ]);
     });

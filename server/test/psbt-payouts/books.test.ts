@@ -1,4 +1,4 @@
-/** `ledger check --chain` beside wallets that this server does not control: Litecoin Core, and anvil. */
+/** `ledger check --chain` compared with wallets that this server does not control: Litecoin Core, and anvil. */
 import { Transaction } from '@scure/btc-signer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LedgerCheck } from '../../src/audit/check-report.js';
@@ -68,7 +68,7 @@ describe.skipIf(!hasLitecoind)('The books and the coins of a wallet', () => {
       }
     });
 
-    it('differ when the wallet spends by itself, which is told and no fault', async () => {
+    it('The books and the coins differ when the wallet spends on its own, which is reported and no fault', async () => {
       const merchant = await shop.merchant();
       await merchant.fund('0.3');
       await merchant.transfers('0.1');

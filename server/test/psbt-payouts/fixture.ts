@@ -142,7 +142,7 @@ export async function openPayoutShop(engine: TestEngine, node: LitecoinNode, nod
 
   let files = 0;
   return {
-    /** How many transfers `/metrics` shows as exported. */
+    /** The number of transfers that `/metrics` shows as exported. */
     async exported(): Promise<number> {
       const [count] = server.app.psbtPayouts.figures();
       return (await count?.read())?.[0]?.[1] ?? 0;

@@ -1,4 +1,7 @@
-/** What no PSBT pays: what the network has taken back, refunds that are not due any more, and a suspended balance. */
+/**
+ * Payments that no PSBT makes: from coins that the network has reverted, of refunds that are not due any more, and from
+ * a suspended balance.
+ */
 import { Transaction } from '@scure/btc-signer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startNodeProxy, type NodeProxy } from '../support/core-proxy.js';
@@ -14,11 +17,11 @@ interface Refund {
   readonly txHash: string | null;
 }
 
-const takenBack =
-  /has taken back deposits that it was to be paid from: it takes .* LTC, and .* LTC is left on/;
-const notDue = 'The network took back what this refund would give back. Wait for it, or fail its transfer';
+const takenBack = /has reverted deposits that would have paid it: it takes .* LTC, and .* LTC is left on/;
+const notDue =
+  'The network reverted the coins that this refund would give back. Wait for them, or fail its transfer';
 
-describe.skipIf(!hasLitecoind).each(engines)('What no PSBT pays, on $name', (engine) => {
+describe.skipIf(!hasLitecoind).each(engines)('Payouts by PSBT that must wait, on $name', (engine) => {
   let node: LitecoinNode;
   let proxy: NodeProxy;
   let shop: PayoutShop;
@@ -90,9 +93,9 @@ describe.skipIf(!hasLitecoind).each(engines)('What no PSBT pays, on $name', (eng
   }
 
   it.each([
-    ['all that there is to pay it from is gone', [], expect.stringMatching(takenBack) as string],
+    ['the money for it is gone', [], expect.stringMatching(takenBack) as string],
     ['its own payment is gone, although there are other coins', ['0.9'], notDue],
-  ])('a refund once %s, until it is there again', async (_name, funds, reason) => {
+  ])('No PSBT pays a refund once %s, until it is there again', async (_name, funds, reason) => {
     const { merchant, refund } = await approvedRefund(...funds);
     await takeBack();
     expect(await merchant.export()).toMatchObject({ skipped: [{ id: refund.transferId, reason }] });
@@ -106,7 +109,7 @@ describe.skipIf(!hasLitecoind).each(engines)('What no PSBT pays, on $name', (eng
     await shop.expectBooksInOrder();
   });
 
-  it('a refund that is taken back while the export asks the node', async () => {
+  it('No PSBT pays a refund whose coins are reverted while the export asks the node', async () => {
     const { merchant, refund } = await approvedRefund('0.9');
     // Between the choice of what is paid and the transaction that reserves it.
     let isTaken = false;
@@ -126,7 +129,7 @@ describe.skipIf(!hasLitecoind).each(engines)('What no PSBT pays, on $name', (eng
     await shop.expectBooksInOrder();
   });
 
-  it('a refund whose PSBT comes back signed after it was taken back, until it is there again', async () => {
+  it('A signed PSBT is refused if the coins of its refund were reverted meanwhile, until they are there again', async () => {
     const { merchant, refund } = await approvedRefund('0.9');
     const signed = merchant.sign((await merchant.export()).psbt);
     await takeBack();
@@ -136,14 +139,14 @@ describe.skipIf(!hasLitecoind).each(engines)('What no PSBT pays, on $name', (eng
     expect(await retrieve(merchant, refund)).toMatchObject({ status: 'approved', txHash: null });
     await confirm();
     await shop.import(signed);
-    // It is on its way: what is taken back now stops neither the same file nor a higher fee.
+    // It is on its way: coins that are reverted now stop neither the same file nor a higher fee.
     await shop.import(signed);
     await confirm();
     expect(await retrieve(merchant, refund)).toMatchObject({ status: 'paid', amount: refund.amount });
     await shop.expectBooksInOrder();
   });
 
-  it('a refund that the wallet broadcast by itself after it was taken back: booked once, and told', async () => {
+  it('A refund that the wallet broadcast on its own after its coins were reverted is booked once, and reported', async () => {
     const { merchant, refund } = await approvedRefund('0.9');
     const exported = await merchant.export();
     await takeBack();
@@ -170,7 +173,7 @@ describe.skipIf(!hasLitecoind).each(engines)('What no PSBT pays, on $name', (eng
     await shop.expectBooksInOrder();
   });
 
-  it('a transfer or a refund that is asked for while the balance is suspended; what was accepted before goes on', async () => {
+  it('No transfer or refund is accepted while the balance is suspended; one that was accepted before is paid', async () => {
     const { merchant, approve } = await refundOf('0.9');
     const [accepted] = await merchant.transfers('0.1');
     const account = ['--merchant', merchant.id, '--currency', 'LTC', '--mode', 'test'];

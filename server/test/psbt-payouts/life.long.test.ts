@@ -1,4 +1,6 @@
-/** What can happen to a PSBT after it was exported: fee bumps, reorganisations, lost mempools, double spends, second thoughts. */
+/**
+ * The life of a PSBT after it was exported: fee bumps, reorganisations, lost mempools, double spends, second thoughts.
+ */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Transaction } from '@scure/btc-signer';
@@ -8,7 +10,7 @@ import { engines } from '../support/engines.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
 import { network, openPayoutShop, type PayoutMerchant, type PayoutShop, type ShownPsbt } from './fixture.js';
 
-/** Of nobody: the node's own wallet would broadcast again by itself what pays it. */
+/** Of nobody: the node's own wallet would automatically broadcast again a transaction that pays it. */
 const elsewhereTo = { amount: '0.1', to: 'rltc1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqnmxrc5' };
 
 // A node for each engine: empty blocks can only be made below the height at which MWEB begins.
@@ -19,7 +21,8 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
     node = await startLitecoin();
     shop = await openPayoutShop(engine, node);
   });
-  // What has ended is followed for a day. All that former tests have ended would take most of the time of the later ones.
+  // A payout that has ended is followed for a day. All those of earlier tests would take most of the time of the later
+  // ones.
   afterEach(() =>
     shop.server.database.write((transaction) =>
       transaction
@@ -49,7 +52,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
         .where('tx_hash', '=', hash)
         .executeTakeFirstOrThrow()
     ).signed_transaction ?? '';
-  /** How often the network's fee and the amounts left custody. */
+  /** The number of postings of the network's fee and of amounts that left custody. */
   const postings = async (id: string) =>
     (
       await shop.server.database.reader
@@ -240,7 +243,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
     expect(exported.transfers).toHaveLength(1);
   });
 
-  it('spends the coins of a former key on demand, and leaves them alone otherwise', async () => {
+  it('A payout spends the coins of a previous key on demand, and only then', async () => {
     const merchant = await shop.merchant();
     await merchant.fund('0.2');
     const rows = await merchant.transfers('0.1');
@@ -314,7 +317,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
     it('is refused if the change cannot pay it', async () => {
       const { merchant, exported } = await prepare(['0.10005'], ['0.099']);
       await expect(shop.bump(exported.id, '960')).rejects.toThrow(
-        /The coins of this PSBT cannot pay that: beside the transfers, they have 0.00105 LTC for the fee/,
+        /The coins of this PSBT cannot pay that: after the transfers, 0.00105 LTC is left for the fee/,
       );
       await shop.import(merchant.sign(exported.psbt));
       await node.mine(1);
@@ -332,7 +335,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       await shop.scan();
       const none = await merchant.export();
       expect(none.skipped).toMatchObject([
-        { id: row?.id, reason: expect.stringMatching(/taken back deposits.* takes 0\.8/) as string },
+        { id: row?.id, reason: expect.stringMatching(/reverted deposits.* takes 0\.8/) as string },
       ]);
       await confirm();
       const exported = await merchant.export();
@@ -343,7 +346,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       await shop.expectBooksInOrder();
     });
 
-    it('after it was settled: told, confirmed again, and not settled twice', async () => {
+    it('A PSBT that is reorganised after it was settled is reported, confirmed again, and not settled twice', async () => {
       const { merchant, exported, first } = await prepare();
       await shop.import(merchant.sign(exported.psbt));
       await confirm();
@@ -486,8 +489,8 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
     expect(await shop.statuses(rows)).toEqual(['success']);
   });
 
-  describe('whose coins are spent elsewhere', () => {
-    it('is told, and its transfers can be paid with others', async () => {
+  describe('A PSBT whose coins are spent elsewhere', () => {
+    it('is reported, and its transfers can be paid with others', async () => {
       const prepared = await prepare(['0.5', '0.3']);
       const { merchant, exported, rows } = prepared;
       const elsewhere = await spendElsewhere(prepared);
@@ -535,7 +538,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       expect(state).toBe('conflicted');
       expect(problem).toContain(`--tx-hash ${signed.id} --block ${block}`);
       const settle = `transfers settle --tx-hash ${signed.id} --block ${block}`;
-      // Litecoin Core tells what the inputs were with txindex=1 alone.
+      // Litecoin Core shows the inputs only with txindex=1.
       await expect(shop.run(settle, first)).rejects.toThrow('network-fee: Required');
       await shop.run(`${settle} --network-fee ${(value - 0.1).toFixed(8)}`, first);
       await shop.discard(exported.id);
@@ -567,7 +570,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       const hash = await node.rpc<string>('sendrawtransaction', signed.hex, 0);
       await shop.follow();
       expect((await shop.show(exported.id)).problem).toMatch(
-        'If the wallet has raised the fee by itself, wait',
+        'If the wallet has raised the fee on its own, wait',
       );
       await confirm();
       await shop.follow();
@@ -626,7 +629,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       await shop.expectBooksInOrder();
     });
 
-    it('whose coin a reorganisation has made unsure: nothing else pays its transfers until it is sure again', async () => {
+    it('A reorganisation makes a coin of a PSBT unsure: nothing else pays its transfers until it is sure again', async () => {
       const merchant = await shop.merchant();
       await merchant.fund('0.15');
       await merchant.fund('0.2');
@@ -697,12 +700,12 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       await shop.expectBooksInOrder();
     });
 
-    it('and broadcast after its transfers had failed: they have succeeded, and it is told', async () => {
+    it('A discarded PSBT that is broadcast after its transfers had failed makes them succeed, and is reported', async () => {
       const { merchant, exported, rows, first } = await prepare();
       await shop.discard(exported.id);
       await shop.run('transfers fail --reason no', first);
       expect(await shop.statuses(rows)).toEqual(['failed']);
-      // What was given back is withdrawn meanwhile, so that the merchant owes it.
+      // The money given back is withdrawn meanwhile, so that the merchant owes it.
       await merchant.transfers('0.39');
       const late = Transaction.fromPSBT(Buffer.from(merchant.sign(exported.psbt), 'base64'));
       late.finalize();
@@ -725,7 +728,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       expect(await shop.custody(merchant.id)).toBe(total);
     });
 
-    it('and broadcast after its transfer was settled with another transaction: booked as one more transfer and told, once, also after a reorganisation', async () => {
+    it('A discarded PSBT that is broadcast after its transfer was settled with another transaction is booked as one more transfer and reported, once, also after a reorganisation', async () => {
       const { merchant, exported, first } = await prepare();
       await shop.discard(exported.id);
       await shop.run(`transfers settle --tx-hash ${'ab'.repeat(32)} --network-fee 0 --unverified`, first);
@@ -830,7 +833,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       await shop.expectBooksInOrder();
     });
 
-    it('takes what a former payout cost out of the last one', async () => {
+    it('The last payout is reduced by the cost of an earlier one', async () => {
       const { merchant, exported } = await emptyWallet('0.25');
       await shop.import(merchant.sign(exported.psbt));
       const [last] = await merchant.transfers('0.25');

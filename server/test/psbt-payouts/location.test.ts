@@ -1,4 +1,4 @@
-/** What a PSBT becomes when the wallet broadcasts it by itself: found by what it pays, where its hash cannot be known. */
+/** The state of a PSBT that the wallet broadcasts on its own: found by what it pays, where its hash cannot be known. */
 import { hex } from '@scure/base';
 import { HDKey } from '@scure/bip32';
 import { expect, it } from 'vitest';

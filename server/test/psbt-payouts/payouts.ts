@@ -53,7 +53,7 @@ export const testPayouts = (engine: TestEngine): unknown =>
       expect(await shown()).toBe(0.5);
       const part = await pay(0.2);
       expect(part.received).toBe(part.asked);
-      // What the network took of the change is gone.
+      // The network's fee for the change is gone.
       expect(await shown()).toBeLessThan(0.3);
       const rest = await pay(await shown());
       expect(rest.received).toBeLessThan(rest.asked);
@@ -91,7 +91,7 @@ export const testPayouts = (engine: TestEngine): unknown =>
         rows.map(async ({ id }) => BigInt((await shop.transfer(id)).network_fee ?? 0)),
       );
       expect(fees.reduce((sum, fee) => sum + fee)).toBe(ltc(version?.fee ?? ''));
-      // What is on the books is what the chain has: here, the change and what was not spent.
+      // The books have the same as the chain: here, the change and the coins that were not spent.
       const unspent = await node.rpc<{ total_amount: number }>('scantxoutset', 'start', [
         { desc: `wpkh(${merchant.account.publicExtendedKey}/0/*)`, range: 20 },
         { desc: `wpkh(${merchant.account.publicExtendedKey}/1/*)`, range: 20 },
@@ -117,7 +117,7 @@ export const testPayouts = (engine: TestEngine): unknown =>
       await shop.expectBooksInOrder();
     });
 
-    it('made and brought back in the console, by the people of the shop alone', async () => {
+    it('A payout is made and brought back in the console only by the people of the shop', async () => {
       const merchant = await shop.merchant();
       const other = await shop.merchant();
       const people = async (merchantId: string) => {

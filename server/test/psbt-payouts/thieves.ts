@@ -1,4 +1,7 @@
-/** What comes back from a wallet is not trusted: whoever changes it on the way gets a refusal that names the change. */
+/**
+ * Files that come back from a wallet are not trusted: anyone who changes one on the way gets a refusal that names the
+ * change.
+ */
 import { hex } from '@scure/base';
 import { HDKey } from '@scure/bip32';
 import { Transaction } from '@scure/btc-signer';
@@ -25,7 +28,7 @@ interface Output {
   amount: bigint;
 }
 
-/** Writes the PSBT anew with other outputs or inputs. All fields that a wallet looks at stay. */
+/** Writes the PSBT again with other outputs or inputs. All fields that a wallet looks at stay. */
 function rewrite(
   psbt: string,
   change: (outputs: Output[], inputs: ReturnType<Transaction['getInput']>[]) => void,
@@ -64,7 +67,7 @@ const at = <T>(list: readonly T[], index: number): T => {
   return found;
 };
 
-/** What a thief changes, and what the refusal says. */
+/** The changes that a thief makes, and the words of the refusal. */
 const thefts: readonly [string, (psbt: string) => string, RegExp][] = [
   [
     'another address',

@@ -1,4 +1,7 @@
-/** Which coins a payout by PSBT looks at: those that no confirmed one has spent, found without reading all that there ever were. */
+/**
+ * The coins that a payout by PSBT looks at: those that no confirmed one has spent, found without reading all that there
+ * ever were.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { markUnspent, unspentPages } from '../../src/addresses/unspent-coins.js';
 import { checkLedger } from '../../src/audit/check.js';

@@ -1,4 +1,4 @@
-/** The slow round of reconciliation on a moved clock: each address is visited within a day, whoever it belongs to. */
+/** The slow round of reconciliation on a moved clock: each address is visited within a day, no matter whose it is. */
 import { reconciliation as reconciliationModule } from '../../src/reconciliation/module.js';
 import { expect, it } from 'vitest';
 import type { BalanceSource } from '../../src/chains/evm/balances.js';
@@ -38,7 +38,7 @@ it.each(engines)('visits each address once a day on $name', { timeout: 240_000 }
     }
     const visited = new Map<string, number>();
     const [on] = reconciliationModule.rules(shop.app).networks;
-    if (!on) throw new Error('The network tells no balances');
+    if (!on) throw new Error('The network reports no balances');
     const balances: BalanceSource = {
       ...on.balances,
       pageSize: 1,

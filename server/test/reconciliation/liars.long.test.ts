@@ -1,4 +1,4 @@
-/** Random histories among nodes that lie. `SOAK_SEED` lives one of them alone, and shows it. */
+/** Random histories among nodes that send wrong data. `SOAK_SEED` replays only one of them, and prints it. */
 import { stderr } from 'node:process';
 import { describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.js';
@@ -7,7 +7,7 @@ import { liveAmongLiars, openWorld, type Figures } from './liars.js';
 
 const batchSize = 25;
 
-describe.each(engines)('histories among nodes that lie, on $name', (engine) => {
+describe.each(engines)('histories among nodes that send wrong data, on $name', (engine) => {
   const isSqlite = engine.name === 'SQLite';
   const seeds = seedsOf(roundsOf(isSqlite ? { usual: 6, soak: 400 } : { usual: 2, soak: 60 }));
   const batches = Math.ceil(seeds.length / batchSize);

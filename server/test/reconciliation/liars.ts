@@ -1,8 +1,9 @@
 /**
- * A random history of a network whose two nodes lie, lag, forget and fail, of payers who pay in every way, also in many parts, and of
- * operators who sweep, export, drop and replace what they signed, raise confirmations, add and remove the second node, and restart.
- * What one node invents is not credited while two are asked, in however many parts. When the nodes are honest again, the books
- * are what the chain says, each payment is credited once, and each transfer is paid once.
+ * A random history of a network whose two nodes send wrong data, lag, forget and fail, of payers who pay in every way, also in many
+ * parts, and of operators who sweep, export, drop and replace what they signed, raise confirmations, add and remove the
+ * second node, and restart. Transfers that one node invents are not credited while two are asked, in however many
+ * parts. When the nodes are honest again, the books match the chain, each payment is credited once, and each transfer
+ * is paid once.
  */
 import { reconciliation as reconciliationModule } from '../../src/reconciliation/module.js';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -45,10 +46,10 @@ const root = HDKey.fromMasterSeed(new Uint8Array(32).fill(5));
 const canonical = (hex: string): string => addressFormat('live', 'evm').read(hex) ?? hex;
 const minute = 60_000;
 
-/** What happened in a history: how often money came and went, and what did not happen by itself, by the command that did it. */
+/** Events in a history: how often money came and went, and which command did what did not happen automatically. */
 export type Figures = Readonly<Record<string, number>>;
 
-/** Whose word is asked: that of one node, of either of two, or of both for more than ten dollars. */
+/** The nodes whose word is needed: one node, either of two, or both for more than ten dollars. */
 type Opinions = 'one' | 'either' | 'both';
 
 const limit = 10;
@@ -113,18 +114,18 @@ interface Merchant {
   /** Undefined if the addresses are of an extended key. */
   readonly treasury: string | undefined;
   readonly isContract: boolean;
-  /** Who sends the transactions of the treasury. */
+  /** The account that sends the transactions of the treasury. */
   readonly signer: string;
   nextNonce: number;
 }
 
-/** What is paid to: a payment or a hosted wallet. */
+/** A payee: a payment or a hosted wallet. */
 interface Paid extends Pick<LockedPayment, 'id' | 'address' | 'amount'> {
   readonly merchant: Merchant;
   readonly currency: (typeof currencies)[number];
 }
 
-/** What a wallet has signed for a transfer. */
+/** A transaction that a wallet has signed for a transfer. */
 interface Signed {
   readonly id: string;
   readonly tx: ModelTx;
@@ -176,7 +177,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
     }
   }
 
-  // What former histories left is over.
+  // The rest of earlier histories is over.
   Object.assign(world.ids, { prefix: `history ${seed}`, made: 0 });
   model.mempool = [];
   for (const node of nodes) node.lies = {};
@@ -335,7 +336,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
     const fate = random(3);
     shop.time.now += 1000;
     told.push(`reorg ${depth}, ${['all', 'none', 'some'][fate]} return`);
-    // What a treasury has signed waits for another block, unless the operator replaces it.
+    // A transaction that a treasury has signed waits for another block, unless the operator replaces it.
     model.reorg(
       depth,
       random(3),
@@ -397,7 +398,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
     return tip;
   }
 
-  /** A node tells a branch as deep as what counts, with more than the limit in small parts. */
+  /** A node shows a branch as deep as needed to count, with more than the limit in small parts. */
   function invent(): void {
     const { id, address } = pick(payments);
     const node = pick([nodes[0], nodes[0], nodes[1]]);
@@ -484,8 +485,8 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
   }
 
   /**
-   * The wallet of an extended key moves coins when it likes, once the books show them. What a contract sent, and the wallet moved
-   * on before anybody looked, no balance shows.
+   * The wallet of an extended key moves coins when it likes, once the books show them. If it moves coins from a
+   * contract before anybody looked, no balance shows them.
    */
   async function spend(): Promise<void> {
     const own = payments.filter(({ merchant }) => merchant.treasury === undefined);
@@ -520,7 +521,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
     if (done) told.push(`failed ${id}`);
   }
 
-  /** What can happen, and how often. */
+  /** Actions that can happen, with their weights. */
   const actions: readonly (readonly [number, () => void | Promise<void>])[] = [
     [2, () => (payments.length < 8 ? lock() : undefined)],
     [6, pay],
@@ -587,7 +588,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
   await compare();
   return figures;
 
-  /** Honest nodes, blocks and a day: what happens by itself. */
+  /** Honest nodes, blocks and a day, so that the server can finish automatically. */
   async function settleDown(): Promise<void> {
     for (const node of nodes) node.lies = {};
     told.push('all are honest');
@@ -612,7 +613,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
         : 'command: chains reconcile --apply',
     );
     for (let turn = 0; turn < 3 && (await unbooked()).length > 0; turn += 1) {
-      told.push(`not by itself: ${(await unbooked()).join('; ')}`);
+      told.push(`not automatic: ${(await unbooked()).join('; ')}`);
       await attempt('reconcile', () => run('chains reconcile --network evm-dev --mode test --apply'));
       mine(1, true);
       await look();
@@ -627,7 +628,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
     }
   }
 
-  /** Where the receipts are not what an address got. */
+  /** Lists addresses whose receipts differ from what they got. */
   async function unbooked(): Promise<string[]> {
     const rows = await shop.database.reader
       .selectFrom('receipts')
@@ -684,7 +685,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
     return rows.map(({ id }) => id);
   }
 
-  /** What docs/treasury.md says: settle what is ambiguous, release what cannot be sent any more. */
+  /** Follows docs/treasury.md: settles an ambiguous transfer, and releases one that cannot be sent any more. */
   async function helpTransfer(id: string, turn: number): Promise<void> {
     const transfer = transfers.get(id);
     const own = signed.filter((one) => one.id === id);
@@ -742,7 +743,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
         merchants.map(({ actor }) => actor.merchantId),
       )
       .execute();
-    for (const { is_reversed: isReversed } of swept) count(isReversed ? 'sweeps: taken back' : 'sweeps');
+    for (const { is_reversed: isReversed } of swept) count(isReversed ? 'sweeps: reverted' : 'sweeps');
   }
 
   async function compare(): Promise<void> {
@@ -765,7 +766,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
       const what = `${id} is ${status}: ${got} of ${transfer.amount} ${transfer.currency}\n${where()}`;
       if (status === 'success') expect(got, what).toBe(transfer.amount);
       else expect(got, what).toBe(0n);
-      // What a reorganisation took from the payer, after it was credited, is not in the treasury.
+      // Money that a reorganisation took from the payer, after it was credited, is not in the treasury.
       if (status === 'pending') {
         const asset = transfer.currency === 'ETH' ? 'coin' : 'token';
         const held = model.balance(asset, transfer.merchant.treasury ?? '');
@@ -785,7 +786,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
   }
 }
 
-/** What a node that lies may cause, or a rule that refuses; anything else is a fault of the server. */
+/** An error that a node with wrong data may cause, or a rule that refuses; any other is a fault of the server. */
 function isExpected(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof AggregateError) return error.errors.every(isExpected);

@@ -80,7 +80,7 @@ export const testReconciliation = (engine: TestEngine): unknown =>
       expect(receipt?.found_above).toBeLessThan(receipt?.block_height ?? 0);
     });
 
-    it('names the very block where nodes tell older balances', async () => {
+    it('Reconciliation names the exact block where nodes report older balances', async () => {
       const { address, amount } = await fixture.lock('ETH');
       await block();
       await payByContract(address, amount);
@@ -207,7 +207,7 @@ export const testReconciliation = (engine: TestEngine): unknown =>
       expect(events.map(({ type }) => type)).not.toContain('payment.reversed');
     });
 
-    it('believes neither a balance that is told once, nor one that a second look does not see', async () => {
+    it('Reconciliation believes neither a balance that is reported once, nor one that a second look does not see', async () => {
       const { address } = await fixture.lock('ETH');
       let isLying = true;
       proxy.change = ({ method, params: [call] }, result) => {
@@ -253,7 +253,7 @@ export const testReconciliation = (engine: TestEngine): unknown =>
       expect(await received(address)).toBe(amount);
     });
 
-    it('tells dust, surplus and shortage apart in the ledger check, and books dust when it is told to', async () => {
+    it('Reconciliation separates dust, surplus and shortage in the ledger check, and books dust when a command asks for it', async () => {
       const { address, amount } = await fixture.pay('ETH');
       await fixture.watch();
       const check = async () => {

@@ -1,4 +1,6 @@
-/** What all nodes of a network say alike of one block, though it is wrong: nothing is credited for it, and nothing stays lost. */
+/**
+ * A wrong block that all nodes of a network show in the same way: nothing is credited for it, and nothing stays lost.
+ */
 import { reconciliation as reconciliationModule } from '../../src/reconciliation/module.js';
 import { HDKey } from '@scure/bip32';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,7 +13,7 @@ const { signal } = new AbortController();
 const network = 'evm-dev';
 const account = HDKey.fromMasterSeed(new Uint8Array(32).fill(8)).derive("m/44'/60'/0'");
 
-describe.each(engines)('a lie that both nodes tell of one block, on $name', (engine) => {
+describe.each(engines)('a wrong block that both nodes show, on $name', (engine) => {
   let world: World;
   beforeAll(async () => {
     world = await openWorld(engine);
@@ -58,7 +60,7 @@ describe.each(engines)('a lie that both nodes tell of one block, on $name', (eng
       .execute();
   const stateOf = async ({ id }: Opened) => (await world.shop.payment(id)).state;
 
-  it('hides no payment: later blocks tell what the address holds, and it is credited once', async () => {
+  it('A wrong block hides no payment: later blocks show what the address holds, and it is credited once', async () => {
     const payment = await openPayment();
     lie({ logs: 'all', hasNoBloom: true, saysZero: true });
     world.model.send(paying('hidden', payment));
@@ -76,7 +78,7 @@ describe.each(engines)('a lie that both nodes tell of one block, on $name', (eng
     expect(await reconciliationModule.rules(world.shop.app).differences()).toEqual([]);
   });
 
-  it('invents no payment: it is seen, and taken back with its block', async () => {
+  it('A wrong block invents no payment: it is seen, and reverted with its block', async () => {
     const payment = await openPayment();
     const { shop, model } = world;
     lie({ tip: model.add(model.tip, shop.time.now / 1000, [paying('forged', payment)]) });

@@ -1,4 +1,7 @@
-/** What `/docs` says about parameters is what the server does, and its pages are whole: every guide, and links that work. */
+/**
+ * The parameters that `/docs` describes are those of the server, and its pages are whole: every guide, and links that
+ * work.
+ */
 import { api, sandbox, type Endpoint } from 'crypto-checkout/contract';
 import { readdir } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';

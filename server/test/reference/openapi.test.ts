@@ -292,7 +292,7 @@ describe('On a running server', () => {
   });
   afterAll(() => server.stop());
 
-  it('what the document requires of a payment, transfer and subscriber is always there', async () => {
+  it('the required fields of a payment, transfer and subscriber in the document are always there', async () => {
     const records = createRecords(server);
     const requiredOf = (schema: string) => document.components.schemas[schema]?.required ?? [];
     const retrieve = async (path: string) => (await server.api('GET', path)).body.data;

@@ -41,7 +41,7 @@ describe.each(engines)('refunds whose servers are killed, on $name', (engine) =>
             refundUntilPaid(() => servers?.url ?? '', payment, amount, addresses[index] ?? ''),
           );
           const all = Promise.all(work);
-          // Whoever waits handles it; here, it only must not be unhandled while a server starts.
+          // The caller handles it later; here, it only must not be unhandled while a server starts.
           all.catch(() => undefined);
           for (let times = 1 + random(2); times > 0; times -= 1) {
             await delay(random(1200));

@@ -37,7 +37,7 @@ describe.skipIf(!hasLitecoind).each(engines)('A live refund, on $name', (engine)
   let key: string;
   let merchantId: string;
   const account = HDKey.fromMasterSeed(randomBytes(32)).derive("m/84'/2'/0'");
-  /** What a litecoin costs, in dollars, and how long ago that was asked. */
+  /** The price of a litecoin, in dollars, and how long ago it was asked for. */
   const price = { dollars: 100n, ageMs: 0 };
   beforeAll(async () => {
     node = await startLitecoin();
@@ -127,7 +127,7 @@ describe.skipIf(!hasLitecoind).each(engines)('A live refund, on $name', (engine)
     await ask('POST', `/v1/refunds/${small.id}/approve`, {});
     const large = await create(await overpay(0.3), { kind: 'excess' });
     expect(await claim(large)).toBe('awaiting_approval');
-    // What the day's limit leaves no room for waits, and the shop itself cannot pass it.
+    // A refund above the rest of the day's limit waits, and the shop itself cannot pass the limit.
     expect(await refuse(`/v1/refunds/${large.id}/approve`, {})).toEqual([400, 'validation_error']);
     expect((await retrieve(large)).status).toBe('awaiting_approval');
     await update('--daily-refunds LTC=none');

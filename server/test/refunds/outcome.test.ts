@@ -95,7 +95,7 @@ describe.each(enginesOfTurn)('Refunds and the outcome, on $name', (engine) => {
     const payment = await untilState(id, 'expired_late');
     expect(payment).toMatchObject({ status: 'error', amountReceived: 0.1, refundedAmount: 9.9 });
     expect(isVerified(payment)).toBe(false);
-    // Who pays the whole price after all has paid it.
+    // A payer who pays the whole price after all has paid it.
     await send('tron', address, 9.9);
     await merchant.mine();
     const paid = await untilState(id, 'settled_late');
@@ -195,7 +195,7 @@ describe.each(enginesOfTurn)('Refunds and the outcome, on $name', (engine) => {
         const answer = await claim();
         expect([answer.status, answer.body.message]).toEqual([
           409,
-          expect.stringContaining('took back') as string,
+          expect.stringContaining('reverted') as string,
         ]);
       } else if (when === 'before its approval') {
         expect((await change(refund.id, 'approve')).status).toBe(409);
@@ -203,7 +203,7 @@ describe.each(enginesOfTurn)('Refunds and the outcome, on $name', (engine) => {
         const reason = await refundsModule
           .rules(server.app)
           .whyNotDue(server.database.reader, { refund_id: refund.id });
-        expect(reason).toMatch(/took back/);
+        expect(reason).toMatch(/reverted/);
         await merchant.command('transfers', 'fail', String(transferId), '--reason', 'Not due');
       }
       if (when !== 'before it is paid') await change(refund.id, 'cancel');

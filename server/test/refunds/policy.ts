@@ -1,4 +1,6 @@
-/** What becomes of refunds: limits, automatic approval, expiry, failed and lost transfers, other coins, erasure and export. */
+/**
+ * The fate of refunds: limits, automatic approval, expiry, failed and lost transfers, other coins, erasure and export.
+ */
 import { addr, eip191Signer } from 'micro-eth-signer';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openClaimBrowser } from '../support/claim-browser.js';
@@ -70,7 +72,7 @@ export const testRefundPolicy = (engine: TestEngine): unknown =>
           .execute(),
       );
 
-    it('have a daily limit of their own, beside that of transfers and the saved addresses', async () => {
+    it('refunds have a daily limit of their own, separate from that of transfers and the saved addresses', async () => {
       await update('--daily-refunds', 'USDT=6', '--daily-limit', 'USDT=1', '--transfers', 'saved');
       const { id: paymentId } = await merchant.fund({ amount: 15 });
       const give = async (amount: number) =>
@@ -116,7 +118,7 @@ export const testRefundPolicy = (engine: TestEngine): unknown =>
       ]);
     });
 
-    it('are never approved automatically for whoever has the link: support would pay itself', async () => {
+    it('refunds are never approved automatically for the holder of a link: support would pay itself', async () => {
       await update('--auto-refund', 'USD=50');
       for (const network of ['tron', 'ethereum'] as const) {
         const { id } = await merchant.fund({ network, amount: 15 });
@@ -200,7 +202,7 @@ export const testRefundPolicy = (engine: TestEngine): unknown =>
       expect((await merchant.balance()).availableBalance).toBe(before.availableBalance);
     });
 
-    it('follow their transfer: failed, paid after all, taken back by a reorganisation, and paid again', async () => {
+    it('refunds follow their transfer: failed, paid after all, reverted by a reorganisation, and paid again', async () => {
       const { id: paymentId } = await merchant.fund({ network: 'ethereum', amount: 15 });
       const before = await merchant.balance();
       const lost = await create(paymentId, { kind: 'excess', address: externalAddresses.evm });
@@ -210,7 +212,7 @@ export const testRefundPolicy = (engine: TestEngine): unknown =>
       expect(await retrieve(lost.id)).toMatchObject({ status: 'failed', txHash: null });
       expect((await merchant.balance()).availableBalance).toBe(before.availableBalance);
 
-      // What failed can be given back anew.
+      // After a failed refund, the money can be given back again.
       const refund = await create(paymentId, { kind: 'excess', address: externalAddresses.evm });
       const transferId = (await approve(refund.id)).transferId ?? '';
       const settle = (txHash: string) =>
@@ -255,7 +257,7 @@ export const testRefundPolicy = (engine: TestEngine): unknown =>
       expect([trx.amount, trx.currency]).toEqual([19.5, 'TRX']);
     });
 
-    it('are refused once the chain has taken back what they would give back', async () => {
+    it('refunds are refused once the chain has reverted the coins that they would give back', async () => {
       const { id: paymentId } = await merchant.fund({ network: 'bsc', amount: 15 });
       await merchant.fund({ network: 'bsc', amount: 50 });
       const refund = await create(paymentId, { kind: 'full', address: externalAddresses.evm });
@@ -269,7 +271,7 @@ export const testRefundPolicy = (engine: TestEngine): unknown =>
       const refused = await post(`/v1/refunds/${refund.id}/approve`);
       expect([refused.status, refused.body.message]).toEqual([
         409,
-        expect.stringContaining('took back') as string,
+        expect.stringContaining('reverted') as string,
       ]);
       await server.database.write((transaction) =>
         transaction

@@ -108,7 +108,7 @@ describe.skipIf(!hasLitecoind).each(engines)('A refund by PSBT of the last coins
     const block = async (transaction: string) =>
       node.rpc('generateblock', await node.rpc<string>('getnewaddress'), [transaction]);
 
-    /** What each of them says is what the chain has. */
+    /** The record, the transfer and the event match the chain. */
     async function expectTold(hash: string): Promise<void> {
       const record = await retrieve(merchant, refund);
       const arrived = toUnits(

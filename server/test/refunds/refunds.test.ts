@@ -1,4 +1,7 @@
-/** Refunds over real HTTP, on both engines: what is given back, what is reserved for it, who may say where to, and who is told. */
+/**
+ * Refunds over real HTTP, on both engines: the amount given back, the amount reserved for it, who may choose the
+ * address, and who is notified.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.js';
 import { externalAddresses, openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
@@ -55,7 +58,7 @@ describe.each(engines)('Refunds, on $name', (engine) => {
     return rows.map(({ type }) => type);
   }
 
-  it('An excess goes back: link, address, approval, transfer, and everybody is told', async () => {
+  it('An excess goes back: link, address, approval, transfer, and everybody is notified', async () => {
     const { id: paymentId } = await merchant.fund({ amount: 15 });
     const before = await merchant.balance();
     const created = await create(paymentId, { kind: 'excess', reason: 'You sent more than the price' });

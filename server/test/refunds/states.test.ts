@@ -45,7 +45,7 @@ describe('The states', () => {
   });
 });
 
-describe('How much', () => {
+describe('The amount of a refund', () => {
   const paid = { credited: 1500n, fee: 15n, excess: 500n, used: 0n, usedFee: 0n, usedExcess: 0n };
 
   it.each([
@@ -89,7 +89,7 @@ describe('How much', () => {
     ],
     ['all, if there was no fee', 'full', { ...paid, fee: 0n }, false, undefined, { used: 1500n, fee: 0n }],
     [
-      'nothing, if the chain took back what others gave',
+      'nothing, if the chain reverted the coins of other refunds',
       'full',
       { ...paid, used: 1600n },
       false,

@@ -1,4 +1,7 @@
-/** Approved refunds on an anvil whose coins the network takes back, or that had failed: not paid by us, and booked once if they are paid all the same. */
+/**
+ * Approved refunds on an anvil whose coins the network reverts, or that had failed: not paid by us, and booked once if
+ * they are paid all the same.
+ */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startAnvil, type Anvil } from '../support/anvil.js';
 import { signIn, type TestBrowser } from '../support/browser.js';
@@ -146,7 +149,7 @@ describe.each(engines)('An approved refund, on $name', (engine) => {
   const refunded = async ({ id }: { readonly id: string }) =>
     (await fixture.merchant.ask<{ refundedAmount: number }>('GET', `/v1/payments/${id}`)).refundedAmount;
 
-  it('is not exported once the network has taken back all that there is to pay it from', async () => {
+  it('A refund is not exported once the network has reverted all the money for it', async () => {
     const payment = await overpaid();
     const refund = await refundOf(payment);
     const rest = await fixture.merchant.transfer({
@@ -157,7 +160,7 @@ describe.each(engines)('An approved refund, on $name', (engine) => {
     const { export: made, held } = await exported();
     expect(made).toBeNull();
     expect(held.find(({ id }) => id === refund.transferId)?.reason).toMatch(
-      /has taken back deposits that it was to be paid from: it takes 5 USDT, and 0 USDT is left/,
+      /has reverted deposits that would have paid it: it takes 5 USDT, and 0 USDT is left/,
     );
     expect(held).toHaveLength(2);
     await payment.send();
@@ -180,7 +183,7 @@ describe.each(engines)('An approved refund, on $name', (engine) => {
       held: [
         {
           id: refund.transferId,
-          reason: expect.stringMatching(/took back what this refund would give back/) as string,
+          reason: expect.stringMatching(/reverted the coins that this refund would give back/) as string,
         },
       ],
     });
@@ -198,7 +201,7 @@ describe.each(engines)('An approved refund, on $name', (engine) => {
     await takeBack();
     expect(await handOver()).toMatchObject({
       status: 409,
-      message: expect.stringMatching(/must not be paid now\. The network took back/) as string,
+      message: expect.stringMatching(/must not be paid now\. The network reverted the coins/) as string,
     });
     expect((await post(`/${exportId}/file`)).data).toMatchObject({
       transfers: [],
@@ -210,7 +213,7 @@ describe.each(engines)('An approved refund, on $name', (engine) => {
     await fixture.booksInOrder();
   });
 
-  it('that was handed over before is booked and told if it is paid all the same', async () => {
+  it('A refund that was handed over before is booked and reported if it is paid all the same', async () => {
     const payment = await overpaid();
     const refund = await refundOf(payment);
     const { call } = await handed(refund);
@@ -248,7 +251,7 @@ describe.each(engines)('An approved refund, on $name', (engine) => {
     await fixture.booksInOrder();
   });
 
-  it('is not paid beside one that had failed and was paid after all', async () => {
+  it('A refund is not paid in addition to one that had failed and was paid after all', async () => {
     const payment = await overpaid();
     const first = await refundOf(payment);
     const { exportId, call } = await handed(first);

@@ -1,4 +1,4 @@
-/** What somebody tries who wants another's refund, or more of it, over real HTTP on both engines. */
+/** Attempts to get another's refund, or more of it, over real HTTP on both engines. */
 import { addr, eip191Signer } from 'micro-eth-signer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLog } from '../../src/log.js';
@@ -89,7 +89,7 @@ describe.each(enginesOfTurn)('A thief, on $name', (engine) => {
     }
   });
 
-  it('cannot change the address with the link alone, and the browser that gave it can until the approval', async () => {
+  it('A thief cannot change the address with only the link, and the browser that gave it can until the approval', async () => {
     const { id, token } = await refund({ kind: 'excess' });
     const payer = openClaimBrowser(server);
     expect((await payer.claim(token, externalAddresses.tron)).status).toBe(200);
@@ -152,7 +152,7 @@ describe.each(enginesOfTurn)('A thief, on $name', (engine) => {
     expect(await merchant.arrived(externalAddresses.tron)).toHaveLength(before + 1);
   });
 
-  it('gets no more than came, whoever asks, and however many at once', async () => {
+  it('A thief gets no more than came, no matter who asks, or how many at once', async () => {
     const { id: paymentId } = await merchant.fund({ amount: 15 });
     const path = `/v1/payments/${paymentId}/refunds`;
     const much = { kind: 'partial', amount: 15.01, refundFee: true };

@@ -1,4 +1,7 @@
-/** An over-payment on an anvil, refunded by what a treasury's owner signs from an export, and found on the chain by itself. */
+/**
+ * An over-payment on an anvil, refunded by what a treasury's owner signs from an export, and found on the chain
+ * automatically.
+ */
 import { describe, expect, it, vi } from 'vitest';
 import { engines } from '../support/engines.js';
 import { transact } from '../support/forwarders.js';
@@ -44,7 +47,8 @@ describe.each(engines)('A refund on a real chain, on $name', (engine) => {
           key: undefined,
           body: { token: secret, address: to },
         });
-      // A token, the treasury, and where the payment went: all of them would lose the money, or take it back.
+      // A token, the treasury, and where the payment went: the money would be lost at all of them, or come back to the
+      // shop.
       for (const wrong of [token, treasury, address, `0x${'0'.repeat(40)}`]) {
         expect((await claim(wrong)).body.data.code, wrong).toBe('invalid_address');
       }

@@ -1,4 +1,7 @@
-/** On an EVM network, a database that was restored from an older backup: no address twice, no transfer twice, and work goes on after `restore confirm`. */
+/**
+ * On an EVM network, a database that was restored from an older backup: no address twice, no transfer twice, and work
+ * continues after `restore confirm`.
+ */
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -100,7 +103,7 @@ export async function openShop(engine: TestEngine, anvil: Anvil, token: Hex) {
       const { transactions } = json as { transactions: { to: string; data: string }[] };
       for (const { to, data } of transactions) await transact(anvil, to, data);
     },
-    /** What waits is settled by what the treasury has paid. */
+    /** Settles waiting transfers by the payments of the treasury. */
     async watch() {
       await anvil.mine(3);
       await scan();
@@ -196,7 +199,7 @@ export async function openShop(engine: TestEngine, anvil: Anvil, token: Hex) {
       const [name] = await readdir(join(directory, 'marker'));
       return readFile(join(directory, 'marker', name ?? ''), 'utf8');
     },
-    /** What test mode does: a payment by the sandbox, up to its address. */
+    /** Makes a payment by the sandbox, up to its address, as test mode does. */
     async lockInTestMode(): Promise<void> {
       const { api } = server;
       const body = { amount: 10, baseCurrency: 'USD' };
@@ -205,7 +208,7 @@ export async function openShop(engine: TestEngine, anvil: Anvil, token: Hex) {
       await api('PATCH', `${path}/set/LTC/litecoin`);
       expect((await api('PATCH', `${path}/lock`)).status).toBe(200);
     },
-    /** A key that sweeps by itself, and has the ether for it. */
+    /** A key that sweeps automatically, and has the ether for it. */
     async gasSweeper() {
       const key = generatePrivateKey();
       await anvil.rpc('anvil_setBalance', [privateKeyToAccount(key).address, '0xde0b6b3a7640000']);
@@ -233,7 +236,7 @@ export const testRestoreOnEvm = (engine: TestEngine): unknown =>
 
     it.each([
       ['by its marker', false],
-      ['by the chain alone, when the marker is lost', true],
+      ['only by the chain, when the marker is lost', true],
     ])('is found %s', { timeout: 60_000 }, async (_, isMarkerLost) => {
       const shop = await openShop(engine, anvil, token);
       await shop.setTreasury();
@@ -302,7 +305,7 @@ export const testRestoreOnEvm = (engine: TestEngine): unknown =>
     });
 
     it(
-      'goes on in test mode and credits payments, but fetches and gives out nothing, until it is confirmed',
+      'A restored server continues in test mode and credits payments, but fetches and gives out nothing, until it is confirmed',
       {
         timeout: 60_000,
       },

@@ -134,7 +134,7 @@ describe.skipIf(!postgres || !hasLitecoind)('two servers after a failover to a r
     async () => {
       const { second, given } = await openShop(['shared', 'shared']);
       await failOver();
-      // Requests fail while connections are made anew.
+      // Requests fail while connections are made again.
       for (let tries = 0; tries < 20; tries += 1) {
         const { status, body } = await wallet(second);
         if (status === 200) {

@@ -1,4 +1,7 @@
-/** On Litecoin, a database that was restored from an older backup, without its marker: what the blocks alone show. */
+/**
+ * On Litecoin, a database that was restored from an older backup, without its marker, by the evidence of the blocks
+ * only.
+ */
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** What strangers send while the server is down, and a marker that cannot be written. */
+/** Coins that strangers send while the server is down, and a marker that cannot be written. */
 import { engines } from '../support/engines.js';
 import { testStrangers } from './strangers.js';
 

@@ -1,4 +1,7 @@
-/** What strangers send while a server is down stops nobody, and what proves a restore stops only those whom it concerns. */
+/**
+ * Coins that strangers send while a server is down stop nobody, and the proof of a restore stops only those whom it
+ * concerns.
+ */
 import { writeFile, rm } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Hex } from 'viem';
@@ -12,7 +15,7 @@ const dust = 1n;
 const coins = 5_000_000n;
 
 export const testStrangers = (engine: TestEngine): unknown =>
-  describe(`what strangers send while the server is down, on ${engine.name}`, () => {
+  describe(`coins that strangers send while the server is down, on ${engine.name}`, () => {
     let anvil: Anvil;
     let token: Hex;
     let shop: Awaited<ReturnType<typeof openShop>>;
@@ -76,7 +79,7 @@ export const testStrangers = (engine: TestEngine): unknown =>
     it('is a warning while the marker agrees, and the address is left out', { timeout: 60_000 }, async () => {
       await shop.lock();
       const next = await nextForwarder(2);
-      // Blocks are timed in whole seconds: what is paid is to be younger than the marker.
+      // Blocks are timed in whole seconds: the payment must be younger than the marker.
       await new Promise((resolve) => setTimeout(resolve, 1100));
       await shop.restart(() => pay(next, coins));
       expect(await isSuspected()).toMatchObject({ isSuspected: false, warnings: [{ address: next }] });
@@ -135,7 +138,7 @@ export const testStrangers = (engine: TestEngine): unknown =>
     });
 
     it(
-      'a marker that cannot be written refuses a live start, and is told while the server runs',
+      'a marker that cannot be written refuses a live start, and is reported while the server runs',
       { timeout: 60_000 },
       async () => {
         expect(await shop.unwritable()).toBe('0');

@@ -1,4 +1,4 @@
-/** Whose nodes are: what one provider says twice is one opinion. */
+/** Providers of nodes: a statement that one provider makes twice is one opinion. */
 import { describe, expect, it } from 'vitest';
 import { createNodePool } from '../../src/rpc/node-pool.js';
 import { countProviders, doubtProviders } from '../../src/rpc/providers.js';

@@ -15,7 +15,7 @@ it('A minute’s requests can be sent at once, and no more however long nothing 
   expect(budget.left()).toBe(600);
 });
 
-it('Who is over the budget waits, and the next one longer', async () => {
+it('A request over the budget waits, and the next one longer', async () => {
   const now = 0;
   const budget = createRequestBudget(60_000, () => now);
   await budget.take(60_000, signal);
@@ -29,7 +29,7 @@ it('Who is over the budget waits, and the next one longer', async () => {
   expect(performance.now() - startedAt).toBeGreaterThan(50);
 });
 
-it('Who waits can be stopped', async () => {
+it('A request that waits can be stopped', async () => {
   const budget = createRequestBudget(1, () => 0);
   const stopping = new AbortController();
   const waiting = budget.take(10, stopping.signal);

@@ -94,7 +94,7 @@ describe.each(engines)("A merchant's test clock on $name", (engine) => {
     expect(server.app.scanner.status().every(({ lagMs = Infinity }) => lagMs < 60_000)).toBe(true);
   });
 
-  it('finds due payments and charges by index, whoever moved a clock', async () => {
+  it('A job finds due payments and charges by index, no matter who moved a clock', async () => {
     const explain = sql.raw(server.database.engine === 'sqlite' ? 'explain query plan' : 'explain');
     const queries = [
       sql`select payments.id from test_clocks cross join payments where payments.merchant_id = test_clocks.merchant_id

@@ -167,7 +167,7 @@ describe.each(enginesOfTurn)('The sandbox on $name', (engine) => {
     expect([await statusOf(records, first), await statusOf(records, second)]).toEqual(['error', 'success']);
   });
 
-  it('Calls of several merchants beside reorgs never fail', async () => {
+  it('Calls of several merchants during reorgs never fail', async () => {
     const shops = [records, createRecords(server, await server.foreignKey('secret', 'test'))];
     const addresses = await Promise.all(shops.map((shop) => lockOn(shop, 'USDT', 'bsc')));
     const calls = Array.from({ length: 12 }, async (_, index) => {
@@ -220,7 +220,7 @@ describe('The sandbox by configuration', () => {
     expect((await fetch(`${url}/demo-api/config`)).status).toBe(404);
   });
 
-  it('asks the API once for the settings that the demo shop tells all its visitors', async () => {
+  it('The sandbox asks the API once for the settings that the demo shop gives all its visitors', async () => {
     const { url } = await start({ METRICS_TOKEN: 'scrape-me-0123456789' });
     const configs = [];
     for (let visit = 0; visit < 10; visit += 1) {

@@ -1,4 +1,6 @@
-/** One wrong answer about a token takes it off no more, and what is paid while it is off is found when it is back. */
+/**
+ * One wrong answer about a token does not take it off any more, and payments while it is off are found when it is back.
+ */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Hex } from 'viem';
 import { readGaps } from '../../src/scanning/asset-gaps.js';
@@ -44,7 +46,7 @@ function lie(proxy: ProviderProxy | undefined, isLying: (count: number) => boole
     return isLying(count) ? `0x${'12'.padStart(64, '0')}` : undefined;
   };
 }
-/** A failure after which a node is checked anew, as behind the same URL there may be another server. */
+/** A failure after which a node is checked again, as behind the same URL there may be another server. */
 async function reconnect(chain: Chain, proxy: ProviderProxy | undefined): Promise<void> {
   if (!proxy) return;
   proxy.respond = (response) => {
@@ -84,7 +86,7 @@ describe('a token that is right', () => {
     expect(isOff(chain)).toBe(false);
   });
 
-  it('stays on while another node says that it is right, however often the first one lies', async () => {
+  it('A token stays on while another node says that it is right, however often the first one answers wrongly', async () => {
     const chain = open(proxies);
     await chain.head(signal);
     await reconnect(chain, proxies[0]);
@@ -113,7 +115,7 @@ describe('a token that is right', () => {
   });
 });
 
-describe.each(engines)('what was paid while a token was off, on $name', (engine) => {
+describe.each(engines)('payments while a token was off, on $name', (engine) => {
   let created: TestDatabase;
   let fixture: ChainFixture;
   beforeAll(async () => {

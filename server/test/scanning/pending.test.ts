@@ -9,34 +9,34 @@ const transfer = (txHash: string, outputIndex = 0): ChainTransfer => ({
   ...{ amount: 1n, senders: [] },
 });
 const [a, b, c, d] = [transfer('a'), transfer('b'), transfer('b', 1), transfer('d')];
-/** As a node tells it that makes new objects with every answer. */
+/** A copy, as from a node that makes new objects with every answer. */
 const copy = (one: ChainTransfer) => ({ ...one });
 const hashes = (transfers: readonly ChainTransfer[] | undefined) => transfers?.map(keyOf);
 
 it.each([
-  { name: 'nothing changed', former: [a, b], now: [a, b], appeared: [], gone: [] },
+  { name: 'nothing changed', previous: [a, b], now: [a, b], appeared: [], gone: [] },
   {
     name: 'nothing changed, in new objects',
-    former: [a, b],
+    previous: [a, b],
     now: [copy(a), copy(b)],
     appeared: [],
     gone: [],
   },
-  { name: 'another order', former: [a, b, c], now: [c, b, a], appeared: [], gone: [] },
-  { name: 'one more at the end', former: [a, b], now: [a, b, c], appeared: ['b:1'], gone: [] },
-  { name: 'one more at the start', former: [b], now: [a, b], appeared: ['a:0'], gone: [] },
-  { name: 'one less', former: [a, b, c], now: [a, copy(c)], appeared: [], gone: ['b:0'] },
-  { name: 'all others', former: [a, b], now: [c, d], appeared: ['b:1', 'd:0'], gone: ['a:0', 'b:0'] },
-  { name: 'none left', former: [a], now: [], appeared: [], gone: ['a:0'] },
+  { name: 'another order', previous: [a, b, c], now: [c, b, a], appeared: [], gone: [] },
+  { name: 'one more at the end', previous: [a, b], now: [a, b, c], appeared: ['b:1'], gone: [] },
+  { name: 'one more at the start', previous: [b], now: [a, b], appeared: ['a:0'], gone: [] },
+  { name: 'one less', previous: [a, b, c], now: [a, copy(c)], appeared: [], gone: ['b:0'] },
+  { name: 'all others', previous: [a, b], now: [c, d], appeared: ['b:1', 'd:0'], gone: ['a:0', 'b:0'] },
+  { name: 'none left', previous: [a], now: [], appeared: [], gone: ['a:0'] },
   {
-    name: 'the former are unknown',
-    former: undefined,
+    name: 'the previous ones are unknown',
+    previous: undefined,
     now: [a, b],
     appeared: ['a:0', 'b:0'],
     gone: undefined,
   },
-])('$name', ({ former, now, appeared, gone }) => {
-  const pending = comparePending(now, former);
+])('$name', ({ previous, now, appeared, gone }) => {
+  const pending = comparePending(now, previous);
   expect({ appeared: hashes(pending.appeared), gone: hashes(pending.gone) }).toEqual({ appeared, gone });
   expect([a, b, c, d].filter((one) => pending.has(keyOf(one))).map(keyOf)).toEqual(
     [...now].map(keyOf).sort(),

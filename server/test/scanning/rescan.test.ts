@@ -91,7 +91,7 @@ describe.each(engines)('a rescan on $name', (engine) => {
     await expect(again(height - 1, torn)).rejects.toThrow('reorganised');
   });
 
-  it('is a command that runs beside the server', async () => {
+  it('A rescan is a command that runs next to the server', async () => {
     const { height } = await tron().head(signal);
     const args = ['chains', 'rescan', '--network', 'tron', '--from', '1', '--json'];
     const { exitCode, stdout } = await merchant.run(...args);

@@ -125,7 +125,7 @@ export const testScanner = (engine: TestEngine): unknown =>
       await expectFollowed();
     });
 
-    it('Says once that a chain stands still, and once that it goes on', async () => {
+    it('Says once that a chain has stopped, and once that it continues', async () => {
       const { scanner, lines } = scan(fixture, { lagLimitMs: 60_000 });
       await scanner.scanNow(testNetwork('tron'));
       scanner.start();
@@ -245,7 +245,7 @@ export const testScanner = (engine: TestEngine): unknown =>
       await expectFollowed();
     });
 
-    it('Takes nothing back if the chain only gets shorter, and goes on when it is longer again', async () => {
+    it('Reverts nothing if the chain only gets shorter, and continues when it is longer again', async () => {
       const chain = fixture.chain('tron');
       let cut = 0;
       const shorter: Chain = {
@@ -308,7 +308,7 @@ export const testScanner = (engine: TestEngine): unknown =>
       }
       expect(stuck()).toHaveLength(0);
 
-      // The development chain is started anew: other blocks, below all that are stored.
+      // The development chain is started again: other blocks, below all that are stored.
       chain.reorg(550, -547, fixture.clock.time, () => false);
       await expectBehind(3);
       fixture.clock.time += 5 * 60_000;

@@ -84,7 +84,7 @@ describe.each(engines)('a receipt, on $name', (engine) => {
     expect(await stateOf(unlocked)).toBe('Cancelled');
   });
 
-  it('tells whoever has the link nothing of the payer', async () => {
+  it('A receipt shows the holder of its link nothing about the payer', async () => {
     const payer = { email: 'ada.lovelace@example.com', name: 'Ada Lovelace', phoneNumber: '+15550100' };
     const { data } = await records.merchant.payments.create({
       body: { amount: 10, baseCurrency: 'USD', customer: payer, metadata: { crm: 'lovelace' } },

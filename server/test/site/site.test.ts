@@ -1,4 +1,4 @@
-/** What browsers load from the server: the widget's files, hosted pages, and the demo shop with its API. */
+/** The files that browsers load from the server: the widget's, hosted pages, and the demo shop with its API. */
 import { mkdtemp, mkdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { createServer, get, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -158,7 +158,7 @@ describe('a hosted page', () => {
     expect(page.match(/<script/g)).toHaveLength(1);
   });
 
-  it('is not cached, framed or indexed, and runs nothing but the widget', async () => {
+  it('A hosted page is not cached, framed or indexed, and runs only the widget', async () => {
     const url = await pages('https://pay.example', 'https://pay.example/pay', payment);
     const { headers } = await fetch(`${url}/pay/${payment.id}`);
     expect(headers.get('cache-control')).toBe('no-store');
@@ -423,7 +423,7 @@ describe('the demo shop', () => {
         expect.stringMatching(/^The shop sends 6\.\d+ USDT back/),
       ]);
       const refunds = async () => (await server.api('GET', `/v1/refunds?paymentId=${id}`)).body.data;
-      // The simulated network sends it by itself.
+      // The simulated network sends it automatically.
       await expect
         .poll(refunds, { timeout: 20_000 })
         .toMatchObject([{ kind: 'excess', txHash: expect.any(String) as string }]);
@@ -549,7 +549,7 @@ describe('the demo shop', () => {
       await pay('order-to-forget', 5, 'USD');
       await server.api('POST', '/sandbox/clock', { body: { advanceSeconds: 3600 } });
       const clockAhead = async () => Number((await shop('config')).json['clockAheadSeconds']);
-      // What was not done by the page is told within seconds.
+      // Actions of others reach the page within seconds.
       await expect.poll(clockAhead, { timeout: 10_000, interval: 500 }).toBeGreaterThanOrEqual(3600);
       const { clockAheadSeconds: ahead, canReset } = (await shop('config')).json;
       expect(canReset).toBe(true);

@@ -24,7 +24,7 @@ const end = Date.parse('2028-03-31T00:00:00.250Z');
 
 const hour = 3_600_000;
 const day = 24 * hour;
-/** How far the clock jumps: from less than an hour to several periods. */
+/** The jumps of the clock: from less than an hour to several periods. */
 const jumps = [hour / 2, hour, 5 * hour, day, day, 2 * day, 3 * day, 8 * day, 50 * day];
 
 interface Subscription {

@@ -1,6 +1,6 @@
 /**
- * What billing must do, written independently of its implementation: a calendar that counts days by the lengths of the
- * months, and the rules of charging as a walk along a timeline.
+ * The rules of billing, written independently of their implementation: a calendar that counts days by the lengths of
+ * the months, and the rules of charging as a walk along a timeline.
  */
 import type { Frequency } from 'crypto-checkout/contract';
 

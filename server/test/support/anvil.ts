@@ -28,7 +28,7 @@ export interface Anvil {
   readonly sender: Hex;
   rpc<T = unknown>(method: string, params?: readonly unknown[]): Promise<T>;
   mine(blocks?: number): Promise<void>;
-  /** Whether each transaction gets a block at once, as it does by default. */
+  /** If on, each transaction gets a block at once, as it does by default. */
   automine(isOn: boolean): Promise<void>;
   /** Deploys a contract and returns its address. */
   deploy(name: ContractName, args?: readonly unknown[]): Promise<Hex>;

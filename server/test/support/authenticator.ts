@@ -5,7 +5,7 @@ export interface Answer {
   readonly origin: string;
   readonly rpId: string;
   readonly challenge: string;
-  /** Whether the person has shown a finger, a face or a PIN. */
+  /** True if the person has shown a finger, a face or a PIN. */
   readonly isVerified?: boolean;
   readonly counter?: number;
 }
@@ -22,7 +22,7 @@ export class Authenticator {
     },
   );
 
-  /** What `navigator.credentials.create` gives. */
+  /** Answers as `navigator.credentials.create` does. */
   create(answer: Answer): Record<string, unknown> {
     const clientDataJSON = clientData('webauthn.create', answer);
     const length = Buffer.alloc(2);
@@ -43,7 +43,7 @@ export class Authenticator {
     return { id: this.id, rawId: this.id, type: 'public-key', clientExtensionResults: {}, response };
   }
 
-  /** What `navigator.credentials.get` gives. */
+  /** Answers as `navigator.credentials.get` does. */
   sign(answer: Answer, userHandle: string): Record<string, unknown> {
     const clientDataJSON = clientData('webauthn.get', answer);
     const authData = authenticatorData(answer);

@@ -13,7 +13,7 @@ interface Server {
 
 export interface Exported {
   readonly text: string;
-  /** What the command says beside it. */
+  /** The command's other output. */
   readonly said: string;
   readonly hasFailed: boolean;
 }

@@ -1,4 +1,7 @@
-/** A browser that is signed in to the console, as far as the server can tell: it keeps the cookie, and says where requests come from. */
+/**
+ * A browser that is signed in to the console, in the eyes of the server: it keeps the cookie, and says where requests
+ * come from.
+ */
 import type { Role } from 'crypto-checkout/contract';
 import { call, type Answer, type CallOptions } from './call.js';
 import type { TestServer } from './server.js';

@@ -38,7 +38,7 @@ interface Exported {
   readonly psbt: string;
 }
 
-/** What a shop does with coins. */
+/** A shop's actions with coins. */
 function coinsOf({ server, records, command }: Shop, node: LitecoinNode) {
   const own = ['--merchant', server.bootstrapped.merchantId, '--network', network, '--mode', mode];
   const scan = () => server.app.scanner.scanNow({ mode, network });
@@ -198,7 +198,7 @@ export async function liveWithCoins(
   await shop.command('transfers psbt list', '--merchant', shop.server.bootstrapped.merchantId);
   during('discard of a PSBT');
   await shop.command('transfers psbt discard', first.id);
-  during('export beside a discarded PSBT');
+  during('export after a discarded PSBT');
   const second = await coins.export();
   during('import of a PSBT');
   await coins.import(second);

@@ -34,7 +34,7 @@ export interface BusyShop {
   readonly receiver: Receiver;
   /** Gathers the statistics that plans are made from. SQLite has none before, and PostgreSQL those of an almost empty database. */
   analyze(): Promise<void>;
-  /** How many rows each table has. */
+  /** The number of rows of each table. */
   sizes(): Promise<ReadonlyMap<string, number>>;
   /** @param env more than it needs */
   start(databaseUrl?: string, env?: Readonly<Record<string, string>>): Promise<OpenShop>;
@@ -48,10 +48,10 @@ export interface OpenShop {
   mine(blocks: number): Promise<void>;
   /** Pays addresses of the EVM network, all in one transaction's block. Amounts are as the chain counts. */
   pay(payments: readonly { readonly address: string; readonly amount: bigint }[]): void;
-  /** As a scan does that cannot process a payment of the EVM network. It is to be tried again at once. */
+  /** As a scan does that cannot process a payment of the EVM network. It will be tried again at once. */
   setAside(paymentId: string): Promise<void>;
   command(line: string, ...words: string[]): Promise<unknown>;
-  /** What the commands have said while they worked. */
+  /** The lines that the commands printed while they worked. */
   readonly progress: readonly string[];
 }
 
@@ -143,7 +143,7 @@ export async function openBusyShop(engine: TestEngine, payments: number): Promis
   const database = await openDatabase(made.url);
   await extendCheckpoints(database, signal);
   await database.close();
-  // What a server's jobs have kept in two years.
+  // Days that a server's jobs have kept in two years.
   await sql.run(`update test_clocks set moved_at = 0`);
   const before = await start();
   for (const { name, run } of before.server.jobs) if (name === 'book-days') await run(signal);

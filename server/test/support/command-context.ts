@@ -1,4 +1,4 @@
-/** What a command runs with, for tests that run one in the process of a server. */
+/** The context of a command, for tests that run one in the process of a server. */
 import type { App } from '../../src/app.js';
 import type { Output } from '../../src/commands/command.js';
 import type { CommandContext } from '../../src/commands/context.js';

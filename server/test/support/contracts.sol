@@ -95,7 +95,7 @@ interface Factory {
     function sweepOne(address treasury, address token, bytes32 salt) external returns (uint256);
 }
 
-/// A treasury that is a contract: it takes everything, or does with ether what it is told to.
+/// A treasury that is a contract: it takes everything, or handles ether as it was set up to.
 contract Treasury {
     enum Behaviour {
         Accept,

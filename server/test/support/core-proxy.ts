@@ -14,7 +14,7 @@ export interface NodeProxy {
   readonly url: string;
   /** All calls since the start, those of batches included. */
   readonly calls: ProxiedCall[];
-  /** How many HTTP requests there were. */
+  /** The number of HTTP requests. */
   requests: number;
   /** Answers a request instead of the node. Undefined passes it on. */
   behave:

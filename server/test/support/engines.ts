@@ -34,7 +34,7 @@ export const sqlite: TestEngine = {
   createEmpty: createSqlite,
 };
 
-/** A migrated file, which is copied. Migrating each anew takes ten times as long. */
+/** A migrated file, which is copied. Migrating each time takes ten times as long. */
 let migrated: Promise<Buffer> | undefined;
 
 async function migrateSqlite(): Promise<Buffer> {
@@ -48,7 +48,7 @@ async function migrateSqlite(): Promise<Buffer> {
 
 const pathOf = ({ url }: TestDatabase) => url.slice('sqlite:'.length);
 
-/** Whoever opens it first migrates it. */
+/** The first one who opens it migrates it. */
 async function createSqlite(): Promise<TestDatabase> {
   const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
   return {
@@ -61,7 +61,7 @@ const postgresUrl = inject('postgresUrl');
 const template = inject('postgresTemplate');
 /** The key of the advisory lock that one test process holds while it creates the template. The number is arbitrary. */
 const templateLock = 5_203_117;
-/** How databases are copied from the template. */
+/** The way in which databases are copied from the template. */
 let copying: Promise<string> | undefined;
 
 const postgres: TestEngine = {
@@ -99,7 +99,7 @@ async function createTemplate(client: pg.Client): Promise<void> {
   await client.query(`alter database ${unfinished} rename to ${template}`);
 }
 
-/** Where the files lie in memory, copying them is faster than writing them through the log. On a disk it is slower. */
+/** If the files are in memory, copying them is faster than writing them through the log. On a disk it is slower. */
 async function chooseCopying(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ isInMemory: boolean }>(
     `select current_setting('data_directory') like '/dev/shm/%' and current_setting('server_version_num')::int >= 150000 as "isInMemory"`,
@@ -128,8 +128,8 @@ async function withClient<T>(work: (client: pg.Client) => Promise<T>): Promise<T
 export const engines: readonly TestEngine[] = postgresUrl === '' ? [sqlite] : [sqlite, postgres];
 
 /**
- * Those of a file that takes long: `npm test` runs it on SQLite, and `npm run test:long` on PostgreSQL. By itself it runs on both.
- * `scripts/test.mjs` knows such a file by this name.
+ * The engines of a file that takes long: `npm test` runs it on SQLite, and `npm run test:long` on PostgreSQL. A file
+ * that is run separately runs on both. `scripts/test.mjs` knows such a file by this name.
  */
 export const enginesOfTurn: readonly TestEngine[] = engines.filter(
   ({ name }, index) =>
@@ -137,5 +137,5 @@ export const enginesOfTurn: readonly TestEngine[] = engines.filter(
     (process.env['TEST_TURN'] !== 'long' || index === engines.length - 1),
 );
 
-/** PostgreSQL, where there is one: for the long tests of what `npm test` runs on SQLite alone. */
+/** PostgreSQL, where there is one: for the long variants of tests that `npm test` runs only on SQLite. */
 export const lastEngine: TestEngine = postgresUrl === '' ? sqlite : postgres;

@@ -220,7 +220,7 @@ export class EvmModel {
   }
 }
 
-/** Who pays, and with what: each transaction is from an account of its own, unless it says more. */
+/** The payer and the coins: each transaction is from an account of its own, unless it says more. */
 export interface Sent {
   readonly name: string;
   readonly from?: string;
@@ -303,7 +303,7 @@ const selector = (functionName: string, args: readonly unknown[]) =>
   encodeFunctionData({ abi: factory.abi, functionName, args }).slice(0, 10);
 const addressOfCall = selector('addressOf', [native, `0x${'0'.repeat(64)}`]);
 
-/** What the factory answers: an address, or how many sweeps would fail. */
+/** The factory's answer: an address, or the number of sweeps that would fail. */
 export function callFactory(data: string): string {
   if (!data.startsWith(addressOfCall)) return `0x${'0'.repeat(64)}`;
   return topicOf(forwarderOf(`0x${data.slice(34, 74)}`, `0x${data.slice(74, 138)}`));

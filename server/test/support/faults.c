@@ -43,7 +43,7 @@ int clock_gettime(clockid_t clock, struct timespec *now) {
   static int (*next)(clockid_t, struct timespec *);
   if (!next) next = dlsym(RTLD_NEXT, "clock_gettime");
   int result = next(clock, now);
-  /* What measures durations does not jump. */
+  /* Clocks that measure durations do not jump. */
   if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) now->tv_sec += clock_offset();
   return result;
 }

@@ -31,7 +31,7 @@ export interface Faults {
 
 const source = fileURLToPath(new URL('faults.c', import.meta.url));
 
-/** Whether there is a compiler for what is preloaded, on an operating system that preloads it so. */
+/** True if there is a compiler for the preloaded library, on an operating system that preloads it so. */
 export const canFail = canCompile();
 
 function canCompile(): boolean {
@@ -45,7 +45,7 @@ function canCompile(): boolean {
   }
 }
 
-/** Whether a file system can be mounted, so that it can be really full: for root alone. */
+/** True if a file system can be mounted, so that it can be really full: only for root. */
 export const canMount = canMountHere();
 
 function canMountHere(): boolean {

@@ -1,4 +1,4 @@
-/** One connection to a server, kept as proxies keep theirs: whatever is sent goes on it, and nothing is sent twice. */
+/** One connection to a server, kept as proxies keep theirs: everything is sent on it, and nothing is sent twice. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';

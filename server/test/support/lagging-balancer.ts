@@ -60,7 +60,7 @@ export async function startLaggingBalancer(targetUrl: string, lag: number): Prom
     );
   }
 
-  /** Whether a call is about a block that the backend has not read. */
+  /** True if a call is about a block that the backend has not read. */
   async function isUnknown({ method, params }: Call, { result }: Answer, head: number): Promise<boolean> {
     if (/^eth_(call|getBalance|getTransactionCount)$/.test(method) || method === 'eth_getLogs') {
       const at = params[method === 'eth_getLogs' ? 0 : 1];

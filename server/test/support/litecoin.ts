@@ -3,7 +3,7 @@ import { inject } from 'vitest';
 import { startLitecoind, type Litecoind } from '../../../scripts/find-litecoind.mjs';
 
 const litecoindPath = inject('litecoindPath');
-/** Whether tests on Litecoin Core can run. If not, the global setup prints the reason, and fails if CI=true. */
+/** True if tests on Litecoin Core can run. If not, the global setup prints the reason, and fails if CI=true. */
 export const hasLitecoind = litecoindPath !== '';
 
 export const litecoinRegtest = {
@@ -19,7 +19,10 @@ export interface LitecoinNode extends Litecoind {
   rpc<T = unknown>(method: string, ...params: unknown[]): Promise<T>;
   /** Adds blocks with everything that waits. Returns their hashes. */
   mine(count?: number): Promise<string[]>;
-  /** Replaces the last blocks by as many and one more. What was in them is put into the first of those, or waits again. */
+  /**
+   * Replaces the last blocks by as many and one more. Their transactions are put into the first of those, or wait
+   * again.
+   */
   reorg(depth: number, transactions: 'mined again' | 'waiting'): Promise<void>;
   /** Pays from the wallet. Returns the transaction's id. */
   pay(address: string, amount: string, isReplaceable?: boolean): Promise<string>;
@@ -61,7 +64,7 @@ export async function startLitecoin(): Promise<LitecoinNode> {
     ...node,
     rpc,
     async kill() {
-      // Writes the blocks and the mempool to the disk, which a node does by itself only now and then.
+      // Writes the blocks and the mempool to the disk, which a node does automatically only now and then.
       await rpc('gettxoutsetinfo');
       await rpc('savemempool');
       await node.kill();

@@ -1,4 +1,7 @@
-/** A node of a network in memory, which answers in this process. It can lie, lag, forget and fail in the ways in which nodes do. */
+/**
+ * A node of a network in memory, which answers in this process. It can send wrong data, lag, forget and fail in the
+ * ways in which nodes do.
+ */
 import { readFileSync } from 'node:fs';
 import { decimalsData } from '../../src/chains/evm/abi.js';
 import { anvilChainId } from './anvil.js';
@@ -19,7 +22,7 @@ const { code: readerCode } = JSON.parse(
   readFileSync(new URL('../../data/balance-reader.json', import.meta.url), 'utf8'),
 ) as { code: string };
 
-/** What is wrong with a node; nothing while it is empty. */
+/** The faults of a node; none while it is empty. */
 export interface Lies {
   /** Answers nothing. */
   readonly isDown?: boolean;
@@ -35,7 +38,7 @@ export interface Lies {
   readonly hasNoBlockReceipts?: boolean;
   readonly hasNoReceipts?: boolean;
   readonly hasNoPending?: boolean;
-  /** Keeps the newest balances alone. */
+  /** Keeps only the newest balances. */
   readonly hasNoState?: boolean;
   /** Says that nobody has anything. */
   readonly saysZero?: boolean;
@@ -86,7 +89,7 @@ export function startLyingNode(model: EvmModel): LyingNode {
     const body = JSON.parse(init.body) as Call | Call[];
     const answers = (Array.isArray(body) ? body : [body]).map(answer);
     const text = JSON.stringify(Array.isArray(body) ? answers : answers[0]);
-    // What the client reads of a response. A real one takes ten times as long.
+    // The fields of a response that the client reads. A real one takes ten times as long.
     const response = { status: 200, headers: new Headers(), body: [Buffer.from(text)] };
     return response as unknown as Response;
   };

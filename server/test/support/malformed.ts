@@ -4,7 +4,7 @@ import { api, sandbox, type Endpoint } from 'crypto-checkout/contract';
 export interface MalformedRequest {
   /** Written one after the other. */
   readonly bytes: Buffer;
-  /** What the client does when it has written them: wait for the reply, close its side, or cut the connection. */
+  /** The client's next step when it has written them: wait for the reply, close its side, or cut the connection. */
   readonly then: 'wait' | 'end' | 'destroy';
 }
 
@@ -409,7 +409,7 @@ function bodyOf(target: Target, pick: Pick, chance: (share: number) => boolean):
   }
 }
 
-/** How the body is announced and what of it is sent. */
+/** The announced length of the body, and the part of it that is sent. */
 function framingOf(body: Buffer | undefined, pick: Pick, chance: (share: number) => boolean) {
   const none = Buffer.alloc(0);
   if (body === undefined)

@@ -110,7 +110,7 @@ export function openMerchant(server: TestServer) {
       );
     },
 
-    /** How many times a transaction is on its chain. */
+    /** The number of times that a transaction is on its chain. */
     async timesOnChain(txHash: string | undefined): Promise<number> {
       const rows = await server.database.reader
         .selectFrom('simulated_transfers')

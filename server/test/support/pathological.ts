@@ -3,7 +3,7 @@ import { api, consoleApi, sandbox, type Endpoint } from 'crypto-checkout/contrac
 import { Agent, request } from 'node:http';
 
 export interface PathologicalRequest {
-  /** What is odd about it: `POST /v1/transfers, field amount: zeros`. */
+  /** The oddity of the request: `POST /v1/transfers, field amount: zeros`. */
   readonly name: string;
   readonly method: string;
   /** With its query, percent-encoded. */
@@ -12,7 +12,7 @@ export interface PathologicalRequest {
   readonly body: Buffer | undefined;
 }
 
-/** What the requests need of a running server. */
+/** Values of a running server that the requests need. */
 export interface Known {
   readonly secretKey: string;
   /** The cookie of an owner's session. */
@@ -71,7 +71,7 @@ const headers: Readonly<Record<string, string>> = {
   Origin: `https://${'a.'.repeat(longHead / 2)}`,
 };
 
-/** Whose sample would move the clock, or send events to another host. */
+/** Endpoints whose sample would move the clock, or send events to another host. */
 const samples: Readonly<Record<string, unknown>> = {
   '/sandbox/clock': { advanceSeconds: 0 },
   '/console/api/webhook': { url: '' },
@@ -79,7 +79,7 @@ const samples: Readonly<Record<string, unknown>> = {
 
 const endpoints = [...Object.values(api), ...Object.values(consoleApi), sandbox]
   .flatMap((verbs) => Object.values<Endpoint>(verbs))
-  // Whoever signs out cannot go on.
+  // After a sign-out, the session cannot be used.
   .filter(({ path }) => !path.endsWith('/sign-out'));
 
 function withField(sample: unknown, field: string, value: string): Buffer {

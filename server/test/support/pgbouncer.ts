@@ -5,7 +5,7 @@ import { findPgbouncer, startPgbouncer } from '../../../scripts/find-pgbouncer.m
 const found = await findPgbouncer();
 if ('reason' in found) reportSkipped('The tests behind PgBouncer', found.reason);
 
-/** Whether there is one; else its tests are skipped. */
+/** True if there is one; otherwise its tests are skipped. */
 export const hasPgbouncer = 'path' in found;
 
 export interface Pooler {
@@ -14,7 +14,7 @@ export interface Pooler {
   stop(): Promise<void>;
 }
 
-/** @param settings of `pgbouncer.ini`, beside those that most installations have */
+/** @param settings of `pgbouncer.ini`, in addition to those that most installations have */
 export async function startPooler(
   target: string,
   settings?: Readonly<Record<string, string | number>>,

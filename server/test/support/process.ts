@@ -18,7 +18,7 @@ export interface ServerProcess {
   thaw(): void;
 }
 
-/** In a soak a server may start as slowly as it does beside much other work. */
+/** In a soak a server may start as slowly as it does during much other work. */
 const startMs = process.env['SOAK'] ? 300_000 : 50_000;
 
 const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));

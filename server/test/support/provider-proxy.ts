@@ -19,7 +19,7 @@ export interface ProxiedAnswer {
   readonly error?: unknown;
 }
 
-/** What a node refuses a call with. */
+/** An error with which a node refuses a call. */
 export class NodeRefusal extends Error {
   readonly code: number;
   constructor(code: number, message: string) {

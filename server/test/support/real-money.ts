@@ -34,7 +34,7 @@ export interface LockedPayment {
   readonly amount: bigint;
 }
 
-/** What became of a payment. Amounts are in the smallest unit of the books. */
+/** The end of a payment. Amounts are in the smallest unit of the books. */
 export interface Outcome {
   readonly state: string;
   readonly received: bigint;
@@ -69,7 +69,7 @@ export async function startRealServer({ engine, networks, env, log }: RealServer
   const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
   const file = join(directory, 'networks.json');
   await writeFile(file, JSON.stringify({ networks }));
-  /** How far the server's time is ahead. */
+  /** The time by which the server's clock is ahead. */
   const time = { skewMs: 0 };
   const server: TestServer = await startServer({
     engine,
@@ -160,7 +160,7 @@ export async function startRealServer({ engine, networks, env, log }: RealServer
       };
     },
 
-    /** What a payment credited to the merchant, in the smallest unit, by currency. */
+    /** The amounts that a payment credited to the merchant, in the smallest unit, by currency. */
     async credited({ id }: Pick<LockedPayment, 'id'>): Promise<Readonly<Record<string, bigint>>> {
       const { credited = [] }: { credited?: readonly Credit[] | undefined } = await read(id);
       return Object.fromEntries(
@@ -169,13 +169,13 @@ export async function startRealServer({ engine, networks, env, log }: RealServer
     },
 
     /**
-     * Compares the books with all receipts: each confirmed one lies in custody, what ended is credited less the fee, and no
-     * posting is out of balance.
+     * Compares the books with all receipts: each confirmed one is in custody, each payment that has ended is credited
+     * less the fee, and no posting is out of balance.
      */
     async expectBooksInOrder(): Promise<void> {
       const checks = await database.snapshot((reader) => checkLedger(reader));
       expect(checks.flatMap(({ violations }) => violations)).toEqual([]);
-      // The server goes on meanwhile.
+      // The server keeps running meanwhile.
       const { accounts, receipts } = await database.snapshot(async (reader) => ({
         accounts: await reader.selectFrom('ledger_accounts').selectAll().execute(),
         receipts: await reader.selectFrom('receipts').selectAll().where('status', '=', 'confirmed').execute(),

@@ -1,6 +1,6 @@
 /**
- * How many rounds the tests with random timing or random input run: few in `npm test` and `npm run test:long`, and many in
- * `npm run soak`, which sets `SOAK`. It runs every test file that imports this module.
+ * The number of rounds of tests with random timing or random input: few in `npm test` and `npm run test:long`, and many
+ * in `npm run soak`, which sets `SOAK`. It runs every test file that imports this module.
  */
 import { env, stderr } from 'node:process';
 
@@ -23,7 +23,7 @@ export function seedsOf(count: number): readonly number[] {
   return Array.from({ length: last - first + 1 }, (_, index) => first + index);
 }
 
-/** Whether one history alone is lived, and is to be shown. */
+/** True if only one history is run, and printed. */
 export const isAlone = /^\d+$/.test(env['SOAK_SEED'] ?? '');
 
 /** In a soak, prints that a round starts. Vitest would show nothing until the whole test has ended. */

@@ -17,19 +17,19 @@ export interface ScriptedBlock {
   readonly txs: readonly ScriptedTx[];
 }
 
-/** What a node knows. A server of a balancer can know what was true some time ago. */
+/** A node's knowledge. A server of a balancer can know what was true some time ago. */
 export interface NodeView {
   readonly tip: ScriptedBlock;
   readonly pending: readonly ScriptedTx[];
 }
 
-/** What the next scan meets. Calls are counted from 1. */
+/** The trouble that the next scan meets. Calls are counted from 1. */
 export interface Trouble {
   /** The call that fails. */
   readonly failsAt?: number;
   /** Called before a call is answered. */
   readonly moves?: { readonly at: number; readonly move: () => void };
-  /** An older view that is told instead of the current one. */
+  /** An older view that is returned instead of the current one. */
   readonly lag?: NodeView;
 }
 
@@ -39,14 +39,14 @@ export class ScriptedChain implements Chain {
   tip: ScriptedBlock;
   mempool: ScriptedTx[] = [];
   trouble: Trouble = {};
-  /** What the last call of `pending` told. */
+  /** The result of the last call of `pending`. */
   told: readonly ScriptedTx[] = [];
   readonly blocks?: NonNullable<Chain['blocks']>;
   #calls = 0;
   readonly #byHash = new Map<string, ScriptedBlock>();
   #made = 0;
 
-  /** @param rangeSize the most blocks that are told at once; 0 for a node that tells one by one */
+  /** @param rangeSize the most blocks that are returned at once; 0 for a node that returns one by one */
   constructor(mode: Mode, network: string, rangeSize: number, time: number) {
     this.mode = mode;
     this.network = network;
@@ -157,7 +157,7 @@ function toBlock({ height, hash, parent, time, txs }: ScriptedBlock): ChainBlock
   return { height, hash, parentHash: parent?.hash ?? '', time, transfers: txs.flatMap(repeated) };
 }
 
-/** The transfers of a transaction. Now and then a node tells some of them twice. */
+/** The transfers of a transaction. Now and then a node returns some of them twice. */
 function repeated({ transfers, coins }: ScriptedTx): readonly ChainTransfer[] {
   return coins % 3 === 0 ? [...transfers, ...transfers] : transfers;
 }

@@ -220,7 +220,7 @@ export async function openShop(
       return rows.map(({ event }) => event);
     },
 
-    /** What a merchant has: available less debts, and reserved, in units. */
+    /** A merchant's balance: available less debts, and reserved, in units. */
     async balance({ merchantId, mode }: Actor, currency = 'USDT') {
       const rows = await database.reader
         .selectFrom('ledger_accounts')
@@ -265,7 +265,7 @@ export async function openShop(
       await this.restart();
     },
 
-    /** Another process on the same database takes over, while this one goes on living. */
+    /** Another process on the same database takes over, while this one keeps running. */
     async switchServer(): Promise<void> {
       const other = replica ?? (await build());
       replica = app;

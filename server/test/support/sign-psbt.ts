@@ -2,7 +2,7 @@
 import type { HDKey } from '@scure/bip32';
 import { Transaction } from '@scure/btc-signer';
 
-/** How test networks write extended keys. */
+/** The version bytes of extended keys on test networks. */
 export const tpub = { public: 0x043587cf, private: 0x04358394 };
 
 /** Signs each input with the key that its derivation path names. */

@@ -1,9 +1,9 @@
 /**
- * Watches every statement that runs in this process, on both engines: how it is planned, and how much it reads. A statement that
- * is added to the server is seen without being named anywhere.
+ * Watches every statement that runs in this process, on both engines: how it is planned, and how much it reads. A
+ * statement that is added to the server is seen without being named anywhere.
  *
- * PostgreSQL itself tells the rows that each node of a plan visits, through `auto_explain`, also for the statements of triggers and
- * foreign keys. SQLite tells its plan; what it reads is counted in pages, by the operating system.
+ * PostgreSQL itself reports the rows that each node of a plan visits, through `auto_explain`, also for the statements
+ * of triggers and foreign keys. SQLite reports its plan; its reads are counted in pages, by the operating system.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import SqliteDatabase from 'better-sqlite3';
@@ -12,7 +12,7 @@ import pg from 'pg';
 /** A statement, and the most that one run of it took. */
 interface SeenStatement {
   readonly sql: string;
-  /** How often it ran. */
+  /** The number of times that it ran. */
   runs: number;
   /** Rows that were visited on PostgreSQL, or pages that were read on SQLite. */
   mostRead: number;
@@ -23,13 +23,13 @@ interface SeenStatement {
   plan: readonly string[];
   /** The tables that are read whole, by any run. */
   readonly scanned: Set<string>;
-  /** What ran when it was seen first: `scan of 10`, `job expiry`. */
+  /** The work in which it was seen first: `scan of 10`, `job expiry`. */
   readonly first: string;
 }
 
 /**
- * What a statement may read, however many payments there are: pages on SQLite, rows on PostgreSQL. The longest are lists that are
- * counted up to 10,000.
+ * The most that a statement may read, however many payments there are: pages on SQLite, rows on PostgreSQL. The longest
+ * are lists that are counted up to 10,000.
  */
 const mostPages = 700;
 export const mostRows = 12_000;
@@ -53,7 +53,7 @@ export function growing(seen: readonly SeenStatement[], isPostgres: boolean): st
 export interface StatementWatch {
   /** Names what runs from now on. */
   during(name: string): void;
-  /** What was seen since the last call. */
+  /** The statements that were seen since the last call. */
   take(): SeenStatement[];
   stop(): void;
 }
@@ -145,7 +145,7 @@ function watchSqlite(see: See, isReadCounted: boolean): () => void {
   };
 }
 
-/** `SCAN payments`, also by an index, unless that leaves out most rows: then the pages tell how many there are. */
+/** `SCAN payments`, also by an index, unless that leaves out most rows: then the pages show how many there are. */
 const scannedBy = (database: SqliteDatabase.Database) => (line: string) => {
   const [, table, index] = /^SCAN (\w+)(?: USING (?:COVERING )?INDEX (\w+))?/.exec(line) ?? [];
   if (table === undefined) return [];
@@ -157,7 +157,7 @@ const scannedBy = (database: SqliteDatabase.Database) => (line: string) => {
   return isPartial ? [] : [table];
 };
 
-/** What this process has read from files, which only Linux tells. Elsewhere, only plans are judged. */
+/** The bytes that this process has read from files, which only Linux reports. Elsewhere, only plans are judged. */
 function openProcessIo() {
   let file: number | undefined;
   try {
@@ -178,7 +178,9 @@ function openProcessIo() {
   };
 }
 
-/** Makes PostgreSQL tell the plan of each statement, with the rows that it visited, as a notice. @param more settings */
+/**
+ * Makes PostgreSQL report the plan of each statement, with the rows that it visited, as a notice. @param more settings
+ */
 export function explainingUrl(url: string, more: readonly string[] = []): string {
   if (url.startsWith('sqlite:')) return url;
   const settings = [
@@ -241,7 +243,7 @@ function watchPostgres(see: See): () => void {
 
 const allNodes = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(allNodes)];
 
-/** A partial index leaves out most rows, and a limit ends a walk early: then the rows tell. */
+/** A partial index leaves out most rows, and a limit ends a walk early: then the rows show it. */
 const isWholeIndex = (node: PlanNode) =>
   /^Index (?:Only )?Scan$/.test(node['Node Type']) &&
   node['Index Cond'] === undefined &&

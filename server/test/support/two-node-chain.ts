@@ -1,17 +1,17 @@
 /** A chain of a test that is read from two nodes: the second one says what the test makes of the first one's blocks. */
 import type { BlockId, Chain, ChainBlock, ChainTransfer, NodeBlock } from '../../src/chains/chain.js';
 
-/** A chain read from two nodes. The second one can lack blocks, or tell others. */
+/** A chain read from two nodes. The second one can lack blocks, or return others. */
 export class TwoNodeChain implements Chain {
   readonly mode = 'test';
   readonly network: string;
   finalized: BlockId | undefined;
   blocks_: ChainBlock[] = [];
-  /** Whether the second node cannot be asked. */
+  /** True if the second node cannot be asked. */
   isAlone = false;
-  /** What the second node tells instead of a block. */
+  /** The second node's answer instead of a block. */
   second: (block: ChainBlock | undefined) => ChainBlock | undefined = (block) => block;
-  /** Whether both nodes are of one provider. */
+  /** True if both nodes are of one provider. */
   isOneProvider = false;
   asked = 0;
   private branch = 0;

@@ -10,7 +10,7 @@ import { pathOf, validCall } from './valid-calls.js';
 
 const { signal } = new AbortController();
 
-/** @param during is told what runs from now on */
+/** @param during is called with the name of the next step */
 export async function liveWholeLife(busy: BusyShop, shop: OpenShop, during: (name: string) => void) {
   const { server, records } = shop;
   const { merchant } = records;
@@ -152,7 +152,7 @@ const reading: Readonly<Record<string, (ids: Ids) => string>> = {
   'rates show': () => '',
 };
 
-/** Those that read all by design, each why. What they read, they read in parts. */
+/** Commands that read all by design, each with its reason. They read in parts. */
 const readingAll: Readonly<Record<string, { readonly why: string; line(ids: Ids): string }>> = {
   'payments export': {
     why: 'writes all payments',

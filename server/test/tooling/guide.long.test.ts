@@ -81,7 +81,7 @@ async function insert(path: string, where: 'before' | 'after', place: string, te
   await writeFile(at(path), source.slice(0, cut) + text + source.slice(cut));
 }
 
-/** What the guide's row about an addition says. */
+/** The guide's row about an addition. */
 const rowOf = (task: string): string => {
   const row = guide.split('\n').find((line) => line.startsWith(`| ${task} `));
   if (row === undefined) throw new Error(`The guide has no row "${task}"`);
@@ -122,7 +122,7 @@ beforeAll(async () => {
       }),
     ),
   );
-  // With what was built before, only what changes is compiled anew.
+  // With the results of an earlier build, only changes are compiled again.
   for (const built of ['dist', 'server/dist']) await cp(join(root, built), at(built), { recursive: true });
   await run('git', ['init', '-q'], { cwd: copy });
   await linkPackages();

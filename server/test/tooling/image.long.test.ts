@@ -1,4 +1,7 @@
-/** The Docker image: built from nothing but the files that `.dockerignore` lets through, step by step as the Dockerfile says, and started. */
+/**
+ * The Docker image: built only from the files that `.dockerignore` lets through, step by step as the Dockerfile says,
+ * and started.
+ */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';

@@ -6,7 +6,7 @@ import { brokenRules, findWrites, type Write } from './table-writers.js';
 
 const sources = resolve(import.meta.dirname, '../../src');
 
-/** What writes the tables of all rooms. "Rooms" in CONTRIBUTING.md says why. */
+/** Files that write the tables of all rooms. "Rooms" in CONTRIBUTING.md says why. */
 const everywhere = ['erasure', 'sandbox/reset.ts', 'db/copy.ts', 'db/migrations.ts', 'db/rows.ts'];
 
 async function readWrites(): Promise<Write[]> {
@@ -50,7 +50,7 @@ describe('a second room that writes a table is found', () => {
     ['with a raw update', 'sql<unknown>`UPDATE payments SET state = ${state}`'],
     ['with a raw delete', 'sql`with old as (select 1) delete\n from payments`'],
     ['below a folder', "db.deleteFrom('payments')", 'wallets/deep/list-checkpoints.ts'],
-    ['beside the rooms', "db.deleteFrom('payments')", 'server.ts'],
+    ['outside the rooms', "db.deleteFrom('payments')", 'server.ts'],
   ])('%s', (_way, text, file = 'wallets/cursors.ts') => {
     const broken = brokenRules([...own, ...findWrites(file, text)], []);
     expect(broken).toHaveLength(1);

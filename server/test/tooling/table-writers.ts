@@ -31,7 +31,7 @@ export function findWrites(file: string, text: string): Write[] {
       const name = ts.isPropertyAccessExpression(expression) ? expression.name.text : expression.getText();
       if (builders.has(name)) add(node, table && ts.isStringLiteralLike(table) ? table.text : undefined);
     }
-    // An interpolation stands as \0: a table's name that the source does not show.
+    // An interpolation is written as \0: a table's name that the source does not show.
     if (ts.isTaggedTemplateExpression(node) && /^sql\b/.test(node.tag.getText())) {
       const { template } = node;
       const raw = ts.isTemplateExpression(template)
@@ -45,12 +45,12 @@ export function findWrites(file: string, text: string): Write[] {
   return writes;
 }
 
-/** The folder that a file is in; a file beside the rooms is a room of its own. */
+/** The folder that a file is in; a file outside the rooms is a room of its own. */
 export const roomOf = (file: string): string => file.split('/')[0] ?? file;
 
 /**
- * What breaks the rule that one room writes a table.
- * @param everywhere files and folders that may write the tables of all rooms
+ * Lists writes that break the rule that one room writes a table. @param everywhere files and folders that may write the
+ * tables of all rooms
  */
 export function brokenRules(writes: readonly Write[], everywhere: readonly string[]): string[] {
   const counted = writes.filter(

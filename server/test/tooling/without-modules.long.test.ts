@@ -14,7 +14,7 @@ const run = promisify(execFile);
 const root = join(import.meta.dirname, '../../..');
 const limitMs = 600_000;
 
-/** What is left of the server, as it says itself. */
+/** The rest of the server, as it describes itself. */
 interface Left {
   readonly paths: readonly string[];
   readonly resources: readonly string[];

@@ -1,4 +1,4 @@
-/** The commands of treasuries: what is refused, and what is said before it is stored. */
+/** The commands of treasuries: what they refuse, and what they print before they store it. */
 import { HDKey } from '@scure/bip32';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createForwarderSource } from '../../src/treasury/forwarders.js';

@@ -235,7 +235,7 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
       await letGo(file.export ?? '');
     });
 
-    it('are settled by the transaction that paid them, or failed, in the shop of whoever asks alone', async () => {
+    it('transfers are settled by the transaction that paid them, or failed, only in the shop of the person who asks', async () => {
       const id = await createTransfer(1.02);
       const hand = async (browser: TestBrowser, verb: string, body: object) => {
         const where = `/console/api/transfers/${id}/${verb}`;

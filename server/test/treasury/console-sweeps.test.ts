@@ -78,7 +78,7 @@ describe.each(engines)('sweeps in the console, on $name', (engine) => {
     });
   });
 
-  it('what a wallet answered is kept with the person, and is under way until the books have it', async () => {
+  it("a wallet's answer is kept with the person, and is under way until the books have it", async () => {
     const [sweep] = (await plan()).transactions;
     const { transactionHash } = await transact(fixture.anvil, sweep?.to ?? '', sweep?.data ?? '');
     const upper = `0x${transactionHash.slice(2).toUpperCase()}`;
@@ -94,13 +94,13 @@ describe.each(engines)('sweeps in the console, on $name', (engine) => {
     expect(other.body.data).toMatchObject({ code: 'validation_error' });
   });
 
-  it('a batch is listed by its id until the wallet tells its transactions, and then by each of them', async () => {
+  it('a batch is listed by its id until the wallet reports its transactions, and then by each of them', async () => {
     const answersOf = async () => (await list()).sent.map(({ answer }) => answer);
     const before = await answersOf();
     const hashes = ['a', 'b'].map((digit) => `0x${digit.repeat(64)}`);
     await ask(ada, '/answers', { network, answer: 'batch-1' });
     expect(await answersOf()).toEqual(['batch-1', ...before]);
-    // Two tabs are told the same.
+    // Two tabs get the same answer.
     for (let tab = 0; tab < 2; tab += 1) await ask(ada, '/answers', { network, answer: 'batch-1', hashes });
     expect(await answersOf()).toEqual([...hashes.toReversed(), ...before]);
     const [own] = hashes;

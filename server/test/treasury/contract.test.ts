@@ -198,7 +198,7 @@ describe('the forwarder contracts', () => {
     await pay(native, address(0), 1n);
     await sweep([{ treasury, token: native, salts: [salt(0)] }]);
     expect(await codeAt(address(0))).not.toBe('0x');
-    // Once deployed, a transaction with gas for a plain transfer alone fails, and the payer keeps the money.
+    // Once deployed, a transaction with gas for only a plain transfer fails, and the payer keeps the money.
     const before = await balanceOf(native, address(0));
     const failed = anvil.rpc('eth_sendTransaction', [
       { from: anvil.sender, to: address(0), value: '0x1', gas: '0x5208' },
@@ -235,7 +235,7 @@ describe('the forwarder contracts', () => {
       expect((await balanceOf(native, other.treasury)) - before).toBe(13n);
       expect(await balanceOf(token, treasury)).toBe(22n);
       expect(await balanceOf(native, treasury)).toBe(22n * expected);
-      // What it does not take stays where it is.
+      // Coins that it does not take stay where they are.
       expect(await balancesOf(native, [0, 1].map(odd.address))).toEqual(
         [0, 1].map(() => 11n * (1n - expected)),
       );

@@ -1,6 +1,7 @@
 /**
- * Random histories of exports: handed over, refused, released, failed and mined all the same, with treasuries that change and blocks
- * that are dropped. At the end of each, every payment of a treasury on the chain has settled one transfer, or was told.
+ * Random histories of exports: handed over, refused, released, failed and mined all the same, with treasuries that
+ * change and blocks that are dropped. At the end of each, every payment of a treasury on the chain has settled one
+ * transfer, or was reported.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Hex } from 'viem';
@@ -49,12 +50,16 @@ describe.each(engines)('random histories of exports, on $name', (engine) => {
   const head = async () => Number(await fixture.anvil.rpc('eth_blockNumber'));
   const seeds = seedsOf(roundsOf({ usual: 3, soak: 100 }));
 
-  it.each(seeds)('pay each transfer once, or tell of it (seed %i)', { timeout: 120_000 }, async (seed) => {
-    startRound(`histories of exports on ${engine.name}`, seed - 1, seeds.length);
-    const told = await live(seed);
-    await settleDown();
-    await expectBooksOfChain(told);
-  });
+  it.each(seeds)(
+    'exports pay each transfer once, or report it (seed %i)',
+    { timeout: 120_000 },
+    async (seed) => {
+      startRound(`histories of exports on ${engine.name}`, seed - 1, seeds.length);
+      const told = await live(seed);
+      await settleDown();
+      await expectBooksOfChain(told);
+    },
+  );
 
   /** Lives one history. @returns what happened */
   async function live(seed: number): Promise<string> {
@@ -64,7 +69,7 @@ describe.each(engines)('random histories of exports, on $name', (engine) => {
     const { payoutExports, walletHandOver } = fixture.server.app.treasury;
     const scope = { merchantId: fixture.merchantId, mode: 'test' } as const;
     const transfers: { readonly id: string; readonly amount: bigint }[] = [];
-    /** What a wallet has of a transfer, whatever has become of it since: nobody can take it back. */
+    /** A wallet's copies of a transfer, also after it ended: nobody can withdraw them. */
     const copies: { readonly id: string; readonly amount: bigint; readonly from: Hex }[] = [];
     let current: Hex = treasury;
     await fixture.setTreasury(current);
@@ -72,7 +77,7 @@ describe.each(engines)('random histories of exports, on $name', (engine) => {
       (await payoutExports.list(scope)).filter(({ id }) => transfers.some((one) => one.id === id));
 
     const actions: Readonly<Record<string, () => Promise<unknown>>> = {
-      // Few amounts, so that many are alike.
+      // Few amounts, so that many are the same.
       async create() {
         const cents = seed * 10 + random(3);
         const { status, body } = await fixture.merchant.transfer({
@@ -220,7 +225,7 @@ describe.each(engines)('random histories of exports, on $name', (engine) => {
     expect(paid.map(({ id, tx_hash: hash, amount }) => `${id} ${hash ?? ''} ${amount}`).sort(), told).toEqual(
       settled.sort(),
     );
-    // The rest is told: no transfer explains it, or it is not clear which of several that wait.
+    // The rest is reported: no transfer explains it, or it is not clear which of several that wait.
     const waiting = new Set(
       transfers.filter(({ status }) => status === 'pending').map(({ amount }) => amount),
     );

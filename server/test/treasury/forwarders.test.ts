@@ -90,7 +90,7 @@ describe('forwarders', () => {
     expect(() => createForwarderSource(scope, given)).toThrow(reason);
   });
 
-  it('are swept by a call that viem encodes alike', () => {
+  it('forwarders are swept by the same call that viem encodes', () => {
     const salts = [1, 2, 3].map((n) => keccak256(toHex(n)));
     const batches = [
       { treasury, token: native, salts },

@@ -25,7 +25,7 @@ export const testGasSweeper = (engine: TestEngine): unknown =>
     });
     afterAll(() => fixture.stop());
     beforeEach(async () => {
-      // A fresh key for each test: its nonces and its budget start anew.
+      // A fresh key for each test: its nonces and its budget start at zero.
       const made = generatePrivateKey();
       key = Buffer.from(made.slice(2), 'hex');
       await fixture.anvil.rpc('anvil_setBalance', [privateKeyToAccount(made).address, '0xde0b6b3a7640000']);
@@ -223,7 +223,7 @@ export const testGasSweeper = (engine: TestEngine): unknown =>
       expect((await fixture.balance('USDT', treasury)) - before).toBe(20_000_000n);
     });
 
-    it('goes on if another program has used its nonce', async () => {
+    it('The sweeper continues if another program has used its nonce', async () => {
       await fixture.pay('USDT');
       await fixture.pay('USDT');
       await fixture.anvil.automine(false);

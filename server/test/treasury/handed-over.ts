@@ -1,4 +1,7 @@
-/** What was handed to a wallet can be paid whatever becomes of it: it is let go by a proof or an owner's decision, and booked if it is paid. */
+/**
+ * A transfer that was handed to a wallet can always be paid: it is let go by a proof or an owner's decision, and booked
+ * if it is paid.
+ */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Hex } from 'viem';
 import { startAnvil, type Anvil } from '../support/anvil.js';
@@ -36,7 +39,7 @@ interface Status {
 }
 
 export const testHandedOver = (engine: TestEngine): unknown =>
-  describe(`what a treasury's wallet was given, on ${engine.name}`, () => {
+  describe(`transfers that a treasury's wallet was given, on ${engine.name}`, () => {
     let anvil: Anvil;
     let node: ProviderProxy;
     let fixture: TreasuryFixture;
@@ -204,7 +207,7 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       await fail(id);
     });
 
-    it('is booked and told if it is paid after an owner let it go and it failed', async () => {
+    it('A transfer is booked and reported if it is paid after an owner let it go and it failed', async () => {
       const { id, exportId, call, amount } = await handed();
       await ask(
         `/${exportId}/release-decision`,
@@ -288,7 +291,7 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       const answer = (hash: string | null) =>
         statusOf(`/${exportId}/answer`, { transfers: [id], answer: hash });
       const { transactionHash: other } = await transact(anvil, stranger, '0x', stranger);
-      // What a node shows to pay something else is refused at once.
+      // A transaction that a node shows to pay something else is refused at once.
       expect(await answer(other)).toBe(400);
       // Nobody knows this one, and it is a mistake.
       expect(await answer(`0x${'12'.repeat(32)}`)).toBe(200);
@@ -334,7 +337,7 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       await payOut(unitsOf(amount));
       await fixture.watch();
       expect(await transferStatus(id)).toBe('success');
-      // What came before is nobody's.
+      // Earlier payments belong to no transfer.
       const { treasuries } = await fixture.command<Status>('chains status');
       const [told1] = treasuries[0]?.outflows ?? [];
       expect(told1).toMatchObject({ amount: String(amount), currency: 'USDT', address: destination });
@@ -366,7 +369,7 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       );
     });
 
-    it('is not all that leaves a treasury: what no transfer explains is recorded and told until somebody says why', async () => {
+    it('An outflow of a treasury that no transfer explains is recorded and reported until somebody says why', async () => {
       await fixture.watch();
       const unexplained = async () => (await fixture.command<Status>('chains status')).treasuries[0];
       expect(await unexplained()).toMatchObject({ unexplained: 0, outflows: [] });
@@ -414,7 +417,7 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       return signIn(fixture.server, 'owner', 'eve@elsewhere.example', id);
     }
 
-    it('is not handed over, exported or written if the network has taken back what it was to be paid from', async () => {
+    it('A transfer is not handed over, exported or written if the network has reverted the money for it', async () => {
       // All that the shop has.
       const first = await createTransfer(await available());
       await fixture.pay('USDT');
@@ -427,7 +430,7 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       const held = await ask<File>('', { network });
       expect(held).toMatchObject({ export: null, transfers: [] });
       expect(held.held).toMatchObject([
-        { id: two, reason: expect.stringMatching(/taken back deposits/) as string },
+        { id: two, reason: expect.stringMatching(/reverted deposits/) as string },
       ]);
       expect(
         await statusOf(`/${file.export ?? ''}/hand-over`, { transfers: [first, one], from: treasury }),

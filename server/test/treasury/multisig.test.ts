@@ -1,4 +1,7 @@
-/** What a multisig pays in the coin, in a block in which coins come to it as well, and in one that is dropped when it was final. */
+/**
+ * Payments of a multisig in the coin, in a block in which coins come to it as well, and in one that is dropped when it
+ * was final.
+ */
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -14,7 +17,7 @@ const network = 'evm-dev';
 const ether = 10n ** 18n;
 const canonical = (hex: string): string => addressFormat('live', 'evm').read(hex) ?? hex;
 
-describe.each(enginesOfTurn)('what a multisig pays, on $name', (engine) => {
+describe.each(enginesOfTurn)('payments of a multisig, on $name', (engine) => {
   let world: World;
   beforeAll(async () => {
     world = await openWorld(engine);
@@ -71,7 +74,7 @@ describe.each(enginesOfTurn)('what a multisig pays, on $name', (engine) => {
 
   const status = async (id: string) => (await world.shop.transfer(id)).status;
 
-  it('settles a transfer by itself, when a sweep brought more in the same block', async () => {
+  it('A payment settles a transfer automatically, when a sweep brought more in the same block', async () => {
     const { id, tx } = await openTransfer();
     await sweep(id);
     world.model.send(tx);

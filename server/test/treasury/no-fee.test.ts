@@ -36,7 +36,7 @@ describe.each(engines)('with a fee of 0 %, on $name', (engine) => {
     await fixture.booksInOrder();
   }
 
-  it('what is shown is accepted, also after the treasury has paid gas', async () => {
+  it('the amount shown is accepted, also after the treasury has paid gas', async () => {
     const first = await fixture.pay('ETH');
     expect(unitsOf(await shown())).toBe(first.amount);
     await withdrawAll();

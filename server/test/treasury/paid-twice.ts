@@ -24,7 +24,7 @@ const hangUp: ProviderProxy['respond'] = (response) => {
 };
 
 const testLargeTransfer = (engine: TestEngine): unknown =>
-  describe(`what a treasury pays that is large, also in parts, on ${engine.name}`, () => {
+  describe(`a large payment of a treasury, also in parts, on ${engine.name}`, () => {
     it('is settled when a second node has its payment, and none that has the block lacks it', async () => {
       const anvil = await startAnvil();
       const proxies = await Promise.all([startProviderProxy(anvil.url), startProviderProxy(anvil.url)]);
@@ -81,7 +81,7 @@ const testTransfers = (engine: TestEngine): unknown =>
   describe(`a transfer that a treasury pays, on ${engine.name}`, () => {
     let anvil: Anvil;
     let node: ProviderProxy;
-    /** Another node of the network, which answers in one test alone. */
+    /** Another node of the network, which answers in only one test. */
     let second: ProviderProxy;
     let fixture: TreasuryFixture;
 
@@ -260,7 +260,7 @@ const testTransfers = (engine: TestEngine): unknown =>
       await expect(release()).rejects.toThrow(/can still be used/);
       await transact(anvil, treasury, '0x', treasury);
       await fixture.watch();
-      await expect(release()).rejects.toThrow(/Only one of the 2 providers can tell/);
+      await expect(release()).rejects.toThrow(/Only one of the 2 providers can return/);
       expect(await exported()).toEqual([]);
       second.respond = undefined;
       expect(await release()).toMatchObject({ isReleased: true });
@@ -402,7 +402,7 @@ const testTransfers = (engine: TestEngine): unknown =>
             : undefined;
       };
 
-      it('waits for the operator where nodes have dropped the balances, and the network goes on', async () => {
+      it('A transfer waits for the operator where nodes have dropped the balances, and the network continues', async () => {
         const id = await createTransfer(0.0004, 'ETH');
         const later = await createTransfer(1.12);
         await callSafe(400_000_000_000_000n);

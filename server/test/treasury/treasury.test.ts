@@ -48,7 +48,7 @@ describe.each(enginesOfTurn)('a treasury on $name', (engine) => {
   const check = () =>
     runWith(commandContext(fixture.server), 'networks check --merchant', fixture.merchantId);
 
-  it('is not offered before the factory is deployed, and the operator is told what to do', async () => {
+  it('A network is not offered before the factory is deployed, and the operator learns what to do', async () => {
     await fixture.setTreasury();
     expect(await offers()).toBe(false);
     await expect.poll(ready, { timeout: 15_000 }).toMatchObject({

@@ -1,4 +1,7 @@
-/** Which addresses of a treasury a plan of sweeps looks at: those that hold money by the books, found without adding up all of them. */
+/**
+ * Addresses of a treasury that a plan of sweeps looks at: those that hold money by the books, found without adding up
+ * all of them.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clearNeedless, clearSwept, markUnswept } from '../../src/addresses/unswept.js';
 import { checkLedger } from '../../src/audit/check.js';

@@ -30,7 +30,7 @@ describe.each(engines)('a wallet and the books on $name', (engine) => {
     return checks.flatMap((check) => check.notes ?? []);
   }
 
-  it('are the same until the wallet moves coins by itself, which is told', async () => {
+  it('The books and the wallet are the same until the wallet moves coins on its own, which is reported', async () => {
     const [ether, usdt] = [await fixture.pay('ETH'), await fixture.pay('USDT')];
     const text = (units: bigint, decimals: number) => String(Number(units) / 10 ** decimals);
     const held = `The addresses of ${fixture.merchantId} hold`;

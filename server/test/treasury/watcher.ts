@@ -105,7 +105,7 @@ export const testWatcher = (engine: TestEngine): unknown =>
       await fixture.booksInOrder();
     });
 
-    it('take back a sweep and its gas when the block is dropped after it was final, and post both again once', async () => {
+    it('The books revert a sweep and its gas when the block is dropped after it was final, and post both again once', async () => {
       const before = await fixture.custody('USDT');
       const ether = await fixture.custody('ETH');
       const { amount } = await fixture.pay('USDT');
@@ -155,7 +155,7 @@ export const testWatcher = (engine: TestEngine): unknown =>
       await fixture.booksInOrder();
     });
 
-    it('take back the gas of a payout whose block is dropped, and let the transfer wait again', async () => {
+    it('The books revert the gas of a payout whose block is dropped, and let the transfer wait again', async () => {
       await fixture.pay('USDT');
       await sweep();
       await fixture.watch();
@@ -223,7 +223,7 @@ export const testWatcher = (engine: TestEngine): unknown =>
       return checks.flatMap(({ violations }) => violations);
     };
 
-    it('are what lies on the chain, before and after a sweep', async () => {
+    it('The books match the chain, before and after a sweep', async () => {
       const paid = await fixture.pay('USDT');
       await fixture.watch();
       expect(await chainCheck()).toEqual([]);
@@ -234,7 +234,8 @@ export const testWatcher = (engine: TestEngine): unknown =>
       expect(await chainCheck()).toEqual([]);
       await fixture.anvil.rpc('anvil_setBalance', [paid.address, '0x5']);
       await fixture.watch();
-      // Dust is told, and turns nothing red; test/chains/reconcile.test.ts has what is missing and what is too much.
+      // Dust is reported, and turns nothing red; test/reconciliation/reconcile.ts has what is missing and what is too
+      // much.
       expect(await chainCheck()).toEqual([]);
       await fixture.anvil.rpc('anvil_setBalance', [paid.address, '0x0']);
       const held = await fixture.balance('ETH', treasury);
@@ -269,7 +270,7 @@ export const testWatcher = (engine: TestEngine): unknown =>
       await fixture.booksInOrder();
     });
 
-    it('leave transfers alone that somebody else paid, or that were paid another amount', async () => {
+    it('The books ignore transfers that somebody else paid, or that were paid another amount', async () => {
       const id = await createTransfer(1.25);
       await fixture.sendTo(destination, 'USDT', 1_250_000n);
       await payOut(destination, 1_250_001n);
@@ -323,7 +324,7 @@ export const testWatcher = (engine: TestEngine): unknown =>
       await fixture.booksInOrder();
     });
 
-    it('tell the payments of one transaction apart by their amounts, when one of them was used by hand', async () => {
+    it('The payments of one transaction are matched by their amounts, when one of them was used by hand', async () => {
       const [small, large] = [await createTransfer(0.35), await createTransfer(0.85)];
       const { database, app } = fixture.server;
       const { mode, network, currency, address } = await database.reader

@@ -57,7 +57,7 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
     return deposit;
   }
 
-  /** What the merchant can spend, in units. */
+  /** The amount that the merchant can spend, in units. */
   async function available(currency: string): Promise<bigint> {
     const account = await server.database.reader
       .selectFrom('ledger_accounts')

@@ -37,7 +37,7 @@ describe('a data key', () => {
   const place = 'webhook_endpoints.secret of one/live';
   const keys = parseDataKeys(newKey());
 
-  it('seals the same text differently each time, and opens it in its place alone', () => {
+  it('A key seals the same text differently each time, and opens it only in its place', () => {
     const sealed = [keys.seal('whsec_x', place), keys.seal('whsec_x', place)];
     expect(new Set(sealed).size).toBe(2);
     for (const one of sealed) expect(keys.open(one, place)).toBe('whsec_x');
@@ -80,7 +80,7 @@ describe.each(engines)('webhook secrets on $name', (engine) => {
     shop = undefined;
   }
 
-  /** Starts the server anew. @param keys of its file; undefined: without one */
+  /** Restarts the server. @param keys of its file; undefined: without one */
   async function start(keys: readonly string[] | undefined): Promise<Shop> {
     await stop();
     if (keys) await writeFile(file, keys.join('\n'), { mode: 0o600 });
@@ -137,7 +137,7 @@ describe.each(engines)('webhook secrets on $name', (engine) => {
     expect(command.stderr).toMatch(/DATA_KEY_FILE: .* it is not set/);
   });
 
-  it('of new endpoints are never in plain text, and an interrupted rotation goes on', async () => {
+  it('Secrets of new endpoints are never in plain text, and an interrupted rotation continues', async () => {
     const [first, second] = [newKey(), newKey()];
     const running = await start([first]);
     await running.setEndpoint(receiver);

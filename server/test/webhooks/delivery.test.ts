@@ -37,7 +37,7 @@ describe.each(enginesOfTurn)('webhooks, on $name', (engine) => {
   async function open(): Promise<{ receiver: Receiver; merchantId: string }> {
     const receiver = await receive();
     const merchantId = await shop.merchant(receiver);
-    // What is still pending would be retried while other tests count it.
+    // An event that is still pending would be retried while other tests count it.
     onTestFinished(() => shop.setEndpoint({ url: '', secret: '' }, merchantId));
     return { receiver, merchantId };
   }

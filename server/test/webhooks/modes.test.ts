@@ -72,7 +72,7 @@ describe.each(enginesOfTurn)('webhooks of two modes, on $name', (engine) => {
     expect(await shop.events({ merchantId })).toHaveLength(1);
   });
 
-  it('fail in one mode, are disabled by 410 or removed there, and go on in the other', async () => {
+  it('Deliveries fail in one mode, are disabled by 410 or removed there, and continue in the other', async () => {
     const { test, live, merchantId } = await open();
     test.answer = { status: 410 };
     await shop.publish(1, { merchantId, mode: 'test' });
@@ -116,7 +116,7 @@ describe.each(enginesOfTurn)('the claim of a delivery, on $name', (engine) => {
     expect(first - Date.now()).toBeLessThanOrEqual(4000);
     await expect.poll(claimedUntil, { timeout: 10_000 }).toBeGreaterThan(first);
     expect((await claimedUntil()) - Date.now()).toBeLessThanOrEqual(4000);
-    // It was renewed: it did not end and begin anew.
+    // It was renewed: it did not end and begin again.
     expect((await outbox()).claim).toBe(claim);
     expect(receiver.received).toHaveLength(1);
   });

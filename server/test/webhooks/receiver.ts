@@ -15,7 +15,7 @@ export interface Received {
   /** The raw body. */
   readonly body: string;
   readonly event: WebhookEvent;
-  /** Whether the signature is valid for the receiver's secret. */
+  /** True if the signature is valid for the receiver's secret. */
   readonly isVerified: boolean;
 }
 
@@ -33,7 +33,7 @@ export interface Receiver {
   secret: string;
   /** The reply to send from now on; `hang` sends none. */
   answer: Answer | 'hang' | ((received: Received) => Answer | 'hang');
-  /** How many connections were made to it. */
+  /** The number of connections made to it. */
   connections(): number;
   stop(): Promise<void>;
 }

@@ -161,7 +161,7 @@ describe.each(engines)('on $name', (engine) => {
     for (const url of ['http://127.0.0.1:PORT/', 'http://[::ffff:127.0.0.1]:PORT/', 'http://10.0.0.1/']) {
       await expect(set(url.replace('PORT', port)), url).rejects.toThrow(notPublic);
     }
-    // What a name stands for is known at delivery only, and may have changed since.
+    // The address of a name is known only at delivery, and may have changed since.
     define('turns.example', ipv4('127.0.0.2'), ipv4('127.0.0.1'));
     allowed.answer = { status: 200, headers: { connection: 'close' } };
     await set(`http://turns.example:${allowed.port}/`);

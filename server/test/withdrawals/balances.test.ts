@@ -153,7 +153,7 @@ describe.each(enginesOfTurn)('balances, on $name', (engine) => {
     expect(held.body.data.code).toBe('insufficient_balance');
     const failing = await merchant.transfer({ amount: 19, walletAddress: zero, walletNetwork: 'bsc' });
     expect(failing.status).toBe(200);
-    // Money that is held is not available, so it cannot be taken back.
+    // Money that is held is not available, so it cannot be paid out again.
     await merchant.sandbox('reorgs', { network: 'bsc', depth: 2 });
     await merchant.until(String(failing.body.data['id']), 'failed', 'bsc');
     expect(await merchant.balance()).toMatchObject({ availableBalance: 0, totalBalance: 0 });

@@ -1,4 +1,4 @@
-/** A withdrawal takes coins that lie for the merchant on its network, and is never short in silence, on both engines. */
+/** A withdrawal takes coins of the merchant on its network, and is never short in silence, on both engines. */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Actor } from '../../src/shared/scope.js';
 import { enginesOfTurn } from '../support/engines.js';
@@ -27,7 +27,7 @@ describe.each(enginesOfTurn)('the coins of a withdrawal, on $name', (engine) => 
     return hash;
   }
 
-  it('must lie on its network, and the refusal says where they are', async () => {
+  it('The coins must be on its network, and the refusal says where they are', async () => {
     const scope = await open();
     await fund(scope, 'tron', 100);
     await expect(shop.withdraw(scope, '50', evm, 'ethereum')).rejects.toMatchObject({
@@ -89,7 +89,7 @@ describe.each(enginesOfTurn)('the coins of a withdrawal, on $name', (engine) => 
     expect(await shop.transfer(id)).toMatchObject({
       status: 'failed',
       tx_hash: null,
-      failure_reason: 'The deposits that it was to be paid from left the chain',
+      failure_reason: 'The deposits that would have paid it left the chain',
     });
     expect(await shop.balance(scope)).toEqual({ net: 0n, reserved: 0n, unallocated: 0n, custody: 0n });
     await shop.expectBooksInOrder();

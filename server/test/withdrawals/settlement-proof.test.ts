@@ -39,7 +39,7 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
   let merchantId: string;
   let transfers: ChainTransfer[];
   let located: number | undefined;
-  /** What a contract sent in the block; undefined if no node tells. */
+  /** The amount that a contract sent in the block; undefined if no node reports it. */
   let inside: bigint | undefined;
   /** The treasuries of the merchant; undefined if any account may pay. */
   let payers: readonly string[] | undefined;
@@ -127,7 +127,7 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
       chainFor: (addresses: ReadonlySet<string>) => ({
         mode: network.mode,
         network: network.code,
-        head: () => Promise.resolve({ height: 1_000_000, hash: 'of a node that lies' }),
+        head: () => Promise.resolve({ height: 1_000_000, hash: 'of a wrong node' }),
         block: (at: number) =>
           Promise.resolve({
             height: at,
@@ -261,7 +261,7 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
     await expect(prove(await transfer({ from_height: 100 }))).rejects.toThrow('before this transfer');
     await expect(prove(await transfer({ created_at: 1000 }))).rejects.toThrow('before this transfer');
     await expect(prove(await transfer({ created_at: 999 }))).resolves.toBeUndefined();
-    // What is settled already is looked up for its fee alone.
+    // A settled transfer is looked up only for its fee.
     const settled = { status: 'success', tx_hash: `0x${hash}`, from_height: 100 } as const;
     await expect(prove(await transfer(settled))).resolves.toBeUndefined();
   });

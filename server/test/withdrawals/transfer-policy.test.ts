@@ -73,7 +73,7 @@ describe.each(engines)('transfers of a careful merchant, on $name', (engine) => 
     expect(await send(address)).toMatchObject({ status: 400, code: 'invalid_address' });
   });
 
-  it('stop at the daily limit, without fees, and go on as the 24 hours pass', async () => {
+  it('Transfers stop at the daily limit, without fees, and continue as the 24 hours pass', async () => {
     await advance(25);
     await configure({ dailyLimits: { USDT: '10' } });
     const to = createRecords(server).evmAddress();

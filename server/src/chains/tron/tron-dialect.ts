@@ -84,7 +84,7 @@ export const tronDialect: Dialect = {
     if (told.kind === 'failed') {
       throw new NodeError(
         'inconsistent',
-        `${evm.name} does not tell now what contracts sent in block ${height}`,
+        `${evm.name} does not show now what contracts sent in block ${height}`,
       );
     }
     const hashes = new Set(transactions.map(({ hash }) => hash));

@@ -78,7 +78,7 @@ export function createQuarantine(clock: Clock, log: Logger) {
     afterCommit(transaction, () =>
       log.error(
         { err: error, mode, network, id, paymentId },
-        'A payment was quarantined, because it cannot be processed; the network goes on, and it is tried again',
+        'A payment was quarantined, because it cannot be processed; the network continues, and the payment is tried again',
       ),
     );
   };

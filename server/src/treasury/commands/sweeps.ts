@@ -41,7 +41,7 @@ const network = option.code('the network').required();
 const newGasKey = command({
   summary: 'Makes a gas key, and writes it encrypted (keystore V3).',
   details:
-    "Send its address some of the network's own coin, and set GAS_KEY_FILE and GAS_KEY_PASSWORD_FILE. Whoever steals it gains the gas in it and nothing else.",
+    "Send its address some of the network's own coin, and set GAS_KEY_FILE and GAS_KEY_PASSWORD_FILE. A thief of the key gains only the gas in it.",
   options: {
     file: option.newFile('where to write the keystore').required(),
     passwordFile: option
@@ -91,7 +91,7 @@ export const sweepCommands: Group = {
     export: command({
       summary: 'Prints the transactions that sweep what "sweeps plan" shows.',
       details:
-        'Any account can send them: whoever does pays the gas, and the money goes to the treasuries whatever account it is. Treasuries of different merchants get transactions of their own.',
+        'Any account can send them: the account that does pays the gas, and the money always goes to the treasuries. Treasuries of different merchants get transactions of their own.',
       options: {
         network,
         format: option.format(
@@ -138,7 +138,7 @@ export const sweepCommands: Group = {
       summary:
         'Prints the transaction that deploys the forwarder factory on a network, if it is not there yet.',
       details:
-        'Any account can send it: the factory has no owner, and its address and code are the same whoever deploys it. It is not audited.',
+        'Any account can send it: the factory has no owner, and its address and code are the same no matter who deploys it. It is not audited.',
       options: { network },
       async run(context, given) {
         const chosen = chosenNetwork(context, given.network);

@@ -36,7 +36,7 @@ export const transferExportCommands: Group = {
       summary:
         'Writes the pending transfers on an EVM network for the wallet that pays them, and reserves them.',
       details:
-        'What a treasury pays settles by itself, once it has the network\'s confirmations: it must be the exact amount of the coin to the exact address. If it is not clear which of several transfers was paid, they wait for "transfers settle".\n\nWhat is exported is reserved: it is not exported again, and cannot fail, until it is settled or "transfers release" lets it go. A transfer that the treasury seems to have paid already is left out. Refused while the watcher of treasuries is behind.',
+        'A payment of a treasury settles a transfer automatically, once it has the network\'s confirmations: it must be the exact amount of the coin to the exact address. If it is not clear which of several transfers was paid, they wait for "transfers settle".\n\nAn exported transfer is reserved: it is not exported again, and cannot fail, until it is settled or "transfers release" lets it go. A transfer that the treasury seems to have paid already is left out. Refused while the watcher of treasuries is behind.',
       options: {
         network: option.code('the network').required(),
         format: option.format(
@@ -48,7 +48,7 @@ export const transferExportCommands: Group = {
         ),
         again: option.text(
           'EXPORT',
-          'writes what still waits of a former export once more, for example if its file was lost. Never send both',
+          'writes what still waits of an earlier export once more, for example if its file was lost. Never send both',
         ),
       },
       async run(context, { network: code, format, merchant: merchantId, again }) {
@@ -109,7 +109,7 @@ export const transferExportCommands: Group = {
       summary:
         'Lets transfers go that were exported and will not be paid: they can be exported again, or fail.',
       details:
-        'Without --nonce or --yes it only says what to check. A transfer that is released while a wallet can still send it is paid twice if it is exported again: the second payment is booked and told. A transaction that a node has is never let go.',
+        'Without --nonce or --yes it only says what to check. A transfer that is released while a wallet can still send it is paid twice if it is exported again: the second payment is booked and reported. A transaction that a node has is never let go.',
       args: { id: option.id('the export, or one transfer of it, as "transfers exported" shows them') },
       options: {
         nonce: option.integer(

@@ -134,7 +134,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       expect((await lastBlock()).transfers).toEqual(expect.arrayContaining([...seen]));
     });
 
-    it('two outputs to one address as two transfers, beside data and bare multisig', async () => {
+    it('two outputs to one address count as two transfers, next to data and bare multisig', async () => {
       const address = newAddress();
       const spare = newAddress();
       const raw = await node.rpc<string>(
@@ -189,7 +189,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       expect((await lastBlock()).transfers).toEqual([]);
     });
 
-    it('A payment that is replaced by one with a higher fee is reported under its new id alone', async () => {
+    it('A payment that is replaced by one with a higher fee is reported only under its new id', async () => {
       const address = newAddress();
       const txHash = await node.pay(address, '0.5', true);
       expect(await pending()).toHaveLength(1);
@@ -237,7 +237,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       await node.mine();
     });
 
-    it('What goes into a block while the mempool is read does not count as dropped', async () => {
+    it('A transaction that goes into a block while the mempool is read does not count as dropped', async () => {
       const txHash = await node.pay(newAddress(), '0.01');
       const head = await chain.head(signal);
       await node.mine();
@@ -398,7 +398,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       await node.mine();
     });
 
-    it('A node with fewer blocks than before takes nothing back, and another one is used', async () => {
+    it('A node with fewer blocks than before reverts nothing, and another one is used', async () => {
       const { height } = await chain.head(signal);
       const olderHash = await node.rpc<string>('getblockhash', height - 2);
       const older = (info: unknown) => ({
@@ -454,7 +454,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
         configured &&
         adapters.litecoin?.(configured, {
           log: pino({ level: 'silent' }),
-          // It stands still, so that the budget does not grow.
+          // The clock does not move, so that the budget does not grow.
           now: () => 0,
           watched: () => Promise.resolve(new Set()),
           isAnyoneExpected: () => Promise.resolve(false),
@@ -625,7 +625,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       expect(await feeOf(txHash)).toBe(fee);
     });
 
-    it('from the node, if that tells it as Bitcoin Core 25 does', async () => {
+    it('the fee comes from the node if it reports it as Bitcoin Core 25 does', async () => {
       const { txHash } = await paid();
       proxy.behave = forge('getrawtransaction', (answer) => ({ ...(answer as object), fee: 0.00000141 }));
       expect(await feeOf(txHash)).toBe(141n);
@@ -661,7 +661,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       return findings;
     };
 
-    it('and tells what its node is and shows', async () => {
+    it('the check reports what its node is and shows', async () => {
       expect(await check()).toEqual([
         'node 1 ok: It is on the right network',
         expect.stringMatching(/^node 1 ok: Runs \/LitecoinCore:/),
@@ -726,7 +726,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
         'warning: Runs /Old:0.18[31m/',
       ],
       ['getmempoolinfo', { loaded: false }, 'problem: Is still loading its mempool'],
-    ] as const)('and tells if %s answers %j', async (method, answer, finding) => {
+    ] as const)('the check reports if %s answers %j', async (method, answer, finding) => {
       proxy.behave = forge(method, (given) => ({ ...(given as object), ...answer }));
       expect((await check()).join('\n')).toContain(`node 1 ${finding}`);
     });
@@ -744,7 +744,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
     expect((await lastBlock()).transfers).toMatchObject([plain]);
     await node.mine();
 
-    // From here on, the wallet can pay with nothing but what is inside.
+    // From here on, the wallet can pay only with the coins inside.
     const coins = await node.rpc<{ txid: string; vout: number; address: string }[]>('listunspent', 0);
     const outside = coins.filter(({ address }) => !address.includes('mweb'));
     await node.rpc(

@@ -111,7 +111,7 @@ describe('The mempool', () => {
     expect(asked.sort()).toEqual(idsFrom(0, 200));
   });
 
-  it('goes on where it was interrupted', async () => {
+  it('reading it continues where it was interrupted', async () => {
     listed = idsFrom(0, 1000);
     failAt = 500;
     await expect(pending()).rejects.toThrow('cannot be reached');

@@ -1,4 +1,4 @@
-/** What nodes of all versions answer about transactions: amounts to the satoshi, and outputs that are no payments. */
+/** Replies of nodes of all versions about transactions: amounts to the satoshi, and outputs that are no payments. */
 import { describe, expect, it } from 'vitest';
 import { addressOfScript, addressPrefixes } from '../../../src/addresses/bitcoin-scripts.js';
 import { readSatoshis } from '../../../src/chains/bitcoin/transactions.js';
@@ -65,7 +65,7 @@ describe('Outputs', () => {
       'Bitcoin Core before 22, Litecoin Core 0.21',
       { addresses: [address], reqSigs: 1, type: 'witness_v0_keyhash' },
     ],
-    ['a node that gives the script alone', {}],
+    ['a node that gives only the script', {}],
     ['a node that names another address', { address: 'ltc1qother' }],
   ])('%s: the script decides', (_, more) => {
     const output = { ...ours, scriptPubKey: { ...ours.scriptPubKey, ...more } };
@@ -98,7 +98,7 @@ describe('Outputs', () => {
     ],
     ['a script of the future', { n: 0, value: 1, scriptPubKey: { hex: `5220${'ef'.repeat(32)}` } }],
     ['nothing', null],
-  ])('%s beside ours does not disturb', (_, output) => {
+  ])('%s next to our output does no harm', (_, output) => {
     expect(received({ vout: [output, ours] }, [address])).toMatchObject([transfer]);
     expect(received({ vout: [output] }, [address])).toEqual([]);
   });

@@ -1,4 +1,4 @@
-/** What payers are told of the speed and the fees of each network. */
+/** The speed and the fees of each network, as payers see them. */
 import { expect, test } from 'vitest';
 import { networkPresets } from '../../../src/chains/config/presets.js';
 import { usageOf } from '../../../src/chains/networks.js';
@@ -35,13 +35,13 @@ test.each([
   expect(usageOf(presetOf(code), currency)).toMatchObject({ isCostly });
 });
 
-test('payers are told what sending usually costs, so that the cheapest network comes first', () => {
+test('payers see what sending usually costs, so that the cheapest network comes first', () => {
   const fees = ['base', 'bsc', 'ethereum', 'tron'].map((code) => usageOf(presetOf(code), 'USDT').networkFee);
   expect(fees).toEqual([0.01, 0.02, 0.8, 3]);
   expect(usageOf({ blockSeconds: 2, assets: {} }, 'USDT')).toEqual({ blockSeconds: 2, isCostly: false });
 });
 
-test('simulated networks tell no pace: their blocks do not come as those of the live ones do', () => {
+test('simulated networks state no pace: their blocks do not come as those of the live ones do', () => {
   for (const network of simulatedNetworks) expect(usageOf(network, 'USDT').blockSeconds).toBeUndefined();
 });
 

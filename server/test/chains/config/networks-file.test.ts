@@ -192,7 +192,7 @@ describe('Overrides', () => {
     ],
     ['that is no EVM network', { tron: { nodes } }, undefined],
     ['without chain ids', { bitcoin: { nodes } }, undefined],
-  ])('What wallets are told of a network %s', (_, networks, evm) => {
+  ])('Wallets get these facts about a network %s', (_, networks, evm) => {
     expect(only(networks).network.evm).toEqual(evm);
   });
 
@@ -206,7 +206,7 @@ describe('Overrides', () => {
     }
   });
 
-  it('What wallets are told never comes from the nodes, whose URLs can hold credentials', () => {
+  it('Wallets get nothing from the configured nodes, whose URLs can hold credentials', () => {
     const [network] = parse({ base: { nodes: ['https://node.example.com/hunter2'] } });
     expect(JSON.stringify(network?.network)).not.toContain('hunter2');
   });
@@ -370,7 +370,7 @@ describe('Errors', () => {
     expect(found[0]).not.toMatch(/secret|example\.com\/\{env/);
   });
 
-  it('All are said at once', () => {
+  it('All problems are reported at once', () => {
     expect(
       problems({ networks: { polygon: { nodes: ['x'] }, base: { nodes: ['y'] }, nowhere: { nodes } } }),
     ).toHaveLength(3);

@@ -41,7 +41,7 @@ const methods = () => proxy.calls.map(({ method }) => method);
 const transfers = () => ({ address: [token.toLowerCase()], topics: [transferTopic] });
 
 describe('A node answers', () => {
-  it('what it is, and what its blocks hold', async () => {
+  it('with its chain, and with the contents of its blocks', async () => {
     await anvil.send(stranger, 5n);
     const height = await evm.blockNumber();
     const block = await evm.block(height);
@@ -79,7 +79,7 @@ describe('A node answers', () => {
     expect(await evm.balances(undefined, [first], height - 2)).toEqual([0n]);
   });
 
-  it('what a contract returns, and nothing if it reverts', async () => {
+  it('with the result of a contract, and with nothing if it reverts', async () => {
     expect(BigInt((await evm.call({ to: token, data: decimalsData })) ?? 0)).toBe(6n);
     expect(await evm.call({ to: token, data: '0xdeadbeef' })).toBeUndefined();
     const estimate = await evm.estimateGas({ from: stranger, to: token, data: '0xdeadbeef' });
@@ -251,7 +251,7 @@ it.each<[string, unknown]>([
   await expect(evm.receipts([`0x${'12'.repeat(32)}`])).rejects.toMatchObject({ fault });
 });
 
-it('Stops when it is told to', async () => {
+it('Stops when its signal is aborted', async () => {
   const controller = new AbortController();
   const stopped = createEvmClient(createNodeClient({ name: 'node 1', url: proxy.url }), controller.signal);
   proxy.respond = () => true;

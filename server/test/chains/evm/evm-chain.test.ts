@@ -481,7 +481,7 @@ describe('Assets', () => {
   });
 });
 
-it('Tells in which block a transaction is, until a reorganisation drops it', async () => {
+it('Shows the block of a transaction, until a reorganisation drops it', async () => {
   const { signal } = new AbortController();
   const chain = open();
   const txHash = await anvil.send(newAddress(), 1n);
@@ -492,7 +492,7 @@ it('Tells in which block a transaction is, until a reorganisation drops it', asy
   expect(await chain.locate(txHash, signal)).toBeUndefined();
 });
 
-it('Tells what a transaction that succeeded cost, and who paid', async () => {
+it('Shows the cost of a transaction that succeeded, and who paid it', async () => {
   const { signal } = new AbortController();
   const chain = open();
   const held = () => anvil.rpc<string>('eth_getBalance', [anvil.sender, 'latest']).then(BigInt);
@@ -503,11 +503,11 @@ it('Tells what a transaction that succeeded cost, and who paid', async () => {
   expect(await chain.cost('ab'.repeat(32), signal)).toBeUndefined();
 });
 
-describe('What a node calls final', () => {
+describe('The final block of a node', () => {
   const { signal } = new AbortController();
   let proxy: ProviderProxy;
   let time: number;
-  /** What `finalized` is answered with, as a height; the node's own answer if it is undefined. */
+  /** The height that `finalized` is answered with; the node's own answer if it is undefined. */
   let told: number | undefined;
   let warnings: string[];
   beforeEach(async () => {
@@ -549,7 +549,7 @@ describe('What a node calls final', () => {
     expect(await finalizedOf(chain)).toMatchObject({ height: 102 });
   });
 
-  it('is ignored if it is above its newest block, and told once; no maximum is kept', async () => {
+  it('is ignored if it is above its newest block, and reported once; no maximum is kept', async () => {
     const chain = openProxied();
     for (told of [2, 3]) await finalizedOf(chain);
     expect(await finalizedOf(chain)).toMatchObject({ height: 3 });

@@ -78,7 +78,7 @@ async function failure(promise: Promise<unknown>): Promise<Error> {
   return error;
 }
 
-/** Pays while the first node misbehaves: the second one must have told it. */
+/** Pays while the first node misbehaves: the second one must have reported it. */
 async function expectPaidThroughSecond(chain: EvmChain): Promise<void> {
   const follower = await follow(chain);
   const address = newAddress();
@@ -181,7 +181,7 @@ it('Checks the chain id again after an interruption: the URL may lead to another
 });
 
 describe('429', () => {
-  it('Sends nothing before the time in Retry-After, and goes on then', async () => {
+  it('Sends nothing before the time in Retry-After, and continues then', async () => {
     const chain = open([first]);
     await chain.head(signal);
     first.respond = (response) => {
@@ -236,7 +236,7 @@ it('Makes smaller batches if a node refuses large ones', async () => {
   expect(follower.received(address)).toEqual([{ currency: 'ETH', amount: 3n }]);
 });
 
-it('Makes smaller ranges if a node refuses to tell so many logs', async () => {
+it('Makes smaller ranges if a node refuses to return so many logs', async () => {
   const follower = await follow(open([first]));
   await anvil.mine(40);
   const address = newAddress();
@@ -267,7 +267,7 @@ describe('A server that lags behind', () => {
     };
   }
 
-  it('takes nothing back: the other node is asked', async () => {
+  it('A node with old blocks reverts nothing: the other node is asked', async () => {
     const chain = open([first, second]);
     const follower = await follow(chain);
     const address = newAddress();
@@ -280,7 +280,7 @@ describe('A server that lags behind', () => {
     expect(follower.received(address)).toHaveLength(1);
   });
 
-  it('takes nothing back if there is no other: the scan waits and says so', async () => {
+  it('A node with old blocks reverts nothing if there is no other node: the scan waits and says so', async () => {
     const follower = await follow(open([first]));
     const address = newAddress();
     await anvil.send(address, ether);
@@ -297,7 +297,7 @@ describe('A server that lags behind', () => {
     expect(follower.reorgs).toEqual([]);
   });
 
-  it('after a restart takes nothing back either', async () => {
+  it('A node with old blocks reverts nothing after a restart either', async () => {
     const follower = await follow(open([first]));
     const address = newAddress();
     await anvil.send(address, ether);
@@ -311,7 +311,7 @@ describe('A server that lags behind', () => {
     expect(follower.received(address)).toHaveLength(1);
   });
 
-  it('and answers with no logs is noticed by the bloom filter of the block', async () => {
+  it('A server that answers with no logs is noticed by the bloom filter of the block', async () => {
     const follower = await follow(open([first]));
     const address = newAddress();
     await anvil.call('SilentToken', token, 'transfer', [address, 3n]);
@@ -327,7 +327,7 @@ describe('A server that lags behind', () => {
     expect(follower.received(address)).toEqual([{ currency: 'USDT', amount: 3n }]);
   });
 
-  it('and tells only some logs of a range is noticed, by the bloom filter or by asking about each new block', async () => {
+  it('A server that returns only some logs of a range is noticed, by the bloom filter or by asking about each new block', async () => {
     for (const bloom of [undefined, `0x${'0'.repeat(512)}`]) {
       const follower = await follow(open([first]));
       const address = newAddress();
@@ -419,7 +419,7 @@ it('Reads blocks with transactions of unknown types and missing fields', async (
   expect(follower.received(address)).toEqual([{ currency: 'ETH', amount: 5n }]);
 });
 
-describe('Balances that a node does not tell after a block', () => {
+describe('Balances that a node does not report for an older block', () => {
   const asset = { currency: 'ETH', decimals: 18 };
   const refuse = (message: string) => {
     first.change = ({ method, params: [call, at] }) =>
@@ -458,7 +458,7 @@ describe('Balances that a node does not tell after a block', () => {
   );
 });
 
-it('Stops at once when it is told to, even if a node stalls', async () => {
+it('Stops at once when its signal is aborted, even if a node stalls', async () => {
   first.respond = () => true;
   const chain = open([first], { timeoutMs: 60_000 });
   const controller = new AbortController();
@@ -571,7 +571,7 @@ describe('The check of a network', () => {
     }
   });
 
-  it('Says what is wrong with one, and goes on with the others', async () => {
+  it('Says what is wrong with one, and continues with the others', async () => {
     first.change = ({ method }) => (method === 'eth_chainId' ? '0x1' : undefined);
     second.change = ({ method }) => (method === 'eth_getLogs' ? new Error('not supported') : undefined);
     const findings = await check([first, second], { timeoutMs: 5000 });

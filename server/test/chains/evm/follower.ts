@@ -5,15 +5,15 @@ import { readDifference } from '../../../src/chains/read-chain.js';
 const { signal } = new AbortController();
 
 export interface Follower {
-  /** Goes on with another adapter, as a restarted server does. */
+  /** Continues with another adapter, as a restarted server does. */
   restart(chain: Chain): void;
   /** Reads up to the head. */
   sync(): Promise<void>;
-  /** What an address got, by the blocks that are on the chain now. */
+  /** The transfers to an address, by the blocks that are on the chain now. */
   received(address: string): Pick<ChainTransfer, 'currency' | 'amount'>[];
   /** The transfers to an address, with the height of their block, or `pending`. */
   transfers(address: string): (ChainTransfer & { readonly height: number | 'pending' })[];
-  /** The heights above which blocks were taken back, in order. */
+  /** The heights above which blocks were dropped, in order. */
   readonly reorgs: number[];
   /** The newest block that was read. */
   head(): ChainHead;

@@ -238,7 +238,7 @@ function answerHttp(path: string, { value }: Question): unknown {
   };
 }
 
-/** What the node answers at a path; an Error for a JSON-RPC error. */
+/** The node's reply at a path; an Error for a JSON-RPC error. */
 export const recorded = Object.assign(
   (path: string, question: Question): unknown =>
     path === '/jsonrpc' ? answerJsonRpc(question) : answerHttp(path, question),

@@ -24,10 +24,10 @@ interface Call {
   readonly value?: string;
 }
 
-/** What java-tron's JSON-RPC does not have at all. */
+/** Methods that java-tron's JSON-RPC does not have at all. */
 const missing =
   /^eth_(getTransactionCount|sendRawTransaction|maxPriorityFeePerGas|feeHistory)$|^(debug|trace)_/;
-/** What it tells for the newest block alone. */
+/** Methods that it answers only for the newest block. */
 const newestOnly = /^eth_(call|getBalance|getCode|getStorageAt)$/;
 
 async function answerRpc(anvil: Anvil, { method = '', params = [] }: Call): Promise<unknown> {
@@ -43,7 +43,7 @@ async function answerRpc(anvil: Anvil, { method = '', params = [] }: Call): Prom
   return anvil.rpc(method, params);
 }
 
-/** It does not keep internal transactions, so that nothing but the balance shows what contracts send. */
+/** It does not keep internal transactions, so that only the balance shows what contracts send. */
 async function answerHttp(anvil: Anvil, path: string, id = ''): Promise<unknown> {
   if (path !== '/wallet/gettransactionbyid') return undefined;
   const found = await anvil.rpc<{ from: string; to: string; value: string } | null>(

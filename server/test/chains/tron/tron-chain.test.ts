@@ -66,7 +66,7 @@ describe('Recorded replies', () => {
   });
   afterAll(() => stop(node.server));
 
-  it('Tell the head without 0x, and the solidified block as finalized', async () => {
+  it('Give the head without 0x, and the solidified block as finalized', async () => {
     let time = Date.now();
     // A block is final that the node has moved on from.
     let final = 0;
@@ -89,7 +89,7 @@ describe('Recorded replies', () => {
     await stop(moving.server);
   });
 
-  it('Tell TRX and USDT, and nothing that only looks like TRX: tokens of TRC-10, votes, what failed', async () => {
+  it('Give TRX and USDT, and nothing that only looks like TRX: tokens of TRC-10, votes, failed transactions', async () => {
     const block = await open(node.url).block(67_000_002, signal);
     const to = (digit: string) => toTronAddress(`0x${digit.repeat(40)}`);
     const hash = (kind: RecordedTransaction) => kind.hash.slice(2);
@@ -120,7 +120,7 @@ describe('Recorded replies', () => {
     ]);
   });
 
-  it('Tell the TRX that contracts sent while somebody may pay, and no tokens, refused or delegated calls', async () => {
+  it('Give the TRX that contracts sent while somebody may pay, and no tokens, refused or delegated calls', async () => {
     const address = toTronAddress(`0x${'a'.repeat(40)}`);
     const chain = open(node.url, {}, true);
     const block = await chain.block(67_000_002, signal);
@@ -133,14 +133,14 @@ describe('Recorded replies', () => {
     ]);
   });
 
-  it('Tell what a transaction cost, energy and bandwidth together, unless it failed', async () => {
+  it('Give the cost of a transaction, energy and bandwidth together, unless it failed', async () => {
     const cost = ({ hash }: RecordedTransaction) => open(node.url).cost(hash, signal);
     const { trx, failed } = recorded.transactions;
     expect(await cost(trx)).toEqual({ fee: 345_000n, payer: undefined });
     expect(await cost(failed)).toBeUndefined();
   });
 
-  it('Tell no pending transactions, and are not asked for them', async () => {
+  it('Give no pending transactions, because nobody asks for them', async () => {
     const chain = open(node.url);
     await chain.head(signal);
     const before = chain.status().nodes[0]?.requests;
@@ -174,7 +174,7 @@ describe('A chain behind the addresses of Tron', () => {
   let anvil: Anvil;
   let token: Hex;
   let node: { readonly url: string; readonly server: Server };
-  /** What the HTTP API would say about the transactions of anvil. */
+  /** The HTTP API's reply about a transaction of anvil. */
   async function transactionById(id: string): Promise<unknown> {
     const { from, to, value } = await anvil.rpc<{ from: string; to: string; value: string }>(
       'eth_getTransactionByHash',
