@@ -1,5 +1,5 @@
 /** Assembles the core: builds its rules from the configuration and the database, for the server and the command line. */
-import type { CoreApi, Endpoint, Endpoints } from 'crypto-checkout/contract';
+import type { CoreApi, Endpoint } from 'crypto-checkout/contract';
 import type { Logger } from 'pino';
 import { exampleAccountNames } from './bank-accounts/account-names.js';
 import { createBankAccounts } from './bank-accounts/bank-accounts.js';
@@ -67,6 +67,7 @@ import { paymentRefunds } from './payments/refundable.js';
 import { createPsbtHandlers } from './psbt-payouts/psbt-handlers.js';
 import { createPsbtPayouts } from './psbt-payouts/psbt-payouts.js';
 import { createMetaHandlers, type FindEndpoints } from './reference/handlers.js';
+import type { Described } from './reference/resources.js';
 import type { Handlers } from './api/handler.js';
 import { createCheckAddress } from './refunds/address-rules.js';
 import { createRefundClaimHandlers, createRefundHandlers } from './refunds/handlers.js';
@@ -125,8 +126,8 @@ export interface Overrides {
 }
 
 export interface CoreOptions {
-  /** All endpoints below `/v1`, those of modules too. */
-  readonly api: Endpoints;
+  /** The API, with the endpoints of modules. */
+  readonly described: Described;
   readonly config: Config;
   readonly database: Database;
   readonly log: Logger;
@@ -151,7 +152,7 @@ const scanIntervalMs = 500;
  * @throws StartError if a file named in the configuration cannot be used
  */
 export async function createCore(options: CoreOptions) {
-  const { config, database, log, publicUrl, checkoutUrl, stopping, onPaymentStatus, api } = options;
+  const { config, database, log, publicUrl, checkoutUrl, stopping, onPaymentStatus, described } = options;
   const { overrides = {} } = options;
   const { newId = randomId } = overrides;
   await refuseMissingDataKeys(database, config.dataKeys);
@@ -324,7 +325,7 @@ export async function createCore(options: CoreOptions) {
     factsOf: refunds.takenBefore,
     onClockMoved: refunds.expireOverdue,
   });
-  const people = createPeople({ ...base, consoleUrl: consoleUrl(publicUrl), api });
+  const people = createPeople({ ...base, consoleUrl: consoleUrl(publicUrl), api: described.api });
   const features: readonly Feature[] = [treasury, psbtPayouts];
 
   const chains = [...simulatedChains.chains, ...extraNetworks.map(({ chain }) => chain)];
@@ -402,7 +403,7 @@ export async function createCore(options: CoreOptions) {
   return {
     /** Identifies this core: modules keep their rules by it. */
     hooks,
-    ...{ config, database, newId, log, ledger },
+    ...{ config, database, newId, log, ledger, publicUrl, checkoutUrl, described },
     ...{ clock, serverTime, auditLog, keys, accountChanges, merchants, people, customers, personalData },
     ...{ payments, paymentExport, receipts, paymentPlans, billing, erasure, wallets, walletAddresses },
     ...{ webhooks, endpoints, webhookTest },

@@ -6,11 +6,18 @@ import type { CommandContext } from '../commands/context.js';
 import type { Tables } from '../db/table.js';
 import type { Resource } from '../reference/resources.js';
 import type { Feature } from '../shared/feature.js';
+import type { Pages, Start } from '../site/pages.js';
 import type { Core } from '../core.js';
 import type { Answers } from './hooks.js';
 
-/** The parts of a module, which the server runs without knowing them. */
-export interface Parts<C extends Endpoints = Endpoints> extends Partial<Feature> {
+/** The parts of a module that a server runs. */
+export interface Running extends Partial<Feature> {
+  /** Its pages, outside of the API. Called once, when the server starts. @returns undefined if they are off */
+  pages?(start: Start): Pages | undefined | Promise<Pages | undefined>;
+}
+
+/** The parts of a module. */
+export interface Parts<C extends Endpoints = Endpoints> extends Running {
   readonly handlers?: Handlers<C>;
   /** Answers to the core's questions. */
   readonly answers?: Answers;
@@ -37,7 +44,7 @@ export interface Module {
   readonly resources: Readonly<Record<string, Resource>>;
   readonly tables: Tables;
   readonly commands: readonly Group[];
-  create(core: Core): Promise<{ readonly parts: Partial<Feature>; readonly handlers: NamedHandlers }>;
+  create(core: Core): Promise<{ readonly parts: Running; readonly handlers: NamedHandlers }>;
 }
 
 /** A module whose rules tests may ask for. */
