@@ -15,7 +15,7 @@ const zod = '(^|/)node_modules/zod/';
 const lit = '(^|/)node_modules/(lit|lit-html|lit-element|@lit/[^/]+)/';
 
 /** The folders of the modules. */
-const modules = '(books|demo-shop|docs-site|reconciliation|restore)/';
+const modules = '(books|demo-shop|docs-site|erasure|reconciliation|restore)/';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {

@@ -34,7 +34,6 @@ import { type Database } from './db/database.js';
 import { createPersonalData } from './db/personal-data.js';
 import { createServerTime } from './db/server-time.js';
 import { useDataKeys } from './db/used-data-keys.js';
-import { createErasure } from './erasure/erasure.js';
 import { createHomeHandlers } from './home/handlers.js';
 import { createChanges } from './home/changes.js';
 import { createHome } from './home/home.js';
@@ -256,7 +255,6 @@ export async function createCore(options: CoreOptions) {
     publicChangesPerHour: config.limits?.paymentChangesPerHour,
   });
   const paymentExport = createPaymentExport(database, currencies, personalData);
-  const erasure = createErasure(auditLog, newId, personalData);
   const receipts = createReceipts({ ...base, depths, addresses: depositAddresses, payments });
 
   const paymentPlans = createPaymentPlans(base);
@@ -405,7 +403,7 @@ export async function createCore(options: CoreOptions) {
     hooks,
     ...{ config, database, newId, log, ledger, publicUrl, checkoutUrl, described },
     ...{ clock, serverTime, auditLog, keys, accountChanges, merchants, people, customers, personalData },
-    ...{ payments, paymentExport, receipts, paymentPlans, billing, erasure, wallets, walletAddresses },
+    ...{ payments, paymentExport, receipts, paymentPlans, billing, wallets, walletAddresses },
     ...{ webhooks, endpoints, webhookTest },
     ...{ balances, transfers, transfersByHand, payouts, refunds, testPayer },
     ...{ psbtPayouts, treasury, features, dispatcher, changes, networks, scanner },

@@ -6,10 +6,11 @@ import { coreApi, type Endpoints } from 'crypto-checkout/contract';
 import { books } from './books/module.js';
 import { demoShop } from './demo-shop/module.js';
 import { docsSite } from './docs-site/module.js';
+import { erasure } from './erasure/module.js';
 import { reconciliation } from './reconciliation/module.js';
 import { restore } from './restore/module.js';
 
-export const modules: readonly Module[] = [restore, reconciliation, books, demoShop, docsSite];
+export const modules: readonly Module[] = [erasure, restore, reconciliation, books, demoShop, docsSite];
 
 /** The product's API: the core's resources first, then those of its modules. */
 export const product: Described = {

@@ -23,7 +23,7 @@ export interface Parts<C extends Endpoints = Endpoints> extends Running {
   readonly answers?: Answers;
 }
 
-interface Declaration<Rules extends Parts<C>, C extends Endpoints> {
+interface Declaration<Rules extends Parts<C> & object, C extends Endpoints> {
   /** The name of its folder. Its guides in `docs/` begin with `<!-- module: NAME -->`. */
   readonly name: string;
   /** Its endpoints: routes, OpenAPI, `/v1/meta` and permissions come from them. */
@@ -55,7 +55,7 @@ export interface ModuleOf<Rules> extends Module {
 
 const none = {};
 
-export function defineModule<Rules extends Parts<C>, const C extends Endpoints = typeof none>(
+export function defineModule<Rules extends Parts<C> & object, const C extends Endpoints = typeof none>(
   declaration: Declaration<Rules, C>,
 ): ModuleOf<Rules> {
   const { name, contract, resources = {}, tables = {} } = declaration;

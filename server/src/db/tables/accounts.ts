@@ -57,7 +57,7 @@ export const accountTables = {
     updated_at: time(),
   }),
 
-  api_keys: table(kept('keys go on working'), {
+  api_keys: table(kept('a reset keeps the keys'), {
     id: text().primaryKey(),
     merchant_id: text().references('merchants.id'),
     kind: text<'secret' | 'public'>(),

@@ -19,7 +19,7 @@ const responses: DataPolicy = {
 
 export const webhookTables = {
   /** The URL that a merchant's webhooks of one mode are sent to. */
-  webhook_endpoints: table(kept('the URL goes on working'), {
+  webhook_endpoints: table(kept('a reset keeps the URL'), {
     merchant_id: text().references('merchants.id'),
     mode: text<Mode>(),
     url: text(),
