@@ -34,8 +34,8 @@ export const parsersOfForeignJson = [
   'server/src/commands/run.ts',
   'server/src/reference/errors.ts',
   'server/src/reference/samples.ts',
-  'server/src/site/docs.ts',
-  'server/src/site/site.ts',
+  'server/src/docs-site/docs.ts',
+  'server/src/site/built.ts',
   'server/src/treasury/factory.ts',
 ];
 

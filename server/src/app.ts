@@ -3,23 +3,22 @@ import { coreApi } from 'crypto-checkout/contract';
 import { named, type NamedHandlers } from './api/handler.js';
 import { createFindEndpoints } from './api/path-tree.js';
 import { createCore, type Core, type CoreOptions, type Overrides } from './core.js';
-import type { Module } from './core/module.js';
+import type { Module, Running } from './core/module.js';
 import { modules, product } from './modules.js';
-import type { Feature } from './shared/feature.js';
 import { inOne } from './shared/in-one.js';
 
 export type { Overrides };
 
 export interface App extends Core {
   /** The parts of the modules, which run next to the core. */
-  readonly parts: readonly Partial<Feature>[];
+  readonly parts: readonly Running[];
   /** Of all endpoints below `/v1`. */
   createApiHandlers(): NamedHandlers;
 }
 
 /** Builds everything, but starts nothing. @throws StartError if a file named in the configuration cannot be used */
-export async function createApp(options: Omit<CoreOptions, 'api'>): Promise<App> {
-  const core = await createCore({ ...options, api: product.api });
+export async function createApp(options: Omit<CoreOptions, 'described'>): Promise<App> {
+  const core = await createCore({ ...options, described: product });
   const endpoints = Object.values(product.api).flatMap((verbs) => Object.values(verbs));
   const made: Awaited<ReturnType<Module['create']>>[] = [];
   for (const module of modules) made.push(await module.create(core));

@@ -1,5 +1,5 @@
 /** Assembles the core: builds its rules from the configuration and the database, for the server and the command line. */
-import type { CoreApi, Endpoint, Endpoints } from 'crypto-checkout/contract';
+import type { CoreApi, Endpoint } from 'crypto-checkout/contract';
 import type { Logger } from 'pino';
 import { exampleAccountNames } from './bank-accounts/account-names.js';
 import { createBankAccounts } from './bank-accounts/bank-accounts.js';
@@ -33,7 +33,6 @@ import { type Database } from './db/database.js';
 import { createPersonalData } from './db/personal-data.js';
 import { createServerTime } from './db/server-time.js';
 import { useDataKeys } from './db/used-data-keys.js';
-import { createErasure } from './erasure/erasure.js';
 import { createHomeHandlers } from './home/handlers.js';
 import { createChanges } from './home/changes.js';
 import { createHome } from './home/home.js';
@@ -65,6 +64,7 @@ import { createReceipts } from './payments/receipts/receipts.js';
 import { createPsbtHandlers } from './psbt-payouts/psbt-handlers.js';
 import { createPsbtPayouts } from './psbt-payouts/psbt-payouts.js';
 import { createMetaHandlers, type FindEndpoints } from './reference/handlers.js';
+import type { Described } from './reference/resources.js';
 import type { Handlers } from './api/handler.js';
 import type { Feature } from './shared/feature.js';
 import { newId as randomId, type NewId } from './shared/ids.js';
@@ -120,8 +120,8 @@ export interface Overrides {
 }
 
 export interface CoreOptions {
-  /** All endpoints below `/v1`, those of modules too. */
-  readonly api: Endpoints;
+  /** The API, with the endpoints of modules. */
+  readonly described: Described;
   readonly config: Config;
   readonly database: Database;
   readonly log: Logger;
@@ -146,7 +146,7 @@ const scanIntervalMs = 500;
  * @throws StartError if a file named in the configuration cannot be used
  */
 export async function createCore(options: CoreOptions) {
-  const { config, database, log, publicUrl, checkoutUrl, stopping, onPaymentStatus, api } = options;
+  const { config, database, log, publicUrl, checkoutUrl, stopping, onPaymentStatus, described } = options;
   const { overrides = {} } = options;
   const { newId = randomId } = overrides;
   await refuseMissingDataKeys(database, config.dataKeys);
@@ -250,7 +250,6 @@ export async function createCore(options: CoreOptions) {
     publicChangesPerHour: config.limits?.paymentChangesPerHour,
   });
   const paymentExport = createPaymentExport(database, currencies, personalData);
-  const erasure = createErasure(auditLog, newId, personalData);
   const receipts = createReceipts({ ...base, depths, addresses: depositAddresses, payments });
 
   const paymentPlans = createPaymentPlans(base);
@@ -299,7 +298,7 @@ export async function createCore(options: CoreOptions) {
     hold: treasury.payoutExports.hold,
     isOwnAddress: treasury.isOwnAccount,
   });
-  const people = createPeople({ ...base, consoleUrl: consoleUrl(publicUrl), api });
+  const people = createPeople({ ...base, consoleUrl: consoleUrl(publicUrl), api: described.api });
   const features: readonly Feature[] = [treasury, psbtPayouts];
 
   const chains = [...simulatedChains.chains, ...extraNetworks.map(({ chain }) => chain)];
@@ -374,9 +373,9 @@ export async function createCore(options: CoreOptions) {
   return {
     /** Identifies this core: modules keep their rules by it. */
     hooks,
-    ...{ config, database, publicUrl, newId, log, ledger, outbox },
+    ...{ config, database, newId, log, ledger, outbox, publicUrl, checkoutUrl, described },
     ...{ clock, serverTime, auditLog, keys, accountChanges, merchants, people, customers, personalData },
-    ...{ payments, paymentExport, receipts, paymentPlans, billing, erasure, wallets, walletAddresses },
+    ...{ payments, paymentExport, receipts, paymentPlans, billing, wallets, walletAddresses },
     ...{ webhooks, endpoints, webhookTest },
     ...{ balances, transfers, transfersByHand, payouts, testPayer },
     ...{ psbtPayouts, treasury, features, dispatcher, changes, networks, scanner },

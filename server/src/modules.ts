@@ -4,11 +4,22 @@ import { inOne } from './shared/in-one.js';
 import { resources, type Described, type Resource } from './reference/resources.js';
 import { coreApi, type Endpoints } from 'crypto-checkout/contract';
 import { books } from './books/module.js';
+import { demoShop } from './demo-shop/module.js';
+import { docsSite } from './docs-site/module.js';
+import { erasure } from './erasure/module.js';
 import { reconciliation } from './reconciliation/module.js';
 import { refunds } from './refunds/module.js';
 import { restore } from './restore/module.js';
 
-export const modules: readonly Module[] = [refunds, restore, reconciliation, books];
+export const modules: readonly Module[] = [
+  refunds,
+  erasure,
+  restore,
+  reconciliation,
+  books,
+  demoShop,
+  docsSite,
+];
 
 /** The product's API: the core's resources first, then those of its modules. */
 export const product: Described = {

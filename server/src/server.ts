@@ -1,5 +1,4 @@
 /** The server: listens, serves the API and the pages, runs the jobs, and shuts down gracefully. */
-import { createHmac } from 'node:crypto';
 import type { Logger } from 'pino';
 import { createExpressApp } from './api/express-app.js';
 import { createIdempotency } from './api/idempotency.js';
@@ -23,8 +22,10 @@ import { createAuditTrail } from './ops/security-events.js';
 import { countQuarantine } from './payments/receipts/quarantine.js';
 import { consoleUrl } from './people/console-url.js';
 import type { Job } from './shared/feature.js';
+import { inOne } from './shared/in-one.js';
 import { orStartError, StartError } from './shared/start-error.js';
 import { product } from './modules.js';
+import type { Pages } from './site/pages.js';
 import { site } from './site/site.js';
 import { MissingDatabase } from './db/migrate.js';
 import { openDatabase } from './database.js';
@@ -112,7 +113,7 @@ async function serve(
   const log = withoutOutages(wholeLog, outage);
   let metrics: Metrics | undefined;
   await database.gatherStatistics();
-  const testSeed = await ensureTestSeed(database);
+  await ensureTestSeed(database);
   const app = await createApp({
     config,
     database,
@@ -124,20 +125,19 @@ async function serve(
     overrides,
   });
   const { clock, keys, merchants, auditLog, isSandboxOn, scanner, networks, webhooks, dispatcher } = app;
-  if (config.demo === true && !isSandboxOn) {
-    throw new StartError('DEMO', { cause: 'the demo shop needs the sandbox. Set SANDBOX=on, or DEMO=off' });
-  }
   for (const { network, nodes } of config.networks) {
     for (const { node, text } of doubtProviders(nodes)) log.warn(`${network.code}: ${node}: ${text}`);
   }
   await app.simulatedChains.prepare();
+  // Before the first account: a server that does not start must not have made keys that nobody has read.
+  for (const part of app.parts) await part.prepare?.(stopping.signal);
   const given = { publicKey: config.bootstrapPublicKey, secretKey: config.bootstrapSecretKey };
   const bootstrapped = await bootstrap(database, merchants, keys, auditLog, given, isSandboxOn);
-  const { merchantId: demoMerchant } = bootstrapped;
+  const { merchantId } = bootstrapped;
   // On a trial server, someone must get in first. Anyone who can read its output has its shell.
   const firstLink =
-    config.console && isSandboxOn && demoMerchant !== undefined
-      ? await app.people.firstLink(demoMerchant)
+    config.console && isSandboxOn && merchantId !== undefined
+      ? await app.people.firstLink(merchantId)
       : undefined;
   const idempotency = createIdempotency({
     database,
@@ -145,13 +145,16 @@ async function serve(
     personalData: app.personalData,
     readPayment: (caller, id) => app.payments.verify(caller, id),
   });
-  for (const feature of app.parts) await feature.prepare?.(stopping.signal);
   const jobList = [
     ...createJobList(app, config, database, idempotency),
     { name: 'audit trail', intervalMs: 2000, run: createAuditTrail({ ...app, database, log }) },
     ...app.parts.flatMap((part) => part.jobs?.() ?? []),
   ];
-  const isDemoOn = (config.demo ?? isSandboxOn) && demoMerchant !== undefined;
+  const pages: Pages[] = [];
+  for (const part of app.parts) {
+    const shown = await part.pages?.({ merchantId });
+    if (shown) pages.push(shown);
+  }
   let isStopping = false;
   const checkReady = createCheckReady(
     {
@@ -211,15 +214,8 @@ async function serve(
         site({
           ...{ ...app, database, publicUrl, checkoutUrl, described: product },
           isConsoleOn: config.console,
-          demo: isDemoOn
-            ? {
-                merchantId: demoMerchant,
-                orderKey: createHmac('sha256', testSeed).update('demo shop orders').digest(),
-                isLimited: config.limits !== undefined,
-                reset: () => app.sandboxReset(demoMerchant, 'demo shop'),
-              }
-            : undefined,
         }),
+        ...pages.map(({ router }) => router),
       ],
       trustProxy: config.trustProxy,
       publicUrl,
@@ -237,12 +233,10 @@ async function serve(
 
   return {
     url: listener.url,
-    pages: {
-      ...(isDemoOn && { Shop: `${publicUrl}/` }),
-      ...(config.console && { Console: firstLink ?? consoleUrl(publicUrl) }),
-      Docs: `${publicUrl}/docs`,
-      ...(isDemoOn && { Appearance: `${publicUrl}/demo/appearance.html` }),
-    },
+    pages: inOne([
+      ...pages.map(({ links }) => links),
+      config.console ? { Console: firstLink ?? consoleUrl(publicUrl) } : {},
+    ]),
     app,
     database,
     jobs: jobList,

@@ -105,9 +105,9 @@ describe.each(enginesOfTurn)('On $name, the server', (engine) => {
     const { exitCode, stdout } = await stop(second, 'SIGINT');
     const pages = `
   Shop        ${again}/
-  Console     CONSOLE
-  Docs        ${again}/docs
   Appearance  ${again}/demo/appearance.html
+  Docs        ${again}/docs
+  Console     CONSOLE
 
 Press Ctrl+C to stop.
 `;

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { erasure } from '../src/erasure/module.js';
 import { runCommandLine } from './support/command-line.js';
 import { invite, openBrowser } from './support/browser.js';
 import { enginesOfTurn, type TestDatabase } from './support/engines.js';
@@ -234,7 +235,7 @@ describe.each(enginesOfTurn)('payers’ data under a data key, on $name', (engin
     await open().settled();
     const { app, bootstrapped, database: stored } = open().server;
     await stored.write((transaction) =>
-      app.erasure.erase(transaction, bootstrapped.merchantId, ada.email.toUpperCase(), 'a test'),
+      erasure.rules(app).erase(transaction, bootstrapped.merchantId, ada.email.toUpperCase(), 'a test'),
     );
     const [record] = await found('/v1/transactions?txRef=order-1');
     expect(record).toMatchObject({ description: 'Payment from an erased customer' });

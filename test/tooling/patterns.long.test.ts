@@ -13,8 +13,8 @@ const mostCpuMs = 60;
 
 /** Patterns for texts that are ours, file by file: no request and no other server's reply reaches them. */
 const ownTexts: Readonly<Record<string, string>> = {
-  'server/src/site/docs-frame.ts': 'the guides of this repository, once at the start',
-  'server/src/site/docs-guides.ts': 'the guides of this repository, once at the start',
+  'server/src/docs-site/frame.ts': 'the guides of this repository, once at the start',
+  'server/src/docs-site/guides.ts': 'the guides of this repository, once at the start',
 };
 
 /** Patterns that are put together at run time are not timed, so each is known. */

@@ -1,4 +1,5 @@
 /** The worth of bookings, and balances at the ends of days: books/. Rows are never changed. */
+import { deletedWith, kept } from '../db/data-policy.js';
 import type { Rows } from '../db/schema.js';
 import { books, table, text, time, units } from '../db/table.js';
 import type { Mode } from '../shared/scope.js';
@@ -6,6 +7,7 @@ import type { Mode } from '../shared/scope.js';
 export const bookTables = {
   /** The rates of one moment, taken soon after something was booked. */
   book_rates: table(
+    kept('of no merchant'),
     {
       /** When they were taken: real time. */
       at: time(),
@@ -21,6 +23,7 @@ export const bookTables = {
 
   /** A merchant's whole balance at the end of a day (UTC) with bookings: a period is read without earlier bookings. */
   book_balances: table(
+    deletedWith('the last transaction of a reset'),
     {
       merchant_id: text(),
       mode: text<Mode>(),

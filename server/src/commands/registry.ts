@@ -8,8 +8,6 @@ import { auditCommands } from './audit.js';
 import { balanceCommands } from './balances.js';
 import { chainCommands } from './chains.js';
 import type { Command, Group } from './command.js';
-import { customerCommands } from './customers.js';
-import { dataKeyCommands } from './data-key.js';
 import { databaseCommands } from './database.js';
 import { depositKeyCommands } from './deposit-keys.js';
 import { keyCommands } from './keys.js';
@@ -32,7 +30,6 @@ export const groups: readonly Group[] = [
   auditCommands,
   chainCommands,
   paymentCommands,
-  customerCommands,
   balanceCommands,
   transferCommands,
   psbtCommands,
@@ -43,7 +40,6 @@ export const groups: readonly Group[] = [
   sandboxCommands,
   ledgerCommands,
   databaseCommands,
-  dataKeyCommands,
   networkCommands,
   depositKeyCommands,
   addressCommands,

@@ -7,17 +7,24 @@ import type { QueryParts } from '../db/query-parts.js';
 import type { Tables } from '../db/table.js';
 import type { Resource } from '../reference/resources.js';
 import type { Feature } from '../shared/feature.js';
+import type { Pages, Start } from '../site/pages.js';
 import type { Core } from '../core.js';
 import type { Answers } from './hooks.js';
 
-/** The parts of a module, which the server runs without knowing them. */
-export interface Parts<C extends Endpoints = Endpoints> extends Partial<Feature> {
+/** The parts of a module that a server runs. */
+export interface Running extends Partial<Feature> {
+  /** Its pages, outside of the API. Called once, when the server starts. @returns undefined if they are off */
+  pages?(start: Start): Pages | undefined | Promise<Pages | undefined>;
+}
+
+/** The parts of a module. */
+export interface Parts<C extends Endpoints = Endpoints> extends Running {
   readonly handlers?: Handlers<C>;
   /** Answers to the core's questions. */
   readonly answers?: Answers;
 }
 
-interface Declaration<Rules extends Parts<C>, C extends Endpoints> {
+interface Declaration<Rules extends Parts<C> & object, C extends Endpoints> {
   /** The name of its folder. Its guides in `docs/` begin with `<!-- module: NAME -->`. */
   readonly name: string;
   /** Its endpoints: routes, OpenAPI, `/v1/meta` and permissions come from them. */
@@ -41,7 +48,7 @@ export interface Module {
   readonly tables: Tables;
   readonly queries: QueryParts;
   readonly commands: readonly Group[];
-  create(core: Core): Promise<{ readonly parts: Partial<Feature>; readonly handlers: NamedHandlers }>;
+  create(core: Core): Promise<{ readonly parts: Running; readonly handlers: NamedHandlers }>;
 }
 
 /** A module whose rules tests may ask for. */
@@ -52,7 +59,7 @@ export interface ModuleOf<Rules> extends Module {
 
 const none = {};
 
-export function defineModule<Rules extends Parts<C>, const C extends Endpoints = typeof none>(
+export function defineModule<Rules extends Parts<C> & object, const C extends Endpoints = typeof none>(
   declaration: Declaration<Rules, C>,
 ): ModuleOf<Rules> {
   const { name, contract, resources = {}, tables = {}, queries = {} } = declaration;

@@ -60,6 +60,12 @@ type SealedPart<Name extends SealedName> = { readonly id: string } & Readonly<
 /** In front of a text that is stored as it is, and could be taken for an encrypted one. */
 const escape = '\\';
 
+type Cells = Readonly<Record<string, unknown>>;
+const textOf = (row: Cells, column: string): string => {
+  const value = row[column];
+  return typeof value === 'string' ? value : '';
+};
+
 type Owned = Pick<PaymentTable, 'id' | 'merchant_id'>;
 
 type ReplyKey = Pick<Schema['idempotency_replies'], 'merchant_id' | 'mode' | 'hash'>;
@@ -102,6 +108,30 @@ export function createPersonalData(dataKeys: DataKeys) {
     return changed as Row;
   }
 
+  const payerIndexOf = (merchantId: string, { email }: Payer) =>
+    email === undefined ? null : dataKeys.index(email.toLowerCase(), payerIndex(merchantId));
+  const personIndexesOf = (merchantId: string, { email, phoneNumber }: Person) => ({
+    email_index: dataKeys.index(email.toLowerCase(), emailIndex(merchantId)),
+    phone_index: phoneNumber === undefined ? null : dataKeys.index(phoneNumber, phoneIndex(merchantId)),
+  });
+  const colleagueIndex = (merchantId: string, email: string) =>
+    dataKeys.index(email, personIndex(merchantId));
+
+  const indexes: Readonly<Record<string, (row: Cells, merchantId: string) => Cells>> = {
+    payments: (row, merchantId) => ({
+      payer_index: payerIndexOf(merchantId, sealedJson.payer.read(textOf(row, 'payer'))),
+    }),
+    customers: (row, merchantId) =>
+      personIndexesOf(merchantId, sealedJson.person.read(textOf(row, 'person'))),
+    bank_accounts: (row, merchantId) => ({
+      number_index: dataKeys.index(textOf(row, 'account_number'), accountIndex(merchantId)),
+    }),
+    people: (row, merchantId) => ({ email_index: colleagueIndex(merchantId, textOf(row, 'email')) }),
+    audit_identities: (row, merchantId) => ({
+      email_index: row['email_index'] === null ? null : colleagueIndex(merchantId, textOf(row, 'value')),
+    }),
+  };
+
   return {
     isCurrent: dataKeys.isCurrent,
     /** Servers may encrypt with different keys now, and so write different index values. */
@@ -114,21 +144,19 @@ export function createPersonalData(dataKeys: DataKeys) {
     openRow: <Name extends SealedName, Row extends SealedPart<Name>>(name: Name, row: Row): Row =>
       changeTexts(name, row, openText),
 
-    /** Its sealed columns under the current key. */
-    resealed<Name extends SealedName, Row extends SealedPart<Name>>(name: Name, row: Row): Partial<Row> {
-      const sealed = changeTexts(name, changeTexts(name, row, openText), sealText);
-      const columns: readonly string[] = sealedColumns[name];
-      return Object.fromEntries(
-        Object.entries(sealed).filter(([column]) => columns.includes(column)),
-      ) as Partial<Row>;
-    },
+    sealText,
+    openText,
+
+    /** The index values of a row whose personal data is open, under the current key; none in tables without them. */
+    indexColumns: (table: string, row: Cells): Cells =>
+      indexes[table]?.(row, textOf(row, 'merchant_id')) ?? {},
 
     /** The index that finds a bank account's number. */
     accountIndex: (merchantId: string, number: string) => dataKeys.index(number, accountIndex(merchantId)),
     accountIndexes: (merchantId: string, number: string) =>
       dataKeys.indexes(number, accountIndex(merchantId)),
     /** The index that finds a colleague's email, in lower case. */
-    colleagueIndex: (merchantId: string, email: string) => dataKeys.index(email, personIndex(merchantId)),
+    colleagueIndex,
     colleagueIndexes: (merchantId: string, email: string) => dataKeys.indexes(email, personIndex(merchantId)),
 
     payerColumns: (
@@ -136,8 +164,7 @@ export function createPersonalData(dataKeys: DataKeys) {
       payer: Payer,
     ): Pick<PaymentTable, 'payer' | 'payer_index'> => ({
       payer: dataKeys.seal(sealedJson.payer.write(payer), payerPlace(id)),
-      payer_index:
-        payer.email === undefined ? null : dataKeys.index(payer.email.toLowerCase(), payerIndex(merchantId)),
+      payer_index: payerIndexOf(merchantId, payer),
     }),
     payer: ({ id, payer }: Pick<PaymentTable, 'id' | 'payer'>) =>
       sealedJson.payer.read(dataKeys.open(payer, payerPlace(id))),
@@ -150,8 +177,7 @@ export function createPersonalData(dataKeys: DataKeys) {
       { email, fullName, phoneNumber }: Person,
     ): Pick<CustomerTable, 'person' | 'email_index' | 'phone_index'> => ({
       person: dataKeys.seal(sealedJson.person.write({ email, fullName, phoneNumber }), personPlace(id)),
-      email_index: dataKeys.index(email.toLowerCase(), emailIndex(merchantId)),
-      phone_index: phoneNumber === undefined ? null : dataKeys.index(phoneNumber, phoneIndex(merchantId)),
+      ...personIndexesOf(merchantId, { email, phoneNumber }),
     }),
     person: ({ id, person }: Pick<CustomerTable, 'id' | 'person'>) =>
       sealedJson.person.read(dataKeys.open(person, personPlace(id))),

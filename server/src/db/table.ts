@@ -2,6 +2,7 @@
 import type { Mode } from '../shared/scope.js';
 import type { Generated, RawBuilder, SqlBool } from 'kysely';
 import type * as z from 'zod/mini';
+import type { DataPolicy } from './data-policy.js';
 import { flagCodec, jsonCodec, placed, same, setCodec, unitsCodec, type Codec } from './codecs.js';
 
 export type EpochMs = number;
@@ -128,6 +129,7 @@ interface IndexOptions {
 interface TableFacts {
   /** The migration that creates it. */
   readonly since: string;
+  readonly data: DataPolicy;
   readonly primaryKey: readonly string[];
   readonly checks: Readonly<Record<string, RawBuilder<SqlBool>>>;
   readonly indexes: readonly Index[];
@@ -141,6 +143,12 @@ export class Table<C extends Columns = Columns> {
   constructor(columns: C, facts: TableFacts) {
     this.columns = columns;
     this.facts = facts;
+  }
+
+  /** The columns of its primary key; none if it has none. */
+  get key(): readonly string[] {
+    if (this.facts.primaryKey.length > 0) return this.facts.primaryKey;
+    return Object.keys(this.columns).filter((name) => this.columns[name]?.facts.isPrimaryKey);
   }
 
   /** For a key of several columns. */
@@ -181,9 +189,9 @@ export const auditIdentities = '0005-audit-identities.additive';
 /** Marks of the coins that are not spent. Builds from before do not set them, so it is not additive. */
 export const unspentCoins = '0006-unspent-coins';
 
-/** @param since the migration that creates it */
-export function table<C extends Columns>(columns: C, since = foundation): Table<C> {
-  return new Table(columns, { since, primaryKey: [], checks: {}, indexes: [] });
+/** @param data how its rows are wiped and erased @param since the migration that creates it */
+export function table<C extends Columns>(data: DataPolicy, columns: C, since = foundation): Table<C> {
+  return new Table(columns, { since, data, primaryKey: [], checks: {}, indexes: [] });
 }
 
 /** The TypeScript type of a table's row. */

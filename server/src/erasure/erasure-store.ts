@@ -1,13 +1,14 @@
 /** Finds and replaces personal data in the tables of all rooms: one of the places that may write them, see "Rooms" in CONTRIBUTING.md. */
 import { sql } from 'kysely';
 import { inChunks } from '../db/chunks.js';
-import { everyPage, everyPageById } from '../db/pages.js';
+import { everyPage } from '../db/pages.js';
 import { hasRows, updateRow } from '../db/rows.js';
 import type { PersonalData } from '../db/personal-data.js';
 import type { Transaction } from '../db/engine.js';
-import type { IdempotencyReplyTable, PaymentTable } from '../db/schema.js';
+import type { PaymentTable } from '../db/schema.js';
 import type { RefundStatus } from 'crypto-checkout/contract';
 import { modes } from '../shared/scope.js';
+import { changeSealed, pick, updateCells, type Cells, type PersonalTable } from './sealed.js';
 
 export function findCustomers(transaction: Transaction, merchantId: string, emailIndexes: readonly string[]) {
   return (
@@ -116,110 +117,89 @@ export async function erasePayment(
     .execute();
 }
 
-const setPayment = updateRow('payments');
+/** Rewrites a text or JSON; undefined keeps it. */
+export type Rewrite = (text: string) => string | undefined;
 
-/** Rewrites what the shop wrote to these payments and their refunds: where their payers went, metadata and reasons. */
+/** Rewrites what the shop wrote to these payments and to what belongs to them, such as their refunds. */
 export async function rewriteTexts(
   transaction: Transaction,
+  tables: readonly PersonalTable[],
   paymentIds: readonly string[],
   personalData: PersonalData,
-  rewrite: { readonly json: Rewrite; readonly text: Rewrite },
+  rewrite: Readonly<Record<'text' | 'json', Rewrite>>,
 ): Promise<void> {
-  const { openRow, sealRow } = personalData;
-  const metadataOf = (json: string | null) => (json === null ? null : (rewrite.json(json) ?? json));
-  const payments = await inChunks(paymentIds, (chunk) =>
-    transaction
-      .selectFrom('payments')
-      .select(['id', 'redirect_url', 'metadata'])
-      .where('id', 'in', chunk)
-      .execute(),
-  );
-  for (const row of payments) {
-    const { id, redirect_url: url, metadata } = openRow('payments', row);
-    const rewritten = { id, redirect_url: rewrite.text(url) ?? url, metadata: metadataOf(metadata) };
-    await setPayment(transaction, id, sealRow('payments', rewritten));
-  }
-  const refunds = await inChunks(paymentIds, (chunk) =>
-    transaction
-      .selectFrom('refunds')
-      .select(['id', 'reason', 'metadata'])
-      .where('payment_id', 'in', chunk)
-      .execute(),
-  );
-  for (const row of refunds) {
-    const { id, reason, metadata } = openRow('refunds', row);
-    const rewritten = { id, reason: rewrite.text(reason) ?? reason, metadata: metadataOf(metadata) };
-    await setRefund(transaction, id, sealRow('refunds', rewritten));
-  }
-}
-
-const setEvent = updateRow('outbox');
-
-const repliesPerRead = 500;
-
-/** Rewrites JSON; undefined keeps it. */
-type Rewrite = (json: string) => string | undefined;
-
-/** @returns how many events were changed */
-export async function rewriteWebhooks(
-  transaction: Transaction,
-  merchantId: string,
-  personalData: PersonalData,
-  rewrite: Rewrite,
-): Promise<number> {
-  let changed = 0;
-  const events = transaction
-    .selectFrom('outbox')
-    .select(['id', 'data'])
-    .where('merchant_id', '=', merchantId);
-  for await (const page of everyPageById(events)) {
-    for (const event of page) {
-      const rewritten = rewrite(personalData.openEvent(event));
-      if (rewritten === undefined) continue;
-      await setEvent(transaction, event.id, { data: personalData.sealEvent(event.id, rewritten) });
-      // A receiver may have echoed what it was sent.
-      await transaction
-        .updateTable('webhook_tries')
-        .set({ response_excerpt: personalData.sealResponse(event.id, '') })
-        .where('event_id', '=', event.id)
-        .execute();
-      changed += 1;
+  for (const of of tables) {
+    const { name, key, personal } = of;
+    const { payment } = personal;
+    if (payment === undefined) continue;
+    const rows = await inChunks(paymentIds, async (chunk) => {
+      const found = sql<Cells>`select * from ${sql.table(name)} where ${sql.ref(payment)} in (${sql.join(chunk)})`;
+      return (await found.execute(transaction)).rows;
+    });
+    for (const row of rows) {
+      const set = changeSealed(personalData, of, row, (text, how) =>
+        how === 'text' || how === 'json' ? rewrite[how](text) : undefined,
+      );
+      await updateCells(transaction, name, set, pick(row, key));
     }
   }
-  return changed;
 }
 
-/** @returns how many stored replies were changed */
-export async function rewriteReplies(
+const rowsPerRead = 500;
+
+/** Rewrites JSON in which anything can be. @returns the number of changed rows, by table */
+export async function rewriteFound(
   transaction: Transaction,
+  tables: readonly PersonalTable[],
   merchantId: string,
   personalData: PersonalData,
   rewrite: Rewrite,
-): Promise<number> {
-  let changed = 0;
-  for (const mode of modes) {
-    const pages = everyPage<IdempotencyReplyTable>(repliesPerRead, (last) =>
-      transaction
-        .selectFrom('idempotency_replies')
-        .selectAll()
-        .where((e) => e.and({ merchant_id: merchantId, mode }))
-        .where('hash', '>', last?.hash ?? '')
-        .orderBy('hash')
-        .limit(repliesPerRead)
-        .execute(),
-    );
+): Promise<Readonly<Record<string, number>>> {
+  const counts: Record<string, number> = {};
+  for (const of of tables) {
+    const { name, key, personal } = of;
+    if (!Object.values(personal.columns).includes('searched')) continue;
+    const columns = sql.join(key.map((part) => sql.ref(part)));
+    const pages = everyPage<Cells>(rowsPerRead, async (last) => {
+      const after = last ? sql`and (${columns}) > (${sql.join(key.map((part) => last[part]))})` : sql``;
+      const page = sql<Cells>`
+        select * from ${sql.table(name)} where merchant_id = ${merchantId} ${after}
+        order by ${columns} limit ${sql.lit(rowsPerRead)}`;
+      return (await page.execute(transaction)).rows;
+    });
     for await (const page of pages) {
       for (const row of page) {
-        const rewritten = rewrite(personalData.openReply(row, row.reply));
-        if (rewritten === undefined) continue;
-        await transaction
-          .updateTable('idempotency_replies')
-          .set({ reply: personalData.sealReply(row, rewritten) })
-          .where((e) => e.and({ merchant_id: merchantId, mode, hash: row.hash }))
-          .execute();
-        changed += 1;
+        const set = changeSealed(personalData, of, row, (text, how) =>
+          how === 'searched' ? rewrite(text) : undefined,
+        );
+        if (Object.keys(set).length === 0) continue;
+        await updateCells(transaction, name, set, pick(row, key));
+        await emptyBelow(transaction, tables, name, row, personalData);
+        counts[name] = (counts[name] ?? 0) + 1;
       }
     }
   }
-  return changed;
+  return counts;
+}
+
+/** Empties texts in the rows that reference a row. */
+async function emptyBelow(
+  transaction: Transaction,
+  tables: readonly PersonalTable[],
+  parent: string,
+  row: Cells,
+  personalData: PersonalData,
+): Promise<void> {
+  for (const { name, table, personal } of tables) {
+    for (const [reference, { facts }] of Object.entries(table.columns)) {
+      const [above, id = ''] = facts.references?.column.split('.') ?? [];
+      if (above !== parent) continue;
+      for (const [column, how] of Object.entries(personal.columns)) {
+        if (how !== 'emptied') continue;
+        const value = row[id];
+        const empty = personalData.sealText('""', `${name}.${column} of ${String(value)}`);
+        await updateCells(transaction, name, { [column]: empty }, { [reference]: value });
+      }
+    }
+  }
 }

@@ -1,6 +1,6 @@
 /**
- * Erases a customer's personal data wherever it is kept, and leaves the books as they are. Only this room writes to
- * other rooms' tables, so that there is one list of the places where personal data is.
+ * Erases a customer's personal data wherever it is kept, and leaves the books as they are. Each table says in its declaration where
+ * personal data is. Only this room writes to other rooms' tables.
  */
 import * as z from 'zod/mini';
 import { jsonCodec, placed } from '../db/codecs.js';
@@ -9,9 +9,14 @@ import type { AuditActor, AuditLog } from '../merchants/audit-log.js';
 import type { NewId } from '../shared/ids.js';
 import { invalidState, notFound } from '../shared/problem.js';
 import type { Transaction } from '../db/engine.js';
+import type { Tables } from '../db/table.js';
 import * as store from './erasure-store.js';
+import { personalTables } from './sealed.js';
 
-export function createErasure(auditLog: AuditLog, newId: NewId, personalData: PersonalData) {
+export type Erasure = ReturnType<typeof createErasure>;
+
+export function createErasure(given: Tables, auditLog: AuditLog, newId: NewId, personalData: PersonalData) {
+  const tables = personalTables(given);
   return {
     /**
      * Replaces the email, names and phone numbers of the person with this email, in both modes, in customers,
@@ -57,12 +62,12 @@ export function createErasure(auditLog: AuditLog, newId: NewId, personalData: Pe
         const columns = personalData.payerColumns({ id, merchant_id: merchantId }, payer);
         await store.erasePayment(transaction, id, columns);
       }
-      await store.rewriteTexts(transaction, paymentIds, personalData, {
+      await store.rewriteTexts(transaction, tables, paymentIds, personalData, {
         json: redact,
         text: (text) => text.replaceAll(emailIn(email), replacedBy),
       });
-      const webhooks = await store.rewriteWebhooks(transaction, merchantId, personalData, redact);
-      const storedReplies = await store.rewriteReplies(transaction, merchantId, personalData, redact);
+      const found = await store.rewriteFound(transaction, tables, merchantId, personalData, redact);
+      const { outbox: webhooks = 0, idempotency_replies: storedReplies = 0 } = found;
       const counts = { customers: customers.length, payments: payments.length, webhooks, storedReplies };
       await auditLog.record(transaction, {
         merchantId,

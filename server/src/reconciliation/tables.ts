@@ -1,4 +1,5 @@
 /** The progress of comparing balances with the books, and the differences. */
+import { kept } from '../db/data-policy.js';
 import type { Rows } from '../db/schema.js';
 import { sql } from 'kysely';
 import { bigint, growingTables, table, text, time, units } from '../db/table.js';
@@ -6,7 +7,7 @@ import type { Mode } from '../shared/scope.js';
 
 export const reconciliationTables = {
   /** The progress of comparing the balances of a network's addresses with the books. */
-  reconciliations: table({
+  reconciliations: table(kept('of no merchant'), {
     mode: text<Mode>(),
     network: text(),
     /** The block at which open addresses were read last. */
@@ -25,7 +26,7 @@ export const reconciliationTables = {
   }).primaryKey('mode', 'network'),
 
   /** Balances that differ from the books, and amounts that wallets have moved on their own. */
-  balance_differences: table({
+  balance_differences: table(kept('of addresses, which are on the chain'), {
     mode: text<Mode>(),
     network: text(),
     address: text(),

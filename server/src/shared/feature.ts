@@ -28,7 +28,7 @@ export interface Feature {
    * Prepares what only a server needs, and commands do not. Called once, before the jobs are read.
    * @throws StartError
    */
-  prepare?(signal: AbortSignal): Promise<void>;
+  prepare?(signal: AbortSignal): void | Promise<void>;
   jobs(): readonly Job[];
   /** Why the server does not do what it is for: `/readyz` is 503 while there is any. */
   stops?(): readonly string[];

@@ -48,3 +48,19 @@ export function sendCompressed(request: Request, response: Response, { etag, bod
   });
   response.send(bodies[encoding]);
 }
+
+/** Makes a file on the first request and keeps it. After a failure, the next request tries again. */
+export function createMade(make: () => string | Promise<Buffer>): () => Promise<Compressed> {
+  let file: Promise<Compressed> | undefined;
+  return () =>
+    (file ??= (async () => compress(Buffer.from(await make())))().catch((error: unknown) => {
+      file = undefined;
+      throw error;
+    }));
+}
+
+/** Sends a file that changes with every release. */
+export function sendMade(request: Request, response: Response, file: Compressed): void {
+  response.set('Cache-Control', 'public, max-age=300');
+  sendCompressed(request, response, file);
+}

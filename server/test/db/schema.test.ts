@@ -10,6 +10,7 @@ import {
   type ColumnMetadata,
 } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
+import { kept } from '../../src/db/data-policy.js';
 import { createDeclared } from '../../src/db/create-tables.js';
 import type { Database } from '../../src/db/database.js';
 import type { Engine } from '../../src/db/engine.js';
@@ -299,11 +300,11 @@ describe.each(engines)('On $name', ({ name: engineName, create, createEmpty }) =
   it('a column, an index and a table that are declared since a later migration are added by it', async () => {
     const later = '0002-shops.additive';
     const declaredTables = {
-      shops: table({
+      shops: table(kept('of no merchant'), {
         id: text().primaryKey(),
         opened_at: time().nullable().since(later),
       }).index('opened', ['opened_at'], { since: later }),
-      shop_doors: table({ shop_id: text().references('shops.id') }, later),
+      shop_doors: table(kept('of no merchant'), { shop_id: text().references('shops.id') }, later),
     };
     await withEmptyDatabase(async ({ engine, write }) => {
       await write(async (transaction) => {

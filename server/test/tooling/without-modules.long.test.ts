@@ -24,7 +24,10 @@ interface Left {
   /** By the module that they belong to. */
   readonly jobsOf: Readonly<Record<string, readonly string[]>>;
   readonly permissions: readonly string[];
+  /** The paths of those that the server prints, and of those in the menu of the docs. */
   readonly pages: readonly string[];
+  /** The types of the widget's file and of a hosted page. */
+  readonly types: readonly string[];
 }
 
 /** Prints it, from the compiled server in the folder where it runs. */
@@ -36,11 +39,13 @@ import { readConfig } from './dist/config.js';
 import { modules, product } from './dist/modules.js';
 import { startServer } from './dist/server.js';
 import { permissionsOf } from './dist/shared/permissions.js';
-import { docsPages } from './dist/site/docs.js';
 const config = readConfig({ PORT: '0', HOST: '127.0.0.1', DATABASE_URL: 'sqlite:left.db', DATABASE_CREATE: 'on' });
 const server = await startServer(config, pino({ level: 'silent' }));
 const { body } = await fetch(server.url + '/openapi.json');
 const openApi = await new Response(body).json();
+const typeOf = async (path) => (await fetch(server.url + path)).headers.get('content-type');
+const docs = await fetch(server.url + '/docs');
+const menu = docs.ok ? await docs.text() : '';
 const tables = await server.database.reader.introspection.getTables();
 console.log(JSON.stringify({
   paths: Object.keys(openApi.paths),
@@ -52,7 +57,11 @@ console.log(JSON.stringify({
     modules.map((one) => [one.name, (one.rules(server.app).jobs?.() ?? []).map(({ name }) => name)]),
   ),
   permissions: permissionsOf('owner', product.api),
-  pages: docsPages('http://127.0.0.1', { version: '0.0.0', directory: '/nowhere' }, product).map(({ path }) => path),
+  pages: [
+    ...Object.values(server.pages).map((url) => new URL(url).pathname.slice(1)),
+    ...[...menu.matchAll(/<a href="(docs.[^"]+)"/g)].map(([, path]) => path),
+  ],
+  types: [await typeOf('/crypto-checkout.js'), await typeOf('/pay/NOBODY')],
 }));
 await server.stop();
 rmSync('left.db', { force: true });
@@ -122,6 +131,12 @@ async function guidesOf(module: string): Promise<string[]> {
     .map((name) => `docs/${name.slice(0, -'.md'.length)}`);
 }
 
+/** The pages of modules that are pages. */
+const ownPages: Readonly<Record<string, RegExp>> = {
+  'docs-site': /^docs/,
+  'demo-shop': /^(demo\/.*)?$/,
+};
+
 const without = (whole: readonly string[], left: readonly string[]) =>
   whole.filter((one) => !left.includes(one));
 
@@ -133,6 +148,7 @@ describe('The product', () => {
   afterAll(() => rm(join(root, '.tmp/without'), { recursive: true, force: true }));
 
   it('has what its modules declare', () => {
+    expect(whole.pages).toEqual(expect.arrayContaining(['', 'docs', 'docs/webhooks', 'console']));
     expect(whole.resources).toEqual(Object.keys(product.resources));
     for (const module of modules) {
       expect(whole.tables).toEqual(expect.arrayContaining(Object.keys(module.tables)));
@@ -164,9 +180,11 @@ describe('The product', () => {
       );
       expect(without(whole.paths, left.paths).sort()).toEqual([...new Set(paths)].sort());
       expect(without(whole.jobs, left.jobs)).toEqual(whole.jobsOf[name]);
-      expect(without(whole.pages, left.pages).filter((path) => !path.startsWith('docs/api/'))).toEqual(
-        await guidesOf(name),
-      );
+      const own = ownPages[name];
+      const pages = without(whole.pages, left.pages);
+      if (own) expect(pages).toEqual(whole.pages.filter((path) => own.test(path)));
+      else expect(pages.filter((path) => !path.startsWith('docs/api/'))).toEqual(await guidesOf(name));
+      expect(left.types).toEqual(['text/javascript; charset=utf-8', 'text/html; charset=utf-8']);
       expect(left.resources).toEqual(expect.arrayContaining(Object.keys(coreResources)));
       const { stdout } = await run(
         'npx',

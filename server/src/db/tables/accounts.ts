@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import { fields, stringRecord, strings } from '../codecs.js';
 import type { KeyScope, Mode } from '../../shared/scope.js';
+import { type DataPolicy, deletedWith, kept, own, ownPersonal } from '../data-policy.js';
 import {
   auditIdentities,
   bigint,
@@ -19,8 +20,19 @@ import {
 
 export type TransferPolicy = 'any' | 'saved';
 
+/** The staff is no customer, and both modes share it. */
+const ofStaff: DataPolicy = {
+  ...kept('both modes share the staff'),
+  personal: { columns: { value: 'kept' } },
+};
+
+const replies = ownPersonal({
+  columns: { reply: 'searched' },
+  boundTo: ['merchant_id', 'mode', 'hash'],
+});
+
 export const accountTables = {
-  merchants: table({
+  merchants: table(kept('the account itself'), {
     id: text().primaryKey(),
     name: text(),
     business_name: text(),
@@ -45,7 +57,7 @@ export const accountTables = {
     updated_at: time(),
   }),
 
-  api_keys: table({
+  api_keys: table(kept('a reset keeps the keys'), {
     id: text().primaryKey(),
     merchant_id: text().references('merchants.id'),
     kind: text<'secret' | 'public'>(),
@@ -71,7 +83,7 @@ export const accountTables = {
    * The changes to what an operator or a merchant configured, and who made them. Rows are never changed or deleted:
    * triggers refuse it.
    */
-  audit_log: table({
+  audit_log: table(kept('append-only'), {
     id: counter(),
     /** Real time. */
     time: time(),
@@ -103,6 +115,7 @@ export const accountTables = {
    * log stays as it is.
    */
   audit_identities: table(
+    ofStaff,
     {
       /** Of a person, whose e-mail address it is; of a person and a request, which came from an IP address; or of a passkey with a name. */
       id: text().primaryKey(),
@@ -119,7 +132,7 @@ export const accountTables = {
     .index('email', ['merchant_id', 'email_index'], { where: sql`email_index is not null` }),
 
   /** A merchant's extended public key for deposit addresses on a family's real networks. */
-  deposit_keys: table({
+  deposit_keys: table(kept('no address is given out twice'), {
     ...record,
     family: text<'bitcoin' | 'litecoin' | 'evm' | 'tron'>(),
     /** As its owner gave it; null if there is a treasury instead. */
@@ -146,7 +159,7 @@ export const accountTables = {
     .index('source', ['source_id'], { since: unspentCoins }),
 
   /** The time that a merchant has moved its test clock ahead of real time. No row: not at all. */
-  test_clocks: table({
+  test_clocks: table(deletedWith('the last transaction of a reset'), {
     merchant_id: text().primaryKey(),
     /** Milliseconds ahead of real time. */
     offset_ms: bigint(),
@@ -154,13 +167,13 @@ export const accountTables = {
     moved_at: time(),
   }),
 
-  settings: table({
+  settings: table(kept('of no merchant'), {
     name: text().primaryKey(),
     value: text(),
   }),
 
   /** The replies of requests with an Idempotency-Key. Equal replies of one path are stored once. */
-  idempotency_replies: table({
+  idempotency_replies: table(replies, {
     merchant_id: text(),
     mode: text<Mode>(),
     hash: text(),
@@ -172,7 +185,7 @@ export const accountTables = {
     .primaryKey('merchant_id', 'mode', 'hash')
     .index('age', ['created_at']),
 
-  idempotency: table({
+  idempotency: table(own, {
     /** A hash of the caller, the method, the path and the key, which a caller can make long. */
     request: text().primaryKey(),
     merchant_id: text(),

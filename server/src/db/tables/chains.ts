@@ -1,6 +1,8 @@
 /** The heights that each network was scanned to, and the simulated networks. */
+import { sql } from 'kysely';
 import * as z from 'zod/mini';
 import type { Mode } from '../../shared/scope.js';
+import { type DataPolicy, kept } from '../data-policy.js';
 import { bigint, flag, json, table, text, time, units } from '../table.js';
 
 const assetGap = z.object({
@@ -13,9 +15,14 @@ const assetGap = z.object({
   since: z.number(),
 });
 
+/** Before all others, so that no scan finds them again. */
+const sentTransfers: DataPolicy = {
+  wiped: { rows: (merchantId) => [sql`merchant_id = ${merchantId}`], reads: [], isFirst: true },
+};
+
 export const chainTables = {
   /** The height that a network was scanned to. */
-  chain_cursors: table({
+  chain_cursors: table(kept('of no merchant'), {
     mode: text<Mode>(),
     network: text(),
     height: bigint(),
@@ -54,14 +61,14 @@ export const chainTables = {
   }).primaryKey('mode', 'network'),
 
   /** The last scanned blocks of a network, to find the fork point after a chain reorganisation. */
-  scanned_blocks: table({
+  scanned_blocks: table(kept('of no merchant'), {
     mode: text<Mode>(),
     network: text(),
     height: bigint(),
     hash: text(),
   }).primaryKey('mode', 'network', 'height'),
 
-  simulated_blocks: table({
+  simulated_blocks: table(kept('of no merchant'), {
     network: text(),
     height: bigint(),
     hash: text(),
@@ -69,7 +76,7 @@ export const chainTables = {
     time: time(),
   }).primaryKey('network', 'height'),
 
-  simulated_transfers: table({
+  simulated_transfers: table(sentTransfers, {
     tx_hash: text().primaryKey(),
     /** The merchant whose reorg may drop it; null if nobody's may: it is between two merchants. */
     merchant_id: text().nullable(),

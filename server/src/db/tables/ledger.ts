@@ -1,6 +1,7 @@
 /** The double-entry ledger. */
 import { sql } from 'kysely';
 import type { Mode } from '../../shared/scope.js';
+import { type DataPolicy, deletedWith, isOwn } from '../data-policy.js';
 import { books, table, text, time, units } from '../table.js';
 
 export type LedgerAccountKind =
@@ -13,8 +14,18 @@ export type LedgerAccountKind =
   | 'gas_paid'
   | 'bank_clearing';
 
+const emptyAccounts: DataPolicy = {
+  wiped: {
+    rows: (merchantId) => [
+      sql`${isOwn(merchantId)}
+        and not exists (select 1 from ledger_entries where account_id = ledger_accounts.id)`,
+    ],
+    reads: [],
+  },
+};
+
 export const ledgerTables = {
-  ledger_accounts: table({
+  ledger_accounts: table(emptyAccounts, {
     /** `mode/currency/kind[/network][/merchant id][/treasury][/debt]`, unique. */
     id: text().primaryKey(),
     mode: text<Mode>(),
@@ -26,7 +37,7 @@ export const ledgerTables = {
     balance: units(),
   }).index('merchant', ['merchant_id', 'mode', 'currency']),
 
-  ledger_postings: table({
+  ledger_postings: table(deletedWith('its effect on balances: sandbox/reset.ts'), {
     id: text().primaryKey(),
     /** Unique, so that nothing is posted twice: `receipt:<id>`, `settlement:<payment id>`, `hold:<transfer id>`. */
     key: text().unique(),
@@ -45,7 +56,7 @@ export const ledgerTables = {
     // Rows that an older release wrote while this one was running.
     .index('unnamed', ['id'], { where: sql`merchant_id is null`, since: books }),
 
-  ledger_entries: table({
+  ledger_entries: table(deletedWith('ledger_postings'), {
     posting_id: text().references('ledger_postings.id'),
     account_id: text().references('ledger_accounts.id'),
     /** Positive integers; one of the two is "0". */

@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import type { Mode } from '../../shared/scope.js';
 import { paymentStatusIn } from '../payment-status.js';
+import { isOwn, type DataPolicy } from '../data-policy.js';
 import { bigint, table, text, time } from '../table.js';
 
 /** In front of a column's name: none in queries; triggers compare a row's old and new values. */
@@ -50,9 +51,14 @@ export const longList = (name: LongListName): LongList => longLists[name];
  */
 export const checkpointLock = 7_203_114;
 
+/** Deleted rows are not counted out of them. */
+const afterLists: DataPolicy = {
+  wiped: { rows: (merchantId) => [isOwn(merchantId)], reads: [], after: longListNames },
+};
+
 export const listTables = {
   /** The end of a segment of about a thousand rows of a merchant's list, with the number of its rows for one filter. */
-  list_checkpoints: table({
+  list_checkpoints: table(afterLists, {
     list: text<LongListName>(),
     merchant_id: text(),
     mode: text<Mode>(),

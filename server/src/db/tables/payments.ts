@@ -1,10 +1,11 @@
 /** Payments, their time logs, deposit addresses and receipts, and the wallets whose deposits are payments. */
 import { logValues, paymentFinding, type LogCode, type PaymentState } from 'crypto-checkout/contract';
-import { sql } from 'kysely';
+import { sql, type SqlBool } from 'kysely';
 import * as z from 'zod/mini';
 import type { Caller, Mode } from '../../shared/scope.js';
 import { isOpen, isPayable, needsReview, paymentStatusOf } from '../payment-status.js';
 import { strings, unitsInJson } from '../codecs.js';
+import { kept, namesOwn, ofOwn, own, ownPersonal, type DataPolicy } from '../data-policy.js';
 import {
   bigint,
   counter,
@@ -42,9 +43,27 @@ const quarantinedTransfer = z.object({
 /** A rate as a fraction, with its source and time. */
 const storedRate = z.object({ dollars: z.string(), source: z.string(), at: z.number() });
 
+const payersData = ownPersonal({
+  columns: { payer: 'replaced', redirect_url: 'text', metadata: 'json' },
+  payment: 'id',
+});
+
+/** Transfers to wallets that could not be stored yet belong to nobody but the wallet of their address. */
+const isToWallet = (merchantId: string) => sql<SqlBool>`payment_id is null and mode = 'test' and exists (
+  select 1 from addresses join wallets on wallets.id = addresses.wallet_id
+  where wallets.merchant_id = ${merchantId} and wallets.mode = 'test'
+  and quarantine.transfer like '%"address":"' || addresses.address || '"%')`;
+
+const quarantined: DataPolicy = {
+  wiped: {
+    rows: (merchantId) => [namesOwn(merchantId, 'payment_id', 'payments'), isToWallet(merchantId)],
+    reads: ['payments', 'wallets', 'addresses'],
+  },
+};
+
 export const paymentTables = {
   /** A hosted wallet. Its addresses stay watched after its deletion. */
-  wallets: table({
+  wallets: table(own, {
     ...record,
     currency: text(),
     label: text(),
@@ -60,7 +79,7 @@ export const paymentTables = {
     // Finds out if there are any: while there are, every address of the mode is expected to be paid to.
     .index('mode', ['mode'], { since: growingTables }),
 
-  payments: table({
+  payments: table(payersData, {
     id: text().primaryKey(),
     // No foreign key: it would lock the merchant's row at every insert, and merchants are never deleted.
     merchant_id: text(),
@@ -150,7 +169,7 @@ export const paymentTables = {
     // Finds the payments that a merchant's moved test clock has made overdue.
     .index('test_expiry', ['merchant_id', 'expires_at', 'id'], { where: sql`mode = 'test' and ${isOpen}` }),
 
-  log_entries: table({
+  log_entries: table(ofOwn({ payment_id: 'payments' }), {
     id: counter(),
     // No foreign key: rows are only written in a transaction that holds the payment's lock, so the payment exists.
     payment_id: text(),
@@ -163,7 +182,7 @@ export const paymentTables = {
   }).index('payment', ['payment_id', 'id']),
 
   /** A deposit address of one payment or wallet. It is never reused for another. */
-  addresses: table({
+  addresses: table(ofOwn({ payment_id: 'payments', wallet_id: 'wallets' }), {
     /** Counted by the database, so that each process can read what others have added since. */
     sequence: counter(),
     id: text().unique(),
@@ -189,13 +208,13 @@ export const paymentTables = {
     .index('round', ['mode', 'network', 'sequence'], { since: unsweptForwarders }),
 
   /** The next unused child index of each address source. */
-  derivations: table({
+  derivations: table(kept('no address is given out twice'), {
     source_id: text().primaryKey(),
     next_index: integer(),
   }),
 
   /** A transfer to one of our addresses, as seen on a chain. */
-  receipts: table({
+  receipts: table(own, {
     id: text().primaryKey(),
     payment_id: text().references('payments.id'),
     merchant_id: text(),
@@ -289,6 +308,7 @@ export const paymentTables = {
    * may be here for nothing, as after a reorganization; none is missing. So nothing adds up all that was ever received.
    */
   unswept_forwarders: table(
+    own,
     {
       mode: text<Mode>(),
       network: text(),
@@ -306,6 +326,7 @@ export const paymentTables = {
    * reads all coins that there ever were.
    */
   unspent_coins: table(
+    own,
     {
       mode: text<Mode>(),
       network: text(),
@@ -329,7 +350,7 @@ export const paymentTables = {
    * Payments and transfers that a scan could not process. The network continues without them, and the scan retries each
    * when it is due. Either a payment, whose receipts are stored, or a transfer, whose receipt could not be stored.
    */
-  quarantine: table({
+  quarantine: table(quarantined, {
     mode: text<Mode>(),
     network: text(),
     /** The id of the payment, or `transaction hash:output index` of the transfer. Unique within a network. */

@@ -1,10 +1,18 @@
 /** The people who use the console, and how they sign in. */
 import type { Role } from 'crypto-checkout/contract';
 import { strings } from '../codecs.js';
+import { type DataPolicy, kept } from '../data-policy.js';
 import { bigint, json, table, text, time } from '../table.js';
 
+const share = kept('both modes share the staff');
+const ofStaff: DataPolicy = { ...share, personal: { columns: { email: 'kept' } } };
+const sessionsOfStaff: DataPolicy = {
+  ...share,
+  personal: { columns: { address: 'kept', user_agent: 'kept' } },
+};
+
 export const peopleTables = {
-  people: table({
+  people: table(ofStaff, {
     id: text().primaryKey(),
     merchant_id: text().references('merchants.id'),
     /** In lower case, encrypted if there is a data key: db/personal-data.ts. */
@@ -18,14 +26,14 @@ export const peopleTables = {
   }).unique('email', ['merchant_id', 'email_index']),
 
   /** Links that were not used yet: one of a person at most. A use deletes it. */
-  sign_in_links: table({
+  sign_in_links: table(kept('both modes share the staff'), {
     /** SHA-256 of the token, in hex. */
     token_digest: text().primaryKey(),
     person_id: text().references('people.id', 'cascade').unique(),
     expires_at: time(),
   }),
 
-  sessions: table({
+  sessions: table(sessionsOfStaff, {
     id: text().primaryKey(),
     /** SHA-256 of the token in the cookie, in hex. */
     token_digest: text().unique(),
@@ -43,7 +51,7 @@ export const peopleTables = {
     .index('person', ['person_id', 'created_at'])
     .index('expiry', ['expires_at']),
 
-  passkeys: table({
+  passkeys: table(kept('both modes share the staff'), {
     /** The credential's id, in base64url. */
     id: text().primaryKey(),
     person_id: text().references('people.id', 'cascade'),
@@ -60,7 +68,7 @@ export const peopleTables = {
   }).index('person', ['person_id', 'created_at']),
 
   /** Challenges of passkeys that were answered, until they would have expired: each is answered once. */
-  answered_challenges: table({
+  answered_challenges: table(kept('both modes share the staff'), {
     /** SHA-256 of the challenge, in hex. */
     digest: text().primaryKey(),
     expires_at: time(),

@@ -1,13 +1,14 @@
 /** Payouts by PSBT: what each spends and pays, and its versions with rising fees. */
 import { sql } from 'kysely';
 import type { Mode } from '../../shared/scope.js';
+import { ofOwn, own } from '../data-policy.js';
 import { bigint, flag, integer, record, table, text, time, units, unspentCoins } from '../table.js';
 
 export type PsbtState = 'open' | 'sent' | 'settled' | 'conflicted' | 'discarded';
 
 export const psbtTables = {
   /** A transaction that pays several transfers of a merchant, signed by the merchant's own wallet. */
-  psbts: table({
+  psbts: table(own, {
     ...record,
     network: text(),
     currency: text(),
@@ -47,7 +48,7 @@ export const psbtTables = {
     .index('time', ['created_at'], { since: unspentCoins }),
 
   /** A coin that a PSBT spends. */
-  psbt_inputs: table({
+  psbt_inputs: table(ofOwn({ psbt_id: 'psbts' }), {
     psbt_id: text().references('psbts.id'),
     position: integer(),
     mode: text<Mode>(),
@@ -67,7 +68,7 @@ export const psbtTables = {
     .index('coin', ['tx_hash', 'output_index'], { since: unspentCoins }),
 
   /** A transfer that a PSBT pays: its output has the same position. */
-  psbt_transfers: table({
+  psbt_transfers: table(ofOwn({ psbt_id: 'psbts' }), {
     psbt_id: text().references('psbts.id'),
     position: integer(),
     transfer_id: text().references('transfers.id'),
@@ -82,7 +83,7 @@ export const psbtTables = {
     .index('all', ['transfer_id']),
 
   /** A PSBT as it was exported. Later versions pay a higher fee. At most one of them is ever in the chain. */
-  psbt_versions: table({
+  psbt_versions: table(ofOwn({ psbt_id: 'psbts' }), {
     psbt_id: text().references('psbts.id'),
     /** From 1 on. */
     number: integer(),

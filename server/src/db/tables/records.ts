@@ -1,11 +1,12 @@
 /** The merchant's own records: customers, bank accounts and wallet addresses. */
 import { sql } from 'kysely';
 import type { Mode } from '../../shared/scope.js';
+import { own, ownPersonal } from '../data-policy.js';
 import { flag, record, table, text, time } from '../table.js';
 
 export const recordTables = {
   /** Emails are unique within a merchant and mode, whatever their case. */
-  customers: table({
+  customers: table(ownPersonal({ columns: { person: 'replaced' } }), {
     ...record,
     /** Email in its original case, name and phone number as JSON, encrypted if there is a data key: db/personal-data.ts. */
     person: text(),
@@ -21,7 +22,7 @@ export const recordTables = {
     .index('blacklisted', ['merchant_id', 'mode', 'is_blacklisted', 'created_at', 'id'])
     .index('phone', ['merchant_id', 'mode', 'phone_index', 'created_at', 'id']),
 
-  bank_accounts: table({
+  bank_accounts: table(ownPersonal({ columns: { account_number: 'kept', account_name: 'kept' } }), {
     ...record,
     /** Encrypted if there is a data key, as the holder's name is: db/personal-data.ts. */
     account_number: text(),
@@ -45,14 +46,14 @@ export const recordTables = {
     .index('newest', ['merchant_id', 'mode', 'created_at', 'id']),
 
   /** The bank account that payouts go to by default. It has its own table, so that there cannot be two. */
-  primary_bank_accounts: table({
+  primary_bank_accounts: table(own, {
     merchant_id: text(),
     mode: text<Mode>(),
     bank_account_id: text().unique().references('bank_accounts.id'),
   }).primaryKey('merchant_id', 'mode'),
 
   /** A merchant's own address, saved as a destination for transfers. */
-  wallet_addresses: table({
+  wallet_addresses: table(own, {
     ...record,
     currency: text(),
     /** Empty if it was saved without a network. */
@@ -66,7 +67,7 @@ export const recordTables = {
     .index('newest', ['merchant_id', 'mode', 'created_at', 'id'])
     .index('currency', ['merchant_id', 'mode', 'currency', 'network', 'created_at', 'id']),
 
-  primary_wallet_addresses: table({
+  primary_wallet_addresses: table(own, {
     merchant_id: text(),
     mode: text<Mode>(),
     currency: text(),

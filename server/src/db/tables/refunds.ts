@@ -1,10 +1,16 @@
 /** Refunds of payments. */
 import type { RefundStatus } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
+import { ownPersonal } from '../data-policy.js';
 import { flag, integer, record, table, text, time, units } from '../table.js';
 
+const ofPayments = ownPersonal({
+  columns: { reason: 'text', address: 'replaced', metadata: 'json' },
+  payment: 'payment_id',
+});
+
 export const refundTables = {
-  refunds: table({
+  refunds: table(ofPayments, {
     ...record,
     payment_id: text().references('payments.id'),
     status: text<RefundStatus>(),

@@ -2,10 +2,11 @@
 import type { Frequency } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import { strings } from '../codecs.js';
+import { ofOwn, own } from '../data-policy.js';
 import { bigint, flag, growingTables, json, record, table, text, time, units } from '../table.js';
 
 export const subscriptionTables = {
-  payment_plans: table({
+  payment_plans: table(own, {
     ...record,
     plan_name: text(),
     frequency: text<Frequency>(),
@@ -24,7 +25,7 @@ export const subscriptionTables = {
     .index('newest', ['merchant_id', 'mode', 'created_at', 'id'])
     .index('currency', ['merchant_id', 'mode', 'currency', 'created_at', 'id']),
 
-  subscribers: table({
+  subscribers: table(own, {
     ...record,
     plan_id: text().references('payment_plans.id'),
     customer_id: text().references('customers.id'),
@@ -56,7 +57,7 @@ export const subscriptionTables = {
     .index('of_plan', ['plan_id'], { since: growingTables }),
 
   /** A charged cycle. Skipped cycles have no row. */
-  subscriber_cycles: table({
+  subscriber_cycles: table(ofOwn({ subscriber_id: 'subscribers' }), {
     subscriber_id: text().references('subscribers.id'),
     cycle: bigint(),
     /** The payment that it was charged with, or the one that was paid in its place. */

@@ -4,18 +4,19 @@
  */
 import { sql } from 'kysely';
 import type { Mode } from '../../shared/scope.js';
+import { kept, ofOwn, own } from '../data-policy.js';
 import { bigint, flag, growingTables, integer, table, text, time, units } from '../table.js';
 
 export const treasuryTables = {
   /** Up to which block the sweeps and the payments of treasuries were read. Those blocks are final. */
-  treasury_cursors: table({
+  treasury_cursors: table(kept('of no merchant'), {
     mode: text<Mode>(),
     network: text(),
     height: bigint(),
   }).primaryKey('mode', 'network'),
 
   /** Payments of forwarders to their treasury, as the chain reports them, by any sender of the transaction. */
-  sweeps: table({
+  sweeps: table(own, {
     mode: text<Mode>(),
     network: text(),
     tx_hash: text(),
@@ -43,7 +44,7 @@ export const treasuryTables = {
    * Payments that left a treasury, of any of the merchants that share it, except for gas and payments to another one
    * of their treasuries.
    */
-  treasury_payments: table({
+  treasury_payments: table(ofOwn({ transfer_id: 'transfers' }), {
     mode: text<Mode>(),
     network: text(),
     tx_hash: text(),
@@ -86,7 +87,7 @@ export const treasuryTables = {
    * A transfer that was exported for the wallet that pays it. Until it ends, or is released, it is not exported again and
    * cannot fail: the wallet may pay it at any time.
    */
-  transfer_exports: table({
+  transfer_exports: table(ofOwn({ transfer_id: 'transfers' }), {
     /** Of the export: the same for all transfers that were written together. */
     id: text(),
     transfer_id: text().references('transfers.id'),
@@ -118,7 +119,7 @@ export const treasuryTables = {
     .index('transfer', ['transfer_id'], { since: growingTables }),
 
   /** Network fees that a treasury paid for its own sweeps and payouts. */
-  treasury_fees: table({
+  treasury_fees: table(own, {
     mode: text<Mode>(),
     network: text(),
     tx_hash: text(),
@@ -132,7 +133,7 @@ export const treasuryTables = {
   }).primaryKey('mode', 'network', 'tx_hash'),
 
   /** A transaction that a gas key signed. Those with the same nonce replace each other. */
-  gas_transactions: table({
+  gas_transactions: table(kept('of the server’s key'), {
     id: text().primaryKey(),
     mode: text<Mode>(),
     network: text(),

@@ -2,13 +2,24 @@
 import type { WebhookEventType } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import type { Mode } from '../../shared/scope.js';
+import { type DataPolicy, deletedWith, kept, ownPersonal } from '../data-policy.js';
 import { bigint, integer, record, table, text, time } from '../table.js';
 
 export type WebhookStatus = 'pending' | 'delivered' | 'failed';
 
+/** A receiver may have echoed what it was sent. */
+const responses: DataPolicy = {
+  ...deletedWith('outbox'),
+  personal: {
+    columns: { response_excerpt: 'emptied' },
+    boundTo: ['event_id'],
+    key: ['event_id', 'tried_at', 'duration_ms'],
+  },
+};
+
 export const webhookTables = {
   /** The URL that a merchant's webhooks of one mode are sent to. */
-  webhook_endpoints: table({
+  webhook_endpoints: table(kept('a reset keeps the URL'), {
     merchant_id: text().references('merchants.id'),
     mode: text<Mode>(),
     url: text(),
@@ -22,7 +33,7 @@ export const webhookTables = {
   }).primaryKey('merchant_id', 'mode'),
 
   /** A webhook event: one for each change that a merchant is notified of. */
-  outbox: table({
+  outbox: table(ownPersonal({ columns: { data: 'searched' } }), {
     /** Also the `webhook-id`. */
     ...record,
     type: text<WebhookEventType>(),
@@ -52,7 +63,7 @@ export const webhookTables = {
     .index('type', ['merchant_id', 'mode', 'type', 'created_at', 'id']),
 
   /** An attempt to deliver an event. */
-  webhook_tries: table({
+  webhook_tries: table(responses, {
     event_id: text().references('outbox.id', 'cascade'),
     /** Real time. */
     tried_at: time(),

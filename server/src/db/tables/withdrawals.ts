@@ -1,13 +1,14 @@
 /** Transfers, payouts and suspended balances. */
 import { sql } from 'kysely';
 import type { Mode } from '../../shared/scope.js';
+import { own } from '../data-policy.js';
 import { bigint, growingTables, integer, record, table, text, time, units } from '../table.js';
 
 export type TransferStatus = 'pending' | 'processing' | 'success' | 'failed';
 
 export const withdrawalTables = {
   /** A request to withdraw from a balance to a wallet address. */
-  transfers: table({
+  transfers: table(own, {
     ...record,
     status: text<TransferStatus>(),
     /** The sender: the simulated network, automatically, or an operator. Never changes. */
@@ -47,7 +48,7 @@ export const withdrawalTables = {
     .index('destination', ['address', 'network', 'mode']),
 
   /** A payout to a wallet address, which a transfer carries out, or to a bank account. */
-  payouts: table({
+  payouts: table(own, {
     ...record,
     status: text<TransferStatus>(),
     currency: text(),
@@ -86,7 +87,7 @@ export const withdrawalTables = {
     }),
 
   /** A suspended balance: nothing can be withdrawn from it. */
-  balance_suspensions: table({
+  balance_suspensions: table(own, {
     merchant_id: text().references('merchants.id'),
     mode: text<Mode>(),
     currency: text(),

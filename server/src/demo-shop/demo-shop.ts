@@ -16,9 +16,9 @@ import express, { Router, type ErrorRequestHandler, type Request } from 'express
 import { ipKeyGenerator, rateLimit } from 'express-rate-limit';
 import * as z from 'zod/mini';
 import { localHosts } from '../shared/local-hosts.js';
-import { createKeptFiles, sendCompressed } from './compressed.js';
-import { clockAheadSeconds, Refused, simulate, simulationNames } from './demo-simulator.js';
-import { pageHeaders, policyOf } from './page-frame.js';
+import { createKeptFiles, sendCompressed } from '../site/compressed.js';
+import { clockAheadSeconds, Refused, simulate, simulationNames } from './simulator.js';
+import { pageHeaders, policyOf } from '../site/page-frame.js';
 
 export interface DemoShopOptions {
   /** The shop's public test key; undefined if it has no active one. */

@@ -5,8 +5,8 @@ import { parametersOf, type Parameter } from '../reference/parameters.js';
 import { listResources, type Described, type Resource } from '../reference/resources.js';
 import { publicPath, samplePath, sampleRequest, sampleResponse } from '../reference/samples.js';
 import { groupBy } from '../shared/group-by.js';
-import type { DocsPage } from './docs-frame.js';
-import { code, html, Html } from './html.js';
+import type { DocsPage } from './frame.js';
+import { code, html, Html } from '../site/html.js';
 
 /** @param publicUrl the base URL of the sample calls */
 export function apiPages(publicUrl: string, described: Described): DocsPage[] {

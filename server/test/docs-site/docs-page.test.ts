@@ -7,8 +7,8 @@ import { readdir } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { inputSchema, parametersOf } from '../../src/reference/parameters.js';
 import { product } from '../../src/modules.js';
-import { docsPages } from '../../src/site/docs.js';
-import { docsFrame } from '../../src/site/docs-frame.js';
+import { docsPages } from '../../src/docs-site/docs.js';
+import { docsFrame } from '../../src/docs-site/frame.js';
 
 const endpoints = [api, sandbox]
   .flatMap((table) => Object.values<Endpoint | Readonly<Record<string, Endpoint>>>(table))

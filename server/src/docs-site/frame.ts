@@ -1,5 +1,5 @@
 /** The frame of a documentation page: the header, the search, the menu of all pages, and the styles and script that they need. */
-import { html, type Html } from './html.js';
+import { html, type Html } from '../site/html.js';
 
 export interface DocsPage {
   /** Below the server's root, such as `docs/webhooks`. */

@@ -1,8 +1,8 @@
 /** The guides of `docs/` as pages: headings have the ids that they have on GitHub, and links lead to the server's own pages. */
 import { readFileSync } from 'node:fs';
 import { Marked } from 'marked';
-import { rootOf } from './docs-frame.js';
-import { html, Html } from './html.js';
+import { rootOf } from './frame.js';
+import { html, Html } from '../site/html.js';
 
 /** In the widget's package, so that every server installation has them. */
 const directory = new URL('docs/', import.meta.resolve('crypto-checkout/package.json'));

@@ -1,0 +1,11 @@
+/** The module that erases customers, and that encrypts personal data under another key. */
+import { defineModule } from '../core/module.js';
+import { customerCommands, dataKeyCommands } from './commands.js';
+import { createErasure } from './erasure.js';
+
+export const erasure = defineModule({
+  name: 'erasure',
+  create: ({ database, auditLog, newId, personalData }) =>
+    createErasure(database.tables, auditLog, newId, personalData),
+  commands: (rules) => [customerCommands(rules), dataKeyCommands],
+});
