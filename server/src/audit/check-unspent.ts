@@ -5,12 +5,12 @@ import { inChunks } from '../db/chunks.js';
 import type { Reader } from '../db/engine.js';
 import { everyPageById } from '../db/pages.js';
 import { filtersBy } from '../db/plans.js';
-import type { PsbtInputTable } from '../db/schema.js';
+import type { PsbtInputRow } from '../db/schema.js';
 import { nameOfRow } from '../psbt-payouts/outpoints.js';
 import { groupBy } from '../shared/group-by.js';
 import type { Check, Report } from './check-report.js';
 
-type Coin = Pick<PsbtInputTable, 'mode' | 'network' | 'tx_hash' | 'output_index'>;
+type Coin = Pick<PsbtInputRow, 'mode' | 'network' | 'tx_hash' | 'output_index'>;
 
 export const checkUnspent: Check = async (reader, report) => {
   let checked = 0;

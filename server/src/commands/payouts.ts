@@ -1,6 +1,6 @@
 /** `payouts …`: payouts to bank accounts, which an operator creates and settles by hand. */
 import { isoTime } from '../shared/clock.js';
-import type { PayoutTable } from '../db/schema.js';
+import type { PayoutRow } from '../db/schema.js';
 import type { Transaction } from '../db/engine.js';
 import type { AuditAction } from '../merchants/audit-log.js';
 import { scopeOf } from '../shared/scope.js';
@@ -34,8 +34,8 @@ export const payoutCommands: Group = {
         const row = await database.write(async (transaction) => {
           const existing = await payouts.findByReference(transaction, scope, request.reference.trim());
           const created = await payouts.createBankPayout(transaction, scope, request);
-          const { amount: amountUnits, currency, destination, reference } = created;
-          const after = { amountUnits, currency, destination, reference };
+          const { amount, currency, destination, reference } = created;
+          const after = { amountUnits: amount.toString(), currency, destination, reference };
           const entry = { ...scope, actor, action: 'payout.created', subjectId: created.id, after } as const;
           if (!existing) await auditLog.record(transaction, entry);
           return created;
@@ -81,9 +81,9 @@ async function changePayout(
   { database, payouts, auditLog, actor }: CommandContext,
   id: string,
   action: AuditAction,
-  change: (transaction: Transaction) => Promise<PayoutTable>,
+  change: (transaction: Transaction) => Promise<PayoutRow>,
 ): Promise<Output> {
-  const factsOf = ({ status, failure_reason: failureReason }: PayoutTable) => ({ status, failureReason });
+  const factsOf = ({ status, failure_reason: failureReason }: PayoutRow) => ({ status, failureReason });
   const changed = await database.write(async (transaction) => {
     const former = await payouts.findAny(transaction, id);
     const row = await change(transaction);
@@ -97,7 +97,7 @@ async function changePayout(
   return showRecord(payoutJson(changed));
 }
 
-function payoutJson(row: PayoutTable) {
+function payoutJson(row: PayoutRow) {
   return {
     ...recordJson(row, 'id', 'merchant_id', 'mode', 'status'),
     amount: amountOf(row.amount, row.currency),
@@ -107,7 +107,7 @@ function payoutJson(row: PayoutTable) {
   };
 }
 
-function payoutLine(row: PayoutTable): string {
+function payoutLine(row: PayoutRow): string {
   const { id, mode, status, currency, destination, reference } = row;
   const amount = amountText(row.amount, currency);
   return [id, mode, status, amount, `to ${destination}`, reference, isoTime(row.created_at)].join('  ');

@@ -1,6 +1,6 @@
 /** `transfers …`: for operators, who send transfers by hand on real networks. */
 import { isoTime } from '../shared/clock.js';
-import type { TransferTable } from '../db/schema.js';
+import type { TransferRow } from '../db/schema.js';
 import { command, type Group } from './command.js';
 import * as option from './options.js';
 import { amountOf, amountText, listRecords, recordJson, showRecord } from './records.js';
@@ -84,7 +84,7 @@ export const transferCommands: Group = {
   },
 };
 
-function transferJson(row: TransferTable) {
+function transferJson(row: TransferRow) {
   return {
     ...recordJson(row, 'id', 'merchant_id', 'mode', 'status', 'executor'),
     amount: amountOf(row.amount, row.currency),
@@ -96,7 +96,7 @@ function transferJson(row: TransferTable) {
   };
 }
 
-function transferLine(row: TransferTable): string {
+function transferLine(row: TransferRow): string {
   const { id, mode, status, executor, currency, network, address } = row;
   const amount = `${amountText(row.amount, currency)} on ${network}`;
   return [id, mode, status, executor, amount, `to ${address}`, isoTime(row.created_at)].join('  ');

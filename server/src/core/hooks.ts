@@ -5,14 +5,14 @@
 import type { AddressHooks } from '../addresses/deposit-addresses.js';
 import type { Attention } from '../home/home.js';
 import type { Reader, Transaction } from '../db/engine.js';
-import type { TransferTable } from '../db/schema.js';
+import type { TransferRow } from '../db/schema.js';
 import type { AuditActor } from '../merchants/audit-log.js';
 import type { ChangedPayment } from '../payments/payments-deps.js';
 import type { ScanBatch } from '../scanning/scan.js';
 import type { Mode, Scope } from '../shared/scope.js';
 
 /** A transfer that is about to be paid, as far as a decision about it needs. */
-export type Payable = Pick<TransferTable, 'refund_id' | 'merchant_id' | 'mode'>;
+export type Payable = Pick<TransferRow, 'refund_id' | 'merchant_id' | 'mode'>;
 /** Coins of a merchant on a network of Bitcoin's kind. */
 export interface CoinsOf {
   readonly scope: Scope;
@@ -31,11 +31,11 @@ export interface StatusPart {
 
 export interface Answers extends Partial<AddressHooks> {
   /** Before a transfer is ended by hand: refuses what the module is about to pay itself. Problem: `invalid_state`. */
-  beforeSettle?(reader: Reader, transfer: TransferTable): Promise<void>;
+  beforeSettle?(reader: Reader, transfer: TransferRow): Promise<void>;
   /** Before a transfer fails: refuses what the module has seen paid. Problem: `invalid_state`. */
-  beforeFail?(reader: Reader, transfer: TransferTable): Promise<void>;
+  beforeFail?(reader: Reader, transfer: TransferRow): Promise<void>;
   /** A transfer is about to be stored, and nothing of the ledger is locked yet. */
-  onTransfer?(transaction: Transaction, transfer: TransferTable): Promise<void>;
+  onTransfer?(transaction: Transaction, transfer: TransferRow): Promise<void>;
   /** Why a transfer must not be paid now; undefined if the module has nothing against it. */
   whyNotPaid?(reader: Reader, transfer: Payable): Promise<string | undefined>;
   /** Refuses payouts of a merchant, or of all if it is undefined. Problem: `service_unavailable`. */
@@ -45,9 +45,9 @@ export interface Answers extends Partial<AddressHooks> {
   /** True while the server's own keys must sign nothing. */
   isUnsafe?(reader: Reader, mode: Mode): Promise<boolean>;
   /** Transfers of live mode that wait for a wallet, are older than a time, and are in no export of the module. */
-  unheldTransfers?(reader: Reader, before: number): Promise<readonly TransferTable[]>;
+  unheldTransfers?(reader: Reader, before: number): Promise<readonly TransferRow[]>;
   /** Keeps transfers from being paid until somebody releases them. */
-  hold?(transaction: Transaction, transfers: readonly TransferTable[], actor: AuditActor): Promise<void>;
+  hold?(transaction: Transaction, transfers: readonly TransferRow[], actor: AuditActor): Promise<void>;
   /** Coins that were received, and that no payout of the module has touched, as `hash:index`, in parts. */
   untouchedCoins?(reader: Reader, of: CoinsOf): AsyncIterable<readonly string[]>;
 
@@ -86,10 +86,10 @@ export function createHooks() {
     register: (answers: Answers) => void all.push(answers),
 
     // The first refusal counts.
-    async beforeSettle(reader: Reader, transfer: TransferTable): Promise<void> {
+    async beforeSettle(reader: Reader, transfer: TransferRow): Promise<void> {
       for (const one of all) await one.beforeSettle?.(reader, transfer);
     },
-    async beforeFail(reader: Reader, transfer: TransferTable): Promise<void> {
+    async beforeFail(reader: Reader, transfer: TransferRow): Promise<void> {
       for (const one of all) await one.beforeFail?.(reader, transfer);
     },
     async whyNotPaid(reader: Reader, transfer: Payable): Promise<string | undefined> {
@@ -115,7 +115,7 @@ export function createHooks() {
     },
 
     // All answers count.
-    async unheldTransfers(reader: Reader, before: number): Promise<TransferTable[]> {
+    async unheldTransfers(reader: Reader, before: number): Promise<TransferRow[]> {
       const found = [];
       for (const one of all) found.push(...((await one.unheldTransfers?.(reader, before)) ?? []));
       return found;
@@ -156,12 +156,12 @@ export function createHooks() {
     },
 
     // Each acts.
-    async onTransfer(transaction: Transaction, transfer: TransferTable): Promise<void> {
+    async onTransfer(transaction: Transaction, transfer: TransferRow): Promise<void> {
       for (const one of all) await one.onTransfer?.(transaction, transfer);
     },
     async hold(
       transaction: Transaction,
-      transfers: readonly TransferTable[],
+      transfers: readonly TransferRow[],
       actor: AuditActor,
     ): Promise<void> {
       for (const one of all) await one.hold?.(transaction, transfers, actor);

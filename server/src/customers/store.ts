@@ -1,4 +1,5 @@
 /** Reads and writes customers. */
+import { tables } from '../db/schema.js';
 import { forUpdate } from '../db/locks.js';
 import { prepared } from '../db/prepared.js';
 import { isListed, readCheckpointedPage, readPage } from '../db/pages.js';
@@ -15,8 +16,8 @@ export interface CustomerQuery extends PageRequest {
   readonly phoneIndexes?: readonly string[] | undefined;
 }
 
-const customers = valuesOf('customers');
-export type CustomerRow = Values<'customers'>;
+const customers = valuesOf(tables.customers);
+export type CustomerRow = Values<typeof tables.customers>;
 
 const updateStored = updateRow('customers');
 

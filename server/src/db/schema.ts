@@ -17,6 +17,7 @@ import { subscriptionTables } from './tables/subscriptions.js';
 import { treasuryTables } from './tables/treasury.js';
 import { webhookTables } from './tables/webhooks.js';
 import { withdrawalTables } from './tables/withdrawals.js';
+import type { Values } from './values.js';
 
 /** Those of the core, each after those that it references: the order in which they are created and copied. */
 export const tables = {
@@ -85,19 +86,23 @@ export type WebhookTryTable = Schema['webhook_tries'];
 export type WebhookEndpointTable = Schema['webhook_endpoints'];
 export type SubscriberTable = Schema['subscribers'];
 export type SubscriberCycleTable = Schema['subscriber_cycles'];
-export type TransferTable = Schema['transfers'];
-export type PayoutTable = Schema['payouts'];
 export type PsbtTable = Schema['psbts'];
-export type PsbtInputTable = Schema['psbt_inputs'];
-export type PsbtTransferTable = Schema['psbt_transfers'];
-export type PsbtVersionTable = Schema['psbt_versions'];
 export type WalletAddressTable = Schema['wallet_addresses'];
 export type CustomerTable = Schema['customers'];
 export type BankAccountTable = Schema['bank_accounts'];
 export type SimulatedBlockTable = Schema['simulated_blocks'];
 export type SimulatedTransferTable = Schema['simulated_transfers'];
-export type SweepTable = Schema['sweeps'];
-export type TreasuryPaymentTable = Schema['treasury_payments'];
-export type TreasuryFeeTable = Schema['treasury_fees'];
 export type TransferExportTable = Schema['transfer_exports'];
-export type GasTransactionTable = Schema['gas_transactions'];
+
+/** Rows as their stores give them: db/values.ts. */
+type ValuesOf<Name extends keyof typeof tables> = Values<(typeof tables)[Name]>;
+export type RefundRow = ValuesOf<'refunds'>;
+export type TransferRow = ValuesOf<'transfers'>;
+export type PayoutRow = ValuesOf<'payouts'>;
+export type SweepRow = ValuesOf<'sweeps'>;
+export type TreasuryPaymentRow = ValuesOf<'treasury_payments'>;
+export type TreasuryFeeRow = ValuesOf<'treasury_fees'>;
+export type GasTransactionRow = ValuesOf<'gas_transactions'>;
+export type PsbtTransferRow = ValuesOf<'psbt_transfers'>;
+export type PsbtInputRow = ValuesOf<'psbt_inputs'>;
+export type PsbtVersionRow = ValuesOf<'psbt_versions'>;

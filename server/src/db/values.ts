@@ -2,11 +2,7 @@
  * Rows as rules have them, with decoded columns: amounts are bigints, flags booleans, JSON has its shape. Only a
  * store converts, at its edge, so the cost of a query is visible where it is written.
  */
-import { tables, type Rows } from './schema.js';
-import type { Column, Table } from './table.js';
-
-type Tables = typeof tables;
-type ColumnsOf<Name extends keyof Tables> = (typeof tables)[Name]['columns'];
+import type { Column, Columns, Row, Table } from './table.js';
 
 /** The values that are not null, as the other side has them. Nulls from a join or a narrower query stay. */
 type Changed<To, From> = NonNullable<To> | Extract<From, null | undefined>;
@@ -16,18 +12,15 @@ type Value<C, Stored> =
 type Stored<C, Value> =
   C extends Column<infer T, infer S> ? ([T] extends [S] ? Value : Changed<S, Value>) : Value;
 
-/** A row of a table, or what was read of it. Columns of other tables stay as they are. */
-export type Values<Name extends keyof Tables, Row = Rows<Tables>[Name]> = {
-  [K in keyof Row]: K extends keyof ColumnsOf<Name> ? Value<ColumnsOf<Name>[K], Row[K]> : Row[K];
-};
-type StoredRow<Name extends keyof Tables, Row> = {
-  [K in keyof Row]: K extends keyof ColumnsOf<Name> ? Stored<ColumnsOf<Name>[K], Row[K]> : Row[K];
-};
+type Decoded<C, Read> = { [K in keyof Read]: K extends keyof C ? Value<C[K], Read[K]> : Read[K] };
+type Encoded<C, Given> = { [K in keyof Given]: K extends keyof C ? Stored<C[K], Given[K]> : Given[K] };
 
-/** Converts rows of a table, or parts of them. */
-export function valuesOf<Name extends keyof Tables>(name: Name) {
-  const { columns }: Table = tables[name];
-  const coded = Object.entries(columns).filter(([, { facts }]) => facts.isCoded);
+/** A row of a table as rules have it: `Values<typeof tables.refunds>`. */
+export type Values<T> = T extends Table<infer C> ? Decoded<C, Row<T>> : never;
+
+/** Converts rows of a table of the core or of a module, or parts of them. Columns of other tables stay as they are. */
+export function valuesOf<C extends Columns>({ columns }: Table<C>) {
+  const coded = Object.entries<Column<unknown>>(columns).filter(([, { facts }]) => facts.isCoded);
   const converted = (row: object, change: (column: Column<unknown>, value: unknown) => unknown): object => {
     const copy: Record<string, unknown> = { ...row };
     for (const [column, declared] of coded) {
@@ -39,9 +32,9 @@ export function valuesOf<Name extends keyof Tables>(name: Name) {
   // The casts are safe: each column is converted as its type says.
   return {
     /** A row that was not found stays undefined. */
-    decode: <Row extends object | undefined>(row: Row) =>
-      (row && converted(row, (column, stored) => column.read(stored))) as Values<Name, Row>,
-    encode: <Row extends object>(row: Row) =>
-      converted(row, (column, value) => column.write(value)) as StoredRow<Name, Row>,
+    decode: <Read extends object | undefined>(row: Read) =>
+      (row && converted(row, (column, stored) => column.read(stored))) as Decoded<C, Read>,
+    encode: <Given extends object>(row: Given) =>
+      converted(row, (column, value) => column.write(value)) as Encoded<C, Given>,
   };
 }

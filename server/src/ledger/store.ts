@@ -1,6 +1,6 @@
 /** Reads and writes the ledger: postings, entries and accounts. */
 import { sql } from 'kysely';
-import type { LedgerPostingTable } from '../db/schema.js';
+import { type LedgerPostingTable, tables } from '../db/schema.js';
 import { valuesOf, type Values } from '../db/values.js';
 import { chunksOf, inChunks } from '../db/chunks.js';
 import { forUpdate } from '../db/locks.js';
@@ -9,10 +9,10 @@ import type { Transaction, Reader } from '../db/engine.js';
 import { send } from '../db/send.js';
 import { rowById } from '../db/rows.js';
 
-const accountRows = valuesOf('ledger_accounts');
-const entryRows = valuesOf('ledger_entries');
-export type AccountRow = Values<'ledger_accounts'>;
-export type EntryRow = Values<'ledger_entries'>;
+const accountRows = valuesOf(tables.ledger_accounts);
+const entryRows = valuesOf(tables.ledger_entries);
+export type AccountRow = Values<typeof tables.ledger_accounts>;
+export type EntryRow = Values<typeof tables.ledger_entries>;
 
 /** Inserts the postings whose keys do not exist yet. @returns the ids of those */
 export async function insertPostings(

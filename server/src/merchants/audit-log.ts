@@ -39,7 +39,10 @@ type PersonActor = Pick<Person, 'id' | 'role' | 'address' | 'requestId'>;
 export type AuditActor = string | PersonActor;
 
 /** The fields that an entry shows. They must never contain a secret, nor what says who somebody is. */
-export type AuditFields = Readonly<Record<string, unknown>>;
+export type AuditFields = Readonly<Record<string, Json | undefined>>;
+/** Also what has no `bigint`: amounts are written as text. */
+type Json =
+  string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json | undefined };
 
 export interface NewAuditEntry {
   readonly merchantId: string;

@@ -56,8 +56,8 @@ export async function bump(
       actor,
       action: 'psbt.bumped',
       subjectId: id,
-      before: { version: psbt.versions.length, feeUnits: psbt.versions.at(-1)?.fee },
-      after: { version: version.number, feeUnits: version.fee },
+      before: { version: psbt.versions.length, feeUnits: psbt.versions.at(-1)?.fee.toString() },
+      after: { version: version.number, feeUnits: version.fee.toString() },
     });
     return { ...current, versions: [...current.versions, version] };
   });
@@ -69,8 +69,8 @@ function planBump(psbt: StoredPsbt, wallet: Wallet, rate: bigint, increment: big
   const outputs = psbt.transfers.map((transfer) => outputTo(transfer, wallet));
   const spent = { count: psbt.inputs.length, sum: sumOf(psbt.inputs) };
   const beside = spent.sum - sumOf(outputs);
-  const highest = psbt.versions.reduce((most, { fee }) => (BigInt(fee) > most ? BigInt(fee) : most), 0n);
-  const bearer = psbt.transfers.findIndex(({ bears_fee }) => bears_fee === 1);
+  const highest = psbt.versions.reduce((most, { fee }) => (fee > most ? fee : most), 0n);
+  const bearer = psbt.transfers.findIndex(({ bears_fee }) => bears_fee);
   const plan =
     bearer < 0 ? planFee(wallet, spent, outputs, rate) : planEmptying(wallet, spent, outputs, bearer, rate);
   if (!plan || (plan.change > 0n && psbt.change_index === null)) {

@@ -96,8 +96,8 @@ async function inBooks(
   const settled = new Set(changes.map(({ tx_hash: hash }) => hash));
   return marks
     .filter((mark) => (mark.branch === 0 ? received.has(nameOfRow(mark)) : settled.has(mark.tx_hash)))
-    .map((mark) => ({
-      ...{ ...outpointOf(mark), amount: BigInt(mark.amount) },
+    .map(({ amount: satoshis, ...mark }) => ({
+      ...{ ...outpointOf(mark), amount: BigInt(satoshis) },
       ...{ branch: mark.branch, index: mark.derivation_index },
     }));
 }

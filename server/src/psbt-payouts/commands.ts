@@ -178,16 +178,16 @@ function writingTo(path: string | undefined, work: (write: Write) => Promise<Out
 
 function describe(psbt: StoredPsbt): string[] {
   const { currency, versions, transfers, inputs } = psbt;
-  const amount = (units: string) => amountText(units, currency);
+  const amount = (units: bigint) => amountText(units, currency);
   const newest = versions.at(-1);
   const paid = newest ? paidAmounts(psbt, newest) : [];
   return [
     rowLine(psbt),
     ...transfers.map(
       (row, position) =>
-        `  pays     ${amount((paid[position] ?? 0n).toString())} to ${row.address} (transfer ${row.id})${row.bears_fee === 1 ? ': the fee is taken out of it, because no coin is left to pay it' : ''}`,
+        `  pays     ${amount(paid[position] ?? 0n)} to ${row.address} (transfer ${row.id})${row.bears_fee ? ': the fee is taken out of it, because no coin is left to pay it' : ''}`,
     ),
-    ...(newest && newest.change_amount !== '0'
+    ...(newest && newest.change_amount !== 0n
       ? [`  change   ${amount(newest.change_amount)} to the account's address 1/${psbt.change_index ?? ''}`]
       : []),
     ...inputs.map(

@@ -14,7 +14,7 @@ import {
   type PayoutTransaction,
 } from './build.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
-import type { PsbtTable, PsbtVersionTable, TransferTable } from '../db/schema.js';
+import type { PsbtTable, PsbtVersionRow, TransferRow } from '../db/schema.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { AuditLog } from '../merchants/audit-log.js';
 import type { Currencies } from '../money/currencies.js';
@@ -107,26 +107,26 @@ export async function walletOf(deps: PsbtDeps, psbt: PsbtTable): Promise<Wallet>
 
 /** The output that pays a transfer. @throws if its address is not one of the network */
 export const outputTo = (
-  { address, amount }: Pick<TransferTable, 'address' | 'amount'>,
+  { address, amount }: Pick<TransferRow, 'address' | 'amount'>,
   { account }: Pick<Wallet, 'account'>,
-): PayoutOutput => ({ script: scriptOfAddress(address, account.prefixes), amount: BigInt(amount) });
+): PayoutOutput => ({ script: scriptOfAddress(address, account.prefixes), amount });
 
 /** The amounts that a version pays to each of its transfers. */
 export function paidAmounts(
   { inputs, transfers }: Pick<StoredPsbt, 'inputs' | 'transfers'>,
-  { fee, change_amount }: Pick<PsbtVersionTable, 'fee' | 'change_amount'>,
+  { fee, change_amount }: Pick<PsbtVersionRow, 'fee' | 'change_amount'>,
 ): bigint[] {
-  const left = sumOf(inputs) - sumOf(transfers) - BigInt(change_amount) - BigInt(fee);
-  return transfers.map(({ amount, bears_fee }) => BigInt(amount) + (bears_fee === 1 ? left : 0n));
+  const left = sumOf(inputs) - sumOf(transfers) - change_amount - fee;
+  return transfers.map(({ amount, bears_fee }) => amount + (bears_fee ? left : 0n));
 }
 
 /** The transaction of a version, as it was exported. */
 export function expectedOf(
   psbt: StoredPsbt,
-  version: Pick<PsbtVersionTable, 'fee' | 'change_amount'>,
+  version: Pick<PsbtVersionRow, 'fee' | 'change_amount'>,
   account: SpendingAccount,
 ): PayoutTransaction {
-  const change = BigInt(version.change_amount);
+  const { change_amount: change } = version;
   const paid = paidAmounts(psbt, version);
   const { change_index: changeIndex } = psbt;
   return {
@@ -134,7 +134,7 @@ export function expectedOf(
     inputs: psbt.inputs.map((input) => {
       const { branch, derivation_index: index } = input;
       const publicKey = account.publicKey(branch, index);
-      const coin = { ...outpointOf(input), amount: BigInt(input.amount), branch, index };
+      const coin = { ...outpointOf(input), amount: input.amount, branch, index };
       return { ...coin, script: scriptsOf(publicKey, account.script).script, publicKey };
     }),
     outputs: [

@@ -3,7 +3,7 @@ import type { AuditActor } from '../merchants/audit-log.js';
 import { takeIndexes } from '../addresses/address-pool.js';
 import type { DepositKeyRecord } from '../addresses/deposit-keys.js';
 import type { Reader, Transaction } from '../db/engine.js';
-import type { PsbtTable, TransferTable } from '../db/schema.js';
+import type { PsbtTable, TransferRow } from '../db/schema.js';
 import { readCursor } from '../scanning/cursors.js';
 import { invalidState } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
@@ -124,7 +124,7 @@ async function findKey(
 interface Chosen {
   readonly wallet: Wallet;
   readonly key: DepositKeyRecord;
-  readonly payable: readonly TransferTable[];
+  readonly payable: readonly TransferRow[];
   readonly discarded: ReadonlySet<string>;
   readonly choice: CoinChoice;
   readonly previous: ReadonlyMap<string, string>;
@@ -171,7 +171,11 @@ async function insert(
   await store.insertVersion(transaction, version);
   await deps.auditLog.record(transaction, {
     ...{ ...scope, actor, action: 'psbt.exported', subjectId: psbt.id },
-    after: { network: psbt.network, transfers: payable.map((row) => row.id), feeUnits: version.fee },
+    after: {
+      network: psbt.network,
+      transfers: payable.map((row) => row.id),
+      feeUnits: version.fee.toString(),
+    },
   });
   return { ...stored, versions: [version] };
 }

@@ -8,7 +8,7 @@
 import { NodesUnavailable } from '../rpc/node-error.js';
 import { createFailures } from '../shared/failures.js';
 import type { Mode } from '../shared/scope.js';
-import type { PsbtTable, PsbtVersionTable } from '../db/schema.js';
+import type { PsbtTable, PsbtVersionRow } from '../db/schema.js';
 import { networkOf, walletOf, type PsbtDeps, type PsbtNetwork } from './context.js';
 import * as store from './psbt-store.js';
 import type { StoredPsbt } from './psbt-store.js';
@@ -241,7 +241,7 @@ async function applyConflict(at: Look, found: Found<'conflict'>): Promise<void> 
   await transitions.conflict(deps, id, spender.txHash, problem);
 }
 
-function newestSigned({ versions }: StoredPsbt): PsbtVersionTable | undefined {
+function newestSigned({ versions }: StoredPsbt): PsbtVersionRow | undefined {
   return [...versions].reverse().find(({ signed_transaction: raw }) => raw !== null);
 }
 

@@ -2,7 +2,7 @@
 import { hex } from '@scure/base';
 import type { SpendingAccount } from './account.js';
 import type { Outpoint, Spender, UtxoNode } from '../chains/bitcoin/utxo-node.js';
-import type { PsbtVersionTable } from '../db/schema.js';
+import type { PsbtVersionRow } from '../db/schema.js';
 import { changeScript } from './build.js';
 import { expectedOf } from './context.js';
 import { outpointOf } from './outpoints.js';
@@ -12,10 +12,10 @@ export type Location =
   /** Its coins are all unspent: nothing of it is on the network. */
   | { readonly kind: 'absent' }
   /** Waits in the mempool. */
-  | { readonly kind: 'waiting'; readonly version: PsbtVersionTable; readonly txHash: string }
+  | { readonly kind: 'waiting'; readonly version: PsbtVersionRow; readonly txHash: string }
   | {
       readonly kind: 'block';
-      readonly version: PsbtVersionTable;
+      readonly version: PsbtVersionRow;
       readonly txHash: string;
       readonly blockHash: string;
       readonly height: number;
@@ -66,7 +66,7 @@ async function locateVersions(
 ): Promise<Location | undefined> {
   for (const version of [...versions].reverse()) {
     if (version.tx_hash === null) continue;
-    const outputs = transfers.length + (version.change_amount === '0' ? 0 : 1);
+    const outputs = transfers.length + (version.change_amount === 0n ? 0 : 1);
     const place = await node.locate(version.tx_hash, outputs, signal);
     if (place) return { ...place, version, txHash: version.tx_hash };
   }
@@ -91,7 +91,7 @@ async function findWhoSpent(
   const changeAmount = changeOf(spender, psbt, account);
   const version = psbt.versions.find(
     ({ tx_hash: hash, change_amount: change }) =>
-      hash === txHash || (hash === null && changeAmount === BigInt(change)),
+      hash === txHash || (hash === null && changeAmount === change),
   );
   if (version) return { kind: 'block', version, txHash, blockHash, height, confirmations };
   if (changeAmount !== undefined) return { kind: 'replaced', spender, changeAmount };

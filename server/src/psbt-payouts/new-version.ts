@@ -3,7 +3,7 @@ import { buildPsbt } from './build.js';
 import { signedHash } from './check.js';
 import type { Outpoint } from '../chains/bitcoin/utxo-node.js';
 import type { Reader } from '../db/engine.js';
-import type { PsbtVersionTable } from '../db/schema.js';
+import type { PsbtVersionRow } from '../db/schema.js';
 import type { FeePlan } from './coins.js';
 import { expectedOf, type PsbtDeps, type Wallet } from './context.js';
 import * as store from './psbt-store.js';
@@ -15,8 +15,8 @@ export function newVersion(
   plan: FeePlan,
   { account }: Wallet,
   rawTransactions: ReadonlyMap<string, string>,
-): PsbtVersionTable {
-  const amounts = { fee: plan.fee.toString(), change_amount: plan.change.toString() };
+): PsbtVersionRow {
+  const amounts = { fee: plan.fee, change_amount: plan.change };
   const payout = expectedOf(psbt, amounts, account);
   return {
     psbt_id: psbt.id,

@@ -1,8 +1,8 @@
 /** Coins by the outputs that they are, as nodes are asked for them and as `hash:index`; and what several of them have. */
 import type { Outpoint } from '../chains/bitcoin/utxo-node.js';
-import type { PsbtInputTable } from '../db/schema.js';
+import type { PsbtInputRow } from '../db/schema.js';
 
-type OutpointRow = Pick<PsbtInputTable, 'tx_hash' | 'output_index'>;
+type OutpointRow = Pick<PsbtInputRow, 'tx_hash' | 'output_index'>;
 
 export const outpointOf = (row: OutpointRow): Outpoint => ({
   txHash: row.tx_hash,
@@ -13,5 +13,5 @@ export const nameOf = ({ txHash, outputIndex }: Outpoint): string => `${txHash}:
 export const nameOfRow = (row: OutpointRow): string => nameOf(outpointOf(row));
 
 /** The sum of coins, transfers or outputs, in satoshis. */
-export const sumOf = (parts: readonly { readonly amount: bigint | string }[]): bigint =>
-  parts.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+export const sumOf = (parts: readonly { readonly amount: bigint }[]): bigint =>
+  parts.reduce((sum, { amount }) => sum + amount, 0n);

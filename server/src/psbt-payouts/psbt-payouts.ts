@@ -6,7 +6,7 @@ import type { AuditActor } from '../merchants/audit-log.js';
 import type { UtxoNode } from '../chains/bitcoin/utxo-node.js';
 import { chunksOf } from '../db/chunks.js';
 import type { Reader } from '../db/engine.js';
-import type { TransferTable } from '../db/schema.js';
+import type { TransferRow } from '../db/schema.js';
 import { exportFigures } from '../shared/export-figures.js';
 import { invalidState } from '../shared/problem.js';
 import { bump } from './bump.js';
@@ -156,7 +156,7 @@ function countByNetwork(psbts: readonly FollowedPsbt[]) {
 }
 
 /** For the rules of transfers: refuses what would pay a transfer twice. Problem: `invalid_state`. */
-async function ensureFree(reader: Reader, { id }: TransferTable): Promise<void> {
+async function ensureFree(reader: Reader, { id }: TransferRow): Promise<void> {
   const holder = await store.holderOf(reader, id);
   if (holder?.state !== 'open' && holder?.state !== 'sent') return;
   throw invalidState(

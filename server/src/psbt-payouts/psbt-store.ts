@@ -4,13 +4,15 @@ import { chunksOf, inChunks } from '../db/chunks.js';
 import { forUpdate } from '../db/locks.js';
 import { filtersBy } from '../db/plans.js';
 import { insertRow, rowById, updateRow, within } from '../db/rows.js';
-import type {
-  PsbtInputTable,
-  PsbtTable,
-  PsbtTransferTable,
-  PsbtVersionTable,
-  TransferTable,
+import {
+  tables,
+  type PsbtInputRow,
+  type PsbtTable,
+  type PsbtTransferRow,
+  type PsbtVersionRow,
+  type TransferRow,
 } from '../db/schema.js';
+import { valuesOf } from '../db/values.js';
 import type { PsbtState } from '../db/tables/psbts.js';
 import type { Outpoint } from '../chains/bitcoin/utxo-node.js';
 import { orNotFound } from '../shared/problem.js';
@@ -20,11 +22,16 @@ import { unheldTransfers } from '../withdrawals/waiting-transfers.js';
 import type { SpentCoin } from './build.js';
 import { outpointOf } from './outpoints.js';
 
+const inputRows = valuesOf(tables.psbt_inputs);
+const paidRows = valuesOf(tables.psbt_transfers);
+const versionRows = valuesOf(tables.psbt_versions);
+const transferRows = valuesOf(tables.transfers);
+
 /** A PSBT with all that belongs to it. Versions are sorted by number, inputs and transfers by position. */
 export interface StoredPsbt extends PsbtTable {
-  readonly inputs: readonly PsbtInputTable[];
-  readonly transfers: readonly (TransferTable & Pick<PsbtTransferTable, 'is_held' | 'bears_fee'>)[];
-  readonly versions: readonly PsbtVersionTable[];
+  readonly inputs: readonly PsbtInputRow[];
+  readonly transfers: readonly (TransferRow & Pick<PsbtTransferRow, 'is_held' | 'bears_fee'>)[];
+  readonly versions: readonly PsbtVersionRow[];
 }
 
 export type FollowedPsbt = Pick<PsbtTable, 'id' | 'mode' | 'network' | 'state' | 'problem' | 'warning'>;
@@ -70,7 +77,11 @@ async function readParts(reader: Reader, id: string): Promise<Omit<StoredPsbt, k
     .where('psbt_id', '=', id)
     .orderBy('number')
     .execute();
-  return { inputs, transfers, versions };
+  return {
+    inputs: inputs.map(inputRows.decode),
+    transfers: transfers.map((row) => paidRows.decode(transferRows.decode(row))),
+    versions: versions.map(versionRows.decode),
+  };
 }
 
 /** All that the operator should know of it; null if nothing is wrong. */
@@ -113,37 +124,40 @@ export async function followedPsbts(reader: Reader, since: number): Promise<Foll
 export async function insertPsbt(
   transaction: Transaction,
   psbt: PsbtTable,
-  paid: readonly Pick<TransferTable, 'id'>[],
+  paid: readonly Pick<TransferRow, 'id'>[],
   { coins, bearer }: { readonly coins: readonly SpentCoin[]; readonly bearer: number | undefined },
 ): Promise<void> {
   const { id: psbt_id, mode, network } = psbt;
   await transaction.insertInto('psbts').values(psbt).execute();
-  const inputs = coins.map((coin, position) => ({
-    ...{ psbt_id, position, mode, network },
-    ...{ tx_hash: coin.txHash, output_index: coin.outputIndex, amount: coin.amount.toString() },
-    ...{ branch: coin.branch, derivation_index: coin.index, is_held: 1 as const },
-  }));
+  const inputs = coins.map((coin, position) =>
+    inputRows.encode({
+      ...{ psbt_id, position, mode, network },
+      ...{ tx_hash: coin.txHash, output_index: coin.outputIndex, amount: coin.amount },
+      ...{ branch: coin.branch, derivation_index: coin.index, is_held: true },
+    }),
+  );
   for (const chunk of chunksOf(inputs)) await transaction.insertInto('psbt_inputs').values(chunk).execute();
-  const transfers = paid.map(({ id: transfer_id }, position) => ({
-    ...{ psbt_id, position, transfer_id, is_held: 1 as const },
-    bears_fee: position === bearer ? (1 as const) : (0 as const),
-  }));
+  const transfers = paid.map(({ id: transfer_id }, position) =>
+    paidRows.encode({ psbt_id, position, transfer_id, is_held: true, bears_fee: position === bearer }),
+  );
   for (const chunk of chunksOf(transfers)) {
     await transaction.insertInto('psbt_transfers').values(chunk).execute();
   }
 }
 
-export const insertVersion = insertRow('psbt_versions');
+const insertStored = insertRow('psbt_versions');
+export const insertVersion = (transaction: Transaction, row: PsbtVersionRow) =>
+  insertStored(transaction, versionRows.encode(row));
 export const updatePsbt = updateRow('psbts');
 
 export async function updateVersion(
   transaction: Transaction,
-  { psbt_id, number }: PsbtVersionTable,
-  change: Partial<PsbtVersionTable>,
+  { psbt_id, number }: PsbtVersionRow,
+  change: Partial<PsbtVersionRow>,
 ): Promise<void> {
   await transaction
     .updateTable('psbt_versions')
-    .set(change)
+    .set(versionRows.encode(change))
     .where((e) => e.and({ psbt_id, number }))
     .execute();
 }
@@ -207,27 +221,28 @@ export async function holdAll(
       .where('psbt_id', '<>', id)
       .execute();
   }
-  await setHeld(transaction, id, 1);
+  await setHeld(transaction, id, true);
 }
 
-/** @param is_held 0: other PSBTs may spend its coins and pay its transfers */
-export async function setHeld(transaction: Transaction, id: string, is_held: 0 | 1): Promise<void> {
-  await transaction.updateTable('psbt_inputs').set({ is_held }).where('psbt_id', '=', id).execute();
-  await transaction.updateTable('psbt_transfers').set({ is_held }).where('psbt_id', '=', id).execute();
+/** @param is_held false: other PSBTs may spend its coins and pay its transfers */
+export async function setHeld(transaction: Transaction, id: string, is_held: boolean): Promise<void> {
+  const held = inputRows.encode({ is_held });
+  await transaction.updateTable('psbt_inputs').set(held).where('psbt_id', '=', id).execute();
+  await transaction.updateTable('psbt_transfers').set(held).where('psbt_id', '=', id).execute();
 }
 
 /** A transfer that waits for a PSBT. */
-export interface PayableTransfer extends TransferTable {
+export interface PayableTransfer extends TransferRow {
   /** The one who bears the network's fee of the refund that it pays; null for a withdrawal. */
   readonly fee_bearer: 'merchant' | 'payer' | null;
 }
 
 /** The transfers that a merchant's wallet has to send, oldest first, without those that are held already. */
-export const payableTransfers = (
+export async function payableTransfers(
   reader: Reader,
   { scope, network, currency }: Holder,
-): Promise<PayableTransfer[]> =>
-  unheldTransfers(reader, scope)
+): Promise<PayableTransfer[]> {
+  const rows = await unheldTransfers(reader, scope)
     .selectAll()
     .select((e) =>
       e
@@ -240,6 +255,8 @@ export const payableTransfers = (
     .orderBy('created_at')
     .orderBy('id')
     .execute();
+  return rows.map(transferRows.decode);
+}
 
 /** The transfers in PSBTs that were exported and not signed yet, by network. */
 export async function sumExported(reader: Reader): Promise<ExportedTransfers[]> {

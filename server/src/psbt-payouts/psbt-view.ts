@@ -18,7 +18,7 @@ export function viewPsbtRow(row: PsbtTable) {
 export function viewPsbt(psbt: StoredPsbt, currencies: Pick<Currencies, 'known'>) {
   const { change_index: change, versions } = psbt;
   const { decimals } = currencies.known(psbt.currency);
-  const amount = (units: string | bigint) => fromUnits(BigInt(units), decimals);
+  const amount = (units: bigint) => fromUnits(units, decimals);
   const newest = versions.at(-1);
   const paid = newest ? paidAmounts(psbt, newest) : [];
   return {
@@ -26,7 +26,7 @@ export function viewPsbt(psbt: StoredPsbt, currencies: Pick<Currencies, 'known'>
     changePath: change === null ? null : `1/${change}`,
     transfers: psbt.transfers.map((row, position) => ({
       ...{ id: row.id, status: row.status, amount: amount(paid[position] ?? 0n) },
-      ...{ bearsFee: row.bears_fee === 1, address: row.address },
+      ...{ bearsFee: row.bears_fee, address: row.address },
     })),
     inputs: psbt.inputs.map((input) => ({
       ...{ txHash: input.tx_hash, outputIndex: input.output_index, amount: amount(input.amount) },

@@ -7,7 +7,7 @@
 import { Transaction as BitcoinTransaction } from '@scure/btc-signer';
 import { clearSpent, markUnspent, type UnspentCoin } from '../addresses/unspent-coins.js';
 import type { Transaction } from '../db/engine.js';
-import type { PsbtTable, PsbtVersionTable, TransferTable } from '../db/schema.js';
+import type { PsbtTable, PsbtVersionRow, TransferRow } from '../db/schema.js';
 import type { AccountName } from '../ledger/ledger.js';
 import type { Sent } from '../withdrawals/settlement.js';
 import { lockTransfers } from '../withdrawals/waiting-transfers.js';
@@ -39,7 +39,7 @@ async function lockBooks({ ledger }: PsbtDeps, transaction: Transaction, psbt: P
 }
 
 /** The transfers of a PSBT, locked, in the order of their outputs. */
-async function lockPaid(transaction: Transaction, { transfers }: StoredPsbt): Promise<TransferTable[]> {
+async function lockPaid(transaction: Transaction, { transfers }: StoredPsbt): Promise<TransferRow[]> {
   const ids = transfers.map(({ id }) => id);
   const locked = await lockTransfers(transaction, ids);
   return ids.flatMap((id) => locked.get(id) ?? []);
@@ -50,7 +50,7 @@ export async function markSent(
   deps: PsbtDeps,
   transaction: Transaction,
   psbt: StoredPsbt,
-  version: PsbtVersionTable,
+  version: PsbtVersionRow,
   { txHash, transaction: raw }: Signed,
 ): Promise<void> {
   const { clock, settlement } = deps;
@@ -93,15 +93,15 @@ export function adoptReplacement(deps: PsbtDeps, id: string, changeAmount: bigin
     const last = psbt.versions.at(-1);
     if (!last) return;
     const raw = signed.transaction;
-    const version: PsbtVersionTable = {
+    const version: PsbtVersionRow = {
       ...last,
       number: last.number + 1,
       // Nobody will sign it any more, so that it needs no transactions of its inputs. Only its hash matters.
       psbt: '',
       // It pays the same transfers: what the change has not, the fee has.
-      fee: (BigInt(last.fee) + BigInt(last.change_amount) - changeAmount).toString(),
+      fee: last.fee + last.change_amount - changeAmount,
       virtual_size: raw === undefined ? last.virtual_size : sizeOf(raw),
-      change_amount: changeAmount.toString(),
+      change_amount: changeAmount,
       signed_transaction: raw ?? null,
       tx_hash: signed.txHash,
       imported_at: null,
@@ -123,7 +123,7 @@ export function settle(deps: PsbtDeps, id: string, number: number) {
     if (!version || !txHash) throw new Error(`The PSBT ${id} has no version ${number}`);
     await lockBooks(deps, transaction, psbt);
     const rows = await lockPaid(transaction, psbt);
-    const shares = sharesOf(BigInt(version.fee), rows.length);
+    const shares = sharesOf(version.fee, rows.length);
     const amounts = paidAmounts(psbt, version);
     const exclusive = await store.exclusiveHashes(transaction, psbt);
     const warnings: string[] = [];
@@ -166,9 +166,9 @@ const inputCoins = (psbt: StoredPsbt): UnspentCoin[] =>
   }));
 
 /** The coin that a version leaves to the wallet, if it leaves one. */
-function changeOf(psbt: StoredPsbt, { tx_hash, change_amount }: PsbtVersionTable): UnspentCoin[] {
+function changeOf(psbt: StoredPsbt, { tx_hash, change_amount }: PsbtVersionRow): UnspentCoin[] {
   const { change_index: derivation_index, transfers } = psbt;
-  if (tx_hash === null || derivation_index === null || change_amount === '0') return [];
+  if (tx_hash === null || derivation_index === null || change_amount === 0n) return [];
   const coin = { tx_hash, output_index: transfers.length, amount: Number(change_amount), derivation_index };
   return [{ ...keyOf(psbt), ...coin, branch: 1 }];
 }
@@ -182,7 +182,7 @@ async function settleTransfer(
   { settlement }: PsbtDeps,
   transaction: Transaction,
   psbt: StoredPsbt,
-  row: TransferTable,
+  row: TransferRow,
   sent: Sent,
   exclusive: ReadonlySet<string>,
 ): Promise<string | undefined> {
@@ -244,13 +244,13 @@ export function conflict(deps: PsbtDeps, id: string, spenderHash: string, proble
 
 /** Gives it up. Its transfers wait again, for another PSBT or another way to be paid. */
 export async function discard(deps: PsbtDeps, transaction: Transaction, psbt: StoredPsbt): Promise<void> {
-  const held = new Set(psbt.transfers.filter((one) => one.is_held === 1).map(({ id }) => id));
+  const held = new Set(psbt.transfers.filter((one) => one.is_held).map(({ id }) => id));
   for (const row of await lockPaid(transaction, psbt)) {
     if (row.status === 'processing' && held.has(row.id)) {
       await deps.settlement.move(transaction, row, { status: 'pending', tx_hash: null });
     }
   }
-  await store.setHeld(transaction, psbt.id, 0);
+  await store.setHeld(transaction, psbt.id, false);
   await store.updatePsbt(transaction, psbt.id, {
     state: 'discarded',
     problem: null,

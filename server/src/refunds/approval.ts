@@ -1,5 +1,5 @@
 /** Approves refunds: checks once more what they rest on, and makes the transfers that pay them. */
-import type { RefundRow } from './store.js';
+import type { RefundRow } from '../db/schema.js';
 import type { Transaction } from '../db/engine.js';
 import { invalidState, Problem } from '../shared/problem.js';
 import { scopeOf } from '../shared/scope.js';

@@ -1,12 +1,13 @@
 /** Claims: what the holder of a link sees of a refund, and may say of it: where to. */
 import type { RefundClaim } from 'crypto-checkout/contract';
+import type { RefundRow } from '../db/schema.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import { invalidState, Problem } from '../shared/problem.js';
 import { scopeOf } from '../shared/scope.js';
 import type { Approval } from './approval.js';
 import { ensureDue, isSuccess } from './due.js';
 import type { LockedRefund, RefundChanges, RefundsDeps } from './change-refund.js';
-import { createRefundStore, type RefundRow } from './store.js';
+import { createRefundStore } from './store.js';
 import { newToken, tokenDigest } from '../shared/token.js';
 import { signatureText, viewClaim } from './view.js';
 import { createWalletProofs, type WalletProof } from './wallet-proof.js';

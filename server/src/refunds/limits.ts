@@ -1,6 +1,6 @@
 /** The refunds that a merchant lets through: without approval, and how much a day. */
-import type { RefundRow } from './store.js';
 import { parseDecimal } from 'crypto-checkout/contract';
+import type { RefundRow } from '../db/schema.js';
 import type { Transaction } from '../db/engine.js';
 import { lockName } from '../db/locks.js';
 import { parseAmount } from '../money/amounts.js';

@@ -2,7 +2,7 @@
 import { toUnits, type Api, type Input } from 'crypto-checkout/contract';
 import type { Reader, Transaction } from '../db/engine.js';
 import { sealedJson } from '../db/personal-data.js';
-import type { PaymentTable, TransferTable } from '../db/schema.js';
+import type { PaymentTable, RefundRow, TransferRow } from '../db/schema.js';
 import { storedActor, type AuditAction, type AuditActor } from '../merchants/audit-log.js';
 import { parseAmount } from '../money/amounts.js';
 import type { Currency } from '../money/currency-list.js';
@@ -21,14 +21,7 @@ import { createClaims } from './claims.js';
 import { isSuccess, refundableOf, whyNotDue } from './due.js';
 import { newToken, tokenDigest } from '../shared/token.js';
 import { transferEvents } from './states.js';
-import {
-  createRefundStore,
-  findOverdue,
-  listOfPayment,
-  sumTakenBefore,
-  type RefundFilter,
-  type RefundRow,
-} from './store.js';
+import { createRefundStore, findOverdue, listOfPayment, sumTakenBefore, type RefundFilter } from './store.js';
 import { viewRefund, type Refund } from './view.js';
 
 type NewRefund = Input<Api['refunds']['create']>['body'] & { readonly paymentId: string };
@@ -237,19 +230,19 @@ export function createRefunds(deps: RefundsDeps) {
     },
 
     /** For the rooms that pay: why the transfer of a refund must not be paid now; undefined for all others. */
-    async whyNotDue(reader: Reader, { refund_id: id }: Pick<TransferTable, 'refund_id'>) {
+    async whyNotDue(reader: Reader, { refund_id: id }: Pick<TransferRow, 'refund_id'>) {
       const row = id === null ? undefined : await store.findAnyRefund(reader, id);
       if (!row) return undefined;
       return whyNotDue(reader, payments, await payments.find(reader, row.payment_id), row);
     },
 
     /** Follows the transfer that pays a refund. A network fee that the payer bears was deducted, and did not arrive. */
-    async follow(transaction: Transaction, transfer: TransferTable): Promise<void> {
+    async follow(transaction: Transaction, transfer: TransferRow): Promise<void> {
       if (transfer.refund_id === null) return;
       const locked = await changes.lock(transaction, transfer.refund_id);
       const event = transferEvents[transfer.status];
       const { tx_hash } = transfer;
-      const [amount, fee] = [BigInt(transfer.amount), BigInt(transfer.fee)];
+      const [amount, fee] = [transfer.amount, transfer.fee];
       const rate = parseFraction(locked.row.rate) ?? { numerator: 0n, denominator: 1n };
       const base_amount = nearest(amount, rate);
       await changes.apply(transaction, locked, event, { tx_hash, amount, fee, base_amount });

@@ -1,5 +1,5 @@
 /** Reads and writes refunds. */
-import { valuesOf, type Values } from '../db/values.js';
+import { valuesOf } from '../db/values.js';
 import { sql } from 'kysely';
 import type { RefundStatus } from 'crypto-checkout/contract';
 import type { Reader, Transaction } from '../db/engine.js';
@@ -7,14 +7,13 @@ import { forUpdate } from '../db/locks.js';
 import { firstOfAll, isCreatedWithin, isListed, readCheckpointedPage, readPage } from '../db/pages.js';
 import { having, inScope, rowById, rowsInOrder } from '../db/rows.js';
 import type { PersonalData } from '../db/personal-data.js';
-import type { PaymentTable, RefundTable } from '../db/schema.js';
+import { type PaymentTable, type RefundRow, type RefundTable, tables } from '../db/schema.js';
 import { send } from '../db/send.js';
 import type { PageRequest } from '../shared/pagination.js';
 import type { Scope } from '../shared/scope.js';
 import { takenBefore } from './amounts.js';
 
-const refunds = valuesOf('refunds');
-export type RefundRow = Values<'refunds'>;
+const refunds = valuesOf(tables.refunds);
 
 /** The store of refunds, whose texts are encrypted if there is a data key. */
 export function createRefundStore(personalData: PersonalData) {

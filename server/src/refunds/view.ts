@@ -1,9 +1,8 @@
 /** A refund as the API shows it: to its merchant, and to anyone who has the link of its claim. */
-import type { RefundRow } from './store.js';
 import type { Api, Data, RefundClaim, RefundStatus } from 'crypto-checkout/contract';
 import { transactionPage } from '../chains/networks.js';
 import { sealedJson } from '../db/personal-data.js';
-import type { MerchantTable } from '../db/schema.js';
+import type { MerchantTable, RefundRow } from '../db/schema.js';
 import type { Currency } from '../money/currency-list.js';
 import type { Currencies } from '../money/currencies.js';
 import { multiply, parseFraction } from '../money/fractions.js';

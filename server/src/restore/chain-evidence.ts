@@ -12,7 +12,7 @@ import { isOpen, type DepositKeys } from '../addresses/deposit-keys.js';
 import type { ChainBlock, ChainTransfer } from '../chains/chain.js';
 import type { ScanBatch } from '../scanning/scan.js';
 import type { Reader, Transaction } from '../db/engine.js';
-import type { TransferTable } from '../db/schema.js';
+import type { TransferRow } from '../db/schema.js';
 import { scopeOf, type Mode, type Scope } from '../shared/scope.js';
 import type { RestoreDeps } from './restore.js';
 import {
@@ -41,7 +41,7 @@ interface ChainEvidenceDeps extends Pick<
   readonly warn: (
     transaction: Transaction,
     addresses: readonly UnknownAddress[],
-    paid: readonly TransferTable[],
+    paid: readonly TransferRow[],
   ) => Promise<void>;
   /** True if a sum is too small to prove anything. */
   readonly isDust: (network: string, transfer: Pick<ChainTransfer, 'currency' | 'amount'>) => boolean;
@@ -53,7 +53,7 @@ interface Evidence extends Pick<Suspicion, 'addresses' | 'transfers' | 'coins'> 
   /** Money at unknown addresses that is no reason to stop. */
   readonly warnings: readonly UnknownAddress[];
   /** Transfers that somebody else may have paid. */
-  readonly paidByOthers: readonly TransferTable[];
+  readonly paidByOthers: readonly TransferRow[];
 }
 
 const noEvidence: Evidence = { addresses: [], transfers: [], coins: [], warnings: [], paidByOthers: [] };
@@ -70,7 +70,7 @@ const catchUpMs = 60_000;
 interface Sought {
   /** By address in lower case. */
   readonly addresses: ReadonlyMap<string, { readonly sourceId: string; readonly index: number }>;
-  readonly transfers: readonly TransferTable[];
+  readonly transfers: readonly TransferRow[];
   /** Of merchants whose transfers wait on networks of Bitcoin's kind: by network, and then the merchant of each `hash:index`. */
   readonly coins: ReadonlyMap<string, ReadonlyMap<string, string>>;
   /** In lower case, by merchant, replaced ones too. */
@@ -110,7 +110,7 @@ export function createChainEvidence(deps: ChainEvidenceDeps) {
     return { addresses, transfers, coins: await loadCoins(transfers), treasuries };
   }
 
-  async function loadCoins(transfers: readonly TransferTable[]): Promise<Sought['coins']> {
+  async function loadCoins(transfers: readonly TransferRow[]): Promise<Sought['coins']> {
     const coins = new Map<string, Map<string, string>>();
     const payers = new Map(transfers.map((row) => [`${row.network}/${row.merchant_id}`, row]));
     for (const row of payers.values()) {
@@ -161,7 +161,7 @@ export function createChainEvidence(deps: ChainEvidenceDeps) {
             row.network === network &&
             row.currency === currency &&
             row.address === address &&
-            row.amount === amount.toString() &&
+            row.amount === amount &&
             row.created_at <= block.time + graceMs,
         );
         if (!twin) continue;

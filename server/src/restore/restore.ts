@@ -10,7 +10,7 @@ import type { ConnectedNetwork } from '../chains/connect.js';
 import type { RoomDeps } from '../db/room-deps.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import { afterCommit } from '../db/transaction-context.js';
-import type { TransferTable } from '../db/schema.js';
+import type { TransferRow } from '../db/schema.js';
 import type { AuditActor, AuditLog } from '../merchants/audit-log.js';
 import type { Figure } from '../shared/feature.js';
 import { invalidState } from '../shared/problem.js';
@@ -26,11 +26,11 @@ export interface RestoreDeps extends RoomDeps {
   readonly depositKeys: Pick<DepositKeys, 'list' | 'raiseEpoch'>;
   readonly connected: readonly Pick<ConnectedNetwork, 'network'>[];
   /** Transfers of live mode that wait, older than a time, and are in no export or PSBT. */
-  readonly unheldTransfers: (reader: Reader, before: number) => Promise<TransferTable[]>;
+  readonly unheldTransfers: (reader: Reader, before: number) => Promise<TransferRow[]>;
   /** Reserves them, as an export does, until they are settled or released. */
   readonly hold: (
     transaction: Transaction,
-    transfers: readonly TransferTable[],
+    transfers: readonly TransferRow[],
     actor: AuditActor,
   ) => Promise<void>;
   readonly log: Logger;
@@ -44,7 +44,7 @@ export interface RestorePlan {
   readonly skips: readonly { readonly key: DepositKeyRecord; readonly from: number; readonly to: number }[];
   /** The treasuries that get new forwarders. */
   readonly treasuries: readonly DepositKeyRecord[];
-  readonly held: readonly TransferTable[];
+  readonly held: readonly TransferRow[];
 }
 
 /** A marker knows what was given out; the chain only shows what was paid. */
@@ -110,7 +110,7 @@ export function createRestore(deps: RestoreDeps) {
   async function warn(
     transaction: Transaction,
     addresses: readonly UnknownAddress[],
-    paid: readonly TransferTable[],
+    paid: readonly TransferRow[],
   ): Promise<void> {
     for (const { sourceId, index } of addresses) await raiseIndex(transaction, sourceId, index + 1);
     if (addresses.length > 0) await store.addWarnings(transaction, addresses);
@@ -157,7 +157,7 @@ export function createRestore(deps: RestoreDeps) {
     );
     // Transfers that were created since then cannot have been paid: nothing was exported meanwhile.
     const waiting = await deps.unheldTransfers(reader, suspicion.since);
-    const held: TransferTable[] = [];
+    const held: TransferRow[] = [];
     for (const row of waiting) {
       if (isMarked || (await store.concernsMerchant(reader, suspicion, row.merchant_id))) held.push(row);
     }

@@ -1,4 +1,5 @@
 /** Reads and writes payment plans. */
+import { tables } from '../db/schema.js';
 import { forShare, forUpdate } from '../db/locks.js';
 import { isListed, readPage } from '../db/pages.js';
 import { valuesOf, type Values } from '../db/values.js';
@@ -12,8 +13,8 @@ export interface PlanQuery extends PageRequest {
   readonly currency?: string | undefined;
 }
 
-const plans = valuesOf('payment_plans');
-export type PlanRow = Values<'payment_plans'>;
+const plans = valuesOf(tables.payment_plans);
+export type PlanRow = Values<typeof tables.payment_plans>;
 
 const insertStored = insertRow('payment_plans');
 const updateStored = updateRow('payment_plans');

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { forUpdate, forUpdateSkipLocked } from '../db/locks.js';
 import { isListed, readCheckpointedPage, readPage } from '../db/pages.js';
-import type { PaymentTable, SubscriberCycleTable } from '../db/schema.js';
+import { type PaymentTable, type SubscriberCycleTable, tables } from '../db/schema.js';
 import { valuesOf, type Values } from '../db/values.js';
 import type { Scope, Mode } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
@@ -16,8 +16,8 @@ export interface SubscriberQuery extends PageRequest {
   readonly isActive?: boolean | undefined;
 }
 
-const subscribers = valuesOf('subscribers');
-export type SubscriberRow = Values<'subscribers'>;
+const subscribers = valuesOf(tables.subscribers);
+export type SubscriberRow = Values<typeof tables.subscribers>;
 
 /** @returns false if the customer already has an active subscription to the plan */
 export async function insertSubscriber(transaction: Transaction, row: SubscriberRow): Promise<boolean> {
@@ -57,22 +57,23 @@ export const updateSubscriber = (transaction: Transaction, id: string, changes: 
 /** Newest first. */
 export async function listSubscribers(reader: Reader, scope: Scope, query: SubscriberQuery) {
   const { customerId, isActive } = query;
+  const active = isActive === undefined ? undefined : subscribers.encode({ is_active: isActive });
   const listed = reader
     .selectFrom('subscribers')
     .selectAll()
     .where(isListed('subscribers', scope, query))
     .where('removed_at', 'is', null)
     .$call(having({ customer_id: customerId }))
-    .$if(isActive !== undefined, (all) =>
+    .$call((all) => {
+      if (!active) return all;
       // A customer has few, however many are active.
-      customerId === undefined
-        ? all.where('is_active', '=', isActive ? 1 : 0)
-        : all.where(filtersBy(reader, { is_active: isActive ? 1 : 0 })),
-    );
-  const flag = isActive === undefined ? undefined : Number(isActive);
+      return customerId === undefined
+        ? all.where('is_active', '=', active.is_active)
+        : all.where(filtersBy(reader, active));
+    });
   const { rows, total } =
     customerId === undefined
-      ? await readCheckpointedPage(reader, listed, 'subscribers', scope, query, { is_active: flag })
+      ? await readCheckpointedPage(reader, listed, 'subscribers', scope, query, active)
       : await readPage(listed, 'subscribers', query);
   return { rows: rows.map(subscribers.decode), total };
 }

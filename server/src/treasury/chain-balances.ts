@@ -10,6 +10,10 @@ import { placeOf, type EvmConnected, type TreasuryContext } from './context.js';
 import { listTreasuries } from './owners.js';
 import { readForwarders } from './sweep-store.js';
 import { readCursor } from './watch-store.js';
+import { tables } from '../db/schema.js';
+import { valuesOf } from '../db/values.js';
+
+const accounts = valuesOf(tables.ledger_accounts);
 
 export type ChainBalances = NonNullable<Awaited<ReturnType<typeof compareWithChain>>>;
 
@@ -63,7 +67,7 @@ export async function inTreasuries(reader: Reader, { mode, network }: NetworkRef
     .where((e) => e.and({ kind: 'custody', mode, network, currency }))
     .where('id', 'like', '%/treasury')
     .execute();
-  return sum(rows.map(({ balance }) => BigInt(balance)));
+  return sum(rows.map((row) => accounts.decode(row).balance));
 }
 
 const sum = (values: readonly bigint[]): bigint => values.reduce((total, value) => total + value, 0n);

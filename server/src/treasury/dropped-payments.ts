@@ -5,7 +5,7 @@
  */
 import { readCursor as readScan, readScannedBlocks } from '../scanning/cursors.js';
 import type { NetworkRef } from '../chains/chain.js';
-import type { TreasuryPaymentTable } from '../db/schema.js';
+import type { TreasuryPaymentRow } from '../db/schema.js';
 import { placeOf, type EvmConnected, type TreasuryContext } from './context.js';
 import { findExportOf } from './export-store.js';
 import { hold } from './payout-exports.js';
@@ -36,10 +36,10 @@ export async function takeBackDropped(
     if (!moved) continue;
     const gas = gasPaidBy(on, moved.fee, [payment.treasury.toLowerCase()]);
     await deps.database.write(async (transaction) => {
-      const changes = { block_height: moved.height, block_hash: moved.blockHash, gas: gas.toString() };
+      const changes = { block_height: moved.height, block_hash: moved.blockHash, gas };
       await store.updatePayment(transaction, payment, changes);
       // Its cost depends on the block.
-      if (gas.toString() === payment.gas) return;
+      if (gas === payment.gas) return;
       const former = await takeBackGas(deps, transaction, place, payment.tx_hash);
       if (former) await bookGas(deps, transaction, on, payment.tx_hash, former.merchant_id, gas);
     });
@@ -61,7 +61,7 @@ async function findAgain(on: EvmConnected, txHash: string, height: number, signa
 async function takeBack(
   deps: TreasuryContext,
   place: NetworkRef,
-  payment: TreasuryPaymentTable,
+  payment: TreasuryPaymentRow,
 ): Promise<void> {
   const { transfer_id: id, tx_hash: txHash, block_height: height } = payment;
   const taken = await deps.database.write(async (transaction) => {

@@ -34,12 +34,12 @@ export function createPayoutExportHandlers(
           transfers: rows.map(({ id: transfer, amount, currency, address, ...row }) => ({
             ...{ id: transfer, currency, address, walletAnswer: row.wallet_answer },
             handedAt: row.handed_at === null ? null : isoTime(row.handed_at),
-            amount: fromUnits(BigInt(amount), currencies.known(currency).decimals),
+            amount: fromUnits(amount, currencies.known(currency).decimals),
           })),
         }));
         const unexplained = left.map(({ tx_hash: txHash, treasury, address, currency, ...row }) => ({
           ...{ network: row.network, txHash, treasury, address, currency, paidAt: isoTime(row.paid_at) },
-          amount: fromUnits(BigInt(row.amount), currencies.known(currency).decimals),
+          amount: fromUnits(row.amount, currencies.known(currency).decimals),
         }));
         return { data: { waiting, exports, unexplained } };
       },

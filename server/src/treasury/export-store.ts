@@ -3,10 +3,13 @@ import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import type { NetworkRef } from '../chains/chain.js';
 import { chunksOf } from '../db/chunks.js';
 import type { Reader, Transaction } from '../db/engine.js';
-import type { Schema, TransferExportTable, TransferTable } from '../db/schema.js';
+import { tables, type Schema, type TransferExportTable, type TransferRow } from '../db/schema.js';
 import { within } from '../db/rows.js';
+import { valuesOf } from '../db/values.js';
 import type { Scope, Within } from '../shared/scope.js';
 import { unheldTransfers } from '../withdrawals/waiting-transfers.js';
+
+const transfers = valuesOf(tables.transfers);
 
 /** The known facts about the wallet that an export is for. */
 export type HeldExport = Pick<
@@ -24,8 +27,8 @@ export interface Payer {
 export type ReservedTransfer = Awaited<ReturnType<typeof reservedTransfers>>[number];
 
 /** The pending transfers that an export holds, in the order of the exports. */
-export function reservedTransfers(reader: Reader, of: Within) {
-  return reader
+export async function reservedTransfers(reader: Reader, of: Within) {
+  const rows = await reader
     .selectFrom('transfers')
     .$call(within(of))
     .innerJoin('transfer_exports', 'transfer_exports.transfer_id', 'transfers.id')
@@ -47,6 +50,7 @@ export function reservedTransfers(reader: Reader, of: Within) {
     .orderBy('transfers.created_at')
     .orderBy('transfers.id')
     .execute();
+  return rows.map(transfers.decode);
 }
 
 /** True if an export of a merchant has, or had, all of these transfers, whatever became of them. */
@@ -72,8 +76,8 @@ export function findExportOf(reader: Reader, transferId: string): Promise<Transf
 }
 
 /** The pending transfers that a treasury may have paid, and that no node knew for certain. */
-export const unclearTransfers = (reader: Reader, of: Within): Promise<TransferTable[]> =>
-  reader
+export async function unclearTransfers(reader: Reader, of: Within): Promise<TransferRow[]> {
+  const rows = await reader
     .selectFrom('transfers')
     .$call(within(of))
     .selectAll()
@@ -95,20 +99,27 @@ export const unclearTransfers = (reader: Reader, of: Within): Promise<TransferTa
       ),
     )
     .execute();
+  return rows.map(transfers.decode);
+}
 
 /** Transfers that wait for a wallet, and are in no export or PSBT, oldest first. */
 const unheld = (reader: Reader, of: Within) =>
   unheldTransfers(reader, of).selectAll().orderBy('created_at').orderBy('id');
 
-export const unheldOn = (
+export async function unheldOn(
   reader: Reader,
   { mode, network }: NetworkRef,
   merchantId?: string,
-): Promise<TransferTable[]> => unheld(reader, { merchantId, mode }).where('network', '=', network).execute();
+): Promise<TransferRow[]> {
+  const rows = await unheld(reader, { merchantId, mode }).where('network', '=', network).execute();
+  return rows.map(transfers.decode);
+}
 
 /** Of live mode, and older than a time. */
-export const unheldBefore = (reader: Reader, before: number): Promise<TransferTable[]> =>
-  unheld(reader, { mode: 'live' }).where('created_at', '<', before).execute();
+export async function unheldBefore(reader: Reader, before: number): Promise<TransferRow[]> {
+  const rows = await unheld(reader, { mode: 'live' }).where('created_at', '<', before).execute();
+  return rows.map(transfers.decode);
+}
 
 /** The number of a merchant's transfers that wait for a wallet on each network, and are in no export or PSBT. */
 export const countUnheld = (reader: Reader, scope: Scope) =>
@@ -122,11 +133,11 @@ export const countUnheld = (reader: Reader, scope: Scope) =>
 export async function insertExports(
   transaction: Transaction,
   made: Pick<TransferExportTable, 'id' | 'actor' | 'created_at'>,
-  transfers: readonly TransferTable[],
+  exported: readonly TransferRow[],
   payers: ReadonlyMap<string, Payer>,
 ): Promise<void> {
   const unhanded = { handed_at: null, handed_nonce: null, wallet_answer: null };
-  const rows = transfers.map(({ id, merchant_id: merchantId }) => ({
+  const rows = exported.map(({ id, merchant_id: merchantId }) => ({
     ...{ ...made, transfer_id: id, released_at: null, released_nonce: null, ...unhanded },
     account: payers.get(merchantId)?.account ?? null,
     first_nonce: payers.get(merchantId)?.nonce ?? null,

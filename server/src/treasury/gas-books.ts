@@ -3,7 +3,7 @@
  * ledger when they are final.
  */
 import type { EvmReceipt } from '../chains/evm/replies.js';
-import type { GasTransactionTable } from '../db/schema.js';
+import type { GasTransactionRow } from '../db/schema.js';
 import type { Transaction } from '../db/engine.js';
 import { moved } from '../ledger/ledger.js';
 import type { TreasuryContext } from './context.js';
@@ -12,16 +12,13 @@ import * as store from './gas-transactions.js';
 const dayMs = 86_400_000;
 
 /** The columns of a transaction that are stored when it is signed. */
-type Signed = Omit<
-  GasTransactionTable,
-  'id' | 'status' | 'cost' | 'block_height' | 'created_at' | 'ended_at'
->;
+type Signed = Omit<GasTransactionRow, 'id' | 'status' | 'cost' | 'block_height' | 'created_at' | 'ended_at'>;
 
 /** Stores a transaction that was signed. @returns undefined if another process has taken the nonce */
 export async function recordTransaction(
   { database, clock, newId, hooks }: TreasuryContext,
   signed: Signed,
-): Promise<GasTransactionTable | undefined> {
+): Promise<GasTransactionRow | undefined> {
   const open = { status: 'open', cost: null, block_height: null, ended_at: null } as const;
   const row = { id: newId(), ...signed, ...open, created_at: clock.real() };
   const isNew = await database.write(async (transaction) => {
@@ -40,7 +37,7 @@ export async function spentLastDay(
   const rows = await store.transactionsSince(database.reader, account, clock.real() - dayMs, except);
   const byNonce = new Map<number, bigint>();
   for (const { nonce, cost, gas_limit: gas, max_fee: fee, status } of rows) {
-    const units = cost !== null ? BigInt(cost) : status === 'open' ? BigInt(gas) * BigInt(fee) : 0n;
+    const units = cost ?? (status === 'open' ? gas * fee : 0n);
     const before = byNonce.get(nonce) ?? 0n;
     byNonce.set(nonce, units > before ? units : before);
   }
@@ -48,14 +45,14 @@ export async function spentLastDay(
 }
 
 /** Ends the attempts of a nonce that another program has used. */
-export function abandonNonce({ database, clock }: TreasuryContext, row: GasTransactionTable): Promise<void> {
+export function abandonNonce({ database, clock }: TreasuryContext, row: GasTransactionRow): Promise<void> {
   return database.write((transaction) => store.endNonce(transaction, row, clock.real()));
 }
 
 /** Books what it cost. The money that it swept is booked by what the chain reports, as that of every sweep. */
 export async function endTransaction(
   deps: TreasuryContext,
-  row: GasTransactionTable,
+  row: GasTransactionRow,
   { fee, height, isSuccess }: EvmReceipt,
 ): Promise<void> {
   const { database, clock, log } = deps;
@@ -67,7 +64,7 @@ export async function endTransaction(
     if (locked.find(({ id }) => id === row.id)?.status !== 'open') return;
     await store.endNonce(transaction, row, now);
     const status = isSuccess ? 'mined' : 'reverted';
-    const ended = { status, cost: fee.amount.toString(), block_height: height, ended_at: now } as const;
+    const ended = { status, cost: fee.amount, block_height: height, ended_at: now } as const;
     await store.updateTransaction(transaction, row.id, ended);
     await post(deps, transaction, { ...row, ...ended }, 'gas');
   });
@@ -93,12 +90,12 @@ export async function reopenFrom(deps: TreasuryContext, account: store.GasAccoun
 async function post(
   { ledger }: TreasuryContext,
   transaction: Transaction,
-  { id, mode, currency, cost, ended_at: endedAt }: GasTransactionTable,
+  { id, mode, currency, cost, ended_at: endedAt }: GasTransactionRow,
   direction: 'gas' | 'ungas',
 ): Promise<void> {
   if (cost === null) return;
   const [debit, credit] = [{ kind: 'network_fee' }, { kind: 'gas_paid' }] as const;
   const [from, to] = direction === 'gas' ? [debit, credit] : [credit, debit];
-  const entries = moved(from, to, BigInt(cost));
+  const entries = moved(from, to, cost);
   await ledger.post(transaction, { key: `${direction}:${id}:${endedAt}`, mode, currency, entries });
 }

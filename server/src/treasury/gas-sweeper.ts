@@ -10,7 +10,7 @@
 import { addr } from 'micro-eth-signer';
 import { toUnits as parseUnits } from 'crypto-checkout/contract';
 import { coinOf } from '../chains/assets.js';
-import type { GasTransactionTable } from '../db/schema.js';
+import type { GasTransactionRow } from '../db/schema.js';
 import { createFailures } from '../shared/failures.js';
 import type { EvmConnected, TreasuryContext } from './context.js';
 import { forwarderFactory } from './factory.js';
@@ -161,7 +161,7 @@ async function sweep(
 async function followOpen(
   deps: TreasuryContext,
   network: SweptNetwork,
-  open: readonly GasTransactionTable[],
+  open: readonly GasTransactionRow[],
   stuckMs: number,
   signal: AbortSignal,
 ): Promise<void> {
@@ -187,7 +187,7 @@ async function followOpen(
     return;
   }
   const { nonce, gas_limit: gasLimit, call_data: data, addresses } = newest;
-  const call = { nonce, gasLimit: BigInt(gasLimit), data, addresses };
+  const call = { nonce, gasLimit, data, addresses };
   const isStuck = deps.clock.real() - newest.created_at > stuckMs;
   const replacement = isStuck ? await sign(deps, network, call, newest, signal) : undefined;
   await broadcast(deps, network, replacement ?? newest, signal);
@@ -200,17 +200,17 @@ async function followOpen(
 async function sign(
   deps: TreasuryContext,
   network: SweptNetwork,
-  call: Pick<UnsignedTransaction, 'nonce' | 'gasLimit' | 'data'> & Pick<GasTransactionTable, 'addresses'>,
-  stuck: GasTransactionTable | undefined,
+  call: Pick<UnsignedTransaction, 'nonce' | 'gasLimit' | 'data'> & Pick<GasTransactionRow, 'addresses'>,
+  stuck: GasTransactionRow | undefined,
   signal: AbortSignal,
-): Promise<GasTransactionTable | undefined> {
+): Promise<GasTransactionRow | undefined> {
   const { evm, account, limits, chainId, coin, logReason } = network;
   const { nonce, gasLimit, data, addresses } = call;
   const [{ baseFee, priorityFee }, [balance = 0n]] = await evm.run(
     (node) => Promise.all([node.gasPrice(), node.balances(undefined, [account.sender], 'latest')]),
     signal,
   );
-  const raised = (fee: string | undefined) => (fee === undefined ? 0n : (BigInt(fee) * 1125n) / 1000n + 1n);
+  const raised = (fee: bigint | undefined) => (fee === undefined ? 0n : (fee * 1125n) / 1000n + 1n);
   const wantedPriorityFee = larger(raised(stuck?.priority_fee), priorityFee);
   const wanted = larger(raised(stuck?.max_fee), 2n * baseFee + wantedPriorityFee);
   const maxFee = smaller(wanted, limits.maxGasPrice);
@@ -237,9 +237,9 @@ async function sign(
   const row = await recordTransaction(deps, {
     ...{ ...account, nonce, attempt: stuck ? stuck.attempt + 1 : 0 },
     ...{ tx_hash: signed.txHash, raw: signed.raw, call_data: data, addresses, currency: coin },
-    gas_limit: gasLimit.toString(),
-    max_fee: maxFee.toString(),
-    priority_fee: maxPriorityFee.toString(),
+    gas_limit: gasLimit,
+    max_fee: maxFee,
+    priority_fee: maxPriorityFee,
   });
   if (row) logReason(undefined);
   return row;
@@ -249,7 +249,7 @@ async function sign(
 async function broadcast(
   { log }: TreasuryContext,
   { evm, account: { mode, network }, logReason }: SweptNetwork,
-  { raw, tx_hash: txHash, addresses }: GasTransactionTable,
+  { raw, tx_hash: txHash, addresses }: GasTransactionRow,
   signal: AbortSignal,
 ): Promise<void> {
   const refusal = await evm.run((node) => node.send(raw), signal);

@@ -2,22 +2,26 @@
 import type { Reader, Transaction } from '../db/engine.js';
 import { forUpdate } from '../db/locks.js';
 import { hasRows, updateRow } from '../db/rows.js';
-import type { GasTransactionTable } from '../db/schema.js';
+import { tables, type GasTransactionRow } from '../db/schema.js';
+import { valuesOf } from '../db/values.js';
+
+const transactions = valuesOf(tables.gas_transactions);
 
 /** `sender` is the address of the key. */
-export type GasAccount = Pick<GasTransactionTable, 'mode' | 'network' | 'sender'>;
+export type GasAccount = Pick<GasTransactionRow, 'mode' | 'network' | 'sender'>;
 
 const of = (reader: Reader, { mode, network, sender }: GasAccount) =>
   reader.selectFrom('gas_transactions').where((e) => e.and({ mode, network, sender }));
 
 /** Those that may still get into a block: lowest nonce first, then the newest attempt. */
-export function openTransactions(reader: Reader, account: GasAccount): Promise<GasTransactionTable[]> {
-  return of(reader, account)
+export async function openTransactions(reader: Reader, account: GasAccount): Promise<GasTransactionRow[]> {
+  const rows = await of(reader, account)
     .selectAll()
     .where('status', '=', 'open')
     .orderBy('nonce')
     .orderBy('attempt', 'desc')
     .execute();
+  return rows.map(transactions.decode);
 }
 
 /** The nonce after the last that was signed; 0 if none was. */
@@ -31,13 +35,10 @@ export const hasSigned = (reader: Reader, lower: string): Promise<boolean> =>
   hasRows(reader.selectFrom('gas_transactions').where((e) => e(e.fn('lower', ['sender']), '=', lower)));
 
 /** @returns false if the nonce and attempt were signed already, maybe by another process */
-export async function insertTransaction(
-  transaction: Transaction,
-  row: GasTransactionTable,
-): Promise<boolean> {
+export async function insertTransaction(transaction: Transaction, row: GasTransactionRow): Promise<boolean> {
   const inserted = await transaction
     .insertInto('gas_transactions')
-    .values(row)
+    .values(transactions.encode(row))
     .onConflict((conflict) => conflict.columns(['mode', 'network', 'sender', 'nonce', 'attempt']).doNothing())
     .returning('id')
     .execute();
@@ -47,7 +48,7 @@ export async function insertTransaction(
 /** Ends all attempts of a nonce: one got into a block, or none can any more. */
 export async function endNonce(
   transaction: Transaction,
-  { mode, network, sender, nonce }: GasTransactionTable,
+  { mode, network, sender, nonce }: GasTransactionRow,
   now: number,
 ): Promise<void> {
   await transaction
@@ -57,20 +58,26 @@ export async function endNonce(
     .execute();
 }
 
-export const updateTransaction = updateRow('gas_transactions');
+const updateStored = updateRow('gas_transactions');
+export const updateTransaction = (
+  transaction: Transaction,
+  id: string,
+  changes: Partial<GasTransactionRow>,
+) => updateStored(transaction, id, transactions.encode(changes));
 
 /** The transactions signed from a nonce on, ended or not. Locked until the transaction ends. */
-export function lockTransactionsFrom(
+export async function lockTransactionsFrom(
   transaction: Transaction,
   account: GasAccount,
   nonce: number,
-): Promise<GasTransactionTable[]> {
-  return of(transaction, account)
+): Promise<GasTransactionRow[]> {
+  const rows = await of(transaction, account)
     .selectAll()
     .where('nonce', '>=', nonce)
     .orderBy('id')
     .$call(forUpdate(transaction))
     .execute();
+  return rows.map(transactions.decode);
 }
 
 /** The transactions that may have cost something since a time: what each cost, or what it can cost at most. */
@@ -79,22 +86,23 @@ export async function transactionsSince(
   account: GasAccount,
   since: number,
   exceptNonce: number,
-): Promise<Pick<GasTransactionTable, 'nonce' | 'cost' | 'gas_limit' | 'max_fee' | 'status'>[]> {
-  return of(reader, account)
+): Promise<Pick<GasTransactionRow, 'nonce' | 'cost' | 'gas_limit' | 'max_fee' | 'status'>[]> {
+  const rows = await of(reader, account)
     .select(['nonce', 'cost', 'gas_limit', 'max_fee', 'status'])
     .where('nonce', '!=', exceptNonce)
     .where((e) => e.or([e('created_at', '>', since), e('ended_at', '>', since), e('status', '=', 'open')]))
     .execute();
+  return rows.map(transactions.decode);
 }
 
 /** Newest first, of all networks. @param treasuries only those that pay one of them; all if it is undefined */
-export function listTransactions(
+export async function listTransactions(
   reader: Reader,
   most: number,
   treasuries: readonly string[] | undefined,
-): Promise<GasTransactionTable[]> {
+): Promise<GasTransactionRow[]> {
   const pays = (treasury: string) => `%${treasury.slice(2).toLowerCase()}%`;
-  return reader
+  const rows = await reader
     .selectFrom('gas_transactions')
     .selectAll()
     .$if(treasuries !== undefined, (all) =>
@@ -105,4 +113,5 @@ export function listTransactions(
     .orderBy('attempt', 'desc')
     .limit(most)
     .execute();
+  return rows.map(transactions.decode);
 }

@@ -4,7 +4,7 @@
  */
 import type { AuditActor } from '../merchants/audit-log.js';
 import type { Input, PayoutsApi } from 'crypto-checkout/contract';
-import type { TransferTable } from '../db/schema.js';
+import type { TransferRow } from '../db/schema.js';
 import { NodesUnavailable } from '../rpc/node-error.js';
 import { invalidField, invalidState, orNotFound } from '../shared/problem.js';
 import type { Scope } from '../shared/scope.js';
@@ -26,7 +26,7 @@ export function createHandOver(deps: TreasuryContext) {
   /** Refuses transfers that the treasury has paid, unless wallets were asked for as many identical ones. */
   async function ensureUnpaid(
     on: EvmConnected,
-    rows: readonly TransferTable[],
+    rows: readonly TransferRow[],
     reserved: readonly store.ReservedTransfer[],
     signal: AbortSignal,
   ): Promise<void> {

@@ -1,5 +1,5 @@
 /** Money that has left treasuries, and that no transfer explains: it is reported until someone names its purpose. */
-import type { TreasuryPaymentTable } from '../db/schema.js';
+import type { TreasuryPaymentRow } from '../db/schema.js';
 import { storedActor, type AuditActor } from '../merchants/audit-log.js';
 import { isoTime } from '../shared/clock.js';
 import { invalidField, orNotFound } from '../shared/problem.js';
@@ -16,7 +16,7 @@ export function createOutflows(deps: TreasuryContext) {
 
   return {
     /** Of a merchant's treasuries, oldest first. */
-    async list({ merchantId, mode }: Scope): Promise<TreasuryPaymentTable[]> {
+    async list({ merchantId, mode }: Scope): Promise<TreasuryPaymentRow[]> {
       const { treasuriesOf } = await readOwners(deps, database.reader, mode);
       const own = treasuriesOf(merchantId);
       if (own.length === 0) return [];

@@ -4,7 +4,7 @@
  */
 import { storedActor, type AuditActor } from '../merchants/audit-log.js';
 import type { Reader, Transaction } from '../db/engine.js';
-import type { TransferExportTable, TransferTable } from '../db/schema.js';
+import type { TransferExportTable, TransferRow } from '../db/schema.js';
 import { isoTime } from '../shared/clock.js';
 import { groupBy } from '../shared/group-by.js';
 import { invalidField, invalidState, orNotFound } from '../shared/problem.js';
@@ -30,7 +30,7 @@ export interface PayoutExport extends WrittenPayouts {
 }
 
 /** A transfer that an export holds, or one that may have been paid, and no node knew: no export need hold that. */
-type Releasable = TransferTable & Partial<HeldExport>;
+type Releasable = TransferRow & Partial<HeldExport>;
 
 /** Why transfers are let go that a wallet may have: a nonce that is used up, or what somebody has decided, in their words. */
 export type ReleaseReason = { readonly nonce: number } | { readonly decision: string };
@@ -39,7 +39,7 @@ export type ReleaseReason = { readonly nonce: number } | { readonly decision: st
 export const hold = (
   { newId, clock }: TreasuryContext,
   transaction: Transaction,
-  transfers: readonly TransferTable[],
+  transfers: readonly TransferRow[],
   actor: AuditActor,
 ): Promise<void> =>
   store.insertExports(
@@ -56,7 +56,7 @@ export function createPayoutExports(deps: TreasuryContext) {
     on: EvmConnected,
     made: Pick<TransferExportTable, 'id' | 'created_at'>,
     actor: AuditActor,
-    transfers: readonly TransferTable[],
+    transfers: readonly TransferRow[],
     payers: ReadonlyMap<string, store.Payer>,
   ): Promise<void> {
     const place = placeOf(on);
@@ -94,7 +94,7 @@ export function createPayoutExports(deps: TreasuryContext) {
    * those that must not be paid.
    * @throws NodesUnavailable; Problem `invalid_state` while the watcher is behind
    */
-  async function pickDue<Row extends TransferTable>(
+  async function pickDue<Row extends TransferRow>(
     on: EvmConnected,
     transfers: readonly Row[],
     exportId: string | undefined,
@@ -119,7 +119,7 @@ export function createPayoutExports(deps: TreasuryContext) {
   /** By merchant, the account that the file is for, and its next nonce. @throws NodesUnavailable */
   async function payersOf(
     on: EvmConnected,
-    transfers: readonly TransferTable[],
+    transfers: readonly TransferRow[],
     signal: AbortSignal,
   ): Promise<ReadonlyMap<string, store.Payer>> {
     const payers = new Map<string, store.Payer>();
@@ -133,7 +133,7 @@ export function createPayoutExports(deps: TreasuryContext) {
   }
 
   /** @param groups payments that have settled no transfer yet, and the transfers that wait */
-  function refuseIfPaid(transfer: TransferTable, groups: Awaited<ReturnType<typeof readSeenGroups>>): void {
+  function refuseIfPaid(transfer: TransferRow, groups: Awaited<ReturnType<typeof readSeenGroups>>): void {
     const group = groups.find(({ waiting }) => waiting.some(({ id }) => id === transfer.id));
     if (!group?.paid.some((row) => canBeFor(deps, row, transfer))) return;
     const able = group.waiting.filter((one) => group.paid.some((row) => canBeFor(deps, row, one)));
@@ -141,7 +141,7 @@ export function createPayoutExports(deps: TreasuryContext) {
     if (group.paid.length < able.length) return;
     const hashes = group.paid.map((row) => row.tx_hash).join(', ');
     throw invalidState(
-      group.paid.some((row) => row.is_certain === 0)
+      group.paid.some((row) => !row.is_certain)
         ? `The treasury may have paid this transfer in ${hashes}, and no node could show it. Look there. If it did, use "transfers settle ${transfer.id}"; if not, "transfers release ${transfer.id}"`
         : `The treasury has paid this transfer in ${hashes}. It ends automatically when that is final; if it was for something else, use "transfers settle" for what it paid`,
     );
@@ -229,7 +229,7 @@ export function createPayoutExports(deps: TreasuryContext) {
     /** Transfers of live mode that wait for a wallet, older than a time, and are in no export or PSBT. */
     unheld: store.unheldBefore,
 
-    hold: (transaction: Transaction, transfers: readonly TransferTable[], actor: AuditActor) =>
+    hold: (transaction: Transaction, transfers: readonly TransferRow[], actor: AuditActor) =>
       hold(deps, transaction, transfers, actor),
 
     /** The transfers that wait and are reserved, oldest export first. */
@@ -334,7 +334,7 @@ export function createPayoutExports(deps: TreasuryContext) {
     },
 
     /** For the rules of transfers: refuses to fail what is reserved, or was paid as far as is stored. Problem: `invalid_state`. */
-    async ensureUnpaid(reader: Reader, transfer: TransferTable): Promise<void> {
+    async ensureUnpaid(reader: Reader, transfer: TransferRow): Promise<void> {
       const held = await store.findExportOf(reader, transfer.id);
       if (held) {
         throw invalidState(
@@ -345,7 +345,7 @@ export function createPayoutExports(deps: TreasuryContext) {
     },
 
     /** The same, also if only one node shows the payment. @throws NodesUnavailable */
-    async ensureUnpaidOnChain(transfer: TransferTable, signal: AbortSignal): Promise<void> {
+    async ensureUnpaidOnChain(transfer: TransferRow, signal: AbortSignal): Promise<void> {
       const on = networkAt(deps, transfer);
       if (on) refuseIfPaid(transfer, await readSeenGroups(deps, on, [transfer], signal));
     },

@@ -2,7 +2,7 @@
 import { fromUnits } from 'crypto-checkout/contract';
 import { toChain } from '../chains/assets.js';
 import { transferData } from '../chains/evm/abi.js';
-import type { TransferTable } from '../db/schema.js';
+import type { TransferRow } from '../db/schema.js';
 import type { Currencies } from '../money/currencies.js';
 import { invalidState } from '../shared/problem.js';
 import type { EvmConnected } from './context.js';
@@ -17,7 +17,7 @@ export type WrittenPayouts = ReturnType<typeof writePayouts>;
 export function writePayouts(
   on: EvmConnected,
   made: { readonly id: string | undefined; readonly createdAt: number },
-  transfers: readonly TransferTable[],
+  transfers: readonly TransferRow[],
   currencies: Pick<Currencies, 'known'>,
 ) {
   const payouts = transfers.map((transfer) => ({ transfer, call: payoutCall(on, transfer) }));
@@ -26,7 +26,7 @@ export function writePayouts(
     transfers: payouts.map(({ transfer, call }) => ({
       ...{ id: transfer.id, merchant: transfer.merchant_id },
       // With every digit: what a wallet pays must be exact.
-      amount: fromUnits(BigInt(transfer.amount), currencies.known(transfer.currency).decimals),
+      amount: fromUnits(transfer.amount, currencies.known(transfer.currency).decimals),
       ...{ currency: transfer.currency, address: transfer.address },
       ...{ to: call.to, value: (call.value ?? 0n).toString(), data: call.data },
       link: linkOf(transfer.address, call, on.chainId),
@@ -43,9 +43,9 @@ function linkOf(address: string, call: WalletCall, chainId: number): string {
 }
 
 /** Problem: `invalid_state`. */
-export function payoutCall({ chainAssets }: EvmConnected, row: TransferTable): WalletCall {
+export function payoutCall({ chainAssets }: EvmConnected, row: TransferRow): WalletCall {
   const asset = chainAssets[row.currency];
-  const amount = asset && toChain(asset, BigInt(row.amount));
+  const amount = asset && toChain(asset, row.amount);
   if (amount === undefined) {
     throw invalidState(
       asset

@@ -1,7 +1,7 @@
 /** Examines a transaction that a wallet or a person claims has paid transfers: nobody is believed about that. */
 import type { EvmClient } from '../chains/evm/client.js';
 import { readTransferLog } from '../chains/evm/token.js';
-import type { TransferTable } from '../db/schema.js';
+import type { TransferRow } from '../db/schema.js';
 import type { EvmConnected } from './context.js';
 import type { HeldExport } from './export-store.js';
 import { payoutCall } from './payout-file.js';
@@ -17,7 +17,7 @@ interface Judged {
   readonly isKnown: boolean;
 }
 
-type Row = TransferTable & Partial<Pick<HeldExport, 'account'>>;
+type Row = TransferRow & Partial<Pick<HeldExport, 'account'>>;
 
 /**
  * @param rows transfers that it is claimed to pay, all of one account

@@ -8,7 +8,7 @@ import type { NetworkRef } from '../chains/chain.js';
 import type { EvmClient } from '../chains/evm/client.js';
 import type { Reader } from '../db/engine.js';
 import { NodeError } from '../rpc/node-error.js';
-import type { TransferTable, TreasuryPaymentTable } from '../db/schema.js';
+import type { TransferRow, TreasuryPaymentRow } from '../db/schema.js';
 import { invalidState } from '../shared/problem.js';
 import { groupBy } from '../shared/group-by.js';
 import { isAfter } from '../withdrawals/after.js';
@@ -25,8 +25,8 @@ const slackMs = 60_000;
 /** True if a payment can have been for a transfer like it. */
 export const canBeFor = (
   { clock }: Pick<TreasuryContext, 'clock'>,
-  { block_height: height, paid_at: time }: TreasuryPaymentTable,
-  transfer: TransferTable,
+  { block_height: height, paid_at: time }: TreasuryPaymentRow,
+  transfer: TransferRow,
 ): boolean => isAfter(clock, { height, time }, transfer);
 
 /**
@@ -36,24 +36,24 @@ export const canBeFor = (
  */
 export function groupsOf(
   deps: Pick<TreasuryContext, 'clock'>,
-  payments: readonly TreasuryPaymentTable[],
-  transfers: readonly TransferTable[],
+  payments: readonly TreasuryPaymentRow[],
+  transfers: readonly TransferRow[],
   owners: TreasuryOwners,
   isForNone = false,
 ) {
-  const nameOf = (row: TransferTable | TreasuryPaymentTable) => {
+  const nameOf = (row: TransferRow | TreasuryPaymentRow) => {
     const [merchant = ''] = 'treasury' in row ? owners.ownersOf(row.treasury) : [row.merchant_id];
     return [owners.groupOf(merchant), row.currency, row.address, row.amount].join('/');
   };
   const alike = groupBy(transfers, nameOf);
   return [
     ...groupBy(
-      payments.filter((row) => row.is_exact === 1),
+      payments.filter((row) => row.is_exact),
       nameOf,
     ),
   ].map(([name, all]) => {
     const waiting = alike.get(name) ?? [];
-    const isFor = (row: TreasuryPaymentTable) => waiting.some((one) => canBeFor(deps, row, one));
+    const isFor = (row: TreasuryPaymentRow) => waiting.some((one) => canBeFor(deps, row, one));
     return { waiting, paid: isForNone ? all : all.filter(isFor) };
   });
 }
@@ -72,7 +72,7 @@ export async function readStoredGroups(deps: TreasuryContext, reader: Reader, pl
 export async function readSeenGroups(
   deps: TreasuryContext,
   on: EvmConnected,
-  transfers: readonly TransferTable[],
+  transfers: readonly TransferRow[],
   signal: AbortSignal,
 ) {
   const { database, clock } = deps;
@@ -133,9 +133,9 @@ async function readFrom(
   from: number,
   head: number,
   watched: Watched,
-): Promise<TreasuryPaymentTable[]> {
+): Promise<TreasuryPaymentRow[]> {
   const reader = createTreasuryReader();
-  const payments: TreasuryPaymentTable[] = [];
+  const payments: TreasuryPaymentRow[] = [];
   for (let next = from; next <= head;) {
     const read = await reader.read(node, { from: next, to: head, tip: head }, watched);
     payments.push(...read.payments);

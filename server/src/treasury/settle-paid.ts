@@ -7,7 +7,7 @@ import { NodesUnavailable } from '../rpc/node-error.js';
 import type { NetworkRef } from '../chains/chain.js';
 import { blocksOfDay } from '../chains/networks.js';
 import type { Transaction } from '../db/engine.js';
-import type { TransferTable, TreasuryPaymentTable } from '../db/schema.js';
+import type { TransferRow, TreasuryPaymentRow } from '../db/schema.js';
 import { scopeOf } from '../shared/scope.js';
 import { endedLike, lockTransfers, waitingTransfers } from '../withdrawals/waiting-transfers.js';
 import { placeOf, type EvmConnected, type TreasuryContext } from './context.js';
@@ -18,8 +18,8 @@ import { createTreasuryReader, watchedFor, type Watched } from './watch-reads.js
 import * as store from './watch-store.js';
 
 interface Pair {
-  readonly transfer: TransferTable;
-  readonly payment: TreasuryPaymentTable;
+  readonly transfer: TransferRow;
+  readonly payment: TreasuryPaymentRow;
 }
 
 /** @returns what settles all that can be settled on a network */
@@ -29,8 +29,8 @@ export function createPaymentSettler(deps: TreasuryContext) {
   const logged = new Set<string>();
 
   /** The payments that the operator has not used to settle a transfer. */
-  async function withoutManual(open: readonly TreasuryPaymentTable[]): Promise<TreasuryPaymentTable[]> {
-    const payments: TreasuryPaymentTable[] = [];
+  async function withoutManual(open: readonly TreasuryPaymentRow[]): Promise<TreasuryPaymentRow[]> {
+    const payments: TreasuryPaymentRow[] = [];
     for (const payment of open) {
       const isManual = (await store.findSettledByHand(database.reader, payment)) !== undefined;
       if (isManual) await database.write((transaction) => assignManual(transaction, payment));
@@ -65,7 +65,7 @@ export function createPaymentSettler(deps: TreasuryContext) {
           after: { status: row.status, txHash, paysAgain: row.pays_again },
         });
       }
-      await bookGas(deps, transaction, on, txHash, transfer.merchant_id, BigInt(payment.gas));
+      await bookGas(deps, transaction, on, txHash, transfer.merchant_id, payment.gas);
       return row;
     });
     if (!settled || transfer.status === 'pending') return;
@@ -90,15 +90,15 @@ export function createPaymentSettler(deps: TreasuryContext) {
   async function isConfirmed(
     on: EvmConnected,
     owners: TreasuryOwners,
-    transfer: TransferTable,
-    payment: TreasuryPaymentTable,
-    recent: readonly TreasuryPaymentTable[],
+    transfer: TransferRow,
+    payment: TreasuryPaymentRow,
+    recent: readonly TreasuryPaymentRow[],
     signal: AbortSignal,
   ): Promise<boolean> {
     const { treasury, tx_hash: txHash } = payment;
     const stake = recent
       .filter((row) => row.treasury === treasury)
-      .map(({ currency, amount }) => ({ currency, units: BigInt(amount) }));
+      .map(({ currency, amount }) => ({ currency, units: amount }));
     if (!isCrossChecked(on.network, stake)) return true;
     if (await isToldByTwo(watchedFor(on, owners, [transfer]), payment, signal)) return true;
     warnOnce(
@@ -113,7 +113,7 @@ export function createPaymentSettler(deps: TreasuryContext) {
     on: EvmConnected,
     owners: TreasuryOwners,
     pairs: readonly Pair[],
-    recent: readonly TreasuryPaymentTable[],
+    recent: readonly TreasuryPaymentRow[],
     signal: AbortSignal,
   ) {
     for (const pair of pairs) {
@@ -126,14 +126,14 @@ export function createPaymentSettler(deps: TreasuryContext) {
   async function settleRest(
     on: EvmConnected,
     owners: TreasuryOwners,
-    paid: readonly TreasuryPaymentTable[],
-    recent: readonly TreasuryPaymentTable[],
+    paid: readonly TreasuryPaymentRow[],
+    recent: readonly TreasuryPaymentRow[],
     signal: AbortSignal,
   ): Promise<void> {
     const [first] = paid;
     if (!first) return;
     const ended = await endedLike(database.reader, first);
-    const own = ({ merchant_id: merchant }: TransferTable) => owners.ownersOf(first.treasury).has(merchant);
+    const own = ({ merchant_id: merchant }: TransferRow) => owners.ownersOf(first.treasury).has(merchant);
     const failed = match(deps, ended.failed.filter(own), paid);
     const again = match(deps, ended.again.filter(own), failed.left);
     const able = ended.failed.filter((row) => own(row) && paid.some((one) => canBeFor(deps, one, row)));
@@ -150,8 +150,8 @@ export function createPaymentSettler(deps: TreasuryContext) {
     for (const payment of again.left) await tellUnexplained(placeOf(on), payment);
   }
 
-  async function tellUnexplained(place: NetworkRef, payment: TreasuryPaymentTable): Promise<void> {
-    await database.write((transaction) => store.updatePayment(transaction, payment, { may_settle: 0 }));
+  async function tellUnexplained(place: NetworkRef, payment: TreasuryPaymentRow): Promise<void> {
+    await database.write((transaction) => store.updatePayment(transaction, payment, { may_settle: false }));
     logUnexplained(deps, place, payment);
   }
 
@@ -172,7 +172,7 @@ export function createPaymentSettler(deps: TreasuryContext) {
     for (const { waiting, paid } of groups) {
       const able = waiting.filter((transfer) => paid.some((row) => canBeFor(deps, row, transfer)));
       const { pairs, left } = match(deps, able, paid);
-      const isUntold = paid.some((row) => row.is_certain === 0);
+      const isUntold = paid.some((row) => !row.is_certain);
       if (pairs.length < able.length || isUntold) {
         const facts = { transfers: able.map(({ id }) => id), txHashes: paid.map((row) => row.tx_hash) };
         warnOnce(
@@ -189,7 +189,7 @@ export function createPaymentSettler(deps: TreasuryContext) {
     }
     // Those that no transfer waits for.
     const judged = new Set(groups.flatMap(({ paid }) => paid));
-    const others = payments.filter((row) => !judged.has(row) && row.is_certain === 1);
+    const others = payments.filter((row) => !judged.has(row) && row.is_certain);
     for (const { paid } of groupsOf(deps, others, [], owners, true))
       await settleRest(on, owners, paid, recent, signal);
   };
@@ -201,9 +201,9 @@ export function createPaymentSettler(deps: TreasuryContext) {
  */
 function match(
   deps: Pick<TreasuryContext, 'clock'>,
-  given: readonly TransferTable[],
-  paid: readonly TreasuryPaymentTable[],
-): { readonly pairs: readonly Pair[]; readonly left: readonly TreasuryPaymentTable[] } {
+  given: readonly TransferRow[],
+  paid: readonly TreasuryPaymentRow[],
+): { readonly pairs: readonly Pair[]; readonly left: readonly TreasuryPaymentRow[] } {
   const left = [...paid].sort((a, b) => a.block_height - b.block_height);
   const pairs: Pair[] = [];
   for (const transfer of [...given].sort((a, b) => b.created_at - a.created_at)) {
@@ -215,7 +215,7 @@ function match(
 }
 
 /** A payment with which the operator has settled a transfer settles no other one. @returns whether it is such a payment */
-async function assignManual(transaction: Transaction, payment: TreasuryPaymentTable): Promise<boolean> {
+async function assignManual(transaction: Transaction, payment: TreasuryPaymentRow): Promise<boolean> {
   const transferId = await store.findSettledByHand(transaction, payment);
   if (transferId === undefined) return false;
   await store.updatePayment(transaction, payment, { transfer_id: transferId });
@@ -225,13 +225,13 @@ async function assignManual(transaction: Transaction, payment: TreasuryPaymentTa
 /** True if two nodes, of different providers, have the payment in its block, and none that has the block lacks it. */
 async function isToldByTwo(
   watched: Watched,
-  payment: TreasuryPaymentTable,
+  payment: TreasuryPaymentRow,
   signal: AbortSignal,
 ): Promise<boolean> {
   const height = payment.block_height;
   const range = { from: height, to: height, tip: height };
   const reader = createTreasuryReader();
-  const isSame = (row: TreasuryPaymentTable) =>
+  const isSame = (row: TreasuryPaymentRow) =>
     (['tx_hash', 'output_index', 'treasury', 'currency', 'address', 'amount'] as const).every(
       (name) => row[name] === payment[name],
     );

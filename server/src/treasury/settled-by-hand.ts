@@ -5,7 +5,7 @@ import { coinOf, fromChain } from '../chains/assets.js';
 import { hexOf } from '../chains/evm/abi.js';
 import type { TransactionCost } from '../chains/chain.js';
 import type { Reader, Transaction } from '../db/engine.js';
-import type { TransferTable } from '../db/schema.js';
+import type { TransferRow } from '../db/schema.js';
 import { networkAt, type TreasuryContext } from './context.js';
 import { listTreasuries, readOwners } from './owners.js';
 import { bookGas } from './treasury-books.js';
@@ -15,10 +15,10 @@ import { balanceChanges, readIncome } from './watch-reads.js';
 const executionSuccess = hexOf(keccak_256(utf8ToBytes('ExecutionSuccess(bytes32,uint256)')));
 
 export function createSettledByHand(deps: TreasuryContext) {
-  const treasuriesOf = async (reader: Reader, { mode, merchant_id: merchantId }: TransferTable) =>
+  const treasuriesOf = async (reader: Reader, { mode, merchant_id: merchantId }: TransferRow) =>
     (await readOwners(deps, reader, mode)).treasuriesOf(merchantId);
 
-  const isPaidByTreasury = async (reader: Reader, transfer: TransferTable): Promise<boolean> => {
+  const isPaidByTreasury = async (reader: Reader, transfer: TransferRow): Promise<boolean> => {
     if (!networkAt(deps, transfer)) return false;
     const treasuries = await listTreasuries(deps, reader, transfer.mode, transfer.merchant_id);
     return treasuries.some(({ state }) => state === 'in_use');
@@ -26,7 +26,7 @@ export function createSettledByHand(deps: TreasuryContext) {
 
   return {
     /** Previous treasuries too. Without one in use, the merchant's wallet is not known. */
-    async payersOf(reader: Reader, transfer: TransferTable): Promise<readonly string[] | undefined> {
+    async payersOf(reader: Reader, transfer: TransferRow): Promise<readonly string[] | undefined> {
       return (await isPaidByTreasury(reader, transfer)) ? treasuriesOf(reader, transfer) : undefined;
     },
 
@@ -38,7 +38,7 @@ export function createSettledByHand(deps: TreasuryContext) {
      * @throws NodesUnavailable
      */
     async sentByContracts(
-      transfer: TransferTable,
+      transfer: TransferRow,
       { txHash, height }: { readonly txHash: string; readonly height: number },
       signal: AbortSignal,
     ): Promise<bigint | undefined> {
@@ -64,14 +64,14 @@ export function createSettledByHand(deps: TreasuryContext) {
     },
 
     /** A merchant with a treasury pays from there. Without one, the coins leave the addresses that payers paid to. */
-    async placeOf(reader: Reader, transfer: TransferTable): Promise<'treasury' | undefined> {
+    async placeOf(reader: Reader, transfer: TransferRow): Promise<'treasury' | undefined> {
       return (await isPaidByTreasury(reader, transfer)) ? 'treasury' : undefined;
     },
 
     /** Books the gas of the transaction, if a treasury of the merchant has paid it, and it is not in the books. */
     async bookGas(
       transaction: Transaction,
-      transfer: TransferTable,
+      transfer: TransferRow,
       txHash: string,
       { fee, payer }: TransactionCost,
     ): Promise<void> {

@@ -98,7 +98,7 @@ export function createSweeps(deps: TreasuryContext) {
         const known = await recent(transaction, scope);
         for (const one of kept) {
           const isKnown = known.some(
-            (entry) => entry.subjectId === one.subjectId && batchOf(entry) === batchOf(one),
+            (entry) => entry.subjectId === one.subjectId && batchOf(entry) === one.after['batch'],
           );
           if (!isKnown) await auditLog.record(transaction, { merchantId, mode, actor, action, ...one });
         }
@@ -111,6 +111,6 @@ export function createSweeps(deps: TreasuryContext) {
 const idOf = (answer: string): string => (isHash.test(answer) ? answer.toLowerCase() : answer);
 
 /** The id of the batch whose outcome an entry records. */
-const batchOf = ({ after }: { readonly after: AuditFields | null }): unknown => after?.['batch'];
+const batchOf = ({ after }: Pick<AuditEntry, 'after'>): unknown => after?.['batch'];
 
 export const coinCodeOf = ({ chainAssets }: EvmConnected): string => coinOf(chainAssets)?.currency ?? '';

@@ -4,7 +4,7 @@ import { clearSwept, markUnswept } from '../addresses/unswept.js';
 import { assetAt, coinOf, fromChain } from '../chains/assets.js';
 import type { NetworkRef } from '../chains/chain.js';
 import type { Transaction } from '../db/engine.js';
-import type { SweepTable, TransferTable, TreasuryFeeTable, TreasuryPaymentTable } from '../db/schema.js';
+import type { SweepRow, TransferRow, TreasuryFeeRow, TreasuryPaymentRow } from '../db/schema.js';
 import { moved, type AccountName } from '../ledger/ledger.js';
 import { hasLike } from '../withdrawals/waiting-transfers.js';
 import { placeOf, type EvmConnected, type TreasuryContext } from './context.js';
@@ -20,7 +20,7 @@ export interface TreasuryBlocks extends TreasuryReading {
   readonly from: number;
   readonly owners: TreasuryOwners;
   /** The transfers that may be paid by payments which no node knows for certain. */
-  readonly payable: readonly TransferTable[];
+  readonly payable: readonly TransferRow[];
 }
 
 /** Books the blocks and moves the cursor, unless another replica was faster. */
@@ -31,7 +31,7 @@ export async function bookTreasuryBlocks(
 ): Promise<void> {
   const place = placeOf(watched);
   const { owners, payable } = read;
-  const unexplained: TreasuryPaymentTable[] = [];
+  const unexplained: TreasuryPaymentRow[] = [];
   await deps.database.write(async (transaction) => {
     unexplained.length = 0;
     if ((await store.lockCursor(transaction, place)) !== read.cursor) return;
@@ -39,11 +39,10 @@ export async function bookTreasuryBlocks(
     for (const payment of read.payments) {
       // Between treasuries of the same merchants, nothing has left.
       if (areOfOne(owners, payment)) continue;
-      const isPossible =
-        payment.is_certain === 1 || payable.some((transfer) => mayPay(owners, payment, transfer));
+      const isPossible = payment.is_certain || payable.some((transfer) => mayPay(owners, payment, transfer));
       if (!isPossible) continue;
-      const maySettle = payment.is_exact === 1 && (await hasLike(transaction, payment));
-      const row = { ...payment, may_settle: maySettle ? (1 as const) : (0 as const) };
+      const maySettle = payment.is_exact && (await hasLike(transaction, payment));
+      const row = { ...payment, may_settle: maySettle };
       const isNew = await store.insertPayment(transaction, row);
       if (isNew && !maySettle) unexplained.push(row);
     }
@@ -56,15 +55,15 @@ export async function bookTreasuryBlocks(
 export function logUnexplained(
   { log }: Pick<TreasuryContext, 'log'>,
   place: NetworkRef,
-  { tx_hash: txHash, treasury, currency, amount: units, address }: TreasuryPaymentTable,
+  { tx_hash: txHash, treasury, currency, amount, address }: TreasuryPaymentRow,
 ): void {
   log.error(
-    { ...place, txHash, treasury, currency, units, address },
+    { ...place, txHash, treasury, currency, units: amount.toString(), address },
     'Money has left a treasury, and no transfer explains it. Look at the transaction; if it was yours, say so with "transfers explain"',
   );
 }
 
-const areOfOne = ({ ownersOf }: TreasuryOwners, { treasury, address }: TreasuryPaymentTable): boolean =>
+const areOfOne = ({ ownersOf }: TreasuryOwners, { treasury, address }: TreasuryPaymentRow): boolean =>
   [...ownersOf(address)].some((merchant) => ownersOf(treasury).has(merchant));
 
 async function bookSweeps(
@@ -77,12 +76,10 @@ async function bookSweeps(
   const merchants = await forwarderMerchants(transaction, place.mode, [
     ...new Set(swept.map(({ forwarder }) => canonical(forwarder))),
   ]);
-  const placeInBlock = (row: SweepTable) => `${row.tx_hash}/${row.log_index}/${row.block_hash}`;
+  const placeInBlock = (row: SweepRow) => `${row.tx_hash}/${row.log_index}/${row.block_hash}`;
   const found = swept.flatMap((log) => sweepRow(watched, log, merchants) ?? []);
   const present = new Set(found.map(placeInBlock));
-  const booked = (await store.sweepsFrom(transaction, place, from, to)).filter(
-    (row) => row.is_reversed === 0,
-  );
+  const booked = (await store.sweepsFrom(transaction, place, from, to)).filter((row) => !row.is_reversed);
   const known = new Set(booked.map(placeInBlock));
   const lost = booked.filter((row) => !present.has(placeInBlock(row)));
   const changed = [...lost, ...found.filter((row) => !known.has(placeInBlock(row)))];
@@ -90,14 +87,14 @@ async function bookSweeps(
   await markUnswept(transaction, changed);
   for (const row of lost) {
     await post(deps, transaction, row, 'unsweep');
-    await store.writeSweep(transaction, { ...row, is_reversed: 1, reversals: row.reversals + 1 });
+    await store.writeSweep(transaction, { ...row, is_reversed: true, reversals: row.reversals + 1 });
     await takeBackGas(deps, transaction, row, row.tx_hash);
   }
   for (const row of found) {
     const before = await store.findSweep(transaction, row);
-    if (before?.is_reversed === 0) continue;
+    if (before?.is_reversed === false) continue;
     // The same transaction can sweep something else once it is in another block.
-    const amount = (await unitsOf(transaction, watched, row)).toString();
+    const amount = await unitsOf(transaction, watched, row);
     const added = { ...row, amount, reversals: before?.reversals ?? 0 };
     await store.writeSweep(transaction, added);
     await post(deps, transaction, added, 'sweep');
@@ -111,7 +108,7 @@ function sweepRow(
   watched: EvmConnected,
   { forwarder, treasury, token, amount, txHash, logIndex, height, blockHash }: SweptLog,
   merchants: ReadonlyMap<string, string>,
-): SweepTable | undefined {
+): SweepRow | undefined {
   const address = canonical(forwarder);
   const merchantId = merchants.get(address);
   const asset = assetAt(watched.chainAssets, token === nativeToken ? undefined : token);
@@ -120,11 +117,11 @@ function sweepRow(
     ...{ ...placeOf(watched), tx_hash: txHash, log_index: logIndex, merchant_id: merchantId, address },
     treasury: canonical(treasury),
     currency: asset.currency,
-    amount: fromChain(asset, amount).toString(),
-    chain_amount: amount.toString(),
+    amount: fromChain(asset, amount),
+    chain_amount: amount,
     block_height: height,
     block_hash: blockHash,
-    is_reversed: 0,
+    is_reversed: false,
     reversals: 0,
   };
 }
@@ -133,19 +130,18 @@ function sweepRow(
  * The amount that a sweep moves on the books: everything that left an address is summed as the chain counts it and
  * cut off once, as with its receipts, so that the books of an empty address are empty too.
  */
-async function unitsOf(transaction: Transaction, watched: EvmConnected, row: SweepTable): Promise<bigint> {
+async function unitsOf(transaction: Transaction, watched: EvmConnected, row: SweepRow): Promise<bigint> {
   const asset = watched.chainAssets[row.currency];
-  if (asset === undefined || asset.decimals <= (asset.unitDecimals ?? asset.decimals))
-    return BigInt(row.amount);
+  if (asset === undefined || asset.decimals <= (asset.unitDecimals ?? asset.decimals)) return row.amount;
   const before = await store.sumSwept(transaction, row);
-  return fromChain(asset, before.chainAmount + BigInt(row.chain_amount)) - before.amount;
+  return fromChain(asset, before.chainAmount + row.chain_amount) - before.amount;
 }
 
 /** Moves a swept sum from the addresses to the treasury, or a gas cost out of the treasury; or reverts it. */
 async function post(
   { ledger }: TreasuryContext,
   transaction: Transaction,
-  row: SweepTable | TreasuryFeeTable,
+  row: SweepRow | TreasuryFeeRow,
   kind: 'sweep' | 'unsweep' | 'treasury-fee' | 'treasury-fee-back',
 ): Promise<void> {
   const { mode, network, merchant_id: merchantId, currency, tx_hash: txHash, reversals } = row;
@@ -164,12 +160,12 @@ async function post(
   const what = 'log_index' in row ? `${txHash}/${row.log_index}` : txHash;
   // A reverted posting can be posted once more.
   const name = [mode, network, what, ...(reversals > 0 ? [reversals] : [])].join('/');
-  const entries = moved(to, from, BigInt(row.amount));
+  const entries = moved(to, from, row.amount);
   await ledger.post(transaction, { key: `${kind}:${name}`, mode, currency, entries });
 }
 
 /** True if a payment matches a transfer, and is by a treasury of its merchant. */
-function mayPay(owners: TreasuryOwners, payment: TreasuryPaymentTable, transfer: TransferTable): boolean {
+function mayPay(owners: TreasuryOwners, payment: TreasuryPaymentRow, transfer: TransferRow): boolean {
   return (
     transfer.currency === payment.currency &&
     transfer.address === payment.address &&
@@ -194,7 +190,7 @@ export async function bookGas(
   const coin = coinOf(chainAssets);
   if (!coin || units === 0n) return;
   const { currency } = coin;
-  const row = { mode, network, tx_hash: txHash, merchant_id: merchantId, currency, amount: units.toString() };
+  const row = { mode, network, tx_hash: txHash, merchant_id: merchantId, currency, amount: units };
   const fee = await store.insertFee(transaction, row);
   if (fee) await post(deps, transaction, fee, 'treasury-fee');
 }
@@ -208,7 +204,7 @@ export async function takeBackGas(
   transaction: Transaction,
   place: NetworkRef,
   txHash: string,
-): Promise<TreasuryFeeTable | undefined> {
+): Promise<TreasuryFeeRow | undefined> {
   const fee = await store.reverseFee(transaction, place, txHash);
   if (fee) await post(deps, transaction, fee, 'treasury-fee-back');
   return fee;

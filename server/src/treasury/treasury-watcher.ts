@@ -14,7 +14,7 @@ import { finalHeight } from '../scanning/finality.js';
 import type { EvmClient } from '../chains/evm/client.js';
 import { inconsistent } from '../chains/evm/transfers.js';
 import type { Reader } from '../db/engine.js';
-import type { SweepTable } from '../db/schema.js';
+import type { SweepRow } from '../db/schema.js';
 import { createFailures } from '../shared/failures.js';
 import { unprovenTransfers, waitingTransfers } from '../withdrawals/waiting-transfers.js';
 import { inTreasuries } from './chain-balances.js';
@@ -116,14 +116,14 @@ async function readNext(
   const most = watched.hasCoin ? mostCoinBlocks : mostBlocks;
   return on.evm.run(async (node) => {
     const again = await reader.readAgain(node, { from, to: cursor }, { ...watched, known });
-    const isReported = (row: SweepTable) =>
+    const isReported = (row: SweepRow) =>
       again.swept.some(
         ({ txHash, logIndex, blockHash }) =>
           txHash === row.tx_hash && logIndex === row.log_index && blockHash === row.block_hash,
       );
     await ensureDropped(
       node,
-      posted.filter((row) => row.is_reversed === 0 && !isReported(row)),
+      posted.filter((row) => !row.is_reversed && !isReported(row)),
     );
     const range = { from: cursor + 1, to: Math.min(final, cursor + most), tip };
     const fresh = await reader.read(node, range, watched);
@@ -140,7 +140,7 @@ async function readNext(
 }
 
 /** A node that leaves out the sweeps of a block that is there says nothing about them. */
-async function ensureDropped(node: EvmClient, missing: readonly SweepTable[]): Promise<void> {
+async function ensureDropped(node: EvmClient, missing: readonly SweepRow[]): Promise<void> {
   for (const { block_height: height, block_hash: hash } of missing) {
     if ((await node.header(height))?.hash === hash) throw inconsistent(node, height);
   }

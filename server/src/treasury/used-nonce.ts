@@ -1,7 +1,7 @@
 /** Proves that what a treasury signed cannot be mined any more: another transaction has used its nonce up, and no node has it. */
 import type { EvmClient } from '../chains/evm/client.js';
 import type { Reader } from '../db/engine.js';
-import type { TransferTable } from '../db/schema.js';
+import type { TransferRow } from '../db/schema.js';
 import { invalidState } from '../shared/problem.js';
 import type { EvmConnected } from './context.js';
 import type { HeldExport } from './export-store.js';
@@ -97,7 +97,7 @@ export async function leastNonce(
 }
 
 /** A transfer, and what is known of the wallet that has it. */
-type HeldTransfer = Pick<TransferTable, 'id'> & Partial<HeldExport>;
+type HeldTransfer = Pick<TransferRow, 'id'> & Partial<HeldExport>;
 
 /** For a release: what the wallet has signed has a nonce from that moment on. Problem: `invalid_state`. */
 export function ensurePossible(
@@ -117,7 +117,7 @@ export function ensurePossible(
  */
 export async function ensureNotSeen(
   on: EvmConnected | undefined,
-  transfer: TransferTable & Partial<HeldExport>,
+  transfer: TransferRow & Partial<HeldExport>,
   signal: AbortSignal,
 ): Promise<void> {
   const { id, wallet_answer: answer } = transfer;

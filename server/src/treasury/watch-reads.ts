@@ -9,7 +9,7 @@ import { readTransferCall, readTransferLog, transferTopic } from '../chains/evm/
 import { NodeError } from '../rpc/node-error.js';
 import { coinIndex, inconsistent, logIndex, readReceipts, type WithLogs } from '../chains/evm/transfers.js';
 import type { WantedLogs } from '../chains/evm/wanted-logs.js';
-import type { TransferTable, TreasuryPaymentTable } from '../db/schema.js';
+import type { TransferRow, TreasuryPaymentRow } from '../db/schema.js';
 import { forwarderFactory, nativeToken, readSwept, sweptTopic, type SweptLog } from './factory.js';
 import { placeOf, type EvmConnected } from './context.js';
 import type { TreasuryOwners } from './owners.js';
@@ -61,7 +61,7 @@ interface CoinTransfer {
 export interface TreasuryReading {
   readonly swept: readonly SweptLog[];
   /** As they are stored. */
-  readonly payments: readonly TreasuryPaymentTable[];
+  readonly payments: readonly TreasuryPaymentRow[];
   /** By the hash of the transaction. */
   readonly fees: ReadonlyMap<string, TransactionFee>;
   /** The last block that was read. */
@@ -75,14 +75,14 @@ export interface TreasuryReading {
 export function watchedFor(
   on: EvmConnected,
   owners: TreasuryOwners,
-  pending: readonly TransferTable[],
+  pending: readonly TransferRow[],
   hasCoins = false,
 ): Watched {
   const { chainAssets } = on;
   const coin = coinOf(chainAssets);
   const coinTransfers = new Map<string, CoinTransfer[]>();
   for (const row of pending.filter(({ currency }) => currency === coin?.currency)) {
-    const amount = coin && toChain(coin, BigInt(row.amount));
+    const amount = coin && toChain(coin, row.amount);
     if (amount === undefined) continue;
     for (const treasury of owners.treasuriesOf(row.merchant_id)) {
       const transfer = { address: row.address.toLowerCase(), amount };
@@ -179,7 +179,7 @@ async function findIn(
     fees.set(hash, fee);
   }
   const hasSucceeded = ({ hash }: { readonly hash: string }) => receipts.get(hash)?.isSuccess === true;
-  const payments: TreasuryPaymentTable[] = [];
+  const payments: TreasuryPaymentRow[] = [];
   for (const { block, logs, swept, tokens, ...moves } of found) {
     const paid = tokens.map(({ log, transfer }): ChainPayment => {
       const receipt = receipts.get(log.transactionHash);
@@ -227,7 +227,7 @@ function paymentRow(
   block: Pick<EvmHeader, 'height' | 'hash' | 'time'>,
   { txHash, outputIndex, treasury, contract, address, amount, isCertain = true }: ChainPayment,
   fee: TransactionFee | undefined,
-): TreasuryPaymentTable | undefined {
+): TreasuryPaymentRow | undefined {
   const asset = assetAt(on.chainAssets, contract);
   if (!asset) return undefined;
   const units = fromChain(asset, amount);
@@ -237,14 +237,14 @@ function paymentRow(
     treasury: canonical(treasury),
     currency: asset.currency,
     address: canonical(address),
-    amount: units.toString(),
-    is_exact: toChain(asset, units) === amount ? 1 : 0,
-    gas: gasPaidBy(on, fee, [treasury]).toString(),
-    is_certain: isCertain ? 1 : 0,
+    amount: units,
+    is_exact: toChain(asset, units) === amount,
+    gas: gasPaidBy(on, fee, [treasury]),
+    is_certain: isCertain,
     block_height: block.height,
     block_hash: block.hash,
     paid_at: block.time,
-    ...{ transfer_id: null, may_settle: 1, note: null, noted_by: null, noted_at: null },
+    ...{ transfer_id: null, may_settle: true, note: null, noted_by: null, noted_at: null },
   };
 }
 
@@ -381,7 +381,7 @@ export async function readPending(
   evm: EvmClient,
   watched: Watched,
   now: number,
-): Promise<TreasuryPaymentTable[]> {
+): Promise<TreasuryPaymentRow[]> {
   const pending = await evm.pendingBlock();
   if (pending.kind === 'failed') {
     throw (

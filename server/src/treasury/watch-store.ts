@@ -3,7 +3,19 @@ import type { NetworkRef } from '../chains/chain.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import { forUpdate } from '../db/locks.js';
 import { sumUnits } from '../db/units.js';
-import type { SweepTable, TransferTable, TreasuryFeeTable, TreasuryPaymentTable } from '../db/schema.js';
+import {
+  tables,
+  type SweepRow,
+  type TransferRow,
+  type TreasuryFeeRow,
+  type TreasuryPaymentRow,
+} from '../db/schema.js';
+import { valuesOf } from '../db/values.js';
+
+const sweeps = valuesOf(tables.sweeps);
+const fees = valuesOf(tables.treasury_fees);
+const payments = valuesOf(tables.treasury_payments);
+const transfers = valuesOf(tables.transfers);
 
 const cursorAt = (reader: Reader, { mode, network }: NetworkRef) =>
   reader
@@ -48,39 +60,46 @@ export async function moveCursor(
     .execute();
 }
 
-export function sweepsFrom(
+export async function sweepsFrom(
   reader: Reader,
   place: NetworkRef,
   from: number,
   to: number,
-): Promise<SweepTable[]> {
-  return sweepsAt(reader, place).where('block_height', '>=', from).where('block_height', '<=', to).execute();
+): Promise<SweepRow[]> {
+  const rows = await sweepsAt(reader, place)
+    .where('block_height', '>=', from)
+    .where('block_height', '<=', to)
+    .execute();
+  return rows.map(sweeps.decode);
 }
 
-export function findSweep(reader: Reader, sweep: SweepTable): Promise<SweepTable | undefined> {
-  return sweepsAt(reader, sweep)
-    .where((e) => e.and({ tx_hash: sweep.tx_hash, log_index: sweep.log_index }))
-    .executeTakeFirst();
+export async function findSweep(reader: Reader, sweep: SweepRow): Promise<SweepRow | undefined> {
+  const found = sweepsAt(reader, sweep).where((e) =>
+    e.and({ tx_hash: sweep.tx_hash, log_index: sweep.log_index }),
+  );
+  return sweeps.decode(await found.executeTakeFirst());
 }
 
 /** The sum that was swept from an address in a currency. */
 export async function sumSwept(
   transaction: Transaction,
-  { address, currency, ...place }: SweepTable,
+  { address, currency, ...place }: SweepRow,
 ): Promise<{ amount: bigint; chainAmount: bigint }> {
   const { mode, network } = place;
   const sums = await transaction
     .selectFrom('sweeps')
     .select([
       sumUnits(transaction, 'amount').as('amount'),
-      sumUnits(transaction, 'chain_amount').as('chainAmount'),
+      sumUnits(transaction, 'chain_amount').as('chain_amount'),
     ])
     .where((e) => e.and({ mode, network, address, currency, is_reversed: 0 }))
     .executeTakeFirstOrThrow();
-  return { amount: BigInt(sums.amount), chainAmount: BigInt(sums.chainAmount) };
+  const { amount, chain_amount: chainAmount } = sweeps.decode(sums);
+  return { amount, chainAmount };
 }
 
-export async function writeSweep(transaction: Transaction, row: SweepTable): Promise<void> {
+export async function writeSweep(transaction: Transaction, sweep: SweepRow): Promise<void> {
+  const row = sweeps.encode(sweep);
   await transaction
     .insertInto('sweeps')
     .values(row)
@@ -91,10 +110,11 @@ export async function writeSweep(transaction: Transaction, row: SweepTable): Pro
 /** @returns what is in the books from now on; undefined if it was there already */
 export async function insertFee(
   transaction: Transaction,
-  row: Omit<TreasuryFeeTable, 'is_reversed' | 'reversals'>,
-): Promise<TreasuryFeeTable | undefined> {
+  fee: Omit<TreasuryFeeRow, 'is_reversed' | 'reversals'>,
+): Promise<TreasuryFeeRow | undefined> {
+  const row = fees.encode(fee);
   const { merchant_id, amount } = row;
-  return transaction
+  const inserted = transaction
     .insertInto('treasury_fees')
     .values({ ...row, is_reversed: 0, reversals: 0 })
     .onConflict((conflict) =>
@@ -103,8 +123,8 @@ export async function insertFee(
         .doUpdateSet({ merchant_id, amount, is_reversed: 0 })
         .where('treasury_fees.is_reversed', '=', 1),
     )
-    .returningAll()
-    .executeTakeFirst();
+    .returningAll();
+  return fees.decode(await inserted.executeTakeFirst());
 }
 
 /** @returns what was in the books until now; undefined if nothing was */
@@ -112,21 +132,21 @@ export async function reverseFee(
   transaction: Transaction,
   { mode, network }: NetworkRef,
   txHash: string,
-): Promise<TreasuryFeeTable | undefined> {
+): Promise<TreasuryFeeRow | undefined> {
   const reversed = await transaction
     .updateTable('treasury_fees')
     .set(({ eb }) => ({ is_reversed: 1, reversals: eb('reversals', '+', 1) }))
     .where((e) => e.and({ mode, network, tx_hash: txHash, is_reversed: 0 }))
     .returningAll()
     .executeTakeFirst();
-  return reversed && { ...reversed, reversals: reversed.reversals - 1 };
+  return reversed && fees.decode({ ...reversed, reversals: reversed.reversals - 1 });
 }
 
 /** @returns false if it is stored already */
-export async function insertPayment(transaction: Transaction, row: TreasuryPaymentTable): Promise<boolean> {
+export async function insertPayment(transaction: Transaction, row: TreasuryPaymentRow): Promise<boolean> {
   const { numInsertedOrUpdatedRows: count = 0n } = await transaction
     .insertInto('treasury_payments')
-    .values(row)
+    .values(payments.encode(row))
     .onConflict((conflict) => conflict.doNothing())
     .executeTakeFirst();
   return count > 0n;
@@ -135,11 +155,12 @@ export async function insertPayment(transaction: Transaction, row: TreasuryPayme
 /** Sets aside what may have been a payment of a transfer, and was not. @param treasuries of its merchant, in lower case */
 export async function noteUnclear(
   transaction: Transaction,
-  { mode, network, currency, address, amount }: TransferTable,
+  transfer: TransferRow,
   treasuries: readonly string[],
   said: PaymentNote,
 ): Promise<void> {
   if (treasuries.length === 0) return;
+  const { mode, network, currency, address, amount } = transfers.encode(transfer);
   await transaction
     .updateTable('treasury_payments')
     .set(said)
@@ -161,27 +182,31 @@ const unsettled = (reader: Reader, { mode, network }: NetworkRef, may_settle: 0 
     .where('noted_at', 'is', null);
 
 /** Those that have settled no transfer, and may be for one, oldest first. */
-export const openPayments = (reader: Reader, place: NetworkRef): Promise<TreasuryPaymentTable[]> =>
-  unsettled(reader, place, 1).selectAll().orderBy('block_height').orderBy('output_index').execute();
+export async function openPayments(reader: Reader, place: NetworkRef): Promise<TreasuryPaymentRow[]> {
+  const open = unsettled(reader, place, 1).selectAll().orderBy('block_height').orderBy('output_index');
+  return (await open.execute()).map(payments.decode);
+}
 
 /**
  * The oldest of those that no transfer explains.
  * @param most no more than these
  * @param treasuries in lower case; all if it is undefined
  */
-export const unexplainedPayments = (
+export async function unexplainedPayments(
   reader: Reader,
   place: NetworkRef,
   most: number,
   treasuries?: readonly string[],
-): Promise<TreasuryPaymentTable[]> =>
-  unsettled(reader, place, 0)
+): Promise<TreasuryPaymentRow[]> {
+  const rows = await unsettled(reader, place, 0)
     .selectAll()
     .where((e) => (treasuries ? e(e.fn('lower', ['treasury']), 'in', treasuries) : e.lit(true)))
     .orderBy('block_height')
     .orderBy('output_index')
     .limit(most)
     .execute();
+  return rows.map(payments.decode);
+}
 
 export async function countUnexplained(reader: Reader, place: NetworkRef): Promise<number> {
   const { count } = await unsettled(reader, place, 0)
@@ -191,13 +216,13 @@ export async function countUnexplained(reader: Reader, place: NetworkRef): Promi
 }
 
 /** Says what the payments of a transaction were for that no transfer explains. @returns them */
-export function notePayments(
+export async function notePayments(
   transaction: Transaction,
   { mode, network }: NetworkRef,
   of: { readonly txHash: string; readonly treasuries: readonly string[] },
   said: PaymentNote,
-): Promise<TreasuryPaymentTable[]> {
-  return transaction
+): Promise<TreasuryPaymentRow[]> {
+  const rows = await transaction
     .updateTable('treasury_payments')
     .set(said)
     .where((e) => e.and({ mode, network, tx_hash: of.txHash, may_settle: 0 }))
@@ -206,13 +231,12 @@ export function notePayments(
     .where('noted_at', 'is', null)
     .returningAll()
     .execute();
+  return rows.map(payments.decode);
 }
 
 /** A payment that no transfer explained may be for a similar one again. */
-export async function mayBeFor(
-  transaction: Transaction,
-  { mode, network, currency, address, amount }: TransferTable,
-): Promise<void> {
+export async function mayBeFor(transaction: Transaction, transfer: TransferRow): Promise<void> {
+  const { mode, network, currency, address, amount } = transfers.encode(transfer);
   await transaction
     .updateTable('treasury_payments')
     .set({ may_settle: 1 })
@@ -223,28 +247,29 @@ export async function mayBeFor(
 }
 
 /** Those in blocks from a height on. */
-export function paymentsFrom(
+export async function paymentsFrom(
   reader: Reader,
   { mode, network }: NetworkRef,
   from: number,
-): Promise<TreasuryPaymentTable[]> {
-  return reader
+): Promise<TreasuryPaymentRow[]> {
+  const rows = await reader
     .selectFrom('treasury_payments')
     .selectAll()
     .where((e) => e.and({ mode, network }))
     .where('block_height', '>=', from)
     .execute();
+  return rows.map(payments.decode);
 }
 
 /** @returns false if another process has made it settle a transfer, or reverted that */
 export async function updatePayment(
   transaction: Transaction,
-  { mode, network, tx_hash, output_index, transfer_id }: TreasuryPaymentTable,
-  changes: Partial<TreasuryPaymentTable>,
+  { mode, network, tx_hash, output_index, transfer_id }: TreasuryPaymentRow,
+  changes: Partial<TreasuryPaymentRow>,
 ): Promise<boolean> {
   const { numUpdatedRows } = await transaction
     .updateTable('treasury_payments')
-    .set(changes)
+    .set(payments.encode(changes))
     .where((e) => e.and({ mode, network, tx_hash, output_index, transfer_id }))
     .executeTakeFirst();
   return numUpdatedRows > 0n;
@@ -253,7 +278,7 @@ export async function updatePayment(
 /** @returns false if another process has done it, or moved it */
 export async function deletePayment(
   transaction: Transaction,
-  { mode, network, tx_hash, output_index, block_hash }: TreasuryPaymentTable,
+  { mode, network, tx_hash, output_index, block_hash }: TreasuryPaymentRow,
 ): Promise<boolean> {
   const { numDeletedRows } = await transaction
     .deleteFrom('treasury_payments')
@@ -269,7 +294,7 @@ export async function deletePayment(
  */
 export async function findSettledByHand(
   reader: Reader,
-  { mode, network, tx_hash, currency, address, amount }: TreasuryPaymentTable,
+  { mode, network, tx_hash, currency, address, amount }: TreasuryPaymentRow,
 ): Promise<string | undefined> {
   const hash = tx_hash.replace(/^0x/, '');
   // Before the transfers: what another server assigns in between is then missing among them, or is open here.
@@ -293,5 +318,6 @@ export async function findSettledByHand(
     .execute();
   if (rows.length === 0) return undefined;
   const isFree = (row: { readonly amount: string }) => !open.some((one) => one.amount === row.amount);
-  return (rows.find((row) => row.amount === amount) ?? rows.find(isFree))?.id;
+  const own = payments.encode({ amount }).amount;
+  return (rows.find((row) => row.amount === own) ?? rows.find(isFree))?.id;
 }

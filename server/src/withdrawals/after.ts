@@ -1,5 +1,5 @@
 /** Checks that a payment can have been for a transfer: not if it was made before that existed. */
-import type { TransferTable } from '../db/schema.js';
+import type { TransferRow } from '../db/schema.js';
 import { scopeOf } from '../shared/scope.js';
 import type { Clock } from '../shared/clock.js';
 
@@ -14,11 +14,7 @@ export interface PaidAt {
  * The block must be above those that were known when the transfer was made. Payments between two looks at the chain
  * are told apart by the time, which blocks have in whole seconds.
  */
-export function isAfter(
-  clock: Pick<Clock, 'at'>,
-  { height, time }: PaidAt,
-  transfer: TransferTable,
-): boolean {
+export function isAfter(clock: Pick<Clock, 'at'>, { height, time }: PaidAt, transfer: TransferRow): boolean {
   if (height === 0) return true;
   if (transfer.from_height !== null && height <= transfer.from_height) return false;
   const second = (ms: number) => Math.floor(ms / 1000);

@@ -1,9 +1,10 @@
 /** Sums what a merchant's coins are about to leave for, and what moving them has cost. */
 import type { Reader } from '../db/engine.js';
-import type { TransferTable } from '../db/schema.js';
+import type { TransferRow } from '../db/schema.js';
 import { sumUnits } from '../db/units.js';
+import { transferRows } from './transfer-store.js';
 
-type Of = Pick<TransferTable, 'merchant_id' | 'mode' | 'currency' | 'network'>;
+type Of = Pick<TransferRow, 'merchant_id' | 'mode' | 'currency' | 'network'>;
 
 /**
  * By network, the units of transfers that are on their way, or that a wallet may send at any time: in an export or a PSBT.
@@ -47,8 +48,8 @@ export async function sumMoving(
     )
     .execute();
   const sums = new Map<string, bigint>();
-  for (const { id, network, amount, fee } of rows) {
-    if (!ids.has(id)) sums.set(network, (sums.get(network) ?? 0n) + BigInt(amount) + BigInt(fee));
+  for (const { id, network, amount, fee } of rows.map(transferRows.decode)) {
+    if (!ids.has(id)) sums.set(network, (sums.get(network) ?? 0n) + amount + fee);
   }
   return sums;
 }

@@ -4,7 +4,7 @@
  */
 import { formatUnits } from '../money/units.js';
 import type { Reader } from '../db/engine.js';
-import type { TransferTable } from '../db/schema.js';
+import type { TransferRow } from '../db/schema.js';
 import { groupBy } from '../shared/group-by.js';
 import { scopeOf } from '../shared/scope.js';
 import type { WithdrawalsDeps } from './deps.js';
@@ -16,7 +16,7 @@ export function createCoverage({ ledger, currencies }: Pick<WithdrawalsDeps, 'le
   /** Of one merchant, currency and network. */
   async function shortAmong(
     reader: Reader,
-    rows: readonly TransferTable[],
+    rows: readonly TransferRow[],
     exportId: string | undefined,
   ): Promise<(readonly [string, string])[]> {
     const [first] = rows;
@@ -33,7 +33,7 @@ export function createCoverage({ ledger, currencies }: Pick<WithdrawalsDeps, 'le
     let movingHere = moving.get(network) ?? 0n;
     let movingInAll = [...moving.values()].reduce((sum, units) => sum + units, 0n);
     return rows.flatMap((row) => {
-      const needed = BigInt(row.amount) + BigInt(row.fee);
+      const needed = row.amount + row.fee;
       const here = coins + charged - movingHere;
       const paidFor = held - debt - movingInAll;
       if (here >= needed && paidFor >= needed) {
@@ -61,7 +61,7 @@ export function createCoverage({ ledger, currencies }: Pick<WithdrawalsDeps, 'le
      */
     async short(
       reader: Reader,
-      transfers: readonly TransferTable[],
+      transfers: readonly TransferRow[],
       exportId?: string,
     ): Promise<ReadonlyMap<string, string>> {
       const groups = groupBy(transfers, (row) =>

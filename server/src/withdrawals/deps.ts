@@ -4,7 +4,7 @@ import type { Network } from '../chains/networks.js';
 import type { SimulatedChains } from '../chains/simulated/simulated-chain.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { RoomDeps } from '../db/room-deps.js';
-import type { TransferTable } from '../db/schema.js';
+import type { TransferRow } from '../db/schema.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Merchants } from '../merchants/merchants.js';
 import type { Currencies } from '../money/currencies.js';
@@ -19,7 +19,7 @@ import type { Outbox } from '../webhooks/outbox.js';
  */
 export type WhyHeld = (
   reader: Reader,
-  transfers: readonly TransferTable[],
+  transfers: readonly TransferRow[],
   exportId?: string,
 ) => Promise<ReadonlyMap<string, string>>;
 
@@ -34,16 +34,16 @@ export interface WithdrawalsDeps extends RoomDeps {
   /** True if a network is simulated, and pays automatically. On all others, an operator pays. */
   readonly isSimulated: (network: Network) => boolean;
   /** Before an operator ends it in any way: refuses what another room is about to pay. Problem: `invalid_state`. */
-  readonly ensureFree: (reader: Reader, transfer: TransferTable) => Promise<void>;
+  readonly ensureFree: (reader: Reader, transfer: TransferRow) => Promise<void>;
   /** Before it fails: of each room that sees what merchants' wallets pay. Same problem. */
-  readonly ensureUnpaid: (reader: Reader, transfer: TransferTable) => Promise<void>;
+  readonly ensureUnpaid: (reader: Reader, transfer: TransferRow) => Promise<void>;
   /** Why a transfer must not be paid now, such as for a refund that is not due any more; undefined if nothing is against it. */
   readonly whyNotDue: (
     reader: Reader,
-    transfer: Pick<TransferTable, 'refund_id' | 'merchant_id' | 'mode'>,
+    transfer: Pick<TransferRow, 'refund_id' | 'merchant_id' | 'mode'>,
   ) => Promise<string | undefined>;
   /** Called with a transfer as it is about to be stored, before anything of the ledger is locked. */
-  readonly onTransfer: (transaction: Transaction, row: TransferTable) => Promise<void>;
+  readonly onTransfer: (transaction: Transaction, row: TransferRow) => Promise<void>;
   /** True if deposits to a merchant that left their blocks may still be confirmed again. */
   readonly returningDeposits: (transaction: Transaction, owner: Scope, currency: string) => Promise<boolean>;
 }

@@ -1,6 +1,6 @@
 /** Asked in the transaction that gives transfers away to be paid, by the rooms that do. */
 import type { Transaction } from '../db/engine.js';
-import type { TransferTable } from '../db/schema.js';
+import type { TransferRow } from '../db/schema.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { invalidState } from '../shared/problem.js';
 import type { WhyHeld } from './deps.js';
@@ -9,7 +9,7 @@ import type { WhyHeld } from './deps.js';
 export async function ensureDue(
   { ledger, whyHeld }: { readonly ledger: Pick<Ledger, 'balance'>; readonly whyHeld: WhyHeld },
   transaction: Transaction,
-  transfers: readonly TransferTable[],
+  transfers: readonly TransferRow[],
   exportId?: string,
 ): Promise<void> {
   const locks = transfers.map((row) => [row.merchant_id, row.mode, row.currency] as const);

@@ -4,7 +4,7 @@ import { sql, type SelectQueryBuilder } from 'kysely';
 import { forUpdate } from '../db/locks.js';
 import { firstOfAll, isListed } from '../db/pages.js';
 import { withoutIndex } from '../db/plans.js';
-import type { PayoutTable, Schema } from '../db/schema.js';
+import { tables, type PayoutRow, type Schema } from '../db/schema.js';
 import type { TransferStatus } from '../db/tables/withdrawals.js';
 import type { Page } from '../shared/pagination.js';
 import type { Scope } from '../shared/scope.js';
@@ -12,63 +12,69 @@ import { sortableDecimal } from './sortable-amount.js';
 import { operatorsPage, type OperatorFilter } from './transfer-store.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import { countRows, having, inScope, rowById, rowsInOrder, updateRow } from '../db/rows.js';
+import { valuesOf } from '../db/values.js';
+
+const payouts = valuesOf(tables.payouts);
 
 export type PayoutQuery = Input<Api['payouts']['list']>['query'];
 
 /** @returns false if the merchant already has a payout with this reference in this mode */
-export async function insertPayout(transaction: Transaction, row: PayoutTable): Promise<boolean> {
+export async function insertPayout(transaction: Transaction, row: PayoutRow): Promise<boolean> {
   const result = await transaction
     .insertInto('payouts')
-    .values(row)
+    .values(payouts.encode(row))
     .onConflict((conflict) => conflict.columns(['merchant_id', 'mode', 'reference']).doNothing())
     .executeTakeFirst();
   return result.numInsertedOrUpdatedRows === 1n;
 }
 
-export const updatePayout = updateRow('payouts');
+const updateStored = updateRow('payouts');
+export const updatePayout = (transaction: Transaction, id: string, changes: Partial<PayoutRow>) =>
+  updateStored(transaction, id, payouts.encode(changes));
 
 /** @returns false if the transfer has no payout yet */
 export async function updatePayoutOfTransfer(
   transaction: Transaction,
   transferId: string,
-  change: Partial<PayoutTable>,
+  change: Partial<PayoutRow>,
 ): Promise<boolean> {
   const { numUpdatedRows } = await transaction
     .updateTable('payouts')
-    .set(change)
+    .set(payouts.encode(change))
     .where('transfer_id', '=', transferId)
     .executeTakeFirstOrThrow();
   return numUpdatedRows === 1n;
 }
 
 /** A payout of a merchant, by its id or by the reference on the bank statement. */
-export function findPayout(
+export async function findPayout(
   reader: Reader,
   scope: Scope,
   by: { readonly id: string } | { readonly reference: string },
-): Promise<PayoutTable | undefined> {
-  return reader
+): Promise<PayoutRow | undefined> {
+  const found = reader
     .selectFrom('payouts')
     .selectAll()
     .$call(inScope(scope))
-    .where((e) => e.and(by))
-    .executeTakeFirst();
+    .where((e) => e.and(by));
+  return payouts.decode(await found.executeTakeFirst());
 }
 
 /** A payout of any merchant. */
-export function findAnyPayout(reader: Reader, id: string): Promise<PayoutTable | undefined> {
-  return rowById(reader, 'payouts', id).executeTakeFirst();
+export async function findAnyPayout(reader: Reader, id: string): Promise<PayoutRow | undefined> {
+  return payouts.decode(await rowById(reader, 'payouts', id).executeTakeFirst());
 }
 
 /** Locks a payout of any merchant until the transaction ends. */
-export function lockPayout(transaction: Transaction, id: string): Promise<PayoutTable | undefined> {
-  return rowById(transaction, 'payouts', id).$call(forUpdate(transaction)).executeTakeFirst();
+export async function lockPayout(transaction: Transaction, id: string): Promise<PayoutRow | undefined> {
+  const row = rowById(transaction, 'payouts', id).$call(forUpdate(transaction));
+  return payouts.decode(await row.executeTakeFirst());
 }
 
 export async function listBankPayouts(
   reader: Reader,
   { merchantId, status }: OperatorFilter,
-): Promise<PayoutTable[]> {
+): Promise<PayoutRow[]> {
   const ids = await firstOfAll(reader, merchantId, operatorsPage, (scope) =>
     reader
       .selectFrom('payouts')
@@ -77,7 +83,7 @@ export async function listBankPayouts(
       .$call(having({ status }))
       .where('transfer_id', 'is', null),
   );
-  return rowsInOrder(reader, 'payouts', ids);
+  return (await rowsInOrder(reader, 'payouts', ids)).map(payouts.decode);
 }
 
 /** Each column has an index that starts with merchant and mode, and ends with created_at and id. */
@@ -88,19 +94,19 @@ const sortColumns = {
   fee: 'fee_order',
   status: 'status',
   currency: 'currency',
-} as const satisfies Record<PayoutQuery['sort'], keyof PayoutTable>;
+} as const satisfies Record<PayoutQuery['sort'], keyof PayoutRow>;
 
 /** Ties are sorted by time of creation, in the same direction, so that a page is a single walk along an index. */
 export async function listPayouts(
   reader: Reader,
   scope: Scope,
   query: PayoutQuery,
-): Promise<Page<PayoutTable>> {
+): Promise<Page<PayoutRow>> {
   const { minAmount, maxAmount } = query;
   // One destination has few, whatever their amounts and their order.
   const isFew = query.bankAccount !== undefined || query.address !== undefined;
-  const column = <Name extends keyof PayoutTable>(name: Name) =>
-    isFew ? withoutIndex<PayoutTable[Name]>(reader, name) : sql.ref<PayoutTable[Name]>(name);
+  const column = <Name extends keyof PayoutRow>(name: Name) =>
+    isFew ? withoutIndex<PayoutRow[Name]>(reader, name) : sql.ref<PayoutRow[Name]>(name);
   const matching = reader
     .selectFrom('payouts')
     .where(isListed('payouts', scope, query))
@@ -134,5 +140,5 @@ export async function listPayouts(
     .limit(query.skip)
     .offset((query.page - 1) * query.skip);
   const rows = await inOrder(reader.selectFrom('payouts').selectAll().where('id', 'in', ids)).execute();
-  return { rows, total };
+  return { rows: rows.map(payouts.decode), total };
 }

@@ -4,7 +4,7 @@ import type { Balances } from './balances.js';
 import { parseAmount, requireCurrency } from '../money/amounts.js';
 import { replyDecimals, unitsToNumber } from '../money/units.js';
 import type { Currencies } from '../money/currencies.js';
-import type { PayoutTable, TransferTable } from '../db/schema.js';
+import type { PayoutRow, TransferRow } from '../db/schema.js';
 import { moved } from '../ledger/ledger.js';
 import { invalidField, invalidState, orNotFound } from '../shared/problem.js';
 import type { WithdrawalsDeps } from './deps.js';
@@ -35,15 +35,11 @@ export function createPayouts(deps: WithdrawalsDeps, balances: Balances) {
   const { database, clock, newId, currencies, ledger, bankAccounts } = deps;
 
   /** Moves the amount from available to bank_clearing, or back. The coins stay in custody: a bank pays instead. */
-  async function post(
-    transaction: Transaction,
-    row: PayoutTable,
-    kind: 'bank' | 'bank-return',
-  ): Promise<void> {
+  async function post(transaction: Transaction, row: PayoutRow, kind: 'bank' | 'bank-return'): Promise<void> {
     const available = { kind: 'available', merchantId: row.merchant_id } as const;
     const clearing = { kind: 'bank_clearing' } as const;
     const [from, to] = kind === 'bank' ? [available, clearing] : [clearing, available];
-    const entries = moved(from, to, BigInt(row.amount));
+    const entries = moved(from, to, row.amount);
     const { id, mode, currency } = row;
     await ledger.post(transaction, { key: `${kind}:${id}`, mode, currency, entries });
   }
@@ -54,7 +50,7 @@ export function createPayouts(deps: WithdrawalsDeps, balances: Balances) {
     id: string,
     status: 'success' | 'failed',
     failure_reason: string | null,
-  ): Promise<PayoutTable> {
+  ): Promise<PayoutRow> {
     const row = orNotFound(await store.lockPayout(transaction, id), 'payout');
     if (row.transfer_id !== null) {
       throw invalidState(
@@ -83,13 +79,13 @@ export function createPayouts(deps: WithdrawalsDeps, balances: Balances) {
     },
 
     /** Creates the payout of a transfer once it is being sent, and keeps it in step with the transfer. */
-    async syncWithTransfer(transaction: Transaction, transfer: TransferTable): Promise<void> {
+    async syncWithTransfer(transaction: Transaction, transfer: TransferRow): Promise<void> {
       const { id: transferId, status, tx_hash, failure_reason, updated_at, currency, amount, fee } = transfer;
       const known = currencies.known(currency);
       const change = {
         ...{ status, tx_hash, failure_reason, updated_at, amount, fee },
-        amount_order: sortableUnits(BigInt(amount), known),
-        fee_order: sortableUnits(BigInt(fee), known),
+        amount_order: sortableUnits(amount, known),
+        fee_order: sortableUnits(fee, known),
       };
       if (await store.updatePayoutOfTransfer(transaction, transferId, change)) return;
       // A transfer that failed before it was sent gets no payout.
@@ -118,7 +114,7 @@ export function createPayouts(deps: WithdrawalsDeps, balances: Balances) {
       transaction: Transaction,
       scope: Scope,
       request: BankPayoutRequest,
-    ): Promise<PayoutTable> {
+    ): Promise<PayoutRow> {
       const { merchantId, mode } = scope;
       const { currency, amount, reference } = parseRequest(request, currencies);
       const account = orNotFound(
@@ -126,14 +122,14 @@ export function createPayouts(deps: WithdrawalsDeps, balances: Balances) {
         'bank account',
       );
       const now = clock.now(scope);
-      const row: PayoutTable = {
+      const row: PayoutRow = {
         id: newId(),
         merchant_id: merchantId,
         mode,
         status: 'processing',
         currency: currency.code,
-        amount: amount.toString(),
-        fee: '0',
+        amount,
+        fee: 0n,
         amount_order: sortableUnits(amount, currency),
         fee_order: sortableUnits(0n, currency),
         bank_account_id: account.id,
@@ -161,11 +157,11 @@ export function createPayouts(deps: WithdrawalsDeps, balances: Balances) {
     },
 
     /** Marks a bank payout as arrived. Problems: `not_found`, `invalid_state`. */
-    settle: (transaction: Transaction, id: string): Promise<PayoutTable> =>
+    settle: (transaction: Transaction, id: string): Promise<PayoutRow> =>
       end(transaction, id, 'success', null),
 
     /** Marks a bank payout as failed and gives the money back. Problems: `validation_error`, `not_found`, `invalid_state`. */
-    fail: async (transaction: Transaction, id: string, reason: string): Promise<PayoutTable> =>
+    fail: async (transaction: Transaction, id: string, reason: string): Promise<PayoutRow> =>
       end(transaction, id, 'failed', parseFailureReason(reason)),
 
     /** For operators: a payout of any merchant; undefined if there is none. */
@@ -176,7 +172,7 @@ export function createPayouts(deps: WithdrawalsDeps, balances: Balances) {
       store.findPayout(reader, scope, { reference }),
 
     /** For operators: payouts to banks of all merchants, oldest first, at most 1000. */
-    listBankPayouts: (filter: OperatorFilter): Promise<PayoutTable[]> =>
+    listBankPayouts: (filter: OperatorFilter): Promise<PayoutRow[]> =>
       store.listBankPayouts(database.reader, filter),
   };
 }
@@ -195,14 +191,14 @@ function parseRequest(request: BankPayoutRequest, currencies: Currencies) {
   return { currency, amount, reference };
 }
 
-function viewPayout(row: PayoutTable, currencies: Currencies): Payout {
+function viewPayout(row: PayoutRow, currencies: Currencies): Payout {
   const currency = currencies.known(row.currency);
   return {
     id: row.id,
     mode: row.mode,
     status: row.status,
-    amount: unitsToNumber(BigInt(row.amount), currency),
-    fee: unitsToNumber(BigInt(row.fee), currency),
+    amount: unitsToNumber(row.amount, currency),
+    fee: unitsToNumber(row.fee, currency),
     currency: currency.code,
     ...(row.bank_account_id !== null && { bankAccount: row.bank_account_id }),
     ...(row.wallet_address_id !== null && { address: row.wallet_address_id }),

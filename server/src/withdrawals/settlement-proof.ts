@@ -6,7 +6,7 @@ import type { Network } from '../chains/networks.js';
 import { readCursor, readScannedHash } from '../scanning/cursors.js';
 import { finalHeight } from '../scanning/finality.js';
 import type { Reader, Transaction } from '../db/engine.js';
-import type { TransferTable } from '../db/schema.js';
+import type { TransferRow } from '../db/schema.js';
 import type { Currencies } from '../money/currencies.js';
 import type { Clock } from '../shared/clock.js';
 import { invalidField, invalidState } from '../shared/problem.js';
@@ -27,12 +27,12 @@ export interface ProofDeps {
    * the coin, where no transaction and no log shows it; undefined if the nodes no longer have it.
    */
   readonly sentByContracts: (
-    transfer: TransferTable,
+    transfer: TransferRow,
     paid: { readonly txHash: string; readonly height: number },
     signal: AbortSignal,
   ) => Promise<bigint | undefined>;
   /** The accounts that pay the merchant's transfers on the network, in lower case; undefined if any may. */
-  readonly payersOf: (reader: Reader, transfer: TransferTable) => Promise<readonly string[] | undefined>;
+  readonly payersOf: (reader: Reader, transfer: TransferRow) => Promise<readonly string[] | undefined>;
 }
 
 export interface ClaimedPayment {
@@ -120,7 +120,7 @@ export async function proveSettlement(
   /** @returns what other transfers bear of the network's fee */
   const ensureLeft = async (now: Reader) => {
     const { amount: used, networkFee } = await store.sumSettledBy(now, row, hash);
-    if (sum - used < BigInt(row.amount)) throw invalidField('tx-hash', tooLittle(row, sum, used, currencies));
+    if (sum - used < row.amount) throw invalidField('tx-hash', tooLittle(row, sum, used, currencies));
     return networkFee;
   };
   await ensureLeft(reader);
@@ -166,14 +166,9 @@ async function ensureDeep(
   }
 }
 
-function tooLittle(
-  row: TransferTable,
-  sum: bigint,
-  used: bigint,
-  currencies: ProofDeps['currencies'],
-): string {
+function tooLittle(row: TransferRow, sum: bigint, used: bigint, currencies: ProofDeps['currencies']): string {
   const { decimals } = currencies.known(row.currency);
   const amountOf = (units: bigint) => `${fromUnits(units, decimals)} ${row.currency}`;
   const before = used === 0n ? '' : `, of which ${amountOf(used)} have settled other transfers`;
-  return `The transaction pays ${amountOf(sum)} to ${row.address}${before}; the transfer is ${amountOf(BigInt(row.amount))}`;
+  return `The transaction pays ${amountOf(sum)} to ${row.address}${before}; the transfer is ${amountOf(row.amount)}`;
 }

@@ -1,5 +1,5 @@
 /** Ends transfers: pays out or gives back what was held, once, and notifies the merchant. */
-import type { TransferTable } from '../db/schema.js';
+import type { TransferRow } from '../db/schema.js';
 import type { LedgerEntry } from '../ledger/ledger.js';
 import type { PostingKey, PostingKind } from '../ledger/posting-kinds.js';
 import type { WithdrawalsDeps } from './deps.js';
@@ -33,10 +33,10 @@ export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
   /** @param key of the posting; undefined for a step on the way, which leaves the money where it is */
   async function change(
     transaction: Transaction,
-    former: TransferTable,
-    changes: Partial<TransferTable>,
+    former: TransferRow,
+    changes: Partial<TransferRow>,
     key?: PostingKey,
-  ): Promise<TransferTable> {
+  ): Promise<TransferRow> {
     const scope = scopeOf(former);
     const now = clock.now(scope);
     const row = { ...former, ...changes, updated_at: now };
@@ -64,9 +64,9 @@ export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
   }
 
   /** Reserves an amount that was paid already. A part that the merchant no longer has becomes a debt. */
-  async function reservePaid(transaction: Transaction, row: TransferTable, key: PostingKey): Promise<void> {
+  async function reservePaid(transaction: Transaction, row: TransferRow, key: PostingKey): Promise<void> {
     const { mode, currency, merchant_id: merchantId } = row;
-    const held = BigInt(row.amount) + BigInt(row.fee);
+    const held = row.amount + row.fee;
     const account = { kind: 'available', merchantId } as const;
     const available = await ledger.balance(transaction, mode, currency, account);
     const taken = held < available ? held : available;
@@ -82,7 +82,7 @@ export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
    * It has failed, perhaps because a transaction was lost, and was paid all the same: the released amount is reserved
    * again. A part that the merchant has withdrawn meanwhile becomes a debt that later credits repay.
    */
-  async function reopen(transaction: Transaction, row: TransferTable): Promise<TransferTable> {
+  async function reopen(transaction: Transaction, row: TransferRow): Promise<TransferRow> {
     const wasSent = row.settled_at !== null;
     const reopened = {
       ...row,
@@ -95,7 +95,7 @@ export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
   }
 
   /** Its transaction is final. The merchant's fee is income and the network's fee is a cost, even if they are equal. */
-  async function succeed(transaction: Transaction, row: TransferTable, sent: Sent): Promise<TransferTable> {
+  async function succeed(transaction: Transaction, row: TransferRow, sent: Sent): Promise<TransferRow> {
     const open = row.status === 'failed' ? await reopen(transaction, row) : row;
     const ended = {
       ...paidBy(open, sent),
@@ -110,23 +110,23 @@ export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
     /** It waits again, or is on its way, perhaps in another transaction than before. */
     move: (
       transaction: Transaction,
-      row: TransferTable,
-      to: Pick<TransferTable, 'status' | 'tx_hash'>,
-    ): Promise<TransferTable> => change(transaction, row, to),
+      row: TransferRow,
+      to: Pick<TransferRow, 'status' | 'tx_hash'>,
+    ): Promise<TransferRow> => change(transaction, row, to),
 
     succeed,
 
     /** It was not sent, and never will be. */
-    fail: (transaction: Transaction, row: TransferTable, reason: string): Promise<TransferTable> =>
+    fail: (transaction: Transaction, row: TransferRow, reason: string): Promise<TransferRow> =>
       change(transaction, row, { status: 'failed', failure_reason: reason }, keyOf('void', row)),
 
     /**
      * It has succeeded with another transaction, and this one has paid it once more: the second payment becomes a transfer of its
      * own, without a fee, taken from what the merchant has or will get. Returns that.
      */
-    async payAgain(transaction: Transaction, row: TransferTable, sent: Sent): Promise<TransferTable> {
+    async payAgain(transaction: Transaction, row: TransferRow, sent: Sent): Promise<TransferRow> {
       const now = clock.now(scopeOf(row));
-      const second: TransferTable = {
+      const second: TransferRow = {
         ...row,
         ...({
           id: newId(),
@@ -135,7 +135,7 @@ export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
           reversals: 0,
           pays_again: row.id,
         } as const),
-        ...{ amount: (sent.paid ?? BigInt(row.amount)).toString(), fee: '0' },
+        ...{ amount: sent.paid ?? row.amount, fee: 0n },
         ...unsent,
         ...{ created_at: now, updated_at: now },
       };
@@ -145,7 +145,7 @@ export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
     },
 
     /** It has succeeded, but the network has dropped its transaction, and confirmed another one that pays it. */
-    correct(transaction: Transaction, row: TransferTable, sent: Sent): Promise<TransferTable> {
+    correct(transaction: Transaction, row: TransferRow, sent: Sent): Promise<TransferRow> {
       // A reorganisation can go back and forth between two transactions: each change is posted.
       const key = `network-fee:${row.id}:${sent.txHash}:${clock.real()}` as const;
       return change(transaction, row, paidBy(row, sent), key);
@@ -155,7 +155,7 @@ export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
      * It has succeeded, but the network has dropped its transaction, and may have it in a block again: it waits, and
      * is reserved. Merchants are notified when it succeeds again: until then, nothing is lost.
      */
-    unsettle(transaction: Transaction, row: TransferTable): Promise<TransferTable> {
+    unsettle(transaction: Transaction, row: TransferRow): Promise<TransferRow> {
       const waiting = { ...unsent, status: 'pending', reversals: row.reversals + 1 } as const;
       return change(transaction, row, waiting, keyOf('back', row));
     },
@@ -164,7 +164,7 @@ export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
      * It has succeeded, but the network has dropped its transaction and will never accept it again: undoes what `succeed` posted,
      * and gives back the amount and the merchant's fee.
      */
-    lose: (transaction: Transaction, row: TransferTable, reason: string): Promise<TransferTable> =>
+    lose: (transaction: Transaction, row: TransferRow, reason: string): Promise<TransferRow> =>
       change(transaction, row, { status: 'failed', failure_reason: reason }, keyOf('lost', row)),
   };
 }
@@ -175,19 +175,18 @@ const unsent = { tx_hash: null, network_fee: null, paid_from: null, settled_at: 
  * The changes that a transaction makes to a transfer: the part of the amount that does not reach the receiver is a
  * part of the fee.
  */
-function paidBy(row: TransferTable, { txHash, networkFee, paid = BigInt(row.amount) }: Sent) {
+function paidBy(row: TransferRow, { txHash, networkFee, paid = row.amount }: Sent) {
   return {
-    amount: paid.toString(),
-    fee: (BigInt(row.fee) + BigInt(row.amount) - paid).toString(),
-    ...{ tx_hash: txHash, network_fee: networkFee.toString() },
+    amount: paid,
+    fee: row.fee + row.amount - paid,
+    ...{ tx_hash: txHash, network_fee: networkFee },
   };
 }
 
 /** The place in the books of what a transfer took from the merchant's available balance. */
-function booked(row: TransferTable): LedgerEntry[] {
-  const { network, merchant_id: merchantId, paid_from: place } = row;
-  const [amount, fee] = [BigInt(row.amount), BigInt(row.fee)];
-  const networkFee = BigInt(row.network_fee ?? '0');
+function booked(row: TransferRow): LedgerEntry[] {
+  const { network, merchant_id: merchantId, paid_from: place, amount, fee } = row;
+  const networkFee = row.network_fee ?? 0n;
   switch (row.status) {
     case 'pending':
     case 'processing':
@@ -215,5 +214,5 @@ const reversed = ({ account, debit = 0n, credit = 0n }: LedgerEntry): LedgerEntr
 });
 
 /** Of a transfer that waited again after it had succeeded, each end is posted. */
-const keyOf = (kind: PostingKind, { id, reversals }: TransferTable): PostingKey =>
+const keyOf = (kind: PostingKind, { id, reversals }: TransferRow): PostingKey =>
   reversals === 0 ? `${kind}:${id}` : `${kind}:${id}:${reversals}`;

@@ -31,7 +31,7 @@ export function createTestPayer(deps: WithdrawalsDeps, settlement: Settlement, c
         if (!mayReturn) await settlement.fail(transaction, row, reason);
         return;
       }
-      const payment = { merchantId, network, currency, address, amount: BigInt(amount) };
+      const payment = { merchantId, network, currency, address, amount };
       const txHash = await simulatedChains.pay(transaction, payment);
       await settlement.move(transaction, row, { status: 'processing', tx_hash: txHash });
     });
@@ -47,7 +47,7 @@ export function createTestPayer(deps: WithdrawalsDeps, settlement: Settlement, c
         await settlement.fail(transaction, row, 'Nothing can be sent to the zero address');
         return;
       }
-      await settlement.succeed(transaction, row, { txHash: row.tx_hash, networkFee: BigInt(row.fee) });
+      await settlement.succeed(transaction, row, { txHash: row.tx_hash, networkFee: row.fee });
     });
   }
 

@@ -3,28 +3,38 @@ import { sql } from 'kysely';
 import { forUpdate, forUpdateSkipLocked } from '../db/locks.js';
 import { sumUnits } from '../db/units.js';
 import { everyPage, firstOfAll, isListed, readCheckpointedPage } from '../db/pages.js';
-import type { TransferTable } from '../db/schema.js';
+import { tables, type TransferRow } from '../db/schema.js';
 import type { TransferStatus } from '../db/tables/withdrawals.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
 import { send } from '../db/send.js';
 import { having, inScope, rowById, rowsInOrder } from '../db/rows.js';
+import { valuesOf } from '../db/values.js';
 
-export async function insertTransfer(transaction: Transaction, row: TransferTable): Promise<void> {
-  await send(transaction, transaction.insertInto('transfers').values(row));
+export const transferRows = valuesOf(tables.transfers);
+
+export async function insertTransfer(transaction: Transaction, row: TransferRow): Promise<void> {
+  await send(transaction, transaction.insertInto('transfers').values(transferRows.encode(row)));
 }
 
 /**
  * Rewrites a locked transfer, except for its id: SQLite would look for references to it in every table that may have
  * them.
  */
-export async function updateTransfer(transaction: Transaction, { id, ...row }: TransferTable): Promise<void> {
-  await send(transaction, transaction.updateTable('transfers').set(row).where('id', '=', id));
+export async function updateTransfer(transaction: Transaction, { id, ...row }: TransferRow): Promise<void> {
+  await send(
+    transaction,
+    transaction.updateTable('transfers').set(transferRows.encode(row)).where('id', '=', id),
+  );
 }
 
-export function findTransfer(reader: Reader, scope: Scope, id: string): Promise<TransferTable | undefined> {
-  return rowById(reader, 'transfers', id).$call(inScope(scope)).executeTakeFirst();
+export async function findTransfer(
+  reader: Reader,
+  scope: Scope,
+  id: string,
+): Promise<TransferRow | undefined> {
+  return transferRows.decode(await rowById(reader, 'transfers', id).$call(inScope(scope)).executeTakeFirst());
 }
 
 /**
@@ -68,17 +78,18 @@ export async function sumRefundsSince(
   return new Map(rows.map(({ currency, total }) => [currency, BigInt(total)]));
 }
 
-export function listTransfers(
+export async function listTransfers(
   reader: Reader,
   scope: Scope,
   { status, ...page }: PageRequest & Pick<OperatorFilter, 'status'>,
-): Promise<Page<TransferTable>> {
+): Promise<Page<TransferRow>> {
   const query = reader
     .selectFrom('transfers')
     .selectAll()
     .where(isListed('transfers', scope, page))
     .$call(having({ status }));
-  return readCheckpointedPage(reader, query, 'transfers', scope, page, { status });
+  const { rows, total } = await readCheckpointedPage(reader, query, 'transfers', scope, page, { status });
+  return { rows: rows.map(transferRows.decode), total };
 }
 
 /** An operator's filter for transfers or payouts. */
@@ -93,7 +104,7 @@ export const operatorsPage = { direction: 'asc', limit: 1000 } as const;
 export async function listAllTransfers(
   reader: Reader,
   { merchantId, status }: OperatorFilter,
-): Promise<TransferTable[]> {
+): Promise<TransferRow[]> {
   const ids = await firstOfAll(reader, merchantId, operatorsPage, (scope) =>
     reader
       .selectFrom('transfers')
@@ -101,36 +112,38 @@ export async function listAllTransfers(
       .$call(inScope(scope))
       .$call(having({ status })),
   );
-  return rowsInOrder(reader, 'transfers', ids);
+  return (await rowsInOrder(reader, 'transfers', ids)).map(transferRows.decode);
 }
 
 /** A transfer of any merchant. */
-export function findAnyTransfer(reader: Reader, id: string): Promise<TransferTable | undefined> {
-  return rowById(reader, 'transfers', id).executeTakeFirst();
+export async function findAnyTransfer(reader: Reader, id: string): Promise<TransferRow | undefined> {
+  return transferRows.decode(await rowById(reader, 'transfers', id).executeTakeFirst());
 }
 
 /** Locks a transfer of any merchant until the transaction ends. */
-export function lockTransfer(transaction: Transaction, id: string): Promise<TransferTable | undefined> {
-  return rowById(transaction, 'transfers', id).$call(forUpdate(transaction)).executeTakeFirst();
+export async function lockTransfer(transaction: Transaction, id: string): Promise<TransferRow | undefined> {
+  const row = rowById(transaction, 'transfers', id).$call(forUpdate(transaction));
+  return transferRows.decode(await row.executeTakeFirst());
 }
 
 /** The same, but undefined if another transaction has locked it. */
-export function claimTransfer(transaction: Transaction, id: string): Promise<TransferTable | undefined> {
-  return rowById(transaction, 'transfers', id).$call(forUpdateSkipLocked(transaction)).executeTakeFirst();
+export async function claimTransfer(transaction: Transaction, id: string): Promise<TransferRow | undefined> {
+  const row = rowById(transaction, 'transfers', id).$call(forUpdateSkipLocked(transaction));
+  return transferRows.decode(await row.executeTakeFirst());
 }
 
 const pageSize = 200;
 
-/** The transfers that the simulated networks pay, oldest first, page by page. */
+/** The transfers that the simulated networks pay, oldest first, page by page. Only what says which they are. */
 export function simulatedTransfers(
   reader: Reader,
   status: 'pending' | 'processing',
-): AsyncGenerator<TransferTable[]> {
+): AsyncGenerator<Pick<TransferRow, 'id' | 'network' | 'tx_hash' | 'created_at'>[]> {
   return everyPage(pageSize, (after) => {
     const { created_at: createdAt, id } = after ?? { created_at: -1, id: '' };
     return reader
       .selectFrom('transfers')
-      .selectAll()
+      .select(['id', 'network', 'tx_hash', 'created_at'])
       .where((e) => e.and({ executor: 'simulator', status }))
       .where((e) =>
         e.or([e('created_at', '>', createdAt), e.and([e('created_at', '=', createdAt), e('id', '>', id)])]),
@@ -149,18 +162,19 @@ export function simulatedTransfers(
  */
 export async function sumSettledBy(
   reader: Reader,
-  { id, mode, network, currency, address }: TransferTable,
+  { id, mode, network, currency, address }: TransferRow,
   hash: string,
 ): Promise<{ amount: bigint; networkFee: bigint }> {
-  const { amount, fee } = await reader
+  const sums = await reader
     .selectFrom('transfers')
     .where((e) => e.and({ mode, network, currency, status: 'success' }))
     .where('tx_hash', 'in', [hash, `0x${hash}`])
     .where('id', '<>', id)
     .select(sumUnits(reader, 'amount', sql<boolean>`address = ${address}`).as('amount'))
-    .select(sumUnits(reader, 'network_fee').as('fee'))
+    .select(sumUnits(reader, 'network_fee').as('network_fee'))
     .executeTakeFirstOrThrow();
-  return { amount: BigInt(amount), networkFee: BigInt(fee) };
+  const { amount, network_fee: networkFee } = transferRows.decode(sums);
+  return { amount, networkFee };
 }
 
 /**
@@ -170,7 +184,7 @@ export async function sumSettledBy(
  */
 export async function lockTransfersOf(
   transaction: Transaction,
-  { mode, network, currency }: TransferTable,
+  { mode, network, currency }: TransferRow,
   hash: string,
 ): Promise<void> {
   await transaction

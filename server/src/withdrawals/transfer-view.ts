@@ -2,17 +2,17 @@
 import type { Api, Data } from 'crypto-checkout/contract';
 import { isoTime } from '../shared/clock.js';
 import type { Currencies } from '../money/currencies.js';
-import type { TransferTable } from '../db/schema.js';
+import type { TransferRow } from '../db/schema.js';
 import { unitsToNumber } from '../money/units.js';
 
-export function viewTransfer(row: TransferTable, currencies: Currencies): Data<Api['transfers']['retrieve']> {
+export function viewTransfer(row: TransferRow, currencies: Currencies): Data<Api['transfers']['retrieve']> {
   const currency = currencies.known(row.currency);
   return {
     id: row.id,
     mode: row.mode,
     status: row.status,
-    amount: unitsToNumber(BigInt(row.amount), currency),
-    fee: unitsToNumber(BigInt(row.fee), currency),
+    amount: unitsToNumber(row.amount, currency),
+    fee: unitsToNumber(row.fee, currency),
     currency: currency.code,
     walletAddress: row.address,
     walletNetwork: row.network,

@@ -2,7 +2,7 @@
 import type { ConnectedNetwork } from '../chains/connect.js';
 import type { Database } from '../db/database.js';
 import type { Reader, Transaction } from '../db/engine.js';
-import type { TransferTable } from '../db/schema.js';
+import type { TransferRow } from '../db/schema.js';
 import type { AuditActor, AuditAction, AuditFields, AuditLog } from '../merchants/audit-log.js';
 import { parseAmount } from '../money/amounts.js';
 import type { Currencies } from '../money/currencies.js';
@@ -24,15 +24,15 @@ export interface TransfersByHandDeps {
     readonly sentByContracts: ProofDeps['sentByContracts'];
     readonly payersOf: ProofDeps['payersOf'];
     /** The place that the coins of a transfer leave from; undefined for the addresses that payers paid to. */
-    placeOf(reader: Reader, transfer: TransferTable): Promise<'treasury' | undefined>;
+    placeOf(reader: Reader, transfer: TransferRow): Promise<'treasury' | undefined>;
     bookGas(
       transaction: Transaction,
-      transfer: TransferTable,
+      transfer: TransferRow,
       txHash: string,
       cost: NonNullable<Proof['cost']>,
     ): Promise<void>;
     /** Problem: `invalid_state`. @throws NodesUnavailable */
-    ensureUnpaidOnChain(transfer: TransferTable, signal: AbortSignal): Promise<void>;
+    ensureUnpaidOnChain(transfer: TransferRow, signal: AbortSignal): Promise<void>;
   };
 }
 
@@ -53,9 +53,9 @@ export function createTransfersByHand(deps: TransfersByHandDeps) {
     id: string,
     actor: AuditActor,
     action: AuditAction,
-    work: (transaction: Transaction) => Promise<TransferTable>,
+    work: (transaction: Transaction) => Promise<TransferRow>,
     remarks: AuditFields = {},
-  ): Promise<TransferTable> {
+  ): Promise<TransferRow> {
     return database.write(async (transaction) => {
       const former = await transfers.findAny(transaction, id);
       const row = await work(transaction);
@@ -74,7 +74,7 @@ export function createTransfersByHand(deps: TransfersByHandDeps) {
      * fee that was wrong. Problems: `not_found`, `validation_error`, `invalid_state`.
      * @throws if no node answers
      */
-    async settle(paid: PaidByHand, actor: AuditActor, signal: AbortSignal): Promise<TransferTable> {
+    async settle(paid: PaidByHand, actor: AuditActor, signal: AbortSignal): Promise<TransferRow> {
       const { transferId, txHash, networkFee, isUnverified = false } = paid;
       const { reader } = database;
       const proof = isUnverified
@@ -119,7 +119,7 @@ export function createTransfersByHand(deps: TransfersByHandDeps) {
      * `not_found`; `invalid_state` while it is reserved, or if any node shows that a treasury has paid it.
      * @throws NodesUnavailable
      */
-    async fail(id: string, reason: string, actor: AuditActor, signal: AbortSignal): Promise<TransferTable> {
+    async fail(id: string, reason: string, actor: AuditActor, signal: AbortSignal): Promise<TransferRow> {
       const row = await transfers.findAny(database.reader, id);
       if (row?.status === 'pending') await treasury.ensureUnpaidOnChain(row, signal);
       const work = (transaction: Transaction) => transfers.fail(transaction, id, reason);
@@ -128,6 +128,7 @@ export function createTransfersByHand(deps: TransfersByHandDeps) {
   };
 }
 
-function factsOf({ status, tx_hash, network_fee, failure_reason }: TransferTable): AuditFields {
-  return { status, txHash: tx_hash, networkFeeUnits: network_fee, failureReason: failure_reason };
+function factsOf({ status, tx_hash, network_fee, failure_reason }: TransferRow): AuditFields {
+  const networkFeeUnits = network_fee?.toString() ?? null;
+  return { status, txHash: tx_hash, networkFeeUnits, failureReason: failure_reason };
 }

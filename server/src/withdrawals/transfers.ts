@@ -1,7 +1,7 @@
 /** Transfers: a merchant's withdrawals. The money is held at once, sent later, and then paid out or given back. */
 import type { Api, Data } from 'crypto-checkout/contract';
 import type { Balances } from './balances.js';
-import type { TransferTable } from '../db/schema.js';
+import type { TransferRow } from '../db/schema.js';
 import { moved, type AccountName } from '../ledger/ledger.js';
 import { unitsToNumber } from '../money/units.js';
 import { invalidField, invalidState, orNotFound } from '../shared/problem.js';
@@ -23,24 +23,20 @@ export type Transfer = Data<Api['transfers']['retrieve']>;
 export type Transfers = ReturnType<typeof createTransfers>;
 
 type NewTransfer = Pick<Destination, 'currency' | 'network' | 'amount' | 'fee'> &
-  Pick<TransferTable, 'address' | 'wallet_address_id' | 'refund_id'>;
+  Pick<TransferRow, 'address' | 'wallet_address_id' | 'refund_id'>;
 
 /** A refund that was approved. */
-export interface RefundToPay extends Pick<
-  TransferTable,
-  'id' | 'merchant_id' | 'mode' | 'currency' | 'network' | 'address'
-> {
-  /** In units. */
-  readonly amount: bigint;
-  readonly fee: bigint;
-}
+export type RefundToPay = Pick<
+  TransferRow,
+  'id' | 'merchant_id' | 'mode' | 'currency' | 'network' | 'address' | 'amount' | 'fee'
+>;
 
 export function createTransfers(deps: WithdrawalsDeps, balances: Balances, settlement: Settlement) {
   const { database, clock, newId, currencies, ledger, isSimulated } = deps;
-  const view = (row: TransferTable) => viewTransfer(row, currencies);
+  const view = (row: TransferRow) => viewTransfer(row, currencies);
 
   /** Locks a transfer that an operator may settle or fail. */
-  async function lockForOperator(transaction: Transaction, id: string): Promise<TransferTable> {
+  async function lockForOperator(transaction: Transaction, id: string): Promise<TransferRow> {
     const row = orNotFound(await store.lockTransfer(transaction, id), 'transfer');
     // A transfer never changes its executor, so the server and an operator never both send it.
     if (row.executor === 'simulator') {
@@ -57,11 +53,11 @@ export function createTransfers(deps: WithdrawalsDeps, balances: Balances, settl
     scope: Scope,
     { currency, network, amount, fee, ...to }: NewTransfer,
     from: AccountName,
-  ): Promise<TransferTable> {
+  ): Promise<TransferRow> {
     const { merchantId, mode } = scope;
     const now = clock.now(scope);
     const read = await readCursor(transaction, { mode, network: network.code });
-    const row: TransferTable = {
+    const row: TransferRow = {
       id: newId(),
       merchant_id: merchantId,
       mode,
@@ -69,8 +65,8 @@ export function createTransfers(deps: WithdrawalsDeps, balances: Balances, settl
       executor: isSimulated(network) ? 'simulator' : 'operator',
       currency: currency.code,
       network: network.code,
-      amount: amount.toString(),
-      fee: fee.toString(),
+      amount,
+      fee,
       ...to,
       tx_hash: null,
       paid_from: null,
@@ -112,7 +108,7 @@ export function createTransfers(deps: WithdrawalsDeps, balances: Balances, settl
      * Pays a refund from what it has reserved. The limit is that of refunds, and any address will do.
      * Problems: `balance_suspended`, `validation_error`.
      */
-    async createForRefund(transaction: Transaction, refund: RefundToPay): Promise<TransferTable> {
+    async createForRefund(transaction: Transaction, refund: RefundToPay): Promise<TransferRow> {
       const { id, network, amount, fee, address } = refund;
       const scope = scopeOf(refund);
       const currency = currencies.known(refund.currency);
@@ -153,7 +149,7 @@ export function createTransfers(deps: WithdrawalsDeps, balances: Balances, settl
     findAny: store.findAnyTransfer,
 
     /** For operators: transfers of all merchants, oldest first, at most 1000. */
-    listAll: (filter: OperatorFilter): Promise<TransferTable[]> =>
+    listAll: (filter: OperatorFilter): Promise<TransferRow[]> =>
       store.listAllTransfers(database.reader, filter),
 
     /**
@@ -169,12 +165,12 @@ export function createTransfers(deps: WithdrawalsDeps, balances: Balances, settl
       givenHash: string,
       networkFee: bigint,
       paidFrom?: 'treasury',
-    ): Promise<TransferTable> {
+    ): Promise<TransferRow> {
       const row = await lockForOperator(transaction, id);
       const txHash = parseHash(givenHash);
       if (row.status === 'success') {
         if (row.tx_hash === txHash) {
-          if (row.network_fee === networkFee.toString()) return row;
+          if (row.network_fee === networkFee) return row;
           return settlement.correct(transaction, row, { txHash, networkFee });
         }
         throw invalidState(`The transfer is already settled with ${row.tx_hash ?? 'another hash'}`);
@@ -194,7 +190,7 @@ export function createTransfers(deps: WithdrawalsDeps, balances: Balances, settl
       id: string,
       givenHash: string,
       paidFrom: 'treasury',
-    ): Promise<TransferTable> {
+    ): Promise<TransferRow> {
       const row = await lockForOperator(transaction, id);
       const sent = { txHash: parseHash(givenHash), networkFee: 0n, paidFrom };
       return row.status === 'success'
@@ -206,7 +202,7 @@ export function createTransfers(deps: WithdrawalsDeps, balances: Balances, settl
      * The chain has dropped the transaction that settled it: it waits again. A payment that was one too many is gone instead.
      * @returns undefined if something else settled it
      */
-    async unsettle(transaction: Transaction, id: string, txHash: string): Promise<TransferTable | undefined> {
+    async unsettle(transaction: Transaction, id: string, txHash: string): Promise<TransferRow | undefined> {
       const row = await store.lockTransfer(transaction, id);
       if (row?.status !== 'success' || row.tx_hash !== parseHash(txHash)) return undefined;
       if (row.pays_again === null) return settlement.unsettle(transaction, row);
@@ -218,7 +214,7 @@ export function createTransfers(deps: WithdrawalsDeps, balances: Balances, settl
     },
 
     /** For operators: gives up on a transfer that was not sent. Repeating it changes nothing. Same problems. */
-    async fail(transaction: Transaction, id: string, given: string): Promise<TransferTable> {
+    async fail(transaction: Transaction, id: string, given: string): Promise<TransferRow> {
       const reason = parseFailureReason(given);
       const row = await lockForOperator(transaction, id);
       if (row.status === 'failed') return row;

@@ -1,10 +1,10 @@
 /** The transfers that wait for a merchant's wallet, for the rooms that hand them to one. */
 import type { NetworkRef } from '../chains/chain.js';
 import type { Reader, Transaction } from '../db/engine.js';
-import type { TransferTable } from '../db/schema.js';
+import type { TransferRow } from '../db/schema.js';
 import { hasRows, within } from '../db/rows.js';
 import type { Within } from '../shared/scope.js';
-import { lockTransfer } from './transfer-store.js';
+import { lockTransfer, transferRows } from './transfer-store.js';
 
 const waiting = (reader: Reader, of: Within) =>
   reader
@@ -13,27 +13,30 @@ const waiting = (reader: Reader, of: Within) =>
     .$call(within(of));
 
 /** Oldest first. */
-export function waitingTransfers(
+export async function waitingTransfers(
   reader: Reader,
   { mode, network }: NetworkRef,
   merchantId?: string,
-): Promise<TransferTable[]> {
-  return waiting(reader, { merchantId, mode })
+): Promise<TransferRow[]> {
+  const rows = await waiting(reader, { merchantId, mode })
     .selectAll()
     .where('network', '=', network)
     .orderBy('created_at')
     .orderBy('id')
     .execute();
+  return rows.map(transferRows.decode);
 }
 
 /** A payment by a wallet to some address. */
-type Paid = Pick<TransferTable, 'mode' | 'network' | 'currency' | 'address' | 'amount'>;
+type Paid = Pick<TransferRow, 'mode' | 'network' | 'currency' | 'address' | 'amount'>;
 
 /** All that wallets pay, whatever has become of it. */
 const like = (reader: Reader, { mode, network, currency, address, amount }: Paid) =>
   reader
     .selectFrom('transfers')
-    .where((e) => e.and({ executor: 'operator', mode, network, currency, address, amount }));
+    .where((e) =>
+      e.and({ executor: 'operator', mode, network, currency, address, ...transferRows.encode({ amount }) }),
+    );
 
 /** True if there is a transfer, of any merchant, that a payment may have been for. */
 export const hasLike = (reader: Reader, paid: Paid): Promise<boolean> => hasRows(like(reader, paid));
@@ -45,14 +48,15 @@ export const hasLike = (reader: Reader, paid: Paid): Promise<boolean> => hasRows
 export async function endedLike(
   reader: Reader,
   paid: Paid,
-): Promise<{ readonly failed: readonly TransferTable[]; readonly again: readonly TransferTable[] }> {
-  const rows = await like(reader, paid)
+): Promise<{ readonly failed: readonly TransferRow[]; readonly again: readonly TransferRow[] }> {
+  const stored = await like(reader, paid)
     .where('status', 'in', ['failed', 'success'])
     .selectAll()
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .execute();
-  const again: TransferTable[] = [];
+  const rows = stored.map(transferRows.decode);
+  const again: TransferRow[] = [];
   for (const row of rows.filter(({ status }) => status === 'success')) {
     const { count } = await reader
       .selectFrom('transfer_exports')
@@ -68,12 +72,12 @@ export async function endedLike(
 }
 
 /** Those in a currency that a wallet may have in an export that was let go without a proof, whatever has become of them. */
-export function unprovenTransfers(
+export async function unprovenTransfers(
   reader: Reader,
   { mode, network }: NetworkRef,
   currency: string,
-): Promise<TransferTable[]> {
-  return reader
+): Promise<TransferRow[]> {
+  const rows = await reader
     .selectFrom('transfers')
     .selectAll()
     .where((e) => e.and({ executor: 'operator', mode, network, currency }))
@@ -86,6 +90,7 @@ export function unprovenTransfers(
         .where('released_nonce', 'is', null),
     )
     .execute();
+  return rows.map(transferRows.decode);
 }
 
 /** Those that no export and no PSBT holds. After a restore, what may have been paid is held until it is released. */
@@ -115,8 +120,8 @@ export const unheldTransfers = (reader: Reader, of: Within) =>
 export async function lockTransfers(
   transaction: Transaction,
   ids: readonly string[],
-): Promise<ReadonlyMap<string, TransferTable>> {
-  const locked = new Map<string, TransferTable>();
+): Promise<ReadonlyMap<string, TransferRow>> {
+  const locked = new Map<string, TransferRow>();
   for (const id of [...ids].sort()) {
     const row = await lockTransfer(transaction, id);
     if (row) locked.set(id, row);

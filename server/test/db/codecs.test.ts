@@ -208,7 +208,7 @@ describe.each(engines)('On $name', ({ create }) => {
   });
 
   it('amounts of any size and flags come back, also from parts of rows and from joins', async () => {
-    const { decode, encode } = valuesOf('refunds');
+    const { decode, encode } = valuesOf(tables.refunds);
     const row = { used: huge, refund_fee: true, of_success: false, same_wallet: null, currency: 'USDT' };
     const stored = encode(row);
     expect(stored).toEqual({ ...row, used: String(huge), refund_fee: 1, of_success: 0 });

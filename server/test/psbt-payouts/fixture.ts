@@ -7,7 +7,8 @@ import { HDKey } from '@scure/bip32';
 import { expect } from 'vitest';
 import { checkLedger } from '../../src/audit/check.js';
 import type { ScriptType } from '../../src/addresses/bitcoin-scripts.js';
-import type { TransferTable } from '../../src/db/schema.js';
+import type { TransferRow } from '../../src/db/schema.js';
+import { findAnyTransfer } from '../../src/withdrawals/transfer-store.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import type { TestEngine } from '../support/engines.js';
 import type { LitecoinNode } from '../support/litecoin.js';
@@ -95,7 +96,7 @@ export async function openPayoutShop(engine: TestEngine, node: LitecoinNode, nod
       },
 
       /** Asks for transfers to new addresses of the node's wallet, or to given ones. */
-      async transfers(...amounts: (string | { amount: string; to: string })[]): Promise<TransferTable[]> {
+      async transfers(...amounts: (string | { amount: string; to: string })[]): Promise<TransferRow[]> {
         const ids: string[] = [];
         for (const given of amounts) {
           const { amount, to } =
@@ -132,12 +133,10 @@ export async function openPayoutShop(engine: TestEngine, node: LitecoinNode, nod
   const run = (line: string, ...words: string[]) => runWith(commandContext(server), line, ...words);
   const command = async (line: string, ...words: string[]) => (await run(line, ...words)).json;
 
-  async function transfer(id: string): Promise<TransferTable> {
-    return server.database.reader
-      .selectFrom('transfers')
-      .selectAll()
-      .where('id', '=', id)
-      .executeTakeFirstOrThrow();
+  async function transfer(id: string): Promise<TransferRow> {
+    const row = await findAnyTransfer(server.database.reader, id);
+    if (!row) throw new Error(`There is no transfer ${id}`);
+    return row;
   }
 
   let files = 0;
@@ -169,7 +168,7 @@ export async function openPayoutShop(engine: TestEngine, node: LitecoinNode, nod
     path: (name: string) => join(directory, name),
     read: (name: string) => readFile(join(directory, name)),
 
-    async statuses(rows: readonly TransferTable[]): Promise<string[]> {
+    async statuses(rows: readonly TransferRow[]): Promise<string[]> {
       return Promise.all(rows.map(async ({ id }) => (await transfer(id)).status));
     },
 

@@ -18,13 +18,13 @@ const receiver = addressOfKey(account.publicKey(0, 9), 'p2pkh', account.prefixes
 const coin = { txHash: 'ab'.repeat(32), outputIndex: 1 };
 
 /** A wallet that is emptied: nobody knows the hash of what it signs, and the fee is taken out of the only transfer. */
-const version = { number: 1, tx_hash: null, fee: '300', change_amount: '0', block_hash: null };
+const version = { number: 1, tx_hash: null, fee: 300n, change_amount: 0n, block_hash: null };
 const psbt = {
   ...{ from_height: 100, change_index: null, versions: [version] },
   inputs: [
-    { tx_hash: coin.txHash, output_index: coin.outputIndex, amount: '10000', branch: 0, derivation_index: 3 },
+    { tx_hash: coin.txHash, output_index: coin.outputIndex, amount: 10000n, branch: 0, derivation_index: 3 },
   ],
-  transfers: [{ address: receiver, amount: '10000', bears_fee: 1 }],
+  transfers: [{ address: receiver, amount: 10000n, bears_fee: true }],
 } as unknown as StoredPsbt;
 
 const nodeOf = (amount: bigint) => {

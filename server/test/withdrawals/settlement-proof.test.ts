@@ -5,12 +5,13 @@ import type { ChainTransfer } from '../../src/chains/chain.js';
 import type { Network } from '../../src/chains/networks.js';
 import type { Database } from '../../src/db/database.js';
 import { openDatabase } from '../../src/database.js';
-import type { TransferTable } from '../../src/db/schema.js';
+import type { TransferRow } from '../../src/db/schema.js';
 import { createCurrencies } from '../../src/money/currencies.js';
 import { currencies as currencyList } from '../../src/money/currency-list.js';
 import { createTestClock } from '../../src/chains/simulated/test-clock.js';
 import { createMerchants } from '../../src/merchants/merchants.js';
 import { newId } from '../../src/shared/ids.js';
+import { insertTransfer } from '../../src/withdrawals/transfer-store.js';
 import { proveSettlement, type Proof } from '../../src/withdrawals/settlement-proof.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 
@@ -74,8 +75,8 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
     amount,
   });
 
-  async function transfer(changes: Partial<TransferTable> = {}): Promise<string> {
-    const row: TransferTable = {
+  async function transfer(changes: Partial<TransferRow> = {}): Promise<string> {
+    const row: TransferRow = {
       id: newId(),
       merchant_id: merchantId,
       mode: 'live',
@@ -83,8 +84,8 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
       executor: 'operator',
       currency: 'USDC',
       network: 'polygon',
-      amount: '5000000',
-      fee: '0',
+      amount: 5000000n,
+      fee: 0n,
       address,
       wallet_address_id: null,
       refund_id: null,
@@ -100,7 +101,7 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
       updated_at: 0,
       ...changes,
     };
-    await database.write((transaction) => transaction.insertInto('transfers').values(row).execute());
+    await database.write((transaction) => insertTransfer(transaction, row));
     return row.id;
   }
 
@@ -219,7 +220,7 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
   });
 
   it('lets one of two transfers bear the fee of their transaction, when both are settled at the same moment', async () => {
-    const coin = { currency: 'POL', amount: '5000000' };
+    const coin = { currency: 'POL', amount: 5000000n };
     transfers = [paid('POL', 5_000_000n), paid('POL', 5_000_000n, stranger)];
     const ids = [await transfer(coin), await transfer({ ...coin, address: stranger })];
     const claims = await Promise.all(ids.map((id) => look(id)));
@@ -290,10 +291,10 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
 
   it("says what is left of the transaction's fee for a transfer of the coin, and nothing for a token", async () => {
     expect(await claim(await transfer())).toBe(0n);
-    const coin = { currency: 'POL', amount: '5000000' };
+    const coin = { currency: 'POL', amount: 5000000n };
     transfers = [paid('POL', 15_000_000n)];
     expect(await claim(await transfer(coin))).toBe(1000n);
-    const borne = { status: 'success', tx_hash: `0x${hash}`, network_fee: '700' } as const;
+    const borne = { status: 'success', tx_hash: `0x${hash}`, network_fee: 700n } as const;
     const id = await transfer({ ...coin, ...borne });
     expect(await claim(await transfer(coin))).toBe(300n);
     // To correct the fee of the one that was settled.

@@ -17,7 +17,7 @@ import { listTransactions } from '../gas-transactions.js';
 import { createKeystore } from '../key-file.js';
 import { parseAmount } from '../../money/amounts.js';
 import { isoTime } from '../../shared/clock.js';
-import type { GasTransactionTable } from '../../db/schema.js';
+import type { GasTransactionRow } from '../../db/schema.js';
 import { command, type Group, type Output } from '../../commands/command.js';
 import type { CommandContext } from '../../commands/context.js';
 import { UsageError } from '../../commands/errors.js';
@@ -210,17 +210,17 @@ async function plan(context: CommandContext, network: EvmConnected, given: Given
   return treasury.planSweeps({ network, merchantId, base: currency.code, minimum, everything }, signal);
 }
 
-function transactionJson(row: GasTransactionTable) {
+function transactionJson(row: GasTransactionRow) {
   const { cost, currency } = row;
   return {
     ...recordJson(row, 'network', 'mode', 'sender', 'nonce', 'attempt', 'tx_hash', 'status', 'addresses'),
-    maxFeeGwei: gwei(BigInt(row.max_fee)),
+    maxFeeGwei: gwei(row.max_fee),
     cost: cost === null ? null : amountOf(cost, currency),
     ...recordJson(row, 'currency', 'created_at'),
   };
 }
 
-function transactionLine(row: GasTransactionTable): string {
+function transactionLine(row: GasTransactionRow): string {
   const { network, nonce, attempt, tx_hash: txHash, status, addresses, cost, currency } = row;
   const price = cost === null ? [] : [`cost ${amountText(cost, currency)}`];
   const swept = counted(addresses, 'balance');

@@ -1,5 +1,5 @@
 /** `transfers export`, `exported` and `release`: pending transfers for the wallet that pays them, each at most once. */
-import type { TransferTable } from '../../db/schema.js';
+import type { TransferRow } from '../../db/schema.js';
 import { isoTime } from '../../shared/clock.js';
 import { command, type Group } from '../../commands/command.js';
 import { UsageError } from '../../commands/errors.js';
@@ -150,6 +150,6 @@ const whatToCheck = `If these are sent after all, they are paid twice. Before yo
 
 If the wallet has signed them, send something else with the same nonce, wait until it is final, and use --nonce instead.`;
 
-const transferWords = ({ id, merchant_id, amount, currency, network, address }: TransferTable) => [
+const transferWords = ({ id, merchant_id, amount, currency, network, address }: TransferRow) => [
   ...[id, merchant_id, `${amountText(amount, currency)} on ${network}`, `to ${address}`],
 ];
