@@ -152,7 +152,7 @@ module.exports = {
     never(
       'express',
       'Express stays in api/, site/ and ops/, and in the modules that are pages.',
-      { path: '^server/src/', pathNot: '^server/src/(api|site|ops|docs-site|demo-shop)/' },
+      { path: '^server/src/', pathNot: '^server/src/((api|site|ops|docs-site|demo-shop)/|refunds/claim-page\\.ts$)' },
       { path: '(^|/)node_modules/(express|express-rate-limit|raw-body)/' },
     ),
     never(
@@ -190,7 +190,7 @@ module.exports = {
       {
         path: '^server/src/[^/]+/',
         pathNot:
-          '^server/src/((api|site|ops|docs-site|demo-shop|commands)/|core/module\\.ts$|.+/module\\.ts$|.+handlers\\.ts$)',
+          '^server/src/((api|site|ops|docs-site|demo-shop|commands)/|.+-page\\.ts$|core/module\\.ts$|.+/module\\.ts$|.+handlers\\.ts$)',
       },
       { path: '^server/src/((api|site|ops)/|.+handlers\\.ts$)' },
     ),

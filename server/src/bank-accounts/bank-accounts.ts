@@ -3,7 +3,7 @@ import type { Api, Data, Input } from 'crypto-checkout/contract';
 import type { Bank, Banks } from './banks.js';
 import { isoTime } from '../shared/clock.js';
 import { lockName } from '../db/locks.js';
-import type { PersonalData } from '../db/personal-data.js';
+import { sealed, type PersonalData } from '../db/personal-data.js';
 import type { RoomDeps } from '../db/room-deps.js';
 import type { BankAccountTable } from '../db/schema.js';
 import type { Countries, Country } from './countries.js';
@@ -55,7 +55,7 @@ export function createBankAccounts(deps: BankAccountsDeps) {
     return bank;
   }
 
-  const open = (row: StoredBankAccount) => personalData.openRow('bank_accounts', row);
+  const open = (row: StoredBankAccount) => personalData.openRow(sealed.bankAccounts, row);
 
   const locked = async (transaction: Transaction, scope: Scope, id: string) =>
     open(orNotFound(await store.lockBankAccount(transaction, scope, id), 'bank account'));
@@ -67,7 +67,7 @@ export function createBankAccounts(deps: BankAccountsDeps) {
       await lockName(transaction, `bank account ${merchantId}/${mode}/${row.account_number}`);
     const indexes = personalData.accountIndexes(merchantId, row.account_number);
     if (await store.hasBankAccount(transaction, row, indexes)) return false;
-    return store.insertBankAccount(transaction, personalData.sealRow('bank_accounts', row));
+    return store.insertBankAccount(transaction, personalData.sealRow(sealed.bankAccounts, row));
   }
 
   return {

@@ -70,6 +70,11 @@ export interface Answers extends Partial<AddressHooks> {
   attention?(scope: Scope): Promise<readonly Attention[]>;
   /** A test clock was moved. */
   onClockMoved?(signal: AbortSignal): Promise<void>;
+  /**
+   * In the transaction that erases the payer of these payments: erases what only the module can find. Problem: `invalid_state`.
+   * @returns addresses of the payer, which are erased elsewhere too
+   */
+  onErased?(transaction: Transaction, paymentIds: readonly string[]): Promise<readonly string[]>;
   /** In the transaction that wipes a merchant's test data, after all of it is gone. */
   onWiped?(transaction: Transaction, merchantId: string): Promise<void>;
   /** The module's part of `chains status`. */
@@ -143,6 +148,11 @@ export function createHooks() {
       let returned = 0n;
       for (const one of all) returned += (await one.factsOf?.(transaction, payment)) ?? 0n;
       return returned;
+    },
+    async onErased(transaction: Transaction, paymentIds: readonly string[]): Promise<string[]> {
+      const addresses = [];
+      for (const one of all) addresses.push(...((await one.onErased?.(transaction, paymentIds)) ?? []));
+      return addresses;
     },
     async attention(scope: Scope): Promise<Attention[]> {
       const found = [];

@@ -15,6 +15,8 @@ export interface WipedRows {
   readonly after?: readonly string[];
   /** Deleted before all other rows, even the books. */
   readonly isFirst?: true;
+  /** Deleted after all other rows. */
+  readonly isLast?: true;
 }
 
 /**

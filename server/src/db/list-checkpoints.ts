@@ -10,13 +10,9 @@ import { sql, type RawBuilder } from 'kysely';
 import type { Scope, Mode } from '../shared/scope.js';
 import { chunksOf } from './chunks.js';
 import type { Database } from './database.js';
-import {
-  checkpointLock,
-  longList,
-  longListNames,
-  type LongListName,
-  type longLists,
-} from './tables/lists.js';
+import { tablesOf } from './query-parts.js';
+import { longListsOf, type LongList } from './table.js';
+import { checkpointLock } from './tables/lists.js';
 import { type Transaction, type Reader, engineOf } from './engine.js';
 import type { PageRequest } from '../shared/pagination.js';
 
@@ -25,17 +21,15 @@ type Start = { readonly createdAt: number; readonly id?: string } | undefined;
 
 type Value = string | number | null;
 
-/** The values that a list's rows are filtered by. */
-export type ListFilter<Name extends LongListName> = Partial<
-  Record<keyof (typeof longLists)[Name]['filters'], string | number | undefined>
->;
+/** The values that a list's rows are filtered by, by the names of its filters. */
+export type ListFilter = Readonly<Record<string, string | number | undefined>>;
 
 /** A list of a merchant, with a filter. */
 interface Part {
-  readonly list: LongListName;
+  readonly list: string;
+  readonly about: LongList;
   readonly scope: Scope;
-  /** By the names of the list's filters. */
-  readonly filter: Readonly<Record<string, string | number | undefined>>;
+  readonly filter: ListFilter;
 }
 
 /** The place of a row in its list. */
@@ -54,14 +48,16 @@ const beforeAll: Place = { created_at: -1, id: '' };
  * Counts the rows of a list, `from` not after `to`, and locates a page of it. The cost hardly grows with the list.
  * @returns where its rows are: skip `offset` rows from `start`, newest first, then take `limit`
  */
-export async function locatePage<Name extends LongListName>(
+export async function locatePage(
   reader: Reader,
-  list: Name,
+  list: string,
   scope: Scope,
   { page, skip, from, to }: PageRequest,
-  filter: ListFilter<Name> = {},
+  filter: ListFilter = {},
 ): Promise<{ total: number; limit: number; offset: number; start: Start }> {
-  const part = { list, scope, filter };
+  const about = tablesOf(reader)[list]?.facts.longList;
+  if (!about) throw new Error(`${list} is no long list`);
+  const part = { list, about, scope, filter };
   const segments = {
     after: from === undefined ? beforeAll : await lastEnd(reader, part, from - 1),
     upTo: await lastEnd(reader, part, to),
@@ -86,8 +82,7 @@ export function startsAt(start: Start, table: string): RawBuilder<boolean> {
     : sql`(${time}, ${sql.ref(`${table}.id`)}) <= (${createdAt}, ${id})`;
 }
 
-function matches(list: LongListName, filter: Part['filter']): RawBuilder<boolean> {
-  const { filters, isListed } = longList(list);
+function matches({ about: { filters, isListed }, filter }: Part): RawBuilder<boolean> {
   const conditions = Object.entries(filters)
     .filter(([name]) => filter[name] !== undefined)
     .map(([name, compared]) => sql`${sql.raw(compared(''))} = ${filter[name]}`);
@@ -96,9 +91,10 @@ function matches(list: LongListName, filter: Part['filter']): RawBuilder<boolean
 }
 
 /** The rows of a list, as what follows FROM, to which conditions can be added. */
-function rowsOf({ list, scope, filter }: Part): RawBuilder<unknown> {
+function rowsOf(part: Part): RawBuilder<unknown> {
+  const { list, scope } = part;
   return sql`${sql.table(list)} where merchant_id = ${scope.merchantId} and mode = ${scope.mode}
-    and ${matches(list, filter)}`;
+    and ${matches(part)}`;
 }
 
 /** Checkpoints, likewise. @param filter of the list; by default that of whole segments */
@@ -121,8 +117,7 @@ function keyOf(values: readonly (Value | undefined)[]): string {
     : '';
 }
 
-const keyOfPart = ({ list, filter }: Part) =>
-  keyOf(Object.keys(longList(list).filters).map((name) => filter[name]));
+const keyOfPart = ({ about, filter }: Part) => keyOf(Object.keys(about.filters).map((name) => filter[name]));
 
 /** A run of whole segments: the rows after one place, up to another. */
 interface Segments {
@@ -192,9 +187,9 @@ async function segmentAt(
 export async function extendCheckpoints(database: Database, signal: AbortSignal): Promise<void> {
   const merchants = await database.reader.selectFrom('merchants').select('id').execute();
   for (const { id: merchantId } of merchants) {
-    for (const list of longListNames) {
+    for (const [list, about] of longListsOf(database.tables)) {
       for (const mode of ['test', 'live'] satisfies Mode[]) {
-        await extendList(database, { list, scope: { merchantId, mode }, filter: {} }, signal);
+        await extendList(database, { list, about, scope: { merchantId, mode }, filter: {} }, signal);
       }
     }
     // SQLite's calls are synchronous. This lets waiting requests run first.
@@ -264,8 +259,8 @@ async function addSegments(transaction: Transaction, part: Part, begin: Place, e
 }
 
 async function addSegment(transaction: Transaction, part: Part, { after, upTo }: Segments): Promise<void> {
-  const { list, scope } = part;
-  const compared = Object.values(longList(list).filters).map((filter) => sql.raw(filter('')));
+  const { list, about, scope } = part;
+  const compared = Object.values(about.filters).map((filter) => sql.raw(filter('')));
   const { rows } = await sql<Record<string, Value> & { row_count: number }>`
     select count(*) as row_count, ${sql.join(compared.map((value, index) => sql`${value} as ${sql.id(`value_${index}`)}`))}
     from ${rowsOf(part)} and ${isAfter(after)} and ${isUpTo(upTo)} group by ${sql.join(compared)}`.execute(

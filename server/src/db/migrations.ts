@@ -29,7 +29,7 @@ export function migrations(engine: Engine, tables: Tables): Record<string, Migra
     [foundation]: {
       async up(db) {
         await createDeclared(db, engine, tables, foundation);
-        await createTriggers(db, engine);
+        await createTriggers(db, engine, tables);
       },
     },
     [growingTables]: {

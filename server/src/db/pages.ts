@@ -3,7 +3,6 @@ import { sql, type Expression, type SelectQueryBuilder, type SqlBool } from 'kys
 import type { Page, PageRequest } from '../shared/pagination.js';
 import { modes, type Scope } from '../shared/scope.js';
 import { locatePage, startsAt, type ListFilter } from './list-checkpoints.js';
-import type { LongListName } from './tables/lists.js';
 import type { Reader } from './engine.js';
 import { countRows } from './rows.js';
 import type { Schema } from './schema.js';
@@ -94,13 +93,13 @@ export async function countWithin<DB, TB extends keyof DB, O>(
  * The same for a list that may be long, and therefore has checkpoints.
  * @param query must select exactly the rows of the list that the filter selects
  */
-export async function readCheckpointedPage<TB extends LongListName, O>(
+export async function readCheckpointedPage<TB extends keyof Schema, O>(
   reader: Reader,
   query: SelectQueryBuilder<Schema, TB, O>,
   list: TB,
   scope: Scope,
   request: PageRequest,
-  filter: ListFilter<TB> = {},
+  filter: ListFilter = {},
 ): Promise<Page<O>> {
   const { total, limit, offset, start } = await locatePage(reader, list, scope, request, filter);
   if (limit === 0) return { rows: [], total };

@@ -21,7 +21,6 @@ export const sealedJson = {
   person: codecOf('customers.person', z.object({ email: z.string(), ...named })),
   /** The merchant's own keys and values. */
   paymentMetadata: codecOf('payments.metadata', stringRecord),
-  refundMetadata: codecOf('refunds.metadata', stringRecord),
   event: codecOf('outbox.data', fields),
   responseExcerpt: codecOf('webhook_tries.response_excerpt', z.string()),
   reply: codecOf('idempotency_replies.reply', fields),
@@ -32,7 +31,8 @@ export const sealedJson = {
   ),
 };
 
-function codecOf<T, Stored>(place: string, shape: z.ZodMiniType<T, Stored>): Codec<T, string> {
+/** @param place the column, which errors name */
+export function codecOf<T, Stored>(place: string, shape: z.ZodMiniType<T, Stored>): Codec<T, string> {
   return placed(place, jsonCodec(shape));
 }
 
@@ -40,21 +40,30 @@ export type Payer = ReturnType<typeof sealedJson.payer.read>;
 export type Person = ReturnType<typeof sealedJson.person.read>;
 
 /**
- * Columns that are each sealed on their own, of tables whose rows have an id: texts that people and shops wrote.
+ * Columns that are each sealed on their own, of a table whose rows have an id: texts that people and shops wrote.
  * Empty texts and nulls stay as they are.
  */
-export const sealedColumns = {
-  payments: ['redirect_url', 'metadata'],
-  refunds: ['reason', 'address', 'metadata'],
-  bank_accounts: ['account_number', 'account_name'],
-  people: ['email'],
-  sessions: ['address', 'user_agent'],
-  audit_identities: ['value'],
-} as const satisfies { readonly [Name in keyof Schema]?: readonly (keyof Schema[Name])[] };
+export interface Sealed<Column extends string = string> {
+  readonly table: string;
+  readonly columns: readonly Column[];
+}
 
-type SealedName = keyof typeof sealedColumns;
-type SealedPart<Name extends SealedName> = { readonly id: string } & Readonly<
-  Partial<Record<(typeof sealedColumns)[Name][number], string | null>>
+export const sealedColumns = <const Column extends string>(
+  table: string,
+  ...columns: Column[]
+): Sealed<Column> => ({ table, columns });
+
+/** Those of the core. */
+export const sealed = {
+  payments: sealedColumns('payments', 'redirect_url', 'metadata'),
+  bankAccounts: sealedColumns('bank_accounts', 'account_number', 'account_name'),
+  people: sealedColumns('people', 'email'),
+  sessions: sealedColumns('sessions', 'address', 'user_agent'),
+  auditIdentities: sealedColumns('audit_identities', 'value'),
+};
+
+type SealedRow<Column extends string> = { readonly id: string } & Readonly<
+  Partial<Record<Column, string | null>>
 >;
 
 /** In front of a text that is stored as it is, and could be taken for an encrypted one. */
@@ -94,15 +103,15 @@ export function createPersonalData(dataKeys: DataKeys) {
   const openText = (stored: string, place: string): string =>
     stored.startsWith(escape) ? stored.slice(escape.length) : dataKeys.open(stored, place);
 
-  function changeTexts<Name extends SealedName, Row extends SealedPart<Name>>(
-    name: Name,
+  function changeTexts<Column extends string, Row extends SealedRow<Column>>(
+    { table, columns }: Sealed<Column>,
     row: Row,
     change: (text: string, place: string) => string,
   ): Row {
     const changed: Record<string, unknown> = { ...row };
-    for (const column of sealedColumns[name]) {
+    for (const column of columns) {
       const value = changed[column];
-      if (typeof value === 'string') changed[column] = change(value, `${name}.${column} of ${row.id}`);
+      if (typeof value === 'string') changed[column] = change(value, `${table}.${column} of ${row.id}`);
     }
     // The cast is safe: texts became texts.
     return changed as Row;
@@ -138,11 +147,11 @@ export function createPersonalData(dataKeys: DataKeys) {
     isRotating: dataKeys.ids.length > 1,
 
     /** A row as it is stored. */
-    sealRow: <Name extends SealedName, Row extends SealedPart<Name>>(name: Name, row: Row): Row =>
-      changeTexts(name, row, sealText),
+    sealRow: <Column extends string, Row extends SealedRow<Column>>(of: Sealed<Column>, row: Row): Row =>
+      changeTexts(of, row, sealText),
     /** A row that was read, with its texts. */
-    openRow: <Name extends SealedName, Row extends SealedPart<Name>>(name: Name, row: Row): Row =>
-      changeTexts(name, row, openText),
+    openRow: <Column extends string, Row extends SealedRow<Column>>(of: Sealed<Column>, row: Row): Row =>
+      changeTexts(of, row, openText),
 
     sealText,
     openText,

@@ -19,7 +19,7 @@ import type { Transaction } from './engine.js';
 import { migrate, snapshotsOf } from './migrate.js';
 import { createPostgresPool, type PostgresPool } from './postgres-pool.js';
 import { combine, registerDirectRun, type NamedQuery } from './prepared.js';
-import { addQueryParts } from './query-parts.js';
+import { describeHandle } from './query-parts.js';
 import type { SavepointConnection } from './savepoint.js';
 import type { Schema } from './schema.js';
 import type { SendingConnection } from './send.js';
@@ -49,7 +49,7 @@ export async function openPostgres(url: string, options: DatabaseOptions): Promi
       createQueryCompiler: () => new PostgresQueryCompiler(),
     },
   });
-  addQueryParts(kysely, options.queryParts ?? []);
+  describeHandle(kysely, { queryParts: [], ...options });
   try {
     if (names) await refuseForgetfulPooler(pool);
     await migrate(kysely, 'postgres', options.tables, options.mustExist);

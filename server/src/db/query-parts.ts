@@ -3,20 +3,27 @@
  * belongs to the database's handles, as the tables do.
  */
 import type { Reader } from './engine.js';
+import type { Tables } from './table.js';
 
 /** Rooms of the core extend it, with `declare module`, where they ask. */
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- extended elsewhere
 export interface QueryParts {}
 
-const parts = new WeakMap<object, readonly QueryParts[]>();
-const none: readonly QueryParts[] = [];
+interface Facts {
+  readonly tables: Tables;
+  /** Those of each module, in the order of the product's list. */
+  readonly queryParts: readonly QueryParts[];
+}
+
+const known = new WeakMap<object, Facts>();
+const none: Facts = { tables: {}, queryParts: [] };
 
 /** Transactions and snapshots of a handle have its adapter. */
 const keyOf = (reader: Reader): object => reader.getExecutor().adapter;
 
-export function addQueryParts(reader: Reader, added: readonly QueryParts[]): void {
-  parts.set(keyOf(reader), added);
-}
+export const describeHandle = (reader: Reader, facts: Facts): void => void known.set(keyOf(reader), facts);
 
-/** Those of each module, in the order of the product's list. */
-export const queryPartsOf = (reader: Reader): readonly QueryParts[] => parts.get(keyOf(reader)) ?? none;
+const factsOf = (reader: Reader): Facts => known.get(keyOf(reader)) ?? none;
+export const queryPartsOf = (reader: Reader): readonly QueryParts[] => factsOf(reader).queryParts;
+/** The tables of its database. */
+export const tablesOf = (reader: Reader): Tables => factsOf(reader).tables;

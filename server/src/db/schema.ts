@@ -12,7 +12,6 @@ import { paymentTables } from './tables/payments.js';
 import { peopleTables } from './tables/people.js';
 import { psbtTables } from './tables/psbts.js';
 import { recordTables } from './tables/records.js';
-import { refundTables } from './tables/refunds.js';
 import { subscriptionTables } from './tables/subscriptions.js';
 import { treasuryTables } from './tables/treasury.js';
 import { webhookTables } from './tables/webhooks.js';
@@ -29,7 +28,6 @@ export const tables = {
   ...recordTables,
   ...webhookTables,
   ...withdrawalTables,
-  ...refundTables,
   ...psbtTables,
   ...subscriptionTables,
   ...treasuryTables,
@@ -80,7 +78,6 @@ export type ChainCursorTable = Schema['chain_cursors'];
 export type LedgerPostingTable = Schema['ledger_postings'];
 export type IdempotencyTable = Schema['idempotency'];
 export type IdempotencyReplyTable = Schema['idempotency_replies'];
-export type RefundTable = Schema['refunds'];
 export type OutboxTable = Schema['outbox'];
 export type WebhookTryTable = Schema['webhook_tries'];
 export type WebhookEndpointTable = Schema['webhook_endpoints'];
@@ -96,7 +93,6 @@ export type TransferExportTable = Schema['transfer_exports'];
 
 /** Rows as their stores give them: db/values.ts. */
 type ValuesOf<Name extends keyof typeof tables> = Values<(typeof tables)[Name]>;
-export type RefundRow = ValuesOf<'refunds'>;
 export type TransferRow = ValuesOf<'transfers'>;
 export type PayoutRow = ValuesOf<'payouts'>;
 export type SweepRow = ValuesOf<'sweeps'>;

@@ -15,7 +15,7 @@ import type { Transaction } from './engine.js';
 import { checkDatabaseFile, createDatabaseFile, protectDatabaseFiles } from './file-modes.js';
 import { createGroupCommit } from './group-commit.js';
 import { registerDirectRun } from './prepared.js';
-import { addQueryParts } from './query-parts.js';
+import { describeHandle } from './query-parts.js';
 import type { Schema } from './schema.js';
 import { migrate, MissingDatabase, snapshotsOf } from './migrate.js';
 import { refuseInsideTransaction } from './transaction-context.js';
@@ -49,7 +49,7 @@ export async function openSqlite(path: string, options: DatabaseOptions): Promis
         createQueryCompiler: () => new SqliteQueryCompiler(),
       },
     });
-    addQueryParts(handle, options.queryParts ?? []);
+    describeHandle(handle, { queryParts: [], ...options });
     return handle;
   };
   const writing = connect();

@@ -126,6 +126,23 @@ interface IndexOptions {
   readonly since?: string;
 }
 
+/** In front of a column's name: none in queries; triggers compare a row's old and new values. */
+type RowName = '' | 'new.' | 'old.';
+export type RowPart = (row: RowName) => string;
+/** A column as a filter of a long list. */
+export const rowPart =
+  (column: string): RowPart =>
+  (row) =>
+    row + column;
+
+/** A list that can be very long, which has checkpoints: list-checkpoints.ts. Its rows are never deleted, and created_at never changes. */
+export interface LongList {
+  /** The SQL of what each filter compares. */
+  readonly filters: Readonly<Record<string, RowPart>>;
+  /** The SQL of whether a row is in the list; by default it always is. */
+  readonly isListed?: RowPart;
+}
+
 interface TableFacts {
   /** The migration that creates it. */
   readonly since: string;
@@ -133,6 +150,7 @@ interface TableFacts {
   readonly primaryKey: readonly string[];
   readonly checks: Readonly<Record<string, RawBuilder<SqlBool>>>;
   readonly indexes: readonly Index[];
+  readonly longList?: LongList;
 }
 
 /** Names of indexes and checks get the table's name in front. */
@@ -154,6 +172,10 @@ export class Table<C extends Columns = Columns> {
   /** For a key of several columns. */
   primaryKey(...primaryKey: readonly (keyof C & string)[]): Table<C> {
     return new Table(this.columns, { ...this.facts, primaryKey });
+  }
+
+  longList(longList: LongList): Table<C> {
+    return new Table(this.columns, { ...this.facts, longList });
   }
 
   check(name: string, condition: RawBuilder<SqlBool>): Table<C> {
@@ -193,6 +215,10 @@ export const unspentCoins = '0006-unspent-coins';
 export function table<C extends Columns>(data: DataPolicy, columns: C, since = foundation): Table<C> {
   return new Table(columns, { since, data, primaryKey: [], checks: {}, indexes: [] });
 }
+
+/** The long lists, by the names of their tables. */
+export const longListsOf = (tables: Tables): readonly (readonly [string, LongList])[] =>
+  Object.entries(tables).flatMap(([name, { facts }]) => (facts.longList ? [[name, facts.longList]] : []));
 
 /** The TypeScript type of a table's row. */
 export type Row<T> = T extends Table<infer C> ? { [K in keyof C]: C[K]['stored'] } : never;

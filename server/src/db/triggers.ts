@@ -1,16 +1,17 @@
 /** The triggers: the audit log is append-only, and list checkpoints stay correct when their lists change. */
 import { sql, type Kysely, type RawBuilder } from 'kysely';
 import type { Engine } from './engine.js';
-import { checkpointLock, longList, longListNames, type LongListName } from './tables/lists.js';
+import { longListsOf, type Tables } from './table.js';
+import { checkpointLock } from './tables/lists.js';
 
-export async function createTriggers(db: Kysely<unknown>, engine: Engine): Promise<void> {
+export async function createTriggers(db: Kysely<unknown>, engine: Engine, tables: Tables): Promise<void> {
   const statements =
     engine === 'sqlite'
-      ? [...sqliteAuditTriggers(), ...checkpointTriggers(sqliteCheckpointTrigger)]
+      ? [...sqliteAuditTriggers(), ...checkpointTriggers(tables, sqliteCheckpointTrigger)]
       : [
           ...postgresAuditTrigger(),
           forgetListCheckpoints(),
-          ...checkpointTriggers(postgresCheckpointTrigger),
+          ...checkpointTriggers(tables, postgresCheckpointTrigger),
         ];
   for (const statement of statements) await statement.execute(db);
 }
@@ -41,19 +42,14 @@ function postgresAuditTrigger(): Statement[] {
   ];
 }
 
-type CheckpointTrigger = (
-  list: LongListName,
-  event: 'insert' | 'update',
-  when: RawBuilder<unknown>,
-) => Statement;
+type CheckpointTrigger = (list: string, event: 'insert' | 'update', when: RawBuilder<unknown>) => Statement;
 
 /**
  * A row that is inserted before a checkpoint, or changes in what its list is filtered by, changes the counts of its segment.
  * The triggers delete those, so that the segment is counted row by row until a job has done so.
  */
-function checkpointTriggers(trigger: CheckpointTrigger): Statement[] {
-  return longListNames.flatMap((list) => {
-    const { filters, isListed } = longList(list);
+function checkpointTriggers(tables: Tables, trigger: CheckpointTrigger): Statement[] {
+  return longListsOf(tables).flatMap(([list, { filters, isListed }]) => {
     const watched = [...Object.values(filters), ...(isListed ? [isListed] : [])];
     const changes = watched.map((part) => `(${part('old.')}) is distinct from (${part('new.')})`);
     return [trigger(list, 'insert', sql`true`), trigger(list, 'update', sql.raw(changes.join(' or ')))];
@@ -67,7 +63,7 @@ const checkpointsFrom = (list: RawBuilder<unknown>) => sql`list_checkpoints
   where list = ${list} and merchant_id = new.merchant_id and mode = new.mode and filter = ''
     and (created_at, id) >= (new.created_at, new.id)`;
 
-function sqliteCheckpointTrigger(list: LongListName, event: string, when: RawBuilder<unknown>): Statement {
+function sqliteCheckpointTrigger(list: string, event: string, when: RawBuilder<unknown>): Statement {
   const checkpoints = checkpointsFrom(sql.lit(list));
   const segment = sql`list = ${sql.lit(list)} and merchant_id = new.merchant_id and mode = new.mode
     and (created_at, id) = (select created_at, id from ${checkpoints} order by created_at, id limit 1)`;
@@ -103,7 +99,7 @@ function forgetListCheckpoints(): Statement {
     end $$`;
 }
 
-function postgresCheckpointTrigger(list: LongListName, event: string, when: RawBuilder<unknown>): Statement {
+function postgresCheckpointTrigger(list: string, event: string, when: RawBuilder<unknown>): Statement {
   return sql`
     create trigger ${triggerName(list, event)} after ${sql.raw(event)} on ${sql.table(list)}
     for each row when (${when}) execute function forget_list_checkpoints()`;

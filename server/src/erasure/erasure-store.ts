@@ -6,7 +6,6 @@ import { hasRows, updateRow } from '../db/rows.js';
 import type { PersonalData } from '../db/personal-data.js';
 import type { Transaction } from '../db/engine.js';
 import type { PaymentTable } from '../db/schema.js';
-import type { RefundStatus } from 'crypto-checkout/contract';
 import { modes } from '../shared/scope.js';
 import { changeSealed, pick, updateCells, type Cells, type PersonalTable } from './sealed.js';
 
@@ -41,66 +40,6 @@ export async function hasActiveSubscription(transaction: Transaction, customerId
       .where('customer_id', 'in', customerIds)
       .where((e) => e.and({ is_active: 1, removed_at: null })),
   );
-}
-
-const setRefund = updateRow('refunds');
-const setTransfer = updateRow('transfers');
-const open: readonly RefundStatus[] = ['awaiting_address', 'awaiting_approval', 'approved', 'processing'];
-
-/**
- * The number of refunds of payments that are not paid or ended yet, and those that ended unpaid, with the transfer if
- * there was one. A transfer that was given to a wallet is none of those: it may be paid all the same, and is known by
- * its address.
- */
-export async function findRefundAddresses(
-  transaction: Transaction,
-  paymentIds: readonly string[],
-  personalData: PersonalData,
-) {
-  const rows = await inChunks(paymentIds, (chunk) =>
-    transaction
-      .selectFrom('refunds')
-      .leftJoin('transfers', 'transfers.refund_id', 'refunds.id')
-      .select(['refunds.id', 'refunds.status', 'refunds.address', 'transfers.id as transferId'])
-      .where('refunds.payment_id', 'in', chunk)
-      .where((e) =>
-        e.or([
-          e('refunds.status', 'in', [...open, 'cancelled', 'expired']),
-          e.and([
-            e('refunds.status', '=', 'failed'),
-            e('transfers.settled_at', 'is', null),
-            ...(['psbt_transfers', 'transfer_exports'] as const).map((given) =>
-              e.not(
-                e.exists(
-                  e
-                    .selectFrom(given)
-                    .select(`${given}.transfer_id`)
-                    .whereRef(`${given}.transfer_id`, '=', 'transfers.id'),
-                ),
-              ),
-            ),
-          ]),
-        ]),
-      )
-      .execute(),
-  );
-  return {
-    open: rows.filter(({ status }) => open.includes(status)).length,
-    unpaid: rows
-      .filter(({ status }) => !open.includes(status))
-      .map((row) => personalData.openRow('refunds', row)),
-  };
-}
-
-/** Of refunds that ended unpaid. Those that were paid keep it: it is in the books, and on the chain. */
-export async function eraseRefundAddresses(
-  transaction: Transaction,
-  unpaid: readonly { readonly id: string; readonly transferId: string | null }[],
-): Promise<void> {
-  for (const { id, transferId } of unpaid) {
-    await setRefund(transaction, id, { address: null, same_wallet: null });
-    if (transferId !== null) await setTransfer(transaction, transferId, { address: '' });
-  }
 }
 
 export const eraseCustomer = updateRow('customers');

@@ -9,14 +9,23 @@ import type { AuditActor, AuditLog } from '../merchants/audit-log.js';
 import type { NewId } from '../shared/ids.js';
 import { invalidState, notFound } from '../shared/problem.js';
 import type { Transaction } from '../db/engine.js';
-import type { Tables } from '../db/table.js';
+import type { Hooks } from '../core/hooks.js';
+import type { Database } from '../db/database.js';
 import * as store from './erasure-store.js';
 import { personalTables } from './sealed.js';
 
 export type Erasure = ReturnType<typeof createErasure>;
 
-export function createErasure(given: Tables, auditLog: AuditLog, newId: NewId, personalData: PersonalData) {
-  const tables = personalTables(given);
+export interface ErasureDeps {
+  readonly database: Pick<Database, 'tables'>;
+  readonly auditLog: AuditLog;
+  readonly newId: NewId;
+  readonly personalData: PersonalData;
+  readonly hooks: Pick<Hooks, 'onErased'>;
+}
+
+export function createErasure({ database, auditLog, newId, personalData, hooks }: ErasureDeps) {
+  const tables = personalTables(database.tables);
   return {
     /**
      * Replaces the email, names and phone numbers of the person with this email, in both modes, in customers,
@@ -39,20 +48,10 @@ export function createErasure(given: Tables, auditLog: AuditLog, newId: NewId, p
         );
       }
       const paymentIds = payments.map(({ id }) => id);
-      const { open, unpaid } = await store.findRefundAddresses(transaction, paymentIds, personalData);
-      if (open > 0) {
-        throw invalidState(
-          'A refund of the customer is open. Pay or cancel it first: POST /v1/refunds/{id}/cancel. One that is approved ends with its transfer',
-        );
-      }
+      const addresses = await hooks.onErased(transaction, paymentIds);
       // .invalid never receives mail: https://www.rfc-editor.org/rfc/rfc6761
       const replacedBy = `erased-${newId().toLowerCase()}@erased.invalid`;
-      const redact = createRedact(
-        email,
-        replacedBy,
-        new Set(unpaid.flatMap((refund) => refund.address ?? [])),
-      );
-      await store.eraseRefundAddresses(transaction, unpaid);
+      const redact = createRedact(email, replacedBy, new Set(addresses));
       for (const { id } of customers) {
         const columns = personalData.personColumns({ id, merchant_id: merchantId }, { email: replacedBy });
         await store.eraseCustomer(transaction, id, columns);

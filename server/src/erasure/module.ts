@@ -5,7 +5,6 @@ import { createErasure } from './erasure.js';
 
 export const erasure = defineModule({
   name: 'erasure',
-  create: ({ database, auditLog, newId, personalData }) =>
-    createErasure(database.tables, auditLog, newId, personalData),
+  create: createErasure,
   commands: (rules) => [customerCommands(rules), dataKeyCommands],
 });

@@ -6,7 +6,7 @@ import { isoTime, type Clock } from '../shared/clock.js';
 import type { Caller, Mode, Person, Scope } from '../shared/scope.js';
 import { checkAuditChain, hashEntry } from './audit-chain.js';
 import { identityOf } from '../db/transaction-context.js';
-import type { PersonalData } from '../db/personal-data.js';
+import { sealed, type PersonalData } from '../db/personal-data.js';
 import * as store from './audit-store.js';
 import type { AuditFilter } from './audit-store.js';
 import type { Reader, Transaction } from '../db/engine.js';
@@ -81,7 +81,7 @@ export function createAuditLog(clock: Clock, personalData: PersonalData) {
   const remember = (transaction: Transaction, { id, merchantId, personId, value, emailIndex }: Identity) =>
     store.insertIdentity(
       transaction,
-      personalData.sealRow('audit_identities', {
+      personalData.sealRow(sealed.auditIdentities, {
         ...{ id, merchant_id: merchantId, person_id: personId, value, email_index: emailIndex ?? null },
       }),
     );
@@ -208,9 +208,9 @@ async function readNames(
   const wanted = [...new Set(ids)];
   const names = new Map<string, string>();
   for (const row of await store.findIdentities(reader, wanted))
-    names.set(row.id, personalData.openRow('audit_identities', row).value);
+    names.set(row.id, personalData.openRow(sealed.auditIdentities, row).value);
   for (const row of await store.findPeople(reader, wanted))
-    names.set(row.id, personalData.openRow('people', row).email);
+    names.set(row.id, personalData.openRow(sealed.people, row).email);
   return (id) => names.get(id);
 }
 

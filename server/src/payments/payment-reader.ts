@@ -13,6 +13,7 @@ import { viewPayment } from './view.js';
 import { remember } from '../shared/remember.js';
 import { scopeOf, type Caller, type Scope } from '../shared/scope.js';
 import type { Reader, Transaction } from '../db/engine.js';
+import { sealed } from '../db/personal-data.js';
 
 /** Of how many payments a server keeps what a public key reads. */
 const mostKept = 1000;
@@ -60,7 +61,7 @@ export function createPaymentReader(
   /** @param kind a public key gets less: see `publicView` */
   function view(kind: Caller['kind'], record: StoredRecord): PaymentRecord {
     const payer = personalData.payer(record);
-    const opened = personalData.openRow('payments', record);
+    const opened = personalData.openRow(sealed.payments, record);
     const payment = viewPayment(opened, payer, optionsOf(record), currencies, pageUrls);
     return kind === 'public' ? publicView(payment, record.wallet_id !== null) : payment;
   }

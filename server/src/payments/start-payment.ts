@@ -1,5 +1,5 @@
 /** Starts payments: checks what is asked for, and stores it with its first log entry. */
-import { sealedJson } from '../db/personal-data.js';
+import { sealed, sealedJson } from '../db/personal-data.js';
 import { tables } from '../db/schema.js';
 import type { PaymentRecord } from 'crypto-checkout/contract';
 import type { Transaction } from '../db/engine.js';
@@ -82,7 +82,7 @@ export function createStartPayment(deps: PaymentsDeps, reader: PaymentReader) {
       state: 'created',
       created_by: actor.kind,
       tx_ref: input.txRef ?? `tx_${id}`,
-      ...personalData.sealRow('payments', {
+      ...personalData.sealRow(sealed.payments, {
         id,
         redirect_url: redirect.url,
         metadata: input.metadata ? sealedJson.paymentMetadata.write(input.metadata) : null,

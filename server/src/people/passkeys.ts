@@ -7,6 +7,7 @@ import type {
 } from '@simplewebauthn/server';
 import type { Transaction } from '../db/engine.js';
 import { tables, type PasskeyTable, type PersonTable } from '../db/schema.js';
+import { sealed } from '../db/personal-data.js';
 import type { Merchants } from '../merchants/merchants.js';
 import { isoTime } from '../shared/clock.js';
 import { invalidField, invalidState, notFound, Problem } from '../shared/problem.js';
@@ -156,7 +157,7 @@ export function createPasskeys(deps: PasskeysDeps) {
         counter: verified.authenticationInfo.newCounter,
         last_used_at: clock.real(),
       });
-      return personalData.openRow('people', person);
+      return personalData.openRow(sealed.people, person);
     },
 
     /** Reads what `create` and `check` need. Call it before their transactions. */

@@ -2,6 +2,7 @@
 import type { ConsoleSession, Role } from 'crypto-checkout/contract';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { PersonTable } from '../db/schema.js';
+import { sealed } from '../db/personal-data.js';
 import type { AuditActor } from '../merchants/audit-log.js';
 import { isoTime } from '../shared/clock.js';
 import { invalidState, notFound, orNotFound, Problem } from '../shared/problem.js';
@@ -40,7 +41,7 @@ export function createPeople(deps: PasskeysDeps) {
   const sessions = createSessions(deps);
   const passkeys = createPasskeys(deps);
 
-  const open = <Row extends PersonTable>(row: Row): Row => personalData.openRow('people', row);
+  const open = <Row extends PersonTable>(row: Row): Row => personalData.openRow(sealed.people, row);
   const lockTeam = async (transaction: Transaction, merchantId: string) =>
     (await store.lockTeam(transaction, merchantId)).map(open);
 
@@ -134,7 +135,7 @@ export function createPeople(deps: PasskeysDeps) {
       email_index: personalData.colleagueIndex(merchantId, email),
       ...{ created_at: clock.real(), signed_in_at: null },
     };
-    if (!known) await store.insertPerson(transaction, personalData.sealRow('people', person));
+    if (!known) await store.insertPerson(transaction, personalData.sealRow(sealed.people, person));
     const link = await makeLink(transaction, person.id);
     await auditLog.record(transaction, {
       ...{ merchantId, actor, subjectId: person.id },

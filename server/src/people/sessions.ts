@@ -1,6 +1,6 @@
 /** Sessions of the console: how they begin, whom they name, and how they end. */
 import type { AuditLog } from '../merchants/audit-log.js';
-import type { PersonalData } from '../db/personal-data.js';
+import { sealed, type PersonalData } from '../db/personal-data.js';
 import type { RoomDeps } from '../db/room-deps.js';
 import type { Transaction } from '../db/engine.js';
 import type { PersonTable, SessionTable } from '../db/schema.js';
@@ -81,7 +81,7 @@ export function createSessions({ database, clock, newId, auditLog, personalData 
         last_used_at: now,
         expires_at: now + sessionMs,
       };
-      await store.insertSession(transaction, personalData.sealRow('sessions', session));
+      await store.insertSession(transaction, personalData.sealRow(sealed.sessions, session));
       await store.updatePerson(transaction, personId, { signed_in_at: now });
       const signedIn = {
         merchantId,
@@ -104,7 +104,7 @@ export function createSessions({ database, clock, newId, auditLog, personalData 
       if (!row || !isOpen(row)) return undefined;
       uses.set(row.id, clock.real());
       const { merchant_id: merchantId, person_id, role, id: sessionId, created_at, expires_at } = row;
-      const { email } = personalData.openRow('people', { id: person_id, email: row.email });
+      const { email } = personalData.openRow(sealed.people, { id: person_id, email: row.email });
       return {
         merchantId,
         person: { id: person_id, email, role, sessionId, provedAt: created_at, expiresAt: expires_at },
@@ -122,7 +122,7 @@ export function createSessions({ database, clock, newId, auditLog, personalData 
       const rows = await store.listSessions(database.reader, personId);
       return rows
         .filter(isOpen)
-        .map((row) => personalData.openRow('sessions', row))
+        .map((row) => personalData.openRow(sealed.sessions, row))
         .map((row) => ({ ...row, last_used_at: Math.max(row.last_used_at, uses.get(row.id) ?? 0) }));
     },
 

@@ -1,8 +1,8 @@
 /** The amounts that a refund gives back. Pure; all amounts are units of one coin of a payment. */
-import type { RefundRow } from '../db/schema.js';
 import { hasTaken } from '../payments/has-taken.js';
 import type { Fraction } from '../money/fractions.js';
 import { isLive } from './states.js';
+import type { RefundRow } from './tables.js';
 
 /** The coins of a payment in one currency on one network. */
 export interface Refundable {

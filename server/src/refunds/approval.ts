@@ -1,5 +1,4 @@
 /** Approves refunds: checks once more what they rest on, and makes the transfers that pay them. */
-import type { RefundRow } from '../db/schema.js';
 import type { Transaction } from '../db/engine.js';
 import { invalidState, Problem } from '../shared/problem.js';
 import { scopeOf } from '../shared/scope.js';
@@ -7,6 +6,7 @@ import { parseAddress } from '../addresses/formats.js';
 import { ensureDue } from './due.js';
 import type { LockedRefund, RefundChanges, RefundsDeps } from './change-refund.js';
 import { createRefundLimits } from './limits.js';
+import type { RefundRow } from './tables.js';
 
 /** The audit log is for ever, so it never has the payer's address. The transfer of the refund has it. */
 export function auditFields({ status, amount, currency, network, transfer_id: transferId }: RefundRow) {

@@ -4,7 +4,7 @@ import type { AcceptsSignature } from '../chains/contract-signatures.js';
 import type { Transaction } from '../db/engine.js';
 import type { RoomDeps } from '../db/room-deps.js';
 import type { PersonalData } from '../db/personal-data.js';
-import type { PaymentTable, RefundRow } from '../db/schema.js';
+import type { PaymentTable } from '../db/schema.js';
 import { moved, type AccountName, type Ledger, type Posting } from '../ledger/ledger.js';
 import type { AuditLog } from '../merchants/audit-log.js';
 import type { Merchants } from '../merchants/merchants.js';
@@ -21,6 +21,7 @@ import type { CheckAddress } from './address-rules.js';
 import { eventTypes, isLive, isReserved, nextStatus, type RefundEvent } from './states.js';
 import { createRefundStore } from './store.js';
 import { viewRefund } from './view.js';
+import type { RefundRow } from './tables.js';
 
 /** The dependencies of refunds. */
 export interface RefundsDeps extends RoomDeps {

@@ -1,6 +1,5 @@
 /** Claims: what the holder of a link sees of a refund, and may say of it: where to. */
 import type { RefundClaim } from 'crypto-checkout/contract';
-import type { RefundRow } from '../db/schema.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import { invalidState, Problem } from '../shared/problem.js';
 import { scopeOf } from '../shared/scope.js';
@@ -11,6 +10,7 @@ import { createRefundStore } from './store.js';
 import { newToken, tokenDigest } from '../shared/token.js';
 import { signatureText, viewClaim } from './view.js';
 import { createWalletProofs, type WalletProof } from './wallet-proof.js';
+import type { RefundRow } from './tables.js';
 
 export interface GivenAddress {
   readonly token: string;

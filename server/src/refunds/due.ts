@@ -4,12 +4,13 @@
  */
 import { statusOf } from 'crypto-checkout/contract';
 import type { Reader } from '../db/engine.js';
-import type { PaymentTable, RefundRow } from '../db/schema.js';
+import type { PaymentTable } from '../db/schema.js';
 import type { CreditedCoins, PaymentRefunds } from '../payments/refundable.js';
 import { hasTaken } from '../payments/has-taken.js';
 import { invalidState } from '../shared/problem.js';
 import { liveSums, mostOf, takenBefore, type Refundable } from './amounts.js';
 import { listOfPayment } from './store.js';
+import type { RefundRow } from './tables.js';
 
 export const isSuccess = ({ state }: Pick<PaymentTable, 'state'>) => statusOf(state) === 'success';
 

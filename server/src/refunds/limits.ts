@@ -1,6 +1,5 @@
 /** The refunds that a merchant lets through: without approval, and how much a day. */
 import { parseDecimal } from 'crypto-checkout/contract';
-import type { RefundRow } from '../db/schema.js';
 import type { Transaction } from '../db/engine.js';
 import { lockName } from '../db/locks.js';
 import { parseAmount } from '../money/amounts.js';
@@ -10,6 +9,7 @@ import { formatUnits } from '../money/units.js';
 import { invalidField } from '../shared/problem.js';
 import { scopeOf } from '../shared/scope.js';
 import type { RefundsDeps } from './change-refund.js';
+import type { RefundRow } from './tables.js';
 
 const dayMs = 86_400_000;
 

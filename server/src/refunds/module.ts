@@ -5,10 +5,14 @@ import type { Core } from '../core.js';
 import type { Answers } from '../core/hooks.js';
 import { defineModule } from '../core/module.js';
 import { paymentRefunds } from '../payments/refundable.js';
+import { built } from '../site/built.js';
 import { createCheckAddress } from './address-rules.js';
+import { claimPage } from './claim-page.js';
 import { refundCommands } from './commands.js';
+import { eraseAddresses } from './erased.js';
 import { createRefundClaimHandlers, createRefundHandlers } from './handlers.js';
 import { refundParts } from './queries.js';
+import { refundTables } from './tables.js';
 import { createRefunds, type Refunds } from './refunds.js';
 
 export const refunds = defineModule({
@@ -26,6 +30,7 @@ export const refunds = defineModule({
       description: 'What the claim page calls for a payer. The token of its link takes the place of a key.',
     },
   },
+  tables: refundTables,
   queries: refundParts,
   create(core) {
     const rules = createRefunds({
@@ -36,6 +41,7 @@ export const refunds = defineModule({
     });
     return {
       ...rules,
+      pages: () => ({ router: claimPage(core.publicUrl, built.claimScript), links: {} }),
       jobs: () => [{ name: 'refunds', intervalMs: 1000, run: (signal) => rules.expireOverdue(signal) }],
       handlers: { refunds: createRefundHandlers(rules), refundClaims: createRefundClaimHandlers(rules) },
       answers: {
@@ -44,6 +50,7 @@ export const refunds = defineModule({
         onPaymentStatus: rules.yieldTo,
         factsOf: rules.takenBefore,
         onClockMoved: rules.expireOverdue,
+        onErased: (transaction, paymentIds) => eraseAddresses(transaction, paymentIds, core),
         attention: attentionOf(rules),
       },
     };

@@ -1,8 +1,7 @@
 /** Refunds: coins of a payment that go back to its payer, at an address that the payer gives and the merchant approves. */
 import { toUnits, type Api, type Input } from 'crypto-checkout/contract';
 import type { Reader, Transaction } from '../db/engine.js';
-import { sealedJson } from '../db/personal-data.js';
-import type { PaymentTable, RefundRow, TransferRow } from '../db/schema.js';
+import type { PaymentTable, TransferRow } from '../db/schema.js';
 import { storedActor, type AuditAction, type AuditActor } from '../merchants/audit-log.js';
 import { parseAmount } from '../money/amounts.js';
 import type { Currency } from '../money/currency-list.js';
@@ -23,6 +22,8 @@ import { newToken, tokenDigest } from '../shared/token.js';
 import { transferEvents } from './states.js';
 import { createRefundStore, findOverdue, listOfPayment, sumTakenBefore, type RefundFilter } from './store.js';
 import { viewRefund, type Refund } from './view.js';
+import type { RefundRow } from './tables.js';
+import { refundMetadata } from './tables.js';
 
 type NewRefund = Input<Api['refunds']['create']>['body'] & { readonly paymentId: string };
 
@@ -138,7 +139,7 @@ export function createRefunds(deps: RefundsDeps) {
         ...{ address, same_wallet: null, token_digest: tokenDigest(token), browser_digest: null },
         created_by: maker,
         ...{ transfer_id: null, tx_hash: null, cancel_reason: null },
-        metadata: request.metadata ? sealedJson.refundMetadata.write(request.metadata) : null,
+        metadata: request.metadata ? refundMetadata.write(request.metadata) : null,
         ...{ expires_at: now + linkMs, created_at: now, updated_at: now },
       };
       const started = await changes.start(transaction, { row, payment });

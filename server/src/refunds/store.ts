@@ -7,18 +7,19 @@ import { forUpdate } from '../db/locks.js';
 import { firstOfAll, isCreatedWithin, isListed, readCheckpointedPage, readPage } from '../db/pages.js';
 import { having, inScope, rowById, rowsInOrder } from '../db/rows.js';
 import type { PersonalData } from '../db/personal-data.js';
-import { type PaymentTable, type RefundRow, type RefundTable, tables } from '../db/schema.js';
+import type { PaymentTable } from '../db/schema.js';
 import { send } from '../db/send.js';
 import type { PageRequest } from '../shared/pagination.js';
 import type { Scope } from '../shared/scope.js';
 import { takenBefore } from './amounts.js';
+import { refundTables, sealedRefunds, type RefundRow, type RefundTable } from './tables.js';
 
-const refunds = valuesOf(tables.refunds);
+const refunds = valuesOf(refundTables.refunds);
 
 /** The store of refunds, whose texts are encrypted if there is a data key. */
 export function createRefundStore(personalData: PersonalData) {
-  const seal = (row: RefundRow) => refunds.encode(personalData.sealRow('refunds', row));
-  const open = (row: RefundTable) => refunds.decode(personalData.openRow('refunds', row));
+  const seal = (row: RefundRow) => refunds.encode(personalData.sealRow(sealedRefunds, row));
+  const open = (row: RefundTable) => refunds.decode(personalData.openRow(sealedRefunds, row));
   const opened =
     <Args extends readonly unknown[]>(find: (...args: Args) => Promise<RefundTable | undefined>) =>
     async (...args: Args): Promise<RefundRow | undefined> => {

@@ -1,13 +1,14 @@
 /** A refund as the API shows it: to its merchant, and to anyone who has the link of its claim. */
 import type { Api, Data, RefundClaim, RefundStatus } from 'crypto-checkout/contract';
 import { transactionPage } from '../chains/networks.js';
-import { sealedJson } from '../db/personal-data.js';
-import type { MerchantTable, RefundRow } from '../db/schema.js';
+import type { MerchantTable } from '../db/schema.js';
 import type { Currency } from '../money/currency-list.js';
 import type { Currencies } from '../money/currencies.js';
 import { multiply, parseFraction } from '../money/fractions.js';
 import { exactNumber, formatUnits, unitsToNumber } from '../money/units.js';
 import { isoTime } from '../shared/clock.js';
+import type { RefundRow } from './tables.js';
+import { refundMetadata } from './tables.js';
 
 export type Refund = Data<Api['refunds']['retrieve']>;
 
@@ -37,7 +38,7 @@ export function viewRefund(row: RefundRow, txRef: string, currencies: Currencies
     expiresAt: isoTime(row.expires_at),
     createdAt: isoTime(row.created_at),
     updatedAt: isoTime(row.updated_at),
-    ...(row.metadata !== null && { metadata: sealedJson.refundMetadata.read(row.metadata) }),
+    ...(row.metadata !== null && { metadata: refundMetadata.read(row.metadata) }),
   };
 }
 

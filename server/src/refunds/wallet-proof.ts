@@ -2,12 +2,12 @@
  * Checks that the wallet that paid asks for a refund: by a signature over everything that matters of it, from a
  * sender of the returned coins.
  */
-import type { RefundRow } from '../db/schema.js';
 import type { Reader } from '../db/engine.js';
 import type { LockedRefund, RefundsDeps } from './change-refund.js';
 import { readSignature } from './signatures.js';
 import { isLive } from './states.js';
 import { listOfPayment } from './store.js';
+import type { RefundRow } from './tables.js';
 
 /** The signed text, and its signers. */
 export interface WalletProof {

@@ -23,7 +23,8 @@ export function wipingOrder(tables: Tables): readonly WipedTable[] {
     inOrder.add(one);
   };
   for (const one of wiped) add(one);
-  return [...inOrder];
+  const sorted = [...inOrder];
+  return [...sorted.filter(({ data }) => !data.isLast), ...sorted.filter(({ data }) => data.isLast)];
 }
 
 function isBefore(one: WipedTable, other: WipedTable): boolean {

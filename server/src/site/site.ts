@@ -6,7 +6,6 @@ import type { Merchants } from '../merchants/merchants.js';
 import type { Payments } from '../payments/payments.js';
 import type { Clock } from '../shared/clock.js';
 import { flagsDirectory } from '../bank-accounts/countries.js';
-import { claimPage } from './claim-page.js';
 import { createOpenApi } from '../reference/openapi.js';
 import type { Described } from '../reference/resources.js';
 import { built } from './built.js';
@@ -68,7 +67,6 @@ export function site(options: SiteOptions): Router {
   router.get('/flags/:name', sendFlag);
   router.use(hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirectory: built.directory }));
   router.use(receiptPage(publicUrl, findReceipt));
-  router.use(claimPage(publicUrl, built.claimScript));
   if (isConsoleOn) router.use(consolePage(publicUrl, built.console));
   return router;
 }

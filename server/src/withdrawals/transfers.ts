@@ -122,6 +122,12 @@ export function createTransfers(deps: WithdrawalsDeps, balances: Balances, settl
       return start(transaction, scope, to, reserved);
     },
 
+    /** Its destination was erased, with the customer who named it. */
+    async forgetAddress(transaction: Transaction, id: string): Promise<void> {
+      const row = orNotFound(await store.lockTransfer(transaction, id), 'transfer');
+      await store.updateTransfer(transaction, { ...row, address: '' });
+    },
+
     /**
      * The sums that refunds sent since a time, without fees, in units by currency. Those whose transfer failed do not
      * count.

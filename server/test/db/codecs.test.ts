@@ -14,6 +14,7 @@ import type { Column, Table } from '../../src/db/table.js';
 import { strings } from '../../src/db/codecs.js';
 import { parseDataKeys } from '../../src/shared/data-keys.js';
 import { valuesOf } from '../../src/db/values.js';
+import { refundTables } from '../../src/refunds/tables.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 
 interface Json {
@@ -80,7 +81,6 @@ const sealed = {
   payer: json(payer),
   person: json({ email: 'Ada@Shop.example', fullName: 'Ada', phoneNumber: '+49 1' }),
   paymentMetadata: limits,
-  refundMetadata: limits,
   event: fields,
   responseExcerpt: json('<html>“no”'),
   reply: json({ status: 'success', message: 'Done', data: { payment: { transactionTimeLog: 3 } }, meta: {} }),
@@ -208,7 +208,7 @@ describe.each(engines)('On $name', ({ create }) => {
   });
 
   it('amounts of any size and flags come back, also from parts of rows and from joins', async () => {
-    const { decode, encode } = valuesOf(tables.refunds);
+    const { decode, encode } = valuesOf(refundTables.refunds);
     const row = { used: huge, refund_fee: true, of_success: false, same_wallet: null, currency: 'USDT' };
     const stored = encode(row);
     expect(stored).toEqual({ ...row, used: String(huge), refund_fee: 1, of_success: 0 });

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { productTables } from '../../src/database.js';
 import { own } from '../../src/db/data-policy.js';
-import { sealedColumns } from '../../src/db/personal-data.js';
+import { sealed, type Sealed } from '../../src/db/personal-data.js';
+import { sealedRefunds } from '../../src/refunds/tables.js';
 import { bigint, table, text, type Table } from '../../src/db/table.js';
 import { wipingOrder } from '../../src/sandbox/wiping-order.js';
 
@@ -38,8 +39,8 @@ it.each(personalTables)('the personal data of $name names columns that there are
 });
 
 it('has every column that is encrypted', () => {
-  for (const [name, columns] of Object.entries(sealedColumns)) {
-    expect(Object.keys(productTables[name]?.facts.data.personal?.columns ?? {})).toEqual(
+  for (const { table, columns } of [...Object.values<Sealed>(sealed), sealedRefunds]) {
+    expect(Object.keys(productTables[table]?.facts.data.personal?.columns ?? {})).toEqual(
       expect.arrayContaining([...columns]),
     );
   }

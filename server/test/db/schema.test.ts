@@ -124,7 +124,7 @@ async function statementsOf(engine: Engine): Promise<Definition[]> {
     },
     transformResult: ({ result }) => Promise.resolve(result),
   });
-  await createTriggers(recording, engine);
+  await createTriggers(recording, engine, tables);
   return statements;
 }
 

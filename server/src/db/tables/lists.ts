@@ -1,49 +1,8 @@
 /** Checkpoints for counting and paging long lists: see list-checkpoints.ts. */
 import { sql } from 'kysely';
 import type { Mode } from '../../shared/scope.js';
-import { paymentStatusIn } from '../payment-status.js';
 import { isOwn, type DataPolicy } from '../data-policy.js';
 import { bigint, table, text, time } from '../table.js';
-
-/** In front of a column's name: none in queries; triggers compare a row's old and new values. */
-type RowName = '' | 'new.' | 'old.';
-type Part = (row: RowName) => string;
-
-const column =
-  (name: string): Part =>
-  (row) =>
-    row + name;
-
-interface LongList {
-  /** The SQL of what each filter compares. */
-  readonly filters: Readonly<Record<string, Part>>;
-  /** The SQL of whether a row is in the list; by default it always is. */
-  readonly isListed?: Part;
-}
-
-/** The lists that have checkpoints, by table. Rows of these tables are never deleted, and created_at never changes. */
-export const longLists = {
-  payments: {
-    filters: {
-      status: (row) => paymentStatusIn(`${row}state`),
-      currency: column('currency'),
-      network: column('network'),
-    },
-  },
-  refunds: {
-    filters: { status: column('status'), currency: column('currency'), network: column('network') },
-  },
-  customers: { filters: { is_blacklisted: column('is_blacklisted') } },
-  subscribers: {
-    filters: { is_active: column('is_active') },
-    isListed: (row) => `${row}removed_at is null`,
-  },
-  transfers: { filters: { status: column('status') } },
-} as const satisfies Readonly<Record<string, LongList>>;
-
-export type LongListName = keyof typeof longLists;
-export const longListNames = Object.keys(longLists) as LongListName[];
-export const longList = (name: LongListName): LongList => longLists[name];
 
 /**
  * The key of the PostgreSQL advisory lock that keeps list checkpoints exact. Transactions that change a list take it
@@ -53,13 +12,13 @@ export const checkpointLock = 7_203_114;
 
 /** Deleted rows are not counted out of them. */
 const afterLists: DataPolicy = {
-  wiped: { rows: (merchantId) => [isOwn(merchantId)], reads: [], after: longListNames },
+  wiped: { rows: (merchantId) => [isOwn(merchantId)], reads: [], isLast: true },
 };
 
 export const listTables = {
   /** The end of a segment of about a thousand rows of a merchant's list, with the number of its rows for one filter. */
   list_checkpoints: table(afterLists, {
-    list: text<LongListName>(),
+    list: text(),
     merchant_id: text(),
     mode: text<Mode>(),
     /** A JSON array of the values of the list's filters, null where there is none; empty for the whole segment. */

@@ -3,7 +3,7 @@ import { logValues, paymentFinding, type LogCode, type PaymentState } from 'cryp
 import { sql, type SqlBool } from 'kysely';
 import * as z from 'zod/mini';
 import type { Caller, Mode } from '../../shared/scope.js';
-import { isOpen, isPayable, needsReview, paymentStatusOf } from '../payment-status.js';
+import { isOpen, isPayable, needsReview, paymentStatusIn, paymentStatusOf } from '../payment-status.js';
 import { strings, unitsInJson } from '../codecs.js';
 import { kept, namesOwn, ofOwn, own, ownPersonal, type DataPolicy } from '../data-policy.js';
 import {
@@ -21,6 +21,7 @@ import {
   units,
   unspentCoins,
   unsweptForwarders,
+  rowPart,
 } from '../table.js';
 
 /** Everything that a chain shows of a transfer, for every asset and network, with its block if it is in one. */
@@ -137,6 +138,13 @@ export const paymentTables = {
     created_at: time(),
     updated_at: time(),
   })
+    .longList({
+      filters: {
+        status: (row) => paymentStatusIn(`${row}state`),
+        currency: rowPart('currency'),
+        network: rowPart('network'),
+      },
+    })
     .unique('reference', ['merchant_id', 'mode', 'tx_ref', 'created_by'])
     .index('newest', ['merchant_id', 'mode', 'created_at', 'id'])
     // One for each filter of the list, in the list's order. Most payments never get to a currency, and many have no email.

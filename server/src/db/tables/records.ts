@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Mode } from '../../shared/scope.js';
 import { own, ownPersonal } from '../data-policy.js';
-import { flag, record, table, text, time } from '../table.js';
+import { flag, record, table, text, time, rowPart } from '../table.js';
 
 export const recordTables = {
   /** Emails are unique within a merchant and mode, whatever their case. */
@@ -17,6 +17,7 @@ export const recordTables = {
     is_blacklisted: flag(),
     created_at: time(),
   })
+    .longList({ filters: { is_blacklisted: rowPart('is_blacklisted') } })
     .unique('email', ['merchant_id', 'mode', 'email_index'])
     .index('newest', ['merchant_id', 'mode', 'created_at', 'id'])
     .index('blacklisted', ['merchant_id', 'mode', 'is_blacklisted', 'created_at', 'id'])

@@ -3,7 +3,7 @@ import type { Frequency } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import { strings } from '../codecs.js';
 import { ofOwn, own } from '../data-policy.js';
-import { bigint, flag, growingTables, json, record, table, text, time, units } from '../table.js';
+import { bigint, flag, growingTables, json, record, table, text, time, units, rowPart } from '../table.js';
 
 export const subscriptionTables = {
   payment_plans: table(own, {
@@ -40,6 +40,10 @@ export const subscriptionTables = {
     /** When cycle 0 was due: the anchor of all cycles. */
     created_at: time(),
   })
+    .longList({
+      filters: { is_active: rowPart('is_active') },
+      isListed: (row) => `${row}removed_at is null`,
+    })
     // Lets a customer have only one active subscription to a plan, even if two are created at once.
     .unique('running', ['plan_id', 'customer_id'], { where: sql`is_active = 1` })
     .index('due', ['mode', 'charge_at'])

@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import type { Mode } from '../../shared/scope.js';
 import { own } from '../data-policy.js';
-import { bigint, growingTables, integer, record, table, text, time, units } from '../table.js';
+import { bigint, growingTables, integer, record, table, text, time, units, rowPart } from '../table.js';
 
 export type TransferStatus = 'pending' | 'processing' | 'success' | 'failed';
 
@@ -41,6 +41,7 @@ export const withdrawalTables = {
     created_at: time(),
     updated_at: time(),
   })
+    .longList({ filters: { status: rowPart('status') } })
     .index('newest', ['merchant_id', 'mode', 'created_at', 'id'])
     .index('status', ['merchant_id', 'mode', 'status', 'created_at', 'id'])
     .index('work', ['executor', 'status', 'created_at', 'id'])

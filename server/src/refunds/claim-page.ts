@@ -3,8 +3,16 @@
  * an address.
  */
 import { Router } from 'express';
-import { html } from './html.js';
-import { localeOf, notBuilt, pathOf, policyOf, sendFile, sendPage, sendStylesheet } from './page-frame.js';
+import { html } from '../site/html.js';
+import {
+  localeOf,
+  notBuilt,
+  pathOf,
+  policyOf,
+  sendFile,
+  sendPage,
+  sendStylesheet,
+} from '../site/page-frame.js';
 
 /** Images: the shop's logo, and the icons of wallets. */
 const policy = policyOf({ scripts: "'self'", calls: "'self'", images: 'https: data:' });

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import express from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { claimPage } from '../../src/site/claim-page.js';
+import { claimPage } from '../../src/refunds/claim-page.js';
 import { languages, pickLocale } from '../../src/site/page-texts.js';
 
 const english = pickLocale(['en']).texts.claim;

@@ -1,8 +1,12 @@
 /** Refunds of payments. */
 import type { RefundStatus } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
-import { ownPersonal } from '../data-policy.js';
-import { flag, integer, record, table, text, time, units } from '../table.js';
+import { ownPersonal } from '../db/data-policy.js';
+import { stringRecord } from '../db/codecs.js';
+import { codecOf, sealedColumns } from '../db/personal-data.js';
+import type { Rows } from '../db/schema.js';
+import { flag, integer, record, rowPart, table, text, time, units } from '../db/table.js';
+import type { Values } from '../db/values.js';
 
 const ofPayments = ownPersonal({
   columns: { reason: 'text', address: 'replaced', metadata: 'json' },
@@ -68,8 +72,23 @@ export const refundTables = {
     created_at: time(),
     updated_at: time(),
   })
+    .longList({
+      filters: { status: rowPart('status'), currency: rowPart('currency'), network: rowPart('network') },
+    })
     .index('payment', ['payment_id', 'created_at', 'id'])
     .index('newest', ['merchant_id', 'mode', 'created_at', 'id'])
     .index('status', ['merchant_id', 'mode', 'status', 'created_at', 'id'])
     .index('expiry', ['mode', 'expires_at', 'id'], { where: sql`status = 'awaiting_address'` }),
 };
+
+declare module '../db/schema.js' {
+  interface Schema extends Rows<typeof refundTables> {}
+}
+
+export type RefundTable = Rows<typeof refundTables>['refunds'];
+export type RefundRow = Values<(typeof refundTables)['refunds']>;
+
+/** The merchant's own keys and values, inside the encrypted column. */
+export const refundMetadata = codecOf('refunds.metadata', stringRecord);
+
+export const sealedRefunds = sealedColumns('refunds', 'reason', 'address', 'metadata');
