@@ -13,6 +13,10 @@ import type { Tables } from '../db/table.js';
 import * as store from './erasure-store.js';
 import { personalTables } from './sealed.js';
 
+declare module '../merchants/audit-log.js' {
+  interface AuditActions extends Record<'customer.erased', true> {}
+}
+
 export type Erasure = ReturnType<typeof createErasure>;
 
 export function createErasure(given: Tables, auditLog: AuditLog, newId: NewId, personalData: PersonalData) {

@@ -24,6 +24,10 @@ import { transferEvents } from './states.js';
 import { createRefundStore, findOverdue, listOfPayment, sumTakenBefore, type RefundFilter } from './store.js';
 import { viewRefund, type Refund } from './view.js';
 
+declare module '../merchants/audit-log.js' {
+  interface AuditActions extends Record<`refund.${'created' | 'approved' | 'cancelled' | 'linked'}`, true> {}
+}
+
 type NewRefund = Input<Api['refunds']['create']>['body'] & { readonly paymentId: string };
 
 /** `claimUrl` is known only now. */

@@ -21,6 +21,15 @@ import { createSettledByHand } from './settled-by-hand.js';
 import { ensureUsableTreasury } from './usable-treasury.js';
 import { createTreasuryWatcher } from './treasury-watcher.js';
 
+declare module '../merchants/audit-log.js' {
+  interface AuditActions extends Record<
+    | `transfer.${'exported' | 'released' | 'handed' | 'wallet_answered' | 'paid_late'}`
+    | 'treasury.explained'
+    | 'sweep.sent',
+    true
+  > {}
+}
+
 export { createForwarderSource } from './forwarders.js';
 
 export type Treasury = ReturnType<typeof createTreasury>;
