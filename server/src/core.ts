@@ -216,7 +216,7 @@ export async function createCore(options: CoreOptions) {
   });
   const sender = createSender({ targets, ...overrides.webhooks });
   const dispatcher = createDispatcher({ ...base, sender, dataKeys: config.dataKeys });
-  const webhookTest = createWebhookTest(sender, clock, newId, config.dataKeys);
+  const webhookTest = createWebhookTest(described.eventTypes, sender, clock, newId, config.dataKeys);
   const outbox = createOutbox(clock, newId, personalData, () => {
     dispatcher.wake();
     hooks.onChange();

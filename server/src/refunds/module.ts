@@ -6,6 +6,7 @@ import type { Answers } from '../core/hooks.js';
 import { defineModule } from '../core/module.js';
 import { paymentRefunds } from '../payments/refundable.js';
 import { createCheckAddress } from './address-rules.js';
+import { refundEventTypes } from './event-types.js';
 import { refundCommands } from './commands.js';
 import { createRefundClaimHandlers, createRefundHandlers } from './handlers.js';
 import { refundParts } from './queries.js';
@@ -26,6 +27,7 @@ export const refunds = defineModule({
       description: 'What the claim page calls for a payer. The token of its link takes the place of a key.',
     },
   },
+  eventTypes: refundEventTypes,
   queries: refundParts,
   create(core) {
     const rules = createRefunds({
