@@ -101,6 +101,16 @@ export default defineConfig(
     rules: { 'no-console': 'error' },
   },
   {
+    // A function over a constant that is declared later throws if it is called while the core is assembled.
+    files: ['server/src/{core,app,server}.ts'],
+    rules: {
+      '@typescript-eslint/no-use-before-define': [
+        'error',
+        { functions: false, variables: true, allowNamedExports: false },
+      ],
+    },
+  },
+  {
     files: ['server/src/**/*.ts'],
     ignores: ['server/src/db/**', ...parsersOfForeignJson],
     rules: { 'no-restricted-syntax': ['error', ...refusedSyntax, jsonOfColumns] },

@@ -20,6 +20,7 @@ import { createFindTransfers } from './chains/find-transfers.js';
 import { connectNetworks, type Adapters } from './chains/connect.js';
 import type { Network } from './chains/networks.js';
 import { networkHealth } from './scanning/network-health.js';
+import { createScanStatuses } from './scanning/scan-statuses.js';
 import { createScanner } from './scanning/scanner.js';
 import { simulatedNetworks } from './chains/simulated/networks.js';
 import { createSandboxReset } from './sandbox/reset.js';
@@ -170,15 +171,6 @@ export async function createCore(options: CoreOptions) {
   const simulatedSources =
     overrides.addressSources ?? (testSeed ? createTestAddressSources(testSeed) : { find: () => undefined });
   const hooks = createHooks();
-  const depositAddresses = createDepositAddresses(
-    (network) => {
-      const isReal = connected.some((one) => one.network === network);
-      if (!isReal) return simulatedSources;
-      return overrides.addressSources ?? treasury.offered(network, depositKeys.sources);
-    },
-    newId,
-    hooks,
-  );
   const watchedAddresses = createWatchedAddresses(database);
   const connected = await orStartError('NETWORKS_FILE: a network cannot be used', () =>
     connectNetworks(config.networks, overrides.adapters ?? builtInAdapters, {
@@ -192,6 +184,14 @@ export async function createCore(options: CoreOptions) {
       soughtCoins: hooks.soughtCoins,
       isAnyoneExpected: (mode) => isAnyoneExpected(database.reader, mode),
     }),
+  );
+  const depositAddresses = createDepositAddresses(
+    (network) => {
+      const isReal = connected.some((one) => one.network === network);
+      return isReal ? (overrides.addressSources ?? depositKeys.sources) : simulatedSources;
+    },
+    newId,
+    hooks,
   );
   const extraNetworks = [...connected, ...(overrides.networks ?? [])];
   const currencies = createCurrencies(currencyList, [
@@ -216,10 +216,10 @@ export async function createCore(options: CoreOptions) {
   });
   const sender = createSender({ targets, ...overrides.webhooks });
   const dispatcher = createDispatcher({ ...base, sender, dataKeys: config.dataKeys });
-  const webhookTest = createWebhookTest(sender, clock, newId, config.dataKeys);
+  const webhookTest = createWebhookTest(described.eventTypes, sender, clock, newId, config.dataKeys);
   const outbox = createOutbox(clock, newId, personalData, () => {
     dispatcher.wake();
-    changes.wake();
+    hooks.onChange();
   });
   const webhooks = createWebhooks(clock, personalData, () => dispatcher.wake());
   const endpoints = createEndpoints(clock, targets, config.dataKeys);
@@ -228,20 +228,21 @@ export async function createCore(options: CoreOptions) {
   const depositKeyChanges = createDepositKeyChanges({ ...base, depositKeys, outbox });
   const wallets = createWallets(base, depositAddresses);
   const updateSubscription = createSubscriptionStatus(outbox);
+  const { blockIntervalMs } = config;
+  const simulatedChains = createSimulatedChains({ ...base, networks: simulatedNetworks, blockIntervalMs });
+  const statuses = createScanStatuses();
   const payments = createPayments({
     ...{ ...base, depths, outbox, customers },
     addresses: depositAddresses,
-    isReadable: createAvailability((network) => scanner.statusOf(network), connected),
-    findTransfers: createFindTransfers(connected, (ref, txHash) =>
-      simulatedChains.findTransfers(ref, txHash),
-    ),
+    isReadable: createAvailability(statuses.of, connected),
+    findTransfers: createFindTransfers(connected, simulatedChains.findTransfers),
     pageUrls: { checkoutUrl, publicUrl },
     merchant: merchants.settings,
-    wallet: (transaction, id) => wallets.target(transaction, id),
+    wallet: wallets.target,
     async onStatusChange(transaction, payment) {
       afterCommit(transaction, () => onPaymentStatus?.(payment.status));
       // Without a webhook URL, the outbox says nothing.
-      afterCommit(transaction, changes.wake);
+      afterCommit(transaction, hooks.onChange);
       await updateSubscription(transaction, payment);
       await hooks.onPaymentStatus(transaction, payment);
     },
@@ -265,8 +266,6 @@ export async function createCore(options: CoreOptions) {
     accountNames: { test: exampleAccountNames, live: createPaystackAccountNames(config.accountNames) },
   });
   const walletAddresses = createWalletAddresses(base, auditLog);
-  const { blockIntervalMs } = config;
-  const simulatedChains = createSimulatedChains({ ...base, networks: simulatedNetworks, blockIntervalMs });
   const { balances, payouts, transfers, testPayer, settlement, whyHeld } = createWithdrawals({
     ...{ ...base, outbox, walletAddresses, bankAccounts, simulatedChains },
     returningDeposits: hasReturningReceipts,
@@ -297,13 +296,14 @@ export async function createCore(options: CoreOptions) {
     unheldTransfers: treasury.payoutExports.unheld,
     hold: treasury.payoutExports.hold,
     isOwnAddress: treasury.isOwnAccount,
+    isOffered: treasury.isOffered,
   });
   const people = createPeople({ ...base, consoleUrl: consoleUrl(publicUrl), api: described.api });
   const features: readonly Feature[] = [treasury, psbtPayouts];
 
   const chains = [...simulatedChains.chains, ...extraNetworks.map(({ chain }) => chain)];
   const scanner = createScanner({
-    ...base,
+    ...{ ...base, statuses },
     sink: {
       ...receipts,
       async apply(transaction, batch) {
@@ -333,7 +333,7 @@ export async function createCore(options: CoreOptions) {
     },
   });
 
-  const networks = () => networkHealth(scanner.status(), connected);
+  const networks = () => networkHealth(statuses.all(), connected);
   const home = createHome({
     ...{ ...base, networks },
     payments: payments.list,
@@ -346,6 +346,7 @@ export async function createCore(options: CoreOptions) {
     volume: createVolume(database.reader),
   });
   const changes = createChanges({ database, log, home, openSessions: people.sessions.stillOpen });
+  hooks.register({ onChange: changes.wake });
 
   /** @param endpoints what `/v1/meta` describes @param findEndpoints looks them up by path */
   const createHandlers = (

@@ -10,6 +10,7 @@ import { erasure } from './erasure/module.js';
 import { reconciliation } from './reconciliation/module.js';
 import { refunds } from './refunds/module.js';
 import { restore } from './restore/module.js';
+import { coreEventTypes, type EventType } from './webhooks/event-types.js';
 
 export const modules: readonly Module[] = [
   refunds,
@@ -25,5 +26,6 @@ export const modules: readonly Module[] = [
 export const product: Described = {
   api: inOne<Endpoints[string]>([coreApi, ...modules.map(({ contract }) => contract)]),
   resources: inOne<Resource>([resources, ...modules.map((module) => module.resources)]),
+  eventTypes: inOne<EventType>([coreEventTypes, ...modules.map(({ eventTypes }) => eventTypes)]),
   modules: modules.map(({ name }) => name),
 };

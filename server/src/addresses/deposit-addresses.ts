@@ -17,6 +17,8 @@ const insertAddress = preparedSend((transaction, row: AddressTable) =>
 
 /** Modules may refuse to give addresses out, and note which were reserved. */
 export interface AddressHooks {
+  /** False while no address of a source must be given out on a network, which is not offered then. Asks no node. */
+  isOffered(network: Network, source: AddressSource): boolean;
   /** A number that changes when reserved addresses must not be used any more. Problem: `service_unavailable`. */
   addressEpoch(reader: Reader, scope: Scope, sourceId: string): Promise<number>;
   /** In the transaction that reserves the indexes of a source from `first` on, up to `next`. Same problem. */
@@ -37,8 +39,10 @@ export function createDepositAddresses(
 ) {
   const pools = new Map<string, ReturnType<typeof createAddressPool>>();
 
-  const findSource = (scope: Scope, network: Network): AddressSource | undefined =>
-    sourcesOf(network).find(scope, network.family, network.addressNet);
+  const findSource = (scope: Scope, network: Network): AddressSource | undefined => {
+    const source = sourcesOf(network).find(scope, network.family, network.addressNet);
+    return source && hooks.isOffered(network, source) ? source : undefined;
+  };
 
   function requireSource(scope: Scope, network: Network): AddressSource {
     const source = findSource(scope, network);

@@ -1,5 +1,4 @@
 /** `webhooks …`: lists and retries the events that were sent to merchants. */
-import { webhookEventType } from 'crypto-checkout/contract';
 import type { WebhookRecord } from '../webhooks/webhooks.js';
 import type { SampleResult } from '../webhooks/webhook-test.js';
 import { command, type Group } from './command.js';
@@ -47,7 +46,7 @@ export const webhookCommands: Group = {
       },
       async run({ database, webhookTest, signal }, { merchant: merchantId, mode }) {
         const scope = { merchantId, mode };
-        const results = await webhookTest.run(database.reader, scope, webhookEventType.options, signal);
+        const results = await webhookTest.run(database.reader, scope, webhookTest.types, signal);
         return {
           ...listRecords(results, sampleJson, sampleText, ''),
           hasFailed: results.some(({ error }) => error !== undefined),

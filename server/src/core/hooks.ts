@@ -66,6 +66,8 @@ export interface Answers extends Partial<AddressHooks> {
   /** Units of a payment's coins that do not count as received, because they are refunded. */
   factsOf?(transaction: Transaction, payment: PaymentRow): Promise<bigint>;
 
+  /** Something that pages of the console show has changed, and is committed. */
+  onChange?(): void;
   /** Work that waits for the shop's staff. Counts of 0 are left out. */
   attention?(scope: Scope): Promise<readonly Attention[]>;
   /** A test clock was moved. */
@@ -119,6 +121,9 @@ export function createHooks() {
       return false;
     },
 
+    isOffered: (...asked: Parameters<AddressHooks['isOffered']>): boolean =>
+      all.every((one) => one.isOffered?.(...asked) ?? true),
+
     // All answers count.
     async unheldTransfers(reader: Reader, before: number): Promise<TransferRow[]> {
       const found = [];
@@ -166,6 +171,9 @@ export function createHooks() {
     },
 
     // Each acts.
+    onChange: (): void => {
+      for (const one of all) one.onChange?.();
+    },
     async onTransfer(transaction: Transaction, transfer: TransferRow): Promise<void> {
       for (const one of all) await one.onTransfer?.(transaction, transfer);
     },

@@ -8,6 +8,7 @@ import type { Tables } from '../db/table.js';
 import type { Resource } from '../reference/resources.js';
 import type { Feature } from '../shared/feature.js';
 import type { Pages, Start } from '../site/pages.js';
+import type { EventTypes } from '../webhooks/event-types.js';
 import type { Core } from '../core.js';
 import type { Answers } from './hooks.js';
 
@@ -31,6 +32,8 @@ interface Declaration<Rules extends Parts<C> & object, C extends Endpoints> {
   readonly contract?: C;
   /** Titles and descriptions of its resources, for the docs. */
   readonly resources?: { readonly [Name in keyof C]: Resource };
+  /** Its webhook events, for the API description and `webhooks test`. */
+  readonly eventTypes?: EventTypes;
   /** Its tables, by name. Their rows' types extend `Schema`. */
   readonly tables?: Tables;
   /** Its SQL in queries of the core. */
@@ -45,6 +48,7 @@ export interface Module {
   readonly name: string;
   readonly contract: Endpoints;
   readonly resources: Readonly<Record<string, Resource>>;
+  readonly eventTypes: EventTypes;
   readonly tables: Tables;
   readonly queries: QueryParts;
   readonly commands: readonly Group[];
@@ -62,7 +66,7 @@ const none = {};
 export function defineModule<Rules extends Parts<C> & object, const C extends Endpoints = typeof none>(
   declaration: Declaration<Rules, C>,
 ): ModuleOf<Rules> {
-  const { name, contract, resources = {}, tables = {}, queries = {} } = declaration;
+  const { name, contract, resources = {}, eventTypes = {}, tables = {}, queries = {} } = declaration;
   const made = new WeakMap<object, Rules>();
   const rules = ({ hooks }: Pick<Core, 'hooks'>): Rules => {
     const found = made.get(hooks);
@@ -70,7 +74,7 @@ export function defineModule<Rules extends Parts<C> & object, const C extends En
     return found;
   };
   return {
-    ...{ name, contract: contract ?? none, resources, tables, queries, rules },
+    ...{ name, contract: contract ?? none, resources, eventTypes, tables, queries, rules },
     commands: declaration.commands?.(rules) ?? [],
     async create(core) {
       const parts = await declaration.create(core);

@@ -14,6 +14,10 @@ import type { Database } from '../db/database.js';
 import * as store from './erasure-store.js';
 import { personalTables } from './sealed.js';
 
+declare module '../merchants/audit-log.js' {
+  interface AuditActions extends Record<'customer.erased', true> {}
+}
+
 export type Erasure = ReturnType<typeof createErasure>;
 
 export interface ErasureDeps {

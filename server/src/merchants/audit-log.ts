@@ -11,26 +11,25 @@ import * as store from './audit-store.js';
 import type { AuditFilter } from './audit-store.js';
 import type { Reader, Transaction } from '../db/engine.js';
 
-export type AuditAction =
+type CoreAction =
   | `merchant.${'created' | 'updated'}`
   | `webhook.${'set' | 'removed' | 'disabled' | 'secret_rotated'}`
   | `key.${'created' | 'revoked'}`
   | `wallet_address.${'created' | 'made_primary'}`
   | `deposit_key.${'set' | 'withdrawn' | 'took_effect' | 'skipped'}`
-  | `balance.${'suspended' | 'resumed' | 'reconciled'}`
-  | `transfer.${'created' | 'settled' | 'failed' | 'exported' | 'released' | 'handed' | 'wallet_answered' | 'paid_late'}`
-  | 'treasury.explained'
-  | 'sweep.sent'
-  | `psbt.${'exported' | 'bumped' | 'imported' | 'discarded'}`
-  | `refund.${'created' | 'approved' | 'cancelled' | 'linked'}`
+  | `balance.${'suspended' | 'resumed'}`
+  | `transfer.${'created' | 'settled' | 'failed'}`
   | `payout.${'created' | 'settled' | 'failed'}`
-  | 'restore.confirmed'
   | `person.${'invited' | 'link_made' | 'role_changed' | 'removed' | 'signed_out' | 'erased'}`
   | `session.${'started' | 'ended'}`
   | `passkey.${'added' | 'removed'}`
   | 'console.change'
-  | 'customer.erased'
   | 'sandbox.reset';
+
+/** The actions that an entry can have. A module extends it with its own, with `declare module`. */
+export interface AuditActions extends Record<CoreAction, true> {}
+
+export type AuditAction = keyof AuditActions;
 
 /** Somebody in the console, with what says who and where that is. */
 type PersonActor = Pick<Person, 'id' | 'role' | 'address' | 'requestId'>;

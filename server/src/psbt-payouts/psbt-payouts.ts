@@ -20,6 +20,10 @@ import type { FollowedPsbt, Holder, StoredPsbt } from './psbt-store.js';
 import * as transitions from './transitions.js';
 import { scopeOf, type Within } from '../shared/scope.js';
 
+declare module '../merchants/audit-log.js' {
+  interface AuditActions extends Record<`psbt.${'exported' | 'bumped' | 'imported' | 'discarded'}`, true> {}
+}
+
 export type PsbtPayouts = ReturnType<typeof createPsbtPayouts>;
 
 const listed = 1000;

@@ -12,6 +12,10 @@ import { UsageError } from '../commands/errors.js';
 import * as option from '../commands/options.js';
 import { amountText, counted, recordJson } from '../commands/records.js';
 
+declare module '../merchants/audit-log.js' {
+  interface AuditActions extends Record<'balance.reconciled', true> {}
+}
+
 type Report = Awaited<ReturnType<typeof check>>;
 
 /** @param rules of a running command */

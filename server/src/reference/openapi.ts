@@ -1,7 +1,6 @@
 /** The OpenAPI 3.1 document of the API, generated from the contract's table. */
 import { webhookEvent, type Endpoint, type WebhookEventType } from 'crypto-checkout/contract';
 import { listResources, type Described } from './resources.js';
-import texts from './texts.json' with { type: 'json' };
 import { publicPath } from './samples.js';
 import { components } from './openapi-components.js';
 import { operation } from './openapi-operation.js';
@@ -12,8 +11,6 @@ const about = `Accept cryptocurrency payments and manage everything around them:
 Every request needs an API key, but for the claims of refunds: \`Authorization: Bearer <API_KEY>\`. Every reply is an envelope with \`status\`, \`message\`, \`data\` and, for lists of records, \`meta.pagination\`. Requests may send numbers and booleans as text. Times are ISO 8601 in UTC with milliseconds.
 
 To take a payment, create it, set its currency and network, lock the currency, and let the customer pay to the address. Verify the transaction before you deliver.`;
-
-const webhookTexts: Readonly<Record<WebhookEventType, string>> = texts.webhooks;
 
 /** @param serverUrl the API's base URL, without `/v1`; a relative one is resolved against the document's URL */
 export function createOpenApi(serverUrl: string, described: Described): object {
@@ -31,7 +28,7 @@ export function createOpenApi(serverUrl: string, described: Described): object {
     security: [{ secretKey: [] }],
     tags: listResources(described).map(({ about: { title, description } }) => ({ name: title, description })),
     paths: paths(described),
-    webhooks: Object.fromEntries(webhookEvent.def.options.flatMap(webhooksOf)),
+    webhooks: Object.fromEntries(webhookEvent.def.options.flatMap((event) => webhooksOf(event, described))),
     components,
   };
 }
@@ -85,16 +82,21 @@ function createCommonPaths(paths: readonly string[]): (path: string) => string {
   };
 }
 
-function webhooksOf(event: (typeof webhookEvent.def.options)[number]): [string, object][] {
+function webhooksOf(
+  event: (typeof webhookEvent.def.options)[number],
+  { eventTypes }: Described,
+): [string, object][] {
   const schema = replySchema(event);
   const types: readonly WebhookEventType[] = event.shape.type.options;
-  return types.map((type) => [
-    type,
-    { post: delivery(type, { ...schema, properties: { ...schema.properties, type: { const: type } } }) },
-  ]);
+  return types.flatMap((type): [string, object][] => {
+    const described = eventTypes[type];
+    if (!described) return [];
+    const body = { ...schema, properties: { ...schema.properties, type: { const: type } } };
+    return [[type, { post: delivery(type, described.summary, body) }]];
+  });
 }
 
-function delivery(type: WebhookEventType, schema: object): object {
+function delivery(type: WebhookEventType, summary: string, schema: object): object {
   const header = (name: string, description: string) => ({
     name,
     in: 'header',
@@ -104,8 +106,8 @@ function delivery(type: WebhookEventType, schema: object): object {
   });
   return {
     operationId: `on ${type}`.replace(/[ ._](\w)/g, (_, letter: string) => letter.toUpperCase()),
-    summary: webhookTexts[type],
-    description: `${webhookTexts[type]}. Signed according to Standard Webhooks: verify the signature before you act on it, and reply with 2xx.`,
+    summary,
+    description: `${summary}. Signed according to Standard Webhooks: verify the signature before you act on it, and reply with 2xx.`,
     security: [],
     parameters: [
       header('webhook-id', 'Identifies the event. It is the same for every delivery attempt.'),

@@ -1,5 +1,6 @@
 /** The title and description of each API resource, for the docs. */
 import { sandbox, type CoreApi, type Endpoints } from 'crypto-checkout/contract';
+import type { EventTypes } from '../webhooks/event-types.js';
 import texts from './texts.json' with { type: 'json' };
 
 export interface Resource {
@@ -17,6 +18,8 @@ export interface Described {
   /** By resource and verb. */
   readonly api: Endpoints;
   readonly resources: Readonly<Record<string, Resource>>;
+  /** The webhook events that it sends. */
+  readonly eventTypes: EventTypes;
   /** The modules that it has: guides of others are not shown. */
   readonly modules: readonly string[];
 }

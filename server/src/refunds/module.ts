@@ -8,6 +8,7 @@ import { paymentRefunds } from '../payments/refundable.js';
 import { built } from '../site/built.js';
 import { createCheckAddress } from './address-rules.js';
 import { claimPage } from './claim-page.js';
+import { refundEventTypes } from './event-types.js';
 import { refundCommands } from './commands.js';
 import { eraseAddresses } from './erased.js';
 import { createRefundClaimHandlers, createRefundHandlers } from './handlers.js';
@@ -31,6 +32,7 @@ export const refunds = defineModule({
     },
   },
   tables: refundTables,
+  eventTypes: refundEventTypes,
   queries: refundParts,
   create(core) {
     const rules = createRefunds({

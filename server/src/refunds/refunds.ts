@@ -25,6 +25,10 @@ import { viewRefund, type Refund } from './view.js';
 import type { RefundRow } from './tables.js';
 import { refundMetadata } from './tables.js';
 
+declare module '../merchants/audit-log.js' {
+  interface AuditActions extends Record<`refund.${'created' | 'approved' | 'cancelled' | 'linked'}`, true> {}
+}
+
 type NewRefund = Input<Api['refunds']['create']>['body'] & { readonly paymentId: string };
 
 /** `claimUrl` is known only now. */

@@ -20,6 +20,10 @@ import type { Suspicion, UnknownAddress } from './restore-store.js';
 import { errorMessage } from '../shared/error-message.js';
 import { StartError } from '../shared/start-error.js';
 
+declare module '../merchants/audit-log.js' {
+  interface AuditActions extends Record<'restore.confirmed', true> {}
+}
+
 export interface RestoreDeps extends RoomDeps {
   readonly marker: Marker;
   readonly auditLog: AuditLog;

@@ -4,7 +4,7 @@
  */
 import { isReadUpToNow } from '../chains/availability.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
-import type { NetworkStatus } from './scanner.js';
+import type { NetworkStatus } from './scan-statuses.js';
 
 export type NetworkHealth = ReturnType<typeof networkHealth>[number];
 

@@ -4,6 +4,7 @@ import { errorMessage } from '../shared/error-message.js';
 import type { NewId } from '../shared/ids.js';
 import { readGaps } from './asset-gaps.js';
 import type { NetworkRef } from '../chains/chain.js';
+import { createScanStatuses, keyOf, type NetworkStatus, type ScanStatuses } from './scan-statuses.js';
 import { lagOf, LeaseLost } from './cursors.js';
 import { ChainBehind } from '../chains/read-chain.js';
 import { NodesUnavailable } from '../rpc/node-error.js';
@@ -11,10 +12,10 @@ import { createNetworkScan, type ScanDeps, type ScannedNetwork } from './network
 
 export interface ScannerOptions extends ScanDeps {
   readonly networks: readonly ScannedNetwork[];
+  /** By default of its own. */
+  readonly statuses?: ScanStatuses;
   readonly newId: NewId;
 }
-
-export type NetworkStatus = ReturnType<Scanner['status']>[number];
 
 export type Scanner = ReturnType<typeof createScanner>;
 
@@ -24,10 +25,11 @@ const stuckMs = 5 * 60_000;
 /** The number of attempts of an urgent scan if urgent scans of other processes take its lease. */
 const urgentAttempts = 20;
 
-export function createScanner({ networks, newId, ...deps }: ScannerOptions) {
+export function createScanner({ networks, newId, statuses = createScanStatuses(), ...deps }: ScannerOptions) {
   const { clock, log } = deps;
   const holder = newId();
   const loops = new Map(networks.map((network) => [keyOf(network.chain), createLoop(network)]));
+  for (const [key, loop] of loops) statuses.add(key, loop.status);
 
   function createLoop(network: ScannedNetwork) {
     const { mode, network: code } = network.chain;
@@ -168,28 +170,17 @@ export function createScanner({ networks, newId, ...deps }: ScannerOptions) {
             ),
           );
       },
-      status() {
+      status(): NetworkStatus {
         const cursor = scan.cursor();
         return {
           ...{ mode, network: code },
-          /** The last scanned height; undefined before the first scan. */
           height: cursor?.height,
-          /** The chain's newest block at the last scan. */
           headHeight: cursor?.head_height,
-          /**
-           * The time that the scan, or the chain itself, is behind real time, for any scanning process; undefined
-           * before the first scan.
-           */
           lagMs: lagMs(),
-          /** True if a node is on another chain, and no other one can be used, for any process that found it. */
           isWrongChain: cursor?.is_wrong_chain === 1,
-          /** Blocks that were read without an asset. */
           gaps: readGaps(cursor),
-          /** True if this process's last scan failed. */
           isFailing,
-          /** The contradictions between its nodes about receipts, which are not credited meanwhile. */
           disagreement: cursor?.disagreement ?? undefined,
-          /** Why it waits, if its nodes work but have fewer blocks than were read; after a while also what to do. */
           problem,
         };
       },
@@ -210,11 +201,6 @@ export function createScanner({ networks, newId, ...deps }: ScannerOptions) {
     async stop(): Promise<void> {
       await Promise.all([...loops.values()].map((loop) => loop.stop()));
     },
-    status: () => [...loops.values()].map((loop) => loop.status()),
-    statusOf: (network: NetworkRef) => loops.get(keyOf(network))?.status(),
+    status: statuses.all,
   };
-}
-
-function keyOf({ mode, network }: NetworkRef): string {
-  return `${mode}/${network}`;
 }

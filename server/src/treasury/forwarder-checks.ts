@@ -5,7 +5,7 @@
  */
 import { randomInt } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { AddressSources } from '../addresses/address-sources.js';
+import type { AddressSource } from '../addresses/address-sources.js';
 import type { CurrentForwarders } from '../addresses/deposit-keys.js';
 import { addressOfWord, decimalsData } from '../chains/evm/abi.js';
 import type { EvmNodes } from '../chains/evm/evm-nodes.js';
@@ -54,15 +54,12 @@ export function createForwarderChecks({
   }
 
   return {
-    /** The sources, without forwarders on a network that is not ready for them. */
-    offered: (network: Network, sources: AddressSources): AddressSources => ({
-      find(scope, family, net) {
-        const source = sources.find(scope, family, net);
-        if (!source?.forwarder) return source;
-        const result = results.get(nameOf(network, source.id));
-        return result && result.problem === undefined ? source : undefined;
-      },
-    }),
+    /** False for forwarders on a network that is not ready for them. */
+    isOffered(network: Network, source: AddressSource): boolean {
+      if (!source.forwarder) return true;
+      const result = results.get(nameOf(network, source.id));
+      return result !== undefined && result.problem === undefined;
+    },
 
     /** Checks what was not checked yet or is due again. Asks no node while no merchant has a treasury. */
     async refresh(signal: AbortSignal): Promise<void> {

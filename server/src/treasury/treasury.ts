@@ -21,6 +21,15 @@ import { createSettledByHand } from './settled-by-hand.js';
 import { ensureUsableTreasury } from './usable-treasury.js';
 import { createTreasuryWatcher } from './treasury-watcher.js';
 
+declare module '../merchants/audit-log.js' {
+  interface AuditActions extends Record<
+    | `transfer.${'exported' | 'released' | 'handed' | 'wallet_answered' | 'paid_late'}`
+    | 'treasury.explained'
+    | 'sweep.sent',
+    true
+  > {}
+}
+
 export { createForwarderSource } from './forwarders.js';
 
 export type Treasury = ReturnType<typeof createTreasury>;
@@ -51,8 +60,7 @@ export function createTreasury(deps: TreasuryDeps) {
     planSweeps: (request: PlanRequest, signal: AbortSignal) => planSweeps(context, request, signal),
     /** Refuses what cannot be a treasury. Problem: `validation_error`. */
     ensureUsable: (treasury: string) => ensureUsableTreasury(context, treasury),
-    /** The sources, without forwarders on a network that is not ready for them. */
-    offered: forwarderChecks.offered,
+    isOffered: forwarderChecks.isOffered,
     /** @param times that tests shorten */
     createGasSweeper: (key: Uint8Array, times?: SweepTimes) => createGasSweeper(context, key, times),
 

@@ -18,6 +18,7 @@ const limitMs = 600_000;
 interface Left {
   readonly paths: readonly string[];
   readonly resources: readonly string[];
+  readonly events: readonly string[];
   readonly tables: readonly string[];
   readonly commands: readonly string[];
   readonly jobs: readonly string[];
@@ -50,6 +51,7 @@ const tables = await server.database.reader.introspection.getTables();
 console.log(JSON.stringify({
   paths: Object.keys(openApi.paths),
   resources: Object.keys(product.resources),
+  events: Object.keys(openApi.webhooks),
   tables: tables.map(({ name }) => name),
   commands: [...commands.keys()],
   jobs: server.jobs.map(({ name }) => name),
@@ -170,6 +172,7 @@ describe('The product', () => {
       expect(without(whole.permissions, left.permissions)).toEqual(verbs);
       expect(without(whole.tables, left.tables).sort()).toEqual(Object.keys(module.tables).sort());
       expect(without(whole.resources, left.resources)).toEqual(Object.keys(module.resources));
+      expect(without(whole.events, left.events)).toEqual(Object.keys(module.eventTypes));
       expect(without(whole.commands, left.commands)).toEqual(
         module.commands.flatMap(({ name: group, commands }) =>
           Object.keys(commands).map((verb) => `${group} ${verb}`),
