@@ -25,9 +25,29 @@ const rules = [
     ['comment', 'title'],
   ],
   [
+    '^[\'"`\\s]*(?:that|and|but|or|nor|so|of|by|to)\\b',
+    'name the subject, so that the name reads without its `describe`',
+    ['title'],
+  ],
+  [
     '(?<=[a-z)][.!] )(?:what|who|whose|which|whether) [^?:|]*?[.]',
     'begin the sentence with its subject',
     ['comment', 'prose'],
+  ],
+  [
+    '(?:of|for|with|without|than|from|in) what',
+    'name the thing: “of the amount due”, not “of what is due”',
+    ['comment', 'title', 'prose'],
+  ],
+  [
+    '(?<=[:;,] (?:and )?)what (?:is|was|has|had|goes|comes|pays) [^.:;,?|]{1,50}? (?:is|was|are|does|must|stays|becomes|would|has)\\b',
+    'name the subject: “a repeated change is ignored”, not “what is repeated is ignored”',
+    ['comment', 'title', 'prose'],
+  ],
+  [
+    '^\\W*(?:With|By|Of|To|From|In|For|At|On|Without) (?:which|whom|whose)\\b',
+    'begin with the thing',
+    ['comment'],
   ],
   ['former(?:ly)?', 'use “previous”, “earlier” or “old”'],
   ['by (?:itself|themselves|himself|yourself)', 'use “automatically” or “on its own”'],
@@ -54,6 +74,12 @@ const rules = [
   ['(?:nothing|none) but', 'use “only”'],
   ['(?:in|of) whatever', 'use “any”'],
   ['hears? of', 'use “learns of” or “gets”'],
+  ['all the same', 'use “anyway” or “still”'],
+  ['likewise|in silence', 'use “too”, “in the same way” or “silently”'],
+  ['seldom|ever more', 'use “rarely”, or “less and less often”'],
+  ['if need be', 'use “if necessary”'],
+  ['(?:get|gets|getting) on(?! with)', 'use “makes progress”'],
+  ['(?:is|are|was) of (?:a|an|another|one)', 'use “belongs to” or “comes from”'],
   ['anew|afresh', 'use “again”'],
   ['alike', 'use “both”, or “the same way”'],
   [

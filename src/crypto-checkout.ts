@@ -114,8 +114,8 @@ const settleMs = 200;
  * @csspart wallet-again - The button to send again.
  * @csspart wallet-keep - The button not to send again.
  *
- * @cssproperty --checkout-accent - Colour of the main button and of what is selected. Text on it is black or white,
- *   whichever reads.
+ * @cssproperty --checkout-accent - Colour of the main button and of the selection. Text on it is black or white,
+ * whichever reads.
  * @cssproperty --checkout-background - Colour of the card. Text, borders and panels are derived from it.
  * @cssproperty --checkout-on-accent - Overrides the colour of text on the accent colour.
  * @cssproperty --checkout-surface - Overrides the colour of panels inside the card.
@@ -173,7 +173,7 @@ export class CryptoCheckout extends LitElement {
   declare txRef: string | undefined;
   /** The payer's email, for the shop's records. A public key reads it back only in an abbreviated form. */
   declare customerEmail: string | undefined;
-  /** The payer's name, likewise. */
+  /** The payer's name, in the same way. */
   declare customerName: string | undefined;
   /** The payer's phone number, which no public key reads back. */
   declare customerPhone: string | undefined;

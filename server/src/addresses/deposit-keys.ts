@@ -61,7 +61,7 @@ export const isOpen = (state: DepositKeyState): boolean => state === 'in_use' ||
 
 /**
  * The time that another key waits until it takes effect. A key decides where all income goes: anyone who has the
- * machine for a minute must not redirect it before the owner has heard about it.
+ * machine for a minute must not redirect it before the owner knows about it.
  */
 export const waitMs = 24 * 3_600_000;
 
@@ -172,7 +172,8 @@ export async function createDepositKeys(
     { time, inUse, pending }: Awaited<ReturnType<typeof readOpenOf>>,
   ): Promise<string | undefined> {
     if (!pending) return undefined;
-    // It stays: a server that has not heard of this in the last second before it takes effect may give out an address of it.
+    // It stays: a server that does not know of this in the last second before it takes effect may give out an address
+    // of it.
     await store.updateKey(transaction, pending.id, { replaced_at: time });
     if (inUse) await store.updateKey(transaction, inUse.id, { replaced_at: null });
     return pending.id;
@@ -195,7 +196,7 @@ export async function createDepositKeys(
         { treasury, salts: { epoch, secret } },
         {
           created_at: time,
-          // A pending one may have taken effect in what was lost, and still has to wait here.
+          // A pending one may have taken effect in the lost part, and still has to wait here.
           effective_at: Math.max(time, times.effectiveAt),
           replaced_at: times.replacedAt,
         },

@@ -94,11 +94,11 @@ const longestTurnMs = 20;
 const longestWaitMs = 1000;
 
 /**
- * Lets the requests of an IP address run one by one, and those of other addresses in between. Otherwise a hundred that come at
- * once would all be answered before anybody else's. A refusal takes processor time too, so after a 429 the address's
- * next request waits until it would be due at the limit.
- * @param perSecond the limit of an address. As many wait at most: what waits takes memory, and Node.js reads on as long as nothing is
- * answered
+ * Lets the requests of an IP address run one by one, and those of other addresses in between. Otherwise a hundred that
+ * come at once would all be answered before anybody else's. A refusal takes processor time too, so after a 429 the
+ * address's next request waits until it would be due at the limit.
+ * @param perSecond the limit of an address. As many wait at most: a waiting request takes memory, and Node.js reads on
+ * as long as nothing is answered
  */
 function createTurns(perSecond: number) {
   /** The requests that wait, at each address that has one running. */
@@ -232,7 +232,7 @@ export function createIpLimits(limits: Limits) {
     async token(surface: string, request: Request, response: Response): Promise<() => void> {
       const { any, failed } = tokens.get(surface) ?? addTokenLimits(surface);
       await any.count(request, response);
-      // Before it has failed, so that guesses that are made at once count all the same.
+      // Before it has failed, so that guesses that are made at once count too.
       await failed.count(request, response);
       return () => failed.uncount(request);
     },

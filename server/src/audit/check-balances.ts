@@ -1,4 +1,4 @@
-/** Compares the balances of accounts with what the records of the other tables add up to. */
+/** Compares the balances of accounts with the sums of the records in other tables. */
 import { sql, type RawBuilder } from 'kysely';
 import type { Reader } from '../db/engine.js';
 import { countRows } from '../db/rows.js';
@@ -88,7 +88,7 @@ export const checkMerchants: Check = async (reader, report) => {
 };
 
 /**
- * The places where a balance is not the sum of its inflows; null where there is none. @param balances have `id` and
+ * The places where a balance is not the sum of its inflows; null if there is none. @param balances have `id` and
  * `balance`
  */
 async function findDifferences(reader: Reader, balances: RawBuilder<unknown>, flows: readonly Flow[]) {

@@ -1,4 +1,4 @@
-/** Declares commands. Usage, help, parsing and the types of what `run` gets come from one declaration. */
+/** Declares commands. Usage, help, parsing and the types of `run`'s arguments come from one declaration. */
 import { parseArgs } from 'node:util';
 import { secretIn, secretWarning } from 'crypto-checkout/contract';
 import type { CommandContext } from './context.js';
@@ -161,7 +161,7 @@ function readWords(words: readonly string[], options: Options) {
   return { given, positionals: tokens.flatMap((token) => (token.kind === 'positional' ? token.value : [])) };
 }
 
-/** With `--output`, what is printed is only a summary. */
+/** With `--output`, the command prints only a summary. */
 function refuseOtherFormat(options: Options, values: object): void {
   if (Reflect.get(values, 'output') !== undefined) return;
   for (const [name, option] of Object.entries(options)) {

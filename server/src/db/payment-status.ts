@@ -19,7 +19,7 @@ const isIn = (states: readonly PaymentState[]) => sql<boolean>`state in (${sql.r
 
 /** Payments that wait for money or are being confirmed. */
 export const isPayable = isIn(paymentStates.payable);
-/** The same, and what has no price in coins yet. */
+/** The same, and payments without a price in coins yet. */
 export const isOpen = isIn(statesWith('in progress'));
 
 const hasFound = (...findings: readonly PaymentFinding[]) => {
@@ -41,7 +41,7 @@ export const needsReview: Readonly<Record<PaymentReview, RawBuilder<boolean>>> =
   reversed: sql.raw("state = 'reversed'"),
 };
 
-/** The status as SQL. @param state the column, with its table's name if need be */
+/** The status as SQL. @param state the column, with its table's name if necessary */
 export const paymentStatusIn = (state: string) => `(case
   ${paymentStatuses
     .filter((status) => status !== 'in progress')

@@ -41,12 +41,12 @@ export function refundCommands(rules: (context: CommandContext) => Refunds): Gro
           kind: option
             .oneOf(
               refundKinds,
-              'full: all that is left of what was credited; excess: what is above the price; unaccepted: what came late, short or in another coin; partial: --amount',
+              'full: the rest of the credited amount; excess: the amount above the price; unaccepted: money that came late, short or in another coin; partial: --amount',
             )
             .required(),
           amount: option.decimal('how many coins, for a partial refund'),
           currency: option.code('the coin, if the payment was credited with several'),
-          network: option.code('its network, likewise'),
+          network: option.code('its network, in the same case'),
           by: option
             .oneOf(['coins', 'today'], 'the coins that came, or as many as are worth as much today')
             .default('coins'),

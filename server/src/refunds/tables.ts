@@ -30,7 +30,7 @@ export const refundTables = {
     amount: units(),
     /** The fee that the network charges. Amount and fee are reserved from the available balance. */
     fee: units(),
-    /** The one who bears the fee: the payer's is part of what counts as refunded. */
+    /** The one who bears the fee: the payer's is part of the refunded amount. */
     network_fee: text<'merchant' | 'payer'>(),
     /** 1 if the service fee of the refunded money goes back too. */
     refund_fee: flag(),
@@ -65,7 +65,7 @@ export const refundTables = {
     /** Of the transfer that pays it; null until it is approved. */
     transfer_id: text().nullable(),
     tx_hash: text().nullable(),
-    /** Why it was cancelled, if that was not the merchant's wish: what was missing of the payment came. */
+    /** Why it was cancelled, if that was not the merchant's wish: the missing money of the payment came. */
     cancel_reason: text<'payment_completed'>().nullable(),
     metadata: text().nullable(),
     expires_at: time(),

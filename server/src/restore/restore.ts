@@ -110,7 +110,7 @@ export function createRestore(deps: RestoreDeps) {
     return keys.length > 0 && keys.every((key) => store.concernsKey(suspicion, key));
   }
 
-  /** Evidence that proves nothing is reported all the same, and its addresses and transfers are left to a person. */
+  /** Evidence that proves nothing is reported anyway, and its addresses and transfers are left to a person. */
   async function warn(
     transaction: Transaction,
     addresses: readonly UnknownAddress[],
@@ -127,7 +127,7 @@ export function createRestore(deps: RestoreDeps) {
     );
   }
 
-  /** Adds to what is suspected. */
+  /** Adds to the suspicion. */
   async function suspect(transaction: Transaction, found: Partial<Suspicion>): Promise<void> {
     const known = await store.lockSuspicion(transaction);
     const values = { ...known?.marker };
@@ -259,7 +259,7 @@ export function createRestore(deps: RestoreDeps) {
       },
       {
         name: 'checkout_restore_suspected',
-        help: '1 while the database may be older than what was done with it; "restore status" says why',
+        help: '1 while the database may be older than the work done with it; "restore status" says why',
         async read() {
           const isSuspected = (await store.readSuspicion(database.reader)) !== undefined;
           const live = connected.filter(({ network }) => network.mode === 'live');

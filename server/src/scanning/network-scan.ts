@@ -200,7 +200,9 @@ export function createNetworkScan(
     known = { ...cursor, ...move, problem: null, is_wrong_chain: 0, lease_until: kept.until };
   }
 
-  /** Reads a part of what was read without an asset that is back: so little that new blocks do not wait for it. */
+  /**
+   * Reads a part of the blocks that were read without an asset that is back: so few that new blocks do not wait for it.
+   */
   async function fillGap(signal: AbortSignal): Promise<void> {
     const gap = readGaps(known).find(({ to }) => to !== undefined);
     if (gap?.to === undefined || known?.lease_holder !== holder) return;
@@ -254,7 +256,10 @@ function readUntilOf(chain: Chain, { blocks, pending }: Difference, startedAt: n
 const manyBlocks = 500;
 const reportEveryMs = 10_000;
 
-/** Logs how a scan gets on that had many blocks left after its first step: every ten seconds, and when it has read them. */
+/**
+ * Logs the progress of a scan that had many blocks left after its first step: every ten seconds, and when it has read
+ * them.
+ */
 function watchCatchUp(log: Logger, ref: NetworkRef): (cursor: ChainCursorTable) => void {
   let first: { readonly height: number; readonly at: number } | undefined;
   let reportedAt = 0;

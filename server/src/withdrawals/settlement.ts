@@ -79,8 +79,8 @@ export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
   }
 
   /**
-   * It has failed, perhaps because a transaction was lost, and was paid all the same: the released amount is reserved
-   * again. A part that the merchant has withdrawn meanwhile becomes a debt that later credits repay.
+   * It has failed, perhaps because a transaction was lost, and was paid anyway: the released amount is reserved again.
+   * A part that the merchant has withdrawn meanwhile becomes a debt that later credits repay.
    */
   async function reopen(transaction: Transaction, row: TransferRow): Promise<TransferRow> {
     const wasSent = row.settled_at !== null;
@@ -121,8 +121,8 @@ export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
       change(transaction, row, { status: 'failed', failure_reason: reason }, keyOf('void', row)),
 
     /**
-     * It has succeeded with another transaction, and this one has paid it once more: the second payment becomes a transfer of its
-     * own, without a fee, taken from what the merchant has or will get. Returns that.
+     * It has succeeded with another transaction, and this one has paid it once more: the second payment becomes a
+     * transfer of its own, without a fee, taken from the merchant's present or future balance. Returns that.
      */
     async payAgain(transaction: Transaction, row: TransferRow, sent: Sent): Promise<TransferRow> {
       const now = clock.now(scopeOf(row));
@@ -183,7 +183,7 @@ function paidBy(row: TransferRow, { txHash, networkFee, paid = row.amount }: Sen
   };
 }
 
-/** The place in the books of what a transfer took from the merchant's available balance. */
+/** The place in the books of the amount that a transfer took from the merchant's available balance. */
 function booked(row: TransferRow): LedgerEntry[] {
   const { network, merchant_id: merchantId, paid_from: place, amount, fee } = row;
   const networkFee = row.network_fee ?? 0n;

@@ -337,7 +337,7 @@ async function live(shop: Shop, seed: number): Promise<void> {
   }
 
   async function cancel(payment: ModelPayment): Promise<void> {
-    // It can be cancelled depending on what the server has seen, which is what the model has seen.
+    // A payment can be cancelled depending on what the server has seen: the same as the model.
     const isOpen = ['awaiting_funds', 'partially_paid', 'confirming'].includes(payment.state);
     if (!isOpen) return;
     told.push(`cancel ${payment.id}`);
@@ -493,7 +493,7 @@ async function live(shop: Shop, seed: number): Promise<void> {
     if (random(6) === 0) await compare();
   }
   shop.time.now += 3_600_000;
-  // The second time, what was sent last is confirmed too: it would pay its fee in the next history.
+  // The second time, the last transaction is confirmed too: it would pay its fee in the next history.
   for (const blocks of [2, 20]) {
     for (const network of networks) {
       changed.add(network);

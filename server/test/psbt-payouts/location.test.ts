@@ -1,4 +1,4 @@
-/** The state of a PSBT that the wallet broadcasts on its own: found by what it pays, where its hash cannot be known. */
+/** The state of a PSBT that the wallet broadcasts on its own: found by its payments, where its hash cannot be known. */
 import { hex } from '@scure/base';
 import { HDKey } from '@scure/bip32';
 import { expect, it } from 'vitest';
@@ -17,7 +17,7 @@ const account = readSpendingAccount(HDKey.fromMasterSeed(new Uint8Array(32).fill
 const receiver = addressOfKey(account.publicKey(0, 9), 'p2pkh', account.prefixes);
 const coin = { txHash: 'ab'.repeat(32), outputIndex: 1 };
 
-/** A wallet that is emptied: nobody knows the hash of what it signs, and the fee is taken out of the only transfer. */
+/** A wallet that is emptied: nobody knows the hash of its transaction, and the fee is taken out of the only transfer. */
 const version = { number: 1, tx_hash: null, fee: 300n, change_amount: 0n, block_hash: null };
 const psbt = {
   ...{ from_height: 100, change_index: null, versions: [version] },
@@ -45,11 +45,11 @@ const nodeOf = (amount: bigint) => {
 };
 const find = (node: UtxoNode) => findLocation(psbt, node, () => Promise.resolve(account), signal);
 
-it('A payout that empties a p2pkh wallet is known by what it pays, although its transfer bears the fee', async () => {
+it('A payout that empties a p2pkh wallet is known by its payment, although its transfer bears the fee', async () => {
   const place = { txHash: 'cd'.repeat(32), blockHash: 'ef'.repeat(32), height: 120, confirmations: 6 };
   expect(await find(nodeOf(9_700n))).toEqual({ kind: 'block', version, ...place });
 });
 
-it('and is not taken for one that pays another amount', async () => {
+it('a PSBT is not taken for one that pays another amount', async () => {
   expect(await find(nodeOf(9_699n))).toMatchObject({ kind: 'conflict' });
 });

@@ -111,7 +111,7 @@ function idOf(name: string): string {
 
 interface Merchant {
   readonly actor: Actor;
-  /** Undefined if the addresses are of an extended key. */
+  /** Undefined if the addresses come from an extended key. */
   readonly treasury: string | undefined;
   readonly isContract: boolean;
   /** The account that sends the transactions of the treasury. */
@@ -628,7 +628,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
     }
   }
 
-  /** Lists addresses whose receipts differ from what they got. */
+  /** Lists addresses whose receipts differ from their transfers. */
   async function unbooked(): Promise<string[]> {
     const rows = await shop.database.reader
       .selectFrom('receipts')

@@ -1,4 +1,4 @@
-/** Sweeps in the console: what they show of whose addresses, and what is kept of what a wallet sent. */
+/** Sweeps in the console: the addresses that they show to whom, and the kept answers of wallets. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { safeChecksum } from '../../src/treasury/safe-batch.js';
 import { signIn, type TestBrowser } from '../support/browser.js';
@@ -109,7 +109,7 @@ describe.each(engines)('sweeps in the console, on $name', (engine) => {
     expect((await answersOf()).filter((one) => one === own)).toHaveLength(1);
   });
 
-  it('a batch that the wallet did not send is listed no more', async () => {
+  it('a batch that the wallet did not send is no longer listed', async () => {
     const { sent } = await list();
     await ask(ada, '/answers', { network, answer: 'batch-2' });
     expect((await list()).sent).toHaveLength(sent.length + 1);

@@ -1,7 +1,7 @@
 /**
- * Random histories of exports: handed over, refused, released, failed and mined all the same, with treasuries that
- * change and blocks that are dropped. At the end of each, every payment of a treasury on the chain has settled one
- * transfer, or was reported.
+ * Random histories of exports: handed over, refused, released, failed and mined anyway, with treasuries that change and
+ * blocks that are dropped. At the end of each, every payment of a treasury on the chain has settled one transfer, or
+ * was reported.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Hex } from 'viem';
@@ -129,7 +129,7 @@ describe.each(engines)('random histories of exports, on $name', (engine) => {
         const row = pick(transfers);
         if (row) await fixture.command(`transfers fail ${row.id} --reason Test`);
       },
-      // Also of what was released, failed or paid already.
+      // Also of transfers that were released, failed or paid already.
       async mine() {
         const copy = pick(copies);
         if (copy) await transact(fixture.anvil, fixture.token, dataOf(copy.amount), copy.from);

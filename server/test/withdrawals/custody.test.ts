@@ -1,4 +1,4 @@
-/** A withdrawal takes coins of the merchant on its network, and is never short in silence, on both engines. */
+/** A withdrawal takes coins of the merchant on its network, and is never silently short, on both engines. */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Actor } from '../../src/shared/scope.js';
 import { enginesOfTurn } from '../support/engines.js';
@@ -43,7 +43,7 @@ describe.each(enginesOfTurn)('the coins of a withdrawal, on $name', (engine) => 
     await shop.expectBooksInOrder();
   });
 
-  it('of another merchant on the network are not touched', async () => {
+  it('Coins of another merchant on the network are not touched', async () => {
     const scope = await open();
     const other = await shop.merchant();
     await fund(scope, 'tron', 100);
