@@ -25,6 +25,11 @@ const rules = [
     ['comment', 'title'],
   ],
   [
+    '^[\'"`\\s]*(?:that|and|but|or|nor|so|of|by|to)\\b',
+    'name the subject, so that the name reads without its `describe`',
+    ['title'],
+  ],
+  [
     '(?<=[a-z)][.!] )(?:what|who|whose|which|whether) [^?:|]*?[.]',
     'begin the sentence with its subject',
     ['comment', 'prose'],

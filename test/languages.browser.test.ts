@@ -297,21 +297,21 @@ for (const locale of ['en', 'fr'] as const) {
     const plainText = (element: CryptoCheckout, part: string) => textOf(element, part).replace(/\s/g, ' ');
     const trusted = { redirectUrl: 'https://shop.example/thanks', isRedirectTrusted: true };
 
-    it('that the payment did not open', async () => {
+    it('The payment did not open', async () => {
       api.handlers.create = () => failureReply(403, 'forbidden');
       const element = await mount({ ...orderAttributes, locale });
       press(element);
       await waitFor(() => plainText(element, 'status') === expected.failed, expected.failed);
     });
 
-    it('that the price changed', async () => {
+    it('The price changed', async () => {
       const element = await mount({ ...orderAttributes, locale });
       await goToAddress(element);
       element.setAttribute('amount', '6000');
       await waitFor(() => plainText(element, 'status') === expected.changed, expected.changed);
     });
 
-    it('that another tab has the payment', async () => {
+    it('Another tab has the payment', async () => {
       const one = await mount({ ...orderAttributes, locale });
       const two = await mount({ ...orderAttributes, locale });
       press(one);
@@ -321,7 +321,7 @@ for (const locale of ['en', 'fr'] as const) {
       );
     });
 
-    it('that the connection is lost', async () => {
+    it('The connection is lost', async () => {
       const element = await mountPayment(lockedPayment(), locale);
       api.handlers.verify = () => Promise.reject(new TypeError('Failed to fetch'));
       await element.refresh();
@@ -332,13 +332,13 @@ for (const locale of ['en', 'fr'] as const) {
       [290, expected.fiveMinutes],
       [25, expected.thirtySeconds],
     ] as const) {
-      it(`that some ${seconds} seconds are left`, async () => {
+      it(`Some ${seconds} seconds are left`, async () => {
         const element = await mountPayment(lockedPayment({ expiresBy: Date.now() + seconds * 1000 }), locale);
         await waitFor(() => getPart(element, 'countdown').nextElementSibling?.textContent === said, said);
       });
     }
 
-    it('that the page goes back to the shop', async () => {
+    it('The page goes back to the shop', async () => {
       const element = await mountPayment(lockedPayment(trusted), locale);
       api.payment = paymentInState('settled', trusted);
       await element.refresh();
@@ -461,7 +461,7 @@ describe('the language', () => {
     expect(card(element).dir).to.equal('ltr');
   });
 
-  it('that is not a language tag counts as none', async () => {
+  it('A language that is not a language tag counts as none', async () => {
     const element = await mount({ ...orderAttributes, locale: 'not a tag!' });
     expect(textOf(element, 'heading')).to.equal('Pay with crypto');
   });

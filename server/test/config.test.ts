@@ -193,7 +193,7 @@ describe('A variable that is written almost like a setting', () => {
     expect(message).not.toContain('/secret/path');
   });
 
-  it('of the networks file is refused in every mode: nobody knows what it has', () => {
+  it('A misspelt name of the networks file is refused in every mode: nobody knows what it has', () => {
     expect(refusal({ NETWORKS_FIEL: live })).toContain('If NETWORKS_FILE was meant');
   });
 

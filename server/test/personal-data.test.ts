@@ -215,7 +215,7 @@ describe.each(enginesOfTurn)('payers’ data under a data key, on $name', (engin
     expect(former).not.toMatch(theirTexts);
   });
 
-  it('of a row that were put into another one are not read there', async () => {
+  it('Values of a row that were put into another one are not read there', async () => {
     const { database: stored } = open().server;
     const { id } = await ask<{ id: string }>('POST', '/v1/customers', { email: 'thief@example.com' });
     const [from] = await found(`/v1/customers?email=${ada.email}`);
@@ -249,7 +249,7 @@ describe.each(enginesOfTurn)('payers’ data under a data key, on $name', (engin
     }
   });
 
-  it('that were stored in clear are read, and encrypted by a rotation', async () => {
+  it('Values that were stored in clear are read, and encrypted by a rotation', async () => {
     const former = database;
     database = await engine.create();
     await start([]);

@@ -260,7 +260,7 @@ describe('when the wallet was asked to send', () => {
     ['has nothing for the fee', walletError(-32000, 'insufficient funds for gas'), 'walletFee'],
     ['has another account', walletError(4100), 'walletAccount'],
     ['left the chain', walletError(4901), 'walletChain'],
-  ])('and %s, nothing is remembered', async (_, error, reason) => {
+  ])('If it was asked and %s, nothing is remembered', async (_, error, reason) => {
     fails('eth_sendTransaction', error)();
     expect(await refusal()).toBe(reason);
     expect(readSent(payment)).toBeUndefined();
@@ -274,7 +274,7 @@ describe('when the wallet was asked to send', () => {
     ['answers nothing', answers('eth_sendTransaction', null)],
     ['answers garbage', answers('eth_sendTransaction', '0xdeadbeef')],
     ['answers an object', answers('eth_sendTransaction', { hash: sentHash })],
-  ])('and %s, it may have sent, so a second press sends nothing', async (_, setup) => {
+  ])('If it was asked and %s, it may have sent, so a second press sends nothing', async (_, setup) => {
     setup();
     expect(await pay()).toBe('unsure');
     expect(readSent(payment)).toEqual(expect.objectContaining({ hash: undefined }));

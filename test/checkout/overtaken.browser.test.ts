@@ -153,7 +153,7 @@ describe('the next payment of an order', () => {
 });
 
 describe('a cancellation', () => {
-  it('that is answered late does not end the next payment', async () => {
+  it('A cancellation that is answered late does not end the next payment', async () => {
     const element = await mount(orderAttributes);
     const events = recordEvents(element);
     await goToAddress(element);
@@ -173,7 +173,7 @@ describe('a cancellation', () => {
     expect(events).not.to.include('cancelled');
   });
 
-  it('that is answered late does not take other tabs from the next payment', async () => {
+  it('A cancellation that is answered late does not take other tabs from the next payment', async () => {
     const [one, two] = [await mount(orderInEnglish), await mount(orderInEnglish)];
     await goToAddress(one);
     await waitForStatus(two, 'awaiting-funds');
@@ -215,7 +215,7 @@ describe('a cancellation', () => {
     expect([other.status, other.payment?.id]).to.deep.equal(['idle', undefined]);
   });
 
-  it('that is refused is reported, and the payment continues', async () => {
+  it('A cancellation that is refused is reported, and the payment continues', async () => {
     const element = await mount(orderAttributes);
     await goToAddress(element);
     api.handlers.cancel = () => failureReply(403, 'customer_not_allowed');
@@ -279,7 +279,7 @@ describe('a cancellation', () => {
 });
 
 describe('a changed price', () => {
-  it('that changes back does not say that the payer has cancelled', async () => {
+  it('A price that changes back does not say that the payer has cancelled', async () => {
     const element = await mount(orderInEnglish);
     const events = recordEvents(element);
     await goToAddress(element);
@@ -295,7 +295,7 @@ describe('a changed price', () => {
     expect(createBodies().at(-1)?.txRef).to.equal('order-42:2');
   });
 
-  it('that cancels a payment paid by hand shows the money when it comes', async () => {
+  it('A price change that cancels a payment paid by hand shows the money when it comes', async () => {
     const element = await mount(orderInEnglish);
     await goToAddress(element);
     element.setAttribute('amount', '6000');
@@ -333,7 +333,7 @@ describe('a changed price', () => {
     }
   });
 
-  it('to nothing payable, for a moment, cancels nothing', async () => {
+  it('A price change to nothing payable, for a moment, cancels nothing', async () => {
     const first = await mount(orderAttributes);
     await goToAddress(first);
     first.remove();
@@ -356,7 +356,7 @@ describe('a changed price', () => {
 });
 
 describe('a wallet', () => {
-  it('that still waits for the previous payment does not keep the next one from being paid', async () => {
+  it('A wallet that still waits for the previous payment does not keep the next one from being paid', async () => {
     const { wallet, end } = announceWallet();
     try {
       let answer: (accounts: string[]) => void = () => undefined;

@@ -197,7 +197,7 @@ describe('the payer', () => {
 });
 
 describe('a failure', () => {
-  it('to create the payment can be retried with the same state', () => {
+  it('A failure to create the payment can be retried with the same state', () => {
     const creating: CheckoutState = { name: 'creating', preselected: { currency: 'BTC' } };
     expect(reduce(creating, { type: 'failed', problem })).toEqual({
       name: 'error',
@@ -206,7 +206,7 @@ describe('a failure', () => {
     });
   });
 
-  it('of a step leaves the payer there, and disappears with the next step', () => {
+  it('A failure of a step leaves the payer there, and disappears with the next step', () => {
     const setting = apply(
       resume(createdPayment()),
       { type: 'picked', currency: 'BTC' },
@@ -219,7 +219,7 @@ describe('a failure', () => {
     expect(unlocked).toMatchObject({ name: 'quoted', problem });
   });
 
-  it('of a poll shows as reconnecting and does not end the payment', () => {
+  it('A failure of a poll shows as reconnecting and does not end the payment', () => {
     const waiting = resume(lockedPayment());
     const lost = reduce(waiting, { type: 'lost-connection' });
     expect(lost).toMatchObject({ name: 'awaiting-funds', isReconnecting: true });

@@ -77,7 +77,7 @@ describe('sends', () => {
     expect(server.received).toHaveLength(0);
   });
 
-  test('to an API under a path, with or without a trailing slash', async () => {
+  test('Calls go to an API under a path, with or without a trailing slash', async () => {
     server.answer = reply(200, success(payment));
     await createCheckoutClient({ apiUrl: `${server.url}/pay/`, publicKey: 'pk' }).retrieve('p1');
     expect(server.received[0]?.url).toBe('/pay/v1/payments/checkout/p1');

@@ -75,7 +75,7 @@ describe('calls for a wallet in the browser', () => {
     }
   });
 
-  it('of a failed batch are not sent, and its id is stored', async () => {
+  it('Calls of a failed batch are not sent, and its id is stored', async () => {
     const { log, error } = await send({
       wallet_getCapabilities: atomic('ready'),
       wallet_sendCalls: () => ({ id: 'batch' }),

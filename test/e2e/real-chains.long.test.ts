@@ -359,7 +359,7 @@ describe('an over-payment is refunded to the address that its payer gives on the
     expect(decimalOf(Number(/: ([\d.]+)/.exec(await note.innerText())?.[1]))).toBe(decimalOf(Number(amount)));
   }
 
-  test('of a token, by the wallet that paid, which signs, from an export of the treasury', async () => {
+  test('A token is refunded by the wallet that paid, which signs, from an export of the treasury', async () => {
     const treasury = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
     const owner = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
     await anvil.automine(true);
@@ -426,7 +426,7 @@ describe('an over-payment is refunded to the address that its payer gives on the
     }
   });
 
-  test.skipIf(!hasLitecoind)('of litecoins, by hand, from a PSBT', async () => {
+  test.skipIf(!hasLitecoind)('Litecoins are refunded by hand, from a PSBT', async () => {
     const refund = await overpay(litecoins, '0.1', 'payer');
     const address = await coreNode().rpc<string>('getnewaddress');
     const page = await stage.page();

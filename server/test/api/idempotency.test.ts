@@ -306,13 +306,13 @@ describe.each(engines)('An Idempotency-Key on $name', (engine) => {
   it.each([
     ['empty', ''],
     ['longer than 255 characters', 'x'.repeat(256)],
-  ])('that is %s is 400', async (_name, value) => {
+  ])('A key that is %s is 400', async (_name, value) => {
     const options = { key: server.secret, body: { text: 'a' }, headers: { 'Idempotency-Key': value } };
     const { status, body: answer } = await call(server.url, 'POST', '/v1/notes', options);
     expect([status, answer.data.param]).toEqual([400, 'Idempotency-Key']);
   });
 
-  it('of 255 characters is accepted', async () => {
+  it('A key of 255 characters is accepted', async () => {
     const options = {
       key: server.secret,
       body: { text: 'a' },

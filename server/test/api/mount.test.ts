@@ -159,7 +159,7 @@ describe('A reply', () => {
     expect(headers.get('x-request-id')).toMatch(/^[0-9a-f]{8}-[0-9a-f-]{27}$/);
   });
 
-  it('of a list has meta.pagination', async () => {
+  it('A list has meta.pagination', async () => {
     const { body } = await send('GET', '/v1/things?page=3&label=x');
     expect(body).toMatchObject({
       data: [{ id: '3', label: 'x' }],
@@ -172,13 +172,13 @@ describe('A reply', () => {
     expect(body).toEqual({ status: 'success', message: 'Special done' });
   });
 
-  it('to HEAD is the reply to GET without the body', async () => {
+  it('The reply to HEAD is the reply to GET without the body', async () => {
     const { status, headers, body } = await send('HEAD', '/v1/things/T1');
     expect([status, body]).toEqual([200, undefined]);
     expect(Number(headers.get('content-length'))).toBeGreaterThan(20);
   });
 
-  it('that breaks the contract is a 500, logged with the field', async () => {
+  it('A reply that breaks the contract is a 500, logged with the field', async () => {
     const { status, body } = await send('GET', '/v1/wrong');
     expect([status, body.data.code]).toEqual([500, 'internal_error']);
     expect(server.logged.at(-1)).toContain('The reply of GET /v1/wrong has invalid fields: data.count');
@@ -220,7 +220,7 @@ describe('A path', () => {
   });
 
   it.each(['/v1', '/v1/nothing', '/v1/things/a/b/c', '/v1//things', '/v1/__proto__', '/v1/things//'])(
-    'that does not exist is 404 with a key and 401 without: %s',
+    'A path that does not exist is 404 with a key and 401 without: %s',
     async (path) => {
       const known = await send('GET', path);
       expect([known.status, known.body.data.code]).toEqual([404, 'not_found']);
@@ -230,7 +230,7 @@ describe('A path', () => {
   );
 
   it.each(['/v1/things/%ZZ', '/v1/things/%ff', '/v1/things/a%00b'])(
-    'that cannot be decoded is 400: %s',
+    'A path that cannot be decoded is 400: %s',
     async (path) => {
       const { status, body } = await send('GET', path);
       expect([status, body.data.code]).toEqual([400, 'validation_error']);
@@ -264,7 +264,7 @@ describe('The key', () => {
     expect([status, body.data.code]).toEqual([403, 'secret_key_required']);
   });
 
-  it('of either kind works on a public endpoint', async () => {
+  it('A key of either kind works on a public endpoint', async () => {
     expect((await send('GET', '/v1/things/T1', { key: server.public })).status).toBe(200);
     expect((await send('GET', '/v1/things/T1', { key: server.secret })).status).toBe(200);
   });
@@ -330,7 +330,7 @@ describe('A body', () => {
     expect(status).toBe(415);
   });
 
-  it('that is missing counts as an empty object, even with a Content-Type', async () => {
+  it('A missing body counts as an empty object, even with a Content-Type', async () => {
     const { status, body } = await send('POST', '/v1/things', {
       headers: { 'Content-Type': 'application/json' },
     });
@@ -437,7 +437,7 @@ describe('Validation', () => {
 });
 
 describe('An error', () => {
-  it('of the server hides its cause, which is logged under the request id', async () => {
+  it('An error of the server hides its cause, which is logged under the request id', async () => {
     const { status, headers, body } = await send('GET', '/v1/broken');
     expect(status).toBe(500);
     expect(JSON.stringify(body)).not.toContain('select');
@@ -452,7 +452,7 @@ describe('An error', () => {
     expect(line).not.toContain(server.secret);
   });
 
-  it('of an unreachable database is 503 with Retry-After', async () => {
+  it('An error of an unreachable database is 503 with Retry-After', async () => {
     const { status, headers, body } = await send('GET', '/v1/unreachable');
     expect([status, body.data.code, headers.get('retry-after')]).toEqual([503, 'service_unavailable', '5']);
     expect(JSON.stringify(body)).not.toContain('10.0.0.1');
@@ -528,7 +528,7 @@ describe('The table', () => {
     );
   });
 
-  it('that is mounted for test mode only does not exist for live keys', async () => {
+  it('A table that is mounted for test mode only does not exist for live keys', async () => {
     const sandbox = await startTable({ table, handlers, modes: ['test'] });
     const answers = await Promise.all(
       [sandbox.live, sandbox.secret].map((key) => call(sandbox.url, 'GET', '/v1/things', { key })),

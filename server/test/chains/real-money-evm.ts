@@ -435,7 +435,7 @@ export function testRealMoney(engine: TestEngine): void {
           }
         });
 
-        it('that moves a payment to another block credits it once', async () => {
+        it('A reorg that moves a payment to another block credits it once', async () => {
           const { paid, transactions } = await pay();
           await anvil.reorg(
             depth,

@@ -218,7 +218,7 @@ export const testRealLitecoin = (chosen: TestEngine): unknown =>
             expect(await server.credited(payment)).toEqual({ LTC: payment.amount });
           });
 
-          it('that moves a payment to another block credits it once', async () => {
+          it('A reorg that moves a payment to another block credits it once', async () => {
             const { payment } = await settledAt();
             await node.reorg(depth, 'mined again');
             await scan();

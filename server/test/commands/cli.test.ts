@@ -521,7 +521,7 @@ describe('a new file', () => {
   it.each([
     ['missing', 'there is no such file'],
     ['.', 'it is a folder'],
-  ])('to read cannot be %s', async (name, reason) => {
+  ])('A file to read cannot be %s', async (name, reason) => {
     const file = join(folder, name);
     await expect(readGivenFile(file)).rejects.toThrow(new CommandError(`${file} cannot be read: ${reason}`));
   });

@@ -277,7 +277,7 @@ describe.each(engines)('On $name', ({ name: engineName, create, createEmpty }) =
     await dispose();
   });
 
-  it('that another server has migrated just now is not taken for that of another build', async () => {
+  it('A schema that another server has migrated just now is not taken for that of another build', async () => {
     const { url, dispose } = await create();
     const database = await openDatabase(url);
     const { reader } = database;

@@ -98,7 +98,7 @@ describe.each(engines)('Simulated blocks on $name', (engine) => {
   let server: TestServer | undefined;
   afterEach(() => server?.stop());
 
-  it('that stop coming are a lag, which /readyz names', async () => {
+  it('Simulated blocks that stop coming are a lag, which /readyz names', async () => {
     let skew = 0;
     server = await startServer({
       engine,

@@ -38,7 +38,7 @@ describe.each(engines)('transactions, on $name', (engine) => {
   const names = async (value = 'x') =>
     (await findSettings(database.reader, { value })).map(({ name }) => name);
 
-  it('that run at once all commit, and each is visible once it has', async () => {
+  it('Transactions that run at once all commit, and each is visible once it has', async () => {
     const all = Array.from({ length: 60 }, (_, index) => `n${String(index).padStart(2, '0')}`);
     await Promise.all(
       all.map(async (name) => {
@@ -50,7 +50,7 @@ describe.each(engines)('transactions, on $name', (engine) => {
     expect(await names()).toEqual(all);
   });
 
-  it('that fail roll back only themselves', async () => {
+  it('Transactions that fail roll back only themselves', async () => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 30 }, (_, index) =>
         database.write(async (transaction) => {
@@ -194,7 +194,7 @@ describe.each(engines)('transactions, on $name', (engine) => {
 const noTransaction = {} as unknown as Transaction;
 
 describe('a group of transactions', () => {
-  it('that cannot commit fails completely, and the next group works', async () => {
+  it('A group that cannot commit fails completely, and the next group works', async () => {
     let isBroken = true;
     const write = createGroupCommit(
       async (work) => {
@@ -209,7 +209,7 @@ describe('a group of transactions', () => {
     expect(await write(() => Promise.resolve(4))).toBe(4);
   });
 
-  it('that cannot begin fails only its first transaction', async () => {
+  it('A group that cannot begin fails only its first transaction', async () => {
     let attempts = 0;
     const write = createGroupCommit(
       async (work) => {

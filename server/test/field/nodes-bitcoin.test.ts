@@ -152,7 +152,7 @@ describe('A Bitcoin Core, or a provider that answers like one,', () => {
     expect((await chain.blocks(1, 4, signal)).map(({ height }) => height)).toEqual([1, 2, 3, 4]);
   });
 
-  it('that is starting is asked a few times, and its words are kept (bitcoin-s#4618, electrs#531)', async () => {
+  it('A node that is starting is asked a few times, and its words are kept (bitcoin-s#4618, electrs#531)', async () => {
     core.change = () => new Refusal(-28, 'Loading block index…');
     expect(await failure(pending())).toContain('Loading block index… (-28)');
     expect(node.requests).toBeLessThan(4);
@@ -184,7 +184,7 @@ describe('A Bitcoin Core, or a provider that answers like one,', () => {
   it.each([
     ['-32601', new Refusal(-32601, 'Method not found')],
     ['another code that it has always answered', new Refusal(-32000, 'method is not allowed on this plan')],
-  ])('that never showed its mempool does not stop its network: %s', async (_, refusal) => {
+  ])('A node that never showed its mempool does not stop its network: %s', async (_, refusal) => {
     core.change = ({ method }) => (method === 'getrawmempool' ? refusal : undefined);
     for (let round = 0; round < 10; round += 1) {
       expect(await pending()).toEqual([]);
@@ -200,7 +200,7 @@ describe('A Bitcoin Core, or a provider that answers like one,', () => {
     });
   });
 
-  it('that cannot show its mempool now has dropped nothing', async () => {
+  it('A node that cannot show its mempool now has dropped nothing', async () => {
     core.mempool = [idOf(1)];
     expect(await pending()).toEqual([idOf(1)]);
     core.change = ({ method }) =>
@@ -222,7 +222,7 @@ describe('A Bitcoin Core, or a provider that answers like one,', () => {
     expect(node.calls.filter(({ method }) => method === 'getrawtransaction')).toHaveLength(90);
   });
 
-  it('of version 28 to 31 is understood: strict JSON-RPC 2.0, lists of warnings, new fields (bitcoin PR 29845, NBXplorer#543, corepc#384)', async () => {
+  it('A node of version 28 to 31 is understood: strict JSON-RPC 2.0, lists of warnings, new fields (bitcoin PR 29845, NBXplorer#543, corepc#384)', async () => {
     core.isStrict = true;
     core.mempool = [idOf(1)];
     const fresh = {

@@ -112,7 +112,7 @@ describe('Finality', () => {
     },
   );
 
-  it('that the node does not know as a method is asked for again after ten minutes', async () => {
+  it('A node that does not know the method for the final block is asked for it again after ten minutes', async () => {
     const chain = open();
     told = new NodeRefusal(-32601, 'the method does not exist');
     for (let round = 0; round < 20; round += 1) await finalOf(chain);
@@ -122,7 +122,7 @@ describe('Finality', () => {
     expect(asks('eth_getBlockByNumber', 'finalized')).toBe(2);
   });
 
-  it('that never worked is asked for less and less often (rskj#3309), but soon at first: the node may just start', async () => {
+  it('A final block that never worked is asked for less and less often (rskj#3309), but soon at first: the node may just start', async () => {
     const chain = open();
     told = new NodeRefusal(-32602, 'unsupported block tag: finalized');
     await finalOf(chain);
@@ -136,7 +136,7 @@ describe('Finality', () => {
     expect(await finalOf(chain)).toBe(101);
   });
 
-  describe('that a node made up when it was started (go-ethereum#35418)', () => {
+  describe('A final block that a node made up when it was started (go-ethereum#35418)', () => {
     let head: number;
     beforeEach(async () => {
       head = await heightNow();

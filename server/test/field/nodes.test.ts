@@ -262,7 +262,7 @@ it('After 600 blocks without the server, a node that takes three calls is read t
 });
 
 describe('The answers that a node gave are kept', () => {
-  it('of a batch whose rest was too large (go-ethereum#27923)', async () => {
+  it('The answers of a batch whose rest was too large are kept (go-ethereum#27923)', async () => {
     let answered = 0;
     proxy.reshape = (requests, answers) => {
       answered += Math.min(20, requests.length);
@@ -275,7 +275,7 @@ describe('The answers that a node gave are kept', () => {
     expect(answered).toBe(50);
   });
 
-  it('of a batch of which single calls were limited, after the pause that the node asks for (node#36 of conduitxyz)', async () => {
+  it('The answers of a batch with some limited calls are kept, and the rest is asked for after the pause that the node names (node#36 of conduitxyz)', async () => {
     const limit = errorOf(429, 'Your app has exceeded its compute units per second capacity.');
     let left = 1;
     proxy.reshape = (requests, answers) =>

@@ -213,7 +213,7 @@ describe('A market that makes its source refuse all of them', () => {
   ] as const;
 
   it.each(cases)(
-    'of %s is found and left out, and the others keep their prices',
+    'A market of %s is found and left out, and the others keep their prices',
     async (name, list, gone, code, why) => {
       exchanges.answer(
         name,
@@ -230,7 +230,7 @@ describe('A market that makes its source refuse all of them', () => {
   );
 
   it.each(cases)(
-    'of %s is not asked for with the others again, but separately, and more and more rarely',
+    'A market of %s is not asked for with the others again, but separately, and more and more rarely',
     async (name, list, gone, code) => {
       const known = new Set<string>(list.filter((one) => one !== gone));
       const asked: string[][] = [];

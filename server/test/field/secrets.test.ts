@@ -45,7 +45,7 @@ describe('A text that looks like a secret', () => {
     expect(secretIn(`  ${text}\n`, 'key')).toBeDefined();
   });
 
-  it('of 64 digits is none where a hash is asked for', () => {
+  it('A text of 64 digits is no secret where a hash is asked for', () => {
     expect([secretIn(hex, 'hash'), secretIn(`0x${hex}`, 'hash'), secretIn(words, 'hash')]).toEqual([
       undefined,
       undefined,
@@ -147,7 +147,7 @@ describe('A server', () => {
     },
   );
 
-  it('and nothing of them is in the database', async () => {
+  it('The database contains no part of a secret', async () => {
     const { reader } = server.database;
     const rows = await Promise.all([
       reader.selectFrom('wallet_addresses').selectAll().execute(),

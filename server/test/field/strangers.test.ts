@@ -252,7 +252,7 @@ describe('A cell of a CSV file', () => {
     '\u2066\u061c=1+1',
     '\u00ad=1+1',
     '\u0001=1+1',
-  ])('that a spreadsheet could run is text: %j', (value) => {
+  ])('A cell that a spreadsheet could run is text: %j', (value) => {
     expect(csvLine([value]).replace(/^"/, '').startsWith("'")).toBe(true);
   });
 

@@ -178,7 +178,7 @@ export const testThresholds = (engine: TestEngine): unknown =>
         await shop.expectBooksInOrder();
       });
 
-      it('and what waits makes its payment wait, also for what both nodes show', async () => {
+      it('A transfer that only one node shows makes its whole payment wait, also its parts that both nodes show', async () => {
         const payment = await lock('100');
         chain.second = (block) =>
           block && {

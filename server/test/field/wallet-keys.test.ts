@@ -85,7 +85,7 @@ describe('A descriptor', () => {
     ['p2wpkh', `wpkh(${segwit}/**)`],
     ['p2wpkh', `wpkh(${zpub}/0/*)`],
   ] as const)(
-    'of %s, with its checksum and without, gives the addresses that the wallet shows: %s',
+    'A descriptor of %s, with its checksum and without, gives the addresses that the wallet shows: %s',
     (script, descriptor) => {
       expect(firstAddress(summed(descriptor))).toBe(firstOf[script]);
       expect(firstAddress(descriptor)).toBe(firstOf[script]);
@@ -93,13 +93,13 @@ describe('A descriptor', () => {
     },
   );
 
-  it('of the server itself, as "addresses export" writes it, is read again', () => {
+  it('A descriptor of the server itself, as "addresses export" writes it, is read again', () => {
     const { descriptor = '' } = createAddressSource('live', 'bitcoin', zpub);
     expect(firstAddress(descriptor)).toBe(firstOf.p2wpkh);
   });
 
   // sparrow#1443: a taproot descriptor of a test network without an origin, with the checksum of the report.
-  it('of a test network without an origin is taken in test mode', () => {
+  it('A descriptor of a test network without an origin is taken in test mode', () => {
     const text =
       'tr(tpubD6NzVbkrYhZ4WgbWCZzth8yn8BEuHduo3Yqn1mNrPF5o48BWW9FS4dkytsAEcLtDjJNP6m1TMmFRVL6KKsDZJow7JQpwpdnnK2ZwaWCyt8r/<0;1>/*)#ckrgkmx6';
     expect(firstAddress(text, { ...live, mode: 'test' })).toMatch(/^tb1p/);
@@ -131,7 +131,7 @@ describe('A descriptor', () => {
     ['sortedmulti', `wsh(sortedmulti(2,${legacy}/0/*,${nested}/0/*))`],
     ['musig', `tr(musig(${legacy},${nested})/0/*)`],
     ['wsh of one key', `wsh(pk(${legacy}/0/*))`],
-  ])('of several keys (%s) is refused in words', (_, text) => {
+  ])('A descriptor of several keys (%s) is refused in words', (_, text) => {
     expect(() => readWalletKey(summed(text), live)).toThrow('a wallet that several people sign for');
   });
 
@@ -268,7 +268,7 @@ describe('Exports of wallets', () => {
   });
 
   it.each(['p2pkh', 'p2sh-p2wpkh', 'p2wpkh'] as const)(
-    'of several accounts, --script picks that of %s',
+    'In an export of several accounts, --script picks that of %s',
     (script) => {
       expect(() => readWalletKey(JSON.stringify(coldcard), live)).toThrow('p2pkh, p2sh-p2wpkh, p2wpkh. Pick');
       expect(firstAddress(JSON.stringify(coldcard), { ...live, script })).toBe(firstOf[script]);

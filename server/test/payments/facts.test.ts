@@ -224,25 +224,28 @@ describe.each(enginesOfTurn)('the record of a payment, on $name', (engine) => {
 
   const units = (value: number, currency: string) => toUnits(decimalOf(value), decimals[currency] ?? 0);
 
-  it.each(endings)('that $name says what the balance got', async ({ state, play: script, credited }) => {
-    const payment = await play(script);
-    expect(payment).toMatchObject({ state, credited });
-    // The fee shown is the fee charged, in every reply that shows one.
-    const fee = credited.find(({ currency }) => currency === 'USDT')?.fee ?? 0;
-    expect(payment.fee).toBe(fee);
-    // The same in the base currency: a coin of these payments costs a dollar.
-    expect(payment.transactionFees).toBe(fee);
-    const feeReply = await merchant.ask<{ fee: number }>('GET', `/v1/transactions/${payment.id}/fee`);
-    expect(feeReply.fee).toBe(fee);
-    const isSuccess = state.startsWith('settled');
-    const successes = payment.transactionTimeLog.filter(({ type }) => type === 'success');
-    const reversals = payment.transactionTimeLog.filter(({ code }) => code === 'reversed');
-    expect(successes.length - reversals.length).toBe(isSuccess ? 1 : 0);
-    for (const { event, code, values } of payment.transactionTimeLog) {
-      expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/);
-      for (const value of Object.values(values)) expect(event).toContain(value);
-    }
-  });
+  it.each(endings)(
+    'A record of a payment that $name shows what the balance got',
+    async ({ state, play: script, credited }) => {
+      const payment = await play(script);
+      expect(payment).toMatchObject({ state, credited });
+      // The fee shown is the fee charged, in every reply that shows one.
+      const fee = credited.find(({ currency }) => currency === 'USDT')?.fee ?? 0;
+      expect(payment.fee).toBe(fee);
+      // The same in the base currency: a coin of these payments costs a dollar.
+      expect(payment.transactionFees).toBe(fee);
+      const feeReply = await merchant.ask<{ fee: number }>('GET', `/v1/transactions/${payment.id}/fee`);
+      expect(feeReply.fee).toBe(fee);
+      const isSuccess = state.startsWith('settled');
+      const successes = payment.transactionTimeLog.filter(({ type }) => type === 'success');
+      const reversals = payment.transactionTimeLog.filter(({ code }) => code === 'reversed');
+      expect(successes.length - reversals.length).toBe(isSuccess ? 1 : 0);
+      for (const { event, code, values } of payment.transactionTimeLog) {
+        expect(code).toMatch(/^[a-z]+(_[a-z]+)*$/);
+        for (const value of Object.values(values)) expect(event).toContain(value);
+      }
+    },
+  );
 
   it('refuses a price that no payer could type, and names the decimals that count', async () => {
     const body = { amount: '10.123456', baseCurrency: 'USDT' };

@@ -170,7 +170,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     });
   });
 
-  it('that is underpaid accepts a top-up', async () => {
+  it('A payment that is underpaid accepts a top-up', async () => {
     const { id, address } = await lock();
     await send(address, 1);
     await mine(2);
@@ -182,7 +182,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     expect(await verify(id)).toMatchObject({ status: 'success', state: 'settled', amountReceived: due });
   });
 
-  it('that received more decimals than a payer is asked for asks for a sum that can be sent, and credits all of it', async () => {
+  it('A payment that received too many decimals asks for a sum that can be sent, and credits all of it', async () => {
     const before = await available('USDT');
     const { id, address } = await lock();
     await send(address, 3.249999);
@@ -196,7 +196,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     expect((await available('USDT')) - before).toBe(3_259_999n - 32_599n);
   });
 
-  it('that is short by less than the decimals of a reply asks for enough to succeed', async () => {
+  it('A payment that is short by less than the decimals of a reply asks for enough to succeed', async () => {
     const { id, address, amount } = await lock('ETH', 'base');
     // More than the 8 decimals of ether, as sent by wallets that empty their balance.
     await send(address, 0.000100000000001, 'ETH', 'base');
@@ -207,7 +207,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     expect(await verify(id)).toMatchObject({ status: 'success', amountDue: 0, amountReceived: amount });
   });
 
-  it('that is overpaid succeeds once and credits the excess', async () => {
+  it('A payment that is overpaid succeeds once and credits the excess', async () => {
     const before = await available('USDT');
     const { id, address } = await lock();
     await send(address, 5);
@@ -218,7 +218,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     expect((await available('USDT')) - before).toBe(4_950_000n);
   });
 
-  it('that is paid twice is overpaid, and credits both transfers', async () => {
+  it('A payment that is paid twice is overpaid, and credits both transfers', async () => {
     const before = await available('USDT');
     const { id, address } = await lock();
     await send(address, due);
@@ -303,7 +303,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     expect(await verify(id)).toMatchObject({ status: 'error', state: 'invalid' });
   });
 
-  it('that expires partially paid credits the part', async () => {
+  it('A payment that expires partially paid credits the part', async () => {
     const before = await available('USDT');
     const { id, address } = await lock();
     await send(address, 1);
@@ -314,7 +314,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     expect((await available('USDT')) - before).toBe(990_000n);
   });
 
-  it('that is paid late, in full and without loss of value, succeeds', async () => {
+  it('A payment that is paid late, in full and without loss of value, succeeds', async () => {
     const { id, address } = await lock();
     await advance(1801);
     expect((await verify(id)).status).toBe('error');
@@ -325,7 +325,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     expect(lastEvent(paid)).toMatchObject({ type: 'success' });
   });
 
-  it('that is paid late in part stays an error and credits the part', async () => {
+  it('A payment that is paid late in part stays an error and credits the part', async () => {
     const before = await available('USDT');
     const { id, address } = await lock();
     await advance(1801);
@@ -337,7 +337,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     expect((await available('USDT')) - before).toBe(1_980_000n);
   });
 
-  it('that is cancelled stays cancelled, and a second cancel changes nothing', async () => {
+  it('A payment that is cancelled stays cancelled, and a second cancel changes nothing', async () => {
     const { id } = await lock();
     await checkout.cancel(id);
     const cancelled = await verify(id);
@@ -346,7 +346,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     expect(cancelled).toMatchObject({ status: 'cancelled', state: 'cancelled' });
   });
 
-  it('that was paid before it was cancelled still succeeds', async () => {
+  it('A payment that was paid before it was cancelled still succeeds', async () => {
     const { id, address } = await lock();
     await send(address, due);
     await checkout.cancel(id);
@@ -355,7 +355,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     expect(await verify(id)).toMatchObject({ status: 'success', state: 'settled' });
   });
 
-  it('that is paid after it was cancelled stays cancelled and credits the funds', async () => {
+  it('A payment that is paid after it was cancelled stays cancelled and credits the funds', async () => {
     const before = await available('USDT');
     const { id, address } = await lock();
     await checkout.cancel(id);

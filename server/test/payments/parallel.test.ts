@@ -71,7 +71,7 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('payments on 
     }
   }
 
-  it('that confirm on several networks cause no deadlock', { timeout: 120_000 }, async () => {
+  it('Payments that confirm on several networks cause no deadlock', { timeout: 120_000 }, async () => {
     const keys = await Promise.all(
       Array.from({ length: merchants }, () => server.foreignKey('secret', 'test')),
     );
@@ -117,7 +117,7 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('payments on 
     expect((await both).size).toBe(2);
   });
 
-  it('that are cancelled while a reorganisation removes their receipt are debited once', async () => {
+  it('Payments that are cancelled while a reorganisation removes their receipt are debited once', async () => {
     const id = await pay(server.secretKey, 'tron', 4);
     await mine('tron');
     const { merchantId } = server.bootstrapped;
@@ -140,7 +140,7 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('payments on 
     await expectLedgerConsistent();
   });
 
-  it('that two servers change in turn are answered with what both wrote, and with nothing that was rolled back', async () => {
+  it('Payments that two servers change in turn are answered with the changes of both, and with nothing that was rolled back', async () => {
     const other = await startServer({
       engine,
       databaseUrl: database.url,

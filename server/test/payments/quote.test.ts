@@ -34,12 +34,12 @@ const rows = [
 ] as const;
 
 describe('the payable amount', () => {
-  it.each(rows)('of $base $of in $to is $text', ({ base, of, at, to, price, text }) => {
+  it.each(rows)('The amount of $base $of in $to is $text', ({ base, of, at, to, price, text }) => {
     const sum = { units: toUnits(base, known(of).decimals), currency: known(of), rate: at };
     expect(formatUnits(payableAmount(sum, known(to), price), known(to))).toBe(text);
   });
 
-  it.each(rows)('of $base $of in $to covers the price by less than one rounding step', (row) => {
+  it.each(rows)('The amount of $base $of in $to covers the price by less than one rounding step', (row) => {
     const from = { rate: row.at, decimals: known(row.of).decimals };
     const asset = { rate: row.price, decimals: known(row.to).decimals };
     const units = toUnits(row.base, from.decimals);

@@ -58,7 +58,7 @@ describe.each(enginesOfTurn)('a stranger with the public key, on $name', (engine
       await server.app.merchants.update(transaction, merchantId, { name: 'Example Shop' });
     });
 
-  describe('and the references', () => {
+  describe('the references', () => {
     it('cannot take a reference from the merchant’s server, nor the server from the page', async () => {
       const txRef = reference();
       const strangers = paymentOf(await create(server.publicKey, { txRef }));
@@ -93,7 +93,7 @@ describe.each(enginesOfTurn)('a stranger with the public key, on $name', (engine
     });
   });
 
-  describe('and the payer', () => {
+  describe('the payer', () => {
     const secrets = /lovelace|ada\.|maria|15550100/i;
     const shortened = {
       description: 'Payment from A. M. L.',
@@ -157,7 +157,7 @@ describe.each(enginesOfTurn)('a stranger with the public key, on $name', (engine
     });
   });
 
-  describe('and the transfers', () => {
+  describe('the transfers', () => {
     const send = async (address: string, amounts: readonly number[]) => {
       await server.database.write((transaction) =>
         transaction
@@ -234,7 +234,7 @@ describe.each(enginesOfTurn)('a stranger with the public key, on $name', (engine
     });
   });
 
-  describe('and where the payer goes', () => {
+  describe('the page that the payer goes to', () => {
     const evil = 'https://evil.example/login';
 
     it('A stranger cannot make the page leave for another site automatically', async () => {
@@ -294,7 +294,7 @@ describe.each(enginesOfTurn)('a stranger with the public key, on $name', (engine
     });
   });
 
-  describe('and the database', () => {
+  describe('the database', () => {
     it(`grows the log by one entry at most with ${repeats} repeated locks`, async () => {
       const id = await records.setPayment();
       expect((await change(id, 'currency/lock')).status).toBe(200);

@@ -46,7 +46,7 @@ describe.each(engines)('On $name', (engine) => {
     expect(neither.body.data).toMatchObject({ code: 'validation_error', param: 'X-Checkout-Mode' });
   });
 
-  it('of two who use a link at once on two servers, one gets in, and nobody later', async () => {
+  it('If two use a link at once on two servers, one gets in, and nobody later', async () => {
     const token = await invite(server, 'support', 'race@shop.example');
     const tries = await Promise.all(
       [server, other, server, other].map(({ url }) =>

@@ -45,7 +45,7 @@ describe.skipIf(!hasLitecoind)('The books and the coins of a wallet', () => {
       ]);
     });
 
-    it('of a discarded PSBT, unspent as they are, are asked for once a block', async () => {
+    it('Coins of a discarded PSBT that are still unspent are asked for once a block', async () => {
       const proxy = await startNodeProxy(node.url);
       const watched = await openPayoutShop(engine, { ...node, url: proxy.url });
       try {

@@ -33,7 +33,7 @@ describe('The smallest output that nodes relay', () => {
     ['p2wpkh', 294n],
     ['p2wsh', 330n],
     ['p2tr', 330n],
-  ] as const)('to %s is %s satoshis', (script, limit) => {
+  ] as const)('The smallest output to %s is %s satoshis', (script, limit) => {
     expect(dustLimit(hex.decode(scripts[script]), 'bitcoin')).toBe(limit);
     expect(dustLimit(hex.decode(scripts[script]), 'litecoin')).toBe(limit * 10n);
   });
@@ -46,7 +46,7 @@ describe('The weight of a transaction', () => {
     ['p2sh-p2wpkh', 'p2sh', 166 * 4],
     ['p2wpkh', 'p2wpkh', 140.5 * 4],
     ['p2tr', 'p2tr', 154.25 * 4],
-  ] as const)('of %s', (type, output, weight) => {
+  ] as const)('A transaction of %s has the weight that every wallet shows', (type, output, weight) => {
     const outputs = [hex.decode(scripts[output]), hex.decode(scripts[output])];
     expect(Math.abs(transactionWeight(type, 1, outputs) - weight)).toBeLessThanOrEqual(4);
   });

@@ -116,7 +116,7 @@ describe.skipIf(!hasLitecoind).each(engines)('kill -9 around a PSBT, on $name', 
     await shop.expectBooksInOrder();
   });
 
-  it('of an export: nothing is reserved', async () => {
+  it('A kill during an export leaves nothing reserved', async () => {
     const merchant = await shop.merchant();
     await merchant.fund('0.5');
     const rows = await merchant.transfers('0.1');

@@ -158,7 +158,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       );
     });
 
-    it('to pay more than the coins are, and says what there is', async () => {
+    it('A payout of more than the coins is refused, and the error says what there is', async () => {
       const merchant = await shop.merchant();
       await merchant.fund('0.2');
       await merchant.transfers('0.1', '0.095');
@@ -306,7 +306,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       await shop.expectBooksInOrder();
     });
 
-    it('of an unsigned one, of which only the second version was signed', async () => {
+    it('An unsigned PSBT gets a higher fee, and only its second version is signed', async () => {
       const { merchant, exported, rows } = await prepare();
       const bumped = await shop.bump(exported.id, '6');
       await shop.import(merchant.sign(bumped.psbt));
@@ -364,7 +364,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       await shop.expectBooksInOrder();
     });
 
-    it('and forgotten by the mempool, too: sent again', async () => {
+    it('A PSBT that is reorganised and forgotten by the mempool is sent again', async () => {
       const { merchant, exported, first } = await prepare(['0.5'], [elsewhereTo]);
       await shop.import(merchant.sign(exported.psbt));
       await confirm();
@@ -381,7 +381,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       await shop.expectBooksInOrder();
     });
 
-    it('so that another version is confirmed: the books have the fee of that one', async () => {
+    it('If another version is confirmed after a reorganisation, the books have its fee', async () => {
       const { merchant, exported, first } = await prepare();
       await shop.import(merchant.sign(exported.psbt));
       const bumped = await shop.bump(exported.id, '20');
@@ -405,7 +405,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       await shop.expectBooksInOrder();
     });
 
-    it('and double spent: what was not paid is given back', async () => {
+    it('A PSBT that is reorganised and double spent gives back what it did not pay', async () => {
       const prepared = await prepare();
       const { merchant, exported, first } = prepared;
       const { app, database } = shop.server;
@@ -444,7 +444,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       await shop.expectBooksInOrder();
     });
 
-    it('and contested by another that waits: followed until it is confirmed again, and then in order', async () => {
+    it('A PSBT that is contested by another that waits is followed until it is confirmed again, and then in order', async () => {
       const prepared = await prepare();
       const { merchant, exported } = prepared;
       const elsewhere = await spendElsewhere(prepared, 5_000_000n);
@@ -516,7 +516,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       await shop.expectBooksInOrder();
     });
 
-    it('by a transaction that paid some of its transfers: those are settled with it, and not paid again', async () => {
+    it('A transaction that spends its coins and paid some of its transfers settles those, and they are not paid again', async () => {
       const prepared = await prepare(['0.5', '0.3'], ['0.1', '0.05']);
       const { merchant, exported, rows, first } = prepared;
       // The owner has paid the first transfer with another wallet program, which knew nothing of the PSBT.
@@ -551,7 +551,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       await shop.expectBooksInOrder();
     });
 
-    it('by the wallet itself, which raised the fee and paid the same: settled with that one', async () => {
+    it('A transaction of the wallet itself, which raised the fee and paid the same, settles the transfers', async () => {
       const { merchant, exported, rows, first } = await prepare();
       await shop.import(merchant.sign(exported.psbt));
       const original = Transaction.fromPSBT(Buffer.from(exported.psbt, 'base64'));
@@ -653,7 +653,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       await shop.expectBooksInOrder();
     });
 
-    it('and spent elsewhere: its transfers are paid with other coins once that is final, and it is followed no longer', async () => {
+    it('A discarded PSBT whose coins are spent elsewhere is followed no longer, and once that is final its transfers are paid with other coins', async () => {
       const prepared = await prepare(['0.2', '0.15'], ['0.1']);
       const { merchant, exported, rows } = prepared;
       const final = async () =>
@@ -681,7 +681,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       expect(await shop.statuses(rows)).toEqual(['success']);
     });
 
-    it('and broadcast all the same: it pays, and the one that took its place does not', async () => {
+    it('A discarded PSBT that is broadcast anyway pays, and the one that took its place does not', async () => {
       const { merchant, exported, rows, first } = await prepare(['0.2', '0.2'], ['0.1']);
       await shop.discard(exported.id);
       const again = await merchant.export({ 'fee-rate': '3' });
@@ -758,7 +758,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       await shop.expectBooksInOrder();
     });
 
-    it('and mined in place of the settled one that had taken its place: the transfer is paid once, with this one', async () => {
+    it('A discarded PSBT that is mined in place of the settled one pays the transfer, which is paid once', async () => {
       const { merchant, exported, first } = await prepare();
       await shop.discard(exported.id);
       const again = await merchant.export({ 'fee-rate': '3' });
@@ -780,7 +780,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       await shop.expectBooksInOrder();
     });
 
-    it('and broadcast before anything took its place: not exported again', async () => {
+    it('A discarded PSBT that is broadcast before anything took its place is not exported again', async () => {
       const { merchant, exported, rows } = await prepare();
       await shop.discard(exported.id);
       const late = Transaction.fromPSBT(Buffer.from(merchant.sign(exported.psbt), 'base64'));
@@ -795,7 +795,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
     });
   });
 
-  describe('of all coins, when none is left for the fee', () => {
+  describe('A PSBT of all coins, when none is left for the fee', () => {
     async function emptyWallet(...amounts: string[]) {
       const merchant = await shop.merchant();
       await shop.command('merchants update', merchant.id, '--fee-basis-points', '0');

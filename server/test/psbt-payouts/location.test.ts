@@ -50,6 +50,6 @@ it('A payout that empties a p2pkh wallet is known by what it pays, although its 
   expect(await find(nodeOf(9_700n))).toEqual({ kind: 'block', version, ...place });
 });
 
-it('and is not taken for one that pays another amount', async () => {
+it('a PSBT is not taken for one that pays another amount', async () => {
   expect(await find(nodeOf(9_699n))).toMatchObject({ kind: 'conflict' });
 });

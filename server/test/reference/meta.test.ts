@@ -118,7 +118,7 @@ describe('An endpoint is found', () => {
     expect(await endpointAt(path)).toBe(expected);
   });
 
-  it('or the reply is 404', async () => {
+  it('An unknown endpoint is a 404', async () => {
     for (const path of [
       '/nothing',
       '/customers/a/b',

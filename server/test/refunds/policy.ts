@@ -162,7 +162,7 @@ export const testRefundPolicy = (engine: TestEngine): unknown =>
       await post(`/v1/refunds/${id}/cancel`);
     });
 
-    it('that are approved at once, in two coins, do not both pass a daily limit in money', async () => {
+    it('Refunds that are approved at once, in two coins, do not both pass a daily limit in money', async () => {
       await update('--daily-refunds', 'USD=6');
       const { id: paymentId } = await merchant.fund({ amount: 30 });
       const { id: other } = await merchant.fund({ network: 'ethereum', currency: 'USDC', amount: 30 });

@@ -194,7 +194,7 @@ describe.each(engines)('An approved refund, on $name', (engine) => {
     await fixture.booksInOrder();
   });
 
-  it('that is in an export is neither handed over nor written once more', async () => {
+  it('A refund that is in an export is neither handed over nor written once more', async () => {
     const payment = await overpaid();
     const refund = await refundOf(payment);
     const { exportId, handOver } = await handed(refund, false);
@@ -228,7 +228,7 @@ describe.each(engines)('An approved refund, on $name', (engine) => {
     await fixture.booksInOrder();
   });
 
-  it('that had failed is booked once if it is paid after all, and its record says so', async () => {
+  it('A refund that had failed is booked once if it is paid after all, and its record says so', async () => {
     const payment = await overpaid();
     const refund = await refundOf(payment);
     const approved = await balance();

@@ -137,7 +137,7 @@ export const testScanner = (engine: TestEngine): unknown =>
     });
 
     describe.each([true, false])('A reorganisation that keeps its transfers (%s)', (keep) => {
-      it.each([1, 2, 3, 7, 30, 60])('of depth %i', async (depth) => {
+      it.each([1, 2, 3, 7, 30, 60])('A reorganisation of depth %i', async (depth) => {
         const { scanner } = scan(fixture);
         await scanner.scanNow(testNetwork('tron'));
         for (const count of [30, 28, 3, 1, 1, 1, 1]) {
@@ -155,7 +155,7 @@ export const testScanner = (engine: TestEngine): unknown =>
         await expectFollowed();
       });
 
-      it('of all blocks that were ever scanned', async () => {
+      it('A reorganisation of all blocks that were ever scanned', async () => {
         await fixture.mine('tron', 5);
         const { scanner } = scan(fixture);
         await scanner.scanNow(testNetwork('tron'));
@@ -167,7 +167,7 @@ export const testScanner = (engine: TestEngine): unknown =>
         await expectFollowed();
       });
 
-      it('of the oldest block that is kept', async () => {
+      it('A reorganisation of the oldest block that is kept', async () => {
         const { scanner } = scan(fixture);
         await scanner.scanNow(testNetwork('tron'));
         for (let count = 0; count < 3; count += 1) {

@@ -56,7 +56,7 @@ describe('the language of a hosted page', () => {
     ['p1?locale=tlh', 'fr', '<html lang="fr" dir="ltr">'],
     ['p1?locale=ar"onload="alert(1)', 'fr', '<html lang="fr" dir="ltr">'],
     ['p1?locale=ar&locale=zh', 'fr', '<html lang="fr" dir="ltr">'],
-  ])('of %s for Accept-Language: %s is %s', async (path, accepted, expected) => {
+  ])('The language of %s for Accept-Language: %s is %s', async (path, accepted, expected) => {
     const { page, reply } = await open(path, accepted);
     expect(reply.status).toBe(200);
     expect(page).toContain(expected);

@@ -66,7 +66,7 @@ describe('a second room that writes a table is found', () => {
     ]);
   });
 
-  it('and one that reads or locks it is not', () => {
+  it('a room that reads or locks a table is not found', () => {
     const reads = "db.selectFrom('payments').selectAll(); sql`select 1 from payments for update skip locked`";
     expect(findWrites('wallets/store.ts', reads)).toEqual([]);
   });

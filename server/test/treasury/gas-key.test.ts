@@ -42,7 +42,7 @@ const published = {
 const weak = { n: 2, r: 1, p: 1 };
 
 describe('a keystore', () => {
-  it('of the specification opens', async () => {
+  it('A keystore of the specification opens', async () => {
     const key = await openKeystore(JSON.stringify(published.pbkdf2), 'testpassword');
     expect(Buffer.from(key).toString('hex')).toBe(
       '7a28b5ba57c53603b0b07b56bba752f7784bf506fa95edc395f5cf6c7514fe9d',

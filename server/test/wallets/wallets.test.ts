@@ -192,7 +192,7 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
     });
   });
 
-  describe('that receives deposits', () => {
+  describe('A wallet that receives deposits', () => {
     it('has a transaction for each deposit, seen at once and credited when it is confirmed', async () => {
       const before = await available('USDT');
       const wallet = await create('USDT', 'Donations');

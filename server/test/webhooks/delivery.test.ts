@@ -86,7 +86,7 @@ describe.each(enginesOfTurn)('webhooks, on $name', (engine) => {
     expect(event).toMatchObject({ id: receiver.received[0]?.id, status: 'delivered', dueAt: null });
   });
 
-  it('that another process publishes arrive within seconds, too', async () => {
+  it('Webhooks that another process publishes arrive within seconds, too', async () => {
     const { receiver, merchantId } = await open();
     const subjects = await shop.publish(3, { merchantId, fromElsewhere: true });
     await expect.poll(() => receiver.received, { timeout: 5000 }).toHaveLength(3);
@@ -147,7 +147,7 @@ describe.each(enginesOfTurn)('webhooks, on $name', (engine) => {
   });
 
   it(
-    'to a receiver that hangs are aborted after the timeout, and delay nobody else',
+    'Webhooks to a receiver that hangs are aborted after the timeout, and delay nobody else',
     { timeout: 60_000 },
     async () => {
       const [bad, good] = [await open(), await open()];
@@ -316,7 +316,7 @@ describe.each(enginesOfTurn)('webhooks, on $name', (engine) => {
     expect(attempt).toMatchObject({ responseStatus: 200, error: null });
   });
 
-  it('that are pending fail when the URL is removed', async () => {
+  it('Webhooks that are pending fail when the URL is removed', async () => {
     const { receiver, merchantId } = await open();
     receiver.answer = { status: 500 };
     await shop.publish(1, { merchantId });
@@ -386,7 +386,7 @@ describe.each(enginesOfTurn)('webhooks, on $name', (engine) => {
     expect((await sequences())[0]).toBeGreaterThan(third);
   });
 
-  it('that are pending are counted in the backlog, with how overdue the oldest is', async () => {
+  it('Webhooks that are pending are counted in the backlog, with how overdue the oldest is', async () => {
     const database = shop.server.database.reader;
     const before = await createWebhooks(
       clockAt(() => 0),

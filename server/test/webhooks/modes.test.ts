@@ -61,7 +61,7 @@ describe.each(enginesOfTurn)('webhooks of two modes, on $name', (engine) => {
     for (const { isVerified } of [...test.received, ...live.received]) expect(isVerified).toBe(true);
   });
 
-  it('of a mode without an endpoint are not stored, and never go to the other mode’s', async () => {
+  it('Webhooks of a mode without an endpoint are not stored, and never go to the other mode’s', async () => {
     const { test, live, merchantId } = await open();
     await shop.setEndpoint({ url: '', secret: '' }, merchantId, 'test');
     await shop.publish(3, { merchantId, mode: 'test' });
@@ -84,7 +84,7 @@ describe.each(enginesOfTurn)('webhooks of two modes, on $name', (engine) => {
     expect(test.received).toHaveLength(1);
   });
 
-  it('of a test endpoint that hangs take nothing from the live one', async () => {
+  it('Webhooks of a test endpoint that hangs take nothing from the live one', async () => {
     const { test, live, merchantId } = await open();
     test.answer = 'hang';
     await shop.publish(20, { merchantId, mode: 'test' });

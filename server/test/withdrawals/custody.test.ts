@@ -43,7 +43,7 @@ describe.each(enginesOfTurn)('the coins of a withdrawal, on $name', (engine) => 
     await shop.expectBooksInOrder();
   });
 
-  it('of another merchant on the network are not touched', async () => {
+  it('Coins of another merchant on the network are not touched', async () => {
     const scope = await open();
     const other = await shop.merchant();
     await fund(scope, 'tron', 100);

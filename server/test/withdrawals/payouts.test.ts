@@ -177,7 +177,7 @@ describe.each(enginesOfTurn)('payouts, on $name', (engine) => {
     }
   });
 
-  it('to a bank take the money at once, are made once per reference, and are settled once', async () => {
+  it('Payouts to a bank take the money at once, are made once per reference, and are settled once', async () => {
     const before = await merchant.balance();
     const payout = await createBankPayout('20', 'settlement 2');
     expect(payout).toMatchObject({
@@ -202,7 +202,7 @@ describe.each(enginesOfTurn)('payouts, on $name', (engine) => {
     expect(await merchant.balance()).toEqual(taken);
   });
 
-  it('to a bank that fail give the money back, once', async () => {
+  it('Payouts to a bank that fail give the money back, once', async () => {
     const before = await merchant.balance();
     const { id } = await createBankPayout('20', 'settlement 3');
     const fail = ['payouts', 'fail', String(id), '--reason', 'The bank sent it back'];
@@ -225,7 +225,7 @@ describe.each(enginesOfTurn)('payouts, on $name', (engine) => {
     [{ reference: ' ' }, 'reference: Must be 1 to 255 characters'],
     // The bank account belongs to test mode.
     [{ mode: 'live' }, 'No such bank account'],
-  ])('to a bank are refused with %j', async (change, reason) => {
+  ])('Payouts to a bank are refused with %j', async (change, reason) => {
     const before = await merchant.balance();
     const options = {
       merchant: server.bootstrapped.merchantId,
@@ -241,7 +241,7 @@ describe.each(enginesOfTurn)('payouts, on $name', (engine) => {
     expect(await merchant.balance()).toEqual(before);
   });
 
-  it('of a transfer cannot be settled or failed on their own', async () => {
+  it('Payouts of a transfer cannot be settled or failed on their own', async () => {
     expect(await merchant.refusal('payouts', 'settle', made[0] ?? '')).toContain('carries out the transfer');
     expect(await merchant.refusal('payouts', 'fail', 'NOTHING', '--reason', 'x')).toBe('No such payout');
   });

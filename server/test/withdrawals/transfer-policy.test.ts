@@ -39,7 +39,7 @@ describe.each(engines)('transfers of a careful merchant, on $name', (engine) => 
     return { status, code: body.data.code, message: body.message, id: body.data['id'] };
   }
 
-  it('to any address are accepted by default', async () => {
+  it('Transfers to any address are accepted by default', async () => {
     expect(await send(createRecords(server).evmAddress())).toMatchObject({ status: 200 });
   });
 
@@ -87,7 +87,7 @@ describe.each(engines)('transfers of a careful merchant, on $name', (engine) => 
     expect(await send(to, 10)).toMatchObject({ status: 200 });
   });
 
-  it('of ten at once, only as many pass as the limit holds', async () => {
+  it('If ten transfers are made at once, only as many pass as the limit holds', async () => {
     await advance(25);
     await configure({ dailyLimits: { USDT: '3' } });
     const to = createRecords(server).evmAddress();

@@ -124,7 +124,7 @@ describe.each(enginesOfTurn)('transfers, on $name', (engine) => {
     expect(entries.find(({ kind }) => kind === 'custody')?.network).toBe('tron');
   });
 
-  it("to one of the server's own deposit addresses are received like any other payment", async () => {
+  it("Transfers to one of the server's own deposit addresses are received like any other payment", async () => {
     const { id: paymentId, address } = await merchant.lock();
     const { body } = await merchant.transfer({ amount: 10, walletAddress: address });
     await merchant.until(String(body.data['id']), 'success');

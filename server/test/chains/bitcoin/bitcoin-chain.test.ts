@@ -578,11 +578,14 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       expect(await locate(txHash)).toEqual({ height, isFailed: false });
     });
 
-    it.each(['ab'.repeat(32), 'not a hash', ''])('but not %j, which no node knows', async (txHash) => {
-      expect(await locate(txHash)).toBeUndefined();
-    });
+    it.each(['ab'.repeat(32), 'not a hash', ''])(
+      'It does not locate %j, which no node knows',
+      async (txHash) => {
+        expect(await locate(txHash)).toBeUndefined();
+      },
+    );
 
-    it('and says so if no node answers', async () => {
+    it('An error says so if no node answers', async () => {
       proxy.behave = () => 'hang up';
       await expect(locate('ab'.repeat(32))).rejects.toThrow('cannot be reached');
     });
@@ -671,7 +674,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       ]);
     });
 
-    it('by a block after a fork that has the same first block, as Bitcoin Cash has that of Bitcoin', async () => {
+    it('It compares a block after a fork that has the same first block, as Bitcoin Cash has that of Bitcoin', async () => {
       const height = (await node.rpc<number>('getblockcount')) - 1;
       const hash = await node.rpc<string>('getblockhash', height);
       expect((await check({ checkpoint: { height, hash } })).join()).toContain(
@@ -689,7 +692,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       ]);
     });
 
-    it('and gives a sentence for each problem, without credentials', async () => {
+    it('A check gives a sentence for each problem, without credentials', async () => {
       const genesisHash = '000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f';
       const nodes = [
         proxy.url,

@@ -263,7 +263,7 @@ describe('Pending transfers', () => {
 });
 
 describe('Reorganisations', () => {
-  describe.each([1, 2, 5, 13])('of depth %i', (depth) => {
+  describe.each([1, 2, 5, 13])('A reorganisation of depth %i', (depth) => {
     it('drop a payment', async () => {
       const address = newAddress();
       const follower = await follow(open());

@@ -345,7 +345,7 @@ describe('A server that lags behind', () => {
     }
   });
 
-  it('and is not believed if its newest block is old', async () => {
+  it('A node is not believed if its newest block is old', async () => {
     const chain = open([first], { blockTimeMs: 2000 });
     await anvil.mine();
     await chain.head(signal);
@@ -377,7 +377,7 @@ describe('Answers of two nodes', () => {
     expect(first.calls.map(({ method }) => method)).not.toContain('eth_getTransactionReceipt');
   });
 
-  it('that do not fit each other are refused: logs and receipts must be of the block', async () => {
+  it('Answers that do not fit each other are refused: logs and receipts must be of the block', async () => {
     const follower = await follow(open([first]));
     const address = newAddress();
     await anvil.call('SilentToken', token, 'transfer', [address, 3n]);

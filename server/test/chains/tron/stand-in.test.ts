@@ -125,7 +125,7 @@ describe.each(engines)('payments on a stand-in of Tron, on $name', (engine) => {
     await server.scan(network);
   }
 
-  it('by wallets are credited once, in TRX and in USDT, each under its own address', async () => {
+  it('Payments by wallets are credited once, in TRX and in USDT, each under its own address', async () => {
     const [trx, usdt] = [await server.lock('TRX', network), await server.lock('USDT', network)];
     expect(trx.address).toMatch(/^T/);
     await anvil.send(evmOf(trx.address), trx.amount);
@@ -139,7 +139,7 @@ describe.each(engines)('payments on a stand-in of Tron, on $name', (engine) => {
     await server.expectBooksInOrder();
   });
 
-  it('by a contract are found by the newest balance, and what was found in blocks is not found again', async () => {
+  it('Payments by a contract are found by the newest balance, and those found in blocks are not found again', async () => {
     const payment = await server.lock('TRX', network);
     await anvil.call('Splitter', splitter, 'pay', [[evmOf(payment.address)]], payment.amount);
     await vi.waitFor(
