@@ -33,7 +33,7 @@ export default defineConfig({
           // Importing the sources again for each file took a quarter of all processor time.
           isolate: false,
           // A test that returns early would pass without having tested anything.
-          // Polls wait for what other processes do, which takes long on a busy machine.
+          // Polls wait for other processes, which take long on a busy machine.
           expect: { requireAssertions: true, poll: { timeout: 5000 } },
         },
       },

@@ -34,6 +34,11 @@ const rules = [
     'begin the sentence with its subject',
     ['comment', 'prose'],
   ],
+  [
+    '(?:of|for|with|without|than|from|in) what',
+    'name the thing: “of the amount due”, not “of what is due”',
+    ['comment', 'title', 'prose'],
+  ],
   ['former(?:ly)?', 'use “previous”, “earlier” or “old”'],
   ['by (?:itself|themselves|himself|yourself)', 'use “automatically” or “on its own”'],
   ['whoever|whomever|whosoever', 'use “anyone who”, or name the person'],

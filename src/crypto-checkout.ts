@@ -114,8 +114,8 @@ const settleMs = 200;
  * @csspart wallet-again - The button to send again.
  * @csspart wallet-keep - The button not to send again.
  *
- * @cssproperty --checkout-accent - Colour of the main button and of what is selected. Text on it is black or white,
- *   whichever reads.
+ * @cssproperty --checkout-accent - Colour of the main button and of the selection. Text on it is black or white,
+ * whichever reads.
  * @cssproperty --checkout-background - Colour of the card. Text, borders and panels are derived from it.
  * @cssproperty --checkout-on-accent - Overrides the colour of text on the accent colour.
  * @cssproperty --checkout-surface - Overrides the colour of panels inside the card.

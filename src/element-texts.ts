@@ -52,7 +52,7 @@ export class ElementTexts {
     if (!this.#host.hasUpdated) await Promise.race([isLoaded, wait()]);
   }
 
-  /** Loads the texts for what the page asks for, and shows them. Rejects if not even English can be loaded. */
+  /** Loads the texts in the language that the page asks for, and shows them. Rejects if not even English can be loaded. */
   async load(): Promise<void> {
     // Uses Intl for the first time while a reply is pending.
     if (this.#isEnglish) import('./messages/en.js').catch(() => undefined);

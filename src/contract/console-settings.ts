@@ -179,7 +179,7 @@ const shop = {
 const auditEntry = z.object({
   id: z.int(),
   time: timestamp,
-  /** Null for what both modes share. */
+  /** Null if both modes share it. */
   mode: z.nullable(mode),
   actor: z.string(),
   action: z.string(),

@@ -155,7 +155,7 @@ export class PageLanguage {
     return this.isRtl ? isolate(values) : values;
   }
 
-  /** Loads and shows the texts for what the page asks for, unless they are here. Rejects if not even English can be loaded. */
+  /** Loads and shows the texts in the page's language, unless they are here. Rejects if not even English can be loaded. */
   follow(): Promise<void> {
     const { tag } = this.#page;
     if (tag !== this.#tag) {

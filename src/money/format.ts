@@ -30,7 +30,7 @@ export function formatAmount(value: number | string, currency: string, locale?: 
     return new Intl.NumberFormat(locale, options).format(digits);
   }
   const coin = new Intl.NumberFormat(locale, {
-    // Latin digits in every language: payers compare them with what their wallet shows.
+    // Latin digits in every language: payers compare them with their wallet.
     numberingSystem: 'latn',
     // As wallets and exchanges show dollar coins: 49.90, not 49.9.
     minimumFractionDigits: currency.startsWith('USD') ? 2 : 0,

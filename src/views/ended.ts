@@ -59,7 +59,7 @@ function successView(state: TrackedState, context: ViewContext): View {
   };
 }
 
-/** The way to ask the shop for what it owes: its own link, otherwise a message to copy. */
+/** The way to ask the shop for the money that it owes: its own link, otherwise a message to copy. */
 function shopContact(payment: Payment, context: ViewContext): TemplateResult {
   const { text, copy } = context;
   const url = supportLink(payment);

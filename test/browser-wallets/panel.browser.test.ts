@@ -120,7 +120,7 @@ describe('wallets', () => {
     });
   }
 
-  it('are told apart from what arrived: a hash is no proof of payment', async () => {
+  it('are told apart from arrived transfers: a hash is no proof of payment', async () => {
     const wallet = install();
     const explorer = 'https://scan.example/tx/{txHash}';
     const element = await mountPayment(evmPayment({ explorer }));

@@ -825,7 +825,7 @@ describe('on the page', () => {
       api.handlers.retrieve = ({ path }) => successReply(path.endsWith(foreign.id) ? foreign : own);
     };
 
-    it('cannot make this order show another order’s payment, by what the browser remembers', async () => {
+    it('cannot make this order show another order’s payment, by the browser’s memory', async () => {
       replies();
       for (const payment of [foreign, { ...paymentInState('settled'), id: foreign.id, txRef: 'order-421' }]) {
         api.handlers.retrieve = () => successReply(payment);

@@ -160,7 +160,7 @@ describe('a text', () => {
   });
 });
 
-/** Texts for people in templates, and in what a view returns. */
+/** Texts for people in templates, and in the results of views. */
 function literalTexts(code: string): string[] {
   const found: string[] = [];
   const visit = (node: ts.Node): void => {

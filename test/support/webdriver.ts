@@ -5,8 +5,8 @@ export interface Tab {
   /** Resolves when the page has loaded. */
   open(url: string): Promise<void>;
   /**
-   * Runs a function in the page, with arguments as JSON, and resolves to what it returns, also by a promise. The function sees
-   * nothing of the test around it. Rejects if the page does not answer within `patienceMs`.
+   * Runs a function in the page, with arguments as JSON, and resolves to its result, also of a promise. The function
+   * sees nothing of the test around it. Rejects if the page does not answer within `patienceMs`.
    */
   run<Arguments extends readonly unknown[], Result>(
     script: (...args: Arguments) => Result,

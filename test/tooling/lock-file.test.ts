@@ -28,7 +28,7 @@ const installScripts: Readonly<Record<string, string>> = {
   'rs-module-lexer': 'picks the binary of this platform; for tests in the browser',
 };
 
-/** anvil for machines that the lock file was not made on. npm writes no hash of what it could not fetch. */
+/** anvil for machines that the lock file was not made on. npm writes no hash of a package that it could not fetch. */
 const withoutHash = ['darwin-amd64', 'darwin-arm64', 'linux-arm64', 'win32-amd64'].map(
   (platform) => `node_modules/@foundry-rs/anvil-${platform}`,
 );

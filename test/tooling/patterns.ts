@@ -1,4 +1,4 @@
-/** All patterns of the sources, and the texts that take each of them longest: long ones made of what it looks for. */
+/** All patterns of the sources, and the texts that take each of them longest: long ones made of its own parts. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { RegExpParser, type AST } from '@eslint-community/regexpp';
@@ -71,7 +71,7 @@ function samplesOf(atom: Atom, flags: string): { taken: string[]; other: string 
 /** The steps of a pattern: each atom with a text that leads up to it. */
 function stepsOf(alternatives: readonly AST.Alternative[], flags: string): { before: string; atom: Atom }[] {
   const steps: { before: string; atom: Atom }[] = [];
-  /** @returns an example of what the element takes */
+  /** @returns a text that the element matches */
   const read = (element: AST.Element, before: string): string => {
     if (element.type === 'Quantifier') {
       const example = read(element.element, before);

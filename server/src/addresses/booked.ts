@@ -46,7 +46,7 @@ export async function readBooked(
       .groupBy(['address', 'currency'])
       .execute(),
   );
-  /** The amounts that the addresses should hold, except for what their wallets have moved on their own. */
+  /** The amounts that the addresses should hold, except for coins that their wallets have moved on their own. */
   const held = new Map(received.map((row) => [placeKey(row), BigInt(row.units)]));
   for (const row of left) held.set(placeKey(row), (held.get(placeKey(row)) ?? 0n) - BigInt(row.units));
   return {

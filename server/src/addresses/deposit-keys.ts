@@ -195,7 +195,7 @@ export async function createDepositKeys(
         { treasury, salts: { epoch, secret } },
         {
           created_at: time,
-          // A pending one may have taken effect in what was lost, and still has to wait here.
+          // A pending one may have taken effect in the lost part, and still has to wait here.
           effective_at: Math.max(time, times.effectiveAt),
           replaced_at: times.replacedAt,
         },

@@ -70,7 +70,7 @@ export async function markUnspent(transaction: Transaction, coins: readonly Unsp
   }
 }
 
-/** Takes away the marks of what a confirmed payout has spent. */
+/** Takes away the marks of coins that a confirmed payout has spent. */
 export async function clearSpent(
   transaction: Transaction,
   { mode, network }: NetworkRef,

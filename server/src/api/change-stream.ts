@@ -1,4 +1,7 @@
-/** `GET /console/api/changes/{mode}`: an open reply that says when a page of the console has changed, and nothing of what it shows. */
+/**
+ * `GET /console/api/changes/{mode}`: an open reply that says when a page of the console has changed, and nothing of its
+ * content.
+ */
 import { api, changesPath, type Endpoint } from 'crypto-checkout/contract';
 import type { Request, RequestHandler, Response } from 'express';
 import type { Changes } from '../home/changes.js';

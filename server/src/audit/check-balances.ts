@@ -1,4 +1,4 @@
-/** Compares the balances of accounts with what the records of the other tables add up to. */
+/** Compares the balances of accounts with the sums of the records in other tables. */
 import { sql, type RawBuilder } from 'kysely';
 import type { Reader } from '../db/engine.js';
 import { countRows } from '../db/rows.js';

@@ -39,7 +39,7 @@ export class Report {
 
 /**
  * Checks that exactly the expected postings exist.
- * @param name of what is posted, in the plural
+ * @param name of the posted things, in the plural
  * @param prefixes of the postings' keys
  * @param keysOf the keys under which a record must have been posted
  * @returns the number of records

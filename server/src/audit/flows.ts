@@ -5,7 +5,7 @@ import { queryPartsOf } from '../db/query-parts.js';
 import type { Schema } from '../db/schema.js';
 import type { LedgerAccountKind } from '../db/tables/ledger.js';
 
-/** Accounts with what rows add to them, in signed units. */
+/** Accounts with the sums that rows add to them, in signed units. */
 export type Flow = RawBuilder<unknown>;
 
 /** @param account SQL of the account that each row of the table belongs to */

@@ -1,6 +1,7 @@
 /**
- * Compares the books with what the addresses of extended keys hold. These are addresses of the merchant's own wallet, which
- * spends when it likes, so a difference is no fault of the books. Without one, the wallet pays only what the server knows.
+ * Compares the books with the coins at addresses of extended keys. These are addresses of the merchant's own wallet,
+ * which spends when it likes, so a difference is no fault of the books. Without one, the wallet pays only what the
+ * server knows.
  */
 import { fromChain } from '../chains/assets.js';
 import type { ConnectedNetwork } from '../chains/connect.js';

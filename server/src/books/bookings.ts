@@ -146,7 +146,7 @@ export async function makeBookings(
   });
 }
 
-/** The rate at which a receipt was first seen, for what was booked before rates were kept. */
+/** The rate at which a receipt was first seen, for bookings from before rates were kept. */
 function ownRate(
   receipt: { readonly base_rate: string | null; readonly first_seen_at: number } | undefined,
   payment: { readonly base_currency: string } | undefined,

@@ -9,7 +9,7 @@ import type { Scope } from '../shared/scope.js';
 import type { PostedEntry } from './lines.js';
 import type { BookRateTable } from './tables.js';
 
-/** A place in the list of bookings: by time, and of one moment by what comes first. */
+/** A place in the list of bookings: by time, and within one moment by a fixed order. */
 export interface Place {
   readonly time: number;
   readonly rank: number;
@@ -233,7 +233,7 @@ export async function listScopes(reader: Reader): Promise<Scope[]> {
   return rows.flatMap(({ id }) => (['live', 'test'] as const).map((mode) => ({ merchantId: id, mode })));
 }
 
-/** The currencies of what was booked after a time, up to another, by any merchant's clock. */
+/** The currencies of bookings after a time, up to another, by any merchant's clock. */
 export async function bookedCurrencies(reader: Reader, after: number, upTo: number): Promise<string[]> {
   // From the merchants on, as SQLite keeps the order of a cross join: bookings are found by merchant and time.
   const { rows } = await sql<{ currency: string }>`

@@ -183,7 +183,7 @@ export function createBooks(deps: BooksDeps) {
       };
     },
 
-    /** Says of what an older release has posted whose it is. The books are not whole before. */
+    /** Names the merchants of postings of an older release. The books are not whole before. */
     nameMerchants,
 
     /**
@@ -287,6 +287,9 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Keeping a merchant's balances and wiping its test data exclude each other: a balance of what was wiped must not be kept. */
+/**
+ * Keeping a merchant's balances and wiping its test data exclude each other: a balance of wiped bookings must not be
+ * kept.
+ */
 const lockBalances = (transaction: Transaction, merchantId: string) =>
   lockName(transaction, `balances:${merchantId}`);

@@ -29,7 +29,7 @@ interface RatesDeps {
   readonly currencies: Pick<Currencies, 'all'>;
 }
 
-/** Keeps the rates of what was booked since the last time, and of all that books can be kept in. */
+/** Keeps the rates of currencies that were booked since the last time, and of all that books can be kept in. */
 export async function keepCurrentRates({ database, clock, rates, currencies }: RatesDeps): Promise<void> {
   const now = clock.real();
   const newest = async (reader: Reader) => (await store.newestRates(reader)) ?? Number.NEGATIVE_INFINITY;

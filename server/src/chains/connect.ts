@@ -28,7 +28,7 @@ export interface ConnectDeps {
 
 /** One result of a check of a network's nodes. */
 export interface NetworkFinding {
-  /** `node 1`, or the network's code for what concerns all its nodes. */
+  /** `node 1`, or the network's code for something about all its nodes. */
   readonly subject: string;
   /** `problem`: payments cannot be read. `warning`: they can, with the loss that the text names. */
   readonly kind: 'ok' | 'warning' | 'problem';
@@ -56,7 +56,7 @@ export interface Connection {
   cost(txHash: string, height: number, signal: AbortSignal): Promise<TransactionCost | undefined>;
   /** Checks the nodes one by one. Yields each finding when it is known. */
   check(signal: AbortSignal): AsyncIterable<NetworkFinding>;
-  /** The nodes of an EVM network, for what the scan does not do: forwarders, sweeps and gas. */
+  /** The nodes of an EVM network, for work outside of the scan: forwarders, sweeps and gas. */
   readonly evm?: EvmNodes;
   /**
    * The balances of addresses, for reconciliation. Networks of Bitcoin's kind are read by their outputs, which leave

@@ -108,7 +108,10 @@ async function pendingAt(
   return (await chain.head(signal)).hash === tip.hash ? pending : undefined;
 }
 
-/** For what comes after blocks that were read: they are not lost because no node can answer, or they do not agree yet. */
+/**
+ * For reads that follow the reading of blocks: the blocks are not lost because no node can answer, or they do not agree
+ * yet.
+ */
 async function unlessUnavailable<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;

@@ -1,4 +1,4 @@
-/** Declares commands. Usage, help, parsing and the types of what `run` gets come from one declaration. */
+/** Declares commands. Usage, help, parsing and the types of `run`'s arguments come from one declaration. */
 import { parseArgs } from 'node:util';
 import { secretIn, secretWarning } from 'crypto-checkout/contract';
 import type { CommandContext } from './context.js';

@@ -165,7 +165,7 @@ export const oneOf = <const T extends string>(
 /** The mode whose records a command works on. One default for all commands: what is forgotten never touches real money. */
 export const mode = (describe: string) => oneOf<Mode>(['test', 'live'], describe).default('test');
 
-/** The format of what a command prints. */
+/** The format of a command's output. */
 export const format = <const T extends string>(allowed: readonly T[], describe: string) =>
   oneOf(allowed, describe, { isNotJson: (given) => given !== 'json' && given !== 'safe' }).required();
 

@@ -1,4 +1,7 @@
-/** The connections to PostgreSQL: each is tried when it is opened, and one that broke, or leads to what was the primary, is not used again. */
+/**
+ * The connections to PostgreSQL: each is tried when it is opened, and one that broke, or leads to the previous primary,
+ * is not used again.
+ */
 import type { Socket } from 'node:net';
 import pg from 'pg';
 import {

@@ -22,8 +22,8 @@ export async function send(transaction: Transaction, query: Compilable): Promise
 }
 
 /**
- * Runs work whose `preparedSend`s become one statement on PostgreSQL, because each statement costs more than what it
- * does. They must write different rows: none sees what another one writes, and they run in no particular order.
+ * Runs work whose `preparedSend`s become one statement on PostgreSQL, because a statement itself costs more than its
+ * work. They must write different rows: none sees what another one writes, and they run in no particular order.
  */
 export async function together<T>(transaction: Transaction, work: () => Promise<T>): Promise<T> {
   const connection = await connectionOf(transaction);

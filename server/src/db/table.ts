@@ -200,7 +200,7 @@ export class Table<C extends Columns = Columns> {
 }
 
 export const foundation = '0001-foundation';
-/** Indexes for what became slow with many payments. */
+/** Indexes for queries that became slow with many payments. */
 export const growingTables = '0002-growing-tables.additive';
 /** Bookings by merchant and time, and the rates that value them. */
 export const books = '0003-books.additive';

@@ -45,8 +45,8 @@ function postgresAuditTrigger(): Statement[] {
 type CheckpointTrigger = (list: string, event: 'insert' | 'update', when: RawBuilder<unknown>) => Statement;
 
 /**
- * A row that is inserted before a checkpoint, or changes in what its list is filtered by, changes the counts of its segment.
- * The triggers delete those, so that the segment is counted row by row until a job has done so.
+ * A row that is inserted before a checkpoint, or changes in a column that its list is filtered by, changes the counts
+ * of its segment. The triggers delete those, so that the segment is counted row by row until a job has done so.
  */
 function checkpointTriggers(tables: Tables, trigger: CheckpointTrigger): Statement[] {
   return longListsOf(tables).flatMap(([list, { filters, isListed }]) => {

@@ -100,7 +100,7 @@ function sectionsOf({ text }: Html) {
   return Array.from({ length: (parts.length - 1) / 4 }, (_, index) => {
     const [level, id = '', title = '', content = ''] = parts.slice(index * 4 + 1, index * 4 + 5);
     return {
-      /** Empty for what is above the first heading but the page's own. */
+      /** Empty for the text before the first heading after the page's own. */
       id: level === '1' ? '' : id,
       title: plain(title),
       level: Number(level),

@@ -48,7 +48,7 @@ const maxInAll = 500;
 export function createChanges({ database, log, home, openSessions }: ChangesDeps) {
   /** With the last mark that each was sent; undefined until it was looked up. */
   const watchers = new Map<Watcher, string | undefined>();
-  /** By merchant and mode: a mark of what the home page shows, and when it was read. */
+  /** By merchant and mode: a mark of the home page's content, and when it was read. */
   const homes = new Map<string, { readonly mark: string; readonly readAt: number }>();
   let timer: NodeJS.Timeout | undefined;
   let dueAt = Number.POSITIVE_INFINITY;

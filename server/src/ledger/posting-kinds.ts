@@ -3,7 +3,7 @@
 export const postingKinds = [
   // Receipts: confirmed, lost again, and credited one by one or with a payment's success.
   ...(['receipt', 'reversal', 'credit', 'settlement'] as const),
-  // Refunds: what they reserve and give back, and the service fee on what goes back.
+  // Refunds: the amounts that they reserve and give back, and the service fee on those.
   ...(['refund-hold', 'refund-void', 'refund-fee'] as const),
   // Transfers: reserved, paid or given back; and what undoes that.
   ...(['hold', 'post', 'void', 'undo', 'lost', 'back', 'network-fee'] as const),

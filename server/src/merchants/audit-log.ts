@@ -45,7 +45,7 @@ type Json =
 
 export interface NewAuditEntry {
   readonly merchantId: string;
-  /** Absent for what both modes share. */
+  /** Absent if both modes share it. */
   readonly mode?: Mode | undefined;
   /** From `actorOf` for a caller; who runs the command, on the command line. */
   readonly actor: AuditActor;
@@ -126,7 +126,7 @@ export function createAuditLog(clock: Clock, personalData: PersonalData) {
   return {
     record,
 
-    /** Adds an entry unless the transaction has one: for what has no entry of its own kind. */
+    /** Adds an entry unless the transaction has one: for a change without an entry of its own kind. */
     async recordUnlessDone(transaction: Transaction, entry: NewAuditEntry): Promise<void> {
       const running = identityOf(transaction);
       if (!running || !done.has(running)) await record(transaction, entry);
@@ -138,7 +138,7 @@ export function createAuditLog(clock: Clock, personalData: PersonalData) {
     list: async (reader: Reader, filter: AuditFilter) =>
       named(reader, await store.listEntries(reader, filter)),
 
-    /** The same without what says who somebody is, for the server's own log. */
+    /** The same without personal details, for the server's own log. */
     listUnnamed: async (reader: Reader, filter: AuditFilter) =>
       (await store.listEntries(reader, filter)).map((row) => view(row)),
 
@@ -168,7 +168,7 @@ type NameOf = (id: string) => string | undefined;
 
 const requestKey = (personId: string, requestId: string): string => `${personId}/${requestId}`;
 
-/** As the log keeps it, and other tables do: without what says who somebody is. */
+/** As the log keeps it, and other tables do: without personal details. */
 export function storedActor(actor: AuditActor): string {
   return typeof actor === 'string' ? actor : `${actor.role} ${actor.id}, request ${actor.requestId}`;
 }

@@ -88,7 +88,7 @@ export function listEntries(reader: Reader, { merchantId, action, ...range }: Au
 /** The end of a list: requests for older entries give a time. */
 const mostListed = 10_000;
 
-/** Entries of a merchant, of one mode and of what both share, newest first. */
+/** Entries of a merchant, of one mode and of both together, newest first. */
 export async function pageOfEntries(
   reader: Reader,
   { merchantId, mode }: Scope,

@@ -1,4 +1,4 @@
-/** Handlers of what people change of their account in the console, and of the audit log. */
+/** Handlers of the account settings that people change in the console, and of the audit log. */
 import type { SettingsApi } from 'crypto-checkout/contract';
 import { replyWith, replyWithPage, type Handlers } from '../api/handler.js';
 import { isoTime } from '../shared/clock.js';

@@ -55,7 +55,8 @@ export function unitRate(from: Denomination, to: Denomination): Fraction {
 /**
  * Converts an amount between currencies. Only the last step rounds.
  * @param units integer of the smallest unit of `from`
- * @param rounding `up` for what a payer owes, `down` for a value that must not be overstated, `nearest` for display
+ * @param rounding `up` for an amount that a payer owes, `down` for a value that must not be overstated, `nearest` for
+ * display
  * @returns integer of the smallest unit of `to`
  */
 export function convert(

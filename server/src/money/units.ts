@@ -25,13 +25,13 @@ export function formatUnits(units: bigint, currency: Currency): string {
   return fromUnits(roundDown(units, currency.decimals, replyDecimals(currency)), currency.decimals);
 }
 
-/** Rounds up to what a payer can be asked for: the payable decimals, and 15 significant digits. */
+/** Rounds up to an amount that a payer can be asked for: the payable decimals, and 15 significant digits. */
 export function roundUpToPayable(units: bigint, { decimals, payableDecimals }: Currency): bigint {
   const step = 10n ** BigInt(Math.max(decimals - payableDecimals, units.toString().length - 15));
   return ((units + step - 1n) / step) * step;
 }
 
-/** Keeps every unit that 15 significant digits can hold, for what was charged and credited. Rounds the rest down. */
+/** Keeps every unit that 15 significant digits can hold, for charged and credited amounts. Rounds the rest down. */
 export function exactNumber(units: bigint, decimals: number): number {
   return Number(fromUnits(roundDown(units, decimals, decimals), decimals));
 }

@@ -46,15 +46,16 @@ export function countsTowards(
   return receipt.currency === payment.currency && receipt.network === payment.network;
 }
 
-/** The sums of the receipts that count, without what went back: of the confirmed ones, and of all. */
+/** The sums of the receipts that count, without refunds: of the confirmed ones, and of all. */
 export function totals(payment: PaymentFacts) {
   const counting = countingReceipts(payment);
   return { confirmed: sum(counting.filter((receipt) => receipt.isConfirmed)), seen: sum(counting) };
 }
 
 /**
- * The receipts in the locked currency on the locked network, less what went back of the confirmed ones: first of those in time, and
- * of these and the late ones first of the most valuable, so that what is left is never worth more than what was kept.
+ * The receipts in the locked currency on the locked network, less the refunded part of the confirmed ones: first of
+ * those in time, and of these and the late ones first of the most valuable, so that the rest is never worth more than
+ * the kept part.
  */
 function countingReceipts(payment: PaymentFacts): readonly ReceiptFact[] {
   const counting = payment.receipts.filter((receipt) => countsTowards(payment, receipt));

@@ -4,7 +4,10 @@ import type { Currencies } from '../money/currencies.js';
 import { countsTowards } from './assess.js';
 import type { PaymentRow } from './store.js';
 
-/** A payment's amount has at least so many of what is dust in it: less than the network's smallest amount can be a rest. */
+/**
+ * A payment's amount contains at least this many times the largest dust: less than the network's smallest amount can be
+ * a rest.
+ */
 const dustPerPayment = 100n;
 
 interface Sum {

@@ -25,7 +25,7 @@ export interface CreditedCoins {
 
 /** The interface of payments that refunds use. */
 export type PaymentRefunds = typeof paymentRefunds & {
-  /** Brings a locked payment up to date with what its refunds hold. */
+  /** Brings a locked payment up to date with its refunds' reserved money. */
   readonly update: UpdatePayment;
 };
 
@@ -34,7 +34,7 @@ export const paymentRefunds = {
   lock: async (transaction: Transaction, id: string) =>
     orNotFound(await store.lockPayment(transaction, id), 'payment'),
 
-  /** Of a payment, which must be locked for what follows from it to hold. */
+  /** Of a payment, which must be locked for its consequences to hold. */
   async creditedCoins(
     reader: Reader,
     payment: Pick<PaymentRow, 'id' | 'currency' | 'network'>,

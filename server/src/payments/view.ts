@@ -211,7 +211,7 @@ function viewAmounts(
     fee: exactNumber(shownFee(row), currency.decimals),
     amountReceived: unitsToNumber(received > 0n ? received : 0n, currency),
     amountSeen: unitsToNumber(seen, currency),
-    // Rounded up to what a payer can send: paying it settles the payment.
+    // Rounded up to an amount that a payer can send: paying it settles the payment.
     amountDue: kept >= amount ? 0 : unitsToNumber(roundUpToPayable(amount - kept, currency), currency),
     // The lowest number among them.
     confirmations:

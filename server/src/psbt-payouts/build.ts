@@ -1,4 +1,4 @@
-/** Writes the PSBT of a payout (BIP-174), with what a hardware wallet needs to check and sign it. */
+/** Writes the PSBT of a payout (BIP-174), with all fields that a hardware wallet needs to check and sign it. */
 import { hex } from '@scure/base';
 import { Address, NETWORK, OutScript, p2pkh, p2sh, p2tr, p2wpkh, Transaction } from '@scure/btc-signer';
 import type { AddressPrefixes, ScriptType } from '../addresses/bitcoin-scripts.js';

@@ -78,7 +78,7 @@ function planBump(psbt: StoredPsbt, wallet: Wallet, rate: bigint, increment: big
       `The coins of this PSBT cannot pay that: after the transfers, ${amount(beside)} is left for the fee. Give a lower --fee-rate`,
     );
   }
-  // BIP-125, rules 3 and 4: more than what it replaces, by the price of its own size.
+  // BIP-125, rules 3 and 4: more than the replaced fee, by the price of its own size.
   const needed = highest + (BigInt(plan.virtualSize) * increment + 999n) / 1000n;
   if (plan.fee >= needed) return plan;
   const change = { script: changeScript(wallet.account, 0) };

@@ -177,7 +177,10 @@ function chosen(plan: FeePlan, coins: readonly UnspentCoin[], bearer?: number): 
   );
 }
 
-/** Those that can be spent for certain: unspent, also by what waits, and confirmed at full depth. At most some hundred. */
+/**
+ * Those that can be spent for certain: unspent, also by waiting transactions, and confirmed at full depth. At most some
+ * hundred.
+ */
 export async function usableCoins(
   known: readonly SpentCoin[],
   { node, network, account }: Wallet,

@@ -47,7 +47,7 @@ export function parseFeeRate(text: string): bigint {
   return rate;
 }
 
-/** Refuses a fee that is more than what is paid. Problem: `invalid_state`. */
+/** Refuses a fee that is more than the payment. Problem: `invalid_state`. */
 export function refuseHighFee(fee: bigint, sum: bigint, { currency }: PsbtNetwork): void {
   if (fee <= sum) return;
   const amount = amountIn(currency);

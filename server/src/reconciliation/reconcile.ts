@@ -58,7 +58,7 @@ export async function compare(
   });
 }
 
-/** Acts on what differs: notes it, or concludes what two looks agree on. */
+/** Acts on differences: notes one, or concludes it when two looks agree. */
 export async function reconcile(pass: Pass, places: readonly Place[], at: ChainHead): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const look of await compare(pass, places, at)) {
@@ -164,8 +164,8 @@ async function countSpending(
 }
 
 /**
- * The wallet of an extended key may move on what it got before the second look. It did if it has sent a transaction since, and
- * another answer says of the very block of the first look what the first one said.
+ * The wallet of an extended key may move coins before the second look. It did if it has sent a transaction since, and
+ * another answer about the block of the first look agrees with the first one.
  */
 async function movedSince(
   { deps: { database }, network, signal }: Pass,

@@ -32,8 +32,8 @@ export const reconciliationTables = {
     address: text(),
     currency: text(),
     /**
-     * seen: once, another look must confirm it; dust: a surplus below the smallest payment; shortage: less than in
-     * the books; spent: none, except for what the address's wallet has moved on its own.
+     * seen: once, another look must confirm it; dust: a surplus below the smallest payment; shortage: less than in the
+     * books; spent: none, except for coins that the address's wallet has moved on its own.
      */
     state: text<'seen' | 'dust' | 'shortage' | 'spent'>(),
     /** Balance and what left, less what was received. Units of the chain, like all amounts here. */

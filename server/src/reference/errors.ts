@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs';
 import { errorStatus, type Endpoint, type ErrorCode } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
 
-/** The docs entry of an error code: one sentence on what it means, when it happens, and what to do. Backticks mark code. */
+/**
+ * The docs entry of an error code: its meaning in one sentence, when it happens, and what to do. Backticks mark code.
+ */
 const entry = z.object({ meaning: z.string(), cause: z.string(), remedy: z.string() });
 type ErrorEntry = z.infer<typeof entry>;
 

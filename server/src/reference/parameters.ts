@@ -18,7 +18,7 @@ export interface Parameter {
 
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
-/** The JSON Schema of what a client may send. */
+/** The JSON Schema of a client's input. */
 export function inputSchema(schema: z.ZodMiniType): JsonSchema {
   const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'input', override: preferAlternatives });
   return json;

@@ -64,7 +64,7 @@ export const refundParts: QueryParts = {
       checkRefunds,
     ],
   ],
-  // All of its money was credited bit by bit before a refund let go of what was missing.
+  // All of its money was credited bit by bit before a refund let go of the missing part.
   hasNothingToSettle: () =>
     expressionBuilder<Schema, 'payments'>().exists(
       ofPayment()

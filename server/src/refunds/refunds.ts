@@ -312,7 +312,7 @@ function partialAmount({ amount }: NewRefund, currency: Currency): bigint {
   return parseAmount(amount, currency, 'amount', replyDecimals(currency));
 }
 
-/** To what a reply can say, so that what the payer reads is what arrives. */
+/** Rounds to an amount that a reply can show, so that the payer reads the amount that arrives. */
 function roundDown(units: bigint, currency: Currency): bigint {
   return units <= 0n ? 0n : toUnits(formatUnits(units, currency), currency.decimals);
 }

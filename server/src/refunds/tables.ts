@@ -30,7 +30,7 @@ export const refundTables = {
     amount: units(),
     /** The fee that the network charges. Amount and fee are reserved from the available balance. */
     fee: units(),
-    /** The one who bears the fee: the payer's is part of what counts as refunded. */
+    /** The one who bears the fee: the payer's is part of the refunded amount. */
     network_fee: text<'merchant' | 'payer'>(),
     /** 1 if the service fee of the refunded money goes back too. */
     refund_fee: flag(),

@@ -1,10 +1,11 @@
 /**
- * Looks in the blocks from before the server's start for what a restored database does not know: money at an address that was
- * never given out, the exact twin of a transfer that was never exported, and a coin that left while transfers wait to be paid
- * with it. It finds a restore although the marker is lost.
+ * Looks in the blocks from before the server's start for events that a restored database does not know: money at an
+ * address that was never given out, the exact twin of a transfer that was never exported, and a coin that left while
+ * transfers wait to be paid with it. It finds a restore although the marker is lost.
  *
- * Later blocks say nothing: what a running server has done is in its database. Nor does what anybody can send: dust, money at an
- * unknown address while the marker has seen that nothing is missing, and a payment from a wallet that is not the merchant's.
+ * Later blocks say nothing: what a running server has done is in its database. Nor does what anybody can send: dust,
+ * money at an unknown address while the marker has seen that nothing is missing, and a payment from a wallet that is
+ * not the merchant's.
  */
 import type { AddressSource } from '../addresses/address-sources.js';
 import { isBitcoinLike } from '../addresses/bitcoin-scripts.js';

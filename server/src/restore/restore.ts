@@ -127,7 +127,7 @@ export function createRestore(deps: RestoreDeps) {
     );
   }
 
-  /** Adds to what is suspected. */
+  /** Adds to the suspicion. */
   async function suspect(transaction: Transaction, found: Partial<Suspicion>): Promise<void> {
     const known = await store.lockSuspicion(transaction);
     const values = { ...known?.marker };

@@ -33,7 +33,7 @@ export interface NodeClientOptions {
   readonly timeoutMs?: number | undefined;
   /** The most calls in one request, 50 by default. Fewer are sent to nodes that refuse as many. */
   readonly maxBatch?: number | undefined;
-  /** Called with what the node says when it turns out to take fewer calls in one request. Never contains a URL. */
+  /** Called with the node's words when it turns out to take fewer calls in one request. Never contains a URL. */
   readonly onLimit?: ((message: string) => void) | undefined;
   /** The budget of requests to all nodes of the network; no limit by default. */
   readonly budget?: RequestBudget | undefined;

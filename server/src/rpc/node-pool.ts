@@ -24,7 +24,7 @@ export interface NodePoolOptions<C> extends Pick<
    * @throws NodeError with the fault `wrong-network` if the node is on another chain
    */
   verify(node: C): Promise<void>;
-  /** Called with what an operator should know: a node stops or starts to be used. Never contains a URL. */
+  /** Called with news for the operator: a node stops or starts to be used. Never contains a URL. */
   warn?: ((message: string) => void) | undefined;
 }
 

@@ -200,7 +200,9 @@ export function createNetworkScan(
     known = { ...cursor, ...move, problem: null, is_wrong_chain: 0, lease_until: kept.until };
   }
 
-  /** Reads a part of what was read without an asset that is back: so little that new blocks do not wait for it. */
+  /**
+   * Reads a part of the blocks that were read without an asset that is back: so few that new blocks do not wait for it.
+   */
   async function fillGap(signal: AbortSignal): Promise<void> {
     const gap = readGaps(known).find(({ to }) => to !== undefined);
     if (gap?.to === undefined || known?.lease_holder !== holder) return;

@@ -1,4 +1,7 @@
-/** Reads blocks again that were scanned before, for what was missed: an address or an asset that was not known then. */
+/**
+ * Reads blocks again that were scanned before, for transfers that were missed: of an address or an asset that was not
+ * known then.
+ */
 import type { Database } from '../db/database.js';
 import { forUpdate } from '../db/locks.js';
 import type { ChainCursorTable } from '../db/schema.js';

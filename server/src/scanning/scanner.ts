@@ -122,7 +122,7 @@ export function createScanner({ networks, newId, statuses = createScanStatuses()
     function lagMs(): number | undefined {
       const cursor = scan.cursor();
       if (!cursor) return undefined;
-      // Not by what this process's own nodes said last: only the one that scans asks them again.
+      // Not by the last answers of this process's own nodes: only the one that scans asks them again.
       return lagOf(cursor, clock.real());
     }
 

@@ -34,7 +34,7 @@ export function invalidField(path: string, message: string): Problem {
   return new Problem('validation_error', `${path}: ${message}`, { param: path, errors: [{ path, message }] });
 }
 
-/** The error for what the state of a record does not allow. */
+/** The error for a change that the state of a record does not allow. */
 export function invalidState(message: string): Problem {
   return new Problem('invalid_state', message);
 }

@@ -17,7 +17,7 @@ const artifact = z.object({
   /** The contract that every forwarder delegates to. */
   implementation: addressText,
   initCode: hexText,
-  /** The code on chain, with what its constructor filled in. */
+  /** The code on chain, with the values that its constructor filled in. */
   code: hexText,
   implementationCode: hexText,
 });

@@ -49,7 +49,7 @@ export function abandonNonce({ database, clock }: TreasuryContext, row: GasTrans
   return database.write((transaction) => store.endNonce(transaction, row, clock.real()));
 }
 
-/** Books what it cost. The money that it swept is booked by what the chain reports, as that of every sweep. */
+/** Books what it cost. The money that it swept is booked from the chain, as with every sweep. */
 export async function endTransaction(
   deps: TreasuryContext,
   row: GasTransactionRow,

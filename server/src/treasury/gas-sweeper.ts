@@ -194,7 +194,7 @@ async function followOpen(
 }
 
 /**
- * Signs and stores a call of the factory, within the limits of what may be paid.
+ * Signs and stores a call of the factory, within the limits on fees.
  * @param stuck a transaction with the same nonce, which this one replaces: nodes ask for a tenth more at least
  */
 async function sign(

@@ -65,7 +65,8 @@ export async function readStoredGroups(deps: TreasuryContext, reader: Reader, pl
 }
 
 /**
- * The same, with what nodes see now. Any node's answer counts: what one of them has seen may be true.
+ * The same, with the payments that nodes see now. Any node's answer counts: a payment that one of them has seen may be
+ * true.
  * @param transfers that may have been paid
  * @throws NodesUnavailable; Problem `invalid_state` while the watcher of treasuries is behind
  */
@@ -107,7 +108,7 @@ export async function readSeenGroups(
   return groupsOf(deps, seen, await waitingTransfers(database.reader, place), owners);
 }
 
-/** The newest block of a node. @throws NodeError if it is older than what was scanned, and so knows too little */
+/** The newest block of a node. @throws NodeError if it is older than the scanned blocks, and so knows too little */
 export async function readHead(node: EvmClient, scanned: number): Promise<number> {
   const head = await node.blockNumber();
   if (head >= scanned) return head;

@@ -29,7 +29,7 @@ export function signTransaction(
     // A gas key never sends coins.
     value: 0n,
   } as const;
-  // Not strict: the limits for what people type do not fit every network. Without extra entropy, a retry signs the same.
+  // Not strict: the limits for input by people do not fit every network. Without extra entropy, a retry signs the same.
   const signed = Transaction.prepare(fields, false).signBy(privateKey, false);
   return { txHash: signed.hash, raw: signed.toHex() };
 }

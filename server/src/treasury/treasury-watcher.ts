@@ -1,9 +1,9 @@
 /**
  * Follows the money of treasuries in final blocks: money that left forwarders, no matter who swept them, moves on the
- * books from the addresses to the treasury; a treasury's payment to the destination of a transfer settles the
- * transfer. Any other payment from a treasury is recorded, and reported.
+ * books from the addresses to the treasury; a treasury's payment to the destination of a transfer settles the transfer.
+ * Any other payment from a treasury is recorded, and reported.
  *
- * Each block is read once it has the network's confirmations in what was scanned, and must be the block that was
+ * Each block is read once it has the network's confirmations in the scanned blocks, and must be the block that was
  * scanned. The logs of the last blocks are read again at each pass: logs that a node left out are found, and postings
  * for a block that was dropped all the same are reverted, once. So is the settlement of a transfer.
  */

@@ -221,7 +221,7 @@ function coinMovesIn(block: EvmHeader | EvmBlock, { treasuries }: Watched) {
   };
 }
 
-/** @returns undefined for what is no asset of the network, or nothing in the books' smallest unit */
+/** @returns undefined for a token that is no asset of the network, or an amount below the books' smallest unit */
 function paymentRow(
   on: EvmConnected,
   block: Pick<EvmHeader, 'height' | 'hash' | 'time'>,

@@ -121,8 +121,8 @@ export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
       change(transaction, row, { status: 'failed', failure_reason: reason }, keyOf('void', row)),
 
     /**
-     * It has succeeded with another transaction, and this one has paid it once more: the second payment becomes a transfer of its
-     * own, without a fee, taken from what the merchant has or will get. Returns that.
+     * It has succeeded with another transaction, and this one has paid it once more: the second payment becomes a
+     * transfer of its own, without a fee, taken from the merchant's present or future balance. Returns that.
      */
     async payAgain(transaction: Transaction, row: TransferRow, sent: Sent): Promise<TransferRow> {
       const now = clock.now(scopeOf(row));

@@ -156,8 +156,8 @@ export function simulatedTransfers(
 }
 
 /**
- * The part of a transaction that other transfers settled with it use, in units: of what it paid to the same address,
- * and of its fee.
+ * The part of a transaction that other transfers settled with it use, in units: of its payment to the same address, and
+ * of its fee.
  * @param hash without 0x
  */
 export async function sumSettledBy(

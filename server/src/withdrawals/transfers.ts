@@ -105,8 +105,8 @@ export function createTransfers(deps: WithdrawalsDeps, balances: Balances, settl
     },
 
     /**
-     * Pays a refund from what it has reserved. The limit is that of refunds, and any address will do.
-     * Problems: `balance_suspended`, `validation_error`.
+     * Pays a refund from its reserved money. The limit is that of refunds, and any address will do. Problems:
+     * `balance_suspended`, `validation_error`.
      */
     async createForRefund(transaction: Transaction, refund: RefundToPay): Promise<TransferRow> {
       const { id, network, amount, fee, address } = refund;

@@ -23,7 +23,7 @@ describe.each(engines)('On $name', (engine) => {
     return { isReplay: response.headers.get('idempotent-replayed') === 'true', text: await response.text() };
   };
 
-  /** The bytes of the tables that a payer's changes write to, without what is free in them. */
+  /** The bytes of the tables that a payer's changes write to, without their free space. */
   const bytesKept = async () => {
     const { reader } = server.database;
     if (engine.name === 'SQLite') {

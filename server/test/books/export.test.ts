@@ -87,7 +87,7 @@ describe.each(engines)('Days that are over, on $name', (engine) => {
   });
   afterAll(() => books.shop.close());
 
-  it('have balances that are kept, and make no difference to what is exported', async () => {
+  it('have balances that are kept, and make no difference to the export', async () => {
     const all = async () => {
       const found = [];
       for (const month of ['2026-01', '2026-04', '2026-06']) {
@@ -251,7 +251,7 @@ describe('Kinds of postings', () => {
     expect(() => kindOfPosting('surprise:1')).toThrow('The posting surprise:1 is of no known kind');
   });
 
-  it('show what was charged apart from what it was charged for', () => {
+  it('show the fee apart from the amount that it was charged for', () => {
     const entry = (
       kind: 'custody' | 'available' | 'unallocated' | 'fee_income' | 'reserved',
       debit: number,

@@ -37,7 +37,7 @@ const heightOf = (status = server.app.scanner.status()) =>
   status.find((one) => one.network === network)?.height ?? 0;
 
 it(
-  'The scan keeps up with what all backends have, and credits what is paid once',
+  'The scan keeps up with the blocks that all backends have, and credits each payment once',
   { timeout: 180_000 },
   async () => {
     const payment = await server.lock('USDC', network);

@@ -187,7 +187,7 @@ describe.each(engines)('live networks on $name', (engine) => {
   const statusOf = async (id: string) =>
     (await ask<PaymentView>('GET', `/v1/transactions/${id}/verify`, liveKey)).status;
 
-  it('Without a deposit key, a live payment is refused, with what to do', async () => {
+  it('Without a deposit key, a live payment is refused, and the error says what to do', async () => {
     const { status, body } = await server.api('POST', '/v1/payments/checkout', {
       key: liveKey,
       body: { amount: 10, baseCurrency: 'USD' },

@@ -242,7 +242,7 @@ export function testRealMoney(engine: TestEngine): void {
       expect(await server.look(payment)).toMatchObject({ state: 'settled', received: payment.amount });
     });
 
-    it('a token that keeps a fee counts with what arrives, so a payer who forgets the fee pays too little', async () => {
+    it('a token that keeps a fee counts with the amount that arrives, so a payer who forgets the fee pays too little', async () => {
       const payment = await lock('TRX');
       await send('TRX', payment.address, payment.amount);
       await settle();

@@ -10,7 +10,7 @@ import { startServer } from '../support/server.js';
 
 const postgres = engines.find(({ name }) => name === 'PostgreSQL');
 
-/** The statements of compose.yaml, for a role and a database of other names, without what is about the superuser. */
+/** The statements of compose.yaml, for a role and a database of other names, without those about the superuser. */
 function statements(name: string): string[] {
   const compose = readFileSync(new URL('../../../compose.yaml', import.meta.url), 'utf8');
   const [, script = ''] = /^ {4}content: \|\n((?: {6}.+\n)+)/m.exec(compose) ?? [];

@@ -26,7 +26,7 @@ interface Definition {
   readonly definition: string;
 }
 
-/** Without what PostgreSQL writes in its own way when it is asked for a definition. */
+/** Removes the parts that PostgreSQL writes in its own way when it is asked for a definition. */
 function plain({ definition }: Definition): string {
   return definition
     .toLowerCase()

@@ -152,7 +152,7 @@ describe.each(engines)('transactions, on $name', (engine) => {
     ]);
   });
 
-  it('write nothing of what is sent together if a part of it fails', async () => {
+  it('write none of the statements that are sent together if one of them fails', async () => {
     await put('taken');
     const failed = database.write((transaction) =>
       together(transaction, async () => {

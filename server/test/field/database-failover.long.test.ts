@@ -102,7 +102,7 @@ describe.skipIf(engines.length === 1)('after a failover', () => {
     const { seen, replies, ended } = watch(servers, stopped.signal);
     await expect.poll(() => answered.size, { timeout: 30_000 }).toBeGreaterThan(10);
 
-    // The name still leads to what was the primary, and that comes back as a standby.
+    // The name still leads to the previous primary, which comes back as a standby.
     await old.kill();
     await next.promote();
     await old.returnReadOnly();

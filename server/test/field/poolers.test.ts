@@ -144,7 +144,7 @@ describe.skipIf(!hasPgbouncer || !postgres)('behind PgBouncer in transaction mod
   });
 
   // logto#8065, prisma#4752, prisma#6053: "prepared statement … does not exist" and "… already exists", at random
-  it('a start with prepared statements is refused, with what to do', async () => {
+  it('a start with prepared statements is refused, and the error says what to do', async () => {
     const { pooler } = await openPooler(lenient);
     for (const env of [{}, { DATABASE_PREPARED_STATEMENTS: 'on' }]) {
       const options = { DATABASE_PREPARED_STATEMENTS: '', ...env };

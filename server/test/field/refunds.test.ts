@@ -254,7 +254,7 @@ describe('Contract wallets, on a real chain', () => {
     expect(await prove(fixture.server, again, () => '0x')).toBe(true);
   });
 
-  it('cannot stop a network by what they answer (LIT-Protocol/chipotle#473)', async () => {
+  it('cannot stop a network by their answers (LIT-Protocol/chipotle#473)', async () => {
     const token = await refund();
     await fixture.anvil.call('ContractWallet', wallet, 'turnHostile', []);
     expect(await prove(fixture.server, token, by(strangerKey))).toBe(false);

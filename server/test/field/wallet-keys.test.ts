@@ -31,7 +31,7 @@ const firstOf = {
 const live = { family: 'bitcoin', mode: 'live', script: undefined } as const;
 const summed = (descriptor: string) => `${descriptor}#${descriptorChecksum(descriptor)}`;
 
-/** The first address of what was given, as a payer would get it. */
+/** The first address of the given key, as a payer would get it. */
 function firstAddress(text: string, use: Parameters<typeof readWalletKey>[1] = live): string {
   const { extendedPublicKey, script } = readWalletKey(text, use);
   return createAddressSource(use.mode, use.family, extendedPublicKey, { script }).derive(0);

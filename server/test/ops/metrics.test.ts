@@ -76,7 +76,7 @@ describe.each(enginesOfTurn)('On $name, /metrics', (engine) => {
     await stop();
   });
 
-  it('does not grow by what strangers ask for', async () => {
+  it('does not grow by the requests of strangers', async () => {
     const { url, publicKey, stop } = await startServer({ engine, env: { METRICS_TOKEN: token } });
     const series = async () =>
       (await scrape(url))

@@ -168,7 +168,7 @@ export const testFindings = (engine: TestEngine): unknown =>
       expect(others).toHaveLength(set.filter((finding) => finding.startsWith('wrong')).length);
     });
 
-    it('in the lists of what needs a person, in all that fit, and on home', async () => {
+    it('in the lists of payments that need a person, in all that fit, and on home', async () => {
       const { attention } = await merchant.ask<{ attention: { code: string; count: number }[] }>(
         'GET',
         '/v1/home',

@@ -337,7 +337,7 @@ async function live(shop: Shop, seed: number): Promise<void> {
   }
 
   async function cancel(payment: ModelPayment): Promise<void> {
-    // It can be cancelled depending on what the server has seen, which is what the model has seen.
+    // A payment can be cancelled depending on what the server has seen: the same as the model.
     const isOpen = ['awaiting_funds', 'partially_paid', 'confirming'].includes(payment.state);
     if (!isOpen) return;
     told.push(`cancel ${payment.id}`);

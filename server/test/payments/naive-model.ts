@@ -94,7 +94,7 @@ export interface RefundWish {
   readonly isToday: boolean;
 }
 
-/** Of the stablecoins that histories pay in, in units. Less, and less than a hundredth of what is due, is dust. */
+/** Of the stablecoins that histories pay in, in units. Less, and less than a hundredth of the amount due, is dust. */
 const smallestAmount = 10_000n;
 const inclusionMs = 6 * 3_600_000;
 
@@ -308,7 +308,7 @@ export class NaiveModel {
     );
   }
 
-  /** The fees on what goes back as an excess, while it does. */
+  /** The fees on an excess that goes back, while it does. */
   #feesBack(merchant: ModelMerchant, currency: string): bigint {
     return this.#transfers(merchant, currency, 'held', 'pending', 'processing', 'success').reduce(
       (sum, { refund }) => sum + (refund?.kind === 'excess' ? refund.serviceFee : 0n),

@@ -80,7 +80,7 @@ describe('In the console', () => {
     expect((await actions()).slice(0, 2)).toEqual(['key.revoked', 'key.created']);
   });
 
-  it('the shop can be changed in what payers see, and in nothing that leads money', async () => {
+  it('the shop can be changed in the settings that payers see, and in none that lead money', async () => {
     const change = {
       ...{ businessName: 'Ada & Co', supportUrl: 'mailto:help@shop.example' },
       redirectOrigins: ['https://shop.example'],

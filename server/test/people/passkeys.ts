@@ -96,7 +96,7 @@ export const testPasskeys = (engine: TestEngine): unknown =>
       expect(answer.headers.get('set-cookie')).toBe(null);
     });
 
-    it('a challenge counts for what it was made for, by whom, and for 5 minutes', async () => {
+    it('a challenge counts only for its purpose and its person, and for 5 minutes', async () => {
       const person = await signIn(server, 'support', 'purpose@shop.example');
       const other = await signIn(server, 'support', 'other@shop.example');
       expect((await add(person, new Authenticator(), { challenge: await forSignIn() })).status).toBe(400);

@@ -111,7 +111,7 @@ describe.skipIf(!hasLitecoind).each(engines)('Payouts by PSBT that must wait, on
 
   it('No PSBT pays a refund whose coins are reverted while the export asks the node', async () => {
     const { merchant, refund } = await approvedRefund('0.9');
-    // Between the choice of what is paid and the transaction that reserves it.
+    // Between the choice of the payments and the transaction that reserves them.
     let isTaken = false;
     proxy.behave = async (calls) => {
       if (isTaken || !calls.some(({ method }) => method === 'estimatesmartfee')) return undefined;

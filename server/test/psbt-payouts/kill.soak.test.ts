@@ -90,7 +90,7 @@ describe.skipIf(!hasLitecoind).each(engines)('PSBTs that are killed, on $name', 
         await writeFile(file, signWith(account, psbt.trim()));
         await run(`transfers psbt import ${file}`, killAfterMs);
       }
-      /** An operator who lost the output looks for what is reserved, and signs that. */
+      /** An operator who lost the output looks for the reserved one, and signs that. */
       async function signLost(): Promise<void> {
         const list = await json<{ id: string; state: string }[] | null>(
           `transfers psbt list --merchant ${merchant}`,

@@ -149,7 +149,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       await expect(merchant.export({ 'fee-rate': rate })).rejects.toThrow(message);
     });
 
-    it('a fee that is more than what is paid', async () => {
+    it('a fee that is more than the payment', async () => {
       const merchant = await shop.merchant();
       await merchant.fund('0.2');
       await merchant.transfers('0.0005');

@@ -1,4 +1,4 @@
-/** The state of a PSBT that the wallet broadcasts on its own: found by what it pays, where its hash cannot be known. */
+/** The state of a PSBT that the wallet broadcasts on its own: found by its payments, where its hash cannot be known. */
 import { hex } from '@scure/base';
 import { HDKey } from '@scure/bip32';
 import { expect, it } from 'vitest';
@@ -45,7 +45,7 @@ const nodeOf = (amount: bigint) => {
 };
 const find = (node: UtxoNode) => findLocation(psbt, node, () => Promise.resolve(account), signal);
 
-it('A payout that empties a p2pkh wallet is known by what it pays, although its transfer bears the fee', async () => {
+it('A payout that empties a p2pkh wallet is known by its payment, although its transfer bears the fee', async () => {
   const place = { txHash: 'cd'.repeat(32), blockHash: 'ef'.repeat(32), height: 120, confirmations: 6 };
   expect(await find(nodeOf(9_700n))).toEqual({ kind: 'block', version, ...place });
 });

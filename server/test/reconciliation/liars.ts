@@ -628,7 +628,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
     }
   }
 
-  /** Lists addresses whose receipts differ from what they got. */
+  /** Lists addresses whose receipts differ from their transfers. */
   async function unbooked(): Promise<string[]> {
     const rows = await shop.database.reader
       .selectFrom('receipts')

@@ -62,7 +62,7 @@ describe('the page for refunds', () => {
     expect(script.headers.get('content-type')).toMatch(/javascript/);
   });
 
-  it.each(languages)('has every text in %s, with what is filled in', async (language) => {
+  it.each(languages)('has every text in %s, with its values filled in', async (language) => {
     const texts = pickLocale([language]).texts.claim;
     expect(Object.keys(texts)).toEqual(names);
     for (const name of names) {

@@ -1,6 +1,6 @@
 /**
- * An over-payment on an anvil, refunded by what a treasury's owner signs from an export, and found on the chain
- * automatically.
+ * An over-payment on an anvil, refunded by a transaction that a treasury's owner signs from an export, and found on the
+ * chain automatically.
  */
 import { describe, expect, it, vi } from 'vitest';
 import { engines } from '../support/engines.js';

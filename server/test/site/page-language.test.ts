@@ -70,7 +70,7 @@ describe('the language of a hosted page', () => {
     expect(page).toContain('<noscript><p>Cette page a besoin de JavaScript');
   });
 
-  it('is in what explains that there is nothing to pay', async () => {
+  it('is used for the text that there is nothing to pay', async () => {
     const missing = await open('none', 'es');
     expect(missing.reply.status).toBe(404);
     expect(missing.page).toMatch(

@@ -100,7 +100,7 @@ describe.each(engines)('a receipt, on $name', (engine) => {
     const { page } = await open(locked.id);
     expect(whole.addressSentFrom).toHaveLength(1);
     for (const sender of whole.addressSentFrom) expect(page).not.toContain(sender);
-    // The shortened name and email of what a public key reads are not there either.
+    // The shortened name and email that a public key reads are not there either.
     expect(page).not.toMatch(/lovelace|ada|a…@|A\. L\.|15550100|anonymous|pk_test_|merchant/i);
   });
 

@@ -42,7 +42,7 @@ export async function bookingsOf(server: Server, scope: Scope, options: string):
   return JSON.parse(text) as Booking[];
 }
 
-/** All bookings of all merchants add up to what their accounts say, by the command's own check. */
+/** All bookings of all merchants add up to their accounts, by the command's own check. */
 export async function expectWholeBooks(server: Server): Promise<void> {
   const rows = await server.database.reader
     .selectFrom('ledger_accounts')

@@ -154,7 +154,7 @@ export async function fillCoins(
       ...{ amount: `'' || (1000 + s.i)`, derivation_index: '1000 + s.i' },
     },
   );
-  // As the server marks what it is paid, and the change of what it settles.
+  // As the server marks the coins that it is paid, and the change of payouts that it settles.
   await sql.run(
     `insert into unspent_coins (mode, network, merchant_id, source_id, tx_hash, output_index, amount, branch, derivation_index)
      select t.mode, t.network, t.merchant_id, p.source_id, ${paid.hash}, t.output_index, 1000 + s.i, 0, 1000 + s.i

@@ -60,7 +60,7 @@ export async function openBusyShop(engine: TestEngine, payments: number): Promis
   const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-'));
   const networksFile = join(directory, 'networks.json');
   const model = new EvmModel(Math.floor(Date.now() / 1000) - 3600);
-  // The sweeps of old payments are older than what is read again.
+  // The sweeps of old payments are older than the blocks that are read again.
   model.mine(oldBlocks, Math.floor(Date.now() / 1000) - 3600);
   const node = startLyingNode(model);
   const litecoin = hasLitecoind ? await startLitecoin() : undefined;
@@ -137,7 +137,7 @@ export async function openBusyShop(engine: TestEngine, payments: number): Promis
   const coins = litecoin && (await makeCoinTemplates(shop, litecoin));
   await shop.server.stop();
   const sql = await connect(made.url);
-  // PostgreSQL plans by what it learned when there was almost nothing. SQLite has learned nothing.
+  // PostgreSQL plans by the statistics from when there was almost nothing. SQLite has learned nothing.
   if (engine.name === 'PostgreSQL') await sql.run('analyze');
   await withoutIndexes(sql, engine, () => fill(sql, payments, templates, coins));
   const database = await openDatabase(made.url);

@@ -166,7 +166,7 @@ export class EvmModel {
     return this.balance(`in/${assetOf(currency)}`, address);
   }
 
-  /** Without spending: for what is there before a history. */
+  /** Without spending: for balances before a history. */
   give(address: string, asset: 'coin' | 'token', amount: bigint): void {
     plus(this.tip.state, `${asset}/${lower(address)}`, amount);
   }

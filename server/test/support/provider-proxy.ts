@@ -37,7 +37,7 @@ export interface ProviderProxy {
   requests: number;
   /** Answers whole requests instead of the node. Returns whether it did. */
   respond: ((response: ServerResponse, calls: readonly ProxiedCall[]) => boolean) | undefined;
-  /** Answers whole requests with what it makes of the node's answers; undefined leaves them as they are. */
+  /** Answers whole requests with its changes of the node's answers; undefined leaves them as they are. */
   reshape: ((requests: readonly ProxiedRequest[], answers: readonly ProxiedAnswer[]) => unknown) | undefined;
   /** Changes the result of single calls; undefined leaves it as it is. An Error becomes a JSON-RPC error. */
   change: ((call: ProxiedCall, result: unknown) => unknown) | undefined;

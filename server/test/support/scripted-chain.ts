@@ -68,7 +68,7 @@ export class ScriptedChain implements Chain {
     return block;
   }
 
-  /** Counts a call, and answers with what the node knows. */
+  /** Counts a call, and answers with the node's view. */
   #view(): NodeView {
     this.#calls += 1;
     const { failsAt, moves, lag } = this.trouble;

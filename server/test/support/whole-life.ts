@@ -123,7 +123,7 @@ export async function liveWholeLife(busy: BusyShop, shop: OpenShop, during: (nam
   }
 }
 
-/** The commands that read, with what follows their names. */
+/** The commands that read, with the rest of their lines. */
 const reading: Readonly<Record<string, (ids: Ids) => string>> = {
   'merchants list': () => '',
   'keys list': () => '',

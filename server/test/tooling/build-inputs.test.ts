@@ -1,4 +1,7 @@
-/** Lists of what there is to build, check and describe: each must have all folders with code, or a build passes over one without a word. */
+/**
+ * Lists of all parts to build, check and describe: each must have all folders with code, or a build passes over one
+ * without a word.
+ */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';

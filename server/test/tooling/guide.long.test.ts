@@ -280,7 +280,7 @@ describe('The guide in CONTRIBUTING.md', () => {
         execPath,
         [at('server/dist/cli.js'), 'networks', 'check', '--network', 'scroll'],
         { env: { ...process.env, ...env, DATABASE_URL: databaseUrl }, cwd: directory },
-        // It ends with 1 for what this node lacks.
+        // It ends with 1 because of features that this node lacks.
       ).catch((error: unknown) => error as { stdout: string });
       expect(stdout).toMatch(new RegExp(`scroll[^]*ok +node 1: Chain id ${scrollChainId}`));
     } finally {

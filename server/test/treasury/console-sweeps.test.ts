@@ -1,4 +1,4 @@
-/** Sweeps in the console: what they show of whose addresses, and what is kept of what a wallet sent. */
+/** Sweeps in the console: the addresses that they show to whom, and the kept answers of wallets. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { safeChecksum } from '../../src/treasury/safe-batch.js';
 import { signIn, type TestBrowser } from '../support/browser.js';

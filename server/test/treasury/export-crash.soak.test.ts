@@ -92,7 +92,7 @@ describe.concurrent.each(engines)('exports that are killed, on $name', (engine) 
         await sendSweep(await run(sweep));
 
         const line = `transfers export --network evm-dev --merchant ${merchant} --format json`;
-        /** An operator who lost the output looks for what is reserved, and writes it once more. */
+        /** An operator who lost the output looks for the reserved one, and writes it once more. */
         async function sendLost(): Promise<void> {
           const reserved = await json<{ exportId: string }[] | null>('transfers exported --json');
           for (const { exportId } of reserved ?? []) {

@@ -129,7 +129,7 @@ describe.each(engines)('random histories of exports, on $name', (engine) => {
         const row = pick(transfers);
         if (row) await fixture.command(`transfers fail ${row.id} --reason Test`);
       },
-      // Also of what was released, failed or paid already.
+      // Also of transfers that were released, failed or paid already.
       async mine() {
         const copy = pick(copies);
         if (copy) await transact(fixture.anvil, fixture.token, dataOf(copy.amount), copy.from);

@@ -149,7 +149,7 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       await fail(id);
     });
 
-    it('is let go by no nonce that is older than what it was given, although it is used up', async () => {
+    it('is let go by no nonce that is older than its export, although it is used up', async () => {
       const { id, exportId, nonce } = await handed();
       expect(nonce).toBeGreaterThan(0);
       expect(await statusOf(`/${exportId}/release`, { nonce: nonce - 1 })).toBe(409);
@@ -347,7 +347,7 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       await fixture.booksInOrder();
     });
 
-    it('is settled by hand neither with what somebody else paid, nor with what was paid before it', async () => {
+    it('is settled by hand neither with a payment of somebody else, nor with an earlier one', async () => {
       const amount = nextAmount();
       const early = await payOut(unitsOf(amount));
       await fixture.watch();

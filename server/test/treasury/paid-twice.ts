@@ -56,7 +56,7 @@ const testLargeTransfer = (engine: TestEngine): unknown =>
         await pay(1);
         await fixture.watch();
         expect(await status(small)).toBe('success');
-        // With what the treasury has paid already, a part is as much as the whole.
+        // With the earlier payments of the treasury, a part is as much as the whole.
         const rest = [await create(0.9), await create(0.8), await create(3)];
         for (const amount of [0.9, 0.8, 3]) await pay(amount);
         await fixture.watch();
@@ -427,7 +427,7 @@ const testTransfers = (engine: TestEngine): unknown =>
         expect(await exported()).toEqual([id]);
       });
 
-      it('is settled by hand by what the balances show, and by nothing less', async () => {
+      it('is settled by hand by the change of balances, and by nothing less', async () => {
         const id = await createTransfer(0.0005, 'ETH');
         const txHash = await callSafe(500_000_000_000_000n);
         await anvil.mine(confirmations - 1);

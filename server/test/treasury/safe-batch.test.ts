@@ -24,7 +24,7 @@ it("a published file of Safe's own has the checksum that we compute", () => {
   expect(safeChecksum({ ...batch, chainId: '1' })).not.toBe(checksum);
 });
 
-it('the file that we write has the checksum of what is read back from it', () => {
+it('the file that we write has the checksum of its content when it is read back', () => {
   const batch = safeBatch('Payouts', 137, [{ to: '0x01', data: '0x', value: 5n }], 1);
   const read = JSON.parse(JSON.stringify(batch)) as typeof batch;
   const { checksum, ...meta } = read.meta;

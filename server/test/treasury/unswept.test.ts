@@ -88,7 +88,7 @@ describe.each(engines)('The addresses that a sweep looks at, on $name', (engine)
       id: `${row.id.slice(0, -3)}XYZ`,
       tx_hash: `${row.tx_hash.slice(0, -3)}aaa`,
     };
-    // Nothing is left of what came before.
+    // Nothing is left of the time before.
     await database.write(async (transaction) => {
       await transaction.updateTable('receipts').set({ status: 'dropped' }).where('id', '=', row.id).execute();
     });

@@ -73,7 +73,7 @@ describe.each(enginesOfTurn)('balances, on $name', (engine) => {
     expect(await merchant.balance()).toMatchObject({ availableBalance: 14.6, totalBalance: 14.6 });
   });
 
-  it('are shown rounded down to what can be transferred', async () => {
+  it('are shown rounded down to an amount that can be transferred', async () => {
     await merchant.fund({ currency: 'ETH', network: 'base', amount: 1.00000001 });
     // Minus the fee of 1 % this is 0.9900000099, which is shown with 8 decimals.
     expect(await merchant.balance('ETH')).toMatchObject({ availableBalance: 0.99, totalBalance: 0.99 });

@@ -242,7 +242,7 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
     expect(fees.reduce((sum, fee) => sum + fee, 0n)).toBe(1000n);
   });
 
-  it('counts the blocks that were read, whatever a node says of its head and of what is final', async () => {
+  it('counts the blocks that were read, whatever a node says of its head and of its final block', async () => {
     await haveRead(105, 105);
     await expect(prove(await transfer())).rejects.toThrow('6 of 12 confirmations');
   });
@@ -267,7 +267,7 @@ describe.each(engines)('the proof of a settlement on $name', (engine) => {
     await expect(prove(await transfer(settled))).resolves.toBeUndefined();
   });
 
-  it('fails for what another account sent than a treasury of the merchant, where there is one', async () => {
+  it('fails for a payment of another account than a treasury of the merchant, if there is one', async () => {
     const [one] = transfers;
     if (!one) throw new Error('Nothing is paid');
     payers = [stranger.toLowerCase()];

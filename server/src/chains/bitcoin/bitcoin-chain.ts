@@ -116,7 +116,7 @@ export function createBitcoinChain(config: BitcoinConfig, deps: ChainDeps) {
   return {
     mode,
     network,
-    /** For what the scan does not do. A failure of such work counts against the node here too. */
+    /** For work outside of the scan. A failure of such work counts against the node here too. */
     nodes,
 
     async head(signal) {

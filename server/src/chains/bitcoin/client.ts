@@ -183,7 +183,7 @@ export function createBitcoinClient(node: NodeClient, signal: AbortSignal) {
       };
     },
 
-    /** Transactions as the node shows them, in the order of the hashes; undefined for what it does not know. */
+    /** Transactions as the node shows them, in the order of the hashes; undefined for those it does not know. */
     transactions: (txids: readonly string[]) =>
       callAll(
         txids.map((txid) => ({ method: 'getrawtransaction', params: [txid, 1] })),
@@ -212,8 +212,9 @@ export function createBitcoinClient(node: NodeClient, signal: AbortSignal) {
     },
 
     /**
-     * In the order of the outpoints; undefined for what is spent, or does not exist.
-     * @param withMempool counts what waits for a block, too: its outputs exist, and what it spends is spent
+     * In the order of the outpoints; undefined for an output that is spent, or does not exist.
+     * @param withMempool also counts transactions that wait for a block: their outputs exist, and the outputs that they
+     * spend are spent
      */
     async unspent(
       outpoints: readonly Outpoint[],
@@ -263,7 +264,7 @@ export function createBitcoinClient(node: NodeClient, signal: AbortSignal) {
         estimate: feerate,
         /** Below this, the node takes no transaction. */
         minimum: floor > relay ? floor : relay,
-        /** A replacement must pay this for its size, on top of the fee of what it replaces (BIP-125). */
+        /** A replacement must pay this for its size, on top of the replaced fee (BIP-125). */
         increment: incrementalfee ?? incrementalrelayfee ?? 1000n,
       };
     },

@@ -268,7 +268,7 @@ function configure(
       ),
     /** The requests that its nodes together may get in a minute, each call of a batch counted; undefined: no limit. */
     requestsPerMinute: settings.requestsPerMinute,
-    /** The most calls in one request to a node; undefined for what its kind of network is used to. */
+    /** The most calls in one request to a node; undefined for the default of its kind of network. */
     batchSize: settings.batchSize,
     /** The rules by which the gas key sweeps automatically; never without it. */
     sweeps: settings.sweeps,

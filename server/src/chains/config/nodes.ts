@@ -26,7 +26,7 @@ export interface ChainDeps {
   hasOpen?(): Promise<boolean>;
   /** The coins, as `hash:index`, whose spending blocks are to say; none if it is absent. */
   soughtCoins?(): Promise<ReadonlySet<string>>;
-  /** Called with what an operator should know, such as a node that stopped answering. Never contains a URL. */
+  /** Called with news for the operator, such as a node that stopped answering. Never contains a URL. */
   warn?(message: string): void;
   /** Epoch milliseconds; real time by default. */
   readonly now?: (() => number) | undefined;

@@ -76,7 +76,7 @@ export function createEvmChain(config: EvmConfig, deps: ChainDeps) {
   return {
     mode,
     network,
-    /** For what the scan does not do. A failure of such work counts against the node here too. */
+    /** For work outside of the scan. A failure of such work counts against the node here too. */
     nodes,
     /** Reads what addresses hold, from the same nodes. */
     balances: createBalanceSource(nodes, dialect),

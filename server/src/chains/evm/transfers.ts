@@ -28,7 +28,7 @@ export interface TransferContext {
  */
 export const coinIndex = 0;
 export const firstLogIndex = 1;
-/** The first index of what the contracts of a transaction sent, on networks whose nodes report it. */
+/** The first index of transfers by the contracts of a transaction, on networks whose nodes report it. */
 export const firstContractIndex = 2_000_000;
 
 /** A possible transfer of ours. Hashes and addresses are as nodes write them. */
@@ -122,8 +122,9 @@ export async function readReceipts(
 }
 
 /**
- * The `outputIndex` of a log: its place among the logs of its transaction, in the order in which that made them. It is found by what
- * the log says, because nodes number logs differently: some through the block, some through the transaction, or not at all.
+ * The `outputIndex` of a log: its place among the logs of its transaction, in the order in which that made them. It is
+ * found by the log's content, because nodes number logs differently: some through the block, some through the
+ * transaction, or not at all.
  * @param logs all of its kind in the block, in their order
  * @throws NodeError if the receipt of its transaction does not have as many like it
  */

@@ -80,7 +80,7 @@ export const accountTables = {
   }).index('merchant', ['merchant_id', 'mode', 'kind']),
 
   /**
-   * The changes to what an operator or a merchant configured, and who made them. Rows are never changed or deleted:
+   * The changes of the configuration by operators and merchants, and who made them. Rows are never changed or deleted:
    * triggers refuse it.
    */
   audit_log: table(kept('append-only'), {
@@ -88,7 +88,7 @@ export const accountTables = {
     /** Real time. */
     time: time(),
     merchant_id: text(),
-    /** Null for what both modes share. */
+    /** Null if both modes share it. */
     mode: text<Mode>().nullable(),
     /**
      * `key …1a2b`, `command line, Ada as user checkout`, `server`, or the role and id of a person with the id of the

@@ -255,7 +255,10 @@ export const paymentTables = {
      * clock: 0 if it is dust. Without end while it is in one.
      */
     awaited_until: time(),
-    /** 1 if it is too small to be listed: less than the network's smallest amount, and not a hundredth of what is due. */
+    /**
+     * 1 if it is too small to be listed: less than the network's smallest amount, and not a hundredth of the amount
+     * due.
+     */
     is_dust: flag(),
     /** As its payment's; more if it is worth more, or turned out to be a part of more when it was due. Null: until it is final. */
     required_confirmations: integer().nullable(),

@@ -36,7 +36,7 @@ export const psbtTables = {
     confirmed_at: time().nullable(),
     /** A sentence for the operator; null if nothing is wrong. */
     problem: text().nullable(),
-    /** Anything that it paid in addition to what it should have, in sentences. Stays for as long as that is booked. */
+    /** Anything that it paid and should not have, in sentences. Stays for as long as that is booked. */
     warning: text().nullable(),
     created_at: time(),
     updated_at: time(),

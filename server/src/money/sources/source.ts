@@ -90,7 +90,7 @@ export function timed(price: Price, value: unknown): Price & { readonly at?: num
   return { ...price, at: Number(data) * 1000 };
 }
 
-/** The fields of what a source says about a market; none if that is not an object. */
+/** The fields of a source's data on a market; none if that is not an object. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? { ...value } : {};
 }

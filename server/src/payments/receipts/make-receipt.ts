@@ -89,8 +89,8 @@ export function createNewReceipts({ clock, newId, rates, currencies, depths }: N
   }
 
   /**
-   * By its own worth; see `stake.ts` for what else is at stake. Never less than its payment was locked with: an overpaid one can
-   * be worth far more than that.
+   * By its own worth; see `stake.ts` for the rest at stake. Never less than its payment was locked with: an overpaid
+   * one can be worth far more than that.
    */
   function depthOf({ currency, amount: units }: ChainTransfer, code: string, payment: PaymentRow): Depth {
     const network = currencies.network(payment.mode, code);

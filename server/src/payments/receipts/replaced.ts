@@ -1,4 +1,4 @@
-/** Receipts that gave way: to the transfer that explains them, or to what a contract pays in another block. */
+/** Receipts that gave way: to the transfer that explains them, or to a contract's payment in another block. */
 import type { ChainTransfer, NetworkRef } from '../../chains/chain.js';
 import { tables, type ReceiptTable } from '../../db/schema.js';
 import type { Transaction } from '../../db/engine.js';

@@ -1,4 +1,7 @@
-/** Random payments, replacements, blocks, reorgs and failures: a scan that followed them ends where a fresh one does, and with what the node's coins say. */
+/**
+ * Random payments, replacements, blocks, reorgs and failures: a scan that followed them ends where a fresh one does,
+ * and agrees with the node's coins.
+ */
 import { describe, expect, it } from 'vitest';
 import { createAddressSource } from '../../../src/addresses/address-sources.js';
 import { createBitcoinChain } from '../../../src/chains/bitcoin/bitcoin-chain.js';

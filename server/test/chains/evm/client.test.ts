@@ -55,7 +55,7 @@ describe('A node answers', () => {
     expect(await evm.isPending(receipt?.transactionHash ?? '')).toBe(false);
   });
 
-  it('undefined for what it does not have', async () => {
+  it('with undefined for a block that it does not have', async () => {
     const height = await evm.blockNumber();
     expect(await evm.header(height + 5)).toBeUndefined();
     expect(await evm.block(height + 5)).toBeUndefined();

@@ -209,7 +209,7 @@ describe('Pending transfers', () => {
     expect(more).toEqual([]);
   });
 
-  it('Counts what a token that takes a fee says in its log, in place of what was pending', async () => {
+  it('Counts what a token that takes a fee says in its log, in place of the pending amount', async () => {
     const address = newAddress();
     const follower = await follow(open());
     await anvil.automine(false);
@@ -403,7 +403,7 @@ describe('Catching up', () => {
     expect(nodes[0]?.requests).toBeLessThan(80);
   });
 
-  it('Reads ahead of what is asked for, but not near the newest block, and gives every block once', async () => {
+  it('Reads ahead of the requested blocks, but not near the newest block, and gives every block once', async () => {
     const { signal } = new AbortController();
     const before = await open().head(signal);
     const address = newAddress();
@@ -417,7 +417,7 @@ describe('Catching up', () => {
     const read: string[] = [];
     const paid: string[] = [];
     let from = before.height + 1;
-    // Steps end in the middle of what was read ahead.
+    // Steps end in the middle of the blocks that were read ahead.
     for (let step = 11; from <= tip; step += 1) {
       const blocks = await chain.blocks(from, Math.min(tip, from + step - 1), signal);
       for (const { height, hash, parentHash, transfers } of blocks) {
