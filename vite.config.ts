@@ -52,9 +52,9 @@ const library: UserConfig = {
         postBanner: ({ name }) => (name === 'widget' ? '//# allFunctionsCalledOnLoad' : ''),
         codeSplitting: {
           groups: [
-            // All that the entry imports. A page can load the entry under any URL, and if another chunk imported it under its file
-            // name, it would run twice. The languages' plural rules too: a request of its own would come after the language. Likewise
-            // what adds styles, for the coins below the pay button.
+            // All that the entry imports. A page can load the entry under any URL, and if another chunk imported it
+            // under its file name, it would run twice. The languages' plural rules too: a request of its own would come
+            // after the language. The same for modules that add styles, for the coins below the pay button.
             { name: 'widget', test: /\/src\/(index|messages\/plural|views\/add-styles)\.ts$/ },
           ],
         },

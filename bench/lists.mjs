@@ -19,7 +19,7 @@ Fills two databases per engine with payments of 21 merchants over two years. For
 customers, 20 subscribers and refunds, 5 transfers, payouts and wallets, and so on, but at least 250 of each; each payment has a
 webhook event, of which one in 50 was given up, and an entry in the audit log. Requests each list and filter, and all that the
 console's pages read, of the merchant that has 60 % of the records, alternating between the databases (A B A B …). Prints the lower
-quartile of the times, which other work on the machine disturbs least, the ratio, and the indexes that the larger database
+quartile of the times, which other work on the machine affects least, the ratio, and the indexes that the larger database
 uses.
 
   --database sqlite|postgres   one engine (default: both)

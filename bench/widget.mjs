@@ -44,7 +44,7 @@ scrolling, on a phone and on a laptop.
 With an empty cache each time and a processor ${slowdown} times slower: from a shop's page load to the address, pressed by a script as
 soon as it can be, on ${networks.map(({ name }) => name).join(', ')}.
 
-Likewise on a slow 3G network (${slow3g.kbitPerSecond} kbit/s both ways,
+The same on a slow 3G network (${slow3g.kbitPerSecond} kbit/s both ways,
 ${slow3g.roundTripMs} ms for a round trip; as in the browser's developer tools, a new connection costs nothing more):
 
   a shop's page, on another origin than the API: from its load to the pay button, from the press to the coins, and from

@@ -64,6 +64,12 @@ const rules = [
   ['(?:nothing|none) but', 'use “only”'],
   ['(?:in|of) whatever', 'use “any”'],
   ['hears? of', 'use “learns of” or “gets”'],
+  ['all the same', 'use “anyway” or “still”'],
+  ['likewise|in silence', 'use “too”, “in the same way” or “silently”'],
+  ['seldom|ever more', 'use “rarely”, or “less and less often”'],
+  ['if need be', 'use “if necessary”'],
+  ['(?:get|gets|getting) on(?! with)', 'use “makes progress”'],
+  ['(?:is|are|was) of (?:a|an|another|one)', 'use “belongs to” or “comes from”'],
   ['anew|afresh', 'use “again”'],
   ['alike', 'use “both”, or “the same way”'],
   [

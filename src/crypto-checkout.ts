@@ -173,7 +173,7 @@ export class CryptoCheckout extends LitElement {
   declare txRef: string | undefined;
   /** The payer's email, for the shop's records. A public key reads it back only in an abbreviated form. */
   declare customerEmail: string | undefined;
-  /** The payer's name, likewise. */
+  /** The payer's name, in the same way. */
   declare customerName: string | undefined;
   /** The payer's phone number, which no public key reads back. */
   declare customerPhone: string | undefined;

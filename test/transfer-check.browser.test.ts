@@ -99,7 +99,7 @@ for (const [name, secret] of [
   });
 }
 
-it('takes the hash out of an explorer’s link, and asks nothing where there is none', async () => {
+it('takes the hash out of an explorer’s link, and asks nothing if there is none', async () => {
   api.handlers.transfer = () => successReply({ network: 'tron', answer: 'unknown' });
   const element = await show(lockedPayment());
   await open(element);

@@ -81,7 +81,7 @@ export function createShop({ client, apiUrl, publicKey, webhookSecrets, shopUrl,
       if (link) orders.setRefund(reference, link);
       if (refund.claimUrl) log(`${reference} was overpaid: ${refund.amount} ${refund.currency} go back`);
     } catch (error) {
-      // The order is paid all the same. Somebody has to look at it.
+      // The order is paid anyway. Somebody has to look at it.
       if (!(error instanceof ApiError)) throw error;
       log(`${reference} was overpaid, and could not be refunded: ${error.shortMessage}`);
     }

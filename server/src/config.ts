@@ -371,7 +371,7 @@ function refuseMisspelt(misspelt: readonly Misspelt[], networks: readonly Config
   if (missing.length === 0) return;
   const lines = missing.map(
     ({ given, meant }) =>
-      `${given} is not a setting. If ${meant} was meant, correct its name; if it is of another program, take it out of this one's environment`,
+      `${given} is not a setting. If ${meant} was meant, correct its name; if it belongs to another program, take it out of this one's environment`,
   );
   throw new ConfigError(lines.join('\n'));
 }

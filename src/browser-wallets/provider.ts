@@ -73,7 +73,7 @@ export function errorCode(error: unknown): number | undefined {
 
 /**
  * The meaning of an error that proves that nothing was sent. Undefined for all others: after those, the wallet may have
- * sent the transaction all the same.
+ * sent the transaction anyway.
  */
 export function refusalOf(error: unknown): Refusal | undefined {
   if (error instanceof WalletRefusal) return error.reason;

@@ -46,7 +46,9 @@ export function eventsOf(from: CheckoutState, to: CheckoutState): CheckoutEvent[
   return events;
 }
 
-/** The event of the state that a payment is in, for a listener that came after it was fired; undefined where there is none. */
+/**
+ * The event of the state that a payment is in, for a listener that came after it was fired; undefined if there is none.
+ */
 export function eventOf(
   status: CheckoutState['name'],
   payment: Payment | undefined,

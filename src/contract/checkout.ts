@@ -51,7 +51,7 @@ export const receiptView = s.object({
   requiredConfirmations: s.number,
   firstSeenAt: s.string,
   status: s.oneOf(['seen', 'confirmed', 'lost']),
-  /** False if its currency or network is not the payment's. It is credited all the same. */
+  /** False if its currency or network is not the payment's. It is credited anyway. */
   counts: s.boolean,
 });
 

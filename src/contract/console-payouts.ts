@@ -206,7 +206,7 @@ const payoutExports = {
     key: 'session',
     stepUp: true,
     description:
-      'Lets the transfers of an export go by a proof. They can then be exported again, or fail. What is paid of them all the same is booked.',
+      'Lets the transfers of an export go by a proof. They can then be exported again, or fail. What is paid of them anyway is booked.',
     params: releaseParams,
     body: z.object({
       nonce: described(

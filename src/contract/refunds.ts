@@ -89,7 +89,7 @@ const createBody = z.object({
     z.optional(text(20)),
     'The currency to give back, if the payment was credited with several. Defaults to the one that it asked for.',
   ),
-  network: described(z.optional(text(50)), 'The network, likewise.'),
+  network: described(z.optional(text(50)), 'The network, in the same case.'),
   by: described(
     z._default(z.enum(['coins', 'today']), 'coins'),
     'Which sum: `coins` (default): the coins that came. `today`: as many as are worth as much today, and never more than came.',

@@ -45,7 +45,9 @@ export function receipt(payment: Payment, context: ViewContext): TemplateResult 
     </div>`;
 }
 
-/** Each transfer: its hash, with a link to the network's explorer where there is one, its amount, and whether it counts. */
+/**
+ * Each transfer: its hash, with a link to the network's explorer if there is one, its amount, and whether it counts.
+ */
 export function transactionList(
   { receipts = [] }: Payment,
   { text, money }: ViewContext,

@@ -55,8 +55,8 @@ export interface AfterQrViews {
 }
 
 /**
- * Ways to pay from a wallet on this device, shown between the address and the QR code. The element loads what draws them
- * when the price is locked. Undefined until then, and where there is none.
+ * Ways to pay from a wallet on this device, shown between the address and the QR code. The element loads what draws
+ * them when the price is locked. Undefined until then, and if there is none.
  */
 export type WalletPanel = (state: TrackedState, context: ViewContext) => TemplateResult | typeof nothing;
 

@@ -1,4 +1,4 @@
-/** Chunks of the widget that fail to load: the payer sees it, can pay all the same, and the next attempt loads them. */
+/** Chunks of the widget that fail to load: the payer sees it, can pay anyway, and the next attempt loads them. */
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { checkoutOn } from './checkout.js';

@@ -8,7 +8,7 @@ it('The widget’s first chunk begins with the hint to compile its functions whi
   const chunks = output.filter((file) => file.type === 'chunk');
   const entry = chunks.find(({ isEntry }) => isEntry);
   const hint = '//# allFunctionsCalledOnLoad';
-  // V8 reads it at the very beginning only.
+  // V8 reads it only at its beginning.
   const hinted = chunks.filter(({ code }) => code.startsWith(`${hint}\n`));
   expect(hinted.map(({ fileName }) => fileName)).toEqual(entry?.imports);
   expect(hinted).toHaveLength(1);

@@ -61,7 +61,7 @@ export const isOpen = (state: DepositKeyState): boolean => state === 'in_use' ||
 
 /**
  * The time that another key waits until it takes effect. A key decides where all income goes: anyone who has the
- * machine for a minute must not redirect it before the owner has heard about it.
+ * machine for a minute must not redirect it before the owner knows about it.
  */
 export const waitMs = 24 * 3_600_000;
 
@@ -172,7 +172,8 @@ export async function createDepositKeys(
     { time, inUse, pending }: Awaited<ReturnType<typeof readOpenOf>>,
   ): Promise<string | undefined> {
     if (!pending) return undefined;
-    // It stays: a server that has not heard of this in the last second before it takes effect may give out an address of it.
+    // It stays: a server that does not know of this in the last second before it takes effect may give out an address
+    // of it.
     await store.updateKey(transaction, pending.id, { replaced_at: time });
     if (inUse) await store.updateKey(transaction, inUse.id, { replaced_at: null });
     return pending.id;

@@ -64,7 +64,7 @@ export function readWalletKey(text: string, use: Use): WalletKey {
     }).derive(0);
     if (derived !== first) {
       throw new Error(
-        'The first address that the file names is not the first of its key: the file was changed, or the key is of another wallet',
+        'The first address that the file names is not the first of its key: the file was changed, or the key belongs to another wallet',
       );
     }
   }

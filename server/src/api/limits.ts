@@ -232,7 +232,7 @@ export function createIpLimits(limits: Limits) {
     async token(surface: string, request: Request, response: Response): Promise<() => void> {
       const { any, failed } = tokens.get(surface) ?? addTokenLimits(surface);
       await any.count(request, response);
-      // Before it has failed, so that guesses that are made at once count all the same.
+      // Before it has failed, so that guesses that are made at once count too.
       await failed.count(request, response);
       return () => failed.uncount(request);
     },

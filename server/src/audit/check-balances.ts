@@ -88,7 +88,7 @@ export const checkMerchants: Check = async (reader, report) => {
 };
 
 /**
- * The places where a balance is not the sum of its inflows; null where there is none. @param balances have `id` and
+ * The places where a balance is not the sum of its inflows; null if there is none. @param balances have `id` and
  * `balance`
  */
 async function findDifferences(reader: Reader, balances: RawBuilder<unknown>, flows: readonly Flow[]) {

@@ -66,7 +66,7 @@ export interface ChainBlock extends BlockId {
 export interface NodeBlock {
   /** `node 1` for the first of the configuration. */
   readonly node: string;
-  /** Nodes with the same one are of one provider, and count as one. */
+  /** Nodes with the same one belong to one provider, and count as one. */
   readonly provider: string;
   /** Undefined above its head. */
   readonly block: ChainBlock | undefined;

@@ -13,7 +13,7 @@ export const auditCommands: Group = {
       summary:
         'Lists the audit log, oldest entry first: who changed what, when, and the values before and after.',
       details:
-        'The log covers keys, webhooks, merchant settings, wallet addresses, suspended balances, erased customers, sandbox resets, transfers and payouts that were settled by hand, and all that people change in the console, with their sign-ins. The database refuses to change it, "audit check" shows whether it was changed all the same, and it contains no secret.',
+        'The log covers keys, webhooks, merchant settings, wallet addresses, suspended balances, erased customers, sandbox resets, transfers and payouts that were settled by hand, and all that people change in the console, with their sign-ins. The database refuses to change it, "audit check" shows whether it was changed anyway, and it contains no secret.',
       options: {
         merchant: option.merchant('only entries of this merchant'),
         ...option.range,

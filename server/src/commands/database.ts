@@ -13,7 +13,7 @@ import * as option from './options.js';
 import { counted } from './records.js';
 
 const serverIsRunning =
-  'A server is running on this database. Stop it first: what it writes during the copy would be missing. If it has just crashed, try again in a minute. --while-running copies all the same';
+  'A server is running on this database. Stop it first: what it writes during the copy would be missing. If it has just crashed, try again in a minute. --while-running copies anyway';
 const serverWasStarted =
   'A server was started on this database during the copy. What it wrote may be missing: stop it, and copy again into a new database';
 

@@ -36,10 +36,10 @@ const settings = {
     'the most that may be transferred of a currency within 24 hours, without fees, such as USDT=1000. Repeat it for more currencies; CODE=none removes a limit',
   ),
   dailyRefunds: option.currencyAmounts(
-    'the most that may be refunded within 24 hours, written likewise: USDT=500 of this coin, USD=500 of all coins by their value. Refunds do not count as transfers, and may go to any address',
+    'the most that may be refunded within 24 hours, written in the same way: USDT=500 of this coin, USD=500 of all coins by their value. Refunds do not count as transfers, and may go to any address',
   ),
   autoRefund: option.currencyAmounts(
-    'up to how much a refund of an excess, or of unaccepted money, is approved as soon as it has an address for which the wallet that paid has signed: USD=20 for all coins by their value, USDT=20 for only this coin. Ten times as much in 24 hours, unless --daily-refunds says how much. Written likewise (default: none)',
+    'up to how much a refund of an excess, or of unaccepted money, is approved as soon as it has an address for which the wallet that paid has signed: USD=20 for all coins by their value, USDT=20 for only this coin. Ten times as much in 24 hours, unless --daily-refunds says how much. Written in the same way (default: none)',
   ),
 };
 

@@ -97,7 +97,7 @@ function rowsOf(part: Part): RawBuilder<unknown> {
     and ${matches(part)}`;
 }
 
-/** Checkpoints, likewise. @param filter of the list; by default that of whole segments */
+/** The same for checkpoints. @param filter of the list; by default that of whole segments */
 function checkpointsOf({ list, scope }: Part, filter = ''): RawBuilder<unknown> {
   return sql`list_checkpoints where list_checkpoints.list = ${list}
     and list_checkpoints.merchant_id = ${scope.merchantId} and list_checkpoints.mode = ${scope.mode}

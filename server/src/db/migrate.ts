@@ -31,7 +31,7 @@ export async function migrate(
   const isMissing = Object.keys(known).some((name) => !executed.has(name));
   const isRefused =
     mustExist !== undefined && (mustExist === 'at this release' ? isMissing : executed.size === 0);
-  // Read again if need be: another server can have migrated the database between the two reads.
+  // Read again if necessary: another server can have migrated the database between the two reads.
   const other = isMissing ? undefined : otherTable(tables, found) && otherTable(tables, await readTables());
   if (breaking !== undefined || isRefused || other !== undefined) {
     if (breaking !== undefined) {

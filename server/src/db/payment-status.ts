@@ -41,7 +41,7 @@ export const needsReview: Readonly<Record<PaymentReview, RawBuilder<boolean>>> =
   reversed: sql.raw("state = 'reversed'"),
 };
 
-/** The status as SQL. @param state the column, with its table's name if need be */
+/** The status as SQL. @param state the column, with its table's name if necessary */
 export const paymentStatusIn = (state: string) => `(case
   ${paymentStatuses
     .filter((status) => status !== 'in progress')

@@ -20,7 +20,7 @@ interface Options {
 const longestPauseMs = 120_000;
 /** A source that has nothing new at the time that it announced is asked again after this long. */
 const lateSourceMs = 600_000;
-/** A market that was refused is asked for again after a minute, and then ever more seldom. */
+/** A market that was refused is asked for again after a minute, and then less and less often. */
 const refusedPausesMs = [60_000, 300_000, 900_000, 3_600_000];
 
 /** A market that the source refuses to answer. */

@@ -28,7 +28,7 @@ export interface NewPayment {
   readonly acceptedCurrencies?: readonly string[] | undefined;
   /** The merchant's own keys and values. Only for secret keys. */
   readonly metadata?: Readonly<Record<string, string>> | undefined;
-  /** True if an amount that is too small for every currency is an error. A subscription's is created all the same. */
+  /** True if an amount that is too small for every currency is an error. A subscription's is created anyway. */
   readonly refusesUnpayable?: true;
 }
 

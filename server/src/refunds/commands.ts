@@ -46,7 +46,7 @@ export function refundCommands(rules: (context: CommandContext) => Refunds): Gro
             .required(),
           amount: option.decimal('how many coins, for a partial refund'),
           currency: option.code('the coin, if the payment was credited with several'),
-          network: option.code('its network, likewise'),
+          network: option.code('its network, in the same case'),
           by: option
             .oneOf(['coins', 'today'], 'the coins that came, or as many as are worth as much today')
             .default('coins'),

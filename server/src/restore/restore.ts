@@ -110,7 +110,7 @@ export function createRestore(deps: RestoreDeps) {
     return keys.length > 0 && keys.every((key) => store.concernsKey(suspicion, key));
   }
 
-  /** Evidence that proves nothing is reported all the same, and its addresses and transfers are left to a person. */
+  /** Evidence that proves nothing is reported anyway, and its addresses and transfers are left to a person. */
   async function warn(
     transaction: Transaction,
     addresses: readonly UnknownAddress[],

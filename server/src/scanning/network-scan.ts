@@ -256,7 +256,10 @@ function readUntilOf(chain: Chain, { blocks, pending }: Difference, startedAt: n
 const manyBlocks = 500;
 const reportEveryMs = 10_000;
 
-/** Logs how a scan gets on that had many blocks left after its first step: every ten seconds, and when it has read them. */
+/**
+ * Logs the progress of a scan that had many blocks left after its first step: every ten seconds, and when it has read
+ * them.
+ */
 function watchCatchUp(log: Logger, ref: NetworkRef): (cursor: ChainCursorTable) => void {
   let first: { readonly height: number; readonly at: number } | undefined;
   let reportedAt = 0;

@@ -95,7 +95,7 @@ export function createScanner({ networks, newId, statuses = createScanStatuses()
       }
     }
 
-    /** The remedy is logged only if the node stays behind: it would do harm while a node merely lags. */
+    /** The remedy is logged only if the node stays behind: it would do harm while a node only lags. */
     function describeBehind({ message, remedy }: ChainBehind): string {
       const now = clock.real();
       behindSince ??= now;

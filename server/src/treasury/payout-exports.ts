@@ -35,7 +35,7 @@ type Releasable = TransferRow & Partial<HeldExport>;
 /** Why transfers are let go that a wallet may have: a nonce that is used up, or what somebody has decided, in their words. */
 export type ReleaseReason = { readonly nonce: number } | { readonly decision: string };
 
-/** Reserves transfers that nobody exported, because a wallet may have paid them all the same. */
+/** Reserves transfers that nobody exported, because a wallet may have paid them anyway. */
 export const hold = (
   { newId, clock }: TreasuryContext,
   transaction: Transaction,
@@ -191,9 +191,9 @@ export function createPayoutExports(deps: TreasuryContext) {
     },
 
     /**
-     * The transfers of an export that still wait, and were handed to no wallet in the browser, to be written once
-     * more: by the same checks as the first time. Problems: `not_found`; `invalid_state` if nothing is left, while
-     * the watcher is behind, or if it is of another network, where the same calls would pay with other tokens.
+     * The transfers of an export that still wait, and were handed to no wallet in the browser, to be written once more:
+     * by the same checks as the first time. Problems: `not_found`; `invalid_state` if nothing is left, while the
+     * watcher is behind, or if it belongs to another network, where the same calls would pay with other tokens.
      * @param expected the network that it must be of; any if it is undefined
      * @throws NodesUnavailable
      */
@@ -277,8 +277,8 @@ export function createPayoutExports(deps: TreasuryContext) {
     },
 
     /**
-     * Lets transfers be exported again, or fail. Payments of them that happen all the same are booked. A payment that
-     * may have been one of theirs, and that no node knew for certain, is set aside.
+     * Lets transfers be exported again, or fail. Payments of them that happen anyway are booked. A payment that may
+     * have been one of theirs, and that no node knew for certain, is set aside.
      * @param why by a nonce, the highest one with which the wallet signed the export: the account must have used it up
      * in blocks that were read, and it must be one that it can have signed with. A decision is refused only if a node
      * has the transaction. Problem: `invalid_state`

@@ -5,7 +5,7 @@
  *
  * Each block is read once it has the network's confirmations in the scanned blocks, and must be the block that was
  * scanned. The logs of the last blocks are read again at each pass: logs that a node left out are found, and postings
- * for a block that was dropped all the same are reverted, once. So is the settlement of a transfer.
+ * for a block that was dropped anyway are reverted, once. So is the settlement of a transfer.
  */
 import { clearNeedless } from '../addresses/unswept.js';
 import { coinOf } from '../chains/assets.js';

@@ -10,7 +10,7 @@ import { readCursor } from './watch-store.js';
 
 /** Safe's `nonce()`. https://github.com/safe-global/safe-smart-account */
 const safeNonceData = '0xaffed0e0';
-/** EIP-7702: an account that runs the code of a contract, and has a nonce of its own all the same. */
+/** EIP-7702: an account that runs the code of a contract, and has a nonce of its own anyway. */
 const delegation = /^0xef0100[0-9a-f]{40}$/i;
 
 /**

@@ -97,7 +97,7 @@ export async function proveSettlement(
   if (inCurrency.length === 0 && inside === 0n && ofAnybody.length > 0) {
     throw invalidField(
       'tx-hash',
-      `It was sent by ${ofAnybody.flatMap(({ senders }) => senders).join(', ')}, which is no treasury of the merchant. If it was their payment all the same, --unverified settles the transfer without a check`,
+      `It was sent by ${ofAnybody.flatMap(({ senders }) => senders).join(', ')}, which is no treasury of the merchant. If it was their payment anyway, --unverified settles the transfer without a check`,
     );
   }
   if (inCurrency.length === 0 && inside === 0n) {

@@ -79,8 +79,8 @@ export function createSettlement(deps: WithdrawalsDeps, payouts: Payouts) {
   }
 
   /**
-   * It has failed, perhaps because a transaction was lost, and was paid all the same: the released amount is reserved
-   * again. A part that the merchant has withdrawn meanwhile becomes a debt that later credits repay.
+   * It has failed, perhaps because a transaction was lost, and was paid anyway: the released amount is reserved again.
+   * A part that the merchant has withdrawn meanwhile becomes a debt that later credits repay.
    */
   async function reopen(transaction: Transaction, row: TransferRow): Promise<TransferRow> {
     const wasSent = row.settled_at !== null;

@@ -129,7 +129,7 @@ describe.skipIf(!hasPgbouncer || !postgres)('behind PgBouncer in transaction mod
     expect(kept(rows)).toEqual(kept(before));
   });
 
-  it('inside a transaction of the server its limits hold all the same', async () => {
+  it('inside a transaction of the server its limits hold anyway', async () => {
     const { pooler } = await openPooler();
     const server = await start(pooler.url);
     const { rows } = await server.database.write((transaction) =>

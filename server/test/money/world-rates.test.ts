@@ -109,7 +109,7 @@ describe('Sources that answer as documented', () => {
 });
 
 describe('Sources that misbehave', () => {
-  it('A source with a wrong price is not heard: the others agree', async () => {
+  it('A source with a wrong price is ignored: the others agree', async () => {
     exchanges.quote('kraken', priced({ BTC: '9200', ETH: '100000' }));
     await refresh();
     expect(dollars('BTC')).toBeCloseTo(92_000, 0);

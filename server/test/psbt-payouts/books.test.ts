@@ -72,7 +72,7 @@ describe.skipIf(!hasLitecoind)('The books and the coins of a wallet', () => {
       const merchant = await shop.merchant();
       await merchant.fund('0.3');
       await merchant.transfers('0.1');
-      // Another transaction with the same coin, of which the server has never heard.
+      // Another transaction with the same coin, that the server does not know.
       const original = Transaction.fromPSBT(Buffer.from((await merchant.export()).psbt, 'base64'));
       const input = original.getInput(0);
       const other = new Transaction();

@@ -157,7 +157,7 @@ describe.skipIf(!hasLitecoind).each(engines)('Payouts by PSBT that must wait, on
     await shop.expectBooksInOrder();
   });
 
-  it('a refund that had failed: booked once if its PSBT is mined all the same, and its record says so', async () => {
+  it('a refund that had failed: booked once if its PSBT is mined anyway, and its record says so', async () => {
     const { merchant, refund } = await approvedRefund('0.9');
     const exported = await merchant.export();
     await shop.discard(exported.id);

@@ -111,7 +111,7 @@ function idOf(name: string): string {
 
 interface Merchant {
   readonly actor: Actor;
-  /** Undefined if the addresses are of an extended key. */
+  /** Undefined if the addresses come from an extended key. */
   readonly treasury: string | undefined;
   readonly isContract: boolean;
   /** The account that sends the transactions of the treasury. */

@@ -1,4 +1,4 @@
-/** The wallet of an extended key may move on at once what a contract sent it: the payment is credited all the same. */
+/** The wallet of an extended key may move on at once what a contract sent it: the payment is credited anyway. */
 import { reconciliation as reconciliationModule } from '../../src/reconciliation/module.js';
 import { HDKey } from '@scure/bip32';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

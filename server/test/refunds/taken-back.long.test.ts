@@ -1,6 +1,6 @@
 /**
  * Approved refunds on an anvil whose coins the network reverts, or that had failed: not paid by us, and booked once if
- * they are paid all the same.
+ * they are paid anyway.
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startAnvil, type Anvil } from '../support/anvil.js';
@@ -213,7 +213,7 @@ describe.each(engines)('An approved refund, on $name', (engine) => {
     await fixture.booksInOrder();
   });
 
-  it('A refund that was handed over before is booked and reported if it is paid all the same', async () => {
+  it('A refund that was handed over before is booked and reported if it is paid anyway', async () => {
     const payment = await overpaid();
     const refund = await refundOf(payment);
     const { call } = await handed(refund);

@@ -137,5 +137,5 @@ export const enginesOfTurn: readonly TestEngine[] = engines.filter(
     (process.env['TEST_TURN'] !== 'long' || index === engines.length - 1),
 );
 
-/** PostgreSQL, where there is one: for the long variants of tests that `npm test` runs only on SQLite. */
+/** PostgreSQL, if there is one: for the long variants of tests that `npm test` runs only on SQLite. */
 export const lastEngine: TestEngine = postgresUrl === '' ? sqlite : postgres;

@@ -11,7 +11,7 @@ export class TwoNodeChain implements Chain {
   isAlone = false;
   /** The second node's answer instead of a block. */
   second: (block: ChainBlock | undefined) => ChainBlock | undefined = (block) => block;
-  /** True if both nodes are of one provider. */
+  /** True if both nodes belong to one provider. */
   isOneProvider = false;
   asked = 0;
   private branch = 0;

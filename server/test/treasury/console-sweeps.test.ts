@@ -109,7 +109,7 @@ describe.each(engines)('sweeps in the console, on $name', (engine) => {
     expect((await answersOf()).filter((one) => one === own)).toHaveLength(1);
   });
 
-  it('a batch that the wallet did not send is listed no more', async () => {
+  it('a batch that the wallet did not send is no longer listed', async () => {
     const { sent } = await list();
     await ask(ada, '/answers', { network, answer: 'batch-2' });
     expect((await list()).sent).toHaveLength(sent.length + 1);

@@ -1,7 +1,7 @@
 /**
- * Random histories of exports: handed over, refused, released, failed and mined all the same, with treasuries that
- * change and blocks that are dropped. At the end of each, every payment of a treasury on the chain has settled one
- * transfer, or was reported.
+ * Random histories of exports: handed over, refused, released, failed and mined anyway, with treasuries that change and
+ * blocks that are dropped. At the end of each, every payment of a treasury on the chain has settled one transfer, or
+ * was reported.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Hex } from 'viem';

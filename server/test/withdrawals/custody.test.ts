@@ -1,4 +1,4 @@
-/** A withdrawal takes coins of the merchant on its network, and is never short in silence, on both engines. */
+/** A withdrawal takes coins of the merchant on its network, and is never silently short, on both engines. */
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Actor } from '../../src/shared/scope.js';
 import { enginesOfTurn } from '../support/engines.js';

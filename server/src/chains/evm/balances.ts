@@ -84,7 +84,7 @@ export function createBalanceSource(nodes: EvmNodes, dialect: Dialect) {
   }
 
   return {
-    /** True if a node is of another provider than one that was asked before, as far as there is another. */
+    /** True if a node belongs to another provider than one that was asked before, as far as there is another. */
     isAnother: (node: string, former: string): boolean =>
       nodes.providers === 1 || nodes.providerOf(node) !== nodes.providerOf(former),
     /** The number of addresses that a node reports at little cost. */

@@ -167,7 +167,7 @@ type ReadOne<B> = (evm: EvmClient, height: number) => Promise<B | undefined>;
 
 const firstSize = 8;
 const largestSize = 500;
-/** A process keeps its turn to scan only if it gets on: see the lease in `network-scan.ts`. */
+/** A process keeps its turn to scan only if it makes progress: see the lease in `network-scan.ts`. */
 const slowMs = 2000;
 /** The number of blocks that are read ahead and wait in memory. */
 const mostPrefetched = 50;

@@ -21,7 +21,7 @@ export const listTables = {
     list: text(),
     merchant_id: text(),
     mode: text<Mode>(),
-    /** A JSON array of the values of the list's filters, null where there is none; empty for the whole segment. */
+    /** A JSON array of the values of the list's filters, null if there is none; empty for the whole segment. */
     filter: text(),
     /** The last row of the segment. */
     created_at: time(),

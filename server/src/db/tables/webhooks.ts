@@ -25,7 +25,10 @@ export const webhookTables = {
     url: text(),
     /** `whsec_…`, encrypted if there is a data key: events are signed with it. */
     secret: text(),
-    /** Replaced secrets, newest first: a JSON array of `{secret, until}`, encrypted likewise. Each also signs until then (real time). */
+    /**
+     * Replaced secrets, newest first: a JSON array of `{secret, until}`, encrypted too. Each also signs until then
+     * (real time).
+     */
     former_secrets: text(),
     /** When it responded 410 Gone; null while it is enabled. */
     disabled_at: time().nullable(),

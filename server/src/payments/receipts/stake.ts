@@ -144,7 +144,7 @@ export function isReadyNow(place: Place, { receipt, required }: Judged): boolean
   return height !== null && isDeep(place, { required_confirmations: required }, height);
 }
 
-/** The columns to store of due receipts, and the receipts that must not be confirmed now all the same. */
+/** The columns to store of due receipts, and the receipts that must not be confirmed now anyway. */
 export function takeVerdicts(place: Place, judged: readonly Judged[]) {
   const changed: ReceiptTable[] = [];
   /** By id. */

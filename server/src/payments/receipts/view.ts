@@ -76,9 +76,8 @@ function explorerUrlOf(receipt: StoredReceipt, network: Network | undefined): st
 }
 
 /**
- * The depth of a receipt in blocks, in the part of its network that was read; at most what it needs, which a
- * confirmed one has. One that waits all the same, such as for its block to be final or for a second node, never seems
- * to have them all.
+ * The depth of a receipt in blocks, in the part of its network that was read; at most what it needs, which a confirmed
+ * one has. One that still waits, such as for its block to be final or for a second node, never seems to have them all.
  */
 export function confirmationsOf(receipt: Placed, row: PaymentAt, network: Network | undefined): number {
   const { block_height: height, required_confirmations: depth, status } = receipt;

@@ -503,7 +503,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       const cookie = join(directory, '.cookie');
       const { origin, username, password } = new URL(node.url);
       const nodes = [`${origin}/?cookie=${encodeURIComponent(cookie)}`];
-      // A node that is down has deleted its file. The server starts all the same.
+      // A node that is down has deleted its file. The server starts anyway.
       chain = open({ nodes });
       await expect(chain.head(signal)).rejects.toThrow('The cookie file of node 1 cannot be read (ENOENT)');
       const found = checkBitcoinNetwork({ ...litecoinRegtest, nodes }, signal);
@@ -736,7 +736,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
   });
 
   // Last, because blocks cannot be made as the other tests need them once MWEB is active.
-  it('Payments into, inside and out of MWEB do not disturb, and those out of it count', async () => {
+  it('Payments into, inside and out of MWEB do no harm, and those out of it count', async () => {
     await node.mine(431 - (await node.rpc<number>('getblockcount')));
     const hidden = () => node.rpc<string>('getnewaddress', '', 'mweb');
     await node.pay(await hidden(), '20');
