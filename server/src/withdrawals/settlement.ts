@@ -183,7 +183,7 @@ function paidBy(row: TransferRow, { txHash, networkFee, paid = row.amount }: Sen
   };
 }
 
-/** The place in the books of what a transfer took from the merchant's available balance. */
+/** The place in the books of the amount that a transfer took from the merchant's available balance. */
 function booked(row: TransferRow): LedgerEntry[] {
   const { network, merchant_id: merchantId, paid_from: place, amount, fee } = row;
   const networkFee = row.network_fee ?? 0n;

@@ -204,7 +204,7 @@ describe('the demo shop', () => {
       expect((await simulate(orderId, id, 'refund')).status).toBe(409);
     });
 
-    it('or sends the visitor the link, and approves once there is an address', async () => {
+    it('The simulator can also send the visitor the link, and approves once there is an address', async () => {
       const orderId = await newOrder();
       const id = await lock(referenceOf(orderId));
       for (const name of ['over', 'mine', 'mine']) await simulate(orderId, id, name);

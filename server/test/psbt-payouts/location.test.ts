@@ -17,7 +17,7 @@ const account = readSpendingAccount(HDKey.fromMasterSeed(new Uint8Array(32).fill
 const receiver = addressOfKey(account.publicKey(0, 9), 'p2pkh', account.prefixes);
 const coin = { txHash: 'ab'.repeat(32), outputIndex: 1 };
 
-/** A wallet that is emptied: nobody knows the hash of what it signs, and the fee is taken out of the only transfer. */
+/** A wallet that is emptied: nobody knows the hash of its transaction, and the fee is taken out of the only transfer. */
 const version = { number: 1, tx_hash: null, fee: 300n, change_amount: 0n, block_hash: null };
 const psbt = {
   ...{ from_height: 100, change_index: null, versions: [version] },
