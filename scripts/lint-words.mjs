@@ -39,6 +39,16 @@ const rules = [
     'name the thing: “of the amount due”, not “of what is due”',
     ['comment', 'title', 'prose'],
   ],
+  [
+    '(?<=[:;,] (?:and )?)what (?:is|was|has|had|goes|comes|pays) [^.:;,?|]{1,50}? (?:is|was|are|does|must|stays|becomes|would|has)\\b',
+    'name the subject: “a repeated change is ignored”, not “what is repeated is ignored”',
+    ['comment', 'title', 'prose'],
+  ],
+  [
+    '^\\W*(?:With|By|Of|To|From|In|For|At|On|Without) (?:which|whom|whose)\\b',
+    'begin with the thing',
+    ['comment'],
+  ],
   ['former(?:ly)?', 'use “previous”, “earlier” or “old”'],
   ['by (?:itself|themselves|himself|yourself)', 'use “automatically” or “on its own”'],
   ['whoever|whomever|whosoever', 'use “anyone who”, or name the person'],

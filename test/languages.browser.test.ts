@@ -382,7 +382,7 @@ describe('copied texts', () => {
     'de',
     'hi-u-nu-deva',
   ]) {
-    it(`is the plain value in ${locale}, and what is shown has Latin digits`, async () => {
+    it(`is the plain value in ${locale}, and the shown text has Latin digits`, async () => {
       for (const [amount, plain] of amounts) {
         copied = [];
         const element = await mountPayment(

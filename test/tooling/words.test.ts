@@ -18,6 +18,13 @@ it.each([
   ['the middle of a comment', 'src/a.ts', '// It ends. What is late is lost.\n', ['1 What is late is lost.']],
   ['a test name', 'test/a.test.ts', "it.each([1])('what was sent', () => {});", ["1 'what"]],
   ['a part of a test name', 'test/a.test.ts', "describe('a key', () => it('that is new', f));", ["1 'that"]],
+  [
+    'a clause about a thing',
+    'src/a.ts',
+    '// Late: what is paid then is lost. A tenth of what is due.\n',
+    ['1 of what', '1 what is paid then is'],
+  ],
+  ['a preposition at the start', 'src/a.ts', '/** With which it opens. */\nconst a = 1;', ['1 With which']],
   ['a message', 'src/a.ts', "throw new Error('Whoever has it can pay');", ['1 Whoever']],
   ['a template', 'src/a.ts', 'const a = `The ${one} lies there`;', ['1 lies']],
   ['text in JSX', 'examples/a.tsx', 'const a = <p>It is told now</p>;', ['1 told']],

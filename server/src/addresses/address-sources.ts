@@ -27,7 +27,7 @@ export interface AddressSource {
 export interface Forwarder {
   /** In canonical form. */
   readonly treasury: string;
-  /** With which the factory makes the address at an index: 0x and 64 digits. */
+  /** The factory makes the address at an index from this: 0x and 64 digits. */
   salt(index: number): string;
 }
 

@@ -65,7 +65,7 @@ export async function exportAddresses({ reader, depositKeys, scope, family }: Ex
       index: row.derivation_index,
       /** Below the account that the key is of; empty for a treasury. */
       path: source.forwarder ? '' : `0/${row.derivation_index}`,
-      /** With which the forwarder factory makes the address; undefined if it comes from an extended key. */
+      /** The forwarder factory makes the address from this; undefined if it comes from an extended key. */
       salt: source.forwarder?.salt(row.derivation_index),
       address: row.address,
       currency: row.currency,

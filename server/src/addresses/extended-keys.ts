@@ -95,7 +95,7 @@ export function readAccountKey(text: string, use: KeyUse) {
   const descriptor = descriptorOf[script](`${plain}/0/*`);
   return {
     /** Identifies the key and the script type, however they were written: zpub…, or xpub… with p2wpkh. */
-    // The chain code and the public key: what comes before them does not change the addresses.
+    // The chain code and the public key: the bytes before them do not change the addresses.
     id: createHash('sha256').update(bytes.subarray(13)).update(script).digest('hex').slice(0, 32),
     script,
     account,

@@ -94,11 +94,11 @@ const longestTurnMs = 20;
 const longestWaitMs = 1000;
 
 /**
- * Lets the requests of an IP address run one by one, and those of other addresses in between. Otherwise a hundred that come at
- * once would all be answered before anybody else's. A refusal takes processor time too, so after a 429 the address's
- * next request waits until it would be due at the limit.
- * @param perSecond the limit of an address. As many wait at most: what waits takes memory, and Node.js reads on as long as nothing is
- * answered
+ * Lets the requests of an IP address run one by one, and those of other addresses in between. Otherwise a hundred that
+ * come at once would all be answered before anybody else's. A refusal takes processor time too, so after a 429 the
+ * address's next request waits until it would be due at the limit.
+ * @param perSecond the limit of an address. As many wait at most: a waiting request takes memory, and Node.js reads on
+ * as long as nothing is answered
  */
 function createTurns(perSecond: number) {
   /** The requests that wait, at each address that has one running. */

@@ -74,7 +74,7 @@ export const checkTransfers: Check = async (reader, report) => {
 
 /** Transfers with the amounts moved into and out of reserved for them, and the status of their payouts. */
 function selectTransfers(reader: Reader) {
-  /** After so many reversals, what was posted has that number in its key. */
+  /** After so many reversals, the posting has that number in its key. */
   const numbered = (times: string) =>
     sql`case when ${sql.raw(times)} > 0 then ':' || ${sql.raw(times)} else '' end`;
   const suffixOf = (kind: Kind) =>

@@ -26,7 +26,7 @@ export interface PostingRow {
   readonly rank: number;
 }
 
-/** Receipts come before their credit, and what is reserved before it is paid. */
+/** Receipts come before their credit, and a reservation before its payment. */
 const rank = sql<number>`case
   when posting.key like 'receipt:%' then 0
   when posting.key like 'credit:%' or posting.key like 'settlement:%' then 1

@@ -91,7 +91,7 @@ export async function readDifference(chain: Chain, from: ReadFrom, maxBlocks: nu
     blocks,
     /** Undefined if the blocks do not reach the head, or if the chain moved during the read. */
     pending,
-    /** The last block that was read, or the base if there was none; and what is final, as the node says. */
+    /** The last block that was read, or the base if there was none; and the final block, by the node. */
     head: { height: last.height, hash: last.hash, finalized: tip.finalized },
     /** The height of the chain's newest block. */
     tipHeight: tip.height,

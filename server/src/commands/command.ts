@@ -161,7 +161,7 @@ function readWords(words: readonly string[], options: Options) {
   return { given, positionals: tokens.flatMap((token) => (token.kind === 'positional' ? token.value : [])) };
 }
 
-/** With `--output`, what is printed is only a summary. */
+/** With `--output`, the command prints only a summary. */
 function refuseOtherFormat(options: Options, values: object): void {
   if (Reflect.get(values, 'output') !== undefined) return;
   for (const [name, option] of Object.entries(options)) {

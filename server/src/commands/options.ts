@@ -138,7 +138,7 @@ export const height = (describe: string) =>
     throw new UsageError(`${name} must be the height of a block, not "${given}"`);
   });
 
-/** A decimal that is not negative, as text: what is exact stays exact. */
+/** A decimal that is not negative, as text: an exact value stays exact. */
 export const decimal = (describe: string) =>
   option('AMOUNT', describe, (given, name) => {
     const parsed = parseDecimal(given.trim());
@@ -162,7 +162,9 @@ export const oneOf = <const T extends string>(
     more,
   );
 
-/** The mode whose records a command works on. One default for all commands: what is forgotten never touches real money. */
+/**
+ * The mode whose records a command works on. One default for all commands: a forgotten option never touches real money.
+ */
 export const mode = (describe: string) => oneOf<Mode>(['test', 'live'], describe).default('test');
 
 /** The format of a command's output. */

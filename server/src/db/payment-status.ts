@@ -19,7 +19,7 @@ const isIn = (states: readonly PaymentState[]) => sql<boolean>`state in (${sql.r
 
 /** Payments that wait for money or are being confirmed. */
 export const isPayable = isIn(paymentStates.payable);
-/** The same, and what has no price in coins yet. */
+/** The same, and payments without a price in coins yet. */
 export const isOpen = isIn(statesWith('in progress'));
 
 const hasFound = (...findings: readonly PaymentFinding[]) => {

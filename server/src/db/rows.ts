@@ -88,7 +88,7 @@ export const insertRow =
     await transaction.insertInto(table).values(row).execute();
   };
 
-/** Changes the row with an id; what is undefined stays as it is. */
+/** Changes the row with an id; an undefined column stays as it is. */
 export const updateRow =
   <Table extends TableWith<{ id: string }>>(table: Table) =>
   async (

@@ -117,7 +117,7 @@ export function createPsbtPayouts(deps: PsbtDeps) {
     follow,
 
     /**
-     * In satoshis, what no block spends of confirmed deposits and the change of settled PSBTs.
+     * In satoshis, the confirmed deposits and the change of settled PSBTs that no block spends.
      * @throws NodesUnavailable
      */
     async sumUnspent(node: UtxoNode, of: Holder, signal: AbortSignal): Promise<bigint> {

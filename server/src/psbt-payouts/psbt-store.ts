@@ -101,7 +101,7 @@ export function listPsbts(reader: Reader, of: Within, limit: number): Promise<Ps
     .execute();
 }
 
-/** Those that a chain can still change. @param since real time: what was confirmed before it is final */
+/** Those that a chain can still change. @param since real time: PSBTs confirmed before it are final */
 export async function followedPsbts(reader: Reader, since: number): Promise<FollowedPsbt[]> {
   return reader
     .selectFrom('psbts')

@@ -1,4 +1,4 @@
-/** Addresses from which nobody can ever send: what goes there is lost. */
+/** Addresses from which nobody can ever send: coins sent there are lost. */
 import { hex } from '@scure/base';
 import { addressFormat } from '../addresses/formats.js';
 import type { Network } from '../chains/networks.js';

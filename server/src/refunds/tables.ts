@@ -65,7 +65,7 @@ export const refundTables = {
     /** Of the transfer that pays it; null until it is approved. */
     transfer_id: text().nullable(),
     tx_hash: text().nullable(),
-    /** Why it was cancelled, if that was not the merchant's wish: what was missing of the payment came. */
+    /** Why it was cancelled, if that was not the merchant's wish: the missing money of the payment came. */
     cancel_reason: text<'payment_completed'>().nullable(),
     metadata: text().nullable(),
     expires_at: time(),

@@ -1,7 +1,7 @@
 /**
- * Sends calls in requests of a size that a node bears. Nodes and providers refuse batches in many forms: the whole, a part, or by
- * leaving calls unanswered. Any of them halves the size, down to single calls; what was answered is kept, and the size grows again
- * slowly.
+ * Sends calls in requests of a size that a node bears. Nodes and providers refuse batches in many forms: the whole, a
+ * part, or by leaving calls unanswered. Any of them halves the size, down to single calls; answers are kept, and the
+ * size grows again slowly.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { NodeError, RpcFailure } from './node-error.js';

@@ -41,8 +41,8 @@ export function createForwarderChecks({
       problem = await findForwarderProblem(on, forwarders, networks, signal);
     } catch {
       signal.throwIfAborted();
-      // A node that does not answer says nothing about what is on the chain: what was seen before stays true.
-      // `/readyz` shows it to anybody, so it does not quote the node.
+      // A node that does not answer says nothing about what is on the chain: the earlier result stays true. `/readyz`
+      // shows it to anybody, so it does not quote the node.
       if (!before || before.problem !== undefined)
         problem = 'its nodes cannot be used. "networks check" says why';
     }

@@ -166,7 +166,7 @@ export function createPayoutExports(deps: TreasuryContext) {
       const { free, held, leftOut } = await pickDue(on, waiting, undefined, signal);
       const id = free.length === 0 ? undefined : newId();
       const createdAt = clock.real();
-      // Before they are reserved: what no call can pay is refused here.
+      // Before they are reserved: a transfer that no call can pay is refused here.
       const written = writePayouts(on, { id, createdAt }, free, currencies);
       if (id !== undefined) {
         const payers = await payersOf(on, free, signal);

@@ -80,7 +80,7 @@ export interface PlanRequest {
   readonly merchantId?: string | undefined;
   /** A currency with a rate. */
   readonly base?: string;
-  /** In units of the base currency: what is worth less stays, whatever its gas costs. */
+  /** In units of the base currency: an amount worth less stays, whatever its gas costs. */
   readonly minimum?: bigint;
   /** Looks at all addresses that were given out, on whatever network. */
   readonly everything?: boolean;

@@ -196,8 +196,8 @@ export function createPaymentSettler(deps: TreasuryContext) {
 }
 
 /**
- * Pairs transfers with payments like them that were made after them. The newest comes first, with the oldest payment that it can have: what
- * is after it is after the older ones too, so that as many as possible have one.
+ * Pairs transfers with payments like them that were made after them. The newest comes first, with the oldest payment
+ * that it can have: payments after it are after the older ones too, so that as many as possible have one.
  */
 function match(
   deps: Pick<TreasuryContext, 'clock'>,

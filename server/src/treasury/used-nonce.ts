@@ -14,8 +14,8 @@ const safeNonceData = '0xaffed0e0';
 const delegation = /^0xef0100[0-9a-f]{40}$/i;
 
 /**
- * Nodes of two providers must say so, where there are two, and none may differ, at the last block that the watcher has read: what was paid with
- * the nonce up to there is known. A node that has dropped the state of that block says nothing.
+ * Nodes of two providers must say so, where there are two, and none may differ, at the last block that the watcher has
+ * read: payments with the nonce up to there are known. A node that has dropped the state of that block says nothing.
  * @param treasuries that may have signed
  * @throws Problem `invalid_state`; NodesUnavailable
  */
@@ -96,7 +96,7 @@ export async function leastNonce(
   return answers.reduce((most, next) => (next !== undefined && next > (most ?? -1) ? next : most), undefined);
 }
 
-/** A transfer, and what is known of the wallet that has it. */
+/** A transfer, and the known facts about the wallet that has it. */
 type HeldTransfer = Pick<TransferRow, 'id'> & Partial<HeldExport>;
 
 /** For a release: what the wallet has signed has a nonce from that moment on. Problem: `invalid_state`. */

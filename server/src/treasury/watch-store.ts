@@ -297,7 +297,7 @@ export async function findSettledByHand(
   { mode, network, tx_hash, currency, address, amount }: TreasuryPaymentRow,
 ): Promise<string | undefined> {
   const hash = tx_hash.replace(/^0x/, '');
-  // Before the transfers: what another server assigns in between is then missing among them, or is open here.
+  // Before the transfers: an assignment by another server in between is then missing among them, or is open here.
   const open = await reader
     .selectFrom('treasury_payments')
     .select('amount')

@@ -167,7 +167,7 @@ describe.each(engines)('100,000 bookings of a month, on $name', (engine) => {
     stderr.write(
       `${engine.name}: ${3 * payments} bookings, ${(await stat(join(directory, 'whole.csv'))).size} bytes, in ${whole.seconds.toFixed(1)} s with ${whole.peak} MB at most; 10,002 in ${small.seconds.toFixed(1)} s with ${small.peak} MB\n`,
     );
-    // Ten times as many bookings: what is kept of each would be far more than this.
+    // Ten times as many bookings: the kept part of each would be far more than this.
     expect(whole.peak - small.peak).toBeLessThan(100);
   }, 600_000);
 });

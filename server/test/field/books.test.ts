@@ -60,7 +60,7 @@ describe('Exports for accountants', () => {
     expect(found.map(({ localTime }) => localTime.slice(11, 16))).toEqual(['01:30', '13:30']);
   });
 
-  it('btcpayserver#6364: what has no rate has no value, and never 0.00', async () => {
+  it('btcpayserver#6364: a booking without a rate has no value, and never 0.00', async () => {
     const { text, said } = await exportBooks(books.shop, books.live, '--month 2027-01');
     expect(text).not.toMatch(/,0\.00,/);
     expect(said).toContain(
@@ -88,7 +88,7 @@ describe('Exports for accountants', () => {
     expect(text).not.toMatch(/\[object|undefined|null|NaN/);
   });
 
-  it('portfolio#865: what was charged is exported too, as a line that says so', async () => {
+  it('portfolio#865: a fee is exported too, as a line that says so', async () => {
     const merchantId = books.merchantId;
     await books.post({
       ...{ key: 'settlement:field', mode: 'live', currency: 'USDT' },

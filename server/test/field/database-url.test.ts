@@ -74,7 +74,7 @@ describe.each(refused)('%s', (_, url, words) => {
 });
 
 describe.skipIf(!postgres)('a URL that can be used', () => {
-  // pgbackweb#3, crystal#1694, pghero#280: the last @ ends the password, and what is percent-encoded is read as it is meant
+  // pgbackweb#3, crystal#1694, pghero#280: the last @ ends the password, and percent-encoded characters are decoded
   it.each(['p@ss', 'p%40ss%23%2F%3F', 'p%w', 'p[w]{}^$', 'p:w', 'a b'])(
     'keeps its password: %s',
     async (password) => {

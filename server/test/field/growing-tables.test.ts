@@ -189,7 +189,7 @@ describe.each(enginesOfTurn)('On $name, among 20,000 payments', (engine: TestEng
       },
     );
 
-    // davout/bitcoin-central#8: what is at stake with a deposit is added up, among all that its wallet ever received.
+    // davout/bitcoin-central#8: the money at stake with a deposit is added up, among all that its wallet ever received.
     it('a deposit to a wallet is judged by recent deposits, not by all that ever came', async () => {
       const network = {
         ...{ mode: 'test', code: 'tron', name: '', family: 'tron', confirmations: 2, blockSeconds: 8640 },

@@ -158,7 +158,7 @@ describe('A Bitcoin Core, or a provider that answers like one,', () => {
     expect(node.requests).toBeLessThan(4);
   });
 
-  it('without getrawmempool is read by its blocks, and what is known to wait is asked about one by one', async () => {
+  it('without getrawmempool is read by its blocks, and transactions known to wait are asked about one by one', async () => {
     const [first, second] = [idOf(1), idOf(2)];
     core.mempool = [first, second];
     const other = new Core();

@@ -493,7 +493,7 @@ async function live(shop: Shop, seed: number): Promise<void> {
     if (random(6) === 0) await compare();
   }
   shop.time.now += 3_600_000;
-  // The second time, what was sent last is confirmed too: it would pay its fee in the next history.
+  // The second time, the last transaction is confirmed too: it would pay its fee in the next history.
   for (const blocks of [2, 20]) {
     for (const network of networks) {
       changed.add(network);

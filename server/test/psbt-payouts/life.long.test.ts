@@ -433,7 +433,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
         { type: 'transfer.failed' },
       ]);
       await shop.expectBooksInOrder();
-      // And once more the other way: what was given back has been paid after all.
+      // And once more the other way: the returned transfer has been paid after all.
       await node.rpc('invalidateblock', await node.rpc<string>('getblockhash', height - 1));
       await node.rpc('generateblock', await node.rpc<string>('getnewaddress'), [ours]);
       await confirm(4);
@@ -612,7 +612,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       expect(again.inputs).toEqual(exported.inputs);
     });
 
-    it('never pays twice: what pays its transfers later spends one of its coins', async () => {
+    it('never pays twice: a later payment of its transfers spends one of its coins', async () => {
       const { merchant, exported, rows } = await prepare(['0.2', '0.2'], ['0.1']);
       await shop.discard(exported.id);
       // By size, these coins would be chosen.

@@ -1,4 +1,4 @@
-/** Two servers compare the same balances at the same moments: what no block showed is credited once. */
+/** Two servers compare the same balances at the same moments: a transfer that no block showed is credited once. */
 import { reconciliation as reconciliationModule } from '../../src/reconciliation/module.js';
 import { HDKey } from '@scure/bip32';
 import { expect, it } from 'vitest';

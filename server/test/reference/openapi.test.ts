@@ -263,7 +263,7 @@ describe('A field of a request', () => {
   });
 
   const times = fields.filter(({ accepts }) => accepts('2026-01-31') && !accepts('USD'));
-  it.each(times)('$name: what is no date fails in the document', ({ inDocument }) => {
+  it.each(times)('$name: a text that is no date fails in the document', ({ inDocument }) => {
     expect(
       ['', 'yesterday', '31.01.2026', '2026-01-31 12:00', '1'].filter(
         (value) => inDocument.safeParse(value).success,

@@ -18,7 +18,7 @@ const keys = {
   BOOTSTRAP_SECRET_KEY: secretKey,
   BOOTSTRAP_PUBLIC_KEY: `pk_test_${randomBytes(32).toString('base64url')}`,
 };
-/** In whole USDT; what goes back of each payment. */
+/** In whole USDT: the part of each payment that goes back. */
 const parts = [5, 6, 7, 8];
 
 describe.each(engines)('refunds whose servers are killed, on $name', (engine) => {

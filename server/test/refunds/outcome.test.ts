@@ -82,7 +82,7 @@ describe.each(enginesOfTurn)('Refunds and the outcome, on $name', (engine) => {
     return locked;
   }
 
-  it('Goods are not had for one percent: what was refunded does not pay what comes later', async () => {
+  it('Goods are not had for one percent: refunded money does not pay for later goods', async () => {
     const { id, address } = await short(9.9);
     const refund = await create(id, { kind: 'unaccepted', refundFee: true });
     expect(refund.amount).toBe(9.9);

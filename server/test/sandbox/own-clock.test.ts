@@ -35,7 +35,7 @@ describe.each(engines)("A merchant's test clock on $name", (engine) => {
     expect((await date(mover)) - (await date(other))).toBeGreaterThan(89_000_000);
   });
 
-  it('credits what arrives in time on the moved clock, and what comes later as late', async () => {
+  it('credits money that arrives in time on the moved clock, and later money as late', async () => {
     const mover = await newShop();
     await mover.records.sandbox('clock', { advanceSeconds: 5_000_000 });
     const inTime = await mover.records.paidPayment();

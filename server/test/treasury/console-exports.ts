@@ -150,7 +150,7 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
       expect((await list()).exports).toMatchObject([{ id: second.export }]);
     });
 
-    it("do not forget, when they are let go, what another merchant's treasury may have paid to the same address", async () => {
+    it("do not forget, when they are let go, payments that another merchant's treasury may have made to the same address", async () => {
       const [open] = (await list()).exports;
       const place = { mode: 'test', network, currency: 'USDT', address: destination } as const;
       const row = {
@@ -252,7 +252,7 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
       expect(await hand(ada, 'settle', { txHash })).toEqual([400, 'validation_error']);
       expect(await hand(ada, 'settle', { txHash: other })).toEqual([400, 'validation_error']);
       expect(await hand(eve, 'settle', { txHash })).toEqual([404, 'not_found']);
-      // Nor does a person: what another account has paid is not looked at.
+      // Nor does a person: payments of other accounts are not looked at.
       expect(await hand(ada, 'settle', { txHash })).toEqual([400, 'validation_error']);
       const { transactionHash: paid } = await transact(anvil, call?.to ?? '', call?.data ?? '', treasury);
       expect(await hand(ada, 'settle', { txHash: paid })).toEqual([409, 'invalid_state']);

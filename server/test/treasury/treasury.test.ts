@@ -122,7 +122,7 @@ describe.each(enginesOfTurn)('a treasury on $name', (engine) => {
     await fixture.booksInOrder();
   });
 
-  it('leaves what is too small, what a payment waits for, and what is refused', async () => {
+  it('leaves addresses with too little, with a waiting payment, and with refused coins', async () => {
     const open = await fixture.lock('ETH');
     await fixture.sendTo(open.address, 'ETH', open.amount / 2n);
     const dust = await fixture.pay('ETH');

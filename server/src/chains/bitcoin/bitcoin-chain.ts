@@ -96,7 +96,8 @@ export function createBitcoinChain(config: BitcoinConfig, deps: ChainDeps) {
 
   /**
    * Reads the mempool of a node that has the same head as the one that was read last. If that changes meanwhile, the
-   * scanner must notice: what has just gone into a block is not in the mempool any more, and must not count as dropped.
+   * scanner must notice: a transaction that has just gone into a block is not in the mempool any more, and must not
+   * count as dropped.
    */
   async function readPending(node: BitcoinClient, signal: AbortSignal) {
     const { transfers, head } = await readMempool(node, signal);

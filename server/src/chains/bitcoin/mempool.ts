@@ -16,7 +16,10 @@ export type FindTransfers = (
 /** The number of transactions that are read before their payments to us are kept. */
 const stepSize = 100;
 
-/** @returns what reads a mempool. If it fails, what was read until then is kept, so that the next call continues */
+/**
+ * @returns a reader of mempools. If it fails, the transactions read until then are kept, so that the next call
+ * continues
+ */
 export function createMempoolReader(findTransfers: FindTransfers, now: () => number) {
   /** Waiting transactions that were read. The outputs of a transaction never change, whichever node shows it. */
   let known = new Set<string>();

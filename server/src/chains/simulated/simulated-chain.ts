@@ -287,8 +287,8 @@ function lastBlock(reader: Reader, network: string): Promise<SimulatedBlockTable
 }
 
 /**
- * Deletes the empty blocks from height `from + 1` to `to`, but never the first block, and none that a scan still has to read
- * or compare: what is made up for a deleted block would look like a reorganisation.
+ * Deletes the empty blocks from height `from + 1` to `to`, but never the first block, and none that a scan still has to
+ * read or compare: a block made up for a deleted one would look like a reorganisation.
  */
 async function prune(transaction: Transaction, network: string, from: number, to: number): Promise<void> {
   if (to <= 0) return;

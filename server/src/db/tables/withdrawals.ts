@@ -34,7 +34,10 @@ export const withdrawalTables = {
     settled_at: time().nullable(),
     /** The number of times that it waited again after it had succeeded. Part of its ledger keys. */
     reversals: integer(),
-    /** The newest block of its network when it was made: what was paid up to there was for something else. Null if none was known. */
+    /**
+     * The newest block of its network when it was made: earlier payments were for something else. Null if none was
+     * known.
+     */
     from_height: bigint().nullable(),
     /** The transfer that this one has paid once more: the wallet had it twice, and both were mined. Null for all others. */
     pays_again: text().nullable(),
