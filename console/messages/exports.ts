@@ -44,7 +44,7 @@ export const texts = pick({
     fingerprintHint: 'Eight hexadecimal digits. Hardware wallets need it to find their keys.',
     psbts: 'PSBTs',
     psbtHint:
-      'Save the file, sign it in your wallet, and bring it back with Import. It is compared with what was exported before it is sent.',
+      'Save the file, sign it in your wallet, and bring it back with Import. It is compared with the export before it is sent.',
     state: 'State',
     states: {
       open: 'To be signed',

@@ -47,7 +47,7 @@ export const keyCommands: Group = {
     }),
     list: command({
       summary:
-        'Lists the API keys, oldest first, with what they are for, when they were made and last used, their scope and their expiry.',
+        'Lists the API keys, oldest first, with their use, when they were made and last used, their scope and their expiry.',
       details:
         'Of secret keys it shows the last 4 characters. Public keys have no scope: what they may do is always the same. The last use is written every three minutes.',
       options: { merchant: option.merchant('only keys of this merchant') },

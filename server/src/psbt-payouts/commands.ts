@@ -73,7 +73,7 @@ export const psbtCommands: Group = {
       summary:
         'Takes what the wallet signed: a PSBT (binary, base64 or hexadecimal), or the final transaction in hexadecimal digits.',
       details:
-        'It is compared with what was exported, output by output and input by input. If anything differs, nothing is stored or sent. Otherwise it is stored and broadcast, and the server settles the transfers when it has its confirmations. Importing the same again is harmless.',
+        'It is compared with the export, output by output and input by input. If anything differs, nothing is stored or sent. Otherwise it is stored and broadcast, and the server settles the transfers when it has its confirmations. Importing the same again is harmless.',
       args: { file: option.file('what the wallet wrote, or - for the standard input') },
       async run({ psbtPayouts, currencies, actor, progress, signal }, { file }) {
         const signed = await (file === '-' ? buffer(stdin) : readGivenFile(file));

@@ -41,7 +41,7 @@ export function refundCommands(rules: (context: CommandContext) => Refunds): Gro
           kind: option
             .oneOf(
               refundKinds,
-              'full: all that is left of what was credited; excess: what is above the price; unaccepted: what came late, short or in another coin; partial: --amount',
+              'full: the rest of the credited amount; excess: the amount above the price; unaccepted: money that came late, short or in another coin; partial: --amount',
             )
             .required(),
           amount: option.decimal('how many coins, for a partial refund'),

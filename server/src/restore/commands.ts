@@ -13,7 +13,7 @@ export const restoreCommands = (rules: (context: CommandContext) => Restore): Gr
   summary: 'After the database was restored from a backup: what is known, and how work continues.',
   commands: {
     status: command({
-      summary: 'Says whether the database may be older than what was done with it, and by which evidence.',
+      summary: 'Says whether the database may be older than the work done with it, and by which evidence.',
       details:
         'Exits with 1 if it may. Then no address of the keys that it names is given out in live mode, and nothing of their merchants is paid.',
       options: {},

@@ -259,7 +259,7 @@ export function createRestore(deps: RestoreDeps) {
       },
       {
         name: 'checkout_restore_suspected',
-        help: '1 while the database may be older than what was done with it; "restore status" says why',
+        help: '1 while the database may be older than the work done with it; "restore status" says why',
         async read() {
           const isSuspected = (await store.readSuspicion(database.reader)) !== undefined;
           const live = connected.filter(({ network }) => network.mode === 'live');

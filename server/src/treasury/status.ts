@@ -69,7 +69,7 @@ export function treasuryFigures(
   return [
     figure(
       'checkout_treasury_lag_seconds',
-      'How far the reading of what treasuries pay is behind the final blocks, in seconds',
+      'How far the reading of payments by treasuries is behind the final blocks, in seconds',
       ({ lagSeconds }) => lagSeconds,
     ),
     figure(

@@ -42,7 +42,9 @@ async function* checkSoftware(node: BitcoinClient, { chain }: BlockchainInfo): A
   const name = info.subversion.replace(/[^\x20-\x7e]/g, '').slice(0, 100);
   if (version !== undefined) {
     yield version < oldestVersion
-      ? warning(`Runs ${name || version}, which is older than what this server was tried with. Update it`)
+      ? warning(
+          `Runs ${name || version}, which is older than the releases that this server was tried with. Update it`,
+        )
       : ok(`Runs ${name || version}`);
   }
   if (localrelay === false) {
