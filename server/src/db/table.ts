@@ -137,7 +137,7 @@ export const rowPart =
 
 /** A list that can be very long, which has checkpoints: list-checkpoints.ts. Its rows are never deleted, and created_at never changes. */
 export interface LongList {
-  /** The SQL of what each filter compares. */
+  /** The SQL of the value that each filter compares. */
   readonly filters: Readonly<Record<string, RowPart>>;
   /** The SQL of whether a row is in the list; by default it always is. */
   readonly isListed?: RowPart;

@@ -18,7 +18,7 @@ export interface EraseDeps {
 
 /**
  * Of payments. Refunds that ended unpaid lose their address, and so does their transfer; those that were paid keep it: it is in the
- * books, and on the chain. So does a transfer that was given to a wallet: it may be paid all the same, and is known by its address.
+ * books, and on the chain. So does a transfer that was given to a wallet: it may be paid anyway, and is known by its address.
  * Problem: `invalid_state` if a refund is open.
  * @returns the addresses
  */
