@@ -31,7 +31,7 @@ export interface AuditActions extends Record<CoreAction, true> {}
 
 export type AuditAction = keyof AuditActions;
 
-/** Somebody in the console, with what says who and where that is. */
+/** Somebody in the console, with the details of who and where that is. */
 type PersonActor = Pick<Person, 'id' | 'role' | 'address' | 'requestId'>;
 
 /** The author of a change: someone in the console, or a key, a command or the server by its name. */
