@@ -77,7 +77,6 @@ export type QuarantineTable = Schema['quarantine'];
 export type ChainCursorTable = Schema['chain_cursors'];
 export type LedgerPostingTable = Schema['ledger_postings'];
 export type IdempotencyTable = Schema['idempotency'];
-export type IdempotencyReplyTable = Schema['idempotency_replies'];
 export type OutboxTable = Schema['outbox'];
 export type WebhookTryTable = Schema['webhook_tries'];
 export type WebhookEndpointTable = Schema['webhook_endpoints'];
