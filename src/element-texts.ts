@@ -4,6 +4,7 @@ import type { Messages } from './messages/en.js';
 import { fill } from './messages/fill.js';
 import type { PageLanguage } from './messages/load.js';
 import { englishPrices, priceText, roughPrice } from './money/price.js';
+import { whenIdle } from './platform.js';
 import type { FirstContext } from './views/view.js';
 
 interface TextsHost extends HTMLElement {
@@ -101,13 +102,6 @@ export class ElementTexts {
     isIntlReady = true;
     this.requestUpdate();
   }
-}
-
-/** Runs a callback once the browser has nothing else to do: after a framework has hydrated the page. */
-export function whenIdle(callback: () => void): void {
-  // Safari has no idle callbacks.
-  if ('requestIdleCallback' in globalThis) requestIdleCallback(callback, { timeout: 1000 });
-  else setTimeout(callback, 300);
 }
 
 /** The nearest `lang`, across shadow roots; empty if there is none. */

@@ -2,12 +2,13 @@
 import { memoryFor, type Order } from './checkout/order.js';
 import type { CheckoutState, CreatingState, FailedState, IdleState } from './checkout/state.js';
 import { TabChannel } from './checkout/tabs.js';
-import { whenIdle, type ElementTexts } from './element-texts.js';
+import type { ElementTexts } from './element-texts.js';
 import { NetworkError } from './errors.js';
 import { CheckoutErrorEvent } from './events.js';
 import type { Flow, FlowHost } from './flow.js';
 import type { OfferLine } from './offer.js';
 import type { Shown } from './views/frame.js';
+import { whenIdle } from './platform.js';
 import { idleView } from './views/idle.js';
 import type { FirstContext } from './views/view.js';
 

@@ -1,6 +1,7 @@
 /** Finds the language of a page, and loads its texts. */
 import { formatAmount } from '../money/format.js';
 import { englishPrices, type PriceStyle } from '../money/price.js';
+import { supportedLocales } from '../platform.js';
 import { within } from '../within.js';
 import type { en, FirstMessages, AfterQrMessages, Messages } from './en.js';
 import type { TextValues } from './plural.js';
@@ -77,15 +78,6 @@ export async function loadLanguage(tag: string): Promise<Language> {
     return await load(source, code === 'ar-xb' ? 'en' : code, tag);
   } catch {
     return load(english, 'en', tag);
-  }
-}
-
-function supportedLocales(tag: string): string[] {
-  try {
-    return Intl.NumberFormat.supportedLocalesOf(tag);
-  } catch {
-    // It is not a language tag.
-    return [];
   }
 }
 

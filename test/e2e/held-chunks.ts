@@ -23,6 +23,13 @@ export interface HeldChunks {
   stop(): Promise<void>;
 }
 
+/** Keeps the page's uncaught errors in `window.uncaught`. */
+const errorScript = `<script>
+  window.uncaught = [];
+  addEventListener('error', ({ message }) => uncaught.push(message));
+  addEventListener('unhandledrejection', ({ reason }) => uncaught.push(String(reason)));
+</script>`;
+
 const chunkPattern = /\/chunks\/(.+)-[\w-]{8}\.js$/;
 
 /** @param serverUrl of the built server, without a trailing slash */
@@ -81,7 +88,7 @@ export async function holdChunks(serverUrl: string): Promise<HeldChunks> {
       asked = [];
       refused = new Set();
       body = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A shop</title>
-        <link rel="icon" href="data:,"><script type="module" src="/crypto-checkout.js"></script></head>
+        <link rel="icon" href="data:,">${errorScript}<script type="module" src="/crypto-checkout.js"></script></head>
         <body><main>${content}</main></body></html>`;
     },
     async release(name) {
