@@ -55,7 +55,7 @@ module.exports = {
       'The check of a transfer knows the client, and what the views know.',
       '^src/transfer-check/',
       '^src/(client|contract|money|messages)/',
-      '^src/(errors|lazy)\\.ts$',
+      '^src/(errors|fetch-code|lazy)\\.ts$',
       '^src/views/(view|disclosure)\\.ts$',
       '^src/checkout/order\\.ts$',
       lit,
@@ -71,7 +71,7 @@ module.exports = {
       'messages',
       'Messages know only the contract, the errors, how money is written, and waiting.',
       '^src/messages/',
-      '^src/(contract/|money/(format|price)\\.ts$|(errors|platform|within)\\.ts$)',
+      '^src/(contract/|money/(format|price)\\.ts$|(errors|fetch-code|platform|within)\\.ts$)',
     ),
     only(
       'client',

@@ -1,4 +1,5 @@
 /** The element's texts and prices, in the language of its page. */
+import { fetchCode } from './fetch-code.js';
 import { enStart } from './messages/en-start.js';
 import type { Messages } from './messages/en.js';
 import { fill } from './messages/fill.js';
@@ -56,8 +57,8 @@ export class ElementTexts {
   /** Loads the texts for what the page asks for, and shows them. Rejects if not even English can be loaded. */
   async load(): Promise<void> {
     // Uses Intl for the first time while a reply is pending.
-    if (this.#isEnglish) import('./messages/en.js').catch(() => undefined);
-    const { PageLanguage } = await import('./messages/load.js');
+    if (this.#isEnglish) fetchCode(() => import('./messages/en.js')).catch(() => undefined);
+    const { PageLanguage } = await fetchCode(() => import('./messages/load.js'));
     this.language ??= new PageLanguage(this);
     await this.language.follow();
   }

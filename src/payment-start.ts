@@ -5,6 +5,7 @@ import { TabChannel } from './checkout/tabs.js';
 import type { ElementTexts } from './element-texts.js';
 import { NetworkError } from './errors.js';
 import { CheckoutErrorEvent } from './events.js';
+import { fetchCode } from './fetch-code.js';
 import type { Flow, FlowHost } from './flow.js';
 import type { OfferLine } from './offer.js';
 import type { Shown } from './views/frame.js';
@@ -12,7 +13,7 @@ import { whenIdle } from './platform.js';
 import { idleView } from './views/idle.js';
 import type { FirstContext } from './views/view.js';
 
-const loadFlow = () => import('./flow.js');
+const loadFlow = () => fetchCode(() => import('./flow.js'));
 
 interface StartHost extends FlowHost {
   start(): Promise<void>;
@@ -116,7 +117,7 @@ export class PaymentStart {
     // A payment that is under way has its own coins.
     if (this.state.name !== 'idle') return;
     // The pay button works without this.
-    const { loadOffer } = await import('./offer.js');
+    const { loadOffer } = await fetchCode(() => import('./offer.js'));
     await loadOffer(this.#host, this);
   }
 

@@ -41,49 +41,50 @@ export function inEachEngine(
   define: (page: EnginePage, engine: Engine) => void,
   { expectedErrors }: { readonly expectedErrors?: RegExp } = {},
 ): void {
-  describe.each(engines)('in $name', (engine) => {
-    let tab: Tab | undefined;
-    let chunks: HeldChunks | undefined;
-    const opened = (): Tab => {
-      if (!tab) throw new Error('The page is opened before each test');
-      return tab;
-    };
-    const proxy = (): HeldChunks => {
-      if (!chunks) throw new Error('The proxy is started before all tests');
-      return chunks;
-    };
-    const page: EnginePage = {
-      get tab() {
-        return opened();
-      },
-      get payer() {
-        return payerIn(opened());
-      },
-      get chunks() {
-        return proxy();
-      },
-      async show(body, ...held) {
-        proxy().show(body, ...held);
-        await opened().open(proxy().pageUrl);
-      },
-      async tagOfLocked(more = '', network = 'tron') {
-        const { payment } = await stage.createLocked('USDT', network);
-        return `<crypto-checkout public-key="${stage.server.publicKey}" payment-id="${payment.id}" ${more}></crypto-checkout>`;
-      },
-      uncaught: () => opened().run(() => Reflect.get(window, 'uncaught') as string[]),
-    };
-    beforeAll(async () => {
-      chunks = await holdChunks(stage.server.url);
+  for (const engine of engines)
+    describe(`in ${engine.name}`, () => {
+      let tab: Tab | undefined;
+      let chunks: HeldChunks | undefined;
+      const opened = (): Tab => {
+        if (!tab) throw new Error('The page is opened before each test');
+        return tab;
+      };
+      const proxy = (): HeldChunks => {
+        if (!chunks) throw new Error('The proxy is started before all tests');
+        return chunks;
+      };
+      const page: EnginePage = {
+        get tab() {
+          return opened();
+        },
+        get payer() {
+          return payerIn(opened());
+        },
+        get chunks() {
+          return proxy();
+        },
+        async show(body, ...held) {
+          proxy().show(body, ...held);
+          await opened().open(proxy().pageUrl);
+        },
+        async tagOfLocked(more = '', network = 'tron') {
+          const { payment } = await stage.createLocked('USDT', network);
+          return `<crypto-checkout public-key="${stage.server.publicKey}" payment-id="${payment.id}" ${more}></crypto-checkout>`;
+        },
+        uncaught: () => opened().run(() => Reflect.get(window, 'uncaught') as string[]),
+      };
+      beforeAll(async () => {
+        chunks = await holdChunks(stage.server.url);
+      });
+      beforeEach(async ({ skip }) => {
+        if (engine.isMissing) skip();
+        tab = await engine.open(stage, expectedErrors);
+      });
+      afterEach(async () => {
+        await tab?.close();
+        tab = undefined;
+      });
+      afterAll(() => chunks?.stop());
+      define(page, engine);
     });
-    beforeEach(async ({ skip }) => {
-      if (engine.isMissing) skip();
-      tab = await engine.open(stage, expectedErrors);
-    });
-    afterEach(async () => {
-      await tab?.close();
-      tab = undefined;
-    });
-    afterAll(() => chunks?.stop());
-    define(page, engine);
-  });
 }

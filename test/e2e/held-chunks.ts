@@ -18,6 +18,8 @@ export interface HeldChunks {
   show(body: string, ...names: readonly string[]): void;
   /** From now on, the chunk does not load at all. */
   refuse(name: string): void;
+  /** The chunk loads again. */
+  allow(name: string): void;
   /** Resolves when the chunk has arrived. */
   release(name: string): Promise<void>;
   stop(): Promise<void>;
@@ -63,7 +65,7 @@ export async function holdChunks(serverUrl: string): Promise<HeldChunks> {
       outgoing.end(body);
       return;
     }
-    const [, name] = chunkPattern.exec(url) ?? [];
+    const [, name] = chunkPattern.exec(decodeURI(url)) ?? [];
     if (name !== undefined) asked.push(name);
     if (name !== undefined && refused.has(name)) outgoing.writeHead(503).end();
     else if (name !== undefined && names.has(name)) waiting.set(name, () => pass(incoming, outgoing, name));
@@ -81,6 +83,7 @@ export async function holdChunks(serverUrl: string): Promise<HeldChunks> {
     },
     held: () => [...waiting.keys()],
     refuse: (name) => void refused.add(name),
+    allow: (name) => void refused.delete(name),
     show(content, ...held) {
       waiting.clear();
       names = new Set(held);

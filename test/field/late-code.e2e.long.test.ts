@@ -20,7 +20,7 @@ afterAll(() => chunks.stop());
 /** The page's countdown updates it once a second. */
 const perSecond = 5;
 
-describe.each(engines)('in $name', ({ name: engine, open, isMissing }) => {
+describe.each(engines.map((one) => [one.name, one] as const))('in %s', (engine, { open, isMissing }) => {
   let tab: Tab;
   let payer: Payer;
   beforeEach(async () => {
