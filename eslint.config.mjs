@@ -39,6 +39,28 @@ export const parsersOfForeignJson = [
   'server/src/treasury/factory.ts',
 ];
 
+const optionalFeature =
+  'Browsers lack it, or block it: src/platform.ts tries it, and gives a working absence.';
+
+/** What browsers lack or block: only src/platform.ts uses it. */
+const optionalFeatures = [
+  {
+    selector:
+      'Identifier[name=/^(BroadcastChannel|SharedWorker|Worker|Notification|localStorage|sessionStorage|indexedDB|caches|requestIdleCallback|cookieStore)$/]:not(TSTypeReference > *)',
+    message: optionalFeature,
+  },
+  {
+    selector:
+      'MemberExpression[object.name="navigator"]:not([property.name=/^(language|languages|userAgent)$/]), VariableDeclarator[init.name="navigator"]',
+    message: optionalFeature,
+  },
+  {
+    selector: 'MemberExpression[object.name="Intl"]:not([property.name=/^(NumberFormat|DateTimeFormat)$/])',
+    message: optionalFeature,
+  },
+  { selector: 'MemberExpression[property.name="randomUUID"]', message: optionalFeature },
+];
+
 const jsonOfColumns = {
   selector: 'CallExpression[callee.object.name="JSON"][callee.property.name="parse"]',
   message:
@@ -109,6 +131,11 @@ export default defineConfig(
         { functions: false, variables: true, allowNamedExports: false },
       ],
     },
+  },
+  {
+    files: ['{src,claim,console}/**/*.ts'],
+    ignores: ['src/platform.ts'],
+    rules: { 'no-restricted-syntax': ['error', ...refusedSyntax, ...optionalFeatures] },
   },
   {
     files: ['server/src/**/*.ts'],

@@ -25,18 +25,32 @@ const widgetFromSources: Plugin = {
   },
 };
 
-/** Style sheets are sent without their indentation, as code is. */
-const withoutIndents: Plugin = {
-  name: 'without-indents',
+/** Style sheets are sent without the space that only people read, as code is, and templates without their indentation. */
+const withoutSpace: Plugin = {
+  name: 'without-space',
   apply: 'build',
-  transform: (code, id) =>
-    id.endsWith('.styles.ts') ? { code: code.replace(/\n +/g, '\n'), map: null } : undefined,
+  transform(code, id) {
+    if (!id.includes('/src/')) return undefined;
+    if (!id.endsWith('.styles.ts')) return { code: code.replace(/\n +/g, '\n'), map: null };
+    const css = code.replace(/css`[^`]*`/g, (sheet) =>
+      sheet
+        .replace(/\n\s*/g, ' ')
+        .replace(/\/\*.*?\*\//g, '')
+        .replace(/ ?([{};]) ?/g, '$1')
+        .replace(/([(,]) | (?=\))/g, '$1')
+        // Not a pseudo-class after a space: a declaration has its space after the colon.
+        .replace(/: /g, ':')
+        .replaceAll('$ {', '${')
+        .replaceAll(';}', '}'),
+    );
+    return { code: css, map: null };
+  },
 };
 
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 
 const library: UserConfig = {
-  plugins: [withoutIndents],
+  plugins: [withoutSpace],
   build: {
     outDir: 'dist/script',
     sourcemap: true,
@@ -47,7 +61,8 @@ const library: UserConfig = {
         minify: true,
         // No bundler processes this script, so it does not need annotations for tree shaking.
         comments: { annotation: false },
-        chunkFileNames: 'chunks/[name]-[hash].js',
+        // What the page has loaded already keeps its URL when code in the folder is asked for at another one: src/fetch-code.ts.
+        chunkFileNames: ({ name }) => `${name === 'widget' ? '' : 'chunks/'}[name]-[hash].js`,
         // Has V8 compile the first chunk's functions while it loads, away from the main thread, and not one by one as they are called.
         postBanner: ({ name }) => (name === 'widget' ? '//# allFunctionsCalledOnLoad' : ''),
         codeSplitting: {

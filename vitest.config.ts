@@ -43,7 +43,7 @@ export default defineConfig({
           retry,
           env: { TMPDIR: disk },
           include: ['test/e2e/**/*.test.ts', 'test/field/**/*.e2e*.test.ts'],
-          globalSetup: ['test/litecoind.setup.ts', 'test/webkit.setup.ts', 'test/browser.setup.ts'],
+          globalSetup: ['test/litecoind.setup.ts', 'test/engines.setup.ts', 'test/browser.setup.ts'],
           // Each step has a limit of its own, whose error names what is missing. This one is for many slow steps together.
           testTimeout: 180_000,
           hookTimeout: 120_000,

@@ -2,6 +2,10 @@
 import { css } from 'lit';
 
 export const claimStyles = css`
+  .card {
+    --_good: color-mix(in oklab, #12a066 70%, var(--_text));
+    --_bad: color-mix(in oklab, #d92d20 70%, var(--_text));
+  }
   :host {
     margin-inline: auto;
   }

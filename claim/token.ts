@@ -1,4 +1,5 @@
 /** The claim's token, after `#` in the link. */
+import { loadForTab, storeForTab } from '../src/platform.js';
 
 const name = 'refund-claim';
 
@@ -13,20 +14,9 @@ export function takeToken(): string | undefined {
   const given = location.hash.slice(1);
   if (given !== '') {
     history.replaceState(history.state, '', location.pathname + location.search);
-    store(given);
+    // Where storage is forbidden, a reload needs the link again.
+    storeForTab(name, given);
     return given;
   }
-  try {
-    return sessionStorage.getItem(name) ?? undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function store(token: string): void {
-  try {
-    sessionStorage.setItem(name, token);
-  } catch {
-    // Storage is forbidden: a reload then needs the link again.
-  }
+  return loadForTab(name);
 }

@@ -18,10 +18,10 @@ const help = `Builds the project and runs its tests.
 
   test/**, server/test/**        run in Node (vitest), on SQLite and on PostgreSQL: the slower ones on one of them each
   test/**/*.browser.test.ts      run in Chromium (web-test-runner)
-  test/e2e/**, **/*.e2e*.test.ts run the built server and its pages in Chromium (vitest, playwright-core), and some in WebKit
+  test/e2e/**, **/*.e2e*.test.ts run the built server and its pages in Chromium (vitest, playwright-core), and some in Firefox and WebKit
 
 Those in Chromium and those in Node run in parallel, and their output is printed afterwards.
-The tests find or install a browser, WebKitGTK, a PostgreSQL, a PgBouncer and a Litecoin Core. To use your own, set CHROME_PATH,
+The tests find or install a browser, Firefox, WebKitGTK, a PostgreSQL, a PgBouncer and a Litecoin Core. To use your own, set CHROME_PATH, FIREFOX_PATH,
 TEST_DATABASE_URL, PGBOUNCER_PATH and LITECOIND_PATH.
 Without them, their tests are skipped and the reason is printed; with CI=true that is a failure.`;
 

@@ -15,6 +15,7 @@ import { addStyles } from './views/add-styles.js';
 import { afterQrStyles } from './views/after-qr.styles.js';
 import { confirmingView } from './views/confirming.js';
 import { endedView } from './views/ended.js';
+import { exchangeHelp } from './views/exchange.js';
 import { phonePanel } from './views/phone.js';
 import { priceFacts } from './views/price-facts.js';
 import { questionPanel } from './views/question.js';
@@ -26,6 +27,7 @@ import { wrongAssets } from './views/wrong-assets.js';
 const views = {
   confirmingView,
   endedView,
+  exchangeHelp,
   phonePanel,
   priceFacts,
   questionPanel,

@@ -6,7 +6,7 @@ const dark = css`
   --_background: var(--checkout-background, #14171d);
   --_test: #3b2c07;
   --_on-test: #ffe3a8;
-  color-scheme: dark;
+  --_scheme: dark;
 `;
 
 /*
@@ -52,8 +52,6 @@ const derived = css`
     )
   );
   --_border: var(--checkout-border, color-mix(in oklab, var(--_background), var(--_text) 17%));
-  --_good: color-mix(in oklab, #12a066 70%, var(--_text));
-  --_bad: color-mix(in oklab, #d92d20 70%, var(--_text));
   --_caution: color-mix(in oklab, #d98600 70%, var(--_text));
   --_on-accent: var(
     --checkout-on-accent,
@@ -71,7 +69,8 @@ const derived = css`
 `;
 
 // Comments inside would be sent to every page. The first colours are for browsers without relative ones. `--_rem` is the payer's
-// text size, but not that of a page that makes 1rem 10 pixels.
+// text size, but not that of a page that makes 1rem 10 pixels. What the page's elements inherit crosses the shadow boundary, and its
+// rules for all elements beat those for :host: the card begins anew, with `all`, which knows every property.
 export const styles = css`
   :host {
     --_accent: var(--checkout-accent, #1d4fd8);
@@ -84,21 +83,16 @@ export const styles = css`
     --_border: var(--checkout-border, currentColor);
     --_test: #fff1cf;
     --_on-test: #5a3c00;
-    --_good: #0b7a4b;
-    --_bad: #b42318;
     --_caution: #b36b00;
     --_radius: var(--checkout-radius, 16px);
     --_inner: calc(var(--_radius) * 0.625);
     --_space: var(--checkout-space, 8px);
-    color-scheme: light;
+    --_scheme: light;
     display: block;
     inline-size: 100%;
     max-inline-size: 920px;
     container-type: inline-size;
     --_rem: max(16px, 1rem);
-    font: var(--_rem) / 1.5 var(--checkout-font, system-ui, sans-serif);
-    color: var(--_text);
-    text-align: start;
   }
   @media (prefers-color-scheme: dark) {
     :host(:not([theme='light'])) {
@@ -123,6 +117,14 @@ export const styles = css`
   }
   :host([hidden]) {
     display: none;
+  }
+  :where(.card, .bar, .trigger) {
+    all: initial;
+    visibility: inherit;
+    color-scheme: var(--_scheme);
+    -webkit-text-size-adjust: 100%;
+    font: var(--_rem) / 1.5 var(--checkout-font, system-ui, sans-serif);
+    color: var(--_text);
   }
   * {
     box-sizing: border-box;

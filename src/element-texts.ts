@@ -1,9 +1,11 @@
 /** The element's texts and prices, in the language of its page. */
+import { fetchCode } from './fetch-code.js';
 import { enStart } from './messages/en-start.js';
 import type { Messages } from './messages/en.js';
 import { fill } from './messages/fill.js';
 import type { PageLanguage } from './messages/load.js';
 import { englishPrices, priceText, roughPrice } from './money/price.js';
+import { whenIdle } from './platform.js';
 import type { FirstContext } from './views/view.js';
 
 interface TextsHost extends HTMLElement {
@@ -55,8 +57,8 @@ export class ElementTexts {
   /** Loads the texts in the language that the page asks for, and shows them. Rejects if not even English can be loaded. */
   async load(): Promise<void> {
     // Uses Intl for the first time while a reply is pending.
-    if (this.#isEnglish) import('./messages/en.js').catch(() => undefined);
-    const { PageLanguage } = await import('./messages/load.js');
+    if (this.#isEnglish) fetchCode(() => import('./messages/en.js')).catch(() => undefined);
+    const { PageLanguage } = await fetchCode(() => import('./messages/load.js'));
     this.language ??= new PageLanguage(this);
     await this.language.follow();
   }
@@ -101,13 +103,6 @@ export class ElementTexts {
     isIntlReady = true;
     this.requestUpdate();
   }
-}
-
-/** Runs a callback once the browser has nothing else to do: after a framework has hydrated the page. */
-export function whenIdle(callback: () => void): void {
-  // Safari has no idle callbacks.
-  if ('requestIdleCallback' in globalThis) requestIdleCallback(callback, { timeout: 1000 });
-  else setTimeout(callback, 300);
 }
 
 /** The nearest `lang`, across shadow roots; empty if there is none. */

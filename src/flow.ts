@@ -1,5 +1,6 @@
 /** A running payment in the element: its controller, and what its views need. The element loads it when a payment starts. */
 import { adoptStyles, type ReactiveController } from 'lit';
+import { keyed } from 'lit/directives/keyed.js';
 import { CheckoutController, type CheckoutHost } from './checkout/controller.js';
 import { readLastChoice } from './checkout/last-choice.js';
 import type { Order } from './checkout/order.js';
@@ -8,6 +9,7 @@ import type { CheckoutState, CheckoutStatus, Choice } from './checkout/state.js'
 import type { Payment } from './contract/checkout.js';
 import type { Language } from './messages/load.js';
 import { styles } from './crypto-checkout.styles.js';
+import { fetchCode } from './fetch-code.js';
 import { lazy, type Lazy } from './lazy.js';
 import { viewKey, type Shown } from './views/frame.js';
 import { flowStyles } from './views/flow.styles.js';
@@ -69,21 +71,24 @@ export class Flow implements ReactiveController {
   constructor(host: FlowHost, texts: Texts) {
     this.#host = host;
     this.#texts = texts;
-    this.#qr = lazy(host, async () => (await import('./views/qr-code.js')).drawQr);
+    this.#qr = lazy(host, async () => (await fetchCode(() => import('./views/qr-code.js'))).drawQr);
     /** Both have their texts in that part of the language. */
-    const withTexts = async <T>(code: Promise<T>) => {
-      const [loaded] = await Promise.all([code, texts.language?.add(afterQrTexts)]);
+    const withTexts = async <T>(ask: () => Promise<T>) => {
+      const [loaded] = await Promise.all([fetchCode(ask), texts.language?.add(afterQrTexts)]);
       return loaded;
     };
     this.#afterQr = lazy(host, async () =>
-      (await withTexts(import('./after-qr.js'))).createAfterQr(host, texts),
+      (await withTexts(() => import('./after-qr.js'))).createAfterQr(host, texts),
     );
     this.#wallets = lazy(host, async () => {
-      const { WalletPayments } = await withTexts(import('./browser-wallets/wallet-payments.js'));
+      const { WalletPayments } = await withTexts(() => import('./browser-wallets/wallet-payments.js'));
       return new WalletPayments(host, () => this.controller);
     });
     host.addController(this);
-    if (host.shadowRoot) adoptStyles(host.shadowRoot, [styles, flowStyles]);
+    const { shadowRoot } = host;
+    if (!shadowRoot) return;
+    adoptStyles(shadowRoot, [styles, flowStyles]);
+    for (const type of ['keydown', 'keypress', 'keyup']) shadowRoot.addEventListener(type, keepTyping);
   }
 
   /** Prepares for a payment of the host's order. An element that has left the page needs none. */
@@ -115,6 +120,7 @@ export class Flow implements ReactiveController {
 
   #retry(): void {
     for (const part of [this.#qr, this.#afterQr, this.#wallets]) part.retry();
+    this.#texts.language?.retry();
   }
 
   hostDisconnected(): void {
@@ -181,6 +187,7 @@ export class Flow implements ReactiveController {
       view: wallets?.viewWithWallet(view, context) ?? view,
       isReconnecting: this.#isReconnecting,
       problem: this.#problem(state, first),
+      keyed,
       notice: this.#notice?.text,
     };
   }
@@ -287,6 +294,18 @@ export class Flow implements ReactiveController {
       this.#host.requestUpdate();
     }, noticeMs);
   }
+}
+
+/**
+ * Outside, an event seems to come from the element, which is no field: the page's shortcuts would take the letters that a payer
+ * types.
+ */
+function keepTyping(event: Event): void {
+  if (!(event instanceof KeyboardEvent) || event.ctrlKey || event.metaKey) return;
+  const isField =
+    event.target instanceof Element && event.target.matches('textarea, input:not([type=radio])');
+  // Keys with a name, such as Escape and Tab, are the page's too.
+  if (isField && [...event.key].length === 1) event.stopPropagation();
 }
 
 function problemIn(state: CheckoutState | undefined) {

@@ -1,4 +1,5 @@
 /** Loads the code that makes the checkout a form control. Most pages have it outside any form. */
+import { fetchCode } from './fetch-code.js';
 import type { FormHost, FormValue } from './form-value.js';
 
 export class FormControl {
@@ -32,7 +33,7 @@ export class FormControl {
   async load(): Promise<FormValue | undefined> {
     const internals = this.#internals;
     if (!internals) return undefined;
-    this.#value ??= import('./form-value.js').then(
+    this.#value ??= fetchCode(() => import('./form-value.js')).then(
       ({ FormValue }) => new FormValue(this.#host, internals, this.#orderKey, this.#message),
     );
     try {

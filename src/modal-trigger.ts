@@ -1,5 +1,6 @@
 /** The trigger of the modal: the page's own, or a default button. It loads the modal on demand. */
 import { html, nothing, type TemplateResult } from 'lit';
+import { fetchCode } from './fetch-code.js';
 import type { Modal, ModalHost } from './modal.js';
 import type { PaymentStart } from './payment-start.js';
 import type { FirstContext } from './views/view.js';
@@ -32,7 +33,7 @@ export class ModalTrigger {
 
   /** Each update may call this: it loads once. */
   #load(): Promise<Modal> {
-    return (this.#loading ??= import('./modal.js').then(({ Modal }) => {
+    return (this.#loading ??= fetchCode(() => import('./modal.js')).then(({ Modal }) => {
       this.#host.requestUpdate();
       return (this.#modal ??= new Modal(this.#host, this.#onClosed));
     }));
@@ -64,9 +65,11 @@ export class ModalTrigger {
     if (running) load();
     // eslint-disable-next-line lit-a11y/click-events-have-key-events -- buttons and links turn keys into clicks
     return html`<slot name="trigger" @click=${onClick} @pointerenter=${onApproach} @focusin=${onApproach}
-        ><button part="trigger" class="action" type="button" aria-haspopup="dialog">
-          ${this.#modal?.label(running, context) ?? context.text('openCheckout')}
-        </button></slot
+        ><span class="trigger"
+          ><button part="trigger" class="action" type="button" aria-haspopup="dialog">
+            ${this.#modal?.label(running, context) ?? context.text('openCheckout')}
+          </button></span
+        ></slot
       >${this.#modal?.render(card, context) ?? nothing}`;
   }
 }

@@ -12,6 +12,8 @@ export const modalStyles = css`
     border-radius: var(--_radius);
     background: var(--_background);
     color: var(--_text);
+    color-scheme: var(--_scheme);
+    pointer-events: auto;
     overflow: auto;
     overscroll-behavior: contain;
     /* The card's columns depend on the dialog's width, not on that of the button that opens it. */

@@ -1,6 +1,7 @@
 /** The page's mistake in an order: shown in the card, and logged once for the page's developer. */
 import { isPayable, isSecretKey, type Order } from './checkout/order.js';
 import type { CheckoutError } from './errors.js';
+import { fetchCode } from './fetch-code.js';
 import type { Shown } from './views/frame.js';
 import type { FirstContext } from './views/view.js';
 
@@ -22,7 +23,7 @@ export class OrderMistake {
       this.#found = undefined;
       return false;
     }
-    const problems = await import('./checkout/order-problems.js').catch(() => undefined);
+    const problems = await fetchCode(() => import('./checkout/order-problems.js')).catch(() => undefined);
     // Without a connection, the pay button stays, and the next press tries again.
     const problem = problems?.findOrderProblem(order);
     if (!problems?.tellOrderProblem(problem, this.#found)) return false;

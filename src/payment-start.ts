@@ -2,16 +2,18 @@
 import { memoryFor, type Order } from './checkout/order.js';
 import type { CheckoutState, CreatingState, FailedState, IdleState } from './checkout/state.js';
 import { TabChannel } from './checkout/tabs.js';
-import { whenIdle, type ElementTexts } from './element-texts.js';
+import type { ElementTexts } from './element-texts.js';
 import { NetworkError } from './errors.js';
 import { CheckoutErrorEvent } from './events.js';
+import { fetchCode } from './fetch-code.js';
 import type { Flow, FlowHost } from './flow.js';
 import type { OfferLine } from './offer.js';
 import type { Shown } from './views/frame.js';
+import { whenIdle } from './platform.js';
 import { idleView } from './views/idle.js';
 import type { FirstContext } from './views/view.js';
 
-const loadFlow = () => import('./flow.js');
+const loadFlow = () => fetchCode(() => import('./flow.js'));
 
 interface StartHost extends FlowHost {
   start(): Promise<void>;
@@ -115,7 +117,7 @@ export class PaymentStart {
     // A payment that is under way has its own coins.
     if (this.state.name !== 'idle') return;
     // The pay button works without this.
-    const { loadOffer } = await import('./offer.js');
+    const { loadOffer } = await fetchCode(() => import('./offer.js'));
     await loadOffer(this.#host, this);
   }
 

@@ -1,5 +1,6 @@
 /** The checkout as payers see it, in a language and a theme, with the matching tag. */
 import { html, nothing, type TemplateResult } from 'lit';
+import { languageName } from '../../src/platform.js';
 import { texts } from '../messages/settings.js';
 import type { View } from '../page.js';
 import { section } from '../ui/details.js';
@@ -9,9 +10,6 @@ import { widgetTag } from '../ui/teach-tag.js';
 /** The languages of the checkout in addition to English. */
 const locales = ['fr', 'es', 'pt', 'ar', 'zh', 'sw', 'ha', 'ig', 'yo'] as const;
 const themes = ['light', 'dark'] as const;
-
-const nameOf = (locale: string) =>
-  new Intl.DisplayNames([locale, 'en'], { type: 'language' }).of(locale) ?? locale;
 
 /** The server's own build of the element, as shops load it. Without it, there is only the tag. */
 export async function loadWidget({ apiUrl }: View): Promise<void> {
@@ -37,8 +35,8 @@ export function previewSection({ name, logo, publicKey }: Shown, view: View): Te
         {
           name: 'locale',
           label: texts.language,
-          none: nameOf('en'),
-          options: locales.map((one) => [one, nameOf(one)]),
+          none: languageName('en'),
+          options: locales.map((one) => [one, languageName(one)]),
         },
         {
           name: 'theme',

@@ -1,5 +1,6 @@
 /** A value that a press copies, and links to other sites. */
 import { html, nothing, svg, type TemplateResult } from 'lit';
+import { writeClipboard } from '../../src/platform.js';
 import { common } from '../messages/common.js';
 import type { View } from '../page.js';
 
@@ -10,7 +11,7 @@ const icon = html`<svg viewBox="0 0 16 16" aria-hidden="true">
 export function copyable(value: string, view: View, shown: unknown = value): TemplateResult {
   const copy = async () => {
     try {
-      await navigator.clipboard.writeText(value);
+      await writeClipboard(value);
       view.say(common.copied);
     } catch {
       view.say(common.notCopied);

@@ -1,5 +1,5 @@
 /** Remembers what wallets were asked to send for a payment, so that a second press, a reload or another tab does not send it twice. */
-import { loadItem, removeItem, storeItem } from '../checkout/browser-storage.js';
+import { loadItem, removeItem, storedNames, storeItem } from '../platform.js';
 import { requestsPrefix } from '../checkout/wallet-requests.js';
 import type { Payment } from '../contract/checkout.js';
 import { decimalOf } from '../contract/decimal.js';
@@ -95,12 +95,7 @@ function store(name: string, entries: readonly Entry[]): void {
 
 /** Removes the entries of old payments. */
 function forgetOld(): void {
-  try {
-    const names = Object.keys(localStorage).filter((name) => name.startsWith(requestsPrefix));
-    for (const name of names) {
-      if (load(name).every(({ at }) => at < Date.now() - keptMs)) removeItem(name);
-    }
-  } catch {
-    // Storage is forbidden, so nothing was stored.
+  for (const name of storedNames().filter((one) => one.startsWith(requestsPrefix))) {
+    if (load(name).every(({ at }) => at < Date.now() - keptMs)) removeItem(name);
   }
 }

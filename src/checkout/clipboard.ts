@@ -1,4 +1,5 @@
 /** Copies text to the clipboard. Falls back to a selection if the page may not use the clipboard API. */
+import { writeClipboard } from '../platform.js';
 import { within } from '../within.js';
 
 /** Permission prompts that nobody sees never resolve, nor do some webviews. */
@@ -11,7 +12,7 @@ const patienceMs = 1_000;
 export async function copyText(text: string, root: ShadowRoot, onLate: () => void): Promise<boolean> {
   let isLate = false;
   try {
-    const writing = navigator.clipboard.writeText(text).then(() => {
+    const writing = writeClipboard(text).then(() => {
       if (isLate) onLate();
     });
     await within(patienceMs, writing);

@@ -1,5 +1,5 @@
 /** Remembers the coin and network that this browser paid with last. */
-import { loadItem, storeItem } from './browser-storage.js';
+import { loadItem, storeItem } from '../platform.js';
 import type { Choice } from './state.js';
 
 /** Storage key of the coin and network used last in this browser, for any shop on this origin. */

@@ -1,5 +1,5 @@
 /** Remembers an order's payment in this browser, so that a reload or a second tab does not create another one. */
-import { loadItem, removeItem, storeItem } from './browser-storage.js';
+import { loadItem, removeItem, storeItem } from '../platform.js';
 
 export interface RememberedPayment {
   /** Numbers the payments of one order, from 1: a new payment after an expired one is attempt 2. */

@@ -1,12 +1,12 @@
 /** Lets one tab of a browser at a time create an order's payment. */
+import { tabLocks } from '../platform.js';
 
 /** Maximum wait for another tab. It may be frozen; then the idempotency key still keeps the payment single. */
 const longestWaitMs = 8_000;
 
 /** Runs `work` while no other tab holds the lock. If the browser has no locks, it runs immediately. */
 export async function withTabLock<T>(name: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  // Browsers have it in secure contexts only.
-  const { locks } = navigator as Partial<Navigator>;
+  const locks = tabLocks();
   if (locks === undefined) return work();
   const waiting = new AbortController();
   const stopWaiting = () => waiting.abort();

@@ -1,4 +1,5 @@
 /** Keeps the tabs of one browser on the same payment. */
+import { openChannel } from '../platform.js';
 
 /** Each message costs a request, and any script of the page's origin can send thousands. */
 const maxPerSecond = 5;
@@ -13,8 +14,8 @@ export class TabChannel {
 
   /** @param name what identifies the order */
   constructor(name: string, onPayment: (paymentId: string) => void) {
-    if (typeof BroadcastChannel === 'undefined') return;
-    this.#channel = new BroadcastChannel(name);
+    this.#channel = openChannel(name);
+    if (!this.#channel) return;
     this.#channel.onmessage = ({ data }: MessageEvent<unknown>) => {
       if (typeof data === 'string') this.#hear(data, onPayment);
     };

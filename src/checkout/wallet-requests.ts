@@ -1,6 +1,6 @@
 /** Remembers, in this browser, what wallets were asked to send. */
 import type { Payment } from '../contract/checkout.js';
-import { loadItem } from './browser-storage.js';
+import { loadItem } from '../platform.js';
 
 /** Prefix of the payment's id. */
 export const requestsPrefix = 'crypto-checkout:sent:';

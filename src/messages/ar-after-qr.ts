@@ -13,6 +13,8 @@ const minutes = { one: 'دقيقة واحدة', two: 'دقيقتين', few: '# �
 const seconds = { one: 'ثانية واحدة', two: 'ثانيتين', few: '# ثوانٍ', other: '# ثانية' };
 
 export const texts: AfterQrMessages = {
+  exchange: 'هل تدفع من منصة تداول؟',
+  exchangeFee: 'تخصم المنصات رسومها مما تُدخله: يجب أن تعرض خانة «ستستلم» {amount}.',
   nothingSeen: 'لم يُرصد شيء بعد، فُحص في {time}',
   nothingNew: 'لا جديد، فُحص في {time}',
   checkFailed: 'لم ينجح الفحص. وهو يستمر تلقائيًا.',

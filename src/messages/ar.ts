@@ -72,8 +72,6 @@ export const texts: FirstMessages = {
   addressCopied: 'نُسخ العنوان. أرسل {currency} فقط على {network}.',
   address: 'العنوان',
   addressWarning: 'أرسل {currency} فقط على {network}. أي شيء آخر قد يضيع.',
-  exchange: 'هل تدفع من منصة تداول؟',
-  exchangeFee: 'تخصم المنصات رسومها مما تُدخله: يجب أن تعرض خانة «ستستلم» {amount}.',
   openInWallet: 'فتح في المحفظة',
   qr: 'رمز QR',
   qrAddress: 'رمز QR للعنوان {address}',

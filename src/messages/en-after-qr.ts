@@ -4,6 +4,8 @@ import { plural, type TextValues } from './plural.js';
 const confirmations = { one: 'confirmation', other: 'confirmations' };
 
 export const enAfterQr = {
+  exchange: 'Paying from an exchange?',
+  exchangeFee: 'Exchanges take their fee from what you enter: “You receive” must show {amount}.',
   nothingSeen: 'Nothing seen yet, checked {time}',
   nothingNew: 'Nothing new, checked {time}',
   checkFailed: 'The check did not get through. It continues automatically.',

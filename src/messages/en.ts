@@ -56,8 +56,6 @@ export const en = {
   addressCopied: 'Address copied. Send only {currency} on {network}.',
   address: 'Address',
   addressWarning: 'Send only {currency} on {network}. Anything else can be lost.',
-  exchange: 'Paying from an exchange?',
-  exchangeFee: 'Exchanges take their fee from what you enter: “You receive” must show {amount}.',
   openInWallet: 'Open in wallet',
   qr: 'QR code',
   qrAddress: 'QR code of the address {address}',

@@ -5,6 +5,8 @@ import { plural } from './plural.js';
 const confirmations = { one: 'confirmación', other: 'confirmaciones' };
 
 export const texts: AfterQrMessages = {
+  exchange: '¿Pagas desde un exchange?',
+  exchangeFee: 'Los exchanges descuentan su comisión de lo que escribes: «Recibes» debe mostrar {amount}.',
   nothingSeen: 'Aún no se ve nada, comprobado a las {time}',
   nothingNew: 'Nada nuevo, comprobado a las {time}',
   checkFailed: 'No se pudo comprobar. Se sigue intentando solo.',

@@ -70,8 +70,6 @@ export const texts: FirstMessages = {
   addressCopied: 'Dirección copiada. Envía solo {currency} en {network}.',
   address: 'Dirección',
   addressWarning: 'Envía solo {currency} en {network}. Cualquier otra cosa puede perderse.',
-  exchange: '¿Pagas desde un exchange?',
-  exchangeFee: 'Los exchanges descuentan su comisión de lo que escribes: «Recibes» debe mostrar {amount}.',
   openInWallet: 'Abrir en la billetera',
   qr: 'Código QR',
   qrAddress: 'Código QR de la dirección {address}',

@@ -5,6 +5,9 @@ import { plural } from './plural.js';
 const confirmations = { one: 'confirmation', other: 'confirmations' };
 
 export const texts: AfterQrMessages = {
+  exchange: 'Vous payez depuis une plateforme\u00a0?',
+  exchangeFee:
+    'Les plateformes prélèvent leurs frais sur ce que vous saisissez\u00a0: «\u00a0Vous recevez\u00a0» doit afficher {amount}.',
   nothingSeen: 'Rien de détecté pour le moment, vérifié à {time}',
   nothingNew: 'Rien de nouveau, vérifié à {time}',
   checkFailed: 'La vérification n’a pas abouti. Elle continue toute seule.',

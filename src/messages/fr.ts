@@ -70,9 +70,6 @@ export const texts: FirstMessages = {
   addressCopied: 'Adresse copiée. Envoyez uniquement {currency} sur {network}.',
   address: 'Adresse',
   addressWarning: 'Envoyez uniquement {currency} sur {network}. Tout autre envoi peut être perdu.',
-  exchange: 'Vous payez depuis une plateforme\u00a0?',
-  exchangeFee:
-    'Les plateformes prélèvent leurs frais sur ce que vous saisissez\u00a0: «\u00a0Vous recevez\u00a0» doit afficher {amount}.',
   openInWallet: 'Ouvrir dans un portefeuille',
   qr: 'Code QR',
   qrAddress: 'Code QR de l’adresse {address}',

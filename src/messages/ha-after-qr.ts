@@ -2,6 +2,8 @@
 import type { AfterQrMessages } from './en.js';
 
 export const texts: AfterQrMessages = {
+  exchange: 'Kana biya daga exchange?',
+  exchangeFee: 'Exchange yana cire cajinsa daga abin da ka shigar: dole “Za ka karɓa” ya nuna {amount}.',
   nothingSeen: 'Ba a ga komai ba tukuna, an duba {time}',
   nothingNew: 'Babu sabon abu, an duba {time}',
   checkFailed: 'Binciken bai yi nasara ba. Yana ci gaba da kansa.',

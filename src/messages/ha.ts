@@ -69,8 +69,6 @@ export const texts: FirstMessages = {
   addressCopied: 'An kwafi adireshi. Tura {currency} kawai a kan {network}.',
   address: 'Adireshi',
   addressWarning: 'Tura {currency} kawai a kan {network}. Duk wani abu dabam zai iya ɓacewa.',
-  exchange: 'Kana biya daga exchange?',
-  exchangeFee: 'Exchange yana cire cajinsa daga abin da ka shigar: dole “Za ka karɓa” ya nuna {amount}.',
   openInWallet: 'Buɗe a walat',
   qr: 'Lambar QR',
   qrAddress: 'Lambar QR ta adireshin {address}',

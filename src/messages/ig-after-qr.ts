@@ -2,6 +2,8 @@
 import type { AfterQrMessages } from './en.js';
 
 export const texts: AfterQrMessages = {
+  exchange: 'Ị na-akwụ site na exchange?',
+  exchangeFee: 'Exchange na-ewepụ ụgwọ ha n’ihe ị tinyere: “Ị ga-anata” ga-egosi {amount}.',
   nothingSeen: 'A hụbeghị ihe ọ bụla, e lelere ya {time}',
   nothingNew: 'O nweghị ihe ọhụrụ, e lelere ya {time}',
   checkFailed: 'Nlele ahụ agaghị nke ọma. Ọ na-aga n’ihu n’onwe ya.',

@@ -69,8 +69,6 @@ export const texts: FirstMessages = {
   addressCopied: 'E detuola adreesị. Ziga naanị {currency} na {network}.',
   address: 'Adreesị',
   addressWarning: 'Ziga naanị {currency} na {network}. Ihe ọ bụla ọzọ nwere ike ifu.',
-  exchange: 'Ị na-akwụ site na exchange?',
-  exchangeFee: 'Exchange na-ewepụ ụgwọ ha n’ihe ị tinyere: “Ị ga-anata” ga-egosi {amount}.',
   openInWallet: 'Mepee na wallet',
   qr: 'Koodu QR',
   qrAddress: 'Koodu QR nke adreesị {address}',

@@ -1,4 +1,5 @@
 /** Loads the texts of the check of a transfer, in a language. */
+import { fetchCode } from '../fetch-code.js';
 import type { TransferMessages } from './en.js';
 import type { Language } from './load.js';
 
@@ -24,8 +25,14 @@ const sources: Readonly<Record<string, Source>> = {
 export async function loadTransferTexts({
   code,
   isRtl,
-}: Pick<Language, 'code' | 'isRtl'>): Promise<TransferMessages> {
+  onMissing,
+}: Pick<Language, 'code' | 'isRtl' | 'onMissing'>): Promise<TransferMessages> {
   // English from right to left is the pseudo-language.
   const load = sources[code === 'en' && isRtl ? 'ar-xb' : code] ?? english;
-  return (await load().catch(english)).texts;
+  try {
+    return (await fetchCode(load)).texts;
+  } catch {
+    onMissing();
+    return (await fetchCode(english)).texts;
+  }
 }

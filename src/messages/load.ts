@@ -1,6 +1,8 @@
 /** Finds the language of a page, and loads its texts. */
 import { formatAmount } from '../money/format.js';
 import { englishPrices, type PriceStyle } from '../money/price.js';
+import { fetchCode } from '../fetch-code.js';
+import { supportedLocales } from '../platform.js';
 import { within } from '../within.js';
 import type { en, FirstMessages, AfterQrMessages, Messages } from './en.js';
 import type { TextValues } from './plural.js';
@@ -18,6 +20,8 @@ export interface Language {
   readonly prices: PriceStyle | undefined;
   readonly texts: LoadedMessages;
   readonly loadAfterQr: () => Promise<AfterQrMessages>;
+  /** Called if texts could not be loaded, and English takes their place. */
+  readonly onMissing: () => void;
 }
 
 /** A language's further texts, loaded after the first ones. */
@@ -66,36 +70,36 @@ const patienceMs = 4_000;
  * Loads the texts of a page's language, or English where there is no such language or it does not load.
  *
  * @param tag a BCP 47 tag, such as fr-CA
+ * @param onMissing called if texts could not be loaded, and English takes their place
  * @throws if English does not load either
  */
-export async function loadLanguage(tag: string): Promise<Language> {
+export async function loadLanguage(tag: string, onMissing: () => void = () => {}): Promise<Language> {
   const wanted = tag.toLowerCase();
   const [base = ''] = wanted.split('-');
   const code = [wanted, base].find((one) => Object.hasOwn(sources, one)) ?? 'en';
   const source = sources[code] ?? english;
   try {
-    return await load(source, code === 'ar-xb' ? 'en' : code, tag);
+    return await load(source, code === 'ar-xb' ? 'en' : code, tag, onMissing);
   } catch {
-    return load(english, 'en', tag);
+    onMissing();
+    return load(english, 'en', tag, onMissing);
   }
 }
 
-function supportedLocales(tag: string): string[] {
-  try {
-    return Intl.NumberFormat.supportedLocalesOf(tag);
-  } catch {
-    // It is not a language tag.
-    return [];
-  }
-}
-
-async function load(source: Source, code: string, tag: string): Promise<Language> {
+async function load(source: Source, code: string, tag: string, onMissing: () => void): Promise<Language> {
   const { first, afterQr, isRtl = false } = source;
-  const { texts, prices } = await within(patienceMs, first());
-  const loadAfterQr = async () => (await within(patienceMs, afterQr()).catch(english.afterQr)).texts;
+  const { texts, prices } = await within(patienceMs, fetchCode(first));
+  const loadAfterQr = async () => {
+    try {
+      return (await within(patienceMs, fetchCode(afterQr))).texts;
+    } catch {
+      onMissing();
+      return (await fetchCode(english.afterQr)).texts;
+    }
+  };
   let locales: readonly (string | undefined)[] | undefined;
   const locale = () => (locales ??= [...supportedLocales(tag), source.locale])[0];
-  return { code, isRtl, locale, prices: prices?.[tag], texts, loadAfterQr };
+  return { code, isRtl, locale, prices: prices?.[tag], texts, loadAfterQr, onMissing };
 }
 
 /**
@@ -122,6 +126,8 @@ export class PageLanguage {
   #isLoaded: Promise<void> = Promise.resolve();
   #language: Language | undefined;
   readonly #parts = new Set<Part>();
+  /** True if English stands in for texts of the language. */
+  #isMissing = false;
   /** Undefined until the first ones are loaded. */
   texts: Partial<Messages> | undefined;
 
@@ -167,6 +173,14 @@ export class PageLanguage {
     return this.#isLoaded;
   }
 
+  /** Asks again for texts that could not be loaded. */
+  retry(): void {
+    if (!this.#isMissing) return;
+    this.#isMissing = false;
+    this.#tag = '';
+    this.follow().catch(() => undefined);
+  }
+
   /** Loads a part, for this language and every next one. The caller shows it: an update that began here could ask for it again. */
   async add(part: Part): Promise<void> {
     this.#parts.add(part);
@@ -175,7 +189,7 @@ export class PageLanguage {
   }
 
   async #load(tag: string): Promise<void> {
-    const language = await loadLanguage(tag);
+    const language = await loadLanguage(tag, () => (this.#isMissing = true));
     const parts = await Promise.all(Array.from(this.#parts, (part) => part(language)));
     // Another language may have been requested in the meantime.
     if (tag !== this.#tag) return;

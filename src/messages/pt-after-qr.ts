@@ -5,6 +5,8 @@ import { plural } from './plural.js';
 const confirmations = { one: 'confirmação', other: 'confirmações' };
 
 export const texts: AfterQrMessages = {
+  exchange: 'Vai pagar por uma corretora?',
+  exchangeFee: 'As corretoras descontam a taxa do que você digita: “Você recebe” deve mostrar {amount}.',
   nothingSeen: 'Nada detectado ainda, verificado às {time}',
   nothingNew: 'Nada de novo, verificado às {time}',
   checkFailed: 'A verificação não foi concluída. Ela continua sozinha.',

@@ -70,8 +70,6 @@ export const texts: FirstMessages = {
   addressCopied: 'Endereço copiado. Envie somente {currency} em {network}.',
   address: 'Endereço',
   addressWarning: 'Envie somente {currency} em {network}. Qualquer outra coisa pode se perder.',
-  exchange: 'Vai pagar por uma corretora?',
-  exchangeFee: 'As corretoras descontam a taxa do que você digita: “Você recebe” deve mostrar {amount}.',
   openInWallet: 'Abrir na carteira',
   qr: 'Código QR',
   qrAddress: 'Código QR do endereço {address}',

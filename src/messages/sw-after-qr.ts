@@ -2,6 +2,8 @@
 import type { AfterQrMessages } from './en.js';
 
 export const texts: AfterQrMessages = {
+  exchange: 'Unalipa kutoka soko la crypto?',
+  exchangeFee: 'Masoko hukata ada yao kutoka kiasi unachoweka: “Utapokea” lazima ionyeshe {amount}.',
   nothingSeen: 'Bado hakuna kilichoonekana, imekaguliwa {time}',
   nothingNew: 'Hakuna jipya, imekaguliwa {time}',
   checkFailed: 'Ukaguzi haukufanikiwa. Unaendelea wenyewe.',

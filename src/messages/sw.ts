@@ -69,8 +69,6 @@ export const texts: FirstMessages = {
   addressCopied: 'Anwani imenakiliwa. Tuma {currency} pekee kwenye {network}.',
   address: 'Anwani',
   addressWarning: 'Tuma {currency} pekee kwenye {network}. Kitu kingine chochote kinaweza kupotea.',
-  exchange: 'Unalipa kutoka soko la crypto?',
-  exchangeFee: 'Masoko hukata ada yao kutoka kiasi unachoweka: “Utapokea” lazima ionyeshe {amount}.',
   openInWallet: 'Fungua kwenye pochi',
   qr: 'Msimbo wa QR',
   qrAddress: 'Msimbo wa QR wa anwani {address}',

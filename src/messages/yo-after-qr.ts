@@ -2,6 +2,9 @@
 import type { AfterQrMessages } from './en.js';
 
 export const texts: AfterQrMessages = {
+  exchange: 'Ṣé o ń sanwó láti exchange?',
+  exchangeFee:
+    'Exchange máa ń yọ owó iṣẹ́ wọn nínú iye tí o bá tẹ̀: “Ohun tí o máa gbà” gbọ́dọ̀ fi {amount} hàn.',
   nothingSeen: 'A kò tíì rí nǹkan kan, a yẹ̀ ẹ́ wò ní {time}',
   nothingNew: 'Kò sí ohun tuntun, a yẹ̀ ẹ́ wò ní {time}',
   checkFailed: 'Àyẹ̀wò náà kò yọrí sí rere. Yóò máa lọ fúnra rẹ̀.',

@@ -69,9 +69,6 @@ export const texts: FirstMessages = {
   addressCopied: 'A ti da àdírẹ́sì kọ. {currency} nìkan ni kí o fi ránṣẹ́ lórí {network}.',
   address: 'Àdírẹ́sì',
   addressWarning: '{currency} nìkan ni kí o fi ránṣẹ́ lórí {network}. Ohun mìíràn lè sọnù.',
-  exchange: 'Ṣé o ń sanwó láti exchange?',
-  exchangeFee:
-    'Exchange máa ń yọ owó iṣẹ́ wọn nínú iye tí o bá tẹ̀: “Ohun tí o máa gbà” gbọ́dọ̀ fi {amount} hàn.',
   openInWallet: 'Ṣí i nínú wallet',
   qr: 'Kóòdù QR',
   qrAddress: 'Kóòdù QR ti àdírẹ́sì {address}',

@@ -2,6 +2,8 @@
 import type { AfterQrMessages } from './en.js';
 
 export const texts: AfterQrMessages = {
+  exchange: '从交易所付款？',
+  exchangeFee: '交易所会从您输入的金额中扣除手续费：“到账金额”必须显示 {amount}。',
   nothingSeen: '尚未检测到转账，检查时间 {time}',
   nothingNew: '没有新进展，检查时间 {time}',
   checkFailed: '检查未成功，系统会自动继续。',

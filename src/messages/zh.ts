@@ -67,8 +67,6 @@ export const texts: FirstMessages = {
   addressCopied: '已复制地址。只能通过 {network} 转 {currency}。',
   address: '地址',
   addressWarning: '只能通过 {network} 转 {currency}，其他转账可能会丢失。',
-  exchange: '从交易所付款？',
-  exchangeFee: '交易所会从您输入的金额中扣除手续费：“到账金额”必须显示 {amount}。',
   openInWallet: '在钱包中打开',
   qr: '二维码',
   qrAddress: '地址 {address} 的二维码',

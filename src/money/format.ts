@@ -1,11 +1,12 @@
 /** Formats amounts for reading. They are never rounded. */
+import { intlCurrencies } from '../platform.js';
 import { countDecimals, decimalOf } from '../contract/decimal.js';
 
 let fiatCurrencies: ReadonlySet<string> | undefined;
 
 /** True if Intl knows the currency. Every other code is a coin. Called lazily: the list takes time. */
 function isFiat(currency: string): boolean {
-  fiatCurrencies ??= new Set(Intl.supportedValuesOf('currency'));
+  fiatCurrencies ??= new Set(intlCurrencies());
   return fiatCurrencies.has(currency);
 }
 

@@ -8,6 +8,7 @@ import {
 } from 'lit';
 import type { Order } from '../checkout/order.js';
 import type { Payment } from '../contract/checkout.js';
+import { fetchCode } from '../fetch-code.js';
 import { lazy, type Lazy } from '../lazy.js';
 import type { PageLanguage } from '../messages/load.js';
 import { disclosure } from '../views/disclosure.js';
@@ -29,7 +30,7 @@ export class TransferCheck implements ReactiveController {
   constructor(host: TransferCheckHost, texts: TransferCheckTexts) {
     this.#host = host;
     this.#panel = lazy(host, async () => {
-      const panel = new (await import('./panel.js')).TransferPanel(host);
+      const panel = new (await fetchCode(() => import('./panel.js'))).TransferPanel(host);
       if (texts.language) await panel.loadTexts(texts.language);
       return panel;
     });

@@ -2,6 +2,28 @@
 import { css } from 'lit';
 
 export const afterQrStyles = css`
+  .facts {
+    font-size: calc(var(--_rem) * 0.875);
+  }
+  .facts div {
+    display: flex;
+    flex-wrap: wrap;
+    justify-content: space-between;
+    gap: 0 16px;
+    padding-block: 6px;
+  }
+  dt {
+    color: var(--_muted);
+  }
+  dd {
+    margin-inline-start: auto;
+    /* An id that does not fit goes to the next line as a whole. */
+    overflow-wrap: break-word;
+    max-inline-size: 100%;
+    font-weight: 500;
+    font-variant-numeric: tabular-nums;
+    text-align: end;
+  }
   .pair {
     display: grid;
     grid-template-columns: repeat(auto-fit, minmax(min(var(--_rem) * 8.5, 100%), 1fr));

@@ -2,6 +2,16 @@
 import { css } from 'lit';
 
 export const flowStyles = css`
+  .card {
+    --_good: #0b7a4b;
+    --_bad: #b42318;
+  }
+  @supports (color: color-mix(in oklab, red, red)) {
+    .card {
+      --_good: color-mix(in oklab, #12a066 70%, var(--_text));
+      --_bad: color-mix(in oklab, #d92d20 70%, var(--_text));
+    }
+  }
   .body {
     animation: arrive 0.2s ease-out;
   }
@@ -194,10 +204,9 @@ export const flowStyles = css`
     font-weight: 400;
     color: var(--_muted);
   }
-  .target details {
-    padding-inline: 16px;
-    border-block: 1px solid var(--_border);
-    margin: 0;
+  /* Of a line that loads later, so that nothing moves. */
+  .place {
+    min-height: 49px;
   }
   .mark {
     stroke: currentColor;
@@ -267,28 +276,6 @@ export const flowStyles = css`
     font-size: calc(var(--_rem) * 0.875);
     color: var(--_muted);
     text-align: center;
-  }
-  .facts {
-    font-size: calc(var(--_rem) * 0.875);
-  }
-  .facts div {
-    display: flex;
-    flex-wrap: wrap;
-    justify-content: space-between;
-    gap: 0 16px;
-    padding-block: 6px;
-  }
-  dt {
-    color: var(--_muted);
-  }
-  dd {
-    margin-inline-start: auto;
-    /* An id that does not fit goes to the next line as a whole. */
-    overflow-wrap: break-word;
-    max-inline-size: 100%;
-    font-weight: 500;
-    font-variant-numeric: tabular-nums;
-    text-align: end;
   }
   .title:has(.time) {
     flex-wrap: wrap;

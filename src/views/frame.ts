@@ -1,6 +1,6 @@
 /** The frame around every view: the card, heading, live regions and main action. */
 import { html, nothing, type TemplateResult } from 'lit';
-import { keyed } from 'lit/directives/keyed.js';
+import type { keyed } from 'lit/directives/keyed.js';
 import type { CheckoutState, CheckoutStatus } from '../checkout/state.js';
 import type { FirstContext, View } from './view.js';
 
@@ -17,6 +17,8 @@ export interface Shown {
         readonly requestId?: string | undefined;
       }
     | undefined;
+  /** Draws the body of another view anew. Only a payment has several views. */
+  readonly keyed?: typeof keyed;
   /** Confirms what was just copied or joined. */
   readonly notice?: string | undefined;
 }
@@ -45,6 +47,17 @@ export function frame(shown: Shown, props: FrameProps, { text, isTest }: FirstCo
     event.preventDefault();
     if (!view.isBusy) view.action?.run();
   };
+  const body = html`<div class="body">
+    ${view.content}
+    ${
+      view.action
+        ? html`<button part="action" class="action" type="submit" aria-disabled=${isBusy}>
+            ${view.action.label}
+          </button>`
+        : nothing
+    }
+    ${view.more}
+  </div>`;
   return html`<form
     part="card"
     class="card"
@@ -74,21 +87,10 @@ export function frame(shown: Shown, props: FrameProps, { text, isTest }: FirstCo
             </div>`
           : nothing
       }
-      ${keyed(
+      ${
         // Elements that move are rendered again in their new place, so nothing seems to jump.
-        viewKey(state.name),
-        html`<div class="body">
-          ${view.content}
-          ${
-            view.action
-              ? html`<button part="action" class="action" type="submit" aria-disabled=${isBusy}>
-                  ${view.action.label}
-                </button>`
-              : nothing
-          }
-          ${view.more}
-        </div>`,
-      )}
+        shown.keyed?.(viewKey(state.name), body) ?? body
+      }
       <slot name="footer"></slot>
     </div>
     <div class="overlay">

@@ -8,7 +8,6 @@ import { paymentUri } from '../money/payment-uri.js';
 import { checkLine } from './check-line.js';
 import { countdown } from './countdown.js';
 import { disclosure } from './disclosure.js';
-import { exchangeHelp } from './exchange.js';
 import { assetIcon } from './icons.js';
 import { isolate } from './isolate.js';
 import { networkName } from './quoted.js';
@@ -101,7 +100,6 @@ function target(payment: Payment, due: number, worth: string, context: ViewConte
     </p>
     <div class="target">
       ${copyRow('amount', worth && ` ≈\u00a0${worth}`, amount.replace('\u00a0', ' '), copyAmount, context)}
-      ${exchangeHelp(payment, context)}
       ${copyRow(
         'address',
         '',
@@ -111,7 +109,8 @@ function target(payment: Payment, due: number, worth: string, context: ViewConte
         copyAddress(payment, context),
         context,
       )}
-    </div>`;
+    </div>
+    ${context.afterQr?.exchangeHelp(payment, context) ?? html`<div class="place"></div>`}`;
 }
 
 function copyRow(

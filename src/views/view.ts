@@ -45,6 +45,7 @@ export interface AfterQrViews {
   readonly endedView: (state: TrackedState, context: ViewContext) => View;
   readonly wrongAssets: (state: TrackedState, context: ViewContext) => TemplateResult[];
   readonly phonePanel: (payment: Payment, context: ViewContext) => TemplateResult | typeof nothing;
+  readonly exchangeHelp: (payment: Payment, context: ViewContext) => TemplateResult;
   /** The rate and the fee. */
   readonly priceFacts: (payment: Payment, context: ViewContext) => TemplateResult;
   /** The transfer check and the time log. */

@@ -18,10 +18,19 @@ export interface HeldChunks {
   show(body: string, ...names: readonly string[]): void;
   /** From now on, the chunk does not load at all. */
   refuse(name: string): void;
+  /** The chunk loads again. */
+  allow(name: string): void;
   /** Resolves when the chunk has arrived. */
   release(name: string): Promise<void>;
   stop(): Promise<void>;
 }
+
+/** Keeps the page's uncaught errors in `window.uncaught`. */
+const errorScript = `<script>
+  window.uncaught = [];
+  addEventListener('error', ({ message }) => uncaught.push(message));
+  addEventListener('unhandledrejection', ({ reason }) => uncaught.push(String(reason)));
+</script>`;
 
 const chunkPattern = /\/chunks\/(.+)-[\w-]{8}\.js$/;
 
@@ -56,7 +65,7 @@ export async function holdChunks(serverUrl: string): Promise<HeldChunks> {
       outgoing.end(body);
       return;
     }
-    const [, name] = chunkPattern.exec(url) ?? [];
+    const [, name] = chunkPattern.exec(decodeURI(url)) ?? [];
     if (name !== undefined) asked.push(name);
     if (name !== undefined && refused.has(name)) outgoing.writeHead(503).end();
     else if (name !== undefined && names.has(name)) waiting.set(name, () => pass(incoming, outgoing, name));
@@ -74,6 +83,7 @@ export async function holdChunks(serverUrl: string): Promise<HeldChunks> {
     },
     held: () => [...waiting.keys()],
     refuse: (name) => void refused.add(name),
+    allow: (name) => void refused.delete(name),
     show(content, ...held) {
       waiting.clear();
       names = new Set(held);
@@ -81,7 +91,7 @@ export async function holdChunks(serverUrl: string): Promise<HeldChunks> {
       asked = [];
       refused = new Set();
       body = `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A shop</title>
-        <link rel="icon" href="data:,"><script type="module" src="/crypto-checkout.js"></script></head>
+        <link rel="icon" href="data:,">${errorScript}<script type="module" src="/crypto-checkout.js"></script></head>
         <body><main>${content}</main></body></html>`;
     },
     async release(name) {

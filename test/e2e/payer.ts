@@ -1,5 +1,6 @@
 /** A payer in a browser of any engine: presses, picks and reads by the element's roles and parts, from inside the page. */
 import { expect, inject } from 'vitest';
+import { startFirefox } from '../../scripts/find-firefox.mjs';
 import { startWebkit } from '../../scripts/find-webkit.mjs';
 import { openSession, patienceMs, type Tab } from '../support/webdriver.js';
 import type { Stage } from './stage.js';
@@ -26,6 +27,44 @@ export async function openWebkit(): Promise<Tab> {
   return { ...tab, close: webkit.stop };
 }
 
+/** Firefox takes seconds to start: one for all tests of a process, by its preferences. It ends with the process. */
+const firefoxes = new Map<string, ReturnType<typeof startFirefox>>();
+
+/**
+ * Firefox, if there is one: `inject('firefoxPath')`. The page has a storage of its own.
+ * @param preferences as in about:config
+ */
+export async function openFirefox(preferences: Parameters<typeof startFirefox>[1] = {}): Promise<Tab> {
+  const path = inject('firefoxPath');
+  if (path === undefined) throw new Error('There is no Firefox on this machine');
+  const key = JSON.stringify(preferences);
+  const starting = firefoxes.get(key) ?? startFirefox(path, preferences);
+  firefoxes.set(key, starting);
+  const firefox = await starting;
+  const context = await firefox.createBrowserContext();
+  const page = await context.newPage();
+  await page.setViewport({ width: 1280, height: 900 });
+  return {
+    async open(url) {
+      await page.goto(url, { timeout: patienceMs });
+    },
+    run: (script, ...args) => runIn(page, script, args),
+    type: (text) => typeWith(page.keyboard, text),
+    async picture() {
+      return Buffer.from(await page.screenshot());
+    },
+    async close() {
+      try {
+        await inTime(context.close());
+      } catch {
+        // Its page hangs: the next test gets another browser.
+        firefoxes.delete(key);
+        firefox.process()?.kill('SIGKILL');
+      }
+    },
+  };
+}
+
 /** Chromium, in the same words. */
 export async function openChromium(stage: Stage, expectedErrors?: RegExp): Promise<Tab> {
   const page = await stage.page({ ...(expectedErrors && { expectedErrors }) });
@@ -33,16 +72,31 @@ export async function openChromium(stage: Stage, expectedErrors?: RegExp): Promi
     async open(url) {
       await page.goto(url, { timeout: patienceMs });
     },
-    run: <Arguments extends readonly unknown[], Result>(
-      script: (...args: Arguments) => Result,
-      ...args: Arguments
-    ) => {
-      // As text, like over WebDriver: Playwright's own way takes one argument.
-      const call = `(${script.toString()})(...${JSON.stringify(args)})`;
-      return inTime(page.evaluate<Awaited<Result>>(call));
-    },
+    run: (script, ...args) => runIn(page, script, args),
+    type: (text) => typeWith(page.keyboard, text),
+    picture: () => page.screenshot(),
     close: () => page.close(),
   };
+}
+
+/** As text, like over WebDriver: Playwright's own way takes one argument. */
+function runIn<Arguments extends readonly unknown[], Result>(
+  page: { evaluate(call: string): Promise<unknown> },
+  script: (...args: Arguments) => Result,
+  args: Arguments,
+): Promise<Awaited<Result>> {
+  const call = `(${script.toString()})(...${JSON.stringify(args)})`;
+  return inTime(page.evaluate(call)) as Promise<Awaited<Result>>;
+}
+
+async function typeWith(
+  keyboard: { press(key: 'Enter'): Promise<void>; type(text: string): Promise<void> },
+  text: string,
+) {
+  for (const [index, line] of text.split('\n').entries()) {
+    if (index > 0) await keyboard.press('Enter');
+    await keyboard.type(line);
+  }
 }
 
 /** Playwright waits forever for a page that hangs. */

@@ -1,11 +1,12 @@
 /**
  * Public reports of pages that update without end, of code that is requested repeatedly, and of modules that arrive in
- * another order than requested, tried in the reported shape in Chromium and in WebKit.
+ * another order than requested, tried in the reported shape in each engine.
  */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Tab } from '../support/webdriver.js';
 import { holdChunks, type HeldChunks } from '../e2e/held-chunks.js';
-import { openChromium, openWebkit, payerIn, type Payer } from '../e2e/payer.js';
+import { engines } from '../e2e/engines.js';
+import { payerIn, type Payer } from '../e2e/payer.js';
 import { tagOf } from '../e2e/shop-page.js';
 import { useStage } from '../e2e/stage.js';
 
@@ -19,17 +20,12 @@ afterAll(() => chunks.stop());
 /** The page's countdown updates it once a second. */
 const perSecond = 5;
 
-const engines: [name: string, open: () => Promise<Tab>, isMissing: boolean][] = [
-  ['Chromium', () => openChromium(stage, /503/), false],
-  ['WebKit', openWebkit, inject('webkitPrograms') === undefined],
-];
-
-describe.each(engines)('in %s', (_name, open, isMissing) => {
+describe.each(engines.map((one) => [one.name, one] as const))('in %s', (engine, { open, isMissing }) => {
   let tab: Tab;
   let payer: Payer;
   beforeEach(async () => {
     if (isMissing) return;
-    tab = await open();
+    tab = await open(stage, /503/);
     payer = payerIn(tab);
   });
   afterEach(async () => {
@@ -66,7 +62,7 @@ describe.each(engines)('in %s', (_name, open, isMissing) => {
   test.skipIf(isMissing)(
     'web-platform-tests/wpt#35949: nothing updates while only one file is missing',
     async () => {
-      await show(tagOf(stage, `wpt-${_name}`), 'after-qr');
+      await show(tagOf(stage, `wpt-${engine}`), 'after-qr');
       await payer.choose();
       await expect.poll(() => chunks.delivered).toContain('en-after-qr');
       expect(await updatesIn(1000)).toBeLessThanOrEqual(perSecond);

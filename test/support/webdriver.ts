@@ -12,8 +12,15 @@ export interface Tab {
     script: (...args: Arguments) => Result,
     ...args: Arguments
   ): Promise<Awaited<Result>>;
+  /** Types into what has focus, as a person does: letters, and Enter as a line break. */
+  type(text: string): Promise<void>;
+  /** An image of what is in view, as PNG. */
+  picture(): Promise<Buffer>;
   close(): Promise<void>;
 }
+
+/** WebDriver's name of the key. */
+const enterKey = '\ue007';
 
 /** A page that does not answer for so long hangs. */
 export const patienceMs = 10_000;
@@ -46,6 +53,16 @@ export async function openSession(
       const { value, error } = answered as { value?: unknown; error?: string };
       if (error !== undefined) throw new Error(`In the page: ${error}`);
       return value as Awaited<Result>;
+    },
+    async type(text) {
+      const actions = [...text.replaceAll('\n', enterKey)].flatMap((value) => [
+        { type: 'keyDown', value },
+        { type: 'keyUp', value },
+      ]);
+      await call('POST', `${session}/actions`, { actions: [{ type: 'key', id: 'keyboard', actions }] });
+    },
+    async picture() {
+      return Buffer.from(String(await call('GET', `${session}/screenshot`)), 'base64');
     },
     async close() {
       await call('DELETE', session);

@@ -26,7 +26,7 @@ const forever = 'public, max-age=31536000, immutable';
 
 /**
  * Serves `/crypto-checkout.js`, which may change with every release, the same under the name with its version, and
- * `/chunks/…`, whose names contain a hash. `/crypto-checkout.tgz` is what `npm install URL` installs.
+ * `/widget-….js` and `/chunks/…`, whose names contain a hash. `/crypto-checkout.tgz` is what `npm install URL` installs.
  */
 export function widgetFiles({ directory, packageFile, version }: WidgetFilesOptions): Router {
   const entry = `crypto-checkout-${version}.js`;
@@ -77,12 +77,16 @@ export function widgetFiles({ directory, packageFile, version }: WidgetFilesOpti
     const headers = { 'Cache-Control': minutes, 'Content-Type': 'application/gzip' };
     sendFile(response, packageFile, { headers }, notBuilt(response, 'The widget', next));
   });
-  router.get('/chunks/:name', (request, response, next) => {
-    const { name } = request.params;
-    // Only names that the build produces, so that a request cannot reach any other file.
-    if (!/^[\w-][\w.-]*\.js(\.map)?$/.test(name)) return next();
-    return send(request, response, next, `chunks/${name}`, forever);
-  });
+  // Only names that the build produces, so that a request cannot reach any other file. The widget asks again with a part of the
+  // folder in percent codes.
+  router.get(
+    /^\/(widget-[\w-]+\.js(?:\.map)?|(?:[a-z]|%[67][\da-f])+\/[\w-][\w.-]*\.js(?:\.map)?)$/,
+    (request, response, next) => {
+      const name = request.path.slice(1).replace(/%../g, decodeURIComponent);
+      if (!/^(widget-|chunks\/)/.test(name)) return next();
+      return send(request, response, next, name, forever);
+    },
+  );
   return router;
 }
 

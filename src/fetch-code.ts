@@ -1,0 +1,37 @@
+/** Loads code on demand, also after it could not be loaded once. */
+
+/** The files that Firefox has refused, each with the number of the address that it was asked at. */
+const refused = new Map<string, number>();
+/** One number for all files, so that those that import each other come from the same address. */
+let address = 0;
+
+/**
+ * Loads code. Firefox answers each further import of a file that it could not load with the same failure, and loads
+ * nothing (whatwg/html#6768): there, the second call asks for the file at another address.
+ *
+ * @param ask only imports
+ */
+export async function fetchCode<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (cause) {
+    const [, url] = /^TypeError: error loading dynamically imported module: (\S+)/.exec(String(cause)) ?? [];
+    if (!url) throw cause;
+    if (refused.get(url) === address) address += 1;
+    refused.set(url, address);
+    if (address === 0) throw cause;
+    return import(/* @vite-ignore */ addressOf(url, address)) as Promise<T>;
+  }
+}
+
+/**
+ * Writes letters of the folder, or in other builds of the file's name, as percent codes: servers read them alike. With
+ * another folder, what the file imports from it has another address too.
+ */
+function addressOf(url: string, number: number): string {
+  return url.replace(/chunks(?=\/[^/]+$)|[^/]{1,80}(?=\.js$)/, (name) =>
+    name.replace(/\w/g, (letter, index: number) =>
+      (number >> index) & 1 ? `%${letter.charCodeAt(0).toString(16)}` : letter,
+    ),
+  );
+}
