@@ -54,8 +54,8 @@ export async function readBooked(
      * The difference between a balance and the books: above 0 if it is more.
      * @param spent the amount that the address's wallet has moved on its own
      */
-    difference: (place: Place, balance: string | bigint, spent: string | bigint = 0n): bigint =>
-      BigInt(balance) + BigInt(spent) - (held.get(placeKey(place)) ?? 0n),
+    difference: (place: Place, balance: bigint, spent = 0n): bigint =>
+      balance + spent - (held.get(placeKey(place)) ?? 0n),
   };
 }
 

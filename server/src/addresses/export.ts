@@ -4,13 +4,16 @@ import { inChunks } from '../db/chunks.js';
 import type { Reader } from '../db/engine.js';
 import { everyPage } from '../db/pages.js';
 import { filtersBy } from '../db/plans.js';
-import type { Schema } from '../db/schema.js';
+import { tables, type Schema } from '../db/schema.js';
 import { sumUnits } from '../db/units.js';
+import { valuesOf } from '../db/values.js';
 import { groupBy } from '../shared/group-by.js';
 import type { Scope } from '../shared/scope.js';
 import type { Family } from '../chains/networks.js';
 import type { DepositKeys } from './deposit-keys.js';
 import { withOwners } from './owners.js';
+
+const receiptRows = valuesOf(tables.receipts);
 
 const rowsPerRead = 1000;
 
@@ -75,7 +78,7 @@ export async function exportAddresses({ reader, depositKeys, scope, family }: Ex
       /** Confirmed, in the smallest unit of each currency. */
       received: (received.get(row.address) ?? []).map(({ currency, amount }) => ({
         currency,
-        amount: BigInt(amount),
+        amount,
       })),
       createdAt: row.created_at,
     };
@@ -94,8 +97,8 @@ export async function exportAddresses({ reader, depositKeys, scope, family }: Ex
 }
 
 /** The confirmed receipts of some addresses, by address and currency. */
-function receivedBy(reader: Reader, { merchantId, mode }: Scope, addresses: readonly string[]) {
-  return inChunks(addresses, (chunk) =>
+async function receivedBy(reader: Reader, { merchantId, mode }: Scope, addresses: readonly string[]) {
+  const rows = await inChunks(addresses, (chunk) =>
     reader
       .selectFrom('receipts')
       .select(['address', 'currency', sumUnits(reader, 'amount').as('amount')])
@@ -106,4 +109,5 @@ function receivedBy(reader: Reader, { merchantId, mode }: Scope, addresses: read
       .orderBy('currency')
       .execute(),
   );
+  return rows.map(receiptRows.decode);
 }

@@ -2,8 +2,12 @@
 import { sql } from 'kysely';
 import type { Reader } from '../db/engine.js';
 import { everyPageById } from '../db/pages.js';
+import { tables } from '../db/schema.js';
+import { valuesOf } from '../db/values.js';
 import { checkBankClearing } from './check-balances.js';
 import { comparePostings, Report, type Check } from './check-report.js';
+
+const transferRows = valuesOf(tables.transfers);
 
 /**
  * The postings for transfers, by the first part of their keys, and the side of the merchant's account that shows the
@@ -30,7 +34,8 @@ export const checkTransfers: Check = async (reader, report) => {
     checked += page.length;
     for (const row of page) {
       const { id, status, undo, lost, payout } = row;
-      const units = (BigInt(row.amount) + BigInt(row.fee)).toString();
+      const { amount, fee } = transferRows.decode(row);
+      const units = (amount + fee).toString();
       const wasSent = row.settled_at !== null;
       const but = `but the transfer is ${status}`;
       const expect = (kind: Kind, isPosted: boolean, why: string, holds = true) =>

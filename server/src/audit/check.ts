@@ -4,6 +4,8 @@ import { queryPartsOf } from '../db/query-parts.js';
 import { everyPageById } from '../db/pages.js';
 import { countRows } from '../db/rows.js';
 import { sumUnits } from '../db/units.js';
+import { tables } from '../db/schema.js';
+import { valuesOf } from '../db/values.js';
 import { debitAccounts } from '../ledger/ledger.js';
 import type { Reader } from '../db/engine.js';
 import {
@@ -18,6 +20,8 @@ import { checkBankPayouts, checkTransfers } from './check-payouts.js';
 import { comparePostings, Report, type Check, type LedgerCheck } from './check-report.js';
 import { checkUnspent } from './check-unspent.js';
 import { checkUnswept } from './check-unswept.js';
+
+const accountRows = valuesOf(tables.ledger_accounts);
 
 declare module '../db/query-parts.js' {
   interface QueryParts {
@@ -136,7 +140,10 @@ async function checkEntries(reader: Reader, report: Report): Promise<number> {
     for (const { id, kind, balance } of page) {
       const net = nets.get(id) ?? 0n;
       const sum = debitAccounts.has(kind) ? net : -net;
-      report.expect(BigInt(balance) === sum, `${id} is ${balance}, but its entries add up to ${sum}`);
+      report.expect(
+        accountRows.decode({ balance }).balance === sum,
+        `${id} is ${balance}, but its entries add up to ${sum}`,
+      );
     }
   }
   return checked;

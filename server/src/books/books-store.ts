@@ -3,11 +3,16 @@ import { sql, type Expression, type SqlBool } from 'kysely';
 import { inChunks } from '../db/chunks.js';
 import { refundQueries } from '../payments/refunds-of.js';
 import type { Reader, Transaction } from '../db/engine.js';
+import { tables } from '../db/schema.js';
 import { sumUnits } from '../db/units.js';
+import { valuesOf } from '../db/values.js';
 import { balanceAccounts } from '../ledger/ledger.js';
 import type { Scope } from '../shared/scope.js';
 import type { PostedEntry } from './lines.js';
-import type { BookRateTable } from './tables.js';
+import { bookTables, type BookRateTable } from './tables.js';
+
+const entryRows = valuesOf(tables.ledger_entries);
+const balanceRows = valuesOf(bookTables.book_balances);
 
 /** A place in the list of bookings: by time, and within one moment by a fixed order. */
 export interface Place {
@@ -65,11 +70,11 @@ export function readPostings(
 }
 
 /** The entries of postings. */
-export function readEntries(
+export async function readEntries(
   reader: Reader,
   postingIds: readonly string[],
 ): Promise<(PostedEntry & { readonly posting_id: string })[]> {
-  return inChunks(postingIds, (chunk) =>
+  const rows = await inChunks(postingIds, (chunk) =>
     reader
       .selectFrom('ledger_entries as entry')
       .innerJoin('ledger_accounts as account', 'account.id', 'entry.account_id')
@@ -77,6 +82,7 @@ export function readEntries(
       .select(['entry.posting_id', 'entry.debit', 'entry.credit', 'account.kind', 'account.network'])
       .execute(),
   );
+  return rows.map(entryRows.decode);
 }
 
 /** The records that postings are about, those of a kind by id. */
@@ -198,7 +204,8 @@ export async function keptBalances(
     .where('currency', '<>', '')
     .select(['currency', 'total'])
     .execute();
-  return { at: newest.at, totals: new Map(rows.map(({ currency, total }) => [currency, BigInt(total)])) };
+  const totals = rows.map(balanceRows.decode).map(({ currency, total }) => [currency, total] as const);
+  return { at: newest.at, totals: new Map(totals) };
 }
 
 /** Another server may have kept the same. */
@@ -212,10 +219,9 @@ export async function keepBalances(
   await transaction
     .insertInto('book_balances')
     .values(
-      rows.map(([currency, total]) => ({
-        ...{ merchant_id: merchantId, mode, at },
-        ...{ currency, total: total.toString() },
-      })),
+      rows.map(([currency, total]) =>
+        balanceRows.encode({ merchant_id: merchantId, mode, at, currency, total }),
+      ),
     )
     .onConflict((conflict) => conflict.doNothing())
     .execute();

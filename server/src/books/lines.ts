@@ -14,8 +14,8 @@ export interface Change {
 export interface PostedEntry {
   readonly kind: LedgerAccountKind;
   readonly network: string | null;
-  readonly debit: string;
-  readonly credit: string;
+  readonly debit: bigint;
+  readonly credit: bigint;
 }
 
 export interface Line extends Change {
@@ -38,7 +38,7 @@ export function linesOf(key: string, entries: readonly PostedEntry[], isOfRefund
   const grown = (kind: LedgerAccountKind) =>
     entries
       .filter((entry) => entry.kind === kind)
-      .reduce((sum, { debit, credit }) => sum + BigInt(credit) - BigInt(debit), 0n);
+      .reduce((sum, { debit, credit }) => sum + credit - debit, 0n);
   const change = {
     available: grown('available'),
     reserved: grown('reserved'),

@@ -2,7 +2,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import type { Reader, Transaction } from '../db/engine.js';
-import type { BalanceDifferenceTable } from './tables.js';
+import type { BalanceDifferenceRow } from './tables.js';
 import { amountsOf, type ChainAsset } from '../chains/assets.js';
 import type { ChainBlock, NetworkRef } from '../chains/chain.js';
 import { applyOldBlocks, lockCursor, rescan } from '../scanning/rescan.js';
@@ -24,7 +24,7 @@ interface Surplus {
 export async function bookSurplus(
   pass: Pass,
   asset: ChainAsset,
-  row: BalanceDifferenceTable,
+  row: BalanceDifferenceRow,
   agreed: bigint,
 ): Promise<boolean> {
   const { deps, network, signal } = pass;
@@ -61,7 +61,7 @@ export async function bookSurplus(
 }
 
 /** The difference between the balance of the first look and the books now. */
-async function restOf(reader: Reader, ref: NetworkRef, row: BalanceDifferenceTable): Promise<bigint> {
+async function restOf(reader: Reader, ref: NetworkRef, row: BalanceDifferenceRow): Promise<bigint> {
   const booked = await readBooked(reader, ref, [row.address], row.height);
   return booked.difference(row, row.balance, row.spent);
 }
@@ -70,7 +70,7 @@ async function addReceipt(
   transaction: Transaction,
   { deps: { sink }, network }: Pass,
   asset: ChainAsset,
-  row: BalanceDifferenceTable,
+  row: BalanceDifferenceRow,
   { amount, above, upTo }: Surplus,
   { hash, parentHash, time }: Pick<ChainBlock, 'hash' | 'parentHash' | 'time'>,
 ): Promise<boolean> {
@@ -122,7 +122,7 @@ async function freeIndex(
 async function locate(
   { deps: { database }, network, signal }: Pass,
   asset: ChainAsset,
-  row: BalanceDifferenceTable,
+  row: BalanceDifferenceRow,
   agreed: bigint,
 ): Promise<Surplus> {
   const { address } = row;

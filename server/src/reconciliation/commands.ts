@@ -122,7 +122,7 @@ export async function balanceStatus(reconciliation: Reconciliation): Promise<Sta
   const found = (await reconciliation.differences()).map((row) => {
     const asset = networks.find(({ network }) => network.mode === row.mode && network.code === row.network)
       ?.chainAssets[row.currency];
-    const amount = asset && amountText(fromChain(asset, BigInt(row.difference)), row.currency);
+    const amount = asset && amountText(fromChain(asset, row.difference), row.currency);
     return { ...row, amount: amount ?? `${row.difference} of the chain's units of ${row.currency}` };
   });
   return {

@@ -5,7 +5,7 @@
  */
 import { isForwarder } from '../addresses/owners.js';
 import type { Database } from '../db/database.js';
-import type { BalanceDifferenceTable } from './tables.js';
+import type { BalanceDifferenceRow } from './tables.js';
 import { isCoin } from '../chains/assets.js';
 import type { ChainHead } from '../chains/chain.js';
 import type { AskedBalance } from '../chains/evm/balances.js';
@@ -15,7 +15,7 @@ import { refOf, type Pass } from './reconcile-deps.js';
 import * as store from './store.js';
 
 /** The outcome of a difference: `seen` waits for a second look. */
-export type Outcome = Exclude<BalanceDifferenceTable['state'], 'spent'> | 'credited' | 'none';
+export type Outcome = Exclude<BalanceDifferenceRow['state'], 'spent'> | 'credited' | 'none';
 
 export interface Finding extends Place {
   /** In units of the chain. */
@@ -66,7 +66,7 @@ export async function reconcile(pass: Pass, places: readonly Place[], at: ChainH
     const isOpen = row?.state === 'seen' || (pass.withDust === true && row?.state === 'dust');
     let outcome: Outcome;
     if (isOpen) outcome = await lookAgain(pass, look, row);
-    else if (row?.difference === difference.toString()) outcome = outcomeSoFar(row);
+    else if (row?.difference === difference) outcome = outcomeSoFar(row);
     else outcome = await noteFirst(pass, look, row);
     findings.push({ ...place, difference, outcome });
   }
@@ -74,7 +74,7 @@ export async function reconcile(pass: Pass, places: readonly Place[], at: ChainH
 }
 
 /** The outcome of a difference so far. */
-export const outcomeSoFar = (row: BalanceDifferenceTable | undefined): Outcome =>
+export const outcomeSoFar = (row: BalanceDifferenceRow | undefined): Outcome =>
   row === undefined || row.state === 'spent' ? 'none' : row.state;
 
 export type Look = Awaited<ReturnType<typeof compare>>[number];
@@ -82,7 +82,7 @@ export type Look = Awaited<ReturnType<typeof compare>>[number];
 async function noteFirst(
   { deps: { database, now }, network, above }: Pass,
   { place, asset, balance, difference, reading }: Look,
-  former: BalanceDifferenceTable | undefined,
+  former: BalanceDifferenceRow | undefined,
 ): Promise<Outcome> {
   if (sizeOf(asset, difference, undefined) === 'nothing') {
     if (former) await quiet(database, former);
@@ -91,21 +91,21 @@ async function noteFirst(
   const { height, hash, node } = reading;
   await store.writeDifference(database, {
     ...{ ...refOf(network), ...place, state: 'seen' },
-    ...{ difference: difference.toString(), balance: balance.toString(), height, hash, node },
+    ...{ difference, balance, height, hash, node },
     above: Math.min(above, former?.above ?? above, height - 1),
-    ...{ spent: former?.spent ?? '0', sent: former?.sent ?? 0 },
+    ...{ spent: former?.spent ?? 0n, sent: former?.sent ?? 0 },
     found_at: former?.found_at ?? now(),
   });
   return 'seen';
 }
 
 /** There is no difference any more. The amount that a wallet has moved stays known. */
-async function quiet(database: Database, row: BalanceDifferenceTable): Promise<void> {
-  if (row.spent === '0') await store.deleteDifference(database, row);
-  else await store.writeDifference(database, { ...row, state: 'spent', difference: '0' });
+async function quiet(database: Database, row: BalanceDifferenceRow): Promise<void> {
+  if (row.spent === 0n) await store.deleteDifference(database, row);
+  else await store.writeDifference(database, { ...row, state: 'spent', difference: 0n });
 }
 
-async function lookAgain(pass: Pass, look: Look, row: BalanceDifferenceTable): Promise<Outcome> {
+async function lookAgain(pass: Pass, look: Look, row: BalanceDifferenceRow): Promise<Outcome> {
   const { deps, network, withDust } = pass;
   const { difference, reading, place, asset } = look;
   const isAnother = network.balances.isAnother(reading.node, row.node);
@@ -113,14 +113,14 @@ async function lookAgain(pass: Pass, look: Look, row: BalanceDifferenceTable): P
   // The books have moved on since the first look, which may have been ahead of them.
   const books = await readBooked(deps.database.reader, refOf(network), [place.address], row.height);
   const former = books.difference(place, row.balance, row.spent);
-  const counted = await countSpending(pass, look, { ...row, difference: former.toString() });
+  const counted = await countSpending(pass, look, { ...row, difference: former });
   if (counted) return counted;
   const wasMoved = former > 0n && difference < former && (await movedSince(pass, look, row));
   const agreed = wasMoved ? former : agreedOn(former, difference);
   const { minAmount } = network.network.assets[place.currency] ?? {};
   const size = sizeOf(asset, agreed, minAmount);
   if (size === 'nothing') return noteFirst(pass, look, row);
-  const found = { ...row, difference: agreed.toString() };
+  const found = { ...row, difference: agreed };
   if (size === 'shortage') return concludeShortage(pass, found, reading.height);
   if (!withDust && size === 'dust') {
     await store.writeDifference(deps.database, { ...found, state: 'dust' });
@@ -141,7 +141,7 @@ async function lookAgain(pass: Pass, look: Look, row: BalanceDifferenceTable): P
 async function countSpending(
   pass: Pass,
   look: Look,
-  row: BalanceDifferenceTable,
+  row: BalanceDifferenceRow,
 ): Promise<Outcome | undefined> {
   const { network, signal } = pass;
   const { database } = pass.deps;
@@ -156,8 +156,8 @@ async function countSpending(
   // As deep as a payment must be before it counts.
   if (look.reading.height < row.height + network.network.confirmations) return 'seen';
   const { sent, amount, from } = spending;
-  const spent = (BigInt(row.spent) + amount).toString();
-  const difference = (BigInt(row.difference) + amount).toString();
+  const spent = row.spent + amount;
+  const difference = row.difference + amount;
   const above = Math.max(row.above, from - 1);
   await store.writeDifference(database, { ...row, difference, spent, sent, above });
   return 'seen';
@@ -170,14 +170,14 @@ async function countSpending(
 async function movedSince(
   { deps: { database }, network, signal }: Pass,
   { place: { address }, asset }: Look,
-  row: BalanceDifferenceTable,
+  row: BalanceDifferenceRow,
 ): Promise<boolean> {
   const { balances } = network;
   if (await isForwarder(database.reader, network.network.mode, address)) return false;
   const sent = await balances.sent(address, signal);
   if (sent === undefined || sent <= row.sent) return false;
   const again = await balances.readOld([{ address, asset }], row.height, row.node, signal);
-  return again?.hash === row.hash && again.amounts[0]?.toString() === row.balance;
+  return again?.hash === row.hash && again.amounts[0] === row.balance;
 }
 
 /** The difference that both looks agree on: none if they differ in its direction. */
@@ -194,7 +194,7 @@ function agreedOn(former: bigint, now: bigint): bigint {
  */
 async function concludeShortage(
   { deps: { database, log }, network, signal }: Pass,
-  row: BalanceDifferenceTable,
+  row: BalanceDifferenceRow,
   height: number,
 ): Promise<Outcome> {
   const ref = refOf(network);
@@ -206,7 +206,10 @@ async function concludeShortage(
       .executeTakeFirst();
     if ((watched?.height ?? 0) < row.height) return 'seen';
     const { address, currency, difference } = row;
-    log.error({ ...ref, address, currency, difference }, 'An address holds less than the books say');
+    log.error(
+      { ...ref, address, currency, difference: difference.toString() },
+      'An address holds less than the books say',
+    );
     await store.writeDifference(database, { ...row, state: 'shortage' });
     return 'shortage';
   }
@@ -217,7 +220,7 @@ async function concludeShortage(
     await store.writeDifference(database, { ...row, state: 'shortage' });
     return 'shortage';
   }
-  const spent = (BigInt(row.spent) - BigInt(row.difference)).toString();
-  await store.writeDifference(database, { ...row, state: 'spent', difference: '0', spent, sent });
+  const spent = row.spent - row.difference;
+  await store.writeDifference(database, { ...row, state: 'spent', difference: 0n, spent, sent });
   return 'none';
 }

@@ -3,11 +3,14 @@ import { sql, type Expression, type SqlBool, type UpdateObject } from 'kysely';
 import type { Database } from '../db/database.js';
 import type { Reader } from '../db/engine.js';
 import type { Schema } from '../db/schema.js';
-import type { BalanceDifferenceTable, ReconciliationTable } from './tables.js';
+import { valuesOf } from '../db/values.js';
+import { reconciliationTables, type BalanceDifferenceRow, type ReconciliationTable } from './tables.js';
 import { inChunks } from '../db/chunks.js';
 import { countRows } from '../db/rows.js';
 import type { Scope } from '../shared/scope.js';
 import type { NetworkRef } from '../chains/chain.js';
+
+const differences = valuesOf(reconciliationTables.balance_differences);
 
 export function readReconciliation(
   reader: Reader,
@@ -34,13 +37,13 @@ export async function readStatus(reader: Reader) {
     .orderBy('mode')
     .orderBy('network')
     .execute();
-  const differences = await reader
+  const told = await reader
     .selectFrom('balance_differences')
     .where(isTold('balance_differences'))
     .groupBy(['mode', 'network', 'state'])
     .select((e) => ['mode', 'network', 'state', e.fn.countAll<number>().as('count')])
     .execute();
-  return { rounds, differences };
+  return { rounds, differences: told };
 }
 
 /** Begins with a network that was not reconciled before. */
@@ -81,35 +84,37 @@ const differencesOf = (reader: Reader, { mode, network }: NetworkRef) =>
     .selectAll()
     .where((e) => e.and({ mode, network }));
 
-export function readDifferences(
+export async function readDifferences(
   reader: Reader,
   network: NetworkRef,
   addresses: readonly string[],
-): Promise<BalanceDifferenceTable[]> {
-  return inChunks(addresses, (chunk) =>
+): Promise<BalanceDifferenceRow[]> {
+  const rows = await inChunks(addresses, (chunk) =>
     differencesOf(reader, network).where('address', 'in', chunk).execute(),
   );
+  return rows.map(differences.decode);
 }
 
 /** Those in some states that were seen before a block. The oldest first. */
-export function seenBefore(
+export async function seenBefore(
   reader: Reader,
   network: NetworkRef,
   height: number,
-  states: readonly BalanceDifferenceTable['state'][],
+  states: readonly BalanceDifferenceRow['state'][],
   most: number,
-): Promise<BalanceDifferenceTable[]> {
-  return differencesOf(reader, network)
+): Promise<BalanceDifferenceRow[]> {
+  const rows = await differencesOf(reader, network)
     .where('state', 'in', states)
     .where('height', '<', height)
     .orderBy('height')
     .orderBy('address')
     .limit(most)
     .execute();
+  return rows.map(differences.decode);
 }
 
-export function listDifferences(reader: Reader): Promise<BalanceDifferenceTable[]> {
-  return reader
+export async function listDifferences(reader: Reader): Promise<BalanceDifferenceRow[]> {
+  const rows = await reader
     .selectFrom('balance_differences')
     .selectAll()
     .where(isTold('balance_differences'))
@@ -119,6 +124,7 @@ export function listDifferences(reader: Reader): Promise<BalanceDifferenceTable[
     .orderBy('address')
     .limit(1000)
     .execute();
+  return rows.map(differences.decode);
 }
 
 /** The number of addresses of a merchant's mode that hold less than the books have. */
@@ -143,7 +149,8 @@ export async function countShortages(
   );
 }
 
-export async function writeDifference(database: Database, row: BalanceDifferenceTable): Promise<void> {
+export async function writeDifference(database: Database, found: BalanceDifferenceRow): Promise<void> {
+  const row = differences.encode(found);
   await database.write((transaction) =>
     transaction
       .insertInto('balance_differences')
@@ -155,7 +162,7 @@ export async function writeDifference(database: Database, row: BalanceDifference
 
 export async function deleteDifference(
   database: Database,
-  { mode, network, address, currency }: BalanceDifferenceTable,
+  { mode, network, address, currency }: BalanceDifferenceRow,
 ): Promise<void> {
   await database.write((transaction) =>
     transaction

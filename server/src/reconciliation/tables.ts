@@ -2,6 +2,7 @@
 import { kept } from '../db/data-policy.js';
 import type { Rows } from '../db/schema.js';
 import { sql } from 'kysely';
+import type { Values } from '../db/values.js';
 import { bigint, growingTables, table, text, time, units } from '../db/table.js';
 import type { Mode } from '../shared/scope.js';
 
@@ -69,4 +70,4 @@ declare module '../db/schema.js' {
 
 type Own = Rows<typeof reconciliationTables>;
 export type ReconciliationTable = Own['reconciliations'];
-export type BalanceDifferenceTable = Own['balance_differences'];
+export type BalanceDifferenceRow = Values<typeof reconciliationTables.balance_differences>;

@@ -1,7 +1,8 @@
 /** Refunds: coins of a payment that go back to its payer, at an address that the payer gives and the merchant approves. */
 import { toUnits, type Api, type Input } from 'crypto-checkout/contract';
 import type { Reader, Transaction } from '../db/engine.js';
-import type { PaymentTable, TransferRow } from '../db/schema.js';
+import { tables, type PaymentTable, type TransferRow } from '../db/schema.js';
+import { valuesOf } from '../db/values.js';
 import { storedActor, type AuditAction, type AuditActor } from '../merchants/audit-log.js';
 import { parseAmount } from '../money/amounts.js';
 import type { Currency } from '../money/currency-list.js';
@@ -28,6 +29,8 @@ import { refundMetadata } from './tables.js';
 declare module '../merchants/audit-log.js' {
   interface AuditActions extends Record<`refund.${'created' | 'approved' | 'cancelled' | 'linked'}`, true> {}
 }
+
+const paymentRows = valuesOf(tables.payments);
 
 type NewRefund = Input<Api['refunds']['create']>['body'] & { readonly paymentId: string };
 
@@ -300,9 +303,11 @@ function chooseCoins(
 
 /** The worth of one unit when it came: by the price of the order if it was accepted, otherwise by the rate then. */
 function rateThen(payment: PaymentTable, coins: CreditedCoins): Fraction {
-  if (coins.counts && isSuccess(payment) && payment.amount !== null) {
-    return reduced(BigInt(payment.base_amount), BigInt(payment.amount));
-  }
+  const { base_amount: price, amount } = paymentRows.decode({
+    base_amount: payment.base_amount,
+    amount: payment.amount,
+  });
+  if (coins.counts && isSuccess(payment) && amount !== null) return reduced(price, amount);
   if (!coins.worth) throw invalidState('No rate is known of when these coins came: refund them by "coins"');
   return reduced(coins.worth.numerator, coins.worth.denominator * coins.amount);
 }

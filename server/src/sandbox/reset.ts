@@ -14,9 +14,14 @@ import type { Database } from '../db/database.js';
 import type { Transaction } from '../db/engine.js';
 import { forUpdate } from '../db/locks.js';
 import { debitAccounts } from '../ledger/ledger.js';
+import { tables } from '../db/schema.js';
+import { valuesOf } from '../db/values.js';
 import { wipingOrder, type WipedTable } from './wiping-order.js';
 import type { AuditActor, AuditLog } from '../merchants/audit-log.js';
 import type { TestClock } from '../chains/simulated/test-clock.js';
+
+const accountRows = valuesOf(tables.ledger_accounts);
+const entryRows = valuesOf(tables.ledger_entries);
 
 /** The number of deleted rows, by table. */
 export type Deleted = Readonly<Record<string, number>>;
@@ -99,11 +104,12 @@ async function deletePostings(transaction: Transaction, merchantId: string): Pro
     .execute();
   if (newest.length === 0) return 0;
   const ids = newest.map(({ id }) => id);
-  const entries = await transaction
+  const posted = await transaction
     .selectFrom('ledger_entries')
     .select(['account_id', 'debit', 'credit'])
     .where('posting_id', 'in', ids)
     .execute();
+  const entries = posted.map(entryRows.decode);
   const accounts = await transaction
     .selectFrom('ledger_accounts')
     .selectAll()
@@ -111,14 +117,14 @@ async function deletePostings(transaction: Transaction, merchantId: string): Pro
     .orderBy('id')
     .$call(forUpdate(transaction))
     .execute();
-  for (const { id, kind, balance } of accounts) {
+  for (const { id, kind, balance } of accounts.map(accountRows.decode)) {
     const debits = entries
       .filter(({ account_id: accountId }) => accountId === id)
-      .reduce((sum, { debit, credit }) => sum + BigInt(debit) - BigInt(credit), 0n);
+      .reduce((sum, { debit, credit }) => sum + debit - credit, 0n);
     const change = debitAccounts.has(kind) ? debits : -debits;
     await transaction
       .updateTable('ledger_accounts')
-      .set({ balance: (BigInt(balance) - change).toString() })
+      .set(accountRows.encode({ balance: balance - change }))
       .where('id', '=', id)
       .execute();
   }
