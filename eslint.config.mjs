@@ -93,7 +93,7 @@ const convertedByHand = [
     message: 'The store gives a bigint: decode the row there, with valuesOf.',
   },
   {
-    selector: `BinaryExpression[operator=/^[!=]==$/][right.value=/^[01]$/]:matches([left.name=${flags}], [left.property.name=${flags}])`,
+    selector: `BinaryExpression[operator=/^[!=]==$/]:matches([right.value=0], [right.value=1]):matches([left.name=${flags}], [left.property.name=${flags}])`,
     message: 'The store gives a boolean: decode the row there, with valuesOf.',
   },
   {

@@ -19,8 +19,8 @@ async function problemsOf(code: string, file: string): Promise<string[]> {
 const parse = 'JSON.parse(row.metadata);';
 
 describe('BigInt of a row', () => {
-  it.each(['BigInt(row.amount);', 'BigInt(locked.row.fee);', '[].map((one) => BigInt(one.amount));'])(
-    'is refused where stores give bigints: %s',
+  it.each(['BigInt(row.amount);', 'BigInt(fee);', 'one.is_held === 1;', '({ may_settle: able ? 1 : 0 });'])(
+    'is refused where stores give bigints and booleans: %s',
     async (code) => {
       const problems = await problemsOf(code, 'server/src/refunds/view.ts');
       expect(problems).toEqual([expect.stringContaining('valuesOf')]);
@@ -28,8 +28,8 @@ describe('BigInt of a row', () => {
   );
 
   it('is allowed elsewhere, and on values that are not rows', async () => {
-    expect(await problemsOf('BigInt(row.amount);', 'server/src/treasury/plan.ts')).toEqual([]);
-    expect(await problemsOf('BigInt(text); BigInt(reply.amount);', 'server/src/refunds/view.ts')).toEqual([]);
+    expect(await problemsOf('BigInt(row.amount);', 'server/src/payments/view.ts')).toEqual([]);
+    expect(await problemsOf('BigInt(text); BigInt(reply.result);', 'server/src/refunds/view.ts')).toEqual([]);
   });
 });
 
