@@ -42,7 +42,7 @@ export const parsersOfForeignJson = [
 const optionalFeature =
   'Browsers lack it, or block it: src/platform.ts tries it, and gives a working absence.';
 
-/** What browsers lack or block: only src/platform.ts uses it. */
+/** Features that browsers lack or block: only src/platform.ts uses them. */
 const optionalFeatures = [
   {
     selector:
@@ -86,7 +86,7 @@ const roomsWithValues = [
 const units = /^(amount|balance|cost|credit|debit|difference|fee|gas|spent|used|.*_(amount|fee|value))$/;
 const flags = /^(awaits|bears|is|may)_/;
 
-/** What a column with a codec is converted with by hand. */
+/** Ways to convert a column with a codec by hand. */
 const convertedByHand = [
   {
     selector: `CallExpression[callee.name="BigInt"] > .arguments:matches(Identifier[name=${units}], MemberExpression[property.name=${units}])`,

@@ -14,7 +14,7 @@ export function takeToken(): string | undefined {
   const given = location.hash.slice(1);
   if (given !== '') {
     history.replaceState(history.state, '', location.pathname + location.search);
-    // Where storage is forbidden, a reload needs the link again.
+    // Without storage, a reload needs the link again.
     storeForTab(name, given);
     return given;
   }

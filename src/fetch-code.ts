@@ -25,7 +25,7 @@ export async function fetchCode<T>(ask: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Writes letters of the folder, or in other builds of the file's name, as percent codes: servers read them alike. With
+ * Writes letters of the folder, or in other builds of the file's name, as percent codes: servers read both the same way. With
  * another folder, what the file imports from it has another address too.
  */
 function addressOf(url: string, number: number): string {

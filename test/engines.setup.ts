@@ -8,7 +8,7 @@ declare module 'vitest' {
   export interface ProvidedContext {
     /** The program. Undefined where none could be had: tests in Firefox are then skipped. */
     firefoxPath: string | undefined;
-    /** Likewise, for tests in WebKit. */
+    /** The same for tests in WebKit. */
     webkitPrograms: WebkitPrograms | undefined;
   }
 }

@@ -17,7 +17,7 @@ export interface Shown {
         readonly requestId?: string | undefined;
       }
     | undefined;
-  /** Draws the body of another view anew. Only a payment has several views. */
+  /** Draws the body of another view from nothing. Only a payment has several views. */
   readonly keyed?: typeof keyed;
   /** Confirms what was just copied or joined. */
   readonly notice?: string | undefined;

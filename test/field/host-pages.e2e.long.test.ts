@@ -73,7 +73,7 @@ const hostile = {
   '-webkit-user-modify': 'read-only',
 };
 
-/** What the card's elements look like: each inherited property of each of them, and its place. */
+/** The look of the card's elements: each inherited property of each of them, and its place. */
 function lookOf(names: readonly string[]): string[] {
   const root = document.querySelector('crypto-checkout')?.shadowRoot;
   const card = root?.querySelector('.card');
@@ -91,7 +91,7 @@ inEachEngine(stage, (page) => {
     ['refuses', refusing],
     ['never answers', hanging],
   ] as const) {
-    test(`beamerbridge/beam#1572: where the clipboard ${what}, the address stands in a field, selected`, async () => {
+    test(`beamerbridge/beam#1572: where the clipboard ${what}, the address is in a field, selected`, async () => {
       await page.show(clipboard + (await page.tagOfLocked()));
       await page.payer.see('time-log');
       const address = (await page.payer.text('address')).replaceAll(/\s/g, '');

@@ -25,7 +25,7 @@ inEachEngine(
       await page.tab.open(page.chunks.pageUrl);
     };
 
-    // Firefox fetches a module that has failed once no more.
+    // Firefox never fetches a module again that has failed once.
     test('whatwg/html#6768: the pay button works after its code could not be loaded twice, and so does all that follows', async () => {
       await show(tag(), 'flow');
       await page.payer.press();

@@ -14,7 +14,7 @@ export interface Tab {
   ): Promise<Awaited<Result>>;
   /** Types into what has focus, as a person does: letters, and Enter as a line break. */
   type(text: string): Promise<void>;
-  /** An image of what is in view, as PNG. */
+  /** A screenshot, as PNG. */
   picture(): Promise<Buffer>;
   close(): Promise<void>;
 }
