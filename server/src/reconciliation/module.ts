@@ -2,6 +2,7 @@
 import { defineModule } from '../core/module.js';
 import { balanceStatus, reconcileCommands } from './commands.js';
 import { createReconciliation } from './reconciliation.js';
+import { forgetSpending } from './store.js';
 import { reconciliationTables } from './tables.js';
 
 export const reconciliation = defineModule({
@@ -15,6 +16,10 @@ export const reconciliation = defineModule({
         attention: async (scope) => [
           { code: 'books_differ', count: await rules.shortages(scope), list: null },
         ],
+        async onBatch(transaction, batch) {
+          if (batch.orphanedAbove === undefined) return;
+          await forgetSpending(transaction, batch, batch.orphanedAbove);
+        },
         chainStatus: () => balanceStatus(rules),
       },
     };

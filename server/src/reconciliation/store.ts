@@ -1,7 +1,7 @@
 /** Stores how far a network's balances were compared with the books, and where they differ. */
 import { sql, type Expression, type SqlBool, type UpdateObject } from 'kysely';
 import type { Database } from '../db/database.js';
-import type { Reader } from '../db/engine.js';
+import type { Reader, Transaction } from '../db/engine.js';
 import type { Schema } from '../db/schema.js';
 import { valuesOf } from '../db/values.js';
 import { reconciliationTables, type BalanceDifferenceRow, type ReconciliationTable } from './tables.js';
@@ -158,6 +158,18 @@ export async function writeDifference(database: Database, found: BalanceDifferen
       .onConflict((conflict) => conflict.columns(['mode', 'network', 'address', 'currency']).doUpdateSet(row))
       .execute(),
   );
+}
+
+/** The amounts that wallets had moved by blocks that are gone are unknown again: moves that came back are counted again. */
+export async function forgetSpending(transaction: Transaction, { mode, network }: NetworkRef, above: number) {
+  await transaction
+    .updateTable('balance_differences')
+    .set({ spent: '0', sent: 0 })
+    .where((e) => e.and({ mode, network }))
+    .where('state', 'in', ['seen', 'dust', 'shortage', 'spent'])
+    .where('height', '>', above)
+    .where('spent', '<>', '0')
+    .execute();
 }
 
 export async function deleteDifference(

@@ -868,8 +868,8 @@ describe.skipIf(!hasLitecoind).each(engines)('The life of a PSBT, on $name', (en
       await confirm(3);
       const settled = await shop.transfer(row?.id ?? '');
       expect(settled).toMatchObject({ status: 'success', tx_hash: hashOf(bumped, 2) });
-      expect(await receivedBy(settled.address)).toBe(BigInt(settled.amount));
-      expect(BigInt(settled.amount) + BigInt(settled.fee)).toBe(50_000_000n);
+      expect(await receivedBy(settled.address)).toBe(settled.amount);
+      expect(settled.amount + settled.fee).toBe(50_000_000n);
       expect(await shop.custody(merchant.id)).toBe(0n);
       await shop.expectBooksInOrder();
     });

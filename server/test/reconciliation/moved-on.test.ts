@@ -88,6 +88,22 @@ describe.each(engines)('coins that a wallet moves on at once, on $name', (engine
     expect(await reconciliationModule.rules(shop.app).differences()).toEqual([]);
   });
 
+  it('are not credited any more, if a reorganisation took both the payment and what the wallet had moved', async () => {
+    const { shop, model } = world;
+    const { id, address, amount } = await openPayment();
+    model.send(contractTx({ name: `lost ${id}` }, [{ address, currency: 'ETH', amount }]));
+    for (let count = 0; count < 6; count += 1) await block();
+    const away = { address: addressFrom('elsewhere'), currency: 'ETH', amount: amount / 2n } as const;
+    model.send(walletTx({ name: `lost move ${id}`, from: address, nonce: 0 }, away));
+    shop.time.now += 3_700_000;
+    for (let count = 0; count < 8; count += 1) await block();
+    expect(await received(address)).toBe(amount);
+    model.reorg(15, 1, shop.time.now / 1000, () => false);
+    shop.time.now += 3_700_000;
+    for (let count = 0; count < 12; count += 1) await block();
+    expect(await received(address)).toBe(0n);
+  });
+
   it('are not credited, if only one node ever showed them', async () => {
     const { shop, nodes } = world;
     const { address } = await openPayment();

@@ -104,7 +104,7 @@ describe.each(engines)('random histories of exports, on $name', (engine) => {
         if (!row) return;
         const given = { exportId: row.export_id, transfers: [row.id], from };
         await walletHandOver.handOver(scope, given, 'test', signal);
-        copies.push({ id: row.id, amount: BigInt(row.amount), from });
+        copies.push({ id: row.id, amount: row.amount, from });
       },
       async refuse() {
         const row = pick(await reserved());
