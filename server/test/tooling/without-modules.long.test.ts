@@ -204,7 +204,7 @@ describe('The product', () => {
   );
 
   it(
-    'works without any module: the core alone keeps the specification',
+    'works without any module: the core keeps the specification',
     async () => {
       const names = modules.map(({ name }) => name);
       const folder = await build('modules', names);
