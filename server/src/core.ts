@@ -69,8 +69,7 @@ import type { Described } from './reference/resources.js';
 import type { Handlers } from './api/handler.js';
 import type { Feature } from './shared/feature.js';
 import { newId as randomId, type NewId } from './shared/ids.js';
-import type { DataKeys } from './shared/data-keys.js';
-import { orStartError, StartError } from './shared/start-error.js';
+import { orStartError } from './shared/start-error.js';
 import { createPayoutExportHandlers } from './treasury/export-handlers.js';
 import { createSweepHandlers } from './treasury/sweep-handlers.js';
 import { createForwarderSource, createTreasury } from './treasury/treasury.js';
@@ -150,7 +149,7 @@ export async function createCore(options: CoreOptions) {
   const { config, database, log, publicUrl, checkoutUrl, stopping, onPaymentStatus, described } = options;
   const { overrides = {} } = options;
   const { newId = randomId } = overrides;
-  await refuseMissingDataKeys(database, config.dataKeys);
+  await useDataKeys(database, config.dataKeys);
   const personalData = createPersonalData(config.dataKeys);
   const testSeed = await readTestSeed(database.reader);
   const serverTime = await createServerTime(database, log, overrides.localNow);
@@ -397,14 +396,4 @@ export async function createCore(options: CoreOptions) {
       ...createTransferByHandHandlers(transfers, transfersByHand),
     }),
   };
-}
-
-/** @throws StartError. Without it, only the first unreadable value would reveal the missing key */
-async function refuseMissingDataKeys(database: Database, dataKeys: DataKeys): Promise<void> {
-  const missing = await useDataKeys(database, dataKeys);
-  if (missing.length === 0) return;
-  const state = dataKeys.current === undefined ? 'it is not set' : 'it does not have that key';
-  throw new StartError(
-    `DATA_KEY_FILE: values in the database are encrypted with the key ${missing.join(', ')}, and ${state}`,
-  );
 }

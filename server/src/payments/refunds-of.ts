@@ -40,6 +40,14 @@ export interface RefundToExport {
   readonly settled_at: number | null;
 }
 
+export interface FoundRefund {
+  readonly id: string;
+  readonly payment_id: string;
+  readonly network: string;
+  /** The one who bears the network's fee. */
+  readonly network_fee: 'merchant' | 'payer';
+}
+
 /** SQL about the refunds of the payment in the query, and reads. */
 export interface RefundQueries {
   /** Oldest first. */
@@ -50,11 +58,8 @@ export interface RefundQueries {
   mark(): SelectQueryBuilder<Schema, 'payments', { readonly mark: string }>;
   /** The refunds of these payments, oldest first. */
   list(reader: Reader, paymentIds: readonly string[]): Promise<RefundToExport[]>;
-  /** The payments that they are of, by their ids. */
-  find(
-    reader: Reader,
-    ids: readonly string[],
-  ): Promise<{ readonly id: string; readonly payment_id: string; readonly network: string }[]>;
+  /** Those with these ids. */
+  find(reader: Reader, ids: readonly string[]): Promise<FoundRefund[]>;
 }
 
 declare module '../db/query-parts.js' {

@@ -21,6 +21,7 @@ import type { Scope, Within } from '../shared/scope.js';
 import { unheldTransfers } from '../withdrawals/waiting-transfers.js';
 import type { SpentCoin } from './build.js';
 import { outpointOf } from './outpoints.js';
+import { refundQueries } from '../payments/refunds-of.js';
 
 const inputRows = valuesOf(tables.psbt_inputs);
 const paidRows = valuesOf(tables.psbt_transfers);
@@ -244,18 +245,17 @@ export async function payableTransfers(
 ): Promise<PayableTransfer[]> {
   const rows = await unheldTransfers(reader, scope)
     .selectAll()
-    .select((e) =>
-      e
-        .selectFrom('refunds')
-        .whereRef('refunds.id', '=', 'transfers.refund_id')
-        .select('refunds.network_fee')
-        .as('fee_bearer'),
-    )
     .where((e) => e.and({ network, currency }))
     .orderBy('created_at')
     .orderBy('id')
     .execute();
-  return rows.map(transferRows.decode);
+  const refundIds = rows.flatMap(({ refund_id: id }) => id ?? []);
+  const refunds = (await refundQueries(reader)?.find(reader, refundIds)) ?? [];
+  const bearers = new Map(refunds.map(({ id, network_fee: bearer }) => [id, bearer]));
+  return rows.map((row) => ({
+    ...transferRows.decode(row),
+    fee_bearer: bearers.get(row.refund_id ?? '') ?? null,
+  }));
 }
 
 /** The transfers in PSBTs that were exported and not signed yet, by network. */

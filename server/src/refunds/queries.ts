@@ -49,7 +49,7 @@ export const refundParts: QueryParts = {
         reader
           .selectFrom('refunds')
           .where('id', 'in', chunk)
-          .select(['id', 'payment_id', 'network'])
+          .select(['id', 'payment_id', 'network', 'network_fee'])
           .execute(),
       ),
   },

@@ -61,7 +61,7 @@ console.log(JSON.stringify({
   permissions: permissionsOf('owner', product.api),
   pages: [
     ...Object.values(server.pages).map((url) => new URL(url).pathname.slice(1)),
-    ...[...menu.matchAll(/<a href="(docs.[^"]+)"/g)].map(([, path]) => path),
+    ...new Set([...menu.matchAll(/<a href="(docs.[^"#]+)"/g)].map(([, path]) => path)),
   ],
   types: [await typeOf('/crypto-checkout.js'), await typeOf('/pay/NOBODY')],
 }));
@@ -69,22 +69,22 @@ await server.stop();
 rmSync('left.db', { force: true });
 `;
 
-/** Copies the server without a module, and compiles it. @param without undefined for the product as it is */
-async function build(without: string | undefined): Promise<string> {
-  const folder = join(root, '.tmp/without', without ?? 'nothing');
+/** Copies the server without some modules, and compiles it. @param name of the copy */
+async function build(name: string, without: readonly string[]): Promise<string> {
+  const folder = join(root, '.tmp/without', name);
   await rm(folder, { recursive: true, force: true });
   await mkdir(join(folder, 'server'), { recursive: true });
-  for (const name of ['src', 'data', 'test', 'package.json'])
-    await cp(join(root, 'server', name), join(folder, 'server', name), { recursive: true });
-  if (without !== undefined) {
-    await rm(join(folder, 'server/src', without), { recursive: true });
+  for (const part of ['src', 'data', 'test', 'package.json'])
+    await cp(join(root, 'server', part), join(folder, 'server', part), { recursive: true });
+  for (const module of without) {
+    await rm(join(folder, 'server/src', module), { recursive: true });
     const list = join(folder, 'server/src/modules.ts');
     const text = await readFile(list, 'utf8');
     const [, constant = ''] =
-      new RegExp(`import \\{ (\\w+) \\} from '\\./${without}/module\\.js'`).exec(text) ?? [];
+      new RegExp(`import \\{ (\\w+) \\} from '\\./${module}/module\\.js'`).exec(text) ?? [];
     const left = text
       .split('\n')
-      .filter((line) => !line.includes(`'./${without}/module.js'`))
+      .filter((line) => !line.includes(`'./${module}/module.js'`))
       .join('\n')
       .replace(new RegExp(`\\b${constant}\\b,? ?`), '');
     expect(left).not.toMatch(new RegExp(`\\b${constant}\\b`));
@@ -102,7 +102,7 @@ async function build(without: string | undefined): Promise<string> {
   await writeFile(join(folder, 'server/tsconfig.json'), JSON.stringify(config));
   await writeFile(join(folder, 'server/report.mjs'), report);
   // The tests find the widget, the helpers of other tests and the packages where they always are.
-  for (const name of [
+  for (const part of [
     'src',
     'test',
     'scripts',
@@ -111,7 +111,7 @@ async function build(without: string | undefined): Promise<string> {
     'contracts',
     'server/node_modules',
   ])
-    await symlink(join(root, name), join(folder, name));
+    await symlink(join(root, part), join(folder, part));
   const compiled = await run('npx', ['tsc', '-p', join(folder, 'server')], { cwd: root }).catch(
     (error: unknown) => error as { readonly stdout: string },
   );
@@ -142,10 +142,19 @@ const ownPages: Readonly<Record<string, RegExp>> = {
 const without = (whole: readonly string[], left: readonly string[]) =>
   whole.filter((one) => !left.includes(one));
 
+async function keepsTheSpecification(folder: string): Promise<void> {
+  const { stdout } = await run(
+    'npx',
+    ['vitest', 'run', '--root', folder, '--project', 'node', 'server/test/spec.test.ts'],
+    { cwd: folder, env: { ...process.env, NO_COLOR: '1' } },
+  );
+  expect(stdout).toMatch(/Test Files\s+1 passed/);
+}
+
 describe('The product', () => {
   let whole: Left;
   beforeAll(async () => {
-    whole = await readLeft(await build(undefined));
+    whole = await readLeft(await build('nothing', []));
   }, limitMs);
   afterAll(() => rm(join(root, '.tmp/without'), { recursive: true, force: true }));
 
@@ -164,10 +173,11 @@ describe('The product', () => {
   it.each(modules.map((module) => [module.name, module] as const))(
     'works without %s, and nothing of it is left',
     async (name, module) => {
-      const folder = await build(name);
+      const folder = await build(name, [name]);
       const left = await readLeft(folder);
       const verbs = Object.entries(module.contract).flatMap(([resource, endpoints]) =>
-        Object.keys(endpoints).map((verb) => `${resource}.${verb}`),
+        // Nobody needs a permission for what takes no key.
+        Object.entries(endpoints).flatMap(([verb, { key }]) => (key === 'none' ? [] : `${resource}.${verb}`)),
       );
       expect(without(whole.permissions, left.permissions)).toEqual(verbs);
       expect(without(whole.tables, left.tables).sort()).toEqual(Object.keys(module.tables).sort());
@@ -189,12 +199,23 @@ describe('The product', () => {
       else expect(pages.filter((path) => !path.startsWith('docs/api/'))).toEqual(await guidesOf(name));
       expect(left.types).toEqual(['text/javascript; charset=utf-8', 'text/html; charset=utf-8']);
       expect(left.resources).toEqual(expect.arrayContaining(Object.keys(coreResources)));
-      const { stdout } = await run(
-        'npx',
-        ['vitest', 'run', '--root', folder, '--project', 'node', 'server/test/spec.test.ts'],
-        { cwd: folder, env: { ...process.env, NO_COLOR: '1' } },
-      );
-      expect(stdout).toMatch(/Test Files\s+1 passed/);
+      await keepsTheSpecification(folder);
+    },
+    limitMs,
+  );
+
+  it(
+    'works without any module: the core keeps the specification',
+    async () => {
+      const names = modules.map(({ name }) => name);
+      const folder = await build('modules', names);
+      const left = await readLeft(folder);
+      expect(left.jobsOf).toEqual({});
+      expect(left.resources).toEqual(Object.keys(coreResources));
+      expect(left.pages).toEqual(['console']);
+      const declared = modules.flatMap(({ tables }) => Object.keys(tables));
+      expect(left.tables.filter((table) => declared.includes(table))).toEqual([]);
+      await keepsTheSpecification(folder);
     },
     limitMs,
   );
