@@ -1,16 +1,16 @@
-/** Public reports of nearly valid input: it is read as people write it, or the page's developer is told. */
+/** Public reports of nearly valid input: it is read as people write it, or the page's developer learns of it. */
 import { expect } from '@open-wc/testing';
 import { getPart, hasPart, mount, orderAttributes, textOf, waitFor } from '../support/element.js';
 import { failureReply, FakeApi } from '../support/fake-api.js';
 
 let api: FakeApi;
-let told: string;
+let logged: string;
 const { error } = console;
 beforeEach(() => {
   localStorage.clear();
   api = new FakeApi().install();
-  told = '';
-  console.error = (...values: unknown[]) => void (told += `${values.join(' ')}\n`);
+  logged = '';
+  console.error = (...values: unknown[]) => void (logged += `${values.join(' ')}\n`);
 });
 afterEach(() => {
   api.remove();
@@ -55,11 +55,11 @@ for (const [index, attribute] of attributes.entries()) {
   const value = ['undefined', 'null', 'NaN', '[object Object]'][index % 4] ?? '';
   it(`${attribute}="${value}" is a mistake of the page`, async () => {
     const element = await mount({ ...orderAttributes, [attribute]: value });
-    await waitFor(() => hasPart(element, 'error'), 'it is told');
+    await waitFor(() => hasPart(element, 'error'), 'the card says it');
     expect(textOf(element, 'error').toLowerCase()).to.contain(`${attribute} is "${value.toLowerCase()}"`);
     expect(hasPart(element, 'action')).to.equal(false);
     expect(api.requests).to.have.length(0);
-    expect(told).to.contain(attribute);
+    expect(logged).to.contain(attribute);
   });
 }
 
@@ -71,10 +71,10 @@ it('no-branding="false", as React 18 writes it, leaves the branding', async () =
   expect(element.noBranding).to.equal(true);
 });
 
-it('a public key that the server does not know is told before any press', async () => {
+it('a public key that the server does not know is reported before any press', async () => {
   api.offer = () => failureReply(401, 'invalid_api_key');
   const element = await mount(orderAttributes);
-  await waitFor(() => hasPart(element, 'error'), 'it is told');
+  await waitFor(() => hasPart(element, 'error'), 'the card says it');
   expect(getPart(element, 'error').textContent).to.contain('This public key is unknown here');
-  expect(told).to.contain('invalid_api_key');
+  expect(logged).to.contain('invalid_api_key');
 });

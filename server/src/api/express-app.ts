@@ -74,7 +74,7 @@ export function createExpressApp(given: ExpressAppOptions): Express {
   const startPage: RequestHandler = async (request, response, next) => {
     response.setHeader('X-Request-Id', requestIdOf(response));
     if (isHttps) response.setHeader(...transportSecurity);
-    // What a shop's page asks for is refused in words that its developer can read. The console's cookies are no page's.
+    // The developer of a shop's page can read why it is refused. The console is for its own pages only.
     if (!request.path.startsWith('/console')) allowBrowsers(response);
     await ipLimits?.anyRequest(request, response);
     next();
