@@ -51,7 +51,7 @@ const attributes = [
   'locale',
 ] as const;
 for (const [index, attribute] of attributes.entries()) {
-  // Each attribute once, and each value several times: a mistake is told only after a pause.
+  // Each attribute once, and each value several times: the card says it only after a pause.
   const value = ['undefined', 'null', 'NaN', '[object Object]'][index % 4] ?? '';
   it(`${attribute}="${value}" is a mistake of the page`, async () => {
     const element = await mount({ ...orderAttributes, [attribute]: value });
