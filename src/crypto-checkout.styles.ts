@@ -155,10 +155,6 @@ export const styles = css`
       0 12px 32px -12px #10182826;
     overflow-wrap: anywhere;
   }
-  .test,
-  h2 {
-    text-wrap: balance;
-  }
   .test {
     padding: 7px 16px;
     border-radius: calc(var(--_radius) - 1px) calc(var(--_radius) - 1px) 0 0;
@@ -249,6 +245,7 @@ export const styles = css`
     font-size: calc(var(--_rem) * 1.375);
     font-weight: 650;
     line-height: 1.25;
+    text-wrap: balance;
   }
   .status {
     margin-top: calc(var(--_space) * -1.25);

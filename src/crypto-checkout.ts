@@ -18,6 +18,11 @@ import { frame, viewKey } from './views/frame.js';
 import { header, type LineItem } from './views/header.js';
 import type { FirstContext } from './views/view.js';
 
+/** React 18 writes a boolean that is false as text. */
+const flag = {
+  converter: (value: string | null) => value !== null && value !== 'false',
+};
+
 /** Frameworks set attributes one after the other. A missing one is a mistake only after that. */
 const settleMs = 200;
 
@@ -153,9 +158,9 @@ export class CryptoCheckout extends LitElement {
     mode: { reflect: true },
     name: { reflect: true },
     required: { type: Boolean, reflect: true },
-    noTimeLog: { type: Boolean, attribute: 'no-time-log' },
-    noBranding: { type: Boolean, attribute: 'no-branding' },
-    noRedirect: { type: Boolean, attribute: 'no-redirect' },
+    noTimeLog: { ...flag, attribute: 'no-time-log' },
+    noBranding: { ...flag, attribute: 'no-branding' },
+    noRedirect: { ...flag, attribute: 'no-redirect' },
     messages: { attribute: false },
     lineItems: { attribute: false },
   };

@@ -36,11 +36,12 @@ export class ElementTexts {
 
   /** The language that the page asks for, not checked yet. */
   get tag(): string {
-    return this.#host.locale || languageOf(this.#host) || navigator.language;
+    // pt_BR, as servers write it.
+    return (this.#host.locale || languageOf(this.#host) || navigator.language).replace(/_/g, '-');
   }
 
   get #isEnglish(): boolean {
-    return /^en\b/.test(this.tag);
+    return /^en\b/i.test(this.tag);
   }
 
   /** Follows the page's language. Resolves when there are texts to draw. */

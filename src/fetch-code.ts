@@ -15,7 +15,7 @@ export async function fetchCode<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (cause) {
-    const [, url] = /^TypeError: error loading dynamically imported module: (\S+)/.exec(String(cause)) ?? [];
+    const [, url] = /loading dynamically imported module: (\S+)/.exec(String(cause)) ?? [];
     if (!url) throw cause;
     if (refused.get(url) === address) address += 1;
     refused.set(url, address);
@@ -29,7 +29,7 @@ export async function fetchCode<T>(ask: () => Promise<T>): Promise<T> {
  * another folder, what the file imports from it has another address too.
  */
 function addressOf(url: string, number: number): string {
-  return url.replace(/chunks(?=\/[^/]+$)|[^/]{1,80}(?=\.js$)/, (name) =>
+  return url.replace(/chunks(?=\/)|[^/]{1,80}(?=\.js$)/, (name) =>
     name.replace(/\w/g, (letter, index: number) =>
       (number >> index) & 1 ? `%${letter.charCodeAt(0).toString(16)}` : letter,
     ),

@@ -16,7 +16,8 @@ export class FormControl {
    */
   constructor(host: FormHost, orderKey: () => string, message: () => string) {
     this.#host = host;
-    this.#internals = 'attachInternals' in HTMLElement.prototype ? host.attachInternals() : undefined;
+    // eslint-disable-next-line @typescript-eslint/no-unnecessary-condition -- browsers before 2023
+    this.#internals = host.attachInternals?.();
     this.#orderKey = orderKey;
     this.#message = message;
   }

@@ -85,7 +85,16 @@ export async function loadOffer(host: OfferHost, shown: { offer: OfferLine | und
   // A modal starts the payment when it opens, and a tag with a mistake sends nothing.
   if (!isConnected || !isShown || !isPayable(order)) return;
   const url = `${order.apiUrl}/checkout-offer/${order.publicKey}.json`;
-  const offer = await fetchOffer(url);
+  const reply = await fetch(url, { credentials: 'omit', signal: AbortSignal.timeout(patienceMs) });
+  if (reply.status === 401) {
+    const refusal = `This public key is unknown here: ${order.apiUrl}`;
+    // eslint-disable-next-line no-console -- the page's developer looks here
+    console.error('<crypto-checkout> invalid_api_key', refusal);
+    if (order.publicKey.startsWith('pk_test_'))
+      shown.offer = () => html`<span part="error" class="error" role="alert" lang="en">${refusal}</span>`;
+    return host.requestUpdate();
+  }
+  const offer = reply.ok ? parseOffer(await reply.json()) : undefined;
   if (!offer) return;
   const { coins, minutes } = offer;
   const values = { coins: coins.length, minutes };
@@ -105,11 +114,6 @@ function mark(coin: string): TemplateResult {
     <path d=${line} />
     <text x="12" y="17">${line ? '' : coin.slice(0, 1)}</text>
   </svg>`;
-}
-
-async function fetchOffer(url: string) {
-  const reply = await fetch(url, { credentials: 'omit', signal: AbortSignal.timeout(patienceMs) });
-  return reply.ok ? parseOffer(await reply.json()) : undefined;
 }
 
 function parseOffer(reply: unknown) {

@@ -33,9 +33,9 @@ export function removeItem(name: string): void {
   tried(() => localStorage.removeItem(name));
 }
 
-/** The names of all stored items. */
+/** The names of all items that a later visit can load. */
 export function storedNames(): string[] {
-  return [...fallback.keys(), ...(tried(() => Object.keys(localStorage)) ?? [])];
+  return tried(() => Object.keys(localStorage)) ?? [];
 }
 
 /** Like `storeItem`, but only for this tab, and forgotten if it could not be stored. */

@@ -223,7 +223,8 @@ export class CheckoutController implements ReactiveController, Stepping {
   /** Returns to the shop. */
   leave(): void {
     const url = this.redirectUrl;
-    if (url !== undefined) location.assign(url);
+    // A shop in a frame would stay in it.
+    if (url !== undefined) open(url, '_top');
   }
 
   dispatch(action: Action): void {

@@ -1,6 +1,6 @@
 /** Describes mistakes in the tag's attributes, for the page's developer. */
 import { CheckoutError } from '../errors.js';
-import { isSecretKey, wrongAttribute, type Order } from './order.js';
+import { isSecretKey, nothingIn, wrongAttribute, type Order } from './order.js';
 
 interface Mistake {
   readonly code: string;
@@ -40,6 +40,15 @@ const mistakes: Record<NonNullable<ReturnType<typeof wrongAttribute>>, (order: O
           message: publicKey === '' ? 'public-key is missing.' : 'public-key is not a public key.',
           remedy: 'Set public-key to a key that starts with pk_test_ or pk_live_.',
         },
+  nothing: (order) => {
+    const [name = '', value = ''] = nothingIn(order) ?? [];
+    const attribute = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    return {
+      code: `invalid_${attribute.replaceAll('-', '_')}`,
+      message: `${attribute} is "${value}": a script has written a value that it does not have.`,
+      remedy: `Set ${attribute} when the value is known, or leave the attribute out.`,
+    };
+  },
   'api-url': ({ apiUrl }) => ({
     code: 'invalid_api_url',
     message: `api-url is not a web address: ${apiUrl}`,

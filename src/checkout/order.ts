@@ -19,6 +19,10 @@ export interface Order {
   readonly redirectUrl?: string | undefined;
   readonly currency?: string | undefined;
   readonly network?: string | undefined;
+  /** Only shown. */
+  readonly merchantName?: string | undefined;
+  readonly merchantLogo?: string | undefined;
+  readonly locale?: string | undefined;
 }
 
 /** Attributes that go into the order unchanged; empty ones count as missing. */
@@ -31,6 +35,9 @@ const textAttributes = [
   'redirectUrl',
   'currency',
   'network',
+  'merchantName',
+  'merchantLogo',
+  'locale',
 ] as const;
 
 type Attributes = Readonly<Record<Exclude<keyof Order, 'amount'>, string | undefined>> & {
@@ -60,9 +67,17 @@ export function isSecretKey(publicKey: string): boolean {
   return publicKey.startsWith('sk_');
 }
 
+/** The attribute whose value is what scripts make of nothing; undefined if there is none. */
+export function nothingIn(order: Order): [attribute: string, value: string] | undefined {
+  return Object.entries(order).find(([, value]) =>
+    /^(undefined|null|NaN|\[object \w+\])$/i.test(String(value ?? '')),
+  );
+}
+
 /** The first attribute that keeps a payment from starting; undefined if there is none. order-problems.ts says what is wrong with it. */
 export function wrongAttribute(order: Order) {
   const { publicKey, apiUrl, paymentId, amount = '', baseCurrency = '', txRef = '-', redirectUrl } = order;
+  if (nothingIn(order)) return 'nothing';
   if (!/^pk_(test|live)_[!-~]+$/.test(publicKey)) return 'public-key';
   if (!isWebAddress(apiUrl)) return 'api-url';
   if (paymentId !== undefined) return undefined;

@@ -129,7 +129,6 @@ export const flowStyles = css`
     flex: none;
     forced-color-adjust: none;
   }
-
   .chip,
   .asset {
     display: flex;
@@ -217,7 +216,6 @@ export const flowStyles = css`
     font-size: calc(var(--_rem) * 0.875);
     line-height: 1.4;
   }
-
   details {
     border-top: 1px solid var(--_border);
   }
@@ -268,6 +266,9 @@ export const flowStyles = css`
     color: #17191f;
     text-align: center;
     forced-color-adjust: none;
+  }
+  .order .qr {
+    width: min(280px, 100%);
   }
   svg.qr {
     outline: 1px solid var(--_border);
@@ -363,7 +364,6 @@ export const flowStyles = css`
     color: var(--_text);
     text-decoration-color: currentColor;
   }
-
   /* Notices cover the card, so that nothing moves. */
   .overlay {
     position: sticky;

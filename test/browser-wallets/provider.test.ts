@@ -69,6 +69,8 @@ describe('wallet apps', () => {
       'https://link.metamask.io/dapp/pay.example/pay/1?a=b&c',
       'https://go.cb-w.com/dapp?cb_url=https%3A%2F%2Fpay.example%2Fpay%2F1%3Fa%3Db%26c',
       'https://link.trustwallet.com/open_url?coin_id=60&url=https%3A%2F%2Fpay.example%2Fpay%2F1%3Fa%3Db%26c',
+      'https://web3.okx.com/download?deeplink=okx%3A%2F%2Fwallet%2Fdapp%2Furl%3FdappUrl%3Dhttps%253A%252F%252Fpay.example%252Fpay%252F1%253Fa%253Db%2526c',
+      'https://phantom.app/ul/browse/https%3A%2F%2Fpay.example%2Fpay%2F1%3Fa%3Db%26c?ref=https%3A%2F%2Fpay.example',
     ]);
   });
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { inEachEngine } from '../e2e/engines.js';
 import { useStage } from '../e2e/stage.js';
 
-const stage = useStage();
+const stage = useStage({ blockIntervalMs: 200 });
 
 /** A page that may not copy: the clipboard does this, and the old way refuses. */
 const withClipboard = (write: string) => `<script>
@@ -197,5 +197,26 @@ inEachEngine(stage, (page) => {
       });
     await expect.poll(typed).toBe('9f/ k?g');
     expect(await page.tab.run(() => Reflect.get(window, 'shortcuts') as string[])).toEqual([]);
+  });
+
+  test('the return to the shop leaves a frame', async () => {
+    const thanks = `${page.chunks.pageUrl}?thanks`;
+    const { payment: created } = await stage.create({ redirectUrl: thanks });
+    const { payments } = stage.merchant;
+    await payments.setCurrency({ params: { payment_id: created.id, currency: 'USDT', network: 'tron' } });
+    const { data: payment } = await payments.lockCurrency({ params: { payment_id: created.id } });
+    const tag = `<crypto-checkout public-key="${stage.server.publicKey}" payment-id="${payment.id}"></crypto-checkout>`;
+    await page.show(`<script>
+      if (top !== self) document.write('${tag}');
+      else if (location.search === '') document.write('<iframe src="/a-shop?frame" width="900" height="900"></iframe>');
+    </script>`);
+    const inFrame = () =>
+      page.tab.run(() => {
+        const { contentDocument } = document.querySelector('iframe') ?? {};
+        return contentDocument?.querySelector('crypto-checkout')?.getAttribute('status');
+      });
+    await expect.poll(inFrame).toBe('awaiting-funds');
+    await stage.send(payment, payment.amountDue ?? 0);
+    await expect.poll(() => page.tab.run(() => location.href), { timeout: 25_000 }).toContain(thanks);
   });
 });

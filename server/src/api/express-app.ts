@@ -17,7 +17,7 @@ import { mount, type MountOptions } from './mount.js';
 import { createProblemHandler } from './problem.js';
 import { createCookies } from './cookies.js';
 import { createSessionCookies, type Authenticate } from './session.js';
-import { requireHttps, transportSecurity } from './reply.js';
+import { allowBrowsers, requireHttps, transportSecurity } from './reply.js';
 
 export interface ExpressAppOptions extends Omit<
   MountOptions,
@@ -74,6 +74,8 @@ export function createExpressApp(given: ExpressAppOptions): Express {
   const startPage: RequestHandler = async (request, response, next) => {
     response.setHeader('X-Request-Id', requestIdOf(response));
     if (isHttps) response.setHeader(...transportSecurity);
+    // The developer of a shop's page can read why it is refused. The console is for its own pages only.
+    if (!request.path.startsWith('/console')) allowBrowsers(response);
     await ipLimits?.anyRequest(request, response);
     next();
   };

@@ -18,6 +18,7 @@ import { requestIdOf } from '../ops/request.js';
 import { placeholderNames } from './path-tree.js';
 import type { Cookies, CookiesOf } from './cookies.js';
 import type { SessionCookies } from './session.js';
+import { createFindUnknown } from './unknown-fields.js';
 import { createSerialize, createValidate } from './validate.js';
 import type { Visitor } from '../people/sessions.js';
 import type { Caller, PersonCaller } from '../shared/scope.js';
@@ -60,6 +61,7 @@ export function createOperation<E extends Endpoint>(
   const names = placeholderNames(path);
   const validate = createValidate(endpoint);
   const serialize = createSerialize(endpoint);
+  const findUnknown = createFindUnknown(endpoint);
   const hasBody = endpoint.method !== 'GET';
   const isKeyed = endpoint.method === 'POST' || endpoint.method === 'PATCH';
 
@@ -67,8 +69,9 @@ export function createOperation<E extends Endpoint>(
   async function handle(
     call: Call,
     input: Parameters<typeof handler>[0],
-    record?: OpenRecord,
+    { record, note = '' }: { readonly record?: OpenRecord; readonly note?: string } = {},
   ): Promise<string> {
+    const serialized = (reply: Reply<Data<E>>) => serialize(reply, note);
     let committed: string | undefined;
     const commit = async <D>(work: (transaction: Transaction) => Promise<Reply<D>>) => {
       if (committed !== undefined) throw new Error('A handler may call change() only once');
@@ -83,7 +86,7 @@ export function createOperation<E extends Endpoint>(
           );
         }
         // Serialized inside the transaction, so that a reply that breaks the contract rolls its change back.
-        json = serialize(result as Reply<Data<E>>);
+        json = serialized(result as Reply<Data<E>>);
         await record?.save(transaction, json);
         return result;
       });
@@ -96,7 +99,7 @@ export function createOperation<E extends Endpoint>(
     const reply = await handler(input, context as unknown as Parameters<typeof handler>[1]);
     // The reply is stored even if the handler changed nothing.
     if (committed === undefined && record) await commit(() => Promise.resolve(reply));
-    return committed ?? serialize(reply);
+    return committed ?? serialized(reply);
   }
 
   /** A public key changes only payments; the reply is the changed payment, or just a message. */
@@ -112,9 +115,11 @@ export function createOperation<E extends Endpoint>(
     checkEncoding(request.url);
     const body = hasBody ? await readBody(request) : {};
     const input = validate({ params, query: queryOf(request), body });
+    // Live payments have no developer who watches.
+    const note = caller?.mode === 'test' ? findUnknown(body) : '';
     const keyHeader = isKeyed && caller ? request.headers['idempotency-key'] : undefined;
     if (!idempotency || !caller || keyHeader === undefined)
-      return { json: await handle(call, input), isReplay: false };
+      return { json: await handle(call, input, { note }), isReplay: false };
     return idempotency.once(
       {
         caller,
@@ -124,7 +129,7 @@ export function createOperation<E extends Endpoint>(
         body: input.body,
         change: payersChange(caller, params),
       },
-      (record) => handle(call, input, record),
+      (record) => handle(call, input, { record, note }),
     );
   };
 }

@@ -114,12 +114,16 @@ export class WrongReply extends Error {
   override readonly name = 'WrongReply';
 }
 
-/** @returns makes the envelope as JSON, or throws WrongReply. Fields that are not in the contract are dropped */
+/** @returns makes the envelope as JSON, whose message ends with the note, or throws WrongReply. Fields that are not in the contract are dropped */
 export function createSerialize<E extends Endpoint>(endpoint: E) {
   const schema = endpoint.data;
   const wrong = (what: string) => new WrongReply(`The reply of ${endpoint.method} ${endpoint.path} ${what}`);
   const kept = new WeakMap<object, string>();
-  const serialize = ({ message = endpoint.sample.message, data, pagination }: Reply<Data<E>>): string => {
+  const serialize = (
+    { message: done = endpoint.sample.message, data, pagination }: Reply<Data<E>>,
+    note = '',
+  ): string => {
+    const message = note ? `${done}. ${note}` : done;
     if (endpoint.paginated && !pagination) throw wrong('has no pagination');
     const meta = pagination && { pagination };
     if (!schema) return JSON.stringify({ status: 'success', message, meta });
@@ -130,9 +134,9 @@ export function createSerialize<E extends Endpoint>(endpoint: E) {
     }
     return JSON.stringify({ status: 'success', message, data: result.data, meta });
   };
-  return (reply: Reply<Data<E>>): string => {
+  return (reply: Reply<Data<E>>, note?: string): string => {
     const { data, isKept } = reply;
-    if (!isKept || typeof data !== 'object' || data === null) return serialize(reply);
+    if (note || !isKept || typeof data !== 'object' || data === null) return serialize(reply, note);
     const json = kept.get(data) ?? serialize(reply);
     kept.set(data, json);
     return json;

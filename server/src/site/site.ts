@@ -5,6 +5,7 @@ import type { Keys } from '../merchants/keys.js';
 import type { Merchants } from '../merchants/merchants.js';
 import type { Payments } from '../payments/payments.js';
 import type { Clock } from '../shared/clock.js';
+import { Problem } from '../shared/problem.js';
 import { flagsDirectory } from '../bank-accounts/countries.js';
 import { createOpenApi } from '../reference/openapi.js';
 import type { Described } from '../reference/resources.js';
@@ -55,7 +56,8 @@ export function site(options: SiteOptions): Router {
   router.get('/checkout-offer/:name', async (request, response, next) => {
     const [, publicKey] = /^(pk_.+)\.json$/.exec(request.params.name) ?? [];
     const caller = publicKey === undefined ? undefined : await keys.authenticate(publicKey);
-    if (!caller) return next();
+    if (publicKey === undefined) return next();
+    if (!caller) throw new Problem('invalid_api_key', 'This public key is unknown here');
     sendOffer(response, payments.offer(caller));
   });
   const openApi = createMade(() => JSON.stringify(createOpenApi(publicUrl, described)));

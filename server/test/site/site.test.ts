@@ -233,7 +233,8 @@ describe('the offer before a payment', () => {
     expect(offer.coins).toHaveLength(8);
     expect(reply.headers.get('cache-control')).toBe('public, max-age=300');
     expect(reply.headers.get('access-control-allow-origin')).toBe('*');
-    for (const name of ['pk_test_nobody.json', `${server.secretKey}.json`, server.publicKey]) {
+    expect((await offerOf('pk_test_nobody.json')).status).toBe(401);
+    for (const name of [`${server.secretKey}.json`, server.publicKey]) {
       expect((await offerOf(name)).status, name).toBe(404);
     }
   });
