@@ -176,7 +176,7 @@ describe('The product', () => {
       const folder = await build(name, [name]);
       const left = await readLeft(folder);
       const verbs = Object.entries(module.contract).flatMap(([resource, endpoints]) =>
-        // Nobody needs a permission for what takes no key.
+        // Endpoints without a key need no permission.
         Object.entries(endpoints).flatMap(([verb, { key }]) => (key === 'none' ? [] : `${resource}.${verb}`)),
       );
       expect(without(whole.permissions, left.permissions)).toEqual(verbs);
