@@ -19,7 +19,7 @@ import { header, type LineItem } from './views/header.js';
 import type { FirstContext } from './views/view.js';
 
 /** React 18 writes a boolean that is false as text. */
-const isSet = (value: string | null) => value !== null && value !== 'false';
+const flag = (value: string | null) => value !== null && value !== 'false';
 
 /** Frameworks set attributes one after the other. A missing one is a mistake only after that. */
 const settleMs = 200;
@@ -156,9 +156,9 @@ export class CryptoCheckout extends LitElement {
     mode: { reflect: true },
     name: { reflect: true },
     required: { type: Boolean, reflect: true },
-    noTimeLog: { type: Boolean, converter: isSet, attribute: 'no-time-log' },
-    noBranding: { type: Boolean, converter: isSet, attribute: 'no-branding' },
-    noRedirect: { type: Boolean, converter: isSet, attribute: 'no-redirect' },
+    noTimeLog: { converter: flag, attribute: 'no-time-log' },
+    noBranding: { converter: flag, attribute: 'no-branding' },
+    noRedirect: { converter: flag, attribute: 'no-redirect' },
     messages: { attribute: false },
     lineItems: { attribute: false },
   };

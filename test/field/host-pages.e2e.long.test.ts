@@ -208,7 +208,7 @@ inEachEngine(stage, (page) => {
     const tag = `<crypto-checkout public-key="${stage.server.publicKey}" payment-id="${payment.id}"></crypto-checkout>`;
     await page.show(`<script>
       if (top !== self) document.write('${tag}');
-      else if (location.search === '') document.write('<iframe src="/a-shop?frame" width="900" height="900"></iframe>');
+      if (top === self && location.search === '') document.write('<iframe src="/a-shop?frame" width="900" height="900"></iframe>');
     </script>`);
     const inFrame = () =>
       page.tab.run(() => {
