@@ -159,7 +159,10 @@ module.exports = {
     never(
       'express',
       'Express stays in api/, site/ and ops/, and in the modules that are pages.',
-      { path: '^server/src/', pathNot: '^server/src/((api|site|ops|docs-site|demo-shop)/|refunds/claim-page\\.ts$)' },
+      {
+        path: '^server/src/',
+        pathNot: '^server/src/((api|site|ops|docs-site|demo-shop)/|refunds/claim-page\\.ts$)',
+      },
       { path: '(^|/)node_modules/(express|express-rate-limit|raw-body)/' },
     ),
     never(

@@ -40,7 +40,10 @@ export const coreApi = {
 } as const satisfies Record<string, Record<string, Endpoint>>;
 
 /** The resources of a server with all modules, and of the client. */
-export const api = { ...coreApi, refunds, refundClaims, books } as const satisfies Record<string, Record<string, Endpoint>>;
+export const api = { ...coreApi, refunds, refundClaims, books } as const satisfies Record<
+  string,
+  Record<string, Endpoint>
+>;
 
 export type CoreApi = typeof coreApi;
 export type Api = typeof api;

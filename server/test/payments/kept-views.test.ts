@@ -128,7 +128,9 @@ describe.each(enginesOfTurn)("A payment's view for strangers, on $name", (engine
     await change('PATCH', `/v1/payments/${id}/cancel`);
     expect((await read(id)).shown).toMatchObject({ customerDetails: { fullName: 'Z. Q.' } });
     await other.database.write((transaction) =>
-      erasure.rules(other.app).erase(transaction, server.bootstrapped.merchantId, 'zoe@example.com', 'a test'),
+      erasure
+        .rules(other.app)
+        .erase(transaction, server.bootstrapped.merchantId, 'zoe@example.com', 'a test'),
     );
     expect(JSON.stringify((await read(id)).shown)).not.toMatch(/Z\. Q\.|z…@/);
   });
