@@ -18,7 +18,7 @@ export const reconciliation = defineModule({
         ],
         async onBatch(transaction, batch) {
           if (batch.orphanedAbove === undefined) return;
-          await forgetSpending(transaction, batch, batch.orphanedAbove);
+          await forgetSpending(transaction, batch, batch.orphanedAbove, core.clock.real());
         },
         chainStatus: () => balanceStatus(rules),
       },

@@ -84,7 +84,8 @@ async function noteFirst(
   { place, asset, balance, difference, reading }: Look,
   former: BalanceDifferenceRow | undefined,
 ): Promise<Outcome> {
-  if (sizeOf(asset, difference, undefined) === 'nothing') {
+  // What is to be counted again is looked at twice, although nothing differs without it.
+  if (sizeOf(asset, difference, undefined) === 'nothing' && former?.sent !== store.sentUnknown) {
     if (former) await quiet(database, former);
     return 'none';
   }
@@ -105,7 +106,8 @@ async function quiet(database: Database, row: BalanceDifferenceRow): Promise<voi
   else await store.writeDifference(database, { ...row, state: 'spent', difference: 0n });
 }
 
-async function lookAgain(pass: Pass, look: Look, row: BalanceDifferenceRow): Promise<Outcome> {
+async function lookAgain(pass: Pass, look: Look, noted: BalanceDifferenceRow): Promise<Outcome> {
+  const row = { ...noted, sent: Math.max(noted.sent, 0) };
   const { deps, network, withDust } = pass;
   const { difference, reading, place, asset } = look;
   const isAnother = network.balances.isAnother(reading.node, row.node);
@@ -113,7 +115,7 @@ async function lookAgain(pass: Pass, look: Look, row: BalanceDifferenceRow): Pro
   // The books have moved on since the first look, which may have been ahead of them.
   const books = await readBooked(deps.database.reader, refOf(network), [place.address], row.height);
   const former = books.difference(place, row.balance, row.spent);
-  const counted = await countSpending(pass, look, { ...row, difference: former });
+  const counted = await countSpending(pass, look, { ...noted, difference: former });
   if (counted) return counted;
   const wasMoved = former > 0n && difference < former && (await movedSince(pass, look, row));
   const agreed = wasMoved ? former : agreedOn(former, difference);
@@ -151,7 +153,7 @@ async function countSpending(
   // The sent amount is counted up to the block of the first look: if that one is gone, the look starts over.
   if ((await network.balances.blockAt(row.height, signal))?.hash !== row.hash)
     return noteFirst(pass, look, row);
-  const spending = await network.balances.spending(address, row.sent, row, signal);
+  const spending = await network.balances.spending(address, Math.max(row.sent, 0), row, signal);
   if (!spending) return undefined;
   // As deep as a payment must be before it counts.
   if (look.reading.height < row.height + network.network.confirmations) return 'seen';

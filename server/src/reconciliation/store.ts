@@ -160,16 +160,49 @@ export async function writeDifference(database: Database, found: BalanceDifferen
   );
 }
 
-/** The amounts that wallets had moved by blocks that are gone are unknown again: moves that came back are counted again. */
-export async function forgetSpending(transaction: Transaction, { mode, network }: NetworkRef, above: number) {
+/** The number of transactions that an address has sent, if it is to be counted from the first one on. */
+export const sentUnknown = -1;
+
+/**
+ * Blocks above a height are gone: the amounts that wallets had moved by then are unknown, and so is what only balances had shown.
+ * Both are counted again.
+ */
+export async function forgetSpending(
+  transaction: Transaction,
+  { mode, network }: NetworkRef,
+  above: number,
+  now: number,
+): Promise<void> {
+  const unknown = { spent: '0', sent: sentUnknown, state: 'seen' } as const;
   await transaction
     .updateTable('balance_differences')
-    .set({ spent: '0', sent: 0 })
+    .set(unknown)
     .where((e) => e.and({ mode, network }))
     .where('state', 'in', ['seen', 'dust', 'shortage', 'spent'])
     .where('height', '>', above)
     .where('spent', '<>', '0')
     .execute();
+  const shown = await transaction
+    .selectFrom('receipts')
+    .select(['address', 'currency', (e) => e.fn.min('found_above').as('above')])
+    .where((e) => e.and({ mode, network }))
+    .where('found_above', 'is not', null)
+    .where('block_height', '>', above)
+    .where('status', 'in', ['seen', 'confirmed'])
+    .groupBy(['address', 'currency'])
+    .execute();
+  for (const { address, currency, above: foundAbove } of shown) {
+    await transaction
+      .insertInto('balance_differences')
+      .values({
+        ...{ mode, network, address, currency, ...unknown, difference: '0', balance: '0' },
+        ...{ height: above, hash: '', node: '', above: foundAbove ?? above, found_at: now },
+      })
+      .onConflict((conflict) =>
+        conflict.columns(['mode', 'network', 'address', 'currency']).doUpdateSet(unknown),
+      )
+      .execute();
+  }
 }
 
 export async function deleteDifference(

@@ -88,20 +88,23 @@ describe.each(engines)('coins that a wallet moves on at once, on $name', (engine
     expect(await reconciliationModule.rules(shop.app).differences()).toEqual([]);
   });
 
-  it('are not credited any more, if a reorganisation took both the payment and what the wallet had moved', async () => {
+  it.each([
+    ['are not credited any more, if a reorganisation took the payment and what the wallet had moved', false],
+    ['are credited again, if both return in one block after a reorganisation', true],
+  ])('%s', async (_what, doReturn) => {
     const { shop, model } = world;
     const { id, address, amount } = await openPayment();
     model.send(contractTx({ name: `lost ${id}` }, [{ address, currency: 'ETH', amount }]));
     for (let count = 0; count < 6; count += 1) await block();
-    const away = { address: addressFrom('elsewhere'), currency: 'ETH', amount: amount / 2n } as const;
-    model.send(walletTx({ name: `lost move ${id}`, from: address, nonce: 0 }, away));
+    const rest = { address: addressFrom('elsewhere'), currency: 'ETH', amount: amount / 2n } as const;
+    model.send(walletTx({ name: `lost move ${id}`, from: address, nonce: 0 }, rest));
     shop.time.now += 3_700_000;
     for (let count = 0; count < 8; count += 1) await block();
     expect(await received(address)).toBe(amount);
-    model.reorg(15, 1, shop.time.now / 1000, () => false);
+    model.reorg(15, 1, shop.time.now / 1000, () => doReturn);
     shop.time.now += 3_700_000;
-    for (let count = 0; count < 12; count += 1) await block();
-    expect(await received(address)).toBe(0n);
+    for (let count = 0; count < 14; count += 1) await block();
+    expect(await received(address)).toBe(doReturn ? amount : 0n);
   });
 
   it('are not credited, if only one node ever showed them', async () => {
