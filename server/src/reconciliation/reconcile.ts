@@ -84,7 +84,7 @@ async function noteFirst(
   { place, asset, balance, difference, reading }: Look,
   former: BalanceDifferenceRow | undefined,
 ): Promise<Outcome> {
-  // What is to be counted again is looked at twice, although nothing differs without it.
+  // An amount that must be counted again is looked at twice, although nothing differs without it.
   if (sizeOf(asset, difference, undefined) === 'nothing' && former?.sent !== store.sentUnknown) {
     if (former) await quiet(database, former);
     return 'none';

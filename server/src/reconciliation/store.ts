@@ -160,7 +160,7 @@ export async function writeDifference(database: Database, found: BalanceDifferen
   );
 }
 
-/** The number of transactions that an address has sent, if it is to be counted from the first one on. */
+/** The number of transactions that an address has sent, if it must be counted from the first one on. */
 export const sentUnknown = -1;
 
 /**
