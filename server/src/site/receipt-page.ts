@@ -1,4 +1,5 @@
 /** The receipt of a payment, `{PUBLIC_URL}/receipt/{payment id}`: what the server knows of it now, to show, send and print. */
+import { fileURLToPath } from 'node:url';
 import { Router } from 'express';
 import { isInGroup, type PaymentRecord, type PaymentRefund, type Receipt } from 'crypto-checkout/contract';
 import { isoTime } from '../shared/clock.js';
@@ -23,15 +24,20 @@ type FindReceipt = (
 /** The placeholder of the time that the page describes. No text of a payment can contain it, since that is escaped. */
 const timeMark = '<time></time>';
 
-/** Nothing runs on this page. */
-const policy = policyOf({ images: 'data:' });
+/** Images: the shop's logo. The script only formats times and prints. */
+const policy = policyOf({ scripts: "'self'", images: 'https: data:' });
+
+const scriptFile = fileURLToPath(new URL('../../data/receipt.js', import.meta.url));
 
 export function receiptPage(publicUrl: string, findReceipt: FindReceipt): Router {
   // A proxy takes the path of PUBLIC_URL off each request.
-  const stylesheet = `${pathOf(publicUrl)}/receipt/page.css`;
+  const path = `${pathOf(publicUrl)}/receipt`;
+  const stylesheet = `${path}/page.css`;
+  const head = html`<script src="${path}/page.js" defer></script>`;
   const keptPage = createKeptPages();
   const router = Router();
   router.get('/receipt/page.css', sendStylesheet);
+  router.get('/receipt/page.js', (_request, response) => response.sendFile(scriptFile, { maxAge: 300_000 }));
   router.get('/receipt/:id', async (request, response) => {
     const locale = localeOf(request);
     const { hosted, receipt: texts } = locale.texts;
@@ -44,7 +50,7 @@ export function receiptPage(publicUrl: string, findReceipt: FindReceipt): Router
     const { payment, now } = found;
     const text = keptPage(`${payment.id} ${locale.tag}`, payment, () => {
       const title = `${texts.receipt} · ${payment.branding?.businessName ?? ''}`;
-      return { ...page, title, content: view(payment, title, texts) };
+      return { ...page, head, title, content: view(payment, title, texts) };
     });
     sendDocument(
       response,
@@ -64,7 +70,9 @@ function view(payment: PaymentRecord, title: string, texts: PageTexts['receipt']
     const text = texts.unlisted.replace('{count}', String(count));
     return html`<p>${text.replace('{amount}', money(amount, currency))}</p>`;
   });
+  const logo = payment.branding?.logo ?? '';
   return html`<main class="receipt">
+    ${/^https:/.test(logo) ? html`<img class="logo" src="${logo}" alt="" />` : ''}
     <h1>${title}</h1>
     <p class="state">${texts.states[state]}</p>
     <p>${before}${new Html(timeMark)}${after}</p>
@@ -83,6 +91,7 @@ function view(payment: PaymentRecord, title: string, texts: PageTexts['receipt']
             <dl>${payment.refunds.map((refund) => refundRow(refund, texts))}</dl>`
         : ''
     }
+    <button type="button" class="print" hidden>${texts.print}</button>
   </main>`;
 }
 
@@ -91,7 +100,8 @@ type Row = readonly [name: string, value: string | Html];
 function rowsOf(payment: PaymentRecord, texts: PageTexts['receipt']): readonly Row[] {
   const { currency = '', networkName = '', amount = 0, amountSeen = 0, baseAmount, baseCurrency } = payment;
   const paid = isInGroup(payment.state, 'success')
-    ? payment.transactionTimeLog.findLast(({ type }) => type === 'success')?.time
+    ? payment.transactionTimeLog.findLast(({ type, code }) => type === 'success' && code !== 'refund_paid')
+        ?.time
     : undefined;
   const paidAt: readonly Row[] = paid === undefined ? [] : [[texts.paidAt, time(paid)]];
   const locked: readonly Row[] = [
@@ -119,16 +129,20 @@ function transfer(receipt: Receipt, texts: PageTexts['receipt']): Html {
   const depth = status === 'confirmed' ? texts.confirmed : status === 'lost' ? texts.lost : progress;
   return row(
     ltr(money(amount, currency)),
-    html`${counts ? texts.counted : texts.notCounted} · ${depth}<br />${time(firstSeenAt)}<br />${hashLink(txHash, explorerUrl)}`,
+    facts(
+      html`${counts ? texts.counted : texts.notCounted} · ${depth}`,
+      time(firstSeenAt),
+      hashLink(txHash, explorerUrl),
+    ),
   );
 }
 
 /** Never its link, nor where it goes. */
 function refundRow(refund: PaymentRefund, texts: PageTexts['receipt']): Html {
   const { amount, feeKept, currency, status, txHash, explorerUrl = '' } = refund;
-  const link = txHash === undefined ? '' : html`<br />${hashLink(txHash, explorerUrl)}`;
-  const kept = feeKept > 0 ? html`<br />${texts.feeKept.replace('{amount}', money(feeKept, currency))}` : '';
-  return row(ltr(money(amount, currency)), html`${texts[refundTexts[status]]}${kept}${link}`);
+  const kept = feeKept > 0 ? [html`${texts.feeKept.replace('{amount}', money(feeKept, currency))}`] : [];
+  const link = txHash === undefined ? [] : [hashLink(txHash, explorerUrl)];
+  return row(ltr(money(amount, currency)), facts(html`${texts[refundTexts[status]]}`, ...kept, ...link));
 }
 
 const refundTexts = {
@@ -157,17 +171,24 @@ function row(name: string | Html, value: Html): Html {
   </div>`;
 }
 
+/** One below the other; on paper, next to each other. */
+const facts = (...all: readonly Html[]): Html => html`${all.map((one) => html`<div>${one}</div>`)}`;
+
 /** Text that reads from left to right in every language. */
 function ltr(text: string): Html {
   return html`<bdi dir="ltr">${text}</bdi>`;
 }
 
-/** The same in every language and time zone: "2026-11-23 01:34:07 UTC". */
+/** In UTC, "2026-11-23 01:34:07 UTC", until the page's script shows the reader's own time. */
 function time(iso: string): Html {
   return html`<time datetime="${iso}" dir="ltr">${iso.slice(0, 19).replace('T', ' ')} UTC</time>`;
 }
 
-const plain = new Intl.NumberFormat('en', { useGrouping: false, maximumFractionDigits: 20 });
+const plain = new Intl.NumberFormat('en', {
+  useGrouping: false,
+  minimumFractionDigits: 2,
+  maximumFractionDigits: 20,
+});
 const prices = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 20 });
 
 function money(amount: number, currency: string): string {

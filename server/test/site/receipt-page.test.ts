@@ -3,6 +3,7 @@ import type { Payment } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { languages, pickLocale, type PageTexts } from '../../src/site/page-texts.js';
 import { engines } from '../support/engines.js';
+import { externalAddresses } from '../support/merchant-fixture.js';
 import { createRecords, type Records } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
 
@@ -39,7 +40,14 @@ describe.each(engines)('a receipt, on $name', (engine) => {
       .data;
     const { status, page } = await open(id);
     expect(status).toBe(200);
-    for (const part of [txRef, id, `${amount} USDT`, '5,000.00 NGN', 'Tron', receipts[0]?.txHash ?? 'hash'])
+    for (const part of [
+      txRef,
+      id,
+      `${amount.toFixed(2)} USDT`,
+      '5,000.00 NGN',
+      'Tron',
+      receipts[0]?.txHash ?? 'hash',
+    ])
       expect(page).toContain(part);
     expect(page).toMatch(/counted · confirmed/);
     expect(page).toMatch(
@@ -48,6 +56,32 @@ describe.each(engines)('a receipt, on $name', (engine) => {
     expect(page).toContain('no real money was paid');
     const css = await fetch(`${server.url}${/stylesheet" href="([^"]+)"/.exec(page)?.[1] ?? ''}`);
     expect(css.headers.get('content-type')).toMatch(/^text\/css/);
+  });
+
+  it('keeps the time of the payment when a refund is paid', async () => {
+    const payment = await records.lockedPayment();
+    await send(payment, (payment.amount ?? 0) + 5);
+    await mine(3);
+    const paidAt = async () =>
+      /Paid at<\/dt>\s*<dd><time datetime="([^"]+)"/.exec((await open(payment.id)).page)?.[1];
+    const before = await paidAt();
+    expect(before).toMatch(/Z$/);
+    const { data: refund } = await records.merchant.refunds.create({
+      params: { payment_id: payment.id },
+      body: { kind: 'excess', address: externalAddresses.tron },
+    });
+    await records.merchant.refunds.approve({ params: { refund_id: refund.id }, body: {} });
+    await expect
+      .poll(
+        async () => {
+          await mine(1);
+          return (await records.merchant.refunds.retrieve({ params: { refund_id: refund.id } })).data.status;
+        },
+        { timeout: 20_000 },
+      )
+      .toBe('paid');
+    expect((await open(payment.id)).page).toContain('sent back');
+    expect(await paidAt()).toBe(before);
   });
 
   it('says each state as it is when it is opened', async () => {
@@ -76,7 +110,7 @@ describe.each(engines)('a receipt, on $name', (engine) => {
     await send(wrong, 2, 'TRX');
     await mine(25);
     expect(await stateOf(over.id)).toBe('Paid, and more than was due');
-    expect((await open(wrong.id)).page).toMatch(/2 TRX[\s\S]*not counted · confirmed/);
+    expect((await open(wrong.id)).page).toMatch(/2\.00 TRX[\s\S]*not counted · confirmed/);
     const choosing = await open(unlocked);
     expect(choosing.page).toContain('Waiting for payment');
     expect(choosing.page).not.toContain('Rate');
@@ -104,14 +138,20 @@ describe.each(engines)('a receipt, on $name', (engine) => {
     expect(page).not.toMatch(/lovelace|ada|a…@|A\. L\.|15550100|anonymous|pk_test_|merchant/i);
   });
 
-  it('runs nothing, and is not cached, framed, indexed or named to an explorer', async () => {
+  it('runs only the script of its times and its button, and is not cached, framed, indexed or named to an explorer', async () => {
     const { headers, page } = await open(await records.payment());
-    expect(page).not.toMatch(/<script|style=/);
+    expect(page.match(/<script[^>]*>/g)).toEqual(['<script src="/receipt/page.js" defer>']);
+    expect(page).not.toMatch(/ style=| on\w+=/);
+    const script = await fetch(`${server.url}/receipt/page.js`);
+    expect([script.status, script.headers.get('content-type')]).toEqual([
+      200,
+      expect.stringMatching(/javascript/),
+    ]);
     expect(headers.get('cache-control')).toBe('no-store');
     expect(headers.get('x-robots-tag')).toBe('noindex');
     expect(headers.get('referrer-policy')).toBe('no-referrer');
     expect(headers.get('content-security-policy')).toBe(
-      "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src https: data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'",
     );
   });
 
