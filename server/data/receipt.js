@@ -1,3 +1,4 @@
+/* global document, print */
 // Shows times in the reader's own zone, and the button that prints. Without it, times are in UTC.
 const format = new Intl.DateTimeFormat(document.documentElement.lang, {
   year: 'numeric',

@@ -72,7 +72,7 @@ function view(payment: PaymentRecord, title: string, texts: PageTexts['receipt']
   });
   const logo = payment.branding?.logo ?? '';
   return html`<main class="receipt">
-    ${/^https:/.test(logo) ? html`<img class="logo" src="${logo}" alt="" />` : ''}
+    ${logo.startsWith('https:') ? html`<img class="logo" src="${logo}" alt="" />` : ''}
     <h1>${title}</h1>
     <p class="state">${texts.states[state]}</p>
     <p>${before}${new Html(timeMark)}${after}</p>
