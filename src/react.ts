@@ -100,10 +100,10 @@ function withAttributes(props: CryptoCheckoutProps): Record<string, unknown> {
   const properties = propertiesOf(CheckoutElement);
   return Object.fromEntries(
     Object.entries(props as Record<string, unknown>).map(([name, value]) => {
-      const { attribute, type } = properties.get(name) ?? {};
+      const { attribute } = properties.get(name) ?? {};
       const key = typeof attribute === 'string' ? attribute : name;
-      // React 18 would render `no-redirect="false"`, which is true.
-      return [key, type === Boolean && value === false ? undefined : value];
+      // Only booleans can be false, and React 18 would render `no-redirect="false"`.
+      return [key, value === false ? undefined : value];
     }),
   );
 }

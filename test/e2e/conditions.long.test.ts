@@ -92,7 +92,11 @@ test('the tag that the demo shop copies is paid on a page of another origin, as 
   await checkout.act();
   await checkout.element.getByRole('radio', { name: /^Litecoin/ }).click();
   await checkout.reach('awaiting-funds');
-  expect(await checkout.element.evaluate((element) => getComputedStyle(element).colorScheme)).toBe('dark');
+  const scheme = await checkout.element.evaluate((element) => {
+    const card = element.shadowRoot?.querySelector('.card');
+    return card ? getComputedStyle(card).colorScheme : '';
+  });
+  expect(scheme).toBe('dark');
   const [payment] = (await stage.merchant.transactions.list({ query: { skip: 1 } })).data;
   if (!payment) throw new Error('No payment was created');
   await stage.send(payment, payment.amountDue ?? 0);
