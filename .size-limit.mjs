@@ -27,7 +27,7 @@ function withImports(files, seen = new Set()) {
 
 /** @param {RegExp} name of a chunk, without the hash and the ending */
 const chunksNamed = (name) =>
-  chunks.filter((file) => name.test(file.slice(0, -'-12345678.js'.length))).map((file) => join(folder, file));
+  chunks.filter((file) => name.test(file.slice(0, -'-123456.js'.length))).map((file) => join(folder, file));
 
 // A payer waits for the first part of a language only. The second loads in parallel with the QR code, and the texts of the check of a
 // transfer when it is opened.

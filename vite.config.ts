@@ -62,7 +62,7 @@ const library: UserConfig = {
         // No bundler processes this script, so it does not need annotations for tree shaking.
         comments: { annotation: false },
         // Loaded code keeps its URL when code in the folder is asked for at another one: src/fetch-code.ts.
-        chunkFileNames: ({ name }) => `${name === 'widget' ? '' : 'chunks/'}[name]-[hash].js`,
+        chunkFileNames: ({ name }) => `${name === 'widget' ? '' : 'chunks/'}[name]-[hash:6].js`,
         // Has V8 compile the first chunk's functions while it loads, away from the main thread, and not one by one as they are called.
         postBanner: ({ name }) => (name === 'widget' ? '//# allFunctionsCalledOnLoad' : ''),
         codeSplitting: {

@@ -303,7 +303,8 @@ export class Flow implements ReactiveController {
 function keepTyping(event: Event): void {
   if (!(event instanceof KeyboardEvent) || event.ctrlKey || event.metaKey) return;
   const isField =
-    event.target instanceof Element && event.target.matches('textarea, input:not([type=radio])');
+    event.target instanceof Element &&
+    event.target.matches('textarea, input:not([type=radio], crypto-checkout *)');
   // Keys with a name, such as Escape and Tab, are the page's too.
   if (isField && [...event.key].length === 1) event.stopPropagation();
 }

@@ -15,8 +15,7 @@ export class OrderMistake {
   }
 
   /**
-   * Looks for the mistake. @returns true if it differs from the last one @returns true if another one was found than
-   * last
+   * Looks for the mistake. @returns true if it differs from the last one
    */
   async find(order: Order): Promise<boolean> {
     if (isPayable(order)) {

@@ -223,8 +223,8 @@ export class CheckoutController implements ReactiveController, Stepping {
   /** Returns to the shop. */
   leave(): void {
     const url = this.redirectUrl;
-    // A shop in a frame would stay in it.
-    if (url !== undefined) open(url, '_top');
+    // A shop in a frame would stay in it, unless the frame may not leave the page.
+    if (url !== undefined && !open(url, '_top')) location.assign(url);
   }
 
   dispatch(action: Action): void {

@@ -17,7 +17,7 @@ export function findOrderProblem(order: Order): CheckoutError | undefined {
 }
 
 /**
- * Logs a mistake that differs from the last one, for the page's developer. @returns false if it is the same @returns
+ * Logs a mistake that differs from the last one, for the page's developer. @returns
  * false if it is the same
  */
 export function tellOrderProblem(found: CheckoutError | undefined, last: CheckoutError | undefined): boolean {

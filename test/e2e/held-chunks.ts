@@ -32,7 +32,7 @@ const errorScript = `<script>
   addEventListener('unhandledrejection', ({ reason }) => uncaught.push(String(reason)));
 </script>`;
 
-const chunkPattern = /\/chunks\/(.+)-[\w-]{8}\.js$/;
+const chunkPattern = /\/chunks\/(.+)-[\w-]{6}\.js$/;
 
 /** @param serverUrl of the built server, without a trailing slash */
 export async function holdChunks(serverUrl: string): Promise<HeldChunks> {

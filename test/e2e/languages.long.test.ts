@@ -81,7 +81,7 @@ test('a payment by a French browser requests only French', async () => {
   const page = await stage.page({ context });
   const loaded: string[] = [];
   page.on('request', (request) =>
-    loaded.push(/\/chunks\/([a-z]{2}(?:-after-qr)?)-[\w-]{8}\.js/.exec(request.url())?.[1] ?? ''),
+    loaded.push(/\/chunks\/([a-z]{2}(?:-after-qr)?)-[\w-]{6}\.js/.exec(request.url())?.[1] ?? ''),
   );
   await page.goto(url);
   const checkout = checkoutOn(page);

@@ -10,7 +10,7 @@ const expectedErrors = /Failed to load resource|network_error/;
 
 /** Blocks the chunks of these names. @returns unblocks them */
 async function block(page: Page, ...names: string[]): Promise<() => Promise<void>> {
-  const chunks = new RegExp(`/chunks/(${names.join('|')})-[\\w-]{8}\\.js$`);
+  const chunks = new RegExp(`/chunks/(${names.join('|')})-[\\w-]{6}\\.js$`);
   await page.route(chunks, (route) => route.abort());
   return () => page.unroute(chunks);
 }

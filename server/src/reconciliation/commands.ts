@@ -114,8 +114,7 @@ function reportLines({ network, height, checked, findings }: Report): string[] {
   return [summary, ...lines];
 }
 
-/** For `chains status`: how far the balances were compared, and where they differ. */
-/** The part of `chains status`. */
+/** The part of `chains status`: how far the balances were compared, and where they differ. */
 export async function balanceStatus(reconciliation: Reconciliation): Promise<StatusPart> {
   const { networks } = reconciliation;
   const { rounds } = await reconciliation.status();

@@ -1,4 +1,5 @@
 /** The module that compares the balances of addresses with the books, and books what blocks did not show. */
+import { coinOf } from '../chains/assets.js';
 import { defineModule } from '../core/module.js';
 import { balanceStatus, reconcileCommands } from './commands.js';
 import { createReconciliation } from './reconciliation.js';
@@ -17,8 +18,13 @@ export const reconciliation = defineModule({
           { code: 'books_differ', count: await rules.shortages(scope), list: null },
         ],
         async onBatch(transaction, batch) {
-          if (batch.orphanedAbove === undefined) return;
-          await forgetSpending(transaction, batch, batch.orphanedAbove, core.clock.real());
+          const { mode, network, orphanedAbove } = batch;
+          const { chainAssets = {} } =
+            core.connected.find((one) => one.network.mode === mode && one.network.code === network) ?? {};
+          const coin = coinOf(chainAssets);
+          if (orphanedAbove === undefined || !coin) return;
+          const of = { mode, network, currency: coin.currency };
+          await forgetSpending(transaction, of, orphanedAbove, core.clock.real());
         },
         chainStatus: () => balanceStatus(rules),
       },

@@ -110,6 +110,8 @@ async function lookAgain(pass: Pass, look: Look, noted: BalanceDifferenceRow): P
   const row = { ...noted, sent: Math.max(noted.sent, 0) };
   const { deps, network, withDust } = pass;
   const { difference, reading, place, asset } = look;
+  // Nobody has looked yet: the row only says that the address must be counted again.
+  if (noted.hash === '') return noteFirst(pass, look, noted);
   const isAnother = network.balances.isAnother(reading.node, row.node);
   if (reading.height <= row.height || look.scanned < row.height || !isAnother) return outcomeSoFar(row);
   // The books have moved on since the first look, which may have been ahead of them.

@@ -165,11 +165,11 @@ export const sentUnknown = -1;
 
 /**
  * Blocks above a height are gone: the amounts that wallets had moved by then are unknown, and so is what only balances had shown.
- * Both are counted again.
+ * Both are counted again, of the network's coin: of it, the nonce says how much a wallet has moved.
  */
 export async function forgetSpending(
   transaction: Transaction,
-  { mode, network }: NetworkRef,
+  { mode, network, currency }: NetworkRef & { readonly currency: string },
   above: number,
   now: number,
 ): Promise<void> {
@@ -177,21 +177,21 @@ export async function forgetSpending(
   await transaction
     .updateTable('balance_differences')
     .set(unknown)
-    .where((e) => e.and({ mode, network }))
+    .where((e) => e.and({ mode, network, currency }))
     .where('state', 'in', ['seen', 'dust', 'shortage', 'spent'])
     .where('height', '>', above)
     .where('spent', '<>', '0')
     .execute();
   const shown = await transaction
     .selectFrom('receipts')
-    .select(['address', 'currency', (e) => e.fn.min('found_above').as('above')])
-    .where((e) => e.and({ mode, network }))
+    .select(['address', (e) => e.fn.min('found_above').as('above')])
+    .where((e) => e.and({ mode, network, currency }))
     .where('found_above', 'is not', null)
     .where('block_height', '>', above)
     .where('status', 'in', ['seen', 'confirmed'])
-    .groupBy(['address', 'currency'])
+    .groupBy('address')
     .execute();
-  for (const { address, currency, above: foundAbove } of shown) {
+  for (const { address, above: foundAbove } of shown) {
     await transaction
       .insertInto('balance_differences')
       .values({
@@ -199,7 +199,11 @@ export async function forgetSpending(
         ...{ height: above, hash: '', node: '', above: foundAbove ?? above, found_at: now },
       })
       .onConflict((conflict) =>
-        conflict.columns(['mode', 'network', 'address', 'currency']).doUpdateSet(unknown),
+        conflict
+          .columns(['mode', 'network', 'address', 'currency'])
+          .doUpdateSet(unknown)
+          // An amount of a block that is still there stays known.
+          .where('balance_differences.height', '>', above),
       )
       .execute();
   }

@@ -77,7 +77,7 @@ export function hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirecto
   function headOf(language: string): Html {
     // All that leads to the QR code is asked for at once, instead of each part when the one before it has run.
     const preloaded = partsToQr(language).flatMap((part) =>
-      chunks.filter((name) => name.replace(/-[\w-]{8}\.js$/, '') === part),
+      chunks.filter((name) => name.replace(/-[\w-]{6}\.js$/, '') === part),
     );
     return html`<script type="module" src="${api}/crypto-checkout.js"></script>
       ${preloaded.map((name) => html`<link rel="modulepreload" href="${api}/chunks/${name}" crossorigin />`)}`;
