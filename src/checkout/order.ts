@@ -70,7 +70,7 @@ export function isSecretKey(publicKey: string): boolean {
 /** The attribute whose value is what scripts make of nothing; undefined if there is none. */
 export function nothingIn(order: Order): [attribute: string, value: string] | undefined {
   return Object.entries(order).find(([, value]) =>
-    /^(undefined|null|NaN|\[object .+)$/.test(String(value ?? '')),
+    /^(undefined|null|NaN|\[object .+)$/i.test(String(value ?? '')),
   );
 }
 

@@ -83,9 +83,7 @@ describe('the language of a hosted page', () => {
 
   it('is loaded together with the widget, and no other is', async () => {
     const preloaded = async (accepted: string) =>
-      [...(await open('p1', accepted)).page.matchAll(/chunks\/([\w-]+)-A1b2_-\.js/g)].map(
-        ([, name]) => name,
-      );
+      [...(await open('p1', accepted)).page.matchAll(/chunks\/([\w-]+)-A1b2_-\.js/g)].map(([, name]) => name);
     expect(await preloaded('fr')).toEqual(['flow', 'load', 'fr']);
     expect(await preloaded('de')).toEqual(['flow', 'load', 'en']);
   });
