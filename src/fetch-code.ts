@@ -15,7 +15,7 @@ export async function fetchCode<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (cause) {
-    const [, url] = /loading .*: (\S+)/.exec(String(cause)) ?? [];
+    const [, url] = /loading dynamically imported module: (\S+)/.exec(String(cause)) ?? [];
     // A page's import map has hashes of the addresses that it knows: another address would not be checked.
     if (!url || document.querySelector('[type=importmap]')) throw cause;
     if (refused.get(url) === address) address += 1;

@@ -115,7 +115,7 @@ test('the payment’s page and receipt show a refund’s progress, and never its
   const seen = await page.content();
   await page.goto(receiptUrl);
   const receipt = page.locator('main');
-  expect(await receipt.innerText()).toMatch(/Refunds\s+5 USDT\s+sent back\s+0x[0-9a-f]{64}/);
+  expect(await receipt.innerText()).toMatch(/Refunds\s+5\.00 USDT\s+sent back\s+0x[0-9a-f]{64}/);
   for (const text of [seen, await page.content()])
     for (const secret of [own, own.toLowerCase(), token, id]) expect(text).not.toContain(secret);
 });
