@@ -14,8 +14,9 @@ const never = (name, comment, from, to) => ({ name, comment, severity: 'error', 
 const zod = '(^|/)node_modules/zod/';
 const lit = '(^|/)node_modules/(lit|lit-html|lit-element|@lit/[^/]+)/';
 
-/** The folders of the modules. */
-const modules = '(books|demo-shop|docs-site|erasure|reconciliation|refunds|restore)/';
+const core = '^server/src/core/';
+/** Its group is the name of the module. */
+const modules = '^server/src/modules/([^/]+)/';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
@@ -106,7 +107,7 @@ module.exports = {
     never(
       'server-client',
       "The API does not call itself: only the demo shop, which stands for a merchant's server, uses the client.",
-      { path: '^server/src/', pathNot: '^server/src/demo-shop/' },
+      { path: '^server/src/', pathNot: '^server/src/modules/demo-shop/' },
       { path: '^src/client/' },
     ),
     never(
@@ -161,125 +162,126 @@ module.exports = {
       'Express stays in api/, site/ and ops/, and in the modules that are pages.',
       {
         path: '^server/src/',
-        pathNot: '^server/src/((api|site|ops|docs-site|demo-shop)/|refunds/claim-page\\.ts$)',
+        pathNot:
+          '^server/src/(core/(api|site|ops)/|modules/(docs-site|demo-shop)/|modules/refunds/claim-page\\.ts$)',
       },
       { path: '(^|/)node_modules/(express|express-rate-limit|raw-body)/' },
     ),
     never(
       'engines',
       'The two database engines differ only in db/.',
-      { path: '^server/src/', pathNot: '^server/src/db/' },
+      { path: '^server/src/', pathNot: '^server/src/core/db/' },
       { path: '(^|/)node_modules/(better-sqlite3|pg)/' },
     ),
     never(
       'assembly',
       'Only the server and the command line run the assembly. Commands name its type.',
-      { path: '^server/src/', pathNot: '^server/src/((main|start|cli|app|server)\\.ts$|commands/run\\.ts$)' },
-      { path: '^server/src/(main|start|cli|app|core|server)\\.ts$', dependencyTypesNot: ['type-only'] },
+      { path: '^server/src/', pathNot: '^server/src/((main|start|cli|app|server)\\.ts$|command-line/)' },
+      { path: '^server/src/(main|start|cli|app|core/core|server)\\.ts$', dependencyTypesNot: ['type-only'] },
     ),
     never(
       'api',
       'Only the server assembles the API. Handlers name the types that they answer to.',
       {
         path: '^server/src/',
-        pathNot: '^server/src/(api/|(app|core|server|core/module)\\.ts$|.+handlers\\.ts$)',
+        pathNot: '^server/src/(core/api/|(app|server|core/core|core/module)\\.ts$|.+handlers\\.ts$)',
       },
-      { path: '^server/src/api/' },
+      { path: '^server/src/core/api/' },
     ),
     never(
       'handlers',
       'Handlers call their rule: they know no store, database, ledger or chain, and of the API what a handler is.',
       { path: '^server/src/.+handlers\\.ts$' },
       {
-        path: '^server/src/(.+store\\.ts$|(db|ledger|rpc|chains|scanning|addresses|ops)/|api/(?!handler\\.ts$))',
+        path: '^server/src/(.+store\\.ts$|core/((db|ledger|rpc|chains|scanning|addresses|ops)/|api/(?!handler\\.ts$)))',
       },
     ),
     never(
       'rules',
       'Rules know no HTTP: neither Express rooms nor handlers.',
       {
-        path: '^server/src/[^/]+/',
+        path: '^server/src/(core|modules)/',
         pathNot:
-          '^server/src/((api|site|ops|docs-site|demo-shop|commands)/|.+-page\\.ts$|core/module\\.ts$|.+/module\\.ts$|.+handlers\\.ts$)',
+          '^server/src/(core/((api|site|ops|commands)/|core\\.ts$)|modules/(docs-site|demo-shop)/|.+-page\\.ts$|.+/module\\.ts$|.+handlers\\.ts$)',
       },
-      { path: '^server/src/((api|site|ops)/|.+handlers\\.ts$)' },
+      { path: '^server/src/(core/(api|site|ops)/|.+handlers\\.ts$)' },
     ),
     never(
       'own-store',
       'A store belongs to its room; others go through the rule.',
-      { path: '^server/src/([^/]+)/' },
-      { path: '^server/src/[^/]+/.*store\\.ts$', pathNot: '^server/src/$1/' },
+      { path: '^server/src/((?:core|modules)/[^/]+)/' },
+      { path: '^server/src/.*store\\.ts$', pathNot: '^server/src/$1/' },
     ),
     only(
       'rpc',
       'What asks nodes knows no chain, only how addresses of hosts are written.',
-      '^server/src/rpc/',
-      '^(src/contract|server/src/shared)/',
+      '^server/src/core/rpc/',
+      '^(src/contract|server/src/core/shared)/',
       '^(node:)?[a-z/]+$',
       '(^|/)node_modules/ipaddr\\.js/',
     ),
     never(
       'chains',
       'Chains are read through their interface: they keep nothing, and do not know who scans them. The simulated ones are kept.',
-      { path: '^server/src/chains/' },
-      { path: '^server/src/scanning/' },
+      { path: '^server/src/core/chains/' },
+      { path: '^server/src/core/scanning/' },
     ),
     never(
       'chains-database',
       'Only the simulated chains are kept in the database.',
-      { path: '^server/src/chains/', pathNot: '^server/src/chains/simulated/' },
-      { path: '^server/src/db/' },
+      { path: '^server/src/core/chains/', pathNot: '^server/src/core/chains/simulated/' },
+      { path: '^server/src/core/db/' },
     ),
     never(
       'core',
-      'The core imports no module: only the list of modules does.',
-      { path: '^server/src/', pathNot: `^server/src/(modules\\.ts$|${modules})` },
-      { path: `^server/src/${modules}` },
+      'The core imports no module, no list of modules, and nothing that assembles them.',
+      { path: core },
+      { path: '^server/src/', pathNot: core },
     ),
     never(
       'modules',
       'A module imports the core, and the modules that it requires, of which there are none yet.',
-      { path: `^server/src/${modules}` },
-      { path: `^server/src/${modules}`, pathNot: '^server/src/$1/' },
+      { path: modules },
+      { path: '^server/src/', pathNot: [core, '^server/src/modules/$1/'] },
     ),
     never(
       'module-doors',
       'The list enters a module by its file.',
-      { path: '^server/src/modules\\.ts$' },
-      { path: `^server/src/${modules}`, pathNot: '/module\\.ts$' },
+      { path: '^server/src/', pathNot: modules },
+      { path: modules, pathNot: '/module\\.ts$' },
     ),
     never(
       'features',
       'A feature room that is no module yet works without others: of other rooms, only commands and the audit know it.',
-      { path: '^server/src/([^/]+)/', pathNot: '^server/src/(commands|audit)/' },
-      { path: '^server/src/(treasury|psbt-payouts)/', pathNot: '^server/src/$1/' },
+      { path: '^server/src/core/([^/]+)/', pathNot: '^server/src/core/(commands|audit)/' },
+      { path: '^server/src/core/(treasury|psbt-payouts)/', pathNot: '^server/src/core/$1/' },
     ),
     never(
       'feature-doors',
       'The assembly enters a feature room by the file of its name, and by its handlers.',
-      { path: '^server/src/[^/]+\\.ts$' },
+      { path: '^server/src/(core/)?[^/]+\\.ts$' },
       {
-        path: '^server/src/(treasury|psbt-payouts)/',
-        pathNot: '^server/src/(treasury|psbt-payouts)/(treasury|psbt-payouts|[a-z]+-handlers)\\.ts$',
+        path: '^server/src/core/(treasury|psbt-payouts)/',
+        pathNot: '^server/src/core/(treasury|psbt-payouts)/(treasury|psbt-payouts|[a-z]+-handlers)\\.ts$',
       },
     ),
     never(
       'audit',
       'The audit reads what others wrote. Nothing depends on it but its command; modules add checks of their own.',
-      { path: '^server/src/', pathNot: '^server/src/(audit|commands)/' },
-      { path: '^server/src/audit/', pathNot: '/(flows|check-report)\\.ts$' },
+      { path: '^server/src/', pathNot: '^server/src/(core/(audit|commands)|command-line)/' },
+      { path: '^server/src/core/audit/', pathNot: '/(flows|check-report)\\.ts$' },
     ),
     only(
       'ledger',
       'The ledger knows accounts and postings, and no payment.',
-      '^server/src/ledger/',
-      '^server/src/(db|shared)/',
+      '^server/src/core/ledger/',
+      '^server/src/core/(db|shared)/',
       '(^|/)node_modules/kysely/',
     ),
     only(
       'shared',
       'What all rooms share depends on none of them.',
-      '^server/src/shared/',
+      '^server/src/core/shared/',
       '^src/contract/',
       '^(node:)?crypto$',
     ),

@@ -13,30 +13,30 @@ const refusedSyntax = [
   { selector: 'TSModuleDeclaration[kind="namespace"]', message: 'Use a module.' },
 ];
 
-/** Files that parse text that the database did not write. Its columns and settings have codecs: server/src/db/codecs.ts. */
+/** Files that parse text that the database did not write. Its columns and settings have codecs: server/src/core/db/codecs.ts. */
 export const parsersOfForeignJson = [
   // Requests.
-  'server/src/api/read-body.ts',
-  'server/src/books/books.ts',
+  'server/src/core/api/read-body.ts',
+  'server/src/modules/books/books.ts',
   // Replies of nodes and of exchanges.
-  'server/src/rpc/node-client.ts',
-  'server/src/money/sources/source.ts',
+  'server/src/core/rpc/node-client.ts',
+  'server/src/core/money/sources/source.ts',
   // Files of operators and of wallets.
-  'server/src/addresses/wallet-key.ts',
-  'server/src/chains/config/networks-file.ts',
-  'server/src/money/fixed-rates.ts',
-  'server/src/treasury/key-file.ts',
+  'server/src/core/addresses/wallet-key.ts',
+  'server/src/core/chains/config/networks-file.ts',
+  'server/src/core/money/fixed-rates.ts',
+  'server/src/core/treasury/key-file.ts',
   // Files of the package.
-  'server/src/bank-accounts/banks.ts',
-  'server/src/bank-accounts/countries.ts',
-  'server/src/chains/config/presets.ts',
-  'server/src/chains/evm/balance-reader.ts',
-  'server/src/commands/run.ts',
-  'server/src/reference/errors.ts',
-  'server/src/reference/samples.ts',
-  'server/src/docs-site/docs.ts',
-  'server/src/site/built.ts',
-  'server/src/treasury/factory.ts',
+  'server/src/core/bank-accounts/banks.ts',
+  'server/src/core/bank-accounts/countries.ts',
+  'server/src/core/chains/config/presets.ts',
+  'server/src/core/chains/evm/balance-reader.ts',
+  'server/src/command-line/run.ts',
+  'server/src/core/reference/errors.ts',
+  'server/src/core/reference/samples.ts',
+  'server/src/modules/docs-site/docs.ts',
+  'server/src/core/site/built.ts',
+  'server/src/core/treasury/factory.ts',
 ];
 
 const optionalFeature =
@@ -150,7 +150,7 @@ export default defineConfig(
   },
   {
     // A function over a constant that is declared later throws if it is called while the core is assembled.
-    files: ['server/src/{core,app,server}.ts'],
+    files: ['server/src/{core/core,app,server}.ts'],
     rules: {
       '@typescript-eslint/no-use-before-define': [
         'error',
@@ -165,11 +165,11 @@ export default defineConfig(
   },
   {
     files: ['server/src/**/*.ts'],
-    ignores: ['server/src/db/**', ...parsersOfForeignJson],
+    ignores: ['server/src/core/db/**', ...parsersOfForeignJson],
     rules: { 'no-restricted-syntax': ['error', ...refusedSyntax, jsonOfColumns] },
   },
   {
-    files: roomsWithValues.map((room) => `server/src/${room}/**/*.ts`),
+    files: roomsWithValues.map((room) => `server/src/{core,modules}/${room}/**/*.ts`),
     ignores: parsersOfForeignJson,
     rules: { 'no-restricted-syntax': ['error', ...refusedSyntax, jsonOfColumns, ...convertedByHand] },
   },

@@ -13,8 +13,8 @@ import { connect } from './fill-lists.mjs';
  */
 export async function explainLists({ databaseUrl, secretKey, queries }) {
   const { startServer } = await import('../server/dist/server.js');
-  const { readConfig } = await import('../server/dist/config.js');
-  const { createLog } = await import('../server/dist/log.js');
+  const { readConfig } = await import('../server/dist/core/config.js');
+  const { createLog } = await import('../server/dist/core/log.js');
   const seen = watchStatements();
   const server = await startServer(
     readConfig({ PORT: '0', DATABASE_URL: databaseUrl, RATE_LIMIT: 'off', BLOCK_INTERVAL_MS: '0' }),

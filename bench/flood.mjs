@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { Worker, isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { startApiServer } from '../scripts/api-server.mjs';
 import { openDatabase } from '../server/dist/database.js';
-import { runCommand } from '../server/dist/commands/run.js';
+import { runCommand } from '../server/dist/command-line/run.js';
 import { createDatabase } from './create-database.mjs';
 import { percentile } from './load.mjs';
 

@@ -141,7 +141,7 @@ async function prepare(engine, payments, directory, stops) {
 /** Runs the work of a job that the server runs every minute. @param {string} databaseUrl */
 async function makeCheckpoints(databaseUrl) {
   const { openDatabase } = await import('../server/dist/database.js');
-  const { extendCheckpoints } = await import('../server/dist/db/list-checkpoints.js');
+  const { extendCheckpoints } = await import('../server/dist/core/db/list-checkpoints.js');
   const database = await openDatabase(databaseUrl);
   await extendCheckpoints(database, new AbortController().signal);
   await database.close();

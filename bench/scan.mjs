@@ -11,13 +11,13 @@ import { startApiServer } from '../scripts/api-server.mjs';
 import { createDatabase } from './create-database.mjs';
 import { percentile } from './load.mjs';
 import { measureWebhooks } from './seen-to-webhook.mjs';
-import { addressFormat } from '../server/dist/addresses/formats.js';
-import { createWatchedAddresses } from '../server/dist/addresses/watched-addresses.js';
-import { createEvmChain } from '../server/dist/chains/evm/evm-chain.js';
-import { createReconciliation } from '../server/dist/reconciliation/reconciliation.js';
-import { createScanner } from '../server/dist/scanning/scanner.js';
+import { addressFormat } from '../server/dist/core/addresses/formats.js';
+import { createWatchedAddresses } from '../server/dist/core/addresses/watched-addresses.js';
+import { createEvmChain } from '../server/dist/core/chains/evm/evm-chain.js';
+import { createReconciliation } from '../server/dist/modules/reconciliation/reconciliation.js';
+import { createScanner } from '../server/dist/core/scanning/scanner.js';
 import { openDatabase } from '../server/dist/database.js';
-import { newId } from '../server/dist/shared/ids.js';
+import { newId } from '../server/dist/core/shared/ids.js';
 
 const help = `Usage: npm run bench -- scan [options]        (after npm run build)
 
@@ -305,7 +305,7 @@ function openPayment(id, merchantId, address) {
   };
 }
 
-/** @param {import('../server/dist/db/database.js').Database} database @param {number} size */
+/** @param {import('../server/dist/core/db/database.js').Database} database @param {number} size */
 async function fill(database, size) {
   const { id: merchantId } = await database.reader
     .selectFrom('merchants')

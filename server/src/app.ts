@@ -1,11 +1,11 @@
 /** Assembles the product: the core, and each module of the list. */
 import { coreApi } from 'crypto-checkout/contract';
-import { named, type NamedHandlers } from './api/handler.js';
-import { createFindEndpoints } from './api/path-tree.js';
-import { createCore, type Core, type CoreOptions, type Overrides } from './core.js';
+import { named, type NamedHandlers } from './core/api/handler.js';
+import { createFindEndpoints } from './core/api/path-tree.js';
+import { createCore, type Core, type CoreOptions, type Overrides } from './core/core.js';
 import type { Module, Running } from './core/module.js';
 import { modules, product } from './modules.js';
-import { inOne } from './shared/in-one.js';
+import { inOne } from './core/shared/in-one.js';
 
 export type { Overrides };
 

@@ -10,7 +10,7 @@ async function main(): Promise<void> {
   }
   // Readers of the output may stop early, as `head` does.
   process.stdout.on('error', () => process.exit(1));
-  const { runCommandTo } = await import('./commands/run.js');
+  const { runCommandTo } = await import('./command-line/run.js');
   process.exitCode = await runCommandTo(args, process.env, {
     async stdout(text) {
       // A long export waits for its reader instead of filling the memory.

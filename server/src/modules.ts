@@ -1,16 +1,16 @@
 /** The product: the list of its modules. A module that is not listed does not exist. */
 import type { Module } from './core/module.js';
-import { inOne } from './shared/in-one.js';
-import { resources, type Described, type Resource } from './reference/resources.js';
+import { inOne } from './core/shared/in-one.js';
+import { resources, type Described, type Resource } from './core/reference/resources.js';
 import { coreApi, type Endpoints } from 'crypto-checkout/contract';
-import { books } from './books/module.js';
-import { demoShop } from './demo-shop/module.js';
-import { docsSite } from './docs-site/module.js';
-import { erasure } from './erasure/module.js';
-import { reconciliation } from './reconciliation/module.js';
-import { refunds } from './refunds/module.js';
-import { restore } from './restore/module.js';
-import { coreEventTypes, type EventType } from './webhooks/event-types.js';
+import { books } from './modules/books/module.js';
+import { demoShop } from './modules/demo-shop/module.js';
+import { docsSite } from './modules/docs-site/module.js';
+import { erasure } from './modules/erasure/module.js';
+import { reconciliation } from './modules/reconciliation/module.js';
+import { refunds } from './modules/refunds/module.js';
+import { restore } from './modules/restore/module.js';
+import { coreEventTypes, type EventType } from './core/webhooks/event-types.js';
 
 export const modules: readonly Module[] = [
   refunds,

@@ -1,12 +1,12 @@
 /** Starts the server, configured by the environment, and stops it on SIGTERM and SIGINT. */
 import type { Logger } from 'pino';
-import { ConfigError, describeVariables, readConfig } from './config.js';
-import { createLog } from './log.js';
-import type { Bootstrapped } from './merchants/bootstrap.js';
+import { ConfigError, describeVariables, readConfig } from './core/config.js';
+import { createLog } from './core/log.js';
+import type { Bootstrapped } from './core/merchants/bootstrap.js';
 import { startServer, type RunningServer } from './server.js';
-import { envFiles, FileExposed, refuseExposedFile } from './private-file.js';
-import { StartError } from './shared/start-error.js';
-import { errorMessage } from './shared/error-message.js';
+import { envFiles, FileExposed, refuseExposedFile } from './core/private-file.js';
+import { StartError } from './core/shared/start-error.js';
+import { errorMessage } from './core/shared/error-message.js';
 
 const usage = `Usage: crypto-checkout-server start [--help]
 

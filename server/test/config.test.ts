@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ConfigError, describeVariables, readConfig } from '../src/config.js';
-import { noDataKeys } from '../src/shared/data-keys.js';
+import { ConfigError, describeVariables, readConfig } from '../src/core/config.js';
+import { noDataKeys } from '../src/core/shared/data-keys.js';
 
 it('The defaults are those of a server for trying out', () => {
   expect(readConfig({ PATH: '/usr/bin' })).toEqual({

@@ -8,7 +8,7 @@
 import { createMerchantClient } from 'crypto-checkout/client';
 import { api, type Endpoint } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newId } from '../src/shared/ids.js';
+import { newId } from '../src/core/shared/ids.js';
 import type { Answer } from './support/call.js';
 import { enginesOfTurn } from './support/engines.js';
 import { createRecords, type Records } from './support/records.js';

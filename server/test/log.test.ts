@@ -1,6 +1,6 @@
 /** Errors in the log: everything that helps, with secrets and personal data masked. */
 import { describe, expect, it } from 'vitest';
-import { createLog } from '../src/log.js';
+import { createLog } from '../src/core/log.js';
 
 describe('An error is logged', () => {
   function logged(error: unknown): Record<string, unknown> {

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createLog } from '../src/log.js';
+import { createLog } from '../src/core/log.js';
 import { call } from './support/call.js';
 import { enginesOfTurn } from './support/engines.js';
 import { canary, malformedRequest, type KnownValues, type MalformedRequest } from './support/malformed.js';

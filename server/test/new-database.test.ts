@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { readConfig } from '../src/config.js';
+import { readConfig } from '../src/core/config.js';
 import { startServer } from '../src/server.js';
 import { lastEngine } from './support/engines.js';
 

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { sql } from 'kysely';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { erasure } from '../src/erasure/module.js';
+import { erasure } from '../src/modules/erasure/module.js';
 import { runCommandLine } from './support/command-line.js';
 import { invite, openBrowser } from './support/browser.js';
 import { enginesOfTurn, type TestDatabase } from './support/engines.js';

@@ -1,7 +1,7 @@
 /** Provokes every error code that an endpoint declares, over HTTP: each documented error can really happen. */
 import { api, errorStatus, type Endpoint, type ErrorCode } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RateSource } from '../src/money/rates.js';
+import type { RateSource } from '../src/core/money/rates.js';
 import type { Answer } from './support/call.js';
 import { enginesOfTurn } from './support/engines.js';
 import { createRecords, type Records } from './support/records.js';

@@ -6,7 +6,7 @@
 import { env } from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { checkLedger } from '../src/audit/check.js';
+import { checkLedger } from '../src/core/audit/check.js';
 import { openDatabase } from '../src/database.js';
 import { call } from './support/call.js';
 import { runCommandLine } from './support/command-line.js';

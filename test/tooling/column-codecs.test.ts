@@ -22,26 +22,28 @@ describe('BigInt of a row', () => {
   it.each(['BigInt(row.amount);', 'BigInt(fee);', 'one.is_held === 1;', '({ may_settle: able ? 1 : 0 });'])(
     'is refused where stores give bigints and booleans: %s',
     async (code) => {
-      const problems = await problemsOf(code, 'server/src/refunds/view.ts');
+      const problems = await problemsOf(code, 'server/src/modules/refunds/view.ts');
       expect(problems).toEqual([expect.stringContaining('valuesOf')]);
     },
   );
 
   it('is allowed elsewhere, and on values that are not rows', async () => {
-    expect(await problemsOf('BigInt(row.amount);', 'server/src/payments/view.ts')).toEqual([]);
-    expect(await problemsOf('BigInt(text); BigInt(reply.result);', 'server/src/refunds/view.ts')).toEqual([]);
+    expect(await problemsOf('BigInt(row.amount);', 'server/src/core/payments/view.ts')).toEqual([]);
+    expect(
+      await problemsOf('BigInt(text); BigInt(reply.result);', 'server/src/modules/refunds/view.ts'),
+    ).toEqual([]);
   });
 });
 
 describe('JSON.parse', () => {
-  it.each(['server/src/payments/view.ts', 'server/src/app.ts', 'server/src/api/kept-reply.ts'])(
+  it.each(['server/src/core/payments/view.ts', 'server/src/app.ts', 'server/src/core/api/kept-reply.ts'])(
     'is refused in %s',
     async (file) => {
       expect(await problemsOf(parse, file)).toEqual([expect.stringContaining('json(shape)')]);
     },
   );
 
-  it.each(['server/src/db/codecs.ts', 'server/src/rpc/node-client.ts', 'src/client/index.ts'])(
+  it.each(['server/src/core/db/codecs.ts', 'server/src/core/rpc/node-client.ts', 'src/client/index.ts'])(
     'is allowed in %s',
     async (file) => {
       expect(await problemsOf(parse, file)).toEqual([]);

@@ -13,18 +13,18 @@ const mostCpuMs = 60;
 
 /** Patterns for texts that are ours, file by file: no request and no other server's reply reaches them. */
 const ownTexts: Readonly<Record<string, string>> = {
-  'server/src/docs-site/frame.ts': 'the guides of this repository, once at the start',
-  'server/src/docs-site/guides.ts': 'the guides of this repository, once at the start',
+  'server/src/modules/docs-site/frame.ts': 'the guides of this repository, once at the start',
+  'server/src/modules/docs-site/guides.ts': 'the guides of this repository, once at the start',
 };
 
 /** Patterns that are put together at run time are not timed, so each is known. */
 const madeAtRunTime = [
   // The path of the console's live changes, and nothing that is repeated.
-  'server/src/api/change-stream.ts: new RegExp(`^${changesPath}/(test|live)$`)',
+  'server/src/core/api/change-stream.ts: new RegExp(`^${changesPath}/(test|live)$`)',
   // The name of a network.
-  'server/src/chains/check-nodes.ts: new RegExp(`^${subject}`)',
+  'server/src/core/chains/check-nodes.ts: new RegExp(`^${subject}`)',
   // An e-mail address with its special characters escaped, plain and as part of a URL.
-  "server/src/erasure/erasure.ts: new RegExp([email, encodeURIComponent(email)].map(escapePattern).join('|'), 'giu')",
+  "server/src/modules/erasure/erasure.ts: new RegExp([email, encodeURIComponent(email)].map(escapePattern).join('|'), 'giu')",
 ];
 
 const { patterns, madeAtRunTime: found } = readPatterns(root, folders);

@@ -2,14 +2,14 @@
  * Questions that the core asks the modules. A module registers its answers when it is created. The core asks in the order of the
  * product's list, and works without any answer.
  */
-import type { AddressHooks } from '../addresses/deposit-addresses.js';
-import type { Attention } from '../home/home.js';
-import type { Reader, Transaction } from '../db/engine.js';
-import type { TransferRow } from '../db/schema.js';
-import type { AuditActor } from '../merchants/audit-log.js';
-import type { ChangedPayment } from '../payments/payments-deps.js';
-import type { ScanBatch } from '../scanning/scan.js';
-import type { Mode, Scope } from '../shared/scope.js';
+import type { AddressHooks } from './addresses/deposit-addresses.js';
+import type { Attention } from './home/home.js';
+import type { Reader, Transaction } from './db/engine.js';
+import type { TransferRow } from './db/schema.js';
+import type { AuditActor } from './merchants/audit-log.js';
+import type { ChangedPayment } from './payments/payments-deps.js';
+import type { ScanBatch } from './scanning/scan.js';
+import type { Mode, Scope } from './shared/scope.js';
 
 /** A transfer that is about to be paid, as far as a decision about it needs. */
 export type Payable = Pick<TransferRow, 'refund_id' | 'merchant_id' | 'mode'>;

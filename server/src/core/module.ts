@@ -1,15 +1,15 @@
 /** Defines modules: features that the product's list names, and that can be left out of it. */
 import type { Endpoints } from 'crypto-checkout/contract';
-import { named, type Handlers, type NamedHandlers } from '../api/handler.js';
-import type { Group } from '../commands/command.js';
-import type { CommandContext } from '../commands/context.js';
-import type { QueryParts } from '../db/query-parts.js';
-import type { Tables } from '../db/table.js';
-import type { Resource } from '../reference/resources.js';
-import type { Feature } from '../shared/feature.js';
-import type { Pages, Start } from '../site/pages.js';
-import type { EventTypes } from '../webhooks/event-types.js';
-import type { Core } from '../core.js';
+import { named, type Handlers, type NamedHandlers } from './api/handler.js';
+import type { Group } from './commands/command.js';
+import type { CommandContext } from './commands/context.js';
+import type { QueryParts } from './db/query-parts.js';
+import type { Tables } from './db/table.js';
+import type { Resource } from './reference/resources.js';
+import type { Feature } from './shared/feature.js';
+import type { Pages, Start } from './site/pages.js';
+import type { EventTypes } from './webhooks/event-types.js';
+import type { Core } from './core.js';
 import type { Answers } from './hooks.js';
 
 /** The parts of a module that a server runs. */

@@ -1,8 +1,8 @@
 /** The address pool reserves indexes in blocks, gives out each one once, and derives addresses in advance. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createAddressPool } from '../../src/addresses/address-pool.js';
-import { type Database } from '../../src/db/database.js';
+import { createAddressPool } from '../../src/core/addresses/address-pool.js';
+import { type Database } from '../../src/core/db/database.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { openDatabase } from '../../src/database.js';
 

@@ -5,10 +5,10 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bech32 } from '@scure/base';
 import { HDKey } from '@scure/bip32';
 import { describe, expect, it } from 'vitest';
-import { createAddressSource, createTestAddressSources } from '../../src/addresses/address-sources.js';
-import { addressFormat, parseAddress } from '../../src/addresses/formats.js';
-import type { Family } from '../../src/chains/networks.js';
-import type { Mode } from '../../src/shared/scope.js';
+import { createAddressSource, createTestAddressSources } from '../../src/core/addresses/address-sources.js';
+import { addressFormat, parseAddress } from '../../src/core/addresses/formats.js';
+import type { Family } from '../../src/core/chains/networks.js';
+import type { Mode } from '../../src/core/shared/scope.js';
 
 const mnemonic = `${'abandon '.repeat(11)}about`;
 const seed = pbkdf2Sync(mnemonic, 'mnemonic', 2048, 64, 'sha512');

@@ -1,15 +1,15 @@
 /** Deposit keys: set from the command line, used by running servers, replaced, refused, listed and exported. */
 import { HDKey } from '@scure/bip32';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createAddressSource } from '../../src/addresses/address-sources.js';
-import { createForwarderSource } from '../../src/treasury/forwarders.js';
-import { createDepositKeys, type DepositKeys } from '../../src/addresses/deposit-keys.js';
-import { exportAddresses } from '../../src/addresses/export.js';
-import type { Database } from '../../src/db/database.js';
+import { createAddressSource } from '../../src/core/addresses/address-sources.js';
+import { createForwarderSource } from '../../src/core/treasury/forwarders.js';
+import { createDepositKeys, type DepositKeys } from '../../src/core/addresses/deposit-keys.js';
+import { exportAddresses } from '../../src/core/addresses/export.js';
+import type { Database } from '../../src/core/db/database.js';
 import { openDatabase } from '../../src/database.js';
-import { createTestClock } from '../../src/chains/simulated/test-clock.js';
-import { createMerchants } from '../../src/merchants/merchants.js';
-import { newId } from '../../src/shared/ids.js';
+import { createTestClock } from '../../src/core/chains/simulated/test-clock.js';
+import { createMerchants } from '../../src/core/merchants/merchants.js';
+import { newId } from '../../src/core/shared/ids.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 
 const account = (seed: number) => HDKey.fromMasterSeed(new Uint8Array(32).fill(seed)).derive("m/44'/60'/0'");

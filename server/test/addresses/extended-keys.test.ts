@@ -2,12 +2,12 @@
 import { pbkdf2Sync } from 'node:crypto';
 import { HDKey } from '@scure/bip32';
 import { describe, expect, it } from 'vitest';
-import { createAddressSource } from '../../src/addresses/address-sources.js';
-import { descriptorChecksum } from '../../src/addresses/descriptor-checksum.js';
-import { readAccountKey } from '../../src/addresses/extended-keys.js';
-import { parseAddress } from '../../src/addresses/formats.js';
-import type { Family } from '../../src/chains/networks.js';
-import type { Mode } from '../../src/shared/scope.js';
+import { createAddressSource } from '../../src/core/addresses/address-sources.js';
+import { descriptorChecksum } from '../../src/core/addresses/descriptor-checksum.js';
+import { readAccountKey } from '../../src/core/addresses/extended-keys.js';
+import { parseAddress } from '../../src/core/addresses/formats.js';
+import type { Family } from '../../src/core/chains/networks.js';
+import type { Mode } from '../../src/core/shared/scope.js';
 import { withVersion } from '../support/extended-keys.js';
 
 const seed = pbkdf2Sync(`${'abandon '.repeat(11)}about`, 'mnemonic', 2048, 64, 'sha512');

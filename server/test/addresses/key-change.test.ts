@@ -5,16 +5,24 @@
 import { HDKey } from '@scure/bip32';
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createDepositKeyChanges, type DepositKeyChanges } from '../../src/addresses/deposit-key-changes.js';
-import { createDepositKeys, isOpen, waitMs, type DepositKeys } from '../../src/addresses/deposit-keys.js';
-import { createTestClock } from '../../src/chains/simulated/test-clock.js';
-import type { Database } from '../../src/db/database.js';
+import {
+  createDepositKeyChanges,
+  type DepositKeyChanges,
+} from '../../src/core/addresses/deposit-key-changes.js';
+import {
+  createDepositKeys,
+  isOpen,
+  waitMs,
+  type DepositKeys,
+} from '../../src/core/addresses/deposit-keys.js';
+import { createTestClock } from '../../src/core/chains/simulated/test-clock.js';
+import type { Database } from '../../src/core/db/database.js';
 import { openDatabase } from '../../src/database.js';
-import { createAuditLog, type AuditLog } from '../../src/merchants/audit-log.js';
-import { createMerchants } from '../../src/merchants/merchants.js';
-import { newId } from '../../src/shared/ids.js';
-import { createForwarderSource } from '../../src/treasury/forwarders.js';
-import { createOutbox } from '../../src/webhooks/outbox.js';
+import { createAuditLog, type AuditLog } from '../../src/core/merchants/audit-log.js';
+import { createMerchants } from '../../src/core/merchants/merchants.js';
+import { newId } from '../../src/core/shared/ids.js';
+import { createForwarderSource } from '../../src/core/treasury/forwarders.js';
+import { createOutbox } from '../../src/core/webhooks/outbox.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { plainData } from '../support/plain-data.js';
 

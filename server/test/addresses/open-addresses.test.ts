@@ -1,7 +1,7 @@
 /** Addresses that wait for money: the order in which their balances are read, and whether there are any. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isAnyoneExpected } from '../../src/addresses/watched-addresses.js';
-import { createOpenPicker } from '../../src/reconciliation/pick.js';
+import { isAnyoneExpected } from '../../src/core/addresses/watched-addresses.js';
+import { createOpenPicker } from '../../src/modules/reconciliation/pick.js';
 import { engines } from '../support/engines.js';
 import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
 import { startServer, type TestServer } from '../support/server.js';

@@ -1,7 +1,7 @@
 /** The seed of test mode's addresses: the server's own, kept with the data, one for all replicas. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ensureTestSeed, readTestSeed } from '../../src/addresses/test-seed.js';
-import type { Database } from '../../src/db/database.js';
+import { ensureTestSeed, readTestSeed } from '../../src/core/addresses/test-seed.js';
+import type { Database } from '../../src/core/db/database.js';
 import { openDatabase } from '../../src/database.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { createRecords } from '../support/records.js';

@@ -3,11 +3,11 @@
  * the database.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createWatchedAddresses, type WatchedAddresses } from '../../src/addresses/watched-addresses.js';
-import type { Database } from '../../src/db/database.js';
-import type { Transaction } from '../../src/db/engine.js';
+import { createWatchedAddresses, type WatchedAddresses } from '../../src/core/addresses/watched-addresses.js';
+import type { Database } from '../../src/core/db/database.js';
+import type { Transaction } from '../../src/core/db/engine.js';
 import { openDatabase } from '../../src/database.js';
-import { newId } from '../../src/shared/ids.js';
+import { newId } from '../../src/core/shared/ids.js';
 import { testAddress } from '../chains/fixture.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { startServer } from '../support/server.js';

@@ -4,9 +4,9 @@ import { createServer } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import express from 'express';
 import { expect, it, vi } from 'vitest';
-import { changesRoute, changeStream } from '../../src/api/change-stream.js';
-import type { SessionCookies } from '../../src/api/session.js';
-import type { PersonCaller } from '../../src/shared/scope.js';
+import { changesRoute, changeStream } from '../../src/core/api/change-stream.js';
+import type { SessionCookies } from '../../src/core/api/session.js';
+import type { PersonCaller } from '../../src/core/shared/scope.js';
 
 it('Watches for nobody who has left before it was known who it is', async () => {
   const watch = vi.fn(() => () => {});

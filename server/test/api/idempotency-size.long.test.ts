@@ -1,7 +1,7 @@
 /** The growth of the database with repeated requests under fresh idempotency keys, and the replies of replays. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createIdempotency } from '../../src/api/idempotency.js';
+import { createIdempotency } from '../../src/core/api/idempotency.js';
 import { engines } from '../support/engines.js';
 import { createRecords } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';

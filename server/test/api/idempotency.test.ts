@@ -4,11 +4,11 @@ import { endpoint } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import * as z from 'zod/mini';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { Problem } from '../../src/shared/problem.js';
+import { Problem } from '../../src/core/shared/problem.js';
 import { engines } from '../support/engines.js';
 import { call, type Answer } from '../support/call.js';
 import { startTable, type TableServer } from '../support/table-server.js';
-import type { Transaction } from '../../src/db/engine.js';
+import type { Transaction } from '../../src/core/db/engine.js';
 import { clockAt } from '../support/clock.js';
 
 const note = z.object({ id: z.number(), text: z.string() });

@@ -2,9 +2,9 @@
 import { api, type Endpoint } from 'crypto-checkout/contract';
 import type express from 'express';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { createLimits } from '../../src/api/limits.js';
-import { Problem } from '../../src/shared/problem.js';
-import type { Caller } from '../../src/shared/scope.js';
+import { createLimits } from '../../src/core/api/limits.js';
+import { Problem } from '../../src/core/shared/problem.js';
+import type { Caller } from '../../src/core/shared/scope.js';
 import { call, type Answer } from '../support/call.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';

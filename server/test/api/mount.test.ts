@@ -3,11 +3,11 @@ import { api, endpoint } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { integer, positiveDecimal, requiredText } from '../../../src/contract/fields.js';
-import type { Handlers } from '../../src/api/handler.js';
-import { Problem } from '../../src/shared/problem.js';
+import type { Handlers } from '../../src/core/api/handler.js';
+import { Problem } from '../../src/core/shared/problem.js';
 import { call, type CallOptions } from '../support/call.js';
 import { startTable, type TableServer } from '../support/table-server.js';
-import type { Scope } from '../../src/shared/scope.js';
+import type { Scope } from '../../src/core/shared/scope.js';
 import { clockAt } from '../support/clock.js';
 
 const sample = { message: 'Done' };

@@ -5,12 +5,12 @@ import { api } from 'crypto-checkout/contract';
 import express from 'express';
 import { expect, it, onTestFinished } from 'vitest';
 import { plainData } from '../support/plain-data.js';
-import { createAuditLog } from '../../src/merchants/audit-log.js';
-import { createCookies } from '../../src/api/cookies.js';
-import { createOperation } from '../../src/api/operation.js';
+import { createAuditLog } from '../../src/core/merchants/audit-log.js';
+import { createCookies } from '../../src/core/api/cookies.js';
+import { createOperation } from '../../src/core/api/operation.js';
 import { openDatabase } from '../../src/database.js';
-import { startRequest } from '../../src/ops/request.js';
-import type { Caller } from '../../src/shared/scope.js';
+import { startRequest } from '../../src/core/ops/request.js';
+import type { Caller } from '../../src/core/shared/scope.js';
 import { clockAt } from '../support/clock.js';
 import { engines } from '../support/engines.js';
 

@@ -6,7 +6,7 @@ import { setImmediate as immediate } from 'node:timers/promises';
 import { api } from 'crypto-checkout/contract';
 import express from 'express';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
-import { createIpLimits } from '../../src/api/limits.js';
+import { createIpLimits } from '../../src/core/api/limits.js';
 import { startTable, type TableServer } from '../support/table-server.js';
 
 const plenty = 100_000;

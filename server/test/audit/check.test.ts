@@ -1,11 +1,11 @@
 /** The ledger check finds every kind of tampering, under the right invariant, on both engines. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkLedger } from '../../src/audit/check.js';
-import type { LedgerCheck } from '../../src/audit/check-report.js';
+import { checkLedger } from '../../src/core/audit/check.js';
+import type { LedgerCheck } from '../../src/core/audit/check-report.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { openMerchant, externalAddresses, type MerchantFixture } from '../support/merchant-fixture.js';
-import type { Transaction } from '../../src/db/engine.js';
+import type { Transaction } from '../../src/core/db/engine.js';
 
 /** Rolls back a transaction. */
 class Undo extends Error {

@@ -1,6 +1,6 @@
 /** Bank accounts over real HTTP, on both engines: fields, filters, the primary account, archiving, banks and names. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hasNubanCheckDigit } from '../../src/bank-accounts/nuban.js';
+import { hasNubanCheckDigit } from '../../src/core/bank-accounts/nuban.js';
 import { engines } from '../support/engines.js';
 import { expectPages, idsOf, rowsOf } from '../support/lists.js';
 import { startServer, type TestServer } from '../support/server.js';

@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { createBanks } from '../../src/bank-accounts/banks.js';
-import { currencies } from '../../src/money/currency-list.js';
+import { createBanks } from '../../src/core/bank-accounts/banks.js';
+import { currencies } from '../../src/core/money/currency-list.js';
 
 const banks = createBanks();
 const directory = fileURLToPath(new URL('../../data/banks/', import.meta.url));

@@ -1,6 +1,6 @@
 /** The check digit of Nigerian account numbers, with examples that the Central Bank published. */
 import { expect, it } from 'vitest';
-import { hasNubanCheckDigit } from '../../src/bank-accounts/nuban.js';
+import { hasNubanCheckDigit } from '../../src/core/bank-accounts/nuban.js';
 
 it.each([
   // NUBAN standards of 2010: First Bank, 011. The second sum is a multiple of ten.

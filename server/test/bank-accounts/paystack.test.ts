@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { pino } from 'pino';
-import { createPaystackAccountNames } from '../../src/bank-accounts/paystack.js';
-import { Problem } from '../../src/shared/problem.js';
+import { createPaystackAccountNames } from '../../src/core/bank-accounts/paystack.js';
+import { Problem } from '../../src/core/shared/problem.js';
 import { engines } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 

@@ -4,10 +4,12 @@ import { pino } from 'pino';
 /** @type {(path: string) => Promise<unknown>} */
 const load = (path) => import(new URL(`../../dist/${path}`, import.meta.url).href);
 const { createApp } = /** @type {typeof import('../../src/app.js')} */ (await load('app.js'));
-const { readConfig } = /** @type {typeof import('../../src/config.js')} */ (await load('config.js'));
+const { readConfig } = /** @type {typeof import('../../src/core/config.js')} */ (await load('config.js'));
 const { openDatabase } = /** @type {typeof import('../../src/database.js')} */ (await load('database.js'));
 
-const { books } = /** @type {typeof import('../../src/books/module.js')} */ (await load('books/module.js'));
+const { books } = /** @type {typeof import('../../src/modules/books/module.js')} */ (
+  await load('books/module.js')
+);
 
 const url = process.env['DATABASE_URL'] ?? '';
 const { signal } = new AbortController();

@@ -1,8 +1,8 @@
 /** A shop whose postings tests make by hand, in live mode too, with ids that count up: what `books export` makes of them is the same each time. */
-import { books as booksModule } from '../../src/books/module.js';
-import { createLedger, moved, type Posting } from '../../src/ledger/ledger.js';
-import type { PostingKey } from '../../src/ledger/posting-kinds.js';
-import type { Scope } from '../../src/shared/scope.js';
+import { books as booksModule } from '../../src/modules/books/module.js';
+import { createLedger, moved, type Posting } from '../../src/core/ledger/ledger.js';
+import type { PostingKey } from '../../src/core/ledger/posting-kinds.js';
+import type { Scope } from '../../src/core/shared/scope.js';
 import type { TestEngine } from '../support/engines.js';
 import { openShop } from '../support/shop-fixture.js';
 

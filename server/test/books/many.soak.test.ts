@@ -11,7 +11,7 @@ import { stderr } from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/database.js';
-import type { Database } from '../../src/db/database.js';
+import type { Database } from '../../src/core/db/database.js';
 import { engines } from '../support/engines.js';
 
 const cli = fileURLToPath(new URL('../../dist/cli.js', import.meta.url));

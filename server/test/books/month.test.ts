@@ -1,9 +1,9 @@
 /** A shop's two months on both engines: what is booked in each, that it adds up, and that a month that is over stays as it was. */
 import type { Booking } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { books as booksModule } from '../../src/books/module.js';
-import type { Actor } from '../../src/shared/scope.js';
-import { refunds as refundsModule } from '../../src/refunds/module.js';
+import { books as booksModule } from '../../src/modules/books/module.js';
+import type { Actor } from '../../src/core/shared/scope.js';
+import { refunds as refundsModule } from '../../src/modules/refunds/module.js';
 import { bookingsOf, exportBooks } from '../support/books.js';
 import { engines } from '../support/engines.js';
 import { externalAddresses } from '../support/merchant-fixture.js';

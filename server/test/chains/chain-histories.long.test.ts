@@ -4,11 +4,11 @@
  */
 import { HDKey } from '@scure/bip32';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createAddressSource, type AddressSource } from '../../src/addresses/address-sources.js';
-import { readCursor } from '../../src/scanning/cursors.js';
-import type { Network } from '../../src/chains/networks.js';
-import type { ScanBatch } from '../../src/scanning/scan.js';
-import type { Actor, Mode } from '../../src/shared/scope.js';
+import { createAddressSource, type AddressSource } from '../../src/core/addresses/address-sources.js';
+import { readCursor } from '../../src/core/scanning/cursors.js';
+import type { Network } from '../../src/core/chains/networks.js';
+import type { ScanBatch } from '../../src/core/scanning/scan.js';
+import type { Actor, Mode } from '../../src/core/shared/scope.js';
 import { NaiveModel, type ModelMerchant, type ModelPayment, type ModelTx } from '../payments/naive-model.js';
 import { engines } from '../support/engines.js';
 import { randomOf } from '../support/random.js';

@@ -1,6 +1,6 @@
 /** The first contact with a network: once per process, and again until it answers. */
 import { expect, it } from 'vitest';
-import { createFirstContact } from '../../src/chains/connect.js';
+import { createFirstContact } from '../../src/core/chains/connect.js';
 
 it('Each network is asked until it has answered once', async () => {
   const asked: string[] = [];

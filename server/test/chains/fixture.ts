@@ -1,16 +1,19 @@
 /** A database with simulated chains, a clock that tests move by hand, and a sink that records its batches. */
 import pino, { type Logger } from 'pino';
-import { createTestAddressSources } from '../../src/addresses/address-sources.js';
-import type { Chain, ChainTransfer, NetworkRef } from '../../src/chains/chain.js';
-import type { Family } from '../../src/chains/networks.js';
-import type { ScannedNetwork } from '../../src/scanning/network-scan.js';
-import type { ScanBatch, ScanSink } from '../../src/scanning/scan.js';
-import { createScanner, type Scanner } from '../../src/scanning/scanner.js';
-import { createSimulatedChains, type SimulatedChains } from '../../src/chains/simulated/simulated-chain.js';
-import { type Database } from '../../src/db/database.js';
-import { newId } from '../../src/shared/ids.js';
-import { simulatedNetworks } from '../../src/chains/simulated/networks.js';
-import type { Reader } from '../../src/db/engine.js';
+import { createTestAddressSources } from '../../src/core/addresses/address-sources.js';
+import type { Chain, ChainTransfer, NetworkRef } from '../../src/core/chains/chain.js';
+import type { Family } from '../../src/core/chains/networks.js';
+import type { ScannedNetwork } from '../../src/core/scanning/network-scan.js';
+import type { ScanBatch, ScanSink } from '../../src/core/scanning/scan.js';
+import { createScanner, type Scanner } from '../../src/core/scanning/scanner.js';
+import {
+  createSimulatedChains,
+  type SimulatedChains,
+} from '../../src/core/chains/simulated/simulated-chain.js';
+import { type Database } from '../../src/core/db/database.js';
+import { newId } from '../../src/core/shared/ids.js';
+import { simulatedNetworks } from '../../src/core/chains/simulated/networks.js';
+import type { Reader } from '../../src/core/db/engine.js';
 import { openDatabase } from '../../src/database.js';
 
 const tables = [

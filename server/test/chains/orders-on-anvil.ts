@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { HDKey } from '@scure/bip32';
 import { createMerchantClient } from 'crypto-checkout/client';
 import { expect } from 'vitest';
-import { checkLedger } from '../../src/audit/check.js';
+import { checkLedger } from '../../src/core/audit/check.js';
 import { openDatabase } from '../../src/database.js';
 import type { Anvil } from '../support/anvil.js';
 import { runCommandLine } from '../support/command-line.js';

@@ -1,5 +1,5 @@
 /** Payments on an Ethereum node, through the whole server: whatever payers, contracts, blocks and nodes do, the books agree. */
-import { reconciliation as reconciliationModule } from '../../src/reconciliation/module.js';
+import { reconciliation as reconciliationModule } from '../../src/modules/reconciliation/module.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Hex } from 'viem';
 import { startAnvil, type Anvil } from '../support/anvil.js';

@@ -1,7 +1,7 @@
 /** Payments on Litecoin Core, through the whole server: replaced, reorganised, and while the node fails or dies. */
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { fromUnits } from 'crypto-checkout/contract';
-import { networkHealth, publicProblems } from '../../src/scanning/network-health.js';
+import { networkHealth, publicProblems } from '../../src/core/scanning/network-health.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import { startNodeProxy, type Behaviour, type NodeProxy } from '../support/core-proxy.js';
 import type { TestEngine } from '../support/engines.js';

@@ -6,7 +6,7 @@ import { HDKey } from '@scure/bip32';
 import pino from 'pino';
 import { getAddress } from 'viem';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Family } from '../../src/chains/networks.js';
+import type { Family } from '../../src/core/chains/networks.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import { enginesOfTurn } from '../support/engines.js';

@@ -1,7 +1,7 @@
 /** The simulated chains: blocks and transfers, mining and reorganising, and that everything survives a restart. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { engines, type TestDatabase } from '../support/engines.js';
-import { parseAddress } from '../../src/addresses/formats.js';
+import { parseAddress } from '../../src/core/addresses/formats.js';
 import {
   bestChain,
   merchantId,
@@ -10,7 +10,7 @@ import {
   testAddress,
   type ChainFixture,
 } from './fixture.js';
-import { simulatedNetworks } from '../../src/chains/simulated/networks.js';
+import { simulatedNetworks } from '../../src/core/chains/simulated/networks.js';
 
 const { signal } = new AbortController();
 

@@ -1,7 +1,11 @@
 /** The clock: whose it is, when a move becomes visible, that it never goes back, and how far it goes. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createTestClock, maxOffsetSeconds, type TestClock } from '../../src/chains/simulated/test-clock.js';
-import { type Database } from '../../src/db/database.js';
+import {
+  createTestClock,
+  maxOffsetSeconds,
+  type TestClock,
+} from '../../src/core/chains/simulated/test-clock.js';
+import { type Database } from '../../src/core/db/database.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { openDatabase } from '../../src/database.js';
 

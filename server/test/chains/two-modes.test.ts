@@ -8,8 +8,8 @@ import {
   createTestAddressSources,
   type AddressSource,
   type AddressSources,
-} from '../../src/addresses/address-sources.js';
-import type { Network } from '../../src/chains/networks.js';
+} from '../../src/core/addresses/address-sources.js';
+import type { Network } from '../../src/core/chains/networks.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { MemoryChain } from '../support/memory-chain.js';
 import { startServer, type TestServer } from '../support/server.js';

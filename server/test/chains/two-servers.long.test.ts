@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { PaymentRecord } from 'crypto-checkout/contract';
-import { shippedRatesFile } from '../../src/money/fixed-rates.js';
+import { shippedRatesFile } from '../../src/core/money/fixed-rates.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
 import { lastEngine, type TestDatabase } from '../support/engines.js';
 import { depositKeys, unitsOf } from '../support/real-money.js';

@@ -7,8 +7,8 @@ import { pino } from 'pino';
 import { commandContext, runWith } from '../support/command-context.js';
 import type { TestEngine } from '../support/engines.js';
 import { openMerchant } from '../support/merchant-fixture.js';
-import type { Chain, ChainBlock } from '../../src/chains/chain.js';
-import type { Network } from '../../src/chains/networks.js';
+import type { Chain, ChainBlock } from '../../src/core/chains/chain.js';
+import type { Network } from '../../src/core/chains/networks.js';
 import { startServer } from '../support/server.js';
 
 interface Status {

@@ -1,7 +1,7 @@
 /** The help texts, word by word: anyone who changes one on purpose sees the difference in `help.txt`. */
 import { expect, it } from 'vitest';
-import { commands, groups } from '../../src/commands/registry.js';
-import { runCommand } from '../../src/commands/run.js';
+import { commands, groups } from '../../src/command-line/registry.js';
+import { runCommand } from '../../src/command-line/run.js';
 
 const names = new Set(['', ...groups.map((group) => group.name), ...commands.keys()]);
 

@@ -5,16 +5,16 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../src/db/database.js';
+import type { Database } from '../../src/core/db/database.js';
 import { openDatabase } from '../../src/database.js';
-import { createPersonalData, sealedJson } from '../../src/db/personal-data.js';
-import { tables } from '../../src/db/schema.js';
-import { ensureSetting, jsonSetting, writeSetting } from '../../src/db/settings.js';
-import type { Column, Table } from '../../src/db/table.js';
-import { strings } from '../../src/db/codecs.js';
-import { parseDataKeys } from '../../src/shared/data-keys.js';
-import { valuesOf } from '../../src/db/values.js';
-import { refundTables } from '../../src/refunds/tables.js';
+import { createPersonalData, sealedJson } from '../../src/core/db/personal-data.js';
+import { tables } from '../../src/core/db/schema.js';
+import { ensureSetting, jsonSetting, writeSetting } from '../../src/core/db/settings.js';
+import type { Column, Table } from '../../src/core/db/table.js';
+import { strings } from '../../src/core/db/codecs.js';
+import { parseDataKeys } from '../../src/core/shared/data-keys.js';
+import { valuesOf } from '../../src/core/db/values.js';
+import { refundTables } from '../../src/modules/refunds/tables.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 
 interface Json {

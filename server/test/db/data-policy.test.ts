@@ -1,11 +1,11 @@
 /** Every table says how its rows are wiped with a merchant's test data, and how a customer is erased from them. */
 import { describe, expect, it } from 'vitest';
 import { productTables } from '../../src/database.js';
-import { own } from '../../src/db/data-policy.js';
-import { sealed, type Sealed } from '../../src/db/personal-data.js';
-import { sealedRefunds } from '../../src/refunds/tables.js';
-import { bigint, table, text, type Table } from '../../src/db/table.js';
-import { wipingOrder } from '../../src/sandbox/wiping-order.js';
+import { own } from '../../src/core/db/data-policy.js';
+import { sealed, type Sealed } from '../../src/core/db/personal-data.js';
+import { sealedRefunds } from '../../src/modules/refunds/tables.js';
+import { bigint, table, text, type Table } from '../../src/core/db/table.js';
+import { wipingOrder } from '../../src/core/sandbox/wiping-order.js';
 
 const tables: readonly [string, Table][] = Object.entries(productTables);
 const order = wipingOrder(productTables).map(({ name }) => name);

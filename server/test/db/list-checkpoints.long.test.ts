@@ -1,16 +1,21 @@
 /** Checkpoints count and page long lists exactly, wherever and whenever rows are inserted. */
 import { statusOf, type PaymentState } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Database } from '../../src/db/database.js';
-import { extendCheckpoints, locatePage, rowsPerCheckpoint, startsAt } from '../../src/db/list-checkpoints.js';
-import type { CustomerTable, PaymentTable, SubscriberTable } from '../../src/db/schema.js';
+import { type Database } from '../../src/core/db/database.js';
+import {
+  extendCheckpoints,
+  locatePage,
+  rowsPerCheckpoint,
+  startsAt,
+} from '../../src/core/db/list-checkpoints.js';
+import type { CustomerTable, PaymentTable, SubscriberTable } from '../../src/core/db/schema.js';
 import { engines, type TestDatabase } from '../support/engines.js';
-import type { Transaction } from '../../src/db/engine.js';
-import type { PageRequest } from '../../src/shared/pagination.js';
+import type { Transaction } from '../../src/core/db/engine.js';
+import type { PageRequest } from '../../src/core/shared/pagination.js';
 import { openDatabase } from '../../src/database.js';
-import { listCustomers } from '../../src/customers/store.js';
-import { listRecords } from '../../src/payments/store.js';
-import { listSubscribers } from '../../src/subscriptions/subscriber-store.js';
+import { listCustomers } from '../../src/core/customers/store.js';
+import { listRecords } from '../../src/core/payments/store.js';
+import { listSubscribers } from '../../src/core/subscriptions/subscriber-store.js';
 
 const scope = { merchantId: 'M1', mode: 'test' } as const;
 const never = new AbortController().signal;

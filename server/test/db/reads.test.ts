@@ -2,10 +2,10 @@
 import { once, EventEmitter } from 'node:events';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Database } from '../../src/db/database.js';
-import { sumUnits } from '../../src/db/units.js';
+import { type Database } from '../../src/core/db/database.js';
+import { sumUnits } from '../../src/core/db/units.js';
 import { engines, type TestDatabase } from '../support/engines.js';
-import type { Reader } from '../../src/db/engine.js';
+import type { Reader } from '../../src/core/db/engine.js';
 import { openDatabase } from '../../src/database.js';
 
 describe.each(engines)('a database, on $name', (engine) => {

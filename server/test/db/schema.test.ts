@@ -10,16 +10,16 @@ import {
   type ColumnMetadata,
 } from 'kysely';
 import { describe, expect, it, vi } from 'vitest';
-import { kept } from '../../src/db/data-policy.js';
-import { createDeclared } from '../../src/db/create-tables.js';
-import type { Database } from '../../src/db/database.js';
-import type { Engine } from '../../src/db/engine.js';
-import { migrate } from '../../src/db/migrate.js';
+import { kept } from '../../src/core/db/data-policy.js';
+import { createDeclared } from '../../src/core/db/create-tables.js';
+import type { Database } from '../../src/core/db/database.js';
+import type { Engine } from '../../src/core/db/engine.js';
+import { migrate } from '../../src/core/db/migrate.js';
 import { openDatabase, productTables as tables } from '../../src/database.js';
-import type { Schema } from '../../src/db/schema.js';
-import { listTables } from '../../src/db/tables/lists.js';
-import { foundation, table, text, time, type Column, type Table } from '../../src/db/table.js';
-import { createTriggers } from '../../src/db/triggers.js';
+import type { Schema } from '../../src/core/db/schema.js';
+import { listTables } from '../../src/core/db/tables/lists.js';
+import { foundation, table, text, time, type Column, type Table } from '../../src/core/db/table.js';
+import { createTriggers } from '../../src/core/db/triggers.js';
 import { engines } from '../support/engines.js';
 
 interface Definition {

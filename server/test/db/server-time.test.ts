@@ -1,7 +1,7 @@
 /** One time for all replicas: a server whose own clock is wrong uses the database's, says so, and is not ready. */
 import { pino } from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createServerTime } from '../../src/db/server-time.js';
+import { createServerTime } from '../../src/core/db/server-time.js';
 import { openDatabase } from '../../src/database.js';
 import { call } from '../support/call.js';
 import { engines, type TestDatabase } from '../support/engines.js';

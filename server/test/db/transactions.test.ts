@@ -1,13 +1,13 @@
 /** Transactions on both engines: grouped commits, statements that are not awaited, and stale prepared statements. */
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Database } from '../../src/db/database.js';
-import type { Transaction } from '../../src/db/engine.js';
-import { createGroupCommit } from '../../src/db/group-commit.js';
+import type { Database } from '../../src/core/db/database.js';
+import type { Transaction } from '../../src/core/db/engine.js';
+import { createGroupCommit } from '../../src/core/db/group-commit.js';
 import { openDatabase } from '../../src/database.js';
-import { prepared, preparedSend } from '../../src/db/prepared.js';
-import { send, together } from '../../src/db/send.js';
-import { afterCommit } from '../../src/db/transaction-context.js';
+import { prepared, preparedSend } from '../../src/core/db/prepared.js';
+import { send, together } from '../../src/core/db/send.js';
+import { afterCommit } from '../../src/core/db/transaction-context.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 
 const insertSetting = preparedSend((transaction, row: { readonly name: string; readonly value: string }) =>

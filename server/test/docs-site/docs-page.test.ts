@@ -5,10 +5,10 @@
 import { api, sandbox, type Endpoint } from 'crypto-checkout/contract';
 import { readdir } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { inputSchema, parametersOf } from '../../src/reference/parameters.js';
+import { inputSchema, parametersOf } from '../../src/core/reference/parameters.js';
 import { product } from '../../src/modules.js';
-import { docsPages } from '../../src/docs-site/docs.js';
-import { docsFrame } from '../../src/docs-site/frame.js';
+import { docsPages } from '../../src/modules/docs-site/docs.js';
+import { docsFrame } from '../../src/modules/docs-site/frame.js';
 
 const endpoints = [api, sandbox]
   .flatMap((table) => Object.values<Endpoint | Readonly<Record<string, Endpoint>>>(table))

@@ -4,7 +4,7 @@
  */
 import { webhookEvent, type PaymentRecord } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tables } from '../../src/db/schema.js';
+import { tables } from '../../src/core/db/schema.js';
 import { engines } from '../support/engines.js';
 import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
 import { createRecords } from '../support/records.js';

@@ -5,22 +5,22 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connect, copyOf, type Sql } from '../../../bench/fill-lists.mjs';
-import type { Database } from '../../src/db/database.js';
-import { extendCheckpoints } from '../../src/db/list-checkpoints.js';
+import type { Database } from '../../src/core/db/database.js';
+import { extendCheckpoints } from '../../src/core/db/list-checkpoints.js';
 import { openDatabase } from '../../src/database.js';
-import type { PaymentTable, ReceiptTable } from '../../src/db/schema.js';
+import type { PaymentTable, ReceiptTable } from '../../src/core/db/schema.js';
 import {
   affectedReceipts,
   findByBalance,
   liveReceiptsOf,
-} from '../../src/payments/receipts/receipt-store.js';
-import { createDepths } from '../../src/payments/depth.js';
-import { createJudge } from '../../src/payments/receipts/stake.js';
-import { listRecords } from '../../src/payments/store.js';
-import { readBooked } from '../../src/addresses/booked.js';
-import { readDifferences } from '../../src/reconciliation/store.js';
+} from '../../src/core/payments/receipts/receipt-store.js';
+import { createDepths } from '../../src/core/payments/depth.js';
+import { createJudge } from '../../src/core/payments/receipts/stake.js';
+import { listRecords } from '../../src/core/payments/store.js';
+import { readBooked } from '../../src/core/addresses/booked.js';
+import { readDifferences } from '../../src/modules/reconciliation/store.js';
 import { createHooks } from '../../src/core/hooks.js';
-import { createSandboxReset } from '../../src/sandbox/reset.js';
+import { createSandboxReset } from '../../src/core/sandbox/reset.js';
 import { enginesOfTurn, type TestDatabase, type TestEngine } from '../support/engines.js';
 import { explainingUrl, watchStatements, type StatementWatch } from '../support/statements.js';
 

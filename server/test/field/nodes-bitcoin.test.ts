@@ -3,10 +3,10 @@
  * that answers as they did, and a real Litecoin Core for MWEB. Each case names its report.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { addressOfScript, addressPrefixes } from '../../src/addresses/bitcoin-scripts.js';
-import { createBitcoinChain, type BitcoinChain } from '../../src/chains/bitcoin/bitcoin-chain.js';
-import { checkBitcoinNetwork } from '../../src/chains/bitcoin/check-network.js';
-import { createUtxoNode } from '../../src/chains/bitcoin/utxo-node.js';
+import { addressOfScript, addressPrefixes } from '../../src/core/addresses/bitcoin-scripts.js';
+import { createBitcoinChain, type BitcoinChain } from '../../src/core/chains/bitcoin/bitcoin-chain.js';
+import { checkBitcoinNetwork } from '../../src/core/chains/bitcoin/check-network.js';
+import { createUtxoNode } from '../../src/core/chains/bitcoin/utxo-node.js';
 import { startNodeProxy, type Behaviour, type NodeProxy, type ProxiedCall } from '../support/core-proxy.js';
 import { hasLitecoind, litecoinRegtest, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
 

@@ -4,8 +4,8 @@
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Hex } from 'viem';
-import { createEvmChain, type EvmChain } from '../../src/chains/evm/evm-chain.js';
-import { crossCheck } from '../../src/scanning/cross-check.js';
+import { createEvmChain, type EvmChain } from '../../src/core/chains/evm/evm-chain.js';
+import { crossCheck } from '../../src/core/scanning/cross-check.js';
 import { anvilChainId, startAnvil, type Anvil } from '../support/anvil.js';
 import {
   NodeRefusal,

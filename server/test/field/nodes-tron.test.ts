@@ -3,8 +3,8 @@
  * match. Each case names its report.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createEvmChain, type EvmChain } from '../../src/chains/evm/evm-chain.js';
-import { toTronAddress, tronDialect } from '../../src/chains/tron/tron-dialect.js';
+import { createEvmChain, type EvmChain } from '../../src/core/chains/evm/evm-chain.js';
+import { toTronAddress, tronDialect } from '../../src/core/chains/tron/tron-dialect.js';
 import { recorded } from '../chains/tron/recorded.js';
 import { HttpAnswer, serve, stop, type Question } from '../chains/tron/serve.js';
 

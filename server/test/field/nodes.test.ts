@@ -4,9 +4,9 @@
  */
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createEvmChain } from '../../src/chains/evm/evm-chain.js';
-import { createNodeClient } from '../../src/rpc/node-client.js';
-import { NodeError, RpcFailure } from '../../src/rpc/node-error.js';
+import { createEvmChain } from '../../src/core/chains/evm/evm-chain.js';
+import { createNodeClient } from '../../src/core/rpc/node-client.js';
+import { NodeError, RpcFailure } from '../../src/core/rpc/node-error.js';
 import { anvilChainId, startAnvil, type Anvil } from '../support/anvil.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import { sqlite } from '../support/engines.js';

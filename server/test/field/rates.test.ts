@@ -5,8 +5,8 @@
 import pino from 'pino';
 import { ApiError, createCheckoutClient } from 'crypto-checkout/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { currencies } from '../../src/money/currency-list.js';
-import { createWorldRates, type WorldRates } from '../../src/money/world-rates.js';
+import { currencies } from '../../src/core/money/currency-list.js';
+import { createWorldRates, type WorldRates } from '../../src/core/money/world-rates.js';
 import { market, openExchanges, replies, type Behavior, type Exchanges } from '../money/exchanges.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import { enginesOfTurn } from '../support/engines.js';

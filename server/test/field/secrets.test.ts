@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { secretIn } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCommand } from '../../src/commands/run.js';
+import { runCommand } from '../../src/command-line/run.js';
 import { sqlite as engine } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 

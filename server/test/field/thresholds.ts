@@ -3,13 +3,13 @@
  * two. Each case names its report.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createEvmChain } from '../../src/chains/evm/evm-chain.js';
-import type { ChainBlock, ChainTransfer } from '../../src/chains/chain.js';
-import { NetworksFileError, parseNetworks } from '../../src/chains/config/networks-file.js';
-import type { Network } from '../../src/chains/networks.js';
-import { toTronAddress, tronDialect } from '../../src/chains/tron/tron-dialect.js';
-import { crossCheck } from '../../src/scanning/cross-check.js';
-import { readCursor } from '../../src/scanning/cursors.js';
+import { createEvmChain } from '../../src/core/chains/evm/evm-chain.js';
+import type { ChainBlock, ChainTransfer } from '../../src/core/chains/chain.js';
+import { NetworksFileError, parseNetworks } from '../../src/core/chains/config/networks-file.js';
+import type { Network } from '../../src/core/chains/networks.js';
+import { toTronAddress, tronDialect } from '../../src/core/chains/tron/tron-dialect.js';
+import { crossCheck } from '../../src/core/scanning/cross-check.js';
+import { readCursor } from '../../src/core/scanning/cursors.js';
 import { recorded } from '../chains/tron/recorded.js';
 import { serve, stop } from '../chains/tron/serve.js';
 import { commandContext, runWith } from '../support/command-context.js';

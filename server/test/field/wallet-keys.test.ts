@@ -1,10 +1,10 @@
 /** Keys as wallets give them: with origins, as descriptors, and in the files that wallets export, in the shapes of public reports. */
 import { HDKey } from '@scure/bip32';
 import { describe, expect, it } from 'vitest';
-import { createAddressSource } from '../../src/addresses/address-sources.js';
-import { descriptorChecksum } from '../../src/addresses/descriptor-checksum.js';
-import { readWalletKey } from '../../src/addresses/wallet-key.js';
-import type { ScriptType } from '../../src/addresses/bitcoin-scripts.js';
+import { createAddressSource } from '../../src/core/addresses/address-sources.js';
+import { descriptorChecksum } from '../../src/core/addresses/descriptor-checksum.js';
+import { readWalletKey } from '../../src/core/addresses/wallet-key.js';
+import type { ScriptType } from '../../src/core/addresses/bitcoin-scripts.js';
 import { withVersion } from '../support/extended-keys.js';
 
 /**

@@ -1,10 +1,10 @@
 /** Public reports of webhook targets behind translation prefixes: the IPv4 address in them is judged, whatever is allowed. */
 import { describe, expect, it } from 'vitest';
-import { createTargets, TargetRefused } from '../../src/webhooks/targets.js';
+import { createTargets, TargetRefused } from '../../src/core/webhooks/targets.js';
 import { sqlite } from '../support/engines.js';
 import { startReceiver } from '../webhooks/receiver.js';
 import { openShop } from '../webhooks/shop.js';
-import type { Mode } from '../../src/shared/scope.js';
+import type { Mode } from '../../src/core/shared/scope.js';
 
 const names: Record<string, string> = {};
 

@@ -2,10 +2,10 @@
 import { sql } from 'kysely';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/database.js';
-import type { Database } from '../../src/db/database.js';
-import type { AuditCheck } from '../../src/merchants/audit-chain.js';
+import type { Database } from '../../src/core/db/database.js';
+import type { AuditCheck } from '../../src/core/merchants/audit-chain.js';
 import { plainData } from '../support/plain-data.js';
-import { createAuditLog } from '../../src/merchants/audit-log.js';
+import { createAuditLog } from '../../src/core/merchants/audit-log.js';
 import { runCommandLine } from '../support/command-line.js';
 import { engines, type TestEngine } from '../support/engines.js';
 

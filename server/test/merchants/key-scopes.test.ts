@@ -1,7 +1,7 @@
 /** Restricted secret keys: what each scope may call, and keys that expire. */
 import { api, type Endpoint } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { NewKey } from '../../src/merchants/keys.js';
+import type { NewKey } from '../../src/core/merchants/keys.js';
 import { engines } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 

@@ -1,10 +1,10 @@
 /** API keys: their format, how they are stored, and which caller they authenticate. */
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Database } from '../../src/db/database.js';
-import { newId } from '../../src/shared/ids.js';
-import { createKeys, parseKey, type Keys } from '../../src/merchants/keys.js';
-import { createMerchants } from '../../src/merchants/merchants.js';
-import { Problem } from '../../src/shared/problem.js';
+import { type Database } from '../../src/core/db/database.js';
+import { newId } from '../../src/core/shared/ids.js';
+import { createKeys, parseKey, type Keys } from '../../src/core/merchants/keys.js';
+import { createMerchants } from '../../src/core/merchants/merchants.js';
+import { Problem } from '../../src/core/shared/problem.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { openDatabase } from '../../src/database.js';
 import { clockAt } from '../support/clock.js';

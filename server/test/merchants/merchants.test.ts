@@ -1,13 +1,13 @@
 /** Merchant accounts, and the first one, which a new server creates. */
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Database } from '../../src/db/database.js';
-import { newId } from '../../src/shared/ids.js';
+import { type Database } from '../../src/core/db/database.js';
+import { newId } from '../../src/core/shared/ids.js';
 import { plainData } from '../support/plain-data.js';
-import { createAuditLog } from '../../src/merchants/audit-log.js';
-import { createKeys } from '../../src/merchants/keys.js';
-import { bootstrap } from '../../src/merchants/bootstrap.js';
-import { createMerchants, type MerchantChange } from '../../src/merchants/merchants.js';
+import { createAuditLog } from '../../src/core/merchants/audit-log.js';
+import { createKeys } from '../../src/core/merchants/keys.js';
+import { bootstrap } from '../../src/core/merchants/bootstrap.js';
+import { createMerchants, type MerchantChange } from '../../src/core/merchants/merchants.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { openDatabase } from '../../src/database.js';
 import { clockAt } from '../support/clock.js';

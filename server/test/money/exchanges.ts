@@ -1,8 +1,8 @@
 /** Local servers that answer like the sources of exchange rates, in their documented forms, or misbehave. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { parseSources } from '../../src/money/sources/sources.js';
-import type { RateSourceAdapter } from '../../src/money/sources/source.js';
+import { parseSources } from '../../src/core/money/sources/sources.js';
+import type { RateSourceAdapter } from '../../src/core/money/sources/source.js';
 
 /** Dollars per coin, and units per dollar of fiat currencies, as text. */
 export interface Market {

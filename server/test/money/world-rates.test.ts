@@ -1,13 +1,13 @@
 /** Exchange rates from several sources that answer as documented, fail, lag, send wrong prices, or return garbage. */
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { agreeing, median } from '../../src/money/agreement.js';
-import { currencies } from '../../src/money/currency-list.js';
-import { convert, type Rate } from '../../src/money/rates.js';
-import { parseSources } from '../../src/money/sources/sources.js';
-import { parsePositive } from '../../src/money/fractions.js';
-import { parseExactJson } from '../../src/money/sources/source.js';
-import { createWorldRates, type WorldRates } from '../../src/money/world-rates.js';
+import { agreeing, median } from '../../src/core/money/agreement.js';
+import { currencies } from '../../src/core/money/currency-list.js';
+import { convert, type Rate } from '../../src/core/money/rates.js';
+import { parseSources } from '../../src/core/money/sources/sources.js';
+import { parsePositive } from '../../src/core/money/fractions.js';
+import { parseExactJson } from '../../src/core/money/sources/source.js';
+import { createWorldRates, type WorldRates } from '../../src/core/money/world-rates.js';
 import { market, openExchanges, type Exchanges, type Market } from './exchanges.js';
 
 const all = ['kraken', 'coinbase', 'binance', 'bitstamp', 'coingecko', 'er-api'];

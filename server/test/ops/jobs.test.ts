@@ -1,8 +1,8 @@
 /** Background jobs: how their failures are logged. */
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { NodeError, NodesUnavailable } from '../../src/rpc/node-error.js';
-import { createJobs } from '../../src/ops/jobs.js';
+import { NodeError, NodesUnavailable } from '../../src/core/rpc/node-error.js';
+import { createJobs } from '../../src/core/ops/jobs.js';
 
 it('The outage of a node is a warning with one sentence, and any other failure an error with its stack', async () => {
   const lines: Record<string, unknown>[] = [];

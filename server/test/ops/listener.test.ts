@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { expect, it } from 'vitest';
-import { listen } from '../../src/ops/listener.js';
+import { listen } from '../../src/core/ops/listener.js';
 
 it('replies 503 until the server is ready', async () => {
   const listener = await listen('127.0.0.1', 0);

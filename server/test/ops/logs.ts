@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { api, type Endpoint } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createLog } from '../../src/log.js';
+import { createLog } from '../../src/core/log.js';
 import { call } from '../support/call.js';
 import type { TestEngine } from '../support/engines.js';
 import { startServer } from '../support/server.js';

@@ -1,7 +1,7 @@
 /** A disk that is full and a database that stops: honest replies, one line in the log, and recovery without help. */
 import { sql } from 'kysely';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createLog } from '../../src/log.js';
+import { createLog } from '../../src/core/log.js';
 import { call } from '../support/call.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { openAddress, type Address } from '../support/moving-address.js';

@@ -1,7 +1,7 @@
 /** Security events in the log: anyone who watches it sees attacks and changes of keys, and no attack fills it. */
 import { pino } from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createRefusalLog } from '../../src/ops/security-events.js';
+import { createRefusalLog } from '../../src/core/ops/security-events.js';
 import { call } from '../support/call.js';
 import { runCommandLine } from '../support/command-line.js';
 import { enginesOfTurn } from '../support/engines.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PaymentState } from 'crypto-checkout/contract';
-import { assess, type PaymentFacts, type ReceiptFact } from '../../src/payments/assess.js';
+import { assess, type PaymentFacts, type ReceiptFact } from '../../src/core/payments/assess.js';
 
 const deadline = 1_000;
 const locked: PaymentFacts = {

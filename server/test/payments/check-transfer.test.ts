@@ -1,8 +1,8 @@
 /** A payer asks whether a transaction has paid their payment, on both engines, on simulated networks and with nodes that fail. */
 import type { Payment, TransferCheck } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createFindTransfers } from '../../src/chains/find-transfers.js';
-import { NodesUnavailable } from '../../src/rpc/node-error.js';
+import { createFindTransfers } from '../../src/core/chains/find-transfers.js';
+import { NodesUnavailable } from '../../src/core/rpc/node-error.js';
 import { engines } from '../support/engines.js';
 import { createRecords, type Records } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';

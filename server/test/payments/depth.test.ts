@@ -3,9 +3,9 @@
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PaymentRecord } from 'crypto-checkout/contract';
-import type { ChainBlock, ChainTransfer } from '../../src/chains/chain.js';
-import { readCursor } from '../../src/scanning/cursors.js';
-import type { Network } from '../../src/chains/networks.js';
+import type { ChainBlock, ChainTransfer } from '../../src/core/chains/chain.js';
+import { readCursor } from '../../src/core/scanning/cursors.js';
+import type { Network } from '../../src/core/chains/networks.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { openShop, type LockedPayment, type Shop } from '../support/shop-fixture.js';

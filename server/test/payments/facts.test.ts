@@ -4,12 +4,12 @@
  */
 import { toUnits, decimalOf, type Credit, type PaymentRecord } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createCurrencies } from '../../src/money/currencies.js';
-import { currencies as currencyList } from '../../src/money/currency-list.js';
-import { centsToNumber, exactNumber } from '../../src/money/units.js';
-import { simulatedNetworks } from '../../src/chains/simulated/networks.js';
-import { viewReceipts } from '../../src/payments/receipts/view.js';
-import type { StoredReceipt, StoredRecord } from '../../src/payments/store.js';
+import { createCurrencies } from '../../src/core/money/currencies.js';
+import { currencies as currencyList } from '../../src/core/money/currency-list.js';
+import { centsToNumber, exactNumber } from '../../src/core/money/units.js';
+import { simulatedNetworks } from '../../src/core/chains/simulated/networks.js';
+import { viewReceipts } from '../../src/core/payments/receipts/view.js';
+import type { StoredReceipt, StoredRecord } from '../../src/core/payments/store.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
 import { createRecords, type Records } from '../support/records.js';

@@ -3,8 +3,8 @@
  * sets.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { BlockId, Chain, ChainBlock, ChainTransfer } from '../../src/chains/chain.js';
-import type { Network } from '../../src/chains/networks.js';
+import type { BlockId, Chain, ChainBlock, ChainTransfer } from '../../src/core/chains/chain.js';
+import type { Network } from '../../src/core/chains/networks.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { openShop, type LockedPayment, type Shop } from '../support/shop-fixture.js';
 

@@ -1,6 +1,6 @@
 /** Random histories of payments, chains, withdrawals and refunds: states, balances and fees equal those of a naive model, to the unit. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Problem } from '../../src/shared/problem.js';
+import { Problem } from '../../src/core/shared/problem.js';
 import { engines } from '../support/engines.js';
 import { externalAddresses } from '../support/merchant-fixture.js';
 import { randomOf } from '../support/random.js';
@@ -13,8 +13,8 @@ import {
   type ModelTx,
 } from './naive-model.js';
 import { openShop, payee, reorgAll, type Shop } from '../support/shop-fixture.js';
-import type { Actor } from '../../src/shared/scope.js';
-import { refunds as refundsModule } from '../../src/refunds/module.js';
+import type { Actor } from '../../src/core/shared/scope.js';
+import { refunds as refundsModule } from '../../src/modules/refunds/module.js';
 
 const batchSize = 50;
 const steps = 50;

@@ -3,7 +3,7 @@
  * HTTP, on both databases, with two servers where the database can have them.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { erasure } from '../../src/erasure/module.js';
+import { erasure } from '../../src/modules/erasure/module.js';
 import { call } from '../support/call.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { createRecords } from '../support/records.js';

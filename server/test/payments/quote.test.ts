@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { toUnits } from 'crypto-checkout/contract';
-import { createCurrencies } from '../../src/money/currencies.js';
-import { feeOf, payableAmount } from '../../src/payments/quote.js';
-import { unitsToNumber, formatUnits } from '../../src/money/units.js';
-import { convert, type Rate } from '../../src/money/rates.js';
-import { currencies } from '../../src/money/currency-list.js';
+import { createCurrencies } from '../../src/core/money/currencies.js';
+import { feeOf, payableAmount } from '../../src/core/payments/quote.js';
+import { unitsToNumber, formatUnits } from '../../src/core/money/units.js';
+import { convert, type Rate } from '../../src/core/money/rates.js';
+import { currencies } from '../../src/core/money/currency-list.js';
 
 const { known } = createCurrencies(currencies, []);
 const dollars = (numerator: bigint, denominator = 1n): Rate => ({

@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createCheckoutClient } from 'crypto-checkout/client';
 import { statusOf, decimalOf, fromUnits, toUnits, type Payment } from 'crypto-checkout/contract';
-import { checkLedger } from '../../src/audit/check.js';
+import { checkLedger } from '../../src/core/audit/check.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { roundsOf } from '../support/rounds.js';
 import { startServer, type TestServer } from '../support/server.js';

@@ -427,7 +427,7 @@ describe.each(enginesOfTurn)('the changes of one payment with a public key, on $
   });
 
   it('are 60 in an hour by default', async () => {
-    const { readConfig } = await import('../../src/config.js');
+    const { readConfig } = await import('../../src/core/config.js');
     expect(readConfig({}).limits?.paymentChangesPerHour).toBe(60);
   });
 });

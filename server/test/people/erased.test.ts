@@ -1,7 +1,7 @@
 /** The identity of a person leaves the audit log when they are erased, and the chain of its entries stays whole. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tables } from '../../src/db/schema.js';
+import { tables } from '../../src/core/db/schema.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import { signIn } from '../support/browser.js';
 import { engines } from '../support/engines.js';

@@ -1,7 +1,7 @@
 /** `ledger check --chain` compared with wallets that this server does not control: Litecoin Core, and anvil. */
 import { Transaction } from '@scure/btc-signer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { LedgerCheck } from '../../src/audit/check-report.js';
+import type { LedgerCheck } from '../../src/core/audit/check-report.js';
 import { startNodeProxy } from '../support/core-proxy.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';

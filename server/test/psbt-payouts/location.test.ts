@@ -2,12 +2,12 @@
 import { hex } from '@scure/base';
 import { HDKey } from '@scure/bip32';
 import { expect, it } from 'vitest';
-import { addressOfKey } from '../../src/addresses/bitcoin-scripts.js';
-import type { UtxoNode } from '../../src/chains/bitcoin/utxo-node.js';
-import { readSpendingAccount } from '../../src/psbt-payouts/account.js';
-import { expectedOf } from '../../src/psbt-payouts/context.js';
-import { findLocation } from '../../src/psbt-payouts/location.js';
-import type { StoredPsbt } from '../../src/psbt-payouts/psbt-store.js';
+import { addressOfKey } from '../../src/core/addresses/bitcoin-scripts.js';
+import type { UtxoNode } from '../../src/core/chains/bitcoin/utxo-node.js';
+import { readSpendingAccount } from '../../src/core/psbt-payouts/account.js';
+import { expectedOf } from '../../src/core/psbt-payouts/context.js';
+import { findLocation } from '../../src/core/psbt-payouts/location.js';
+import type { StoredPsbt } from '../../src/core/psbt-payouts/psbt-store.js';
 
 const { signal } = new AbortController();
 const account = readSpendingAccount(HDKey.fromMasterSeed(new Uint8Array(32).fill(7)).publicExtendedKey, {

@@ -1,7 +1,7 @@
 /** Payouts by PSBT on a real Litecoin Core: signed by separate wallets, broadcast, settled, bumped, dropped and sent again. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { WIF } from '@scure/btc-signer';
-import type { ScriptType } from '../../src/addresses/bitcoin-scripts.js';
+import type { ScriptType } from '../../src/core/addresses/bitcoin-scripts.js';
 import { signIn } from '../support/browser.js';
 import type { TestEngine } from '../support/engines.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';

@@ -6,7 +6,7 @@ import { hex } from '@scure/base';
 import { HDKey } from '@scure/bip32';
 import { Transaction } from '@scure/btc-signer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ScriptType } from '../../src/addresses/bitcoin-scripts.js';
+import type { ScriptType } from '../../src/core/addresses/bitcoin-scripts.js';
 import type { TestEngine } from '../support/engines.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
 import { signWith } from '../support/sign-psbt.js';

@@ -3,10 +3,10 @@
  * ever were.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { markUnspent, unspentPages } from '../../src/addresses/unspent-coins.js';
-import { checkLedger } from '../../src/audit/check.js';
-import { migrations } from '../../src/db/migrations.js';
-import { unspentCoins } from '../../src/db/table.js';
+import { markUnspent, unspentPages } from '../../src/core/addresses/unspent-coins.js';
+import { checkLedger } from '../../src/core/audit/check.js';
+import { migrations } from '../../src/core/db/migrations.js';
+import { unspentCoins } from '../../src/core/db/table.js';
 import { engines } from '../support/engines.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
 import { watchStatements } from '../support/statements.js';

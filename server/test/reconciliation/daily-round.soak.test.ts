@@ -1,9 +1,9 @@
 /** The slow round of reconciliation on a moved clock: each address is visited within a day, no matter whose it is. */
-import { reconciliation as reconciliationModule } from '../../src/reconciliation/module.js';
+import { reconciliation as reconciliationModule } from '../../src/modules/reconciliation/module.js';
 import { expect, it } from 'vitest';
-import type { BalanceSource } from '../../src/chains/evm/balances.js';
-import { createReconciliation } from '../../src/reconciliation/reconciliation.js';
-import type { Reconciled } from '../../src/reconciliation/reconcile-deps.js';
+import type { BalanceSource } from '../../src/core/chains/evm/balances.js';
+import { createReconciliation } from '../../src/modules/reconciliation/reconciliation.js';
+import type { Reconciled } from '../../src/modules/reconciliation/reconcile-deps.js';
 import { engines } from '../support/engines.js';
 import { addressFrom } from '../support/evm-model.js';
 import { openWorld } from './liars.js';

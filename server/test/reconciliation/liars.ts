@@ -5,17 +5,17 @@
  * parts. When the nodes are honest again, the books match the chain, each payment is credited once, and each transfer
  * is paid once.
  */
-import { reconciliation as reconciliationModule } from '../../src/reconciliation/module.js';
+import { reconciliation as reconciliationModule } from '../../src/modules/reconciliation/module.js';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stderr } from 'node:process';
 import { HDKey } from '@scure/bip32';
 import { expect } from 'vitest';
-import { addressFormat } from '../../src/addresses/formats.js';
-import { fromChain, toChain } from '../../src/chains/assets.js';
-import { isNodeFailure } from '../../src/rpc/node-error.js';
-import type { Actor } from '../../src/shared/scope.js';
+import { addressFormat } from '../../src/core/addresses/formats.js';
+import { fromChain, toChain } from '../../src/core/chains/assets.js';
+import { isNodeFailure } from '../../src/core/rpc/node-error.js';
+import type { Actor } from '../../src/core/shared/scope.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import {
   addressFrom,

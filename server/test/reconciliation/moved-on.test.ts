@@ -1,5 +1,5 @@
 /** The wallet of an extended key may move on at once what a contract sent it: the payment is credited anyway. */
-import { reconciliation as reconciliationModule } from '../../src/reconciliation/module.js';
+import { reconciliation as reconciliationModule } from '../../src/modules/reconciliation/module.js';
 import { HDKey } from '@scure/bip32';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.js';

@@ -1,5 +1,5 @@
 /** Money that no block or log of the node showed is found by the balance of its address, and credited once. */
-import { reconciliation as reconciliationModule } from '../../src/reconciliation/module.js';
+import { reconciliation as reconciliationModule } from '../../src/modules/reconciliation/module.js';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Hex } from 'viem';
 import { openTreasury, confirmations, type TreasuryFixture } from '../treasury/treasury-fixture.js';

@@ -1,7 +1,7 @@
 /**
  * A wrong block that all nodes of a network show in the same way: nothing is credited for it, and nothing stays lost.
  */
-import { reconciliation as reconciliationModule } from '../../src/reconciliation/module.js';
+import { reconciliation as reconciliationModule } from '../../src/modules/reconciliation/module.js';
 import { HDKey } from '@scure/bip32';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { engines } from '../support/engines.js';

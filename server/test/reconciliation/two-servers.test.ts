@@ -1,5 +1,5 @@
 /** Two servers compare the same balances at the same moments: a transfer that no block showed is credited once. */
-import { reconciliation as reconciliationModule } from '../../src/reconciliation/module.js';
+import { reconciliation as reconciliationModule } from '../../src/modules/reconciliation/module.js';
 import { HDKey } from '@scure/bip32';
 import { expect, it } from 'vitest';
 import { lastEngine } from '../support/engines.js';

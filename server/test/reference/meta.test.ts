@@ -1,7 +1,7 @@
 /** `/v1/meta`: the API describes every endpoint, over real HTTP. */
 import { api, type Endpoint } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parametersOf } from '../../src/reference/parameters.js';
+import { parametersOf } from '../../src/core/reference/parameters.js';
 import { engines } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 

@@ -11,9 +11,9 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fromJSONSchema } from 'zod';
 import * as z from 'zod/mini';
-import { apiErrors, errorsOf } from '../../src/reference/errors.js';
-import { parametersOf } from '../../src/reference/parameters.js';
-import { createOpenApi } from '../../src/reference/openapi.js';
+import { apiErrors, errorsOf } from '../../src/core/reference/errors.js';
+import { parametersOf } from '../../src/core/reference/parameters.js';
+import { createOpenApi } from '../../src/core/reference/openapi.js';
 import { product } from '../../src/modules.js';
 import type { CallOptions } from '../support/call.js';
 import { engines } from '../support/engines.js';

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import express from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { claimPage } from '../../src/refunds/claim-page.js';
-import { languages, pickLocale } from '../../src/site/page-texts.js';
+import { claimPage } from '../../src/modules/refunds/claim-page.js';
+import { languages, pickLocale } from '../../src/core/site/page-texts.js';
 
 const english = pickLocale(['en']).texts.claim;
 const names = Object.keys(english) as (keyof typeof english)[];

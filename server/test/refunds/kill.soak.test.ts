@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createMerchantClient, type MerchantClient } from 'crypto-checkout/client';
 import { getAddress } from 'viem';
 import { describe, it } from 'vitest';
-import { checkLedger } from '../../src/audit/check.js';
+import { checkLedger } from '../../src/core/audit/check.js';
 import { openDatabase } from '../../src/database.js';
 import { engines } from '../support/engines.js';
 import { startServers, type Servers } from '../support/process.js';

@@ -5,7 +5,7 @@ import { openClaimBrowser } from '../support/claim-browser.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { externalAddresses, openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
 import { startServer, type TestServer } from '../support/server.js';
-import { refunds as refundsModule } from '../../src/refunds/module.js';
+import { refunds as refundsModule } from '../../src/modules/refunds/module.js';
 
 interface RefundRecord {
   readonly id: string;

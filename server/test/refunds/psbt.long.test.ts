@@ -1,7 +1,7 @@
 /** Refunds that a PSBT pays on a real Litecoin Core with the last coins: who bears the network's fee, and what everybody reads of it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toUnits } from 'crypto-checkout/contract';
-import { checkLedger } from '../../src/audit/check.js';
+import { checkLedger } from '../../src/core/audit/check.js';
 import { network, openPayoutShop, type PayoutMerchant, type PayoutShop } from '../psbt-payouts/fixture.js';
 import { engines } from '../support/engines.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';

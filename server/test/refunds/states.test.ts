@@ -1,7 +1,7 @@
 /** Every state of a refund with every event, and the sums that a refund may not exceed. */
 import { describe, expect, it } from 'vitest';
-import { shareOf, worthToday } from '../../src/refunds/amounts.js';
-import { isLive, isReserved, nextStatus } from '../../src/refunds/states.js';
+import { shareOf, worthToday } from '../../src/modules/refunds/amounts.js';
+import { isLive, isReserved, nextStatus } from '../../src/modules/refunds/states.js';
 
 const states = [
   ...(['awaiting_address', 'awaiting_approval', 'approved', 'processing'] as const),

@@ -1,7 +1,7 @@
 /** Attempts to get another's refund, or more of it, over real HTTP on both engines. */
 import { addr, eip191Signer } from 'micro-eth-signer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createLog } from '../../src/log.js';
+import { createLog } from '../../src/core/log.js';
 import type { Answer } from '../support/call.js';
 import { openClaimBrowser } from '../support/claim-browser.js';
 import { engines, enginesOfTurn } from '../support/engines.js';

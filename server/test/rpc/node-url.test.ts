@@ -1,6 +1,6 @@
 /** Whatever a node or the network stack says, no part of a node's URL that could be a credential is passed on. */
 import { describe, expect, it } from 'vitest';
-import { readNodeUrl } from '../../src/rpc/node-url.js';
+import { readNodeUrl } from '../../src/core/rpc/node-url.js';
 
 describe('A node URL', () => {
   it.each([

@@ -1,7 +1,7 @@
 /** Providers of nodes: a statement that one provider makes twice is one opinion. */
 import { describe, expect, it } from 'vitest';
-import { createNodePool } from '../../src/rpc/node-pool.js';
-import { countProviders, doubtProviders } from '../../src/rpc/providers.js';
+import { createNodePool } from '../../src/core/rpc/node-pool.js';
+import { countProviders, doubtProviders } from '../../src/core/rpc/providers.js';
 
 const { signal } = new AbortController();
 

@@ -1,6 +1,6 @@
 /** The budget of requests: unused ones can be sent later, and who is over it waits its turn. */
 import { expect, it } from 'vitest';
-import { createRequestBudget } from '../../src/rpc/request-budget.js';
+import { createRequestBudget } from '../../src/core/rpc/request-budget.js';
 
 const { signal } = new AbortController();
 

@@ -1,7 +1,7 @@
 /** One merchant's test clock: its deadlines, bills and retries follow it, and nobody else's. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isOpen } from '../../src/db/payment-status.js';
+import { isOpen } from '../../src/core/db/payment-status.js';
 import { engines } from '../support/engines.js';
 import { createRecords } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';

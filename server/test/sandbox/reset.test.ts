@@ -2,7 +2,7 @@
 import { HDKey } from '@scure/bip32';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkLedger } from '../../src/audit/check.js';
+import { checkLedger } from '../../src/core/audit/check.js';
 import { runCommandLine } from '../support/command-line.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { createRecords } from '../support/records.js';

@@ -3,12 +3,12 @@
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Hex } from 'viem';
-import { readGaps } from '../../src/scanning/asset-gaps.js';
-import type { Chain, ChainTransfer } from '../../src/chains/chain.js';
-import { readCursor } from '../../src/scanning/cursors.js';
-import { createEvmChain, type EvmChain } from '../../src/chains/evm/evm-chain.js';
-import { decimalsData } from '../../src/chains/evm/abi.js';
-import type { ScanSink } from '../../src/scanning/scan.js';
+import { readGaps } from '../../src/core/scanning/asset-gaps.js';
+import type { Chain, ChainTransfer } from '../../src/core/chains/chain.js';
+import { readCursor } from '../../src/core/scanning/cursors.js';
+import { createEvmChain, type EvmChain } from '../../src/core/chains/evm/evm-chain.js';
+import { decimalsData } from '../../src/core/chains/evm/abi.js';
+import type { ScanSink } from '../../src/core/scanning/scan.js';
 import { anvilChainId, startAnvil, type Anvil } from '../support/anvil.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { startProviderProxy, type ProviderProxy } from '../support/provider-proxy.js';

@@ -1,8 +1,8 @@
 /** The difference between the pending transfers of two scans in a row. */
 import { expect, it } from 'vitest';
-import type { ChainTransfer } from '../../src/chains/chain.js';
-import { comparePending } from '../../src/scanning/pending.js';
-import { keyOf } from '../../src/scanning/scan.js';
+import type { ChainTransfer } from '../../src/core/chains/chain.js';
+import { comparePending } from '../../src/core/scanning/pending.js';
+import { keyOf } from '../../src/core/scanning/scan.js';
 
 const transfer = (txHash: string, outputIndex = 0): ChainTransfer => ({
   ...{ txHash, outputIndex, address: 'T', currency: 'USDT' },

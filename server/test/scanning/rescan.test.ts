@@ -1,7 +1,7 @@
 /** Reading blocks again: finds what was missed, credits it once, and leaves everything else as it is. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Chain } from '../../src/chains/chain.js';
-import { rescan } from '../../src/scanning/rescan.js';
+import type { Chain } from '../../src/core/chains/chain.js';
+import { rescan } from '../../src/core/scanning/rescan.js';
 import { engines } from '../support/engines.js';
 import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
 import { startServer, type TestServer } from '../support/server.js';

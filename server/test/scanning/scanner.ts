@@ -1,10 +1,10 @@
 /** The scanner follows the best chain, and applies each block once, whatever the chain and the database do. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { readCursor } from '../../src/scanning/cursors.js';
-import { acceptReorg } from '../../src/scanning/rescan.js';
-import type { ScanSink } from '../../src/scanning/scan.js';
-import type { Chain } from '../../src/chains/chain.js';
-import type { Database } from '../../src/db/database.js';
+import { readCursor } from '../../src/core/scanning/cursors.js';
+import { acceptReorg } from '../../src/core/scanning/rescan.js';
+import type { ScanSink } from '../../src/core/scanning/scan.js';
+import type { Chain } from '../../src/core/chains/chain.js';
+import type { Database } from '../../src/core/db/database.js';
 import type { TestDatabase, TestEngine } from '../support/engines.js';
 import { ScriptedChain, type NodeView } from '../support/scripted-chain.js';
 import {

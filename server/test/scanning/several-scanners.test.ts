@@ -1,7 +1,7 @@
 /** Several scanners of one database: one scans, and another takes over when it stops, dies or loses its node. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { readCursor } from '../../src/scanning/cursors.js';
-import type { Chain } from '../../src/chains/chain.js';
+import { readCursor } from '../../src/core/scanning/cursors.js';
+import type { Chain } from '../../src/core/chains/chain.js';
 import { lastEngine, type TestDatabase } from '../support/engines.js';
 import {
   bestChain,

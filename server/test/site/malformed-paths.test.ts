@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createLog } from '../../src/log.js';
+import { createLog } from '../../src/core/log.js';
 import { engines } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 

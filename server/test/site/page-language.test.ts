@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import express from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hostedPages } from '../../src/site/hosted-pages.js';
-import { languages, pickLocale } from '../../src/site/page-texts.js';
+import { hostedPages } from '../../src/core/site/hosted-pages.js';
+import { languages, pickLocale } from '../../src/core/site/page-texts.js';
 
 let server: Server;
 let url = '';

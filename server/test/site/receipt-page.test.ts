@@ -1,7 +1,7 @@
 /** The receipt says what the server knows of a payment now, and nothing of who paid, on both engines. */
 import type { Payment } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { languages, pickLocale, type PageTexts } from '../../src/site/page-texts.js';
+import { languages, pickLocale, type PageTexts } from '../../src/core/site/page-texts.js';
 import { engines } from '../support/engines.js';
 import { externalAddresses } from '../support/merchant-fixture.js';
 import { createRecords, type Records } from '../support/records.js';

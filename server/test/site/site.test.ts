@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import express from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hostedPages, type HostedPayment } from '../../src/site/hosted-pages.js';
-import { widgetFiles } from '../../src/site/widget-files.js';
+import { hostedPages, type HostedPayment } from '../../src/core/site/hosted-pages.js';
+import { widgetFiles } from '../../src/core/site/widget-files.js';
 import { engines } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 

@@ -1,7 +1,7 @@
 /** The billing calendar, compared with an oracle that goes through its own calendar day by day. */
 import { frequencies, type Frequency } from 'crypto-checkout/contract';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { dueAt, newestDue } from '../../src/subscriptions/calendar.js';
+import { dueAt, newestDue } from '../../src/core/subscriptions/calendar.js';
 import { dueTimes } from './oracle.js';
 
 const years = 5;

@@ -1,10 +1,10 @@
 /** The life of a subscription over real HTTP: charged, paid or unpaid, turned off, and ended. */
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newId } from '../../src/shared/ids.js';
-import { createBilling } from '../../src/subscriptions/billing.js';
-import type { RateSource } from '../../src/money/rates.js';
-import { createCharges } from '../../src/subscriptions/charges.js';
+import { newId } from '../../src/core/shared/ids.js';
+import { createBilling } from '../../src/core/subscriptions/billing.js';
+import type { RateSource } from '../../src/core/money/rates.js';
+import { createCharges } from '../../src/core/subscriptions/charges.js';
 import type { TestEngine } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { createFixture, startListener, type Fixture } from './fixture.js';

@@ -1,8 +1,8 @@
 /** Payments that a payer makes in place of a cycle's own payment, over real HTTP. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createSubscriptionStatus } from '../../src/subscriptions/subscription-status.js';
-import { createOutbox } from '../../src/webhooks/outbox.js';
-import { newId } from '../../src/shared/ids.js';
+import { createSubscriptionStatus } from '../../src/core/subscriptions/subscription-status.js';
+import { createOutbox } from '../../src/core/webhooks/outbox.js';
+import { newId } from '../../src/core/shared/ids.js';
 import { clockAt } from '../support/clock.js';
 import type { TestEngine } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';

@@ -1,6 +1,6 @@
 /** Subscribers over real HTTP, on both engines: who can subscribe, how they are listed, and how they are removed. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RateSource } from '../../src/money/rates.js';
+import type { RateSource } from '../../src/core/money/rates.js';
 import { createFixture, startListener, type Fixture } from './fixture.js';
 import { engines } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';

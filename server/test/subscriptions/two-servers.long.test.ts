@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { newId } from '../../src/shared/ids.js';
+import { newId } from '../../src/core/shared/ids.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { createFixture, cycleOf, type Fixture } from './fixture.js';

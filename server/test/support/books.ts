@@ -2,8 +2,8 @@
 import { expect } from 'vitest';
 import type { Booking } from 'crypto-checkout/contract';
 import type { App } from '../../src/app.js';
-import type { Database } from '../../src/db/database.js';
-import type { Scope } from '../../src/shared/scope.js';
+import type { Database } from '../../src/core/db/database.js';
+import type { Scope } from '../../src/core/shared/scope.js';
 import { commandContext, runWith } from './command-context.js';
 
 interface Server {

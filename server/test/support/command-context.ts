@@ -1,9 +1,9 @@
 /** The context of a command, for tests that run one in the process of a server. */
 import type { App } from '../../src/app.js';
-import type { Output } from '../../src/commands/command.js';
-import type { CommandContext } from '../../src/commands/context.js';
-import { findCommand } from '../../src/commands/registry.js';
-import type { Database } from '../../src/db/database.js';
+import type { Output } from '../../src/core/commands/command.js';
+import type { CommandContext } from '../../src/core/commands/context.js';
+import { findCommand } from '../../src/command-line/registry.js';
+import type { Database } from '../../src/core/db/database.js';
 
 /** @param progress collects what the command says while it works */
 export function commandContext(

@@ -6,7 +6,7 @@
 import { fork, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Outcome } from '../../src/commands/run.js';
+import type { Outcome } from '../../src/command-line/run.js';
 
 export interface CommandRequest {
   readonly id: number;

@@ -3,7 +3,7 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createCheckoutClient, createMerchantClient } from 'crypto-checkout/client';
 import { expect } from 'vitest';
-import { checkLedger } from '../../src/audit/check.js';
+import { checkLedger } from '../../src/core/audit/check.js';
 import { openDatabase } from '../../src/database.js';
 
 const publicKey = `pk_test_${randomBytes(32).toString('base64url')}`;

@@ -1,5 +1,5 @@
 /** A live network without a node. */
-import type { Chain, ChainBlock, ChainTransfer } from '../../src/chains/chain.js';
+import type { Chain, ChainBlock, ChainTransfer } from '../../src/core/chains/chain.js';
 
 /** A chain in memory whose blocks the test adds. */
 export class MemoryChain implements Chain {

@@ -1,6 +1,6 @@
 /** A merchant in test mode, for tests that move money: payments in, transfers out, and a check of the ledger. */
 import { expect, vi } from 'vitest';
-import { checkLedger } from '../../src/audit/check.js';
+import { checkLedger } from '../../src/core/audit/check.js';
 import type { Answer, CallOptions } from './call.js';
 import { runCommandLine } from './command-line.js';
 import type { TestServer } from './server.js';

@@ -14,8 +14,8 @@ import {
 } from 'crypto-checkout/contract';
 import type { Logger } from 'pino';
 import { expect } from 'vitest';
-import { checkLedger } from '../../src/audit/check.js';
-import type { Family } from '../../src/chains/networks.js';
+import { checkLedger } from '../../src/core/audit/check.js';
+import type { Family } from '../../src/core/chains/networks.js';
 import type { TestEngine } from './engines.js';
 import { startServer, type TestServer } from './server.js';
 

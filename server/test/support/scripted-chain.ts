@@ -1,6 +1,6 @@
 /** A network of the tests, in memory: a tree of blocks, a mempool, and a node that fails, lags, and moves while it is read. */
-import type { Chain, ChainBlock, ChainHead, ChainTransfer } from '../../src/chains/chain.js';
-import type { Mode } from '../../src/shared/scope.js';
+import type { Chain, ChainBlock, ChainHead, ChainTransfer } from '../../src/core/chains/chain.js';
+import type { Mode } from '../../src/core/shared/scope.js';
 
 /** A transaction. Those that spend the same coins conflict: one of them at most is on a branch. */
 export interface ScriptedTx {

@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { pino, type Logger } from 'pino';
 import type { Overrides } from '../../src/app.js';
 import { startServer as start, type RunningServer } from '../../src/server.js';
-import { readConfig } from '../../src/config.js';
+import { readConfig } from '../../src/core/config.js';
 import type { TestEngine } from './engines.js';
 import { call, type Answer, type CallOptions } from './call.js';
-import type { Mode, Caller } from '../../src/shared/scope.js';
+import type { Mode, Caller } from '../../src/core/shared/scope.js';
 
 export interface TestServer extends RunningServer {
   /** There is always an account, because its keys are given. */

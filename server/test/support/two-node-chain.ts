@@ -1,5 +1,5 @@
 /** A chain of a test that is read from two nodes: the second one says what the test makes of the first one's blocks. */
-import type { BlockId, Chain, ChainBlock, ChainTransfer, NodeBlock } from '../../src/chains/chain.js';
+import type { BlockId, Chain, ChainBlock, ChainTransfer, NodeBlock } from '../../src/core/chains/chain.js';
 
 /** A chain read from two nodes. The second one can lack blocks, or return others. */
 export class TwoNodeChain implements Chain {

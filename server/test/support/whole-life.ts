@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { api, consoleApi, type Endpoint } from 'crypto-checkout/contract';
 import { expect, vi } from 'vitest';
-import { commands } from '../../src/commands/registry.js';
+import { commands } from '../../src/command-line/registry.js';
 import { signIn } from './browser.js';
 import { liveWithCoins } from './busy-coins.js';
 import { evm, type BusyShop, type OpenShop } from './busy-shop.js';

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { describeVariables } from '../../src/config.js';
+import { describeVariables } from '../../src/core/config.js';
 import { contextFiles } from './image.js';
 
 const root = resolve(import.meta.dirname, '../../..');

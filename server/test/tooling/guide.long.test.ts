@@ -130,7 +130,7 @@ beforeAll(async () => {
 
   await add('coin', async () => {
     await insert(
-      'server/src/money/currency-list.ts',
+      'server/src/core/money/currency-list.ts',
       'before',
       "  crypto('BNB',",
       "  crypto('EURC', 'Euro Coin', 6, 2),\n",
@@ -175,15 +175,15 @@ beforeAll(async () => {
     ),
   );
   await add('rates', async () => {
-    await writeFile(at('server/src/money/sources/example.ts'), example);
+    await writeFile(at('server/src/core/money/sources/example.ts'), example);
     await insert(
-      'server/src/money/sources/sources.ts',
+      'server/src/core/money/sources/sources.ts',
       'before',
       'import { kraken }',
       "import { example } from './example.js';\n",
     );
     await insert(
-      'server/src/money/sources/sources.ts',
+      'server/src/core/money/sources/sources.ts',
       'after',
       'adapters: readonly RateSourceAdapter[] = [',
       'example, ',
@@ -236,7 +236,7 @@ describe('The guide in CONTRIBUTING.md', () => {
     const row = rowOf(task);
     // A new file has a name of its own: the guide names its folder.
     const unnamed = files.filter(
-      (path) => !isNamed(row, path) && path !== 'server/src/money/sources/example.ts',
+      (path) => !isNamed(row, path) && path !== 'server/src/core/money/sources/example.ts',
     );
     expect(unnamed).toEqual([]);
   });
@@ -298,14 +298,14 @@ describe('The guide in CONTRIBUTING.md', () => {
     const exchanges = await openExchanges();
     try {
       const sources = (await load(
-        'server/dist/money/sources/sources.js',
-      )) as unknown as typeof import('../../src/money/sources/sources.js');
+        'server/dist/core/money/sources/sources.js',
+      )) as unknown as typeof import('../../src/core/money/sources/sources.js');
       const { createWorldRates } = (await load(
-        'server/dist/money/world-rates.js',
-      )) as unknown as typeof import('../../src/money/world-rates.js');
+        'server/dist/core/money/world-rates.js',
+      )) as unknown as typeof import('../../src/core/money/world-rates.js');
       const { currencies } = (await load(
-        'server/dist/money/currency-list.js',
-      )) as unknown as typeof import('../../src/money/currency-list.js');
+        'server/dist/core/money/currency-list.js',
+      )) as unknown as typeof import('../../src/core/money/currency-list.js');
       const { port } = server.address() as AddressInfo;
       const setting = `example=http://127.0.0.1:${port},${exchanges.setting('kraken')}`;
       const adapters = sources.parseSources(setting) ?? [];

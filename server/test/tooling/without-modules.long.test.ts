@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { modules, product } from '../../src/modules.js';
-import { resources as coreResources } from '../../src/reference/resources.js';
+import { resources as coreResources } from '../../src/core/reference/resources.js';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../../..');
@@ -35,11 +35,11 @@ interface Left {
 const report = `
 import { rmSync } from 'node:fs';
 import { pino } from 'pino';
-import { commands } from './dist/commands/registry.js';
-import { readConfig } from './dist/config.js';
+import { commands } from './dist/command-line/registry.js';
+import { readConfig } from './dist/core/config.js';
 import { modules, product } from './dist/modules.js';
 import { startServer } from './dist/server.js';
-import { permissionsOf } from './dist/shared/permissions.js';
+import { permissionsOf } from './dist/core/shared/permissions.js';
 const config = readConfig({ PORT: '0', HOST: '127.0.0.1', DATABASE_URL: 'sqlite:left.db', DATABASE_CREATE: 'on' });
 const server = await startServer(config, pino({ level: 'silent' }));
 const { body } = await fetch(server.url + '/openapi.json');
@@ -77,14 +77,14 @@ async function build(name: string, without: readonly string[]): Promise<string> 
   for (const part of ['src', 'data', 'test', 'package.json'])
     await cp(join(root, 'server', part), join(folder, 'server', part), { recursive: true });
   for (const module of without) {
-    await rm(join(folder, 'server/src', module), { recursive: true });
+    await rm(join(folder, 'server/src/modules', module), { recursive: true });
     const list = join(folder, 'server/src/modules.ts');
     const text = await readFile(list, 'utf8');
     const [, constant = ''] =
-      new RegExp(`import \\{ (\\w+) \\} from '\\./${module}/module\\.js'`).exec(text) ?? [];
+      new RegExp(`import \\{ (\\w+) \\} from '\\./modules/${module}/module\\.js'`).exec(text) ?? [];
     const left = text
       .split('\n')
-      .filter((line) => !line.includes(`'./${module}/module.js'`))
+      .filter((line) => !line.includes(`'./modules/${module}/module.js'`))
       .join('\n')
       .replace(new RegExp(`\\b${constant}\\b,? ?`), '');
     expect(left).not.toMatch(new RegExp(`\\b${constant}\\b`));

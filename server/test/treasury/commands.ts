@@ -1,10 +1,10 @@
 /** The commands of treasuries: what they refuse, and what they print before they store it. */
 import { HDKey } from '@scure/bip32';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createForwarderSource } from '../../src/treasury/forwarders.js';
-import { runCommand } from '../../src/commands/run.js';
+import { createForwarderSource } from '../../src/core/treasury/forwarders.js';
+import { runCommand } from '../../src/command-line/run.js';
 import { openDatabase } from '../../src/database.js';
-import { readSetting } from '../../src/db/settings.js';
+import { readSetting } from '../../src/core/db/settings.js';
 import type { TestDatabase, TestEngine } from '../support/engines.js';
 
 const treasury = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';

@@ -1,7 +1,7 @@
 /** Exports of transfers in the console: what they write and reserve, for whom, and who may let them go. */
 import { getAddress } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { safeChecksum } from '../../src/treasury/safe-batch.js';
+import { safeChecksum } from '../../src/core/treasury/safe-batch.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
 import { signIn, type TestBrowser } from '../support/browser.js';
 import type { TestEngine } from '../support/engines.js';

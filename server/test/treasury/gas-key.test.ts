@@ -13,11 +13,11 @@ import {
   type TransactionSerializedEIP1559,
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import { readConfig } from '../../src/config.js';
-import { createKeystore, openKeystore } from '../../src/treasury/key-file.js';
+import { readConfig } from '../../src/core/config.js';
+import { createKeystore, openKeystore } from '../../src/core/treasury/key-file.js';
 import { engines } from '../support/engines.js';
 import { startServer } from '../support/server.js';
-import { signTransaction } from '../../src/treasury/transaction.js';
+import { signTransaction } from '../../src/core/treasury/transaction.js';
 
 /** https://ethereum.org/en/developers/docs/data-structures-and-encoding/web3-secret-storage/ */
 const published = {

@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import type { GasSweeper } from '../../src/treasury/gas-sweeper.js';
+import type { GasSweeper } from '../../src/core/treasury/gas-sweeper.js';
 import type { TestEngine } from '../support/engines.js';
 import { confirmations, openTreasury, treasury, type TreasuryFixture } from './treasury-fixture.js';
 import { roundsOf } from '../support/rounds.js';

@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runCommand } from '../../src/commands/run.js';
-import { readGasKey } from '../../src/treasury/key-file.js';
+import { runCommand } from '../../src/command-line/run.js';
+import { readGasKey } from '../../src/core/treasury/key-file.js';
 import { addr } from 'micro-eth-signer';
 
 let directory: string;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
 import type { Hex } from 'viem';
-import { checkLedger } from '../../src/audit/check.js';
+import { checkLedger } from '../../src/core/audit/check.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import type { TestEngine } from '../support/engines.js';

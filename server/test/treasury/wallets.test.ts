@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { HDKey } from '@scure/bip32';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { LedgerCheck } from '../../src/audit/check-report.js';
+import type { LedgerCheck } from '../../src/core/audit/check-report.js';
 import { engines } from '../support/engines.js';
 import { transact } from '../support/forwarders.js';
 import { openTreasury, type TreasuryFixture } from './treasury-fixture.js';

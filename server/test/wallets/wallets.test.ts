@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMerchantClient, type MerchantClient } from 'crypto-checkout/client';
 import type { Payment } from 'crypto-checkout/contract';
-import { checkLedger } from '../../src/audit/check.js';
+import { checkLedger } from '../../src/core/audit/check.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { expectPages } from '../support/lists.js';
 import { startServer, type TestServer } from '../support/server.js';

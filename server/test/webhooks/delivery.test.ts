@@ -1,8 +1,8 @@
 /** Webhook delivery over real HTTP: failing receivers, the retry schedule, secret rotation and recorded attempts. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { newId } from '../../src/shared/ids.js';
-import { prune } from '../../src/ops/prune.js';
-import { createWebhooks } from '../../src/webhooks/webhooks.js';
+import { newId } from '../../src/core/shared/ids.js';
+import { prune } from '../../src/core/ops/prune.js';
+import { createWebhooks } from '../../src/core/webhooks/webhooks.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { startReceiver, type Receiver, type ReceiverOptions } from './receiver.js';
 import { openShop, type Shop } from './shop.js';

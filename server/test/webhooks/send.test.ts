@@ -1,8 +1,8 @@
 /** The timeout of a webhook attempt. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, expect, it, onTestFinished, vi } from 'vitest';
-import { createSender, type SenderOptions } from '../../src/webhooks/send.js';
-import { createTargets } from '../../src/webhooks/targets.js';
+import { createSender, type SenderOptions } from '../../src/core/webhooks/send.js';
+import { createTargets } from '../../src/core/webhooks/targets.js';
 import { startReceiver } from './receiver.js';
 
 afterEach(() => vi.useRealTimers());

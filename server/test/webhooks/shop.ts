@@ -1,13 +1,13 @@
 /** A server with merchant accounts that receive webhooks, and access to the stored events and attempts. */
 import { expect } from 'vitest';
-import { newId } from '../../src/shared/ids.js';
-import type { WebhookStatus } from '../../src/db/tables/webhooks.js';
-import { createOutbox } from '../../src/webhooks/outbox.js';
-import { createWebhooks, type WebhookRecord } from '../../src/webhooks/webhooks.js';
+import { newId } from '../../src/core/shared/ids.js';
+import type { WebhookStatus } from '../../src/core/db/tables/webhooks.js';
+import { createOutbox } from '../../src/core/webhooks/outbox.js';
+import { createWebhooks, type WebhookRecord } from '../../src/core/webhooks/webhooks.js';
 import { startServer, type TestServer, type TestServerOptions } from '../support/server.js';
 import type { Receiver } from './receiver.js';
-import type { Mode } from '../../src/shared/scope.js';
-import type { Transaction } from '../../src/db/engine.js';
+import type { Mode } from '../../src/core/shared/scope.js';
+import type { Transaction } from '../../src/core/db/engine.js';
 import { clockAt } from '../support/clock.js';
 
 export interface PublishOptions {

@@ -1,11 +1,11 @@
 /** Allowed webhook targets: only public servers, and in live mode only https, checked on the address that is connected to. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { Resolve } from '../../src/webhooks/targets.js';
+import type { Resolve } from '../../src/core/webhooks/targets.js';
 import { makeCertificate } from '../support/certificate.js';
 import { engines } from '../support/engines.js';
 import { startReceiver, type Receiver, type ReceiverOptions } from './receiver.js';
 import { openShop, type Shop } from './shop.js';
-import type { Mode } from '../../src/shared/scope.js';
+import type { Mode } from '../../src/core/shared/scope.js';
 
 const certificate = makeCertificate('hooks.example', 'moves.example');
 const ipv4 = (...addresses: string[]) => addresses.map((address) => ({ address, family: 4 }));

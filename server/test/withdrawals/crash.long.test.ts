@@ -2,7 +2,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { checkLedger } from '../../src/audit/check.js';
+import { checkLedger } from '../../src/core/audit/check.js';
 import { call } from '../support/call.js';
 import { engines } from '../support/engines.js';
 import { startProcess, type ServerProcess } from '../support/process.js';

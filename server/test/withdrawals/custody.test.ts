@@ -1,6 +1,6 @@
 /** A withdrawal takes coins of the merchant on its network, and is never silently short, on both engines. */
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Actor } from '../../src/shared/scope.js';
+import type { Actor } from '../../src/core/shared/scope.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { externalAddresses } from '../support/merchant-fixture.js';
 import { openShop, type Shop } from '../support/shop-fixture.js';

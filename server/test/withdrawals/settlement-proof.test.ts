@@ -1,18 +1,18 @@
 /** Settling a transfer by hand: only with a transaction that has really paid it, and only once. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ChainTransfer } from '../../src/chains/chain.js';
-import type { Network } from '../../src/chains/networks.js';
-import type { Database } from '../../src/db/database.js';
+import type { ChainTransfer } from '../../src/core/chains/chain.js';
+import type { Network } from '../../src/core/chains/networks.js';
+import type { Database } from '../../src/core/db/database.js';
 import { openDatabase } from '../../src/database.js';
-import type { TransferRow } from '../../src/db/schema.js';
-import { createCurrencies } from '../../src/money/currencies.js';
-import { currencies as currencyList } from '../../src/money/currency-list.js';
-import { createTestClock } from '../../src/chains/simulated/test-clock.js';
-import { createMerchants } from '../../src/merchants/merchants.js';
-import { newId } from '../../src/shared/ids.js';
-import { insertTransfer } from '../../src/withdrawals/transfer-store.js';
-import { proveSettlement, type Proof } from '../../src/withdrawals/settlement-proof.js';
+import type { TransferRow } from '../../src/core/db/schema.js';
+import { createCurrencies } from '../../src/core/money/currencies.js';
+import { currencies as currencyList } from '../../src/core/money/currency-list.js';
+import { createTestClock } from '../../src/core/chains/simulated/test-clock.js';
+import { createMerchants } from '../../src/core/merchants/merchants.js';
+import { newId } from '../../src/core/shared/ids.js';
+import { insertTransfer } from '../../src/core/withdrawals/transfer-store.js';
+import { proveSettlement, type Proof } from '../../src/core/withdrawals/settlement-proof.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 
 const address = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';

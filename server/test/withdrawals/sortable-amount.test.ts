@@ -1,8 +1,8 @@
 /** Amounts as sortable text, and masked destinations. */
 import { describe, expect, it } from 'vitest';
-import { maskDestination } from '../../src/withdrawals/payouts.js';
-import { sortableDecimal, sortableUnits } from '../../src/withdrawals/sortable-amount.js';
-import { currencies } from '../../src/money/currency-list.js';
+import { maskDestination } from '../../src/core/withdrawals/payouts.js';
+import { sortableDecimal, sortableUnits } from '../../src/core/withdrawals/sortable-amount.js';
+import { currencies } from '../../src/core/money/currency-list.js';
 
 const currencyOf = (code: string) => {
   const found = currencies.find((currency) => currency.code === code);

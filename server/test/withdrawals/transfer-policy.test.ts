@@ -1,6 +1,6 @@
 /** The merchant's own limits on transfers, against a thief with the secret key. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { MerchantChange } from '../../src/merchants/merchants.js';
+import type { MerchantChange } from '../../src/core/merchants/merchants.js';
 import { createRecords } from '../support/records.js';
 import { engines } from '../support/engines.js';
 import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';

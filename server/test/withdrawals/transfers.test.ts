@@ -1,6 +1,6 @@
 /** Transfers over real HTTP, on both engines: what is refused, what is held, and how the server sends them. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { addressFormat } from '../../src/addresses/formats.js';
+import { addressFormat } from '../../src/core/addresses/formats.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 import {

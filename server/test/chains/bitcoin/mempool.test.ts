@@ -1,7 +1,7 @@
 /** A mempool as large as Bitcoin's is read once, in steps, and never kept longer than the node keeps it. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { addressOfScript, addressPrefixes } from '../../../src/addresses/bitcoin-scripts.js';
-import { createBitcoinChain, type BitcoinChain } from '../../../src/chains/bitcoin/bitcoin-chain.js';
+import { addressOfScript, addressPrefixes } from '../../../src/core/addresses/bitcoin-scripts.js';
+import { createBitcoinChain, type BitcoinChain } from '../../../src/core/chains/bitcoin/bitcoin-chain.js';
 import { startNodeProxy, type NodeProxy, type ProxiedCall } from '../../support/core-proxy.js';
 import { litecoinRegtest } from '../../support/litecoin.js';
 import { roundsOf } from '../../support/rounds.js';

@@ -3,11 +3,11 @@
  * and agrees with the node's coins.
  */
 import { describe, expect, it } from 'vitest';
-import { createAddressSource } from '../../../src/addresses/address-sources.js';
-import { createBitcoinChain } from '../../../src/chains/bitcoin/bitcoin-chain.js';
-import { readSatoshis } from '../../../src/chains/bitcoin/transactions.js';
-import type { Chain, ChainBlock, ChainHead, ChainTransfer } from '../../../src/chains/chain.js';
-import { readDifference } from '../../../src/chains/read-chain.js';
+import { createAddressSource } from '../../../src/core/addresses/address-sources.js';
+import { createBitcoinChain } from '../../../src/core/chains/bitcoin/bitcoin-chain.js';
+import { readSatoshis } from '../../../src/core/chains/bitcoin/transactions.js';
+import type { Chain, ChainBlock, ChainHead, ChainTransfer } from '../../../src/core/chains/chain.js';
+import { readDifference } from '../../../src/core/chains/read-chain.js';
 import { litecoinTestKey } from '../../support/extended-keys.js';
 import { hasLitecoind, litecoinRegtest, startLitecoin, type LitecoinNode } from '../../support/litecoin.js';
 import { startNodeProxy } from '../../support/core-proxy.js';

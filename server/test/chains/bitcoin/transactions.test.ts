@@ -1,8 +1,8 @@
 /** Replies of nodes of all versions about transactions: amounts to the satoshi, and outputs that are no payments. */
 import { describe, expect, it } from 'vitest';
-import { addressOfScript, addressPrefixes } from '../../../src/addresses/bitcoin-scripts.js';
-import { readSatoshis } from '../../../src/chains/bitcoin/transactions.js';
-import { readTransaction, transfersOf } from '../../../src/chains/bitcoin/transactions.js';
+import { addressOfScript, addressPrefixes } from '../../../src/core/addresses/bitcoin-scripts.js';
+import { readSatoshis } from '../../../src/core/chains/bitcoin/transactions.js';
+import { readTransaction, transfersOf } from '../../../src/core/chains/bitcoin/transactions.js';
 
 const txid = 'ab'.repeat(32);
 const { main } = addressPrefixes.litecoin;

@@ -1,8 +1,8 @@
 /** The speed and the fees of each network, as payers see them. */
 import { expect, test } from 'vitest';
-import { networkPresets } from '../../../src/chains/config/presets.js';
-import { usageOf } from '../../../src/chains/networks.js';
-import { simulatedNetworks } from '../../../src/chains/simulated/networks.js';
+import { networkPresets } from '../../../src/core/chains/config/presets.js';
+import { usageOf } from '../../../src/core/chains/networks.js';
+import { simulatedNetworks } from '../../../src/core/chains/simulated/networks.js';
 
 test('live networks take their usual time for a block', () => {
   const live = Object.entries(networkPresets).filter(([, { mode }]) => mode === 'live');

@@ -3,11 +3,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseAddress } from '../../../src/addresses/formats.js';
-import { NetworksFileError, parseNetworks } from '../../../src/chains/config/networks-file.js';
-import { networkPresets } from '../../../src/chains/config/presets.js';
-import { ConfigError, readConfig } from '../../../src/config.js';
-import { currencies } from '../../../src/money/currency-list.js';
+import { parseAddress } from '../../../src/core/addresses/formats.js';
+import { NetworksFileError, parseNetworks } from '../../../src/core/chains/config/networks-file.js';
+import { networkPresets } from '../../../src/core/chains/config/presets.js';
+import { ConfigError, readConfig } from '../../../src/core/config.js';
+import { currencies } from '../../../src/core/money/currency-list.js';
 
 const nodes = ['https://node.example.com/'];
 const parse = (networks: unknown, environment = {}) => parseNetworks({ networks }, environment);

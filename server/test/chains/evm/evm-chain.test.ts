@@ -1,9 +1,9 @@
 /** The EVM adapter finds every transfer to a watched address on a real node, once, whatever the chain does. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Hex } from 'viem';
-import { createEvmChain, type EvmChain } from '../../../src/chains/evm/evm-chain.js';
-import type { ChainDeps } from '../../../src/chains/config/nodes.js';
-import type { EvmConfig } from '../../../src/chains/evm/evm-nodes.js';
+import { createEvmChain, type EvmChain } from '../../../src/core/chains/evm/evm-chain.js';
+import type { ChainDeps } from '../../../src/core/chains/config/nodes.js';
+import type { EvmConfig } from '../../../src/core/chains/evm/evm-nodes.js';
 import { anvilChainId, startAnvil, type Anvil } from '../../support/anvil.js';
 import { startProviderProxy, type ProviderProxy } from '../../support/provider-proxy.js';
 import { roundsOf } from '../../support/rounds.js';

@@ -1,12 +1,12 @@
 /** The EVM adapter reads right, or says that it cannot, whatever its nodes do. Credentials in their URLs are never shown. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Hex } from 'viem';
-import { createEvmChain, type EvmChain } from '../../../src/chains/evm/evm-chain.js';
-import { checkEvmNetwork } from '../../../src/chains/evm/check.js';
-import type { EvmConfig } from '../../../src/chains/evm/evm-nodes.js';
-import { crossCheck } from '../../../src/scanning/cross-check.js';
-import type { UncheckedReceipt } from '../../../src/scanning/scan.js';
-import { ChainBehind } from '../../../src/chains/read-chain.js';
+import { createEvmChain, type EvmChain } from '../../../src/core/chains/evm/evm-chain.js';
+import { checkEvmNetwork } from '../../../src/core/chains/evm/check.js';
+import type { EvmConfig } from '../../../src/core/chains/evm/evm-nodes.js';
+import { crossCheck } from '../../../src/core/scanning/cross-check.js';
+import type { UncheckedReceipt } from '../../../src/core/scanning/scan.js';
+import { ChainBehind } from '../../../src/core/chains/read-chain.js';
 import { anvilChainId, startAnvil, type Anvil } from '../../support/anvil.js';
 import { startProviderProxy, urlSecrets, type ProviderProxy } from '../../support/provider-proxy.js';
 import { testAddress } from '../fixture.js';

@@ -1,6 +1,6 @@
 /** Follows a chain as the scanner does, and keeps what it found in memory. */
-import type { Chain, ChainBlock, ChainHead, ChainTransfer } from '../../../src/chains/chain.js';
-import { readDifference } from '../../../src/chains/read-chain.js';
+import type { Chain, ChainBlock, ChainHead, ChainTransfer } from '../../../src/core/chains/chain.js';
+import { readDifference } from '../../../src/core/chains/read-chain.js';
 
 const { signal } = new AbortController();
 

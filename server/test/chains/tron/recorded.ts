@@ -3,7 +3,7 @@
  * https://developers.tron.network/reference/gettransactionbyid. Field by field as java-tron writes them, with short made-up
  * values.
  */
-import { transferTopic } from '../../../src/chains/evm/token.js';
+import { transferTopic } from '../../../src/core/chains/evm/token.js';
 
 export interface RecordedTransaction {
   readonly hash: string;

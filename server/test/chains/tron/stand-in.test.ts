@@ -2,12 +2,12 @@
  * Payments on Tron through the whole server, on both engines. No Tron node can be run in a test: the node is a stand-in, anvil
  * that answers no more than java-tron documents. https://developers.tron.network/reference/json-rpc-api-overview
  */
-import { reconciliation as reconciliationModule } from '../../../src/reconciliation/module.js';
+import { reconciliation as reconciliationModule } from '../../../src/modules/reconciliation/module.js';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Hex } from 'viem';
-import { toEvmAddress, toTronAddress } from '../../../src/chains/tron/tron-dialect.js';
+import { toEvmAddress, toTronAddress } from '../../../src/core/chains/tron/tron-dialect.js';
 import { anvilChainId, startAnvil, type Anvil } from '../../support/anvil.js';
 import { engines } from '../../support/engines.js';
 import { startRealServer, type RealServer } from '../../support/real-money.js';

@@ -2,10 +2,10 @@
 import type { Server } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Hex } from 'viem';
-import type { EvmConfig } from '../../../src/chains/evm/evm-nodes.js';
-import { checkEvmNetwork } from '../../../src/chains/evm/check.js';
-import { toEvmAddress, toTronAddress, tronDialect } from '../../../src/chains/tron/tron-dialect.js';
-import { createEvmChain, type EvmChain } from '../../../src/chains/evm/evm-chain.js';
+import type { EvmConfig } from '../../../src/core/chains/evm/evm-nodes.js';
+import { checkEvmNetwork } from '../../../src/core/chains/evm/check.js';
+import { toEvmAddress, toTronAddress, tronDialect } from '../../../src/core/chains/tron/tron-dialect.js';
+import { createEvmChain, type EvmChain } from '../../../src/core/chains/evm/evm-chain.js';
 import { anvilChainId, startAnvil, type Anvil } from '../../support/anvil.js';
 import { testAddress } from '../fixture.js';
 import { follow } from '../evm/follower.js';

@@ -1,0 +1,68 @@
+/** All commands, by room. */
+import { modules } from '../modules.js';
+import { psbtCommands } from '../core/psbt-payouts/commands.js';
+import { sweepCommands } from '../core/treasury/commands/sweeps.js';
+import { transferExportCommands } from '../core/treasury/commands/transfer-export.js';
+import { addressCommands } from '../core/commands/addresses.js';
+import { auditCommands } from '../core/commands/audit.js';
+import { balanceCommands } from '../core/commands/balances.js';
+import { chainCommands } from '../core/commands/chains.js';
+import type { Command, Group } from '../core/commands/command.js';
+import { databaseCommands } from './database.js';
+import { depositKeyCommands } from '../core/commands/deposit-keys.js';
+import { keyCommands } from '../core/commands/keys.js';
+import { ledgerCommands } from '../core/commands/ledger.js';
+import { merchantCommands } from '../core/commands/merchants.js';
+import { networkCommands } from '../core/commands/networks.js';
+import { paymentCommands } from '../core/commands/payments.js';
+import { payoutCommands } from '../core/commands/payouts.js';
+import { rateCommands } from '../core/commands/rates.js';
+import { sandboxCommands } from '../core/commands/sandbox.js';
+import { transferCommands } from '../core/commands/transfers.js';
+import { userCommands } from '../core/commands/users.js';
+import { webhookCommands } from '../core/commands/webhooks.js';
+
+/** In the order of the help. */
+export const groups: readonly Group[] = [
+  merchantCommands,
+  keyCommands,
+  userCommands,
+  auditCommands,
+  chainCommands,
+  paymentCommands,
+  balanceCommands,
+  transferCommands,
+  psbtCommands,
+  transferExportCommands,
+  sweepCommands,
+  payoutCommands,
+  webhookCommands,
+  sandboxCommands,
+  ledgerCommands,
+  databaseCommands,
+  networkCommands,
+  depositKeyCommands,
+  addressCommands,
+  rateCommands,
+  ...modules.flatMap((module) => module.commands),
+];
+
+/** By all words of their names: `keys create`. */
+export const commands: ReadonlyMap<string, Command> = new Map(
+  groups.flatMap((group) =>
+    Object.entries(group.commands).map(([verb, command]) => [`${group.name} ${verb}`, command] as const),
+  ),
+);
+
+/** Finds the command that a command line begins with. @returns undefined if there is none */
+export function findCommand(
+  words: readonly string[],
+): { readonly name: string; readonly command: Command; readonly rest: readonly string[] } | undefined {
+  // Most names have two words, some three.
+  for (const length of [3, 2]) {
+    const name = words.slice(0, length).join(' ');
+    const command = commands.get(name);
+    if (command) return { name, command, rest: words.slice(length) };
+  }
+  return undefined;
+}

@@ -1,0 +1,399 @@
+/** Assembles the core: builds its rules from the configuration and the database, for the server and the command line. */
+import type { CoreApi, Endpoint } from 'crypto-checkout/contract';
+import type { Logger } from 'pino';
+import { exampleAccountNames } from './bank-accounts/account-names.js';
+import { createBankAccounts } from './bank-accounts/bank-accounts.js';
+import { createBanks } from './bank-accounts/banks.js';
+import { createCountries } from './bank-accounts/countries.js';
+import { createBankAccountHandlers, createCountryHandlers } from './bank-accounts/handlers.js';
+import { createPaystackAccountNames } from './bank-accounts/paystack.js';
+import { createTestAddressSources, type AddressSources } from './addresses/address-sources.js';
+import { readTestSeed } from './addresses/test-seed.js';
+import { createDepositAddresses } from './addresses/deposit-addresses.js';
+import { createDepositKeyChanges } from './addresses/deposit-key-changes.js';
+import { createDepositKeys } from './addresses/deposit-keys.js';
+import { createWatchedAddresses, isAnyoneExpected } from './addresses/watched-addresses.js';
+import { createAvailability, lagLimitMs } from './chains/availability.js';
+import type { Chain } from './chains/chain.js';
+import { adapters as builtInAdapters } from './chains/adapters.js';
+import { createFindTransfers } from './chains/find-transfers.js';
+import { connectNetworks, type Adapters } from './chains/connect.js';
+import type { Network } from './chains/networks.js';
+import { networkHealth } from './scanning/network-health.js';
+import { createScanStatuses } from './scanning/scan-statuses.js';
+import { createScanner } from './scanning/scanner.js';
+import { simulatedNetworks } from './chains/simulated/networks.js';
+import { createSandboxReset } from './sandbox/reset.js';
+import { createSandbox } from './sandbox/sandbox.js';
+import { createSimulatedChains } from './chains/simulated/simulated-chain.js';
+import { createTestClock } from './chains/simulated/test-clock.js';
+import type { Config } from './config.js';
+import { createCustomers } from './customers/customers.js';
+import { createCustomerHandlers } from './customers/handlers.js';
+import { type Database } from './db/database.js';
+import { createPersonalData } from './db/personal-data.js';
+import { createServerTime } from './db/server-time.js';
+import { useDataKeys } from './db/used-data-keys.js';
+import { createHomeHandlers } from './home/handlers.js';
+import { createChanges } from './home/changes.js';
+import { createHome } from './home/home.js';
+import { createVolume } from './home/volume.js';
+import { createHooks } from './hooks.js';
+import { createLedger } from './ledger/ledger.js';
+import { createAccountChanges } from './merchants/account-changes.js';
+import { createAuditLog } from './merchants/audit-log.js';
+import { createAccountHandlers } from './merchants/console-handlers.js';
+import { createKeys } from './merchants/keys.js';
+import { createMerchants } from './merchants/merchants.js';
+import { createCurrencies } from './money/currencies.js';
+import { currencies as currencyList } from './money/currency-list.js';
+import { readFixedRates, shippedRatesFile } from './money/fixed-rates.js';
+import { createCurrencyHandlers } from './money/handlers.js';
+import type { RateSource } from './money/rates.js';
+import { defaultSources } from './money/sources/sources.js';
+import { createWorldRates } from './money/world-rates.js';
+import { createDepths, mostConfirmations } from './payments/depth.js';
+import { createPaymentHandlers, createTransactionHandlers } from './payments/handlers.js';
+import { createPaymentExport } from './payments/payment-export.js';
+import { createPeopleHandlers } from './people/handlers.js';
+import { consoleUrl } from './people/console-url.js';
+import { createPeople } from './people/people.js';
+import { createPayments } from './payments/payments.js';
+import { countQuarantined } from './payments/receipts/quarantine.js';
+import { hasReturningReceipts } from './payments/receipts/receipt-store.js';
+import { createReceipts } from './payments/receipts/receipts.js';
+import { createPsbtHandlers } from './psbt-payouts/psbt-handlers.js';
+import { createPsbtPayouts } from './psbt-payouts/psbt-payouts.js';
+import { createMetaHandlers, type FindEndpoints } from './reference/handlers.js';
+import type { Described } from './reference/resources.js';
+import type { Handlers } from './api/handler.js';
+import type { Feature } from './shared/feature.js';
+import { newId as randomId, type NewId } from './shared/ids.js';
+import { orStartError } from './shared/start-error.js';
+import { createPayoutExportHandlers } from './treasury/export-handlers.js';
+import { createSweepHandlers } from './treasury/sweep-handlers.js';
+import { createForwarderSource, createTreasury } from './treasury/treasury.js';
+import { createBilling } from './subscriptions/billing.js';
+import { createCharges } from './subscriptions/charges.js';
+import { createPaymentPlanHandlers, createSubscriberHandlers } from './subscriptions/handlers.js';
+import { createPaymentPlans } from './subscriptions/plans.js';
+import { createSubscribers } from './subscriptions/subscribers.js';
+import { createSubscriptionStatus } from './subscriptions/subscription-status.js';
+import { createWalletAddressHandlers } from './wallet-addresses/handlers.js';
+import { createWalletAddresses } from './wallet-addresses/wallet-addresses.js';
+import { createWalletHandlers } from './wallets/handlers.js';
+import { createWallets } from './wallets/wallets.js';
+import { createDispatcher } from './webhooks/dispatcher.js';
+import { createEndpoints } from './webhooks/endpoints.js';
+import { createWebhookHandlers } from './webhooks/handlers.js';
+import { createOutbox } from './webhooks/outbox.js';
+import { createSender, type SenderOptions } from './webhooks/send.js';
+import { createTargets, type TargetsOptions } from './webhooks/targets.js';
+import { createWebhookTest } from './webhooks/webhook-test.js';
+import { createWebhooks } from './webhooks/webhooks.js';
+import {
+  createBalanceHandlers,
+  createPayoutHandlers,
+  createTransferByHandHandlers,
+  createTransferHandlers,
+} from './withdrawals/handlers.js';
+import { createTransfersByHand } from './withdrawals/transfers-by-hand.js';
+import { createWithdrawals } from './withdrawals/withdrawals.js';
+import { afterCommit } from './db/transaction-context.js';
+
+/** Parts that tests replace. */
+export interface Overrides {
+  /** Replaces the server's time altogether, epoch milliseconds. Test clocks run ahead of it by their offsets. */
+  readonly realNow?: () => number;
+  /** Replaces this machine's own clock only. On PostgreSQL, the server's time is still the database's. */
+  readonly localNow?: () => number;
+  readonly rates?: RateSource;
+  readonly newId?: NewId;
+  /** Networks in addition to the simulated ones, with their chains. */
+  readonly networks?: readonly { readonly network: Network; readonly chain: Chain }[];
+  readonly addressSources?: AddressSources;
+  /** The adapters of the networks in NETWORKS_FILE. */
+  readonly adapters?: Adapters;
+  /** Simulated networks on which an operator sends the transfers, as on real ones. */
+  readonly paidByOperator?: readonly string[];
+  readonly webhooks?: Pick<TargetsOptions, 'resolve'> & Omit<SenderOptions, 'targets'>;
+}
+
+export interface CoreOptions {
+  /** The API, with the endpoints of modules. */
+  readonly described: Described;
+  readonly config: Config;
+  readonly database: Database;
+  readonly log: Logger;
+  /** The URL at which clients reach the server. */
+  readonly publicUrl: string;
+  /** Hosted pages are at `{checkoutUrl}/{payment id}`. */
+  readonly checkoutUrl: string;
+  /** Aborted when the server stops. */
+  readonly stopping: AbortSignal;
+  /** Called when a payment's public status has changed, after the commit. */
+  readonly onPaymentStatus?: (status: string) => void;
+  readonly overrides?: Overrides;
+}
+
+export type Core = Awaited<ReturnType<typeof createCore>>;
+
+/** The interval at which networks are scanned. Transfers made in this server's own sandbox do not wait for it. */
+const scanIntervalMs = 500;
+
+/**
+ * Builds everything, but starts nothing. It reads the database, and writes nothing to it but secrets and ids that are missing.
+ * @throws StartError if a file named in the configuration cannot be used
+ */
+export async function createCore(options: CoreOptions) {
+  const { config, database, log, publicUrl, checkoutUrl, stopping, onPaymentStatus, described } = options;
+  const { overrides = {} } = options;
+  const { newId = randomId } = overrides;
+  await useDataKeys(database, config.dataKeys);
+  const personalData = createPersonalData(config.dataKeys);
+  const testSeed = await readTestSeed(database.reader);
+  const serverTime = await createServerTime(database, log, overrides.localNow);
+  const clock = await createTestClock(database, overrides.realNow ?? serverTime.now);
+  const isLive = config.networks.some(({ network }) => network.mode === 'live');
+  // Real money needs real rates. The bundled file is for trying out.
+  const rateSources = config.rateSources ?? (isLive && !config.ratesFile ? defaultSources : undefined);
+  const worldRates =
+    rateSources &&
+    createWorldRates({ adapters: rateSources, currencies: currencyList, now: clock.real, log });
+  const ratesFile = config.ratesFile ?? shippedRatesFile;
+  const rates =
+    overrides.rates ??
+    worldRates ??
+    (await orStartError(`RATES_FILE: ${ratesFile} cannot be used`, () => readFixedRates(ratesFile, clock)));
+  const depositKeys = await createDepositKeys(database, clock.real, newId, createForwarderSource);
+  // Before the first start of a server there is no seed, but then there are no payments to give addresses to either.
+  const simulatedSources =
+    overrides.addressSources ?? (testSeed ? createTestAddressSources(testSeed) : { find: () => undefined });
+  const hooks = createHooks();
+  const watchedAddresses = createWatchedAddresses(database);
+  const connected = await orStartError('NETWORKS_FILE: a network cannot be used', () =>
+    connectNetworks(config.networks, overrides.adapters ?? builtInAdapters, {
+      log,
+      now: clock.real,
+      watched: async (mode, addresses) =>
+        new Set([
+          ...(await watchedAddresses.find(mode, addresses)),
+          ...(await hooks.watchedAddresses(mode, addresses)),
+        ]),
+      soughtCoins: hooks.soughtCoins,
+      isAnyoneExpected: (mode) => isAnyoneExpected(database.reader, mode),
+    }),
+  );
+  const depositAddresses = createDepositAddresses(
+    (network) => {
+      const isReal = connected.some((one) => one.network === network);
+      return isReal ? (overrides.addressSources ?? depositKeys.sources) : simulatedSources;
+    },
+    newId,
+    hooks,
+  );
+  const extraNetworks = [...connected, ...(overrides.networks ?? [])];
+  const currencies = createCurrencies(currencyList, [
+    ...simulatedNetworks,
+    ...extraNetworks.map(({ network }) => network),
+  ]);
+
+  const keys = createKeys(database, clock, newId);
+  const merchants = createMerchants(clock, newId);
+  const auditLog = createAuditLog(clock, personalData);
+  const ledger = createLedger(newId, clock);
+  const customers = createCustomers(database, clock, newId, personalData);
+  const depths = createDepths(rates, currencies);
+  const base = { database, clock, newId, currencies, log, personalData, rates, merchants, auditLog, ledger };
+
+  const isSandboxOn = config.sandbox ?? currencies.networks('live').length === 0;
+  const targets = createTargets({
+    allowed: config.webhookAllowPrivate,
+    // Over https, people set the URL in the console, and could read through its answers what is inside the network.
+    isForDevelopment: isSandboxOn && !publicUrl.startsWith('https:'),
+    ...overrides.webhooks,
+  });
+  const sender = createSender({ targets, ...overrides.webhooks });
+  const dispatcher = createDispatcher({ ...base, sender, dataKeys: config.dataKeys });
+  const webhookTest = createWebhookTest(described.eventTypes, sender, clock, newId, config.dataKeys);
+  const outbox = createOutbox(clock, newId, personalData, () => {
+    dispatcher.wake();
+    hooks.onChange();
+  });
+  const webhooks = createWebhooks(clock, personalData, () => dispatcher.wake());
+  const endpoints = createEndpoints(clock, targets, config.dataKeys);
+
+  const accountChanges = createAccountChanges({ keys, merchants, endpoints, auditLog });
+  const depositKeyChanges = createDepositKeyChanges({ ...base, depositKeys, outbox });
+  const wallets = createWallets(base, depositAddresses);
+  const updateSubscription = createSubscriptionStatus(outbox);
+  const { blockIntervalMs } = config;
+  const simulatedChains = createSimulatedChains({ ...base, networks: simulatedNetworks, blockIntervalMs });
+  const statuses = createScanStatuses();
+  const payments = createPayments({
+    ...{ ...base, depths, outbox, customers },
+    addresses: depositAddresses,
+    isReadable: createAvailability(statuses.of, connected),
+    findTransfers: createFindTransfers(connected, simulatedChains.findTransfers),
+    pageUrls: { checkoutUrl, publicUrl },
+    merchant: merchants.settings,
+    wallet: wallets.target,
+    async onStatusChange(transaction, payment) {
+      afterCommit(transaction, () => onPaymentStatus?.(payment.status));
+      // Without a webhook URL, the outbox says nothing.
+      afterCommit(transaction, hooks.onChange);
+      await updateSubscription(transaction, payment);
+      await hooks.onPaymentStatus(transaction, payment);
+    },
+    factsOf: { returned: hooks.factsOf },
+    times: config.paymentTimes,
+    publicChangesPerHour: config.limits?.paymentChangesPerHour,
+  });
+  const paymentExport = createPaymentExport(database, currencies, personalData);
+  const receipts = createReceipts({ ...base, depths, addresses: depositAddresses, payments });
+
+  const paymentPlans = createPaymentPlans(base);
+  const charges = createCharges({ customers, paymentPlans, payments, outbox, checkoutUrl });
+  const subscribers = createSubscribers({ ...base, customers, paymentPlans, charges, outbox });
+  const billing = createBilling(base, charges);
+
+  const countries = createCountries(publicUrl);
+  const bankAccounts = createBankAccounts({
+    ...base,
+    countries,
+    banks: createBanks(),
+    accountNames: { test: exampleAccountNames, live: createPaystackAccountNames(config.accountNames) },
+  });
+  const walletAddresses = createWalletAddresses(base, auditLog);
+  const { balances, payouts, transfers, testPayer, settlement, whyHeld } = createWithdrawals({
+    ...{ ...base, outbox, walletAddresses, bankAccounts, simulatedChains },
+    returningDeposits: hasReturningReceipts,
+    ensureFree: hooks.beforeSettle,
+    ensureUnpaid: hooks.beforeFail,
+    onTransfer: hooks.onTransfer,
+    whyNotDue: hooks.whyNotPaid,
+    isSimulated: (network) =>
+      simulatedNetworks.includes(network) && !overrides.paidByOperator?.includes(network.code),
+  });
+
+  const shared = { ...base, depositKeys, connected, hooks, whyHeld };
+  const psbtPayouts = createPsbtPayouts({ ...shared, settlement });
+  const { isCrossChecked } = depths;
+  const treasury = createTreasury({ ...shared, transfers, isCrossChecked, gasKey: config.gasKey });
+  const transfersByHand = createTransfersByHand({
+    ...shared,
+    transfers,
+    treasury: { ...treasury.settledByHand, ensureUnpaidOnChain: treasury.payoutExports.ensureUnpaidOnChain },
+  });
+  // Answers of the features that are not modules yet.
+  hooks.register({
+    beforeSettle: (reader, transfer) => psbtPayouts.ensureFree(reader, transfer),
+    untouchedCoins: psbtPayouts.untouchedCoins,
+  });
+  hooks.register({
+    beforeFail: treasury.payoutExports.ensureUnpaid,
+    unheldTransfers: treasury.payoutExports.unheld,
+    hold: treasury.payoutExports.hold,
+    isOwnAddress: treasury.isOwnAccount,
+    isOffered: treasury.isOffered,
+  });
+  const people = createPeople({ ...base, consoleUrl: consoleUrl(publicUrl), api: described.api });
+  const features: readonly Feature[] = [treasury, psbtPayouts];
+
+  const chains = [...simulatedChains.chains, ...extraNetworks.map(({ chain }) => chain)];
+  const scanner = createScanner({
+    ...{ ...base, statuses },
+    sink: {
+      ...receipts,
+      async apply(transaction, batch) {
+        await hooks.onBatch(transaction, batch);
+        return receipts.apply(transaction, batch);
+      },
+    },
+    networks: chains.map((chain) => {
+      const real = connected.find((one) => one.chain === chain);
+      const network = currencies.network(chain.mode, chain.network);
+      return {
+        chain,
+        confirmations: network ? mostConfirmations(network) : 0,
+        intervalMs: real?.pollMs ?? scanIntervalMs,
+        lagLimitMs: real && lagLimitMs(real.blockSeconds),
+      };
+    }),
+  });
+  const sandbox = createSandbox({
+    ...{ ...base, simulatedChains, scanner },
+    afterNetworkChange: () => testPayer.advance(stopping),
+    async afterClockChange() {
+      await payments.expireOverdue(stopping);
+      await hooks.onClockMoved(stopping);
+      await billing.run(stopping);
+      dispatcher.wake();
+    },
+  });
+
+  const networks = () => networkHealth(statuses.all(), connected);
+  const home = createHome({
+    ...{ ...base, networks },
+    payments: payments.list,
+    transfers: transfers.list,
+    webhooks: (scope, query) => webhooks.page(database.reader, scope, query),
+    endpoint: (scope) => endpoints.find(database.reader, scope),
+    balances: balances.list,
+    attention: hooks.attention,
+    quarantined: (scope) => countQuarantined(database.reader, scope),
+    volume: createVolume(database.reader),
+  });
+  const changes = createChanges({ database, log, home, openSessions: people.sessions.stillOpen });
+  hooks.register({ onChange: changes.wake });
+
+  /** @param endpoints what `/v1/meta` describes @param findEndpoints looks them up by path */
+  const createHandlers = (
+    endpoints: readonly Endpoint[],
+    findEndpoints: FindEndpoints,
+  ): Handlers<CoreApi> => ({
+    meta: createMetaHandlers(endpoints, findEndpoints),
+    customers: createCustomerHandlers(customers),
+    bankAccounts: createBankAccountHandlers(bankAccounts),
+    countries: createCountryHandlers(countries),
+    walletAddresses: createWalletAddressHandlers(walletAddresses),
+    currencies: createCurrencyHandlers(currencies),
+    paymentPlans: createPaymentPlanHandlers(paymentPlans),
+    subscribers: createSubscriberHandlers(subscribers),
+    balances: createBalanceHandlers(balances),
+    transfers: createTransferHandlers(transfers),
+    payouts: createPayoutHandlers(payouts),
+    payments: createPaymentHandlers(payments, checkoutUrl),
+    transactions: createTransactionHandlers(payments),
+    wallets: createWalletHandlers(wallets),
+    webhooks: createWebhookHandlers(database, webhooks, webhookTest),
+    home: createHomeHandlers(home),
+  });
+
+  return {
+    /** Identifies this core: modules keep their rules by it. */
+    hooks,
+    ...{ config, database, newId, log, ledger, outbox, publicUrl, checkoutUrl, described },
+    ...{ clock, serverTime, auditLog, keys, accountChanges, merchants, people, customers, personalData },
+    ...{ payments, paymentExport, receipts, paymentPlans, billing, wallets, walletAddresses },
+    ...{ webhooks, endpoints, webhookTest },
+    ...{ balances, transfers, transfersByHand, payouts, testPayer },
+    ...{ psbtPayouts, treasury, features, dispatcher, changes, networks, scanner },
+    ...{ depositAddresses, depositKeys, depositKeyChanges, currencies, rates, chains, connected },
+    ...{ simulatedChains, sandbox, sandboxReset: createSandboxReset(database, clock, auditLog, hooks) },
+    /** The default is off once real money could move here. */
+    isSandboxOn,
+    dataKeys: config.dataKeys,
+    /** Undefined if rates come from a file. */
+    worldRates: overrides.rates ? undefined : worldRates,
+    createHandlers,
+    createConsoleHandlers: () => ({
+      ...createPeopleHandlers(people),
+      ...createAccountHandlers({ ...base, reader: database.reader, keys, accountChanges, endpoints }),
+      ...createSweepHandlers(treasury.sweeps, currencies),
+      ...createPayoutExportHandlers(treasury, currencies),
+      ...createPsbtHandlers(psbtPayouts, currencies),
+      ...createTransferByHandHandlers(transfers, transfersByHand),
+    }),
+  };
+}

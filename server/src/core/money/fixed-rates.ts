@@ -1,0 +1,51 @@
+/** Exchange rates from a file, for test mode and for merchants who set their own. They are always current. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import * as z from 'zod/mini';
+import type { Clock } from '../shared/clock.js';
+import { inverse, parsePositive } from './fractions.js';
+import type { RateSource } from './rates.js';
+
+/** The file that comes with the package. */
+export const shippedRatesFile = fileURLToPath(new URL('../../../data/rates.json', import.meta.url));
+
+const price = z.pipe(
+  z.string(),
+  z.transform((text, { issues }) => {
+    const parsed = parsePositive(text);
+    if (!parsed)
+      issues.push({ code: 'custom', message: 'Must be a decimal above 0, as a string', input: text });
+    return parsed ?? z.NEVER;
+  }),
+);
+
+const ratesFile = z.object({
+  source: z.string(),
+  /** Fiat: how many units of the currency one US dollar buys. */
+  unitsPerDollar: z.record(z.string(), price),
+  /** Crypto: the price of one coin in US dollars. */
+  dollarsPerUnit: z.record(z.string(), price),
+});
+
+/** @throws if the file is missing, or does not have the shape of `data/rates.json` */
+export function readFixedRates(path: string, clock: Clock): RateSource {
+  const content: unknown = JSON.parse(readFileSync(path, 'utf8'));
+  const parsed = ratesFile.safeParse(content);
+  if (!parsed.success) {
+    const sentences = parsed.error.issues.map(
+      (issue) => `${issue.path.join('.') || 'the file'}: ${issue.message}`,
+    );
+    throw new Error(sentences.join('; '));
+  }
+  const { source, unitsPerDollar, dollarsPerUnit } = parsed.data;
+  const rates = new Map([
+    ...Object.entries(unitsPerDollar).map(([code, units]) => [code, inverse(units)] as const),
+    ...Object.entries(dollarsPerUnit),
+  ]);
+  return {
+    latest(currency) {
+      const rate = rates.get(currency);
+      return rate && { ...rate, source, at: clock.real() };
+    },
+  };
+}

@@ -1,0 +1,55 @@
+/** The module of the demo shop, which is the start page of a server to try things out. */
+import { createHmac } from 'node:crypto';
+import { ensureTestSeed } from '../../core/addresses/test-seed.js';
+import { defineModule } from '../../core/module.js';
+import type { Database } from '../../core/db/database.js';
+import { ensureSetting, writeSetting } from '../../core/db/settings.js';
+import { consoleUrl } from '../../core/people/console-url.js';
+import { localHosts } from '../../core/shared/local-hosts.js';
+import { StartError } from '../../core/shared/start-error.js';
+import { built } from '../../core/site/built.js';
+import { demoShop as shop } from './demo-shop.js';
+
+export const demoShop = defineModule({
+  name: 'demo-shop',
+  create({ config, database, keys, sandboxReset, isSandboxOn, publicUrl, checkoutUrl }) {
+    return {
+      prepare() {
+        if (config.demo !== true || isSandboxOn) return;
+        throw new StartError('DEMO', {
+          cause: 'the demo shop needs the sandbox. Set SANDBOX=on, or DEMO=off',
+        });
+      },
+      async pages({ merchantId }) {
+        if (!(config.demo ?? isSandboxOn) || merchantId === undefined) return undefined;
+        const testSeed = await ensureTestSeed(database);
+        return {
+          router: shop({
+            publicKey: () => keys.publicKey(merchantId, 'test'),
+            secretKey: keys.addEphemeral(merchantId, 'test'),
+            orderKey: createHmac('sha256', testSeed).update('demo shop orders').digest(),
+            nextNumber: () => nextOrderNumber(database),
+            isLimited: config.limits !== undefined,
+            // Elsewhere a stranger could delete what others try out.
+            reset: localHosts.has(new URL(publicUrl).hostname)
+              ? () => sandboxReset(merchantId, 'demo shop')
+              : undefined,
+            checkoutUrl,
+            consoleUrl: config.console ? consoleUrl(publicUrl) : undefined,
+            directory: built.demo,
+          }),
+          links: { Shop: `${publicUrl}/`, Appearance: `${publicUrl}/demo/appearance.html` },
+        };
+      },
+    };
+  },
+});
+
+/** Counts the demo shop's orders, so that each has a number of its own: the payments of two with one number would be mixed up. */
+function nextOrderNumber(database: Database): Promise<number> {
+  return database.write(async (transaction) => {
+    const number = Number(await ensureSetting(transaction, 'demo order', '4820')) + 1;
+    await writeSetting(transaction, 'demo order', String(number));
+    return number;
+  });
+}

@@ -1,0 +1,99 @@
+/** The guides of `docs/` as pages: headings have the ids that they have on GitHub, and links lead to the server's own pages. */
+import { readFileSync } from 'node:fs';
+import { Marked } from 'marked';
+import { rootOf } from './frame.js';
+import { html, Html } from '../../core/site/html.js';
+
+/** In the widget's package, so that every server installation has them. */
+const directory = new URL('docs/', import.meta.resolve('crypto-checkout/package.json'));
+
+/** The name of this server in the guides. */
+const exampleUrl = 'https://pay.example.com';
+const exampleTag = /<script type="importmap">[^]*?(?=```)/;
+
+interface Guide {
+  /** The file's name without its ending; the map itself is `README`. */
+  readonly name: string;
+  /** Below the server's root. */
+  readonly path: string;
+  readonly title: string;
+  /** The role that it is for. */
+  readonly group: string;
+}
+
+/**
+ * All guides, in the order of the map by role at the end of `docs/README.md`; each where it comes first.
+ * @param modules those of the server: a guide that begins with `<!-- module: NAME -->` is shown if it is one of them
+ */
+export function listGuides(modules: readonly string[]): Guide[] {
+  const start = { name: 'README', path: 'docs', title: 'Start', group: 'Start' };
+  const guides = new Map<string, Guide>([[start.name, start]]);
+  for (const section of read('README').split(/^### /m).slice(1)) {
+    const group = section.slice(0, section.indexOf('\n'));
+    for (const [, title = '', name = ''] of section.matchAll(/^- \[(.+?)\]\(([\w-]+)\.md\)/gm)) {
+      const [, module] = /^<!-- module: ([\w-]+) -->/.exec(read(name)) ?? [];
+      if (module !== undefined && !modules.includes(module)) continue;
+      if (!guides.has(name)) guides.set(name, { name, path: `docs/${name}`, title, group });
+    }
+  }
+  return [...guides.values()];
+}
+
+/**
+ * @param guides what its links can lead to
+ * @param tag the script's tag with its hashes, as `npm run build` made it; undefined before that
+ */
+export function renderGuide(
+  guide: Guide,
+  guides: readonly Guide[],
+  publicUrl: string,
+  tag: string | undefined,
+): Html {
+  const ids = new Map<string, number>();
+  const marked = new Marked({
+    renderer: {
+      heading({ tokens, depth, text }) {
+        const slug = slugOf(text);
+        const earlier = ids.get(slug) ?? 0;
+        ids.set(slug, earlier + 1);
+        const id = earlier === 0 ? slug : `${slug}-${earlier}`;
+        return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+      },
+      link({ href, tokens }) {
+        const text = new Html(this.parser.parseInline(tokens));
+        if (/^(?:https?:|mailto:|#)/.test(href)) return html`<a href="${href}">${text}</a>`.text;
+        const [, file = '', hash = ''] = /^([\w-]+)\.md(#.*)?$/.exec(href) ?? [];
+        const target = guides.find((one) => one.name === file);
+        // A file that this server does not show.
+        if (target === undefined) return text.text;
+        const url = `${rootOf(guide)}${target.path}${hash}`;
+        return html`<a href="${url}">${text.text === `${file}.md` ? target.title : text}</a>`.text;
+      },
+    },
+  });
+  const text = read(guide.name)
+    .replace(/<!--[^]*?-->\n*/g, '')
+    .replace(exampleTag, (example) => tag ?? example)
+    .replaceAll(exampleUrl, publicUrl);
+  // A wide table scrolls within its frame, by keyboard too.
+  const frame = '<div class="table" role="group" aria-label="Table" tabindex="0"><table>';
+  return new Html(
+    marked
+      .parse(text, { async: false })
+      .replaceAll('<table>', frame)
+      .replaceAll('</table>', '</table></div>')
+      .replaceAll('<th></th>', '<td></td>'),
+  );
+}
+
+function read(name: string): string {
+  return readFileSync(new URL(`${name}.md`, directory), 'utf8');
+}
+
+/** A heading's id, as GitHub makes it. */
+function slugOf(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-');
+}

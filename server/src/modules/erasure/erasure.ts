@@ -1,0 +1,119 @@
+/**
+ * Erases a customer's personal data wherever it is kept, and leaves the books as they are. Each table says in its declaration where
+ * personal data is. Only this room writes to other rooms' tables.
+ */
+import * as z from 'zod/mini';
+import { jsonCodec, placed } from '../../core/db/codecs.js';
+import type { PersonalData } from '../../core/db/personal-data.js';
+import type { AuditActor, AuditLog } from '../../core/merchants/audit-log.js';
+import type { NewId } from '../../core/shared/ids.js';
+import { invalidState, notFound } from '../../core/shared/problem.js';
+import type { Transaction } from '../../core/db/engine.js';
+import type { Hooks } from '../../core/hooks.js';
+import type { Database } from '../../core/db/database.js';
+import * as store from './erasure-store.js';
+import { personalTables } from './sealed.js';
+
+declare module '../../core/merchants/audit-log.js' {
+  interface AuditActions extends Record<'customer.erased', true> {}
+}
+
+export type Erasure = ReturnType<typeof createErasure>;
+
+export interface ErasureDeps {
+  readonly database: Pick<Database, 'tables'>;
+  readonly auditLog: AuditLog;
+  readonly newId: NewId;
+  readonly personalData: PersonalData;
+  readonly hooks: Pick<Hooks, 'onErased'>;
+}
+
+export function createErasure({ database, auditLog, newId, personalData, hooks }: ErasureDeps) {
+  const tables = personalTables(database.tables);
+  return {
+    /**
+     * Replaces the email, names and phone numbers of the person with this email, in both modes, in customers,
+     * payments, descriptions, webhook payloads and stored replies, and the email in redirect URLs, metadata and
+     * reasons of refunds. Amounts, transactions and references stay. Problems: `not_found`, `invalid_state` if a
+     * subscription is active or a refund is open.
+     * @returns the number of changed records, and the text that replaces the email now
+     */
+    async erase(transaction: Transaction, merchantId: string, givenEmail: string, actor: AuditActor) {
+      const email = givenEmail.trim().toLowerCase();
+      const emailIndexes = personalData.emailIndexes(merchantId, email);
+      const payerIndexes = personalData.payerIndexes(merchantId, email);
+      const customers = await store.findCustomers(transaction, merchantId, emailIndexes);
+      const payments = await store.findPayments(transaction, merchantId, payerIndexes);
+      if (customers.length === 0 && payments.length === 0) throw notFound('customer');
+      const customerIds = customers.map(({ id }) => id);
+      if (await store.hasActiveSubscription(transaction, customerIds)) {
+        throw invalidState(
+          'The customer has an active subscription. End it first: DELETE /v1/payment-plan-subscribers/{id}',
+        );
+      }
+      const paymentIds = payments.map(({ id }) => id);
+      const addresses = await hooks.onErased(transaction, paymentIds);
+      // .invalid never receives mail: https://www.rfc-editor.org/rfc/rfc6761
+      const replacedBy = `erased-${newId().toLowerCase()}@erased.invalid`;
+      const redact = createRedact(email, replacedBy, new Set(addresses));
+      for (const { id } of customers) {
+        const columns = personalData.personColumns({ id, merchant_id: merchantId }, { email: replacedBy });
+        await store.eraseCustomer(transaction, id, columns);
+      }
+      const payer = { description: erasedDescription, email: replacedBy };
+      for (const { id } of payments) {
+        const columns = personalData.payerColumns({ id, merchant_id: merchantId }, payer);
+        await store.erasePayment(transaction, id, columns);
+      }
+      await store.rewriteTexts(transaction, tables, paymentIds, personalData, {
+        json: redact,
+        text: (text) => text.replaceAll(emailIn(email), replacedBy),
+      });
+      const found = await store.rewriteFound(transaction, tables, merchantId, personalData, redact);
+      const { outbox: webhooks = 0, idempotency_replies: storedReplies = 0 } = found;
+      const counts = { customers: customers.length, payments: payments.length, webhooks, storedReplies };
+      await auditLog.record(transaction, {
+        merchantId,
+        actor,
+        action: 'customer.erased',
+        subjectId: customerIds[0] ?? replacedBy,
+        after: counts,
+      });
+      return { ...counts, replacedBy };
+    },
+  };
+}
+
+/** Metadata, webhook payloads and replies, whatever they hold. */
+const stored = placed('what is searched for an email', jsonCodec(z.unknown()));
+
+const erasedDescription = 'Payment from an erased customer';
+
+/** Replaces the email in any case, everywhere, and the details about its owner that come with it. */
+function createRedact(email: string, replacedBy: string, addresses: ReadonlySet<string>) {
+  const emailPattern = emailIn(email);
+  const text = (value: string): string =>
+    value.startsWith('Payment from ') ? erasedDescription : value.replaceAll(emailPattern, replacedBy);
+  const walk = (value: unknown): unknown => {
+    if (typeof value === 'string') return addresses.has(value) ? '' : text(value);
+    if (Array.isArray(value)) return value.map(walk);
+    if (typeof value !== 'object' || value === null) return value;
+    const kept = Object.entries(value).filter(([name]) => name !== 'fullName' && name !== 'phoneNumber');
+    return Object.fromEntries(kept.map(([name, one]) => [name, walk(one)]));
+  };
+  /** @returns undefined if the JSON contains neither the email nor an address */
+  return (json: string): string | undefined => {
+    const isConcerned =
+      json.search(emailPattern) >= 0 || [...addresses].some((address) => json.includes(address));
+    return isConcerned ? stored.write(walk(stored.read(json))) : undefined;
+  };
+}
+
+/** The email in any case, and as it is written in addresses of pages. */
+function emailIn(email: string): RegExp {
+  return new RegExp([email, encodeURIComponent(email)].map(escapePattern).join('|'), 'giu');
+}
+
+function escapePattern(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+}

@@ -1,0 +1,88 @@
+/** The module of refunds: money of a payment that goes back to its payer. */
+import { refundClaims, refunds as endpoints } from 'crypto-checkout/contract';
+import { createAcceptsSignature } from '../../core/chains/contract-signatures.js';
+import type { Core } from '../../core/core.js';
+import type { Answers } from '../../core/hooks.js';
+import { defineModule } from '../../core/module.js';
+import { paymentRefunds } from '../../core/payments/refundable.js';
+import { built } from '../../core/site/built.js';
+import { createCheckAddress } from './address-rules.js';
+import { claimPage } from './claim-page.js';
+import { refundEventTypes } from './event-types.js';
+import { refundCommands } from './commands.js';
+import { eraseAddresses } from './erased.js';
+import { createRefundClaimHandlers, createRefundHandlers } from './handlers.js';
+import { refundParts } from './queries.js';
+import { refundTables } from './tables.js';
+import { createRefunds, type Refunds } from './refunds.js';
+
+export const refunds = defineModule({
+  name: 'refunds',
+  contract: { refunds: endpoints, refundClaims },
+  resources: {
+    refunds: {
+      title: 'Refunds',
+      noun: 'refund',
+      description: 'Money of a payment that goes back to its payer: started, approved and followed.',
+    },
+    refundClaims: {
+      title: 'Refund claims',
+      noun: 'refund claim',
+      description: 'What the claim page calls for a payer. The token of its link takes the place of a key.',
+    },
+  },
+  tables: refundTables,
+  eventTypes: refundEventTypes,
+  queries: refundParts,
+  create(core) {
+    const rules = createRefunds({
+      ...core,
+      payments: { ...paymentRefunds, update: core.payments.updatePayment },
+      acceptsSignature: createAcceptsSignature(core.connected),
+      checkAddress: checkAddressOf(core),
+    });
+    return {
+      ...rules,
+      pages: () => ({ router: claimPage(core.publicUrl, built.claimScript), links: {} }),
+      jobs: () => [{ name: 'refunds', intervalMs: 1000, run: (signal) => rules.expireOverdue(signal) }],
+      handlers: { refunds: createRefundHandlers(rules), refundClaims: createRefundClaimHandlers(rules) },
+      answers: {
+        onTransfer: rules.follow,
+        whyNotPaid: rules.whyNotDue,
+        onPaymentStatus: rules.yieldTo,
+        factsOf: rules.takenBefore,
+        onClockMoved: rules.expireOverdue,
+        onErased: (transaction, paymentIds) => eraseAddresses(transaction, paymentIds, core),
+        attention: attentionOf(rules),
+      },
+    };
+  },
+  commands: (rules) => [refundCommands(rules)],
+});
+
+/** An address of this server, or of a token, would keep the money. */
+const checkAddressOf = ({ connected, depositKeys, hooks }: Core) =>
+  createCheckAddress(
+    () =>
+      connected.flatMap(({ chainAssets }) =>
+        Object.values(chainAssets).flatMap(({ contract }) => contract ?? []),
+      ),
+    async (reader, address) =>
+      (await depositKeys.isAssigned(reader, address)) || (await hooks.isOwnAddress(reader, address)),
+  );
+
+const noRows = { page: 1, skip: 0 };
+
+/** Counted by the list that shows them. */
+const attentionOf =
+  ({ list }: Refunds): NonNullable<Answers['attention']> =>
+  async (scope) => {
+    const count = async (status: 'awaiting_approval' | 'failed') => ({
+      count: (await list(scope, { ...noRows, status })).total,
+      list: { path: '/v1/refunds', query: { status } },
+    });
+    return [
+      { code: 'refunds_to_approve', ...(await count('awaiting_approval')) },
+      { code: 'refunds_failed', ...(await count('failed')) },
+    ];
+  };

@@ -1,0 +1,156 @@
+/** Reads and writes refunds. */
+import { valuesOf } from '../../core/db/values.js';
+import { sql } from 'kysely';
+import type { RefundStatus } from 'crypto-checkout/contract';
+import type { Reader, Transaction } from '../../core/db/engine.js';
+import { forUpdate } from '../../core/db/locks.js';
+import {
+  firstOfAll,
+  isCreatedWithin,
+  isListed,
+  readCheckpointedPage,
+  readPage,
+} from '../../core/db/pages.js';
+import { having, inScope, rowById, rowsInOrder } from '../../core/db/rows.js';
+import type { PersonalData } from '../../core/db/personal-data.js';
+import type { PaymentTable } from '../../core/db/schema.js';
+import { send } from '../../core/db/send.js';
+import type { PageRequest } from '../../core/shared/pagination.js';
+import type { Scope } from '../../core/shared/scope.js';
+import { takenBefore } from './amounts.js';
+import { refundTables, sealedRefunds, type RefundRow, type RefundTable } from './tables.js';
+
+const refunds = valuesOf(refundTables.refunds);
+
+/** The store of refunds, whose texts are encrypted if there is a data key. */
+export function createRefundStore(personalData: PersonalData) {
+  const seal = (row: RefundRow) => refunds.encode(personalData.sealRow(sealedRefunds, row));
+  const open = (row: RefundTable) => refunds.decode(personalData.openRow(sealedRefunds, row));
+  const opened =
+    <Args extends readonly unknown[]>(find: (...args: Args) => Promise<RefundTable | undefined>) =>
+    async (...args: Args): Promise<RefundRow | undefined> => {
+      const row = await find(...args);
+      return row && open(row);
+    };
+  return {
+    insertRefund: (transaction: Transaction, row: RefundRow) => insertRefund(transaction, seal(row)),
+    /** Rewrites a locked refund. */
+    updateRefund: (transaction: Transaction, row: RefundRow) => updateRefund(transaction, seal(row)),
+    findRefund: opened(findRefund),
+    findAnyRefund: opened(findAnyRefund),
+    findByToken: opened(findByToken),
+    lockRefund: opened(lockRefund),
+    async listRefunds(...args: Parameters<typeof listRefunds>) {
+      const { rows, total } = await listRefunds(...args);
+      return { rows: rows.map(open), total };
+    },
+    listAllRefunds: async (...args: Parameters<typeof listAllRefunds>) =>
+      (await listAllRefunds(...args)).map(open),
+  };
+}
+
+export interface RefundFilter {
+  readonly status?: RefundStatus | undefined;
+  readonly paymentId?: string | undefined;
+  readonly currency?: string | undefined;
+  readonly network?: string | undefined;
+}
+
+async function insertRefund(transaction: Transaction, row: RefundTable): Promise<void> {
+  await send(transaction, transaction.insertInto('refunds').values(row));
+}
+
+/** Rewrites a locked refund. */
+async function updateRefund(transaction: Transaction, { id, ...row }: RefundTable): Promise<void> {
+  await send(transaction, transaction.updateTable('refunds').set(row).where('id', '=', id));
+}
+
+function findRefund(reader: Reader, scope: Scope, id: string): Promise<RefundTable | undefined> {
+  return rowById(reader, 'refunds', id).$call(inScope(scope)).executeTakeFirst();
+}
+
+/** A refund of any merchant. */
+function findAnyRefund(reader: Reader, id: string): Promise<RefundTable | undefined> {
+  return rowById(reader, 'refunds', id).executeTakeFirst();
+}
+
+function findByToken(reader: Reader, digest: string): Promise<RefundTable | undefined> {
+  return reader.selectFrom('refunds').selectAll().where('token_digest', '=', digest).executeTakeFirst();
+}
+
+/** Locks a refund until the transaction ends. Its payment must be locked before. */
+function lockRefund(transaction: Transaction, id: string): Promise<RefundTable | undefined> {
+  return rowById(transaction, 'refunds', id).$call(forUpdate(transaction)).executeTakeFirst();
+}
+
+/** All refunds of a coin of a payment. */
+export async function listOfPayment(
+  reader: Reader,
+  of: Pick<RefundTable, 'payment_id' | 'currency' | 'network'>,
+): Promise<RefundRow[]> {
+  const rows = await reader
+    .selectFrom('refunds')
+    .selectAll()
+    .where((e) => e.and(of))
+    .execute();
+  return rows.map(refunds.decode);
+}
+
+/** The part of the coins that a payment asks for which refunds held or used before they were a success, in units. */
+export async function sumTakenBefore(
+  reader: Reader,
+  { id, currency, network }: Pick<PaymentTable, 'id' | 'currency' | 'network'>,
+): Promise<bigint> {
+  if (currency === null || network === null) return 0n;
+  return takenBefore(await listOfPayment(reader, { payment_id: id, currency, network }));
+}
+
+async function listRefunds(reader: Reader, scope: Scope, filter: PageRequest & RefundFilter) {
+  const { status, paymentId } = filter;
+  const currency = filter.currency?.toUpperCase();
+  const network = filter.network?.toLowerCase();
+  const values = { status, currency, network };
+  const query = reader.selectFrom('refunds').selectAll().$call(having(values));
+  if (paymentId === undefined) {
+    const listed = query.where(isListed('refunds', scope, filter));
+    return readCheckpointedPage(reader, listed, 'refunds', scope, filter, values);
+  }
+  // A payment has few refunds. With the merchant compared as in other lists, SQLite walks all those of the merchant.
+  const { merchantId, mode } = scope;
+  const ofPayment = query
+    .where('payment_id', '=', paymentId)
+    .where(sql<boolean>`coalesce(merchant_id, '') = ${merchantId} and coalesce(mode, '') = ${mode}`)
+    .where(isCreatedWithin('refunds', filter));
+  return readPage(ofPayment, 'refunds', filter);
+}
+
+/** For operators: refunds of all merchants, oldest first, at most 1000. */
+async function listAllRefunds(
+  reader: Reader,
+  { merchantId, status }: { readonly merchantId?: string | undefined } & Pick<RefundFilter, 'status'>,
+): Promise<RefundTable[]> {
+  const ids = await firstOfAll(reader, merchantId, { direction: 'asc', limit: 1000 }, (scope) =>
+    reader.selectFrom('refunds').select(['id', 'created_at']).$call(inScope(scope)).$call(having({ status })),
+  );
+  return rowsInOrder(reader, 'refunds', ids);
+}
+
+/** Ids of refunds that wait for an address although their time is over, on their merchants' clocks. */
+export async function findOverdue(reader: Reader, now: number): Promise<string[]> {
+  const rows = await reader
+    .selectFrom('refunds')
+    .leftJoin('test_clocks', (join) =>
+      join.onRef('test_clocks.merchant_id', '=', 'refunds.merchant_id').on('refunds.mode', '=', 'test'),
+    )
+    .select('refunds.id')
+    .where('refunds.status', '=', sql.lit('awaiting_address'))
+    .where(
+      'refunds.expires_at',
+      '<=',
+      sql<number>`coalesce(test_clocks.offset_ms, 0) + cast(${now} as bigint)`,
+    )
+    .orderBy('refunds.expires_at')
+    .limit(1000)
+    .execute();
+  return rows.map(({ id }) => id);
+}

@@ -1,0 +1,62 @@
+/** The module that notices when the database was restored from an older backup, and stops what cannot be undone. */
+import { randomUUID } from 'node:crypto';
+import { dirname, join } from 'node:path';
+import { toUnits } from 'crypto-checkout/contract';
+import type { Config } from '../../core/config.js';
+import { defineModule } from '../../core/module.js';
+import { createChainEvidence } from './chain-evidence.js';
+import { evidenceLines, restoreCommands } from './commands.js';
+import { createRestoreGuard } from './guard.js';
+import { openMarker } from './marker.js';
+import { ensureDatabaseId } from './restore-store.js';
+import { createRestore } from './restore.js';
+
+export const restore = defineModule({
+  name: 'restore',
+  async create(core) {
+    const { config, database, currencies, depositKeys, connected, hooks, clock, log } = core;
+    const id = await ensureDatabaseId(database, randomUUID);
+    const marker = openMarker(markerPath(config, id), log);
+    const guard = createRestoreGuard(marker);
+    const rules = createRestore({ ...core, marker, ...hooks });
+    const evidence = createChainEvidence({
+      ...{ database, depositKeys, connected, startedAt: clock.real(), ...hooks, marker },
+      ...{ suspect: rules.suspect, warn: rules.warn },
+      isDust: (network, { currency, amount }) => {
+        const minimum = currencies.network('live', network)?.assets[currency]?.minAmount ?? '0';
+        return amount < toUnits(minimum, currencies.known(currency).decimals);
+      },
+    });
+    return {
+      ...rules,
+      answers: {
+        ensurePayable: guard.ensurePayable,
+        beforePayout: guard.startPayout,
+        isUnsafe: guard.isSuspected,
+        whyNotPaid: (reader, transfer) => guard.whyNotPaid(reader, transfer.mode, transfer.merchant_id),
+        addressEpoch: guard.ensureTrusted,
+        onAddressesReserved: guard.reserve,
+        watchedAddresses: evidence.watched,
+        soughtCoins: evidence.soughtCoins,
+        onBatch: evidence.follow,
+        async chainStatus() {
+          const suspicion = await rules.look();
+          return {
+            lines: suspicion ? [...evidenceLines(suspicion), 'See "restore confirm"'] : [],
+            json: suspicion ? { restore: suspicion } : {},
+            hasFailed: suspicion !== undefined,
+          };
+        },
+      },
+    };
+  },
+  commands: (rules) => [restoreCommands(rules)],
+});
+
+/** Next to the SQLite file. A database in memory is never restored. */
+function markerPath({ databaseUrl, markerDirectory }: Config, id: string | undefined): string | undefined {
+  const file = databaseUrl.startsWith('sqlite:') ? databaseUrl.slice('sqlite:'.length) : undefined;
+  if (id === undefined || file === ':memory:') return undefined;
+  const directory = markerDirectory ?? (file === undefined ? 'data' : dirname(file));
+  return join(directory, `checkout-marker-${id}`);
+}
