@@ -26,6 +26,8 @@ export const parsersOfForeignJson = [
   'server/src/core/chains/config/networks-file.ts',
   'server/src/core/money/fixed-rates.ts',
   'server/src/core/treasury/key-file.ts',
+  // Lines of the log.
+  'server/src/core/log.ts',
   // Files of the package.
   'server/src/core/bank-accounts/banks.ts',
   'server/src/core/bank-accounts/countries.ts',

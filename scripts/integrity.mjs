@@ -1,6 +1,6 @@
 /**
- * Writes the hash of each file of the widget's script to `dist/script/integrity.json`, and prints them: a page that
- * names one runs only the file with that hash. The server shows the tag with them at `/docs`.
+ * Writes the hash of each file of the widget's script to `dist/script/integrity.json`: a page that names one runs only
+ * the file with that hash. The server shows the tag with them at `/docs/script-hashes`.
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
@@ -19,6 +19,3 @@ for (const name of files) {
   hashes[name] = `sha384-${createHash('sha384').update(content).digest('base64')}`;
 }
 await writeFile(join(directory, 'integrity.json'), `${JSON.stringify(hashes, null, 2)}\n`);
-
-console.log('\nIntegrity of the script:');
-for (const [name, hash] of Object.entries(hashes)) console.log(`  ${name}\n    ${hash}`);

@@ -31,7 +31,8 @@ export async function main(args: readonly string[]): Promise<void> {
   try {
     for (const path of envFiles(process.execArgv)) refuseExposedFile(path);
     const config = readConfig(process.env);
-    const log = createLog(config.logLevel);
+    const format = config.logFormat ?? (process.stderr.isTTY ? 'text' : 'json');
+    const log = createLog(config.logLevel, undefined, format);
     logUncaught(log);
     for (const sentence of config.misspelt) log.warn(sentence);
     const server = await startServer(config, log);

@@ -82,3 +82,30 @@ it('Secret fields are redacted', () => {
     key: '[redacted]',
   });
 });
+
+describe('Text for a person', () => {
+  const written = (write: (log: ReturnType<typeof createLog>) => void) => {
+    const lines: string[] = [];
+    write(createLog('info', { write: (line) => void lines.push(line) }, 'text'));
+    return lines.join('');
+  };
+
+  it('has the time, the message and the fields in one line', () => {
+    const text = written((log) => log.info({ url: 'http://127.0.0.1:8080', isLimited: true }, 'Started'));
+    expect(text).toMatch(/^\d\d:\d\d:\d\d Started url=http:\/\/127\.0\.0\.1:8080 isLimited=true\n$/);
+  });
+
+  it('names a level other than info, and shows an error with its stack', () => {
+    const text = written((log) => log.warn({ err: new Error('Refused'), attempt: 2 }, 'A node failed'));
+    expect(text).toMatch(/^\d\d:\d\d:\d\d WARN A node failed attempt=2\n {2}Refused\n +at /);
+  });
+
+  it('hides what JSON hides, and takes what is no error', () => {
+    const text = written((log) => {
+      log.info({ key: 'k', note: 'sk_live_abcdef two words' }, 'Called by ada@example.com');
+      log.error({ err: 'a text' }, 'Failed');
+    });
+    expect(text).toContain('Called by [email] key=[redacted] note="sk_live_[redacted] two words"');
+    expect(text).toContain('ERROR Failed');
+  });
+});

@@ -17,6 +17,8 @@ import { isSubnet } from './webhooks/targets.js';
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof logLevels)[number];
+const logFormats = ['json', 'text'] as const;
+export type LogFormat = (typeof logFormats)[number];
 
 /** The help of each variable explains its value. Undefined means the default that the help names. */
 export type Config = ReturnType<typeof readConfig>;
@@ -233,6 +235,12 @@ const variables = {
     fallback: 'info',
     schema: z._default(z.enum(logLevels), 'info'),
   },
+  LOG_FORMAT: {
+    help: 'Form of the lines of the log: JSON, or text for a person who reads along',
+    allowed: logFormats.join(', '),
+    fallback: 'text on a terminal, json elsewhere',
+    schema: z.optional(z.enum(logFormats)),
+  },
   METRICS_TOKEN: {
     help: 'Turns on /metrics for scrapers that send this token as Authorization: Bearer <TOKEN>',
     allowed: '16 to 200 characters of A-Z a-z 0-9 . _ ~ + / = -',
@@ -323,6 +331,7 @@ export function readConfig(environment: Environment) {
       secretKey: data.PAYSTACK_SECRET_KEY,
     },
     logLevel: data.LOG_LEVEL,
+    logFormat: data.LOG_FORMAT,
     metricsToken: data.METRICS_TOKEN,
     readyLimits: {
       chainLagSeconds: data.READY_CHAIN_LAG_SECONDS,

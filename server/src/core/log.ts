@@ -1,6 +1,7 @@
-/** The server's log: JSON lines on stderr, without keys and without payers' personal data. */
+/** The server's log: lines on stderr, JSON or for people, without keys and without payers' personal data. */
 import { destination, pino, type DestinationStream, type Logger } from 'pino';
-import type { LogLevel } from './config.js';
+import * as z from 'zod/mini';
+import type { LogFormat, LogLevel } from './config.js';
 
 const secretFields = [
   'authorization',
@@ -26,7 +27,11 @@ const masks: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** @param stream written to instead of stderr */
-export function createLog(level: LogLevel, stream: DestinationStream = stderr()): Logger {
+export function createLog(
+  level: LogLevel,
+  stream: DestinationStream = stderr(),
+  format: LogFormat = 'json',
+): Logger {
   return pino(
     {
       level,
@@ -35,7 +40,7 @@ export function createLog(level: LogLevel, stream: DestinationStream = stderr())
         censor: '[redacted]',
       },
       serializers: { err: describeError },
-      hooks: { streamWrite: mask },
+      hooks: { streamWrite: format === 'text' ? (line) => readable(mask(line)) : mask },
     },
     stream,
   );
@@ -47,6 +52,37 @@ function stderr(): DestinationStream {
 
 function mask(line: string): string {
   return masks.reduce((text, [pattern, replacement]) => text.replace(pattern, replacement), line);
+}
+
+/** The fields that a person needs of a line; `err` has more. */
+const lineShape = z.catchall(
+  z.object({
+    level: z.number(),
+    time: z.number(),
+    msg: z._default(z.string(), ''),
+    err: z.optional(z.object({ message: z.optional(z.string()), stack: z.optional(z.array(z.string())) })),
+  }),
+  z.unknown(),
+);
+
+/** Rewrites a JSON line for a person: time, level unless it is information, message, and the other fields. */
+function readable(line: string): string {
+  const {
+    level,
+    time,
+    msg,
+    err,
+    pid: _pid,
+    hostname: _hostname,
+    ...rest
+  } = lineShape.parse(JSON.parse(line));
+  const name =
+    level === pino.levels.values.info ? [] : [(pino.levels.labels[level] ?? `${level}`).toUpperCase()];
+  const fields = Object.entries(rest).map(([field, value]) => {
+    return `${field}=${typeof value === 'string' && /^\S+$/.test(value) ? value : JSON.stringify(value)}`;
+  });
+  const words = [new Date(time).toTimeString().slice(0, 8), ...name, msg, ...fields];
+  return `${[words.join(' '), ...(err ? [`  ${err.message ?? ''}`, ...(err.stack ?? [])] : [])].join('\n')}\n`;
 }
 
 /**

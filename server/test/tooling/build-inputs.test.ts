@@ -48,7 +48,7 @@ describe.each(folders)('%s', (folder) => {
 
 describe.each(built)('The folder %s, which Vite builds', (folder) => {
   it('is built by `npm run build`, has its sources in the image, and a budget for its size', async () => {
-    expect(read('package.json')).toContain(`vite build --config ${folder}/vite.config.ts`);
+    expect(read('scripts/build.mjs')).toContain(`vite build --config ${folder}/vite.config.ts`);
     const sources = tracked.filter((file) => file.startsWith(`${folder}/`));
     expect(await contextFiles()).toEqual(expect.arrayContaining(sources));
     expect(read('.size-limit.mjs')).toContain(`server/dist/${folder}`);
