@@ -748,7 +748,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
     for (const { is_reversed: isReversed } of swept) count(isReversed ? 'sweeps: reverted' : 'sweeps');
   }
 
-  /** What payers sent to a merchant, less what its transfers paid, by the chain. */
+  /** Money that payers sent to a merchant, less the amounts that its transfers paid, by the chain. */
   function leftOf(merchant: Merchant, currency: (typeof currencies)[number]): bigint {
     const sumOf = (units: readonly bigint[]) => units.reduce((sum, one) => sum + one, 0n);
     const got = payments
