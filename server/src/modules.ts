@@ -10,6 +10,7 @@ import { erasure } from './modules/erasure/module.js';
 import { reconciliation } from './modules/reconciliation/module.js';
 import { refunds } from './modules/refunds/module.js';
 import { restore } from './modules/restore/module.js';
+import { setup } from './modules/setup/module.js';
 import { coreEventTypes, type EventType } from './core/webhooks/event-types.js';
 
 export const modules: readonly Module[] = [
@@ -20,6 +21,7 @@ export const modules: readonly Module[] = [
   books,
   demoShop,
   docsSite,
+  setup,
 ];
 
 /** The product's API: the core's resources first, then those of its modules. */

@@ -30,7 +30,7 @@ import { site } from './core/site/site.js';
 import { MissingDatabase } from './core/db/migrate.js';
 import { openDatabase } from './database.js';
 import { describeDatabase } from './core/db/open.js';
-import { checkWritable } from './core/db/settings.js';
+import { checkWritable, publicUrlSetting, writeSetting } from './core/db/settings.js';
 import { readSize } from './core/db/size.js';
 import { doubtProviders } from './core/rpc/providers.js';
 
@@ -223,6 +223,7 @@ async function serve(
       log,
     }),
   );
+  await database.write((transaction) => writeSetting(transaction, publicUrlSetting, publicUrl));
   scanner.start();
   jobs.start();
   dispatcher.start();

@@ -8,6 +8,7 @@ import { auditCommands } from '../core/commands/audit.js';
 import { balanceCommands } from '../core/commands/balances.js';
 import { chainCommands } from '../core/commands/chains.js';
 import type { Command, Group } from '../core/commands/command.js';
+import { completionGroup } from './completion.js';
 import { databaseCommands } from './database.js';
 import { depositKeyCommands } from '../core/commands/deposit-keys.js';
 import { keyCommands } from '../core/commands/keys.js';
@@ -22,8 +23,7 @@ import { transferCommands } from '../core/commands/transfers.js';
 import { userCommands } from '../core/commands/users.js';
 import { webhookCommands } from '../core/commands/webhooks.js';
 
-/** In the order of the help. */
-export const groups: readonly Group[] = [
+const working: readonly Group[] = [
   merchantCommands,
   keyCommands,
   userCommands,
@@ -47,10 +47,15 @@ export const groups: readonly Group[] = [
   ...modules.flatMap((module) => module.commands),
 ];
 
+/** In the order of the help. */
+export const groups: readonly Group[] = [...working, completionGroup(working)];
+
 /** By all words of their names: `keys create`. */
 export const commands: ReadonlyMap<string, Command> = new Map(
   groups.flatMap((group) =>
-    Object.entries(group.commands).map(([verb, command]) => [`${group.name} ${verb}`, command] as const),
+    Object.entries(group.commands).map(
+      ([verb, command]) => [`${group.name} ${verb}`.trim(), command] as const,
+    ),
   ),
 );
 
@@ -58,8 +63,8 @@ export const commands: ReadonlyMap<string, Command> = new Map(
 export function findCommand(
   words: readonly string[],
 ): { readonly name: string; readonly command: Command; readonly rest: readonly string[] } | undefined {
-  // Most names have two words, some three.
-  for (const length of [3, 2]) {
+  // Most names have two words, some three, and those that set up a shop one.
+  for (const length of [3, 2, 1]) {
     const name = words.slice(0, length).join(' ');
     const command = commands.get(name);
     if (command) return { name, command, rest: words.slice(length) };

@@ -15,6 +15,7 @@ import { StartError } from '../core/shared/start-error.js';
 import { MissingDatabase } from '../core/db/migrate.js';
 import { openDatabase } from '../database.js';
 import { describeDatabase } from '../core/db/open.js';
+import { publicUrlSetting, readSetting } from '../core/db/settings.js';
 
 export interface Outcome {
   /** 0: succeeded, 1: failed, 2: invalid usage, 3: less is held than the books say, 4: more is held. */
@@ -144,7 +145,11 @@ async function withContext<T>(
   try {
     // On stderr, so that with --json the output is still one JSON value.
     streams.stderr(`Database: ${place}\n`);
-    const publicUrl = config.publicUrl ?? `http://${config.host}:${config.port}`;
+    // The shell that runs a command often lacks PUBLIC_URL. The running server has stored its own.
+    const publicUrl =
+      config.publicUrl ??
+      (await readSetting(database.reader, publicUrlSetting)) ??
+      `http://${config.host}:${config.port}`;
     const { signal } = new AbortController();
     const app = await createApp({
       config,

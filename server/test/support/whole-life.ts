@@ -125,6 +125,7 @@ export async function liveWholeLife(busy: BusyShop, shop: OpenShop, during: (nam
 
 /** The commands that read, with the rest of their lines. */
 const reading: Readonly<Record<string, (ids: Ids) => string>> = {
+  doctor: () => '',
   'merchants list': () => '',
   'keys list': () => '',
   'users list': () => '',
@@ -191,7 +192,7 @@ const others = [
     'webhooks retry',
   ],
   ...['database backup', 'database copy', 'data-key rotate', 'restore confirm', 'deposit-keys set'],
-  ...['deposit-keys cancel', 'deposit-keys skip'],
+  ...['deposit-keys cancel', 'deposit-keys skip', 'init', 'completion', 'webhooks listen'],
 ];
 
 interface Ids {

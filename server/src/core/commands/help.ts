@@ -36,15 +36,38 @@ export function groupHelp(name: string, groups: readonly Group[]): string {
   ].join('\n\n');
 }
 
+/** A line for each command: its own help has the rest. */
 export function programHelp(groups: readonly Group[]): string {
+  const start = { start: 'Starts the server. Its own --help lists the environment variables.' };
+  const sections = new Map<string, Record<string, string>>([['', start]]);
+  for (const { name, commands } of groups) {
+    // A module adds to the group of another room.
+    const summaries = Object.entries(commands).map(([verb, { summary }]) => [verb, summary] as const);
+    sections.set(name, { ...sections.get(name), ...Object.fromEntries(summaries) });
+  }
+  const width = Math.max(
+    ...[...sections.values()].flatMap((verbs) => Object.keys(verbs).map(({ length }) => length)),
+  );
   return [
     `Usage: ${program} COMMAND [--json] [--help]\n       ${program} help [COMMAND]\n       ${program} --version`,
-    [
-      summaryOf('start', 'Starts the server. Its own --help lists the environment variables.'),
-      ...groups.flatMap(summaries),
-    ].join('\n'),
+    ...[...sections].map(([name, verbs]) =>
+      [
+        ...(name === '' ? [] : [name]),
+        ...Object.entries(verbs).map(([verb, summary]) => {
+          const line = `  ${verb.padEnd(width)}  `;
+          return `${line}${firstWords(summary, columns - line.length)}`;
+        }),
+      ].join('\n'),
+    ),
     ...closing,
   ].join('\n\n');
+}
+
+/** As much of a sentence as fits into a line. */
+function firstWords(sentence: string, length: number): string {
+  if (sentence.length <= length) return sentence;
+  const cut = sentence.slice(0, length - 1);
+  return `${cut.slice(0, cut.lastIndexOf(' ')).replace(/[,;:]$/, '')} …`;
 }
 
 const closing = [
@@ -60,7 +83,7 @@ Test and live records never mix. Every command that works on the records of one 
 
 function summaries({ name, commands }: Group): string[] {
   return Object.entries(commands).map(([verb, command]) =>
-    summaryOf(usage(`${name} ${verb}`, command), command.summary),
+    summaryOf(usage(`${name} ${verb}`.trim(), command), command.summary),
   );
 }
 

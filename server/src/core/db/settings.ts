@@ -5,6 +5,9 @@ import type { Database } from './database.js';
 import type { Reader, Transaction } from './engine.js';
 import { forUpdate } from './locks.js';
 
+/** The URL at which the running server is reached, for links that commands print. */
+export const publicUrlSetting = 'public url';
+
 export async function readSetting(reader: Reader, name: string): Promise<string | undefined> {
   const row = await reader.selectFrom('settings').select('value').where('name', '=', name).executeTakeFirst();
   return row?.value;

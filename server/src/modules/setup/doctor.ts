@@ -1,0 +1,214 @@
+/** `doctor`: looks for everything that keeps a shop from taking money, and says what to do about it. */
+import { access, constants } from 'node:fs/promises';
+import * as z from 'zod/mini';
+import { command } from '../../core/commands/command.js';
+import type { CommandContext } from '../../core/commands/context.js';
+import { readNetworkStates } from '../../core/commands/network-states.js';
+import { readRateTroubles } from '../../core/money/rate-troubles.js';
+import { describeSkew, maxSkewMs } from '../../core/db/server-time.js';
+import { checkWritable } from '../../core/db/settings.js';
+import { readSize } from '../../core/db/size.js';
+import { errorMessage } from '../../core/shared/error-message.js';
+
+interface Finding {
+  readonly kind: 'ok' | 'warning' | 'problem';
+  /** A sentence; of a warning or a problem, with what to do. */
+  readonly text: string;
+}
+
+const ok = (text: string): Finding => ({ kind: 'ok', text });
+const warning = (text: string): Finding => ({ kind: 'warning', text });
+const problem = (text: string): Finding => ({ kind: 'problem', text });
+
+/** The time that the running server has to answer. */
+const answerMs = 5000;
+/** The share of the disk above which a shop should get more. */
+const fullDisk = 0.9;
+
+type Look = (context: CommandContext) => Promise<readonly Finding[]>;
+
+const looks: Readonly<Record<string, Look>> = {
+  settings: ({ config }) => {
+    const found = config.misspelt.map(warning);
+    return Promise.resolve(found.length === 0 ? [ok('Every variable is known')] : found);
+  },
+  database: async ({ database }) => {
+    await checkWritable(database);
+    const { bytes, diskUsed = 0 } = await readSize(database);
+    const size = `${database.engine}, ${(bytes / 1e6).toFixed(0)} MB, can be written`;
+    const percent = `${Math.round(diskUsed * 100)} %`;
+    return [
+      diskUsed > fullDisk
+        ? warning(`The disk is ${percent} full. Get more before the database stops`)
+        : ok(size),
+    ];
+  },
+  clock: async ({ serverTime }) => {
+    await serverTime.measure();
+    const skewMs = serverTime.skewMs();
+    return [Math.abs(skewMs) > maxSkewMs ? problem(describeSkew(skewMs)) : ok('The clock is right')];
+  },
+  server: lookAtServer,
+  proxy: ({ config, publicUrl }) => {
+    const hasProxy = publicUrl.startsWith('https:');
+    const found = !hasProxy
+      ? ok('No proxy is in front of the server')
+      : config.trustProxy === undefined
+        ? warning(
+            'PUBLIC_URL is https, so a proxy is in front of the server, but TRUST_PROXY is not set: all payers share one limit of requests. Set it to the number of proxies',
+          )
+        : ok('The address of payers comes from the proxy');
+    return Promise.resolve([found]);
+  },
+  marker: lookAtMarker,
+  shops: lookAtShops,
+  networks: async (context) => {
+    const states = (await readNetworkStates(context)).filter(({ isConfigured }) => isConfigured);
+    return states.map(({ mode, network, problem: why }) =>
+      why === undefined ? ok(`${mode} ${network} is read`) : problem(`${mode} ${network}: ${why}`),
+    );
+  },
+  rates: async ({ database, worldRates }) => {
+    const troubles = worldRates ? await readRateTroubles(database.reader) : [];
+    return troubles.length === 0
+      ? [ok('Every source of exchange rates answers')]
+      : [warning('Some exchange rates are missing. "rates show" says which')];
+  },
+};
+
+/** What the server that runs says of itself. */
+const readiness = z.object({ message: z.string() });
+
+async function lookAtServer({ config, connected, publicUrl, signal }: CommandContext): Promise<Finding[]> {
+  const isLive = connected.some(({ network }) => network.mode === 'live');
+  const found: Finding[] = [];
+  if (isLive && config.publicUrl === undefined) {
+    found.push(problem(`PUBLIC_URL is not set: payers would get links to ${publicUrl}`));
+  } else if (isLive && !publicUrl.startsWith('https:')) {
+    found.push(problem(`PUBLIC_URL is ${publicUrl}: payers can be sent elsewhere unless it is https`));
+  }
+  try {
+    const reply = await fetch(`${publicUrl}/readyz`, {
+      signal: AbortSignal.any([signal, AbortSignal.timeout(answerMs)]),
+    });
+    const said = readiness.safeParse(await reply.json().catch(() => undefined));
+    const text = said.data?.message ?? `It answers with HTTP ${reply.status}, and not as this server does`;
+    const isReady = reply.ok && said.success;
+    if (!isReady) found.push(problem(`${publicUrl}: ${text}`));
+    // Anything after the first word is a problem that does not keep it from serving.
+    else
+      found.push(
+        text === 'Ready' ? ok(`A server is ready at ${publicUrl}`) : warning(`${publicUrl}: ${text}`),
+      );
+  } catch (error) {
+    found.push(
+      problem(`No server answers at ${publicUrl}: start it, or correct PUBLIC_URL (${errorMessage(error)})`),
+    );
+  }
+  return found;
+}
+
+/** A lost marker is noticed only at the restore that needed it. */
+async function lookAtMarker({ config, connected, database }: CommandContext): Promise<Finding[]> {
+  if (!connected.some(({ network }) => network.mode === 'live')) return [];
+  const directory = config.markerDirectory;
+  if (directory === undefined) {
+    return database.engine === 'sqlite'
+      ? [
+          warning(
+            'MARKER_DIRECTORY is not set: a restore of the whole disk is not noticed. Set it to another disk',
+          ),
+        ]
+      : [
+          warning(
+            'MARKER_DIRECTORY is not set: the marker is in the folder "data". Set it to a disk that stays',
+          ),
+        ];
+  }
+  try {
+    await access(directory, constants.W_OK);
+    return [ok(`The marker is in ${directory}`)];
+  } catch (error) {
+    return [problem(`MARKER_DIRECTORY cannot be written: ${errorMessage(error)}`)];
+  }
+}
+
+/** The fee, keys, webhooks and deposit keys of each shop. */
+async function lookAtShops(context: CommandContext): Promise<Finding[]> {
+  const { database, merchants, keys, endpoints, depositKeys, connected } = context;
+  const [shops, allKeys, allEndpoints] = await Promise.all([
+    merchants.list(database.reader),
+    keys.list(),
+    endpoints.list(database.reader),
+  ]);
+  if (shops.length === 0) return [problem('There is no shop: run init --name NAME')];
+  return shops.flatMap(({ id, name, feeBasisPoints, supportUrl, redirectOrigins }) => {
+    const found: Finding[] = [];
+    const say = (text: string) => found.push(warning(`${name}: ${text}`));
+    for (const mode of ['test', 'live'] as const) {
+      const own = allKeys.filter(
+        (key) => key.merchantId === id && key.mode === mode && key.revokedAt === null,
+      );
+      if (own.length === 0) continue;
+      for (const kind of ['public', 'secret'] as const) {
+        if (own.some((key) => key.kind === kind)) continue;
+        say(`no ${kind} key for ${mode} mode: keys create --merchant ${id} --kind ${kind} --mode ${mode}`);
+      }
+      const endpoint = allEndpoints.find((one) => one.merchantId === id && one.mode === mode);
+      if (!endpoint) {
+        say(
+          `no webhook for ${mode} mode, so its server is not told of payments: merchants update ${id} --mode ${mode} --webhook-url URL`,
+        );
+      } else if (endpoint.disabledAt !== null) {
+        found.push(
+          problem(
+            `${name}: the ${mode} webhook answered that it is gone, so nothing is sent. Set its URL again: merchants update ${id} --mode ${mode} --webhook-url ${endpoint.url}`,
+          ),
+        );
+      }
+      if (mode === 'test') continue;
+      if (feeBasisPoints > 0)
+        say(
+          `a fee of ${feeBasisPoints / 100} % is booked on each payment: merchants update ${id} --fee-basis-points 0 turns it off`,
+        );
+      if (supportUrl === '')
+        say(`payers have no link to your help: merchants update ${id} --support-url URL`);
+      if (!redirectOrigins || redirectOrigins.length === 0)
+        say(`pages cannot send payers back to the shop: merchants update ${id} --redirect-origins URL`);
+      for (const { network } of connected) {
+        if (
+          network.mode !== 'live' ||
+          depositKeys.sources.find({ merchantId: id, mode }, network.family, network.addressNet)
+        )
+          continue;
+        found.push(
+          problem(
+            `${name}: no deposit key for ${network.code}, which is not offered: deposit-keys set --merchant ${id} --mode live --family ${network.family}`,
+          ),
+        );
+      }
+    }
+    return found.length === 0 ? [ok(`${name} has keys and webhooks`)] : found;
+  });
+}
+
+const words = { ok: 'ok  ', warning: 'warn', problem: 'FAIL' } satisfies Record<Finding['kind'], string>;
+
+export const doctor = command({
+  summary: 'Says what keeps the shops from taking money, and what to do.',
+  details:
+    'Looks at the settings, the database and its disk, the clock, the running server and its proxy, the marker against restores, each shop, the networks and the exchange rates. It changes nothing. Exits with 1 if there is a problem; warnings are about what works, and could work better.',
+  async run(context) {
+    const sections: Record<string, readonly Finding[]> = {};
+    for (const [name, look] of Object.entries(looks)) {
+      sections[name] = await look(context).catch((error: unknown) => [problem(errorMessage(error))]);
+    }
+    const all = Object.values(sections).flat();
+    const count = (kind: Finding['kind']) => all.filter((one) => one.kind === kind).length;
+    const lines = Object.entries(sections).flatMap(([name, found]) =>
+      found.map(({ kind, text }) => `${words[kind]}  ${name.padEnd(9)} ${text}`),
+    );
+    const summary = `${count('ok')} ok, ${count('warning')} to improve, ${count('problem')} wrong`;
+    return { json: sections, text: [...lines, '', summary].join('\n'), hasFailed: count('problem') > 0 };
+  },
+});

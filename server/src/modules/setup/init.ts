@@ -1,0 +1,63 @@
+/** `init`: makes a shop with its keys, and prints the tag for its page. */
+import { settingsOf } from '../../core/merchants/account-changes.js';
+import { command } from '../../core/commands/command.js';
+import * as option from '../../core/commands/options.js';
+import { keyScopes } from '../../core/shared/scope.js';
+
+export const init = command({
+  summary: 'Makes a shop with test keys and a webhook, and prints its tag.',
+  details:
+    'Everything is for test mode: simulated networks, no real money. The secret key and the webhook secret are shown only here. Run it again for another shop.',
+  options: {
+    name: option.text('NAME', 'name of the shop, which payers see').required(),
+    webhookUrl: option.text('URL', 'where test webhooks are sent, such as http://127.0.0.1:3000/webhooks'),
+    price: option.decimal('price in the tag').default('49.90'),
+    currency: option.code('currency of the price').default('USD'),
+  },
+  async run(context, { name, webhookUrl, price, currency }) {
+    const { database, merchants, auditLog, accountChanges, actor, publicUrl } = context;
+    const mode = 'test';
+    const made = await database.write(async (transaction) => {
+      const merchant = await merchants.create(transaction, { name });
+      await auditLog.record(transaction, {
+        merchantId: merchant.id,
+        actor,
+        action: 'merchant.created',
+        subjectId: merchant.id,
+        after: settingsOf(merchant),
+      });
+      const [scope] = keyScopes;
+      const owner = { merchantId: merchant.id, mode, scope, label: 'init', expiresAt: undefined } as const;
+      const publicKey = await accountChanges.createKey(transaction, { ...owner, kind: 'public' }, actor);
+      const secretKey = await accountChanges.createKey(transaction, { ...owner, kind: 'secret' }, actor);
+      const url = { url: webhookUrl };
+      const secret = await accountChanges.changeWebhook(
+        transaction,
+        { merchantId: merchant.id, mode },
+        actor,
+        url,
+      );
+      return { merchant, publicKey: publicKey.key, secretKey: secretKey.key, webhookSecret: secret ?? null };
+    });
+    const { merchant, publicKey, secretKey, webhookSecret } = made;
+    const tag = `<script type="module" src="${publicUrl}/crypto-checkout.js"></script>
+<crypto-checkout
+  public-key="${publicKey}"
+  amount="${price}"
+  base-currency="${currency.toUpperCase()}"
+  tx-ref="order-1"
+></crypto-checkout>`;
+    return {
+      json: { id: merchant.id, name, mode, publicKey, secretKey, webhookSecret, tag },
+      text: `Made the shop ${JSON.stringify(name)}, ${merchant.id}. Save what is secret: it is not shown again.
+
+  Secret key      ${secretKey}
+${webhookSecret === null ? '' : `  Webhook secret  ${webhookSecret}\n`}
+Put this into your page:
+
+${tag}
+
+Next: open the page, press the button, and pay with simulated money. "doctor" says what is missing for real money.`,
+    };
+  },
+});

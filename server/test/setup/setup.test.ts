@@ -1,0 +1,180 @@
+/** The commands with which a shop is set up: from an empty server to keys, a tag, a webhook, and a list of what is missing. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCommand } from '../../src/command-line/run.js';
+import { runCommandLine } from '../support/command-line.js';
+import { enginesOfTurn } from '../support/engines.js';
+import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { startServer, type TestServer } from '../support/server.js';
+import { startReceiver, type Receiver } from '../webhooks/receiver.js';
+
+interface Made {
+  readonly id: string;
+  readonly publicKey: string;
+  readonly secretKey: string;
+  readonly webhookSecret: string | null;
+  readonly tag: string;
+}
+
+describe.each(enginesOfTurn)('Setting up a shop on $name', (engine) => {
+  let server: TestServer;
+  let merchant: MerchantFixture;
+  let receiver: Receiver;
+  let made: Made;
+
+  beforeAll(async () => {
+    // Without PUBLIC_URL, as a newcomer has it: commands know the server's address only because it has stored it.
+    server = await startServer({ engine });
+    merchant = openMerchant(server);
+    receiver = await startReceiver();
+  });
+  afterAll(async () => {
+    await receiver.stop();
+    await server.stop();
+  });
+
+  it('makes a shop with one command: a tag for the server that runs, and keys that work', async () => {
+    made = (await merchant.command('init', '--name', 'Lantern Shop', '--webhook-url', receiver.url)) as Made;
+    expect(made.tag).toContain(`src="${server.url}/crypto-checkout.js"`);
+    expect(made.tag).toContain(`public-key="${made.publicKey}"`);
+    expect(made.webhookSecret).toMatch(/^whsec_/);
+    const asked = await server.api('GET', '/v1/transactions', { key: made.secretKey });
+    expect(asked.status).toBe(200);
+    const body = { amount: 10, baseCurrency: 'USD' };
+    const created = await server.api('POST', '/v1/payments/checkout', { key: made.publicKey, body });
+    expect(created.status).toBe(200);
+    const entries = (await merchant.command('audit', 'list', '--merchant', made.id)) as { action: string }[];
+    expect(entries.map(({ action }) => action).sort()).toEqual(
+      ['key.created', 'key.created', 'merchant.created', 'webhook.set'].sort(),
+    );
+  });
+
+  it('prints a text that a person can copy', async () => {
+    const { stdout, exitCode } = await merchant.run(
+      'init',
+      '--name',
+      'Second Shop',
+      '--price',
+      '12.5',
+      '--currency',
+      'eur',
+    );
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/Secret key {6}sk_test_\S+\n/);
+    expect(stdout).not.toContain('whsec_');
+    expect(stdout).toContain('  amount="12.5"\n  base-currency="EUR"\n');
+  });
+
+  it('makes nothing if the webhook URL is wrong', async () => {
+    const before = await merchant.command('merchants', 'list');
+    const { exitCode, stderr } = await merchant.run(
+      'init',
+      '--name',
+      'Third',
+      '--webhook-url',
+      'ftp://shop.example',
+    );
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/http/);
+    expect(await merchant.command('merchants', 'list')).toEqual(before);
+  });
+
+  it('listens to webhooks: prints each event as it was sent, and says what was answered', async () => {
+    receiver.secret = made.webhookSecret ?? '';
+    receiver.answer = { status: 503 };
+    const listening = merchant.run('webhooks', 'listen', '--merchant', made.id, '--for', '4');
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    const own = { key: made.secretKey };
+    const body = { amount: 10, baseCurrency: 'USD' };
+    const { data } = (await server.api('POST', '/v1/payments/checkout', { ...own, body })).body as {
+      data: { payment: { id: string } };
+    };
+    await server.api('PATCH', `/v1/payments/${data.payment.id}/cancel`, own);
+    const { stdout, stderr, exitCode } = await listening;
+    expect(exitCode).toBe(0);
+    const events = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { type: string });
+    expect(events.map(({ type }) => type)).toEqual(['payment.cancelled']);
+    expect(receiver.received.map((one) => one.body)).toContain(stdout.trim());
+    expect(stderr).toContain(`which go to ${receiver.url}`);
+    expect(stderr).toMatch(/HTTP 503/);
+  });
+
+  it('says how to set a webhook URL if there is none to listen to', async () => {
+    const { exitCode, stderr } = await merchant.run(
+      'webhooks',
+      'listen',
+      '--merchant',
+      server.bootstrapped.merchantId,
+    );
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('merchants update');
+  });
+
+  describe('The doctor', () => {
+    it('finds no problem with a server that runs', async () => {
+      const { exitCode, stdout } = await merchant.run('doctor');
+      expect(stdout).toContain(`ok    server    A server is ready at ${server.url}`);
+      expect(stdout).toMatch(/ok {4}shops {5}Lantern Shop has keys and webhooks/);
+      expect(stdout).toContain('Second Shop: no webhook for test mode');
+      expect(stdout).not.toContain('FAIL');
+      expect(exitCode).toBe(0);
+    });
+
+    it('says what a shop with real money lacks, each with the command', async () => {
+      await merchant.command('keys', 'create', '--merchant', made.id, '--kind', 'secret', '--mode', 'live');
+      const { stdout } = await merchant.run('doctor');
+      for (const words of [
+        '--kind public --mode live',
+        '--fee-basis-points 0',
+        '--support-url',
+        '--redirect-origins',
+      ]) {
+        expect(stdout).toContain(words);
+      }
+    });
+
+    it('fails if no server answers, and names the proxy that is not trusted', async () => {
+      const environment = { PUBLIC_URL: 'https://127.0.0.1:9' };
+      const { exitCode, stdout } = await runCommandLine(
+        server.databaseUrl,
+        ['doctor', '--json'],
+        environment,
+      );
+      expect(exitCode).toBe(1);
+      expect(JSON.parse(stdout)).toMatchObject({
+        server: [{ kind: 'problem', text: expect.stringContaining('No server answers') as string }],
+        proxy: [{ kind: 'warning', text: expect.stringContaining('TRUST_PROXY') as string }],
+      });
+    });
+  });
+});
+
+describe('Completion in bash', () => {
+  const complete = async (...words: string[]) => {
+    const { stdout: script } = await runCommand(['completion', 'bash'], {});
+    const typed = ['crypto-checkout-server', ...words].map((word) => `'${word}'`).join(' ');
+    const text = `${script}\nCOMP_WORDS=(${typed}); COMP_CWORD=${words.length}; _crypto_checkout_server; echo "\${COMPREPLY[@]}"`;
+    const { stdout } = await promisify(execFile)('bash', ['-c', text]);
+    return stdout.trim().split(' ');
+  };
+
+  it.each([
+    ['a command', ['ini'], ['init']],
+    ['a group', ['webh'], ['webhooks']],
+    ['a verb', ['webhooks', 'l'], ['list', 'listen']],
+    ['a verb of three words', ['transfers', 'psbt', 'ex'], ['export']],
+    ['an option after others', ['keys', 'create', '--merchant', 'ID', '--mo'], ['--mode']],
+  ])('knows %s', async (_what, words, expected) => {
+    expect(await complete(...words)).toEqual(expected);
+  });
+
+  it.each(['zsh', 'fish'])('has a script for %s too', async (shell) => {
+    const { exitCode, stdout } = await runCommand(['completion', shell], {});
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('webhooks');
+  });
+});
