@@ -1,4 +1,4 @@
-/** The commands with which a shop is set up: from an empty server to keys, a tag, a webhook, and a list of what is missing. */
+/** The commands with which a shop is set up: from an empty server to keys, a tag, a webhook, and a list of the missing parts. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** The module for whoever sets up a shop: one command makes it, one says what is missing, one shows its webhooks. */
+/** The module for setting up a shop: one command makes it, one says what is missing, one shows its webhooks. */
 import { defineModule } from '../../core/module.js';
 import { doctor } from './doctor.js';
 import { init } from './init.js';
