@@ -19,7 +19,9 @@ if (more.length > 0 || (option !== undefined && option !== '--check')) {
 /** @type {{ product: object }} */
 const { product } = await import(new URL('../server/dist/modules.js', import.meta.url).href);
 /** @type {{ createOpenApi: (serverUrl: string, described: object) => object }} */
-const { createOpenApi } = await import(new URL('../server/dist/core/reference/openapi.js', import.meta.url).href);
+const { createOpenApi } = await import(
+  new URL('../server/dist/core/reference/openapi.js', import.meta.url).href
+);
 const text = `${JSON.stringify(createOpenApi('/', product), null, 2)}\n`;
 
 if (option === undefined) await writeFile(file, text);

@@ -214,7 +214,7 @@ export const handlers: CheckoutCamelCaseHandlers = { onCheckoutChoosing: () => u
 `,
   );
   // The compiler writes its errors to standard output.
-  const compiler = at('node_modules/typescript/bin/tsc');
+  const compiler = at('node_modules/typescript-native/bin/tsc');
   const { stdout } = await run(execPath, [compiler, '-b', 'src', 'server'], { cwd: copy }).catch(
     (error: unknown) => error as { stdout: string },
   );
