@@ -23,8 +23,6 @@ export const parsersOfForeignJson = [
   'server/src/core/money/sources/source.ts',
   // Files of operators and of wallets.
   'server/src/core/addresses/wallet-key.ts',
-  'server/src/core/chains/config/networks-file.ts',
-  'server/src/core/money/fixed-rates.ts',
   'server/src/core/treasury/key-file.ts',
   // Lines of the log.
   'server/src/core/log.ts',

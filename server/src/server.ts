@@ -23,7 +23,7 @@ import { countQuarantine } from './core/payments/receipts/quarantine.js';
 import { consoleUrl } from './core/people/console-url.js';
 import type { Job } from './core/shared/feature.js';
 import { inOne } from './core/shared/in-one.js';
-import { orStartError, StartError } from './core/shared/start-error.js';
+import { StartError } from './core/shared/start-error.js';
 import { product } from './modules.js';
 import type { Pages } from './core/site/pages.js';
 import { site } from './core/site/site.js';
@@ -62,9 +62,14 @@ export async function startServer(
 ): Promise<RunningServer> {
   const { host, port, keepAliveSeconds } = config;
   // First, so that a second server on the same port fails before it changes anything.
-  const listener = await orStartError(`HOST, PORT: cannot listen on ${host}:${port}`, () =>
-    listen(host, port, { keepAliveSeconds }),
-  );
+  const listener = await listen(host, port, { keepAliveSeconds }).catch((cause: unknown) => {
+    const isTaken = cause instanceof Error && Reflect.get(cause, 'code') === 'EADDRINUSE';
+    throw isTaken
+      ? new StartError(
+          `PORT: another program, or another start of this one, has port ${port} of ${host}. Stop it, or set another port, such as PORT=${port + 10}`,
+        )
+      : new StartError(`HOST, PORT: cannot listen on ${host}:${port}`, { cause });
+  });
   let database: Database | undefined;
   try {
     database = await openShop(config, log);

@@ -162,7 +162,7 @@ describe('The server refuses to start', () => {
     const { exitCode, stderr } = await run({ PORT: String(port) }).ended;
     expect([exitCode, stderr]).toEqual([
       1,
-      `HOST, PORT: cannot listen on 127.0.0.1:${port}: listen EADDRINUSE: address already in use 127.0.0.1:${port}\n`,
+      `PORT: another program, or another start of this one, has port ${port} of 127.0.0.1. Stop it, or set another port, such as PORT=${port + 10}\n`,
     ]);
     const command = await run({}, cli, ['merchants', 'list']).ended;
     expect([command.exitCode, command.stdout]).toEqual([1, '']);

@@ -67,7 +67,7 @@ const decimalFrom = (number: object, pattern: string) =>
         context.issues.push({
           code: 'custom',
           input: value,
-          message: `Must be a number of at most 15 digits and ${longestNumber} characters, not negative`,
+          message: `Must be a number of at most 15 digits and ${longestNumber} characters, not negative. Round it, or send text such as "0.30"`,
         });
         return z.NEVER;
       }

@@ -1,5 +1,4 @@
 /** The configuration: environment variables, parsed once at startup. */
-import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
 import {
@@ -9,6 +8,7 @@ import {
 } from './chains/config/networks-file.js';
 import { parseKey } from './merchants/keys.js';
 import { parseSources, plainUrl, sourceNames } from './money/sources/sources.js';
+import { readOperatorFile } from './operator-file.js';
 import { refuseExposedFile } from './private-file.js';
 import { changesBetween } from './shared/edit-distance.js';
 import { noDataKeys, parseDataKeys, type DataKeys } from './shared/data-keys.js';
@@ -408,7 +408,7 @@ function readNetworks(path: string, environment: Environment): ConfiguredNetwork
 function readDataKeys(path: string): DataKeys {
   try {
     refuseExposedFile(path);
-    return parseDataKeys(readFileSync(path, 'utf8'));
+    return parseDataKeys(readOperatorFile(path));
   } catch (error) {
     throw new ConfigError(`DATA_KEY_FILE: ${errorMessage(error)}`, { cause: error });
   }

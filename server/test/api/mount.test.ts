@@ -370,7 +370,11 @@ describe('Validation', () => {
       param: 'label',
       errors: [
         { path: 'label', message: expect.stringMatching(/too small/i) as string },
-        { path: 'amount', message: 'Must be a number of at most 15 digits and 40 characters, not negative' },
+        {
+          path: 'amount',
+          message:
+            'Must be a number of at most 15 digits and 40 characters, not negative. Round it, or send text such as "0.30"',
+        },
         { path: 'owner.email', message: 'Invalid email address' },
       ],
     });

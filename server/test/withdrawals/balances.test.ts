@@ -111,11 +111,13 @@ describe.each(enginesOfTurn)('balances, on $name', (engine) => {
   });
 
   it.each([
-    [['--merchant', 'NOBODY', '--currency', 'USDT'], 'No such merchant'],
-    [['--currency', 'XXX'], 'XXX is not a currency of this server; see GET /v1/currencies'],
+    [['--merchant', 'NOBODY', '--currency', 'USDT'], /^No such merchant$/],
+    [['--currency', 'XXX'], /^XXX is not a currency of this server\. It has USDT, .*EUR/],
   ])('cannot be suspended with %j', async (args, reason) => {
     const account = args.includes('--merchant') ? [] : ['--merchant', server.bootstrapped.merchantId];
-    expect(await merchant.refusal('balances', 'suspend', '--mode', 'live', ...account, ...args)).toBe(reason);
+    expect(await merchant.refusal('balances', 'suspend', '--mode', 'live', ...account, ...args)).toMatch(
+      reason,
+    );
   });
 
   it('become negative if a receipt is lost after it was withdrawn, until the next payments repay it', async () => {

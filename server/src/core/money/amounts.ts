@@ -5,12 +5,19 @@ import type { Currencies } from './currencies.js';
 import type { Currency } from './currency-list.js';
 
 /** Finds a currency by its code, in any case. Problem: `unsupported_currency`. */
-export function requireCurrency(currencies: Pick<Currencies, 'find'>, code: string, param: string): Currency {
+export function requireCurrency(
+  currencies: Pick<Currencies, 'find' | 'all'>,
+  code: string,
+  param: string,
+): Currency {
   const currency = currencies.find(code);
   if (currency) return currency;
   throw new Problem(
     'unsupported_currency',
-    `${code} is not a currency of this server; see GET /v1/currencies`,
+    `${code} is not a currency of this server. It has ${currencies
+      .all()
+      .map((one) => one.code)
+      .join(', ')}; see GET /v1/currencies`,
     { param },
   );
 }
@@ -35,7 +42,7 @@ export function parseAmount(
     const reason = isPayable ? ', its payableDecimals, which payers can type' : '';
     throw invalidField(
       param,
-      `Must be a number with at most ${maxDecimals} decimals in ${currency.code}${reason}`,
+      `Must be a number with at most ${maxDecimals} decimals in ${currency.code}${reason}. Round it`,
     );
   }
 }

@@ -1,7 +1,7 @@
 /** Exchange rates from a file, for test mode and for merchants who set their own. They are always current. */
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod/mini';
+import { parseOperatorJson, readOperatorFile } from '../operator-file.js';
 import type { Clock } from '../shared/clock.js';
 import { inverse, parsePositive } from './fractions.js';
 import type { RateSource } from './rates.js';
@@ -19,18 +19,27 @@ const price = z.pipe(
   }),
 );
 
-const ratesFile = z.object({
-  source: z.string(),
-  /** Fiat: how many units of the currency one US dollar buys. */
-  unitsPerDollar: z.record(z.string(), price),
-  /** Crypto: the price of one coin in US dollars. */
-  dollarsPerUnit: z.record(z.string(), price),
+const prices = z.record(z.string(), price, {
+  error: 'is required: an object, from currency code to a decimal in quotes',
 });
+
+const ratesFile = z.object(
+  {
+    source: z.string({ error: 'is required: where the rates are from' }),
+    /** Fiat: how many units of the currency one US dollar buys. */
+    unitsPerDollar: prices,
+    /** Crypto: the price of one coin in US dollars. */
+    dollarsPerUnit: prices,
+  },
+  {
+    error:
+      'must be an object with source, unitsPerDollar and dollarsPerUnit, as in the file data/rates.json of the server',
+  },
+);
 
 /** @throws if the file is missing, or does not have the shape of `data/rates.json` */
 export function readFixedRates(path: string, clock: Clock): RateSource {
-  const content: unknown = JSON.parse(readFileSync(path, 'utf8'));
-  const parsed = ratesFile.safeParse(content);
+  const parsed = ratesFile.safeParse(parseOperatorJson(readOperatorFile(path)));
   if (!parsed.success) {
     const sentences = parsed.error.issues.map(
       (issue) => `${issue.path.join('.') || 'the file'}: ${issue.message}`,

@@ -76,7 +76,7 @@ const looks: Readonly<Record<string, Look>> = {
   },
 };
 
-/** What the server that runs says of itself. */
+/** The answer of the running server about itself. */
 const readiness = z.object({ message: z.string() });
 
 async function lookAtServer({ config, connected, publicUrl, signal }: CommandContext): Promise<Finding[]> {
@@ -157,7 +157,7 @@ async function lookAtShops(context: CommandContext): Promise<Finding[]> {
       const endpoint = allEndpoints.find((one) => one.merchantId === id && one.mode === mode);
       if (!endpoint) {
         say(
-          `no webhook for ${mode} mode, so its server is not told of payments: merchants update ${id} --mode ${mode} --webhook-url URL`,
+          `no webhook for ${mode} mode, so its server hears nothing of payments: merchants update ${id} --mode ${mode} --webhook-url URL`,
         );
       } else if (endpoint.disabledAt !== null) {
         found.push(

@@ -1,11 +1,12 @@
 /** The file in `NETWORKS_FILE`: which real networks the server watches, through which nodes. */
-import { readFileSync } from 'node:fs';
 import { countDecimals, parseDecimal } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
 import { currencies } from '../../money/currency-list.js';
 import { isBitcoinLike } from '../../addresses/bitcoin-scripts.js';
 import { describeInvalid, parseAddress } from '../../addresses/formats.js';
-import { FileExposed, refuseExposedFile } from '../../private-file.js';
+import { parseOperatorJson, readOperatorFile } from '../../operator-file.js';
+import { refuseExposedFile } from '../../private-file.js';
+import { errorMessage } from '../../shared/error-message.js';
 import type { ChainAsset } from '../assets.js';
 import type { Asset, DepthRule, EvmNetwork, Network, Worth } from '../networks.js';
 import { countProviders } from '../../rpc/providers.js';
@@ -180,21 +181,12 @@ const networksFile = z.strictObject({
  * @throws NetworksFileError
  */
 export function readNetworksFile(path: string, environment: Environment): ConfiguredNetwork[] {
-  let text: string;
-  try {
-    refuseExposedFile(path);
-    text = readFileSync(path, 'utf8');
-  } catch (error) {
-    if (error instanceof FileExposed) throw new NetworksFileError(error.message, { cause: error });
-    const code: unknown = error instanceof Error ? Reflect.get(error, 'code') : undefined;
-    throw new NetworksFileError(`the file cannot be read (${String(code)})`, { cause: error });
-  }
   let content: unknown;
   try {
-    content = JSON.parse(text);
-  } catch {
-    // The parser's message would quote the text.
-    throw new NetworksFileError('the file is not JSON');
+    refuseExposedFile(path);
+    content = parseOperatorJson(readOperatorFile(path));
+  } catch (error) {
+    throw new NetworksFileError(errorMessage(error), { cause: error });
   }
   return parseNetworks(content, environment);
 }
