@@ -60,16 +60,8 @@ export async function startServer(
   log: Logger,
   overrides: Overrides = {},
 ): Promise<RunningServer> {
-  const { host, port, keepAliveSeconds } = config;
   // First, so that a second server on the same port fails before it changes anything.
-  const listener = await listen(host, port, { keepAliveSeconds }).catch((cause: unknown) => {
-    const isTaken = cause instanceof Error && Reflect.get(cause, 'code') === 'EADDRINUSE';
-    throw isTaken
-      ? new StartError(
-          `PORT: another program, or another start of this one, has port ${port} of ${host}. Stop it, or set another port, such as PORT=${port + 10}`,
-        )
-      : new StartError(`HOST, PORT: cannot listen on ${host}:${port}`, { cause });
-  });
+  const listener = await openPort(config);
   let database: Database | undefined;
   try {
     database = await openShop(config, log);
@@ -81,15 +73,52 @@ export async function startServer(
   }
 }
 
+/** @throws StartError */
+function openPort({ host, port, keepAliveSeconds }: Config): Promise<Listener> {
+  return listen(host, port, { keepAliveSeconds }).catch((cause: unknown) => {
+    const isTaken = cause instanceof Error && Reflect.get(cause, 'code') === 'EADDRINUSE';
+    throw isTaken
+      ? new StartError(
+          `PORT: another program, or another start of this one, has port ${port} of ${host}. Stop it, or set another port, such as PORT=${port + 10}`,
+        )
+      : new StartError(`HOST, PORT: cannot listen on ${host}:${port}`, { cause });
+  });
+}
+
+/**
+ * Looks at everything that keeps a server from starting, and changes nothing.
+ * @returns sentences about what it found
+ * @throws StartError
+ */
+export async function checkStart(config: Config): Promise<string[]> {
+  const { host, port, databaseUrl, networks, misspelt } = config;
+  await (await openPort(config)).close(0, 0, () => undefined);
+  const place = describeDatabase(databaseUrl);
+  const found = [`The port ${port} of ${host} is free.`, ...misspelt];
+  try {
+    const database = await openDatabase(databaseUrl, { ...config, mustExist: 'at this release' });
+    await database.close();
+    found.push(`The database at ${place} is there, at this release.`);
+  } catch (error) {
+    if (!(error instanceof MissingDatabase)) {
+      throw new StartError('DATABASE_URL: the database cannot be opened', { cause: error });
+    }
+    const next = mayCreate(config)
+      ? 'the start makes its tables'
+      : 'the start updates an older one, and refuses a missing one unless DATABASE_CREATE is on';
+    found.push(`The database at ${place} is not there, or of an older release: ${next}.`);
+  }
+  const codes = networks.map(({ network }) => `${network.mode} ${network.code}`);
+  found.push(codes.length === 0 ? 'There are no real networks.' : `Real networks: ${codes.join(', ')}.`);
+  return [...found, 'The server can start. Once it runs, "doctor" looks at the rest.'];
+}
+
 /** A wrong path or name must not open an empty shop, which would sell, and look as if all payments were gone. @throws StartError */
 async function openShop(config: Config, log: Logger): Promise<Database> {
-  const { databaseUrl, createsDatabase, networks } = config;
-  const isLive = networks.some(({ network }) => network.mode === 'live');
-  const isWanted: boolean = createsDatabase ?? !isLive;
   try {
-    return await openDatabase(databaseUrl, {
+    return await openDatabase(config.databaseUrl, {
       ...config,
-      ...(!isWanted && { mustExist: 'at any release' }),
+      ...(!mayCreate(config) && { mustExist: 'at any release' }),
       isServer: true,
       warn: (message) => log.warn(message),
     });
@@ -97,11 +126,19 @@ async function openShop(config: Config, log: Logger): Promise<Database> {
     if (!(error instanceof MissingDatabase)) {
       throw new StartError('DATABASE_URL: the database cannot be opened', { cause: error });
     }
-    const why = createsDatabase === undefined ? ', and a live network is configured' : '';
-    throw new StartError(
-      `DATABASE_URL: there is no database of this server at ${describeDatabase(databaseUrl)}${why}. Correct the URL; or, if this is the first start, set DATABASE_CREATE=on`,
-    );
+    throw missing(config);
   }
+}
+
+function mayCreate({ createsDatabase, networks }: Config): boolean {
+  return createsDatabase ?? !networks.some(({ network }) => network.mode === 'live');
+}
+
+function missing({ databaseUrl, createsDatabase }: Config): StartError {
+  const why = createsDatabase === undefined ? ', and a live network is configured' : '';
+  return new StartError(
+    `DATABASE_URL: there is no database of this server at ${describeDatabase(databaseUrl)}${why}. Correct the URL; or, if this is the first start, set DATABASE_CREATE=on`,
+  );
 }
 
 async function serve(

@@ -3,14 +3,15 @@ import type { Logger } from 'pino';
 import { ConfigError, describeVariables, readConfig } from './core/config.js';
 import { createLog } from './core/log.js';
 import type { Bootstrapped } from './core/merchants/bootstrap.js';
-import { startServer, type RunningServer } from './server.js';
+import { checkStart, startServer, type RunningServer } from './server.js';
 import { envFiles, FileExposed, refuseExposedFile } from './core/private-file.js';
 import { StartError } from './core/shared/start-error.js';
 import { errorMessage } from './core/shared/error-message.js';
 
-const usage = `Usage: crypto-checkout-server start [--help]
+const usage = `Usage: crypto-checkout-server start [--check] [--help]
 
-Serves the API, the hosted payment pages, the widget's script and the demo shop. Environment variables configure it:
+Serves the API, the hosted payment pages, the widget's script and the demo shop. With --check it only says whether it could:
+it reads the settings and their files, and looks for the database and the port. Environment variables configure it:
 
 ${describeVariables()}
 `;
@@ -21,9 +22,10 @@ export async function main(args: readonly string[]): Promise<void> {
     process.stdout.write(usage);
     return;
   }
-  if (args.length > 0) {
+  const isCheck = args.join(' ') === '--check';
+  if (args.length > 0 && !isCheck) {
     process.stderr.write(
-      `Unknown argument: ${args.join(' ')}. The server takes none: environment variables configure it, see start --help\n`,
+      `Unknown argument: ${args.join(' ')}. The server takes only --check: environment variables configure it, see start --help\n`,
     );
     process.exitCode = 2;
     return;
@@ -31,6 +33,10 @@ export async function main(args: readonly string[]): Promise<void> {
   try {
     for (const path of envFiles(process.execArgv)) refuseExposedFile(path);
     const config = readConfig(process.env);
+    if (isCheck) {
+      process.stdout.write(`${(await checkStart(config)).join('\n')}\n`);
+      return;
+    }
     const format = config.logFormat ?? (process.stderr.isTTY ? 'text' : 'json');
     const log = createLog(config.logLevel, undefined, format);
     logUncaught(log);

@@ -1,7 +1,7 @@
 /** The built server as a process: its output, the errors that keep it from starting, and its exit codes. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -256,4 +256,17 @@ it('An environment file that everybody can read keeps the server from starting',
       stderr: `every user of this machine can read or write ${file}. Run: chmod 600 '${file}'\n`,
     });
   }
+});
+
+it('start --check says whether the server could start, and changes nothing', async () => {
+  const folder = await mkdtemp(join(directory, 'check-'));
+  const first = await run({ DATABASE_URL: `sqlite:${join(folder, 'shop.db')}` }, cli, ['start', '--check'])
+    .ended;
+  expect([first.exitCode, first.stderr]).toEqual([0, '']);
+  expect(first.stdout).toMatch(/^The port \d+ of 127\.0\.0\.1 is free\.\n/);
+  expect(first.stdout).toContain('of an older release: the start makes its tables');
+  expect(await readdir(folder)).toEqual([]);
+  const wrong = await run({ RATE_LIMIT: 'maybe' }, cli, ['start', '--check']).ended;
+  expect([wrong.exitCode, wrong.stdout]).toEqual([1, '']);
+  expect(wrong.stderr).toContain('RATE_LIMIT');
 });

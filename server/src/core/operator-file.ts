@@ -14,7 +14,7 @@ export function readOperatorFile(path: string): string {
   }
 }
 
-/** What is expected at the place of an error, by its name in jsonc-parser. */
+/** The sentence about an error, by its name in jsonc-parser. */
 const expected: Readonly<Record<string, string>> = {
   PropertyNameExpected: 'a name in double quotes is expected',
   ValueExpected: 'a value is expected',

@@ -12,7 +12,7 @@ import { errorMessage } from '../../core/shared/error-message.js';
 
 interface Finding {
   readonly kind: 'ok' | 'warning' | 'problem';
-  /** A sentence; of a warning or a problem, with what to do. */
+  /** A sentence; of a warning or a problem, with the remedy. */
   readonly text: string;
 }
 

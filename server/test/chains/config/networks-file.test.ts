@@ -400,7 +400,10 @@ describe('NETWORKS_FILE', () => {
   });
 
   it.each([
-    ['{"networks":{"polygon":{"nodes":["https://user:hunter2@x"', 'NETWORKS_FILE: line 1, column 58: a ] is expected'],
+    [
+      '{"networks":{"polygon":{"nodes":["https://user:hunter2@x"',
+      'NETWORKS_FILE: line 1, column 58: a ] is expected',
+    ],
     [
       '{"networks":{"polygon":{"nodes":["hunter2"]},"x":{"nodes":["https://hunter2"]}}}',
       'NETWORKS_FILE: networks.polygon.nodes[0]: must be a URL',
