@@ -1,5 +1,16 @@
 /** `npm run bench`: runs one of the benchmarks. Each prints ratios of numbers that were measured in the same run. */
-const benchmarks = ['payments', 'lists', 'dust', 'scan', 'flood', 'sweeps', 'widget', 'console', 'blockade'];
+const benchmarks = [
+  'payments',
+  'life',
+  'lists',
+  'dust',
+  'scan',
+  'flood',
+  'sweeps',
+  'widget',
+  'console',
+  'blockade',
+];
 const [, , name = ''] = process.argv;
 
 if (benchmarks.includes(name)) {
@@ -8,6 +19,7 @@ if (benchmarks.includes(name)) {
   console.log(`Usage: npm run bench -- NAME [options]        (after npm run build)
 
   payments   create, set, lock and verify payments, compared with floors on the same machine
+  life       a whole payment up to its webhook: processor time among 0 to 1,000,000 payments, and waits at a rate
   lists      each list and filter with 1,000,000 payments, compared with 10,000
   dust       the scan that sees a payer's transfer, with a payment that has a flood of small ones
   scan       blocks of 300 transactions with 10 to 100,000 addresses, and catching up, compared with bare node calls

@@ -87,10 +87,9 @@ describe.each(enginesOfTurn)('Setting up a shop on $name', (engine) => {
     await new Promise((resolve) => setTimeout(resolve, 1500));
     const own = { key: made.secretKey };
     const body = { amount: 10, baseCurrency: 'USD' };
-    const { data } = (await server.api('POST', '/v1/payments/checkout', { ...own, body })).body as {
-      data: { payment: { id: string } };
-    };
-    await server.api('PATCH', `/v1/payments/${data.payment.id}/cancel`, own);
+    const created = await server.api('POST', '/v1/payments/checkout', { ...own, body });
+    const { id } = created.body.data['payment'] as { id: string };
+    await server.api('PATCH', `/v1/payments/${id}/cancel`, own);
     const { stdout, stderr, exitCode } = await listening;
     expect(exitCode).toBe(0);
     const events = stdout

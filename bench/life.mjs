@@ -1,0 +1,341 @@
+/**
+ * `npm run bench -- life`: what a whole payment costs, among few and among many. A life is create, set, lock, a transfer that
+ * is seen, confirmed and settled, and the webhook that was delivered.
+ */
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs, promisify } from 'node:util';
+import { startApiServer } from '../scripts/api-server.mjs';
+import { createDatabase } from './create-database.mjs';
+import { connect, copyOf } from './fill-lists.mjs';
+import { percentile } from './load.mjs';
+
+const help = `Usage: npm run bench -- life [options]        (after npm run build)
+
+Measures a whole payment on the built server: create, set, lock, the transfer seen, confirmed and settled, the webhook delivered.
+First the processor time of a life, of the server and of PostgreSQL, less what they take when idle, with so many payments in
+the database before. Then, at a rate of payments, what payers wait for each request (p50 and p99), and the time from a commit
+to its webhook (p95). The transfers and blocks are simulated: their requests and statements are part of a life.
+
+  --database sqlite|postgres   one engine (default: both)
+  --payments N,N               payments before (default 0,100000,1000000)
+  --lives N                    lives in a round (default 100), of which there are --rounds
+  --rounds N                   rounds, of which the median counts (default 5)
+  --rates N,N                  payments a second (default 25,50,100; 0 leaves this part out)
+  --seconds N                  at each rate (default 20)
+  --json FILE                  also write all measurements as JSON
+  --help                       show this help`;
+
+const run = promisify(execFile);
+const cli = fileURLToPath(new URL('../server/dist/cli.js', import.meta.url));
+/** Lives that go on at the same time. Each of these groups ends with the blocks that confirm it. */
+const together = 20;
+const confirmations = 3;
+
+const optionTypes = /** @type {const} */ ({
+  database: { type: 'string' },
+  payments: { type: 'string', default: '0,100000,1000000' },
+  lives: { type: 'string', default: '100' },
+  rounds: { type: 'string', default: '5' },
+  rates: { type: 'string', default: '25,50,100' },
+  seconds: { type: 'string', default: '20' },
+  json: { type: 'string' },
+  help: { type: 'boolean', default: false },
+});
+const { values: options } = parseArgs({ options: optionTypes, args: process.argv.slice(3) });
+if (options.help) console.log(help);
+else await main();
+
+async function main() {
+  const engines = options.database === undefined ? ['sqlite', 'postgres'] : [options.database];
+  /** @type {Awaited<ReturnType<typeof measureSize>>[]} */
+  const results = [];
+  for (const engine of engines) {
+    for (const before of numbers('payments')) results.push(await measureSize(engine, before));
+  }
+  const first = (/** @type {string} */ engine) =>
+    results.find((one) => one.engine === engine)?.serverMs ?? NaN;
+  console.table(
+    Object.fromEntries(
+      results.map(({ engine, before, serverMs, databaseMs, idleMs }) => [
+        `${engine} ${before}`,
+        {
+          'server ms': serverMs.toFixed(1),
+          'database ms': databaseMs.toFixed(1),
+          'to the first': (serverMs / first(engine)).toFixed(2),
+          'idle ms/s': idleMs.toFixed(0),
+        },
+      ]),
+    ),
+  );
+  const atRates = results.flatMap(({ engine, before, rates }) => {
+    return rates.map(({ rate, requests, webhooks, reached, busy }) => [
+      `${engine} ${before} at ${rate}/s`,
+      {
+        reached: reached.toFixed(1),
+        'p50 ms': percentile(requests, 0.5).toFixed(1),
+        'p99 ms': percentile(requests, 0.99).toFixed(1),
+        'webhook p95 ms': percentile(webhooks, 0.95).toFixed(0),
+        'of a core': busy.toFixed(2),
+      },
+    ]);
+  });
+  if (atRates.length > 0) console.table(Object.fromEntries(atRates));
+  if (options.json) writeFileSync(options.json, `${JSON.stringify(results, null, 2)}\n`);
+}
+
+/** @param {string} engine @param {number} before */
+async function measureSize(engine, before) {
+  // In the project, because the system's temporary directory may be in memory, where nothing is durable.
+  const base = fileURLToPath(new URL('../.tmp/', import.meta.url));
+  mkdirSync(base, { recursive: true });
+  const directory = mkdtempSync(join(base, 'bench-'));
+  /** @type {(() => Promise<void>)[]} */
+  const stops = [];
+  try {
+    const databaseUrl = await createDatabase(engine, directory, stops);
+    const hooks = await startReceiver(stops);
+    const server = await startApiServer({ databaseUrl });
+    stops.push(server.stop);
+    const env = { ...process.env, DATABASE_URL: databaseUrl };
+    const { stdout } = await run(process.execPath, [cli, 'merchants', 'list', '--json'], { env });
+    const [{ id }] = JSON.parse(stdout);
+    await run(process.execPath, [cli, 'merchants', 'update', id, '--webhook-url', hooks.url], { env });
+    const shop = openShop(server, hooks);
+    await shop.live(together);
+    if (before > 0) {
+      const [template = ''] = await shop.live(1);
+      await server.restart(() => fill(databaseUrl, before, template));
+    }
+    process.stderr.write(`${engine}: ${before} payments are there\n`);
+    await shop.live(together);
+    const spent = () => ({ server: server.processor(), database: engine === 'postgres' ? postgresMs() : 0 });
+    const idleFrom = spent();
+    await delay(3000);
+    const idleTo = spent();
+    const idle = {
+      server: (idleTo.server - idleFrom.server) / 3000,
+      database: (idleTo.database - idleFrom.database) / 3000,
+    };
+    /** @type {{ server: number, database: number }[]} */
+    const rounds = [];
+    const lives = Math.ceil(Number(options.lives) / together) * together;
+    for (let round = 0; round < Number(options.rounds); round += 1) {
+      const [from, started] = [spent(), performance.now()];
+      for (let count = 0; count < lives; count += together) await shop.live(together);
+      const [to, ms] = [spent(), performance.now() - started];
+      rounds.push({
+        server: (to.server - from.server - idle.server * ms) / lives,
+        database: (to.database - from.database - idle.database * ms) / lives,
+      });
+    }
+    const rates = [];
+    for (const rate of numbers('rates').filter((one) => one > 0)) {
+      rates.push(await measureRate(shop, server, hooks, rate));
+    }
+    return {
+      ...{ engine, before, rates },
+      serverMs: percentile(
+        rounds.map((one) => one.server),
+        0.5,
+      ),
+      databaseMs: percentile(
+        rounds.map((one) => one.database),
+        0.5,
+      ),
+      idleMs: idle.server * 1000,
+    };
+  } finally {
+    for (const stop of stops.reverse()) await stop();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Payers come at their times, whether the server keeps up or not. @param {ReturnType<typeof openShop>} shop
+ * @param {import('../scripts/api-server.mjs').ApiServer} server @param {Awaited<ReturnType<typeof startReceiver>>} hooks
+ * @param {number} rate
+ */
+async function measureRate(shop, server, hooks, rate) {
+  const seconds = Number(options.seconds);
+  /** @type {number[]} */
+  const requests = [];
+  let isOver = false;
+  const mining = (async () => {
+    while (!isOver) {
+      await shop.mine();
+      await delay(1000);
+    }
+  })();
+  hooks.lags.length = 0;
+  const [busyFrom, started] = [server.processor(), performance.now()];
+  /** @type {Promise<string>[]} */
+  const payers = [];
+  for (let next = 0; next < rate * seconds; next += 1) {
+    await delay(Math.max(0, started + (next * 1000) / rate - performance.now()));
+    payers.push(shop.pay((ms) => requests.push(ms)));
+  }
+  const ids = await Promise.all(payers);
+  const ms = performance.now() - started;
+  const busy = (server.processor() - busyFrom) / ms;
+  isOver = true;
+  await mining;
+  for (let count = 0; count < confirmations; count += 1) await shop.mine();
+  await hooks.until(ids);
+  return { rate, requests, webhooks: [...hooks.lags], reached: (ids.length * 1000) / ms, busy };
+}
+
+/** @param {import('../scripts/api-server.mjs').ApiServer} server @param {Awaited<ReturnType<typeof startReceiver>>} hooks */
+function openShop(server, hooks) {
+  const headers = { Authorization: `Bearer ${server.secretKey}`, 'Content-Type': 'application/json' };
+  /** @param {string} method @param {string} path @param {object} [body] */
+  const ask = async (method, path, body) => {
+    const response = await fetch(server.url + path, {
+      method,
+      headers,
+      ...(body && { body: JSON.stringify(body) }),
+    });
+    const { data, message } = await response.json();
+    if (!response.ok) throw new Error(`${method} ${path}: ${message}`);
+    return data;
+  };
+  const mine = () => ask('POST', '/sandbox/blocks', { network: 'tron', count: 1 });
+
+  /** One payer, up to the transfer. @param {(ms: number) => void} [note] the time of each request that a payer waits for */
+  async function pay(note = () => undefined) {
+    /** @param {string} method @param {string} path @param {object} [body] */
+    const timed = async (method, path, body) => {
+      const from = performance.now();
+      const data = await ask(method, path, body);
+      note(performance.now() - from);
+      return data;
+    };
+    const { payment } = await timed('POST', '/v1/payments/checkout', { amount: 10, baseCurrency: 'USD' });
+    await timed('PATCH', `/v1/payments/${payment.id}/currency/set/USDT/tron`);
+    const { amount, addressInformation } = await timed('PATCH', `/v1/payments/${payment.id}/currency/lock`);
+    const { address } = addressInformation;
+    await ask('POST', '/sandbox/transfers', {
+      network: 'tron',
+      currency: 'USDT',
+      address,
+      amount: String(amount),
+    });
+    await timed('GET', `/v1/transactions/${payment.id}/verify/checkout`);
+    return /** @type {string} */ (payment.id);
+  }
+
+  return {
+    ...{ mine, pay },
+    /** So many lives, up to the webhook. @param {number} count */
+    async live(count) {
+      const ids = await Promise.all(Array.from({ length: count }, () => pay()));
+      for (let block = 0; block < confirmations; block += 1) await mine();
+      await hooks.until(ids);
+      return ids;
+    },
+  };
+}
+
+/** @param {(() => Promise<void>)[]} stops */
+async function startReceiver(stops) {
+  /** @type {Set<string>} */
+  const arrived = new Set();
+  /** @type {number[]} from the commit to the arrival, in milliseconds */
+  const lags = [];
+  const server = createServer(async (request, response) => {
+    /** @type {Buffer[]} */
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const { type, timestamp, data } = JSON.parse(Buffer.concat(chunks).toString());
+    if (type === 'payment.success') {
+      lags.push(Date.now() - Date.parse(timestamp));
+      arrived.add(data.id);
+    }
+    response.writeHead(204).end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  stops.push(async () => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  return {
+    lags,
+    url: `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}/`,
+    /** @param {readonly string[]} ids */
+    async until(ids) {
+      for (const deadline = Date.now() + 120_000; !ids.every((id) => arrived.has(id)); await delay(5)) {
+        if (Date.now() > deadline) throw new Error('Some webhooks did not arrive within 120 s');
+      }
+    },
+  };
+}
+
+/**
+ * Copies a payment that was paid, with its address, receipt and log. @param {string} url
+ * @param {number} count @param {string} template
+ */
+async function fill(url, count, template) {
+  const sql = await connect(url);
+  const [series, id] = [sql.series(count), sql.id('s.i')];
+  const of = (/** @type {string} */ table, /** @type {string} */ column) =>
+    `${series} join ${table} t on t.${column} = '${template}' order by s.i`;
+  const address = `'T' || s.i`;
+  await copyOf(sql, 'payments', of('payments', 'id'), {
+    ...{ id, address, address_id: id },
+    tx_ref: `'order-' || s.i`,
+    created_at: `t.created_at - ${count} + s.i`,
+  });
+  await copyOf(sql, 'addresses', of('addresses', 'payment_id'), {
+    ...{ id, address, payment_id: id },
+    derivation_index: '1000000 + s.i',
+  });
+  await copyOf(sql, 'receipts', of('receipts', 'payment_id'), {
+    id,
+    address,
+    payment_id: id,
+    tx_hash: `'h' || s.i`,
+  });
+  const columns = (await sql.columns('log_entries')).filter((name) => name !== 'id' && name !== 'payment_id');
+  await sql.run(
+    `insert into log_entries (payment_id, ${columns.join(', ')}) select ${id}, ${columns.map((name) => `t.${name}`).join(', ')}
+     from ${series} join log_entries t on t.payment_id = '${template}'`,
+  );
+  await sql.run(`update derivations set next_index = next_index + ${1_000_000 + count}`);
+  await sql.settle();
+  await sql.close();
+}
+
+/** The processor time of all processes of PostgreSQL, in milliseconds. */
+function postgresMs() {
+  let ms = 0;
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    try {
+      const [, name = '', rest = ''] =
+        /^\d+ \((.*)\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
+      const fields = rest.split(' ');
+      // User and system time, of it and of its ended children, in hundredths of a second.
+      if (name.startsWith('postgres'))
+        ms += [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at]), 0) * 10;
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  return ms;
+}
+
+/** @param {'payments' | 'rates'} name */
+function numbers(name) {
+  return options[name].split(',').map((text) => {
+    const number = Number(text);
+    if (!Number.isInteger(number) || number < 0)
+      throw new Error(`--${name} must be integers, separated by commas`);
+    return number;
+  });
+}
