@@ -33,7 +33,7 @@ to its webhook (p95). The transfers and blocks are simulated: their requests and
 
 const run = promisify(execFile);
 const cli = fileURLToPath(new URL('../server/dist/cli.js', import.meta.url));
-/** Lives that go on at the same time. Each of these groups ends with the blocks that confirm it. */
+/** Lives at the same time. Each of these groups ends with the blocks that confirm it. */
 const together = 20;
 const confirmations = 3;
 

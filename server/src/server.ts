@@ -27,6 +27,7 @@ import { StartError } from './core/shared/start-error.js';
 import { product } from './modules.js';
 import type { Pages } from './core/site/pages.js';
 import { site } from './core/site/site.js';
+import { startPage } from './core/site/start-page.js';
 import { MissingDatabase } from './core/db/migrate.js';
 import { openDatabase } from './database.js';
 import { describeDatabase } from './core/db/open.js';
@@ -258,6 +259,10 @@ async function serve(
           isConsoleOn: config.console,
         }),
         ...pages.map(({ router }) => router),
+        startPage(publicUrl, {
+          ...inOne(pages.map(({ links }) => links)),
+          ...(config.console && { Console: consoleUrl(publicUrl) }),
+        }),
       ],
       trustProxy: config.trustProxy,
       publicUrl,
