@@ -11,13 +11,11 @@ export function startPage(publicUrl: string, links: Readonly<Record<string, stri
   // A proxy takes the path of PUBLIC_URL off each request.
   const stylesheet = `${pathOf(publicUrl)}/start.css`;
   const title = 'Crypto checkout';
-  const items = Object.entries(links).map(([name, url]) => html`<li><a href="${url}">${name}</a></li>`);
+  const items = Object.entries(links).map(([name, url]) => html` &nbsp; <a href="${url}">${name}</a>`);
   const content = html`<main class="notice">
     <h1>${title}</h1>
     <p>This server takes payments for shops. To pay, open the link that your shop gave you.</p>
-    <ul>
-      ${items}
-    </ul>
+    <p>${items}</p>
   </main>`;
   const router = Router();
   router.get('/start.css', sendStylesheet);
