@@ -19,16 +19,30 @@ async function problemsOf(code: string, file: string): Promise<string[]> {
 const parse = 'JSON.parse(row.metadata);';
 
 describe('BigInt of a row', () => {
-  it.each(['BigInt(row.amount);', 'BigInt(fee);', 'one.is_held === 1;', '({ may_settle: able ? 1 : 0 });'])(
-    'is refused where stores give bigints and booleans: %s',
-    async (code) => {
-      const problems = await problemsOf(code, 'server/src/modules/refunds/view.ts');
+  const byHand = [
+    'BigInt(row.amount);',
+    'BigInt(fee);',
+    'one.is_held === 1;',
+    '({ may_settle: able ? 1 : 0 });',
+  ];
+  const rooms = [
+    'modules/refunds/view.ts',
+    'core/payments/view.ts',
+    'core/payments/receipts/record.ts',
+    'core/scanning/scanner.ts',
+  ];
+  it.each(rooms.flatMap((room) => byHand.map((code) => [room, code] as const)))(
+    'is refused, because stores give bigints and booleans: in %s, %s',
+    async (room, code) => {
+      const problems = await problemsOf(code, `server/src/${room}`);
       expect(problems).toEqual([expect.stringContaining('valuesOf')]);
     },
   );
 
-  it('is allowed elsewhere, and on values that are not rows', async () => {
-    expect(await problemsOf('BigInt(row.amount);', 'server/src/core/payments/view.ts')).toEqual([]);
+  it('is allowed in codecs and parsers of replies, and on values that are not rows', async () => {
+    for (const file of ['core/db/codecs.ts', 'core/chains/tron/tron-dialect.ts']) {
+      expect(await problemsOf('BigInt(row.amount);', `server/src/${file}`)).toEqual([]);
+    }
     expect(
       await problemsOf('BigInt(text); BigInt(reply.result);', 'server/src/modules/refunds/view.ts'),
     ).toEqual([]);

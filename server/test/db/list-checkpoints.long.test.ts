@@ -8,7 +8,7 @@ import {
   rowsPerCheckpoint,
   startsAt,
 } from '../../src/core/db/list-checkpoints.js';
-import type { CustomerTable, PaymentTable, SubscriberTable } from '../../src/core/db/schema.js';
+import type { CustomerTable, Schema, SubscriberTable } from '../../src/core/db/schema.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import type { Transaction } from '../../src/core/db/engine.js';
 import type { PageRequest } from '../../src/core/shared/pagination.js';
@@ -385,9 +385,9 @@ async function insertRows(
       ...{ created_by: 'secret', is_redirect_trusted: 1, findings: 0, public_changes: 0, parts_version: 0 },
       ...{ redirect_url: '', base_currency: 'NGN', base_amount: '1' },
       ...{ fee_basis_points: 100, expires_at: createdAt, created_at: createdAt, updated_at: createdAt },
-    } satisfies Partial<PaymentTable>;
+    } satisfies Partial<Schema['payments']>;
     // The cast is safe: all other columns are nullable.
-    return row as unknown as PaymentTable;
+    return row as unknown as Schema['payments'];
   });
   await transaction.insertInto('payments').values(values).execute();
 }

@@ -8,7 +8,8 @@ import { connect, copyOf, type Sql } from '../../../bench/fill-lists.mjs';
 import type { Database } from '../../src/core/db/database.js';
 import { extendCheckpoints } from '../../src/core/db/list-checkpoints.js';
 import { openDatabase } from '../../src/database.js';
-import type { PaymentTable, ReceiptTable } from '../../src/core/db/schema.js';
+import { tables, type Schema } from '../../src/core/db/schema.js';
+import { valuesOf } from '../../src/core/db/values.js';
 import {
   affectedReceipts,
   findByBalance,
@@ -32,7 +33,7 @@ const id = (index: number) => String(index).padStart(26, '0');
 /** SQLite reads a few pages for each of them, PostgreSQL a few rows. */
 const most = (count: number) => 60 + 5 * count;
 
-const payment: PaymentTable = {
+const payment: Schema['payments'] = {
   ...{ id: 'P', merchant_id: 'M1', mode: 'test', state: 'settled', created_by: 'secret', tx_ref: 'r' },
   ...{ redirect_url: '', is_redirect_trusted: 0, metadata: null, base_currency: 'USD', base_amount: '1000' },
   ...{
@@ -47,7 +48,7 @@ const payment: PaymentTable = {
   ...{ wallet_id: null, public_changes: 0, public_changes_since: null, parts_version: 0 },
   ...{ created_at: 0, updated_at: 0 },
 };
-const receipt: ReceiptTable = {
+const receipt: Schema['receipts'] = {
   ...{ id: 'R', payment_id: 'P', merchant_id: 'M1', ...place, address: 'T', currency: 'USDT', tx_hash: 'h' },
   ...{ output_index: 0, amount: '1', chain_amount: '1', found_above: null, senders: '[]', first_seen_at: 0 },
   ...{ block_height: 5, block_hash: 'b', status: 'confirmed', confirmed_at: 1, awaited_until: 1, is_dust: 0 },
@@ -200,7 +201,12 @@ describe.each(enginesOfTurn)('On $name, among 20,000 payments', (engine: TestEng
         depths: createDepths({ latest: () => undefined }, { known: () => ({ decimals: 2 }) } as never),
       });
       const scan = { ...place, head: { height: rows, hash: '' }, finalHeight: undefined };
-      const due = { ...receipt, address: 'wallet', tx_hash: `deposit-${rows}`, block_height: rows };
+      const due = {
+        ...valuesOf(tables.receipts).decode(receipt),
+        address: 'wallet',
+        tx_hash: `deposit-${rows}`,
+        block_height: rows,
+      };
       await database.write(async (transaction) => {
         expect(await readBy(() => judge(transaction, scan, [due]))).toBeLessThan(most(1));
       });

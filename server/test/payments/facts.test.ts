@@ -417,7 +417,7 @@ it('a receipt leads to its transaction in the network’s explorer', () => {
   const receipt = {
     currency: 'USDT',
     network: 'tron',
-    amount: '1000000',
+    amount: 1_000_000n,
     tx_hash: 'a/b',
     output_index: 0,
     first_seen_at: 0,
@@ -445,7 +445,7 @@ it.each([
   };
   const currencies = createCurrencies(currencyList, [{ ...tron, ...pages }, ...others]);
   const receipt = {
-    ...{ currency: 'TRX', network: 'tron', amount: '1000000', tx_hash: 'ab', output_index: -7 },
+    ...{ currency: 'TRX', network: 'tron', amount: 1_000_000n, tx_hash: 'ab', output_index: -7 },
     ...{ first_seen_at: 0, status: 'seen', block_height },
   };
   const row = { mode: 'test', currency: 'TRX', network: 'tron', scanned_height: 2000 };

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCheckoutClient, createMerchantClient } from 'crypto-checkout/client';
 import type { Payment } from 'crypto-checkout/contract';
 import { checkLedger } from '../../src/core/audit/check.js';
+import { WrongForm } from '../../src/core/db/codecs.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 
@@ -282,7 +283,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     await change(broken.payment.id, { base_amount: 'broken', expires_at: 1 });
     await change(sound.payment.id, { expires_at: 2 });
     const expiry = server.app.payments.expireOverdue(new AbortController().signal);
-    await expect(expiry).rejects.toThrow(SyntaxError);
+    await expect(expiry).rejects.toThrow(WrongForm);
     expect(await verify(sound.payment.id)).toMatchObject({ status: 'error', state: 'expired' });
     await change(broken.payment.id, { base_amount: '500000' });
   });

@@ -90,7 +90,7 @@ describe.each(enginesOfTurn)('money, on $name', (engine) => {
   });
 
   describe('a payment that always fails', () => {
-    it('A payment that fails is quarantined, while its network continues and keeps its receipts, and is paid when it works again', async () => {
+    it('A payment that fails is quarantined, while its network continues and its transfers are kept, and is paid when it works again', async () => {
       const scope = await open();
       const bad = await shop.lock(scope);
       const good = await shop.lock(scope);
@@ -110,15 +110,12 @@ describe.each(enginesOfTurn)('money, on $name', (engine) => {
       await shop.mine('tron', 2);
       expect((await shop.payment(good.id)).state).toBe('settled');
       const rows = await shop.database.reader.selectFrom('quarantine').selectAll().execute();
-      expect(rows).toMatchObject([{ network: 'tron', id: bad.id, payment_id: bad.id, transfer: null }]);
-      const receipts = await shop.database.reader
-        .selectFrom('receipts')
-        .select(['status', 'amount', 'block_height'])
-        .where('payment_id', '=', bad.id)
-        .execute();
-      expect(receipts).toEqual([
-        { status: 'seen', amount: '10000000', block_height: expect.any(Number) as number },
-      ]);
+      const both = { network: 'tron', payment_id: bad.id };
+      expect(rows).toHaveLength(2);
+      expect(rows).toContainEqual(expect.objectContaining({ ...both, id: bad.id, transfer: null }));
+      expect(rows).toContainEqual(
+        expect.objectContaining({ ...both, transfer: expect.stringContaining(bad.address) as string }),
+      );
       await shop.expectBooksInOrder();
 
       // Every failure doubles the pause, and another payer's transfer does not wait for it.
@@ -127,8 +124,8 @@ describe.each(enginesOfTurn)('money, on $name', (engine) => {
       await shop.pass(2000);
       await shop.mine('tron', 2);
       expect((await shop.payment(third.id)).state).toBe('settled');
-      const [again] = await shop.database.reader.selectFrom('quarantine').selectAll().execute();
-      expect(again?.tries).toBe(2);
+      const again = await shop.database.reader.selectFrom('quarantine').selectAll().execute();
+      expect(again.map(({ tries }) => tries)).toEqual([2, 2]);
 
       await breakPayment(false);
       await shop.pass(3 * minute);

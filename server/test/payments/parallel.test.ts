@@ -107,14 +107,18 @@ describe.each(engines.filter(({ name }) => name === 'PostgreSQL'))('payments on 
     await holder.connect();
     await holder.query('begin');
     await holder.query('select from payments where id = $1 for update', [ids[0]]);
-    const both = server.database.write((transaction) => lockPayments(transaction, ids.toReversed()));
+    const both = server.database.write((transaction) =>
+      lockPayments(transaction, ids.toReversed(), (_, error) => {
+        throw error;
+      }),
+    );
     const waiting =
       "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
     await expect.poll(() => count(waiting), { timeout: 10_000 }).toBeGreaterThan(0);
     // It waits for the first payment, so it must not hold the second yet.
     const second = `select 1 as count from payments where id = '${ids[1] ?? ''}' for update nowait`;
     expect(await count(second).finally(() => holder.end())).toBe(1);
-    expect((await both).size).toBe(2);
+    expect((await both).length).toBe(2);
   });
 
   it('Payments that are cancelled while a reorganisation removes their receipt are debited once', async () => {

@@ -1,6 +1,7 @@
 /** Payments that a payer makes in place of a cycle's own payment, over real HTTP. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createSubscriptionStatus } from '../../src/core/subscriptions/subscription-status.js';
+import { findPayment } from '../../src/core/payments/store.js';
 import { createOutbox } from '../../src/core/webhooks/outbox.js';
 import { newId } from '../../src/core/shared/ids.js';
 import { clockAt } from '../support/clock.js';
@@ -78,11 +79,8 @@ export const testReplacements = (engine: TestEngine): unknown =>
       await Promise.all(
         ids.map((id) =>
           server.database.write(async (transaction) => {
-            const row = await transaction
-              .selectFrom('payments')
-              .selectAll()
-              .where('id', '=', id)
-              .executeTakeFirstOrThrow();
+            const row = await findPayment(transaction, id);
+            if (!row) throw new Error(`There is no payment ${id}`);
             await follow(transaction, {
               ...row,
               currency: 'USDT',

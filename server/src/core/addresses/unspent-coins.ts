@@ -9,7 +9,7 @@ import type { Reader, Transaction } from '../db/engine.js';
 import { everyPage } from '../db/pages.js';
 import { filtersBy } from '../db/plans.js';
 import { having } from '../db/rows.js';
-import type { ReceiptTable, Schema } from '../db/schema.js';
+import type { ReceiptRow, Schema } from '../db/schema.js';
 import { send } from '../db/send.js';
 import type { NetworkRef } from '../chains/chain.js';
 
@@ -26,7 +26,7 @@ export const isOfKey = sql<SqlBool>`exists (
 /** Marks the coins of those of these stored receipts that may be on a network of Bitcoin's kind. */
 export async function markReceived(
   transaction: Transaction,
-  receipts: readonly Pick<ReceiptTable, 'id' | 'address'>[],
+  receipts: readonly Pick<ReceiptRow, 'id' | 'address'>[],
 ): Promise<void> {
   // The addresses of EVM networks and of Tron. Most others cost no statement.
   const candidates = receipts.filter(({ address }) => !address.startsWith('0x') && !address.startsWith('T'));

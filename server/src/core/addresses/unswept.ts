@@ -12,7 +12,7 @@ import { everyPage } from '../db/pages.js';
 import { filtersBy } from '../db/plans.js';
 import { preparedSend } from '../db/prepared.js';
 import { having } from '../db/rows.js';
-import type { ReceiptTable, Schema } from '../db/schema.js';
+import type { ReceiptRow, Schema } from '../db/schema.js';
 import { send } from '../db/send.js';
 import { sumUnits } from '../db/units.js';
 import { groupBy } from '../shared/group-by.js';
@@ -61,7 +61,7 @@ const markOne = preparedSend((transaction, { address, ...owned }: Mark) =>
  */
 export async function markUnswept(
   transaction: Transaction,
-  receipts: readonly Pick<ReceiptTable, keyof Mark>[],
+  receipts: readonly Pick<ReceiptRow, keyof Mark>[],
 ): Promise<void> {
   // Only EVM networks have forwarders. Most others cost no statement.
   const candidates = receipts.filter(({ address }) => address.startsWith('0x'));

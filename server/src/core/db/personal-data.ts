@@ -6,7 +6,7 @@
 import * as z from 'zod/mini';
 import type { DataKeys } from '../shared/data-keys.js';
 import { fields, jsonCodec, placed, stringRecord, type Codec } from './codecs.js';
-import type { CustomerTable, OutboxTable, PaymentTable, Schema } from './schema.js';
+import type { CustomerTable, OutboxTable, PaymentRow, Schema } from './schema.js';
 
 const named = { fullName: z.optional(z.string()), phoneNumber: z.optional(z.string()) };
 
@@ -75,7 +75,7 @@ const textOf = (row: Cells, column: string): string => {
   return typeof value === 'string' ? value : '';
 };
 
-type Owned = Pick<PaymentTable, 'id' | 'merchant_id'>;
+type Owned = Pick<PaymentRow, 'id' | 'merchant_id'>;
 
 type ReplyKey = Pick<Schema['idempotency_replies'], 'merchant_id' | 'mode' | 'hash'>;
 
@@ -171,11 +171,11 @@ export function createPersonalData(dataKeys: DataKeys) {
     payerColumns: (
       { id, merchant_id: merchantId }: Owned,
       payer: Payer,
-    ): Pick<PaymentTable, 'payer' | 'payer_index'> => ({
+    ): Pick<PaymentRow, 'payer' | 'payer_index'> => ({
       payer: dataKeys.seal(sealedJson.payer.write(payer), payerPlace(id)),
       payer_index: payerIndexOf(merchantId, payer),
     }),
-    payer: ({ id, payer }: Pick<PaymentTable, 'id' | 'payer'>) =>
+    payer: ({ id, payer }: Pick<PaymentRow, 'id' | 'payer'>) =>
       sealedJson.payer.read(dataKeys.open(payer, payerPlace(id))),
     /** The values that a payer's payments may have as `payer_index`. */
     payerIndexes: (merchantId: string, email: string) =>

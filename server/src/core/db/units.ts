@@ -1,5 +1,6 @@
 /** Sums amounts in SQL. Amounts are stored as text, because they do not fit into 64-bit integers. */
 import { sql, type RawBuilder, type SqlBool } from 'kysely';
+import { unitsCodec } from './codecs.js';
 import { type Reader, engineOf } from './engine.js';
 
 /**
@@ -18,6 +19,9 @@ export function sumUnits(
         sum(cast(${units} as integer)) filter (where length(${units}) <= ${short} and ${where}),
         sum_units(${units}) filter (where length(${units}) > ${short} and ${where}))`;
 }
+
+/** A sum that `sumUnits` made. */
+export const readUnits = unitsCodec.read;
 
 /** SQLite itself sums amounts with up to so many digits: billions of them fit into 64 bits. */
 const short = sql.lit(9);

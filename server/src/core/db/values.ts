@@ -18,6 +18,9 @@ type Encoded<C, Given> = { [K in keyof Given]: K extends keyof C ? Stored<C[K], 
 /** A row of a table as rules have it: `Values<typeof tables.refunds>`. */
 export type Values<T> = T extends Table<infer C> ? Decoded<C, Row<T>> : never;
 
+/** Takes a row that cannot be decoded, as it is stored. */
+export type Failed<Read> = (stored: Read, error: unknown) => void;
+
 /** Converts rows of a table of the core or of a module, or parts of them. Columns of other tables stay as they are. */
 export function valuesOf<C extends Columns>({ columns }: Table<C>) {
   const coded = Object.entries<Column<unknown>>(columns).filter(([, { facts }]) => facts.isCoded);
@@ -30,10 +33,21 @@ export function valuesOf<C extends Columns>({ columns }: Table<C>) {
     return copy;
   };
   // The casts are safe: each column is converted as its type says.
+  const decode = <Read extends object | undefined>(row: Read) =>
+    (row && converted(row, (column, stored) => column.read(stored))) as Decoded<C, Read>;
   return {
     /** A row that was not found stays undefined. */
-    decode: <Read extends object | undefined>(row: Read) =>
-      (row && converted(row, (column, stored) => column.read(stored))) as Decoded<C, Read>,
+    decode,
+    /** For rows that must not stop each other: `failed` takes those that cannot be decoded, and the rest is returned. */
+    decodeEach: <Read extends object>(rows: readonly Read[], failed: Failed<Read>) =>
+      rows.flatMap((row) => {
+        try {
+          return [decode(row)];
+        } catch (error) {
+          failed(row, error);
+          return [];
+        }
+      }),
     encode: <Given extends object>(row: Given) =>
       converted(row, (column, value) => column.write(value)) as Encoded<C, Given>,
   };

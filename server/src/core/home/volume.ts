@@ -1,6 +1,6 @@
 /** The sums paid in full on each day. Days that are over are remembered, since no payment is added to them. */
 import type { Reader } from '../db/engine.js';
-import { sumUnits } from '../db/units.js';
+import { readUnits, sumUnits } from '../db/units.js';
 import type { Mode, Scope } from '../shared/scope.js';
 import { remember } from '../shared/remember.js';
 
@@ -60,6 +60,6 @@ async function readDay(reader: Reader, { merchantId, mode }: Scope, start: numbe
   return rows.map(({ base_currency: currency, payments, amount }) => ({
     currency,
     payments: Number(payments),
-    amount: BigInt(amount),
+    amount: readUnits(amount),
   }));
 }

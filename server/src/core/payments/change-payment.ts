@@ -1,5 +1,4 @@
 /** Changes that a payer or merchant makes to a payment: its currency is set and locked, or it is cancelled. */
-import { tables } from '../db/schema.js';
 import { statusOf, type PaymentRecord, type PaymentState } from 'crypto-checkout/contract';
 import type { Transaction } from '../db/engine.js';
 import { together } from '../db/send.js';
@@ -125,10 +124,7 @@ export function createPaymentChanges(
           address_id: address.id,
           address: address.address,
           ...storedPrice(deps, use, row, amount),
-          quote: tables.payments.columns.quote.write({
-            asset: storedRate(rate),
-            base: storedRate(base.rate),
-          }),
+          quote: { asset: storedRate(rate), base: storedRate(base.rate) },
           locked_at: now,
           expires_at: now + times.paySeconds * 1000,
           updated_at: now,
@@ -188,9 +184,9 @@ function storedPrice(
   amount: bigint,
 ) {
   return {
-    amount: amount.toString(),
+    amount,
     required_confirmations: depths.depthOf(network, [{ units: amount, currency: currency.code }]),
-    fee: feeOf(amount, row.fee_basis_points).toString(),
+    fee: feeOf(amount, row.fee_basis_points),
   };
 }
 

@@ -19,9 +19,9 @@ export async function checkTransfer(
   if (payment.locked_at === null || code === null || address === null) {
     throw new Problem('currency_not_set', 'The payment has no address yet: choose and lock a currency first');
   }
-  const sumOf = (alike: readonly { readonly amount: string | bigint; readonly currency: string }[]) =>
+  const sumOf = (alike: readonly { readonly amount: bigint; readonly currency: string }[]) =>
     exactNumber(
-      alike.reduce((sum, { amount }) => sum + BigInt(amount), 0n),
+      alike.reduce((sum, { amount }) => sum + amount, 0n),
       currencies.known(alike[0]?.currency ?? '').decimals,
     );
   const bare = hash.toLowerCase().replace(/^0x/, '');

@@ -1,6 +1,6 @@
 /** Credits confirmed funds to the merchant: in one settlement on success, and otherwise receipt by receipt. */
 import { statusOf } from 'crypto-checkout/contract';
-import type { ReceiptTable } from '../db/schema.js';
+import type { ReceiptRow } from '../db/schema.js';
 import type { Ledger, Posting } from '../ledger/ledger.js';
 import type { PostingKey } from '../ledger/posting-kinds.js';
 import { countsTowards } from './assess.js';
@@ -14,7 +14,7 @@ import type { Transaction } from '../db/engine.js';
 /** Receipts that are credited together, so that one fee is taken from their sum. */
 interface Credit {
   readonly key: PostingKey;
-  readonly receipts: readonly ReceiptTable[];
+  readonly receipts: readonly ReceiptRow[];
 }
 
 /**
@@ -29,20 +29,20 @@ export async function creditReceipts(
   ledger: Ledger,
   payment: PaymentRow,
   sums: readonly ReceiptSum[],
-): Promise<readonly ReceiptTable[]> {
+): Promise<readonly ReceiptRow[]> {
   const hasEnded = statusOf(payment.state) !== 'in progress';
   const isDue = ({ isConfirmed, isCredited, ...sum }: ReceiptSum) =>
     isConfirmed && !isCredited && (hasEnded || !countsTowards(payment, sum));
   if (!sums.some(isDue)) return [];
   const due = await findUncredited(transaction, payment, hasEnded);
   const postings: Posting[] = [];
-  const credited: ReceiptTable[] = [];
+  const credited: ReceiptRow[] = [];
   for (const { key, receipts } of creditsFor(payment, due)) {
-    const amounts = receipts.map((receipt) => BigInt(receipt.amount));
+    const amounts = receipts.map((receipt) => receipt.amount);
     const fees = feeShares(amounts, payment.fee_basis_points);
     receipts.forEach((receipt, index) => {
       const fee = fees[index] ?? 0n;
-      credited.push({ ...receipt, is_credited: 1, credited_fee: fee.toString() });
+      credited.push({ ...receipt, is_credited: true, credited_fee: fee });
     });
     postings.push(creditPosting(payment, key, receipts[0]?.currency ?? '', sum(amounts), sum(fees)));
   }
@@ -51,8 +51,8 @@ export async function creditReceipts(
   return credited;
 }
 
-function creditsFor(payment: PaymentRow, due: readonly ReceiptTable[]): Credit[] {
-  const single = (receipt: ReceiptTable) => ({ key: receiptKey('credit', receipt), receipts: [receipt] });
+function creditsFor(payment: PaymentRow, due: readonly ReceiptRow[]): Credit[] {
+  const single = (receipt: ReceiptRow) => ({ key: receiptKey('credit', receipt), receipts: [receipt] });
   const credits = due.filter((receipt) => !countsTowards(payment, receipt)).map(single);
   const counting = due.filter((receipt) => countsTowards(payment, receipt));
   if (counting.length === 0) return credits;
@@ -92,13 +92,13 @@ function sum(amounts: readonly bigint[]): bigint {
  * nothing.
  */
 export function creditsOf(
-  receipts: readonly Pick<ReceiptTable, 'currency' | 'amount' | 'credited_fee' | 'is_credited'>[],
+  receipts: readonly Pick<ReceiptRow, 'currency' | 'amount' | 'credited_fee' | 'is_credited'>[],
 ) {
   const sums = new Map<string, { currency: string; amount: bigint; fee: bigint }>();
   for (const { currency, amount, credited_fee: fee, is_credited: isCredited } of receipts) {
-    if (isCredited === 0) continue;
+    if (!isCredited) continue;
     const sum = sums.get(currency) ?? { currency, amount: 0n, fee: 0n };
-    sums.set(currency, { currency, amount: sum.amount + BigInt(amount), fee: sum.fee + BigInt(fee) });
+    sums.set(currency, { currency, amount: sum.amount + amount, fee: sum.fee + fee });
   }
   return [...sums.values()].sort((a, b) => (a.currency < b.currency ? -1 : 1));
 }

@@ -29,7 +29,7 @@ export function newDeposit(
   depth: Depth,
   personalData: PersonalData,
 ): PaymentRow {
-  const fee = feeOf(amount, feeBasisPoints).toString();
+  const fee = feeOf(amount, feeBasisPoints);
   return {
     id,
     merchant_id: merchantId,
@@ -38,10 +38,10 @@ export function newDeposit(
     created_by: 'secret',
     tx_ref: `deposit_${id}`,
     redirect_url: '',
-    is_redirect_trusted: 1,
+    is_redirect_trusted: true,
     metadata: null,
     base_currency: currency,
-    base_amount: amount.toString(),
+    base_amount: amount,
     fee_basis_points: feeBasisPoints,
     accepted_currencies: null,
     ...personalData.payerColumns(
@@ -53,7 +53,7 @@ export function newDeposit(
     network,
     address_id: address.id,
     address: address.address,
-    amount: amount.toString(),
+    amount,
     fee,
     required_confirmations: depth,
     locked_at: now,

@@ -26,5 +26,5 @@ export function isDust(
   const minimum = toUnits(assets?.[currency]?.minAmount ?? '0', currencies.known(currency).decimals);
   if (amount >= minimum) return false;
   const isPart = countsTowards(payment, { currency, network });
-  return !isPart || amount * dustPerPayment < BigInt(payment.amount ?? '0');
+  return !isPart || amount * dustPerPayment < (payment.amount ?? 0n);
 }

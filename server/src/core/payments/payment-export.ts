@@ -5,8 +5,9 @@ import type { Database } from '../db/database.js';
 import type { Reader } from '../db/engine.js';
 import { everyPage, isCreatedWithin } from '../db/pages.js';
 import type { PersonalData } from '../db/personal-data.js';
-import type { PaymentTable } from '../db/schema.js';
+import { tables, type PaymentRow } from '../db/schema.js';
 import type { Currencies } from '../money/currencies.js';
+import { valuesOf } from '../db/values.js';
 import { isoTime } from '../shared/clock.js';
 import { groupBy } from '../shared/group-by.js';
 import type { PageRequest } from '../shared/pagination.js';
@@ -24,8 +25,8 @@ export function createPaymentExport(
   currencies: Pick<Currencies, 'known'>,
   personalData: PersonalData,
 ) {
-  const decimal = (units: string | bigint | null, code: string | null) =>
-    units === null || code === null ? '' : fromUnits(BigInt(units), currencies.known(code).decimals);
+  const decimal = (units: bigint | null, code: string | null) =>
+    units === null || code === null ? '' : fromUnits(units, currencies.known(code).decimals);
   const time = (at: number | null) => (at === null ? '' : isoTime(at));
 
   return {
@@ -80,10 +81,7 @@ export function createPaymentExport(
               /** The part that the network charged, of it or of the balance. */
               fee: decimal(refund.fee, refund.currency),
               /** Below 0: what it took from the balance. Empty unless it is paid. */
-              net:
-                refund.status === 'paid'
-                  ? `-${decimal(BigInt(refund.amount) + BigInt(refund.fee), refund.currency)}`
-                  : '',
+              net: refund.status === 'paid' ? `-${decimal(refund.amount + refund.fee, refund.currency)}` : '',
               /** Its worth when it was created. */
               baseAmount: decimal(refund.base_amount, refund.base_currency),
               baseCurrency: refund.base_currency,
@@ -97,6 +95,9 @@ export function createPaymentExport(
   };
 }
 
+const paymentRows = valuesOf(tables.payments);
+const receiptRows = valuesOf(tables.receipts);
+
 const pageSize = 500;
 
 /** Oldest first, by keyset: the thousandth page costs as much as the first. */
@@ -104,9 +105,9 @@ function pages(
   reader: Reader,
   { merchantId, mode }: Scope,
   range: Pick<PageRequest, 'from' | 'to'>,
-): AsyncGenerator<PaymentTable[]> {
-  return everyPage(pageSize, (after) =>
-    reader
+): AsyncGenerator<PaymentRow[]> {
+  return everyPage(pageSize, async (after) => {
+    const rows = await reader
       .selectFrom('payments')
       .selectAll()
       .where((e) => e.and({ merchant_id: merchantId, mode }))
@@ -117,8 +118,9 @@ function pages(
       .orderBy('created_at')
       .orderBy('id')
       .limit(pageSize)
-      .execute(),
-  );
+      .execute();
+    return rows.map(paymentRows.decode);
+  });
 }
 
 /** The receipts of payments, oldest first, by payment. */
@@ -132,5 +134,5 @@ async function receiptsOf(reader: Reader, paymentIds: readonly string[]) {
       .orderBy('id')
       .execute(),
   );
-  return groupBy(rows, (row) => row.payment_id);
+  return groupBy(rows.map(receiptRows.decode), (row) => row.payment_id);
 }

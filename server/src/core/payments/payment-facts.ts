@@ -5,11 +5,15 @@
 import { sql, type RawBuilder } from 'kysely';
 import type { Reader, Transaction } from '../db/engine.js';
 import { prepared } from '../db/prepared.js';
-import { sumUnits } from '../db/units.js';
+import { readUnits, sumUnits } from '../db/units.js';
+import { tables } from '../db/schema.js';
+import { valuesOf } from '../db/values.js';
 import { deadlineOf, dependsOnWorth, type ReceiptFact } from './assess.js';
 import { parseFraction } from '../money/fractions.js';
 import { isLive } from './receipts/receipt-store.js';
 import type { PaymentRow } from './store.js';
+
+const receiptRows = valuesOf(tables.receipts);
 
 /** Similar receipts, with the sum of their amounts. */
 export interface ReceiptSum extends ReceiptFact {
@@ -57,12 +61,12 @@ function toFacts(deadline: number, rows: Awaited<ReturnType<typeof readSums>>): 
     const alike = {
       ...{ network, currency },
       isConfirmed: status === 'confirmed',
-      isCredited: is_credited === 1,
+      isCredited: receiptRows.decode({ is_credited }).is_credited,
       awaitedUntil: sums.awaited_until ?? 0,
       baseRate: parseFraction(base_rate),
     };
-    const inTime = { ...alike, amount: BigInt(sums.in_time), firstSeenAt: sums.earliest };
-    const late = { ...alike, amount: BigInt(sums.late), firstSeenAt: sums.latest };
+    const inTime = { ...alike, amount: readUnits(sums.in_time), firstSeenAt: sums.earliest };
+    const late = { ...alike, amount: readUnits(sums.late), firstSeenAt: sums.latest };
     return [...(sums.earliest <= deadline ? [inTime] : []), ...(sums.latest > deadline ? [late] : [])];
   });
 }
@@ -95,8 +99,8 @@ function termsOf(payment: PaymentRow) {
   return {
     currency: payment.currency,
     network: payment.network,
-    amount: payment.locked_at === null || payment.amount === null ? null : BigInt(payment.amount),
-    baseAmount: BigInt(payment.base_amount),
+    amount: payment.locked_at === null ? null : payment.amount,
+    baseAmount: payment.base_amount,
     expiresAt: payment.expires_at,
     cancelledAt: payment.cancelled_at,
     settledAt: payment.settled_at,

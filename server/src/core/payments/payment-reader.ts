@@ -1,5 +1,4 @@
 /** Reads payments: finds them for a merchant, prices them at the latest rates and renders them for the API. */
-import { tables } from '../db/schema.js';
 import { statusOf, type CurrencyOption, type PaymentRecord } from 'crypto-checkout/contract';
 import type { PaymentOption } from '../money/currencies.js';
 import { notFound, orNotFound } from '../shared/problem.js';
@@ -32,7 +31,7 @@ export function createPaymentReader(
     row: Pick<PaymentRow, 'base_amount' | 'base_currency'>,
     rateOf: (currency: string) => Rate,
   ): BaseSum => ({
-    units: BigInt(row.base_amount),
+    units: row.base_amount,
     currency: currencies.known(row.base_currency),
     rate: rateOf(row.base_currency),
   });
@@ -118,7 +117,5 @@ export function createPaymentReader(
 
 /** True if the payment can be paid with a currency. */
 export function accepts(row: Pick<PaymentRow, 'accepted_currencies'>, currency: string): boolean {
-  return (
-    tables.payments.columns.accepted_currencies.read(row.accepted_currencies)?.includes(currency) ?? true
-  );
+  return row.accepted_currencies?.includes(currency) ?? true;
 }

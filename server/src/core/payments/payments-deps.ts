@@ -6,7 +6,7 @@ import type { FindTransfers } from '../chains/find-transfers.js';
 import type { Depths } from './depth.js';
 import type { Customers } from '../customers/customers.js';
 import type { Reader, Transaction } from '../db/engine.js';
-import type { MerchantTable, PaymentTable } from '../db/schema.js';
+import type { MerchantTable, PaymentRow } from '../db/schema.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { RateSource } from '../money/rates.js';
 import type { DepositTarget } from '../wallets/wallets.js';
@@ -17,7 +17,7 @@ import type { PersonalData } from '../db/personal-data.js';
 import type { RoomDeps } from '../db/room-deps.js';
 import type { Actor } from '../shared/scope.js';
 
-export interface ChangedPayment extends Readonly<PaymentTable> {
+export interface ChangedPayment extends Readonly<PaymentRow> {
   readonly status: PaymentStatus;
   /** The kind of key that has just cancelled it; undefined if its status changed in another way. */
   readonly cancelledBy: Actor['kind'] | undefined;

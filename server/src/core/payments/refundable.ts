@@ -1,5 +1,4 @@
 /** The parts of a payment that refunds need: its row, locked, and the coins that were credited for it. */
-import { tables } from '../db/schema.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import { parseFraction, type Fraction } from '../money/fractions.js';
 import { orNotFound } from '../shared/problem.js';
@@ -43,17 +42,17 @@ export const paymentRefunds = {
     for (const receipt of await store.listCredited(reader, payment.id)) {
       const { currency, network } = receipt;
       const key = `${currency} ${network}`;
-      const amount = BigInt(receipt.amount);
+      const { amount } = receipt;
       const known = coins.get(key) ?? {
         ...{ currency, network, counts: countsTowards(payment, receipt), amount: 0n, fee: 0n },
         ...{ worth: { numerator: 0n, denominator: 1n }, sent: new Map<string, bigint>() },
       };
-      const [sender, another] = tables.receipts.columns.senders.read(receipt.senders);
+      const [sender, another] = receipt.senders;
       const from = another === undefined ? sender?.toLowerCase() : undefined;
       coins.set(key, {
         ...known,
         amount: known.amount + amount,
-        fee: known.fee + BigInt(receipt.credited_fee),
+        fee: known.fee + receipt.credited_fee,
         worth: addWorth(known.worth, amount, parseFraction(receipt.base_rate)),
         ...(from !== undefined && {
           sent: new Map([...known.sent, [from, (known.sent.get(from) ?? 0n) + amount]]),

@@ -5,24 +5,33 @@ import type { Reader } from '../db/engine.js';
 import { queryPartsOf } from '../db/query-parts.js';
 import type { Schema } from '../db/schema.js';
 
-/** A refund as it is read with its payment. Units are integer text. */
+/** A refund as it is read with its payment. */
 export interface RefundOfPayment {
   readonly id: string;
   readonly status: RefundStatus;
-  readonly amount: string;
+  readonly amount: bigint;
   readonly currency: string;
   readonly network: string;
   readonly tx_hash: string | null;
   /** The part of the payment's coins that it uses up. */
-  readonly used: string;
-  /** 1 if the payment was a success when these coins were set apart. */
-  readonly of_success: number;
-  readonly service_fee: string;
-  /** 1 if the service fee goes back too. */
-  readonly refund_fee: number;
+  readonly used: bigint;
+  /** True if the payment was a success when these coins were set apart. */
+  readonly of_success: boolean;
+  readonly service_fee: bigint;
+  /** True if the service fee goes back too. */
+  readonly refund_fee: boolean;
 }
 
-/** A refund for the accountant. Units are integer text. */
+/** The same as it is stored. */
+export type StoredRefund = {
+  readonly [K in keyof RefundOfPayment]: RefundOfPayment[K] extends bigint
+    ? string
+    : RefundOfPayment[K] extends boolean
+      ? 0 | 1
+      : RefundOfPayment[K];
+};
+
+/** A refund for the accountant. */
 export interface RefundToExport {
   readonly id: string;
   readonly payment_id: string;
@@ -30,9 +39,9 @@ export interface RefundToExport {
   readonly kind: string;
   readonly currency: string;
   readonly network: string;
-  readonly amount: string;
-  readonly fee: string;
-  readonly base_amount: string;
+  readonly amount: bigint;
+  readonly fee: bigint;
+  readonly base_amount: bigint;
   readonly base_currency: string;
   readonly tx_hash: string | null;
   readonly created_at: number;
@@ -51,7 +60,9 @@ export interface FoundRefund {
 /** SQL about the refunds of the payment in the query, and reads. */
 export interface RefundQueries {
   /** Oldest first. */
-  rows(): SelectQueryBuilder<Schema, 'payments', RefundOfPayment>;
+  rows(): SelectQueryBuilder<Schema, 'payments', StoredRefund>;
+  /** Decodes one of them. */
+  read(row: StoredRefund): RefundOfPayment;
   /** The number of those that have not ended unpaid. */
   countKept(): SelectQueryBuilder<Schema, 'payments', { readonly count: number }>;
   /** Differs from the previous one once anything about them has changed. */

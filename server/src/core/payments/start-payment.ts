@@ -87,13 +87,12 @@ export function createStartPayment(deps: PaymentsDeps, reader: PaymentReader) {
         redirect_url: redirect.url,
         metadata: input.metadata ? sealedJson.paymentMetadata.write(input.metadata) : null,
       }),
-      is_redirect_trusted: redirect.isTrusted ? 1 : 0,
+      is_redirect_trusted: redirect.isTrusted,
       base_currency: currency.code,
-      base_amount: baseUnits.toString(),
+      base_amount: baseUnits,
       fee_basis_points: feeBasisPoints,
-      accepted_currencies: input.acceptedCurrencies
-        ? tables.payments.columns.accepted_currencies.write(input.acceptedCurrencies)
-        : await currenciesOfReplaced(transaction, actor, input.txRef),
+      accepted_currencies:
+        input.acceptedCurrencies ?? (await currenciesOfReplaced(transaction, actor, input.txRef)),
       ...personalData.payerColumns(
         { id, merchant_id: actor.merchantId },
         {
@@ -145,7 +144,7 @@ async function currenciesOfReplaced(
   transaction: Transaction,
   actor: Actor,
   txRef: string | undefined,
-): Promise<string | null> {
+): Promise<readonly string[] | null> {
   const [, replaced] = /^(.+):\d+$/.exec(txRef ?? '') ?? [];
   if (replaced === undefined || actor.kind === 'secret') return null;
   const payment = await store.findPaymentByReference(transaction, actor, replaced, 'secret');

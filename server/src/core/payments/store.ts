@@ -11,26 +11,27 @@ import { chunksOf, inChunks } from '../db/chunks.js';
 import { countRows } from '../db/rows.js';
 import { send } from '../db/send.js';
 import { afterCommit } from '../db/transaction-context.js';
-import {
-  tables,
-  type LogEntryTable,
-  type PaymentTable,
-  type ReceiptTable,
-  type Schema,
-} from '../db/schema.js';
+import { tables, type LogEntryTable, type PaymentRow, type ReceiptRow, type Schema } from '../db/schema.js';
+import { valuesOf, type Failed } from '../db/values.js';
 import { isWithin, scopeOf, type Scope } from '../shared/scope.js';
-import { refundQueries, type RefundOfPayment } from './refunds-of.js';
+import { refundQueries, type RefundOfPayment, type StoredRefund } from './refunds-of.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { PageRequest } from '../shared/pagination.js';
 import { remember } from '../shared/remember.js';
 
-export type PaymentRow = PaymentTable;
+export type { PaymentRow };
+
+/** The columns that can always be read. */
+export type PlainPayment = Pick<PaymentRow, 'id' | 'mode' | 'expires_at' | 'cancelled_at'>;
+
+const payments = valuesOf(tables.payments);
+const receiptRows = valuesOf(tables.receipts);
 
 /** The columns of a payment until its currency is set and locked. */
 export const unlocked = {
   ...{ currency: null, network: null, address_id: null, address: null, amount: null, fee: null, quote: null },
   ...{ required_confirmations: null, locked_at: null, cancelled_at: null, settled_at: null },
-  ...{ findings: 0, public_changes: 0, public_changes_since: null, parts_version: 0 },
+  ...{ findings: [], public_changes: 0, public_changes_since: null, parts_version: 0 },
 } satisfies Partial<PaymentRow>;
 
 /** An entry of the time log, to be added. */
@@ -40,17 +41,17 @@ export interface NewLogEntry extends Pick<LogEntryTable, 'type' | 'event' | 'cod
 }
 
 /** A receipt as it is read with its payment. */
-export type StoredReceipt = ReceiptTable & {
+export type StoredReceipt = ReceiptRow & {
   /** The block up to which its own network was read; absent if the receipt was not read from the database. */
   readonly scanned_height?: number | null;
 };
 
 // SQLite needs the names to build JSON from them.
-const receiptColumns = (Object.keys(tables.receipts.columns) as (keyof ReceiptTable)[]).map(
+const receiptColumns = (Object.keys(tables.receipts.columns) as (keyof ReceiptRow)[]).map(
   (name) => `receipts.${name}` as const,
 );
 
-const insertOne = prepared((transaction, row: PaymentRow) =>
+const insertOne = prepared((transaction, row: Schema['payments']) =>
   transaction
     .insertInto('payments')
     .values(row)
@@ -60,21 +61,21 @@ const insertOne = prepared((transaction, row: PaymentRow) =>
 
 /** @returns false if a key of the same kind already created a payment with this reference in this mode */
 export async function insertPayment(transaction: Transaction, row: PaymentRow): Promise<boolean> {
-  return (await insertOne(transaction, row)).length === 1;
+  return (await insertOne(transaction, payments.encode(row))).length === 1;
 }
 
 export type LogRow = Pick<LogEntryTable, 'time' | 'type' | 'event' | 'code' | 'entry_values'>;
 
-/** Similar receipts, summed up. The sums of units are integer text. */
+/** Similar receipts, summed up. */
 export interface ReceiptSums extends Pick<
   StoredReceipt,
   'network' | 'currency' | 'status' | 'is_credited' | 'required_confirmations' | 'scanned_height'
 > {
   readonly count: number;
-  readonly amount: string;
-  readonly credited_fee: string;
-  readonly naira_value: string;
-  readonly dollar_value: string;
+  readonly amount: bigint;
+  readonly credited_fee: bigint;
+  readonly naira_value: bigint;
+  readonly dollar_value: bigint;
   /** The highest block that has one of them; null if one of them waits for a block. */
   readonly block_height: number | null;
 }
@@ -184,7 +185,7 @@ function selectRecords(reader: Reader) {
         .whereRef('receipts.payment_id', '=', 'payments.id')
         .groupBy([...alike, 'receipts.mode']),
     ).as('sums'),
-    (refunds ? jsonRows(reader, refunds.rows()) : sql<RefundOfPayment[]>`'[]'`).as('refunds'),
+    (refunds ? jsonRows(reader, refunds.rows()) : sql<StoredRefund[]>`'[]'`).as('refunds'),
   ]);
 }
 
@@ -208,16 +209,21 @@ function ownHeight(receipts: ExpressionBuilder<Schema, 'receipts'>) {
 }
 
 /** Lists are read newest first, as far as they are read. */
-function readParts<Row extends Awaited<ReturnType<typeof findParts>>[number]>(row: Row) {
+function readParts<Row extends Awaited<ReturnType<typeof findParts>>[number]>(reader: Reader, row: Row) {
+  const refunds = refundQueries(reader);
   return {
     ...row,
     log: readRows(row.log).reverse(),
     log_count: row.log_count ?? 0,
-    receipts: readRows(row.receipts).reverse(),
-    sums: readRows(row.sums),
-    refunds: readRows(row.refunds),
+    receipts: readRows(row.receipts).reverse().map(receiptRows.decode),
+    sums: readRows(row.sums).map(receiptRows.decode),
+    refunds: readRows(row.refunds).flatMap((refund) => refunds?.read(refund) ?? []),
   };
 }
+
+/** The same with the payment itself. */
+const readRecord = (reader: Reader, row: Awaited<ReturnType<typeof findById>>[number]): StoredRecord =>
+  payments.decode(readParts(reader, row));
 
 // Looks up by primary key only. With the scope in the condition, PostgreSQL may scan all payments of the merchant as
 // long as it has no statistics for a new table.
@@ -227,7 +233,7 @@ const findById = prepared((reader, { id }: { readonly id: string }) =>
 
 async function findRecord(reader: Reader, scope: Scope | undefined, id: string) {
   const [row] = await findById(reader, { id });
-  return row && (!scope || isWithin(row, scope)) ? readParts(row) : undefined;
+  return row && (!scope || isWithin(row, scope)) ? readRecord(reader, row) : undefined;
 }
 
 /** The number of payments whose parts a server keeps. */
@@ -273,9 +279,10 @@ export function createRecords() {
       const read = () => findParts(transaction, { id });
       const [[row], unkept] = await Promise.all([lockRow(transaction, { id }), former ? undefined : read()]);
       if (!row) return undefined;
-      if (row.parts_version === former?.parts_version) return { ...row, ...former };
+      const payment = payments.decode(row);
+      if (payment.parts_version === former?.parts_version) return { ...payment, ...former };
       const [parts] = unkept ?? (await read());
-      return parts && { ...row, ...readParts(parts) };
+      return parts && { ...payment, ...readParts(transaction, parts) };
     },
 
     /** Keeps the parts of a payment that the running transaction writes, if it commits. */
@@ -309,7 +316,7 @@ const findRow = prepared((reader, { id }: { readonly id: string }) =>
 /** A payment, and how far its network was read, without the rest of its parts. */
 async function findPlainRecord(reader: Reader, scope: Scope | undefined, id: string) {
   const [row] = await findRow(reader, { id });
-  return row && (!scope || isWithin(row, scope)) ? row : undefined;
+  return row && (!scope || isWithin(row, scope)) ? payments.decode(row) : undefined;
 }
 
 const lockRow = prepared((transaction, { id }: { readonly id: string }) =>
@@ -335,14 +342,19 @@ const findParts = prepared((reader, { id }: { readonly id: string }) =>
 /** Locks a payment of any merchant and mode until the transaction ends, without reading its parts. */
 export async function lockPayment(transaction: Transaction, id: string): Promise<PaymentRow | undefined> {
   const [row] = await lockRow(transaction, { id });
-  return row;
+  return payments.decode(row);
 }
 
 /**
  * Locks payments until the transaction ends. All callers lock in the same order, so that they cannot deadlock. Call it
  * before locking anything that belongs to them.
+ * @param failed takes those that cannot be read, which are locked too
  */
-export async function lockPayments(transaction: Transaction, ids: readonly string[]) {
+export async function lockPayments(
+  transaction: Transaction,
+  ids: readonly string[],
+  failed: Failed<Schema['payments']>,
+): Promise<PaymentRow[]> {
   const rows = await inChunks([...new Set(ids)].sort(), (chunk) =>
     transaction
       .selectFrom('payments')
@@ -352,7 +364,7 @@ export async function lockPayments(transaction: Transaction, ids: readonly strin
       .$call(forUpdate(transaction))
       .execute(),
   );
-  return new Map(rows.map((row) => [row.id, row]));
+  return payments.decodeEach(rows, failed);
 }
 
 const findScope = prepared((reader, { id }: { readonly id: string }) =>
@@ -361,7 +373,7 @@ const findScope = prepared((reader, { id }: { readonly id: string }) =>
 /** A payment of any merchant and mode, without locking it. */
 export async function findPayment(reader: Reader, id: string): Promise<PaymentRow | undefined> {
   const [row] = await findRow(reader, { id });
-  return row;
+  return payments.decode(row);
 }
 
 /** The merchant and mode of a payment, for pages that know only its id. */
@@ -370,24 +382,25 @@ export async function findOwner(reader: Reader, id: string): Promise<Scope | und
   return row && scopeOf(row);
 }
 
-export function findPaymentByReference(
+export async function findPaymentByReference(
   reader: Reader,
   { merchantId, mode }: Scope,
   txRef: string,
   createdBy: PaymentRow['created_by'],
 ) {
-  return reader
+  const found = reader
     .selectFrom('payments')
     .select(['id', 'accepted_currencies'])
-    .where((e) => e.and({ merchant_id: merchantId, mode, tx_ref: txRef, created_by: createdBy }))
-    .executeTakeFirst();
+    .where((e) => e.and({ merchant_id: merchantId, mode, tx_ref: txRef, created_by: createdBy }));
+  return payments.decode(await found.executeTakeFirst());
 }
 
-const updateOne = preparedSend((transaction, { id, ...changes }: { readonly id: string } & PaymentChange) =>
-  transaction
-    .updateTable('payments')
-    .set({ ...changes, parts_version: nextVersion })
-    .where('id', '=', id),
+const updateOne = preparedSend(
+  (transaction, { id, ...changes }: { readonly id: string } & Partial<Schema['payments']>) =>
+    transaction
+      .updateTable('payments')
+      .set({ ...changes, parts_version: nextVersion })
+      .where('id', '=', id),
 );
 
 const nextVersion = sql<number>`parts_version + 1`;
@@ -395,7 +408,7 @@ const nextVersion = sql<number>`parts_version + 1`;
 export type PaymentChange = Partial<Omit<PaymentRow, 'id' | 'parts_version'>>;
 
 export function updatePayment(transaction: Transaction, id: string, changes: PaymentChange): Promise<void> {
-  return updateOne(transaction, { id, ...changes });
+  return updateOne(transaction, { id, ...payments.encode(changes) });
 }
 
 const insertLogEntry = preparedSend((transaction, entry: Omit<LogEntryTable, 'id'>) =>
@@ -547,7 +560,7 @@ async function inOrder(reader: Reader, ids: readonly string[]): Promise<StoredRe
     .orderBy('payments.created_at', 'desc')
     .orderBy('payments.id', 'desc')
     .execute();
-  return rows.map(readParts);
+  return rows.map((row) => readRecord(reader, row));
 }
 
 /** A payment's whole log, oldest entry first. Undefined if there is no such payment. */
@@ -562,14 +575,15 @@ export async function listLog(reader: Reader, scope: Scope, id: string): Promise
 }
 
 /** The receipts that a transaction made for a payment. @param txHash lower case, without 0x */
-export function listReceiptsOf(reader: Reader, id: string, txHash: string): Promise<StoredReceipt[]> {
-  return reader
+export async function listReceiptsOf(reader: Reader, id: string, txHash: string): Promise<StoredReceipt[]> {
+  const rows = await reader
     .selectFrom('receipts')
     .where('receipts.payment_id', '=', id)
     .where('receipts.tx_hash', 'in', [txHash, `0x${txHash}`])
     .select(receiptColumns)
     .select(ownHeight)
     .execute();
+  return rows.map(receiptRows.decode);
 }
 
 /** The references of payments, by id. */
@@ -581,13 +595,14 @@ export async function findReferences(reader: Reader, ids: readonly string[]) {
 }
 
 /** The receipts that a payment's merchant was credited with. */
-export function listCredited(reader: Reader, id: string) {
-  return reader
+export async function listCredited(reader: Reader, id: string) {
+  const rows = await reader
     .selectFrom('receipts')
     .select(['currency', 'network', 'amount', 'credited_fee', 'base_rate', 'senders'])
     .where('payment_id', '=', id)
     .where('is_credited', '=', 1)
     .execute();
+  return rows.map(receiptRows.decode);
 }
 
 /** A page of a payment's receipts with dust, oldest first. Undefined if there is no such payment. */
@@ -612,5 +627,5 @@ export async function listReceipts(
     .limit(skip)
     .offset((page - 1) * skip)
     .execute();
-  return { payment, rows, total: await countRows(all) };
+  return { payment, rows: rows.map(receiptRows.decode), total: await countRows(all) };
 }

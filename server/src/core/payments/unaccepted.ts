@@ -1,6 +1,6 @@
 /** Money that was credited and pays nothing of its payment: it is reported as soon as it is credited. */
 import type { PaymentState } from 'crypto-checkout/contract';
-import type { ReceiptTable } from '../db/schema.js';
+import type { ReceiptRow } from '../db/schema.js';
 import { unacceptedReason, unacceptedSums, type AssetSum, type PaymentFacts } from './assess.js';
 
 /** The sum that has just come of an asset, and all of it so far. */
@@ -16,7 +16,7 @@ export interface NewlyUnaccepted extends AssetSum {
 export function newlyUnaccepted(
   facts: PaymentFacts,
   state: PaymentState,
-  credited: readonly ReceiptTable[],
+  credited: readonly ReceiptRow[],
   isDust: (sum: Pick<AssetSum, 'currency' | 'network' | 'amount'>) => boolean,
 ): readonly NewlyUnaccepted[] {
   return unacceptedSums(facts, state).flatMap((sum) => {
@@ -28,7 +28,7 @@ export function newlyUnaccepted(
           receipt.network === network &&
           unacceptedReason(facts, state, { ...sum, firstSeenAt: receipt.first_seen_at }) !== undefined,
       )
-      .reduce((all, receipt) => all + BigInt(receipt.amount), 0n);
+      .reduce((all, receipt) => all + receipt.amount, 0n);
     if (amount === 0n || isDust({ ...sum, amount: total })) return [];
     const wasDust = isDust({ ...sum, amount: total - amount });
     return wasDust || !isDust({ ...sum, amount }) ? [{ ...sum, amount, total }] : [];

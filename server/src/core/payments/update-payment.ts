@@ -63,20 +63,21 @@ export function createUpdatePayment(deps: PaymentsDeps, announcements: Announcem
       now < payment.expires_at ? Number.NEGATIVE_INFINITY : await readUntilOf(transaction, payment);
     const state = isDeposit ? assessDeposit(facts) : assess(facts, now, clock.at(scope, readUntil));
     const isTooSmall = (sum: Parameters<typeof isDust>[2]) => isDust(currencies, payment, sum);
-    const before = { state: payment.state, findings: findingsColumn.read(payment.findings) };
+    const before = { state: payment.state, findings: payment.findings };
     // A deposit is whatever arrived.
     const after = { state, findings: isDeposit ? [] : findingsOf(facts, state, isTooSmall) };
-    const findings = findingsColumn.write(after.findings);
+    const { findings } = after;
     const describe = isDeposit ? describeDeposit : describeTransition;
     const transition = describe(before, after, sumsOf(payment, facts));
     const isFirstSuccess = statusOf(state) === 'success' && payment.settled_at === null;
     const changes = { state, findings, updated_at: now, ...(isFirstSuccess && { settled_at: now }) };
-    const hasChanged = state !== payment.state || findings !== payment.findings;
+    const hasChanged =
+      state !== payment.state || findingsColumn.write(findings) !== findingsColumn.write(payment.findings);
     if (hasChanged) await store.updatePayment(transaction, id, changes);
     const credited = await creditReceipts(transaction, ledger, { ...payment, state }, facts.receipts);
     const unaccepted = isDeposit ? [] : newlyUnaccepted(facts, state, credited, isTooSmall);
     const others = unaccepted.map(({ amount, ...asset }) =>
-      entries('unaccepted', { ...asset, mode: payment.mode, amount: amount.toString() }),
+      entries('unaccepted', { ...asset, mode: payment.mode, amount }),
     );
     await store.appendLog(transaction, id, now, [...notes, ...others, ...transition]);
     const status = statusOf(state);

@@ -53,11 +53,11 @@ export function viewPayment(
     description,
     txRef: row.tx_ref,
     redirectUrl: row.redirect_url,
-    isRedirectTrusted: row.is_redirect_trusted === 1,
+    isRedirectTrusted: row.is_redirect_trusted,
     ...viewAmounts(row, counting, currencies),
     nairaValue: centsToNumber(sum(confirmed.map((one) => one.naira_value))),
     dollarValue: centsToNumber(sum(confirmed.map((one) => one.dollar_value))),
-    baseAmount: unitsToNumber(BigInt(row.base_amount), base),
+    baseAmount: unitsToNumber(row.base_amount, base),
     baseCurrency: base.code,
     currencies: row.currency === null ? [...new Set(options?.map((option) => option.currency))] : [],
     ...(options && { currencyOptions: [...options] }),
@@ -68,7 +68,7 @@ export function viewPayment(
       receiptUrl: `${publicUrl}/receipt/${row.id}`,
     }),
     transactionFees: unitsToNumber(feeInBase(row), base),
-    totalDue: unitsToNumber(BigInt(row.base_amount), base),
+    totalDue: unitsToNumber(row.base_amount, base),
     customer: payer.email ?? 'anonymous',
     customerDetails,
     ...(row.locked_at !== null &&
@@ -78,13 +78,7 @@ export function viewPayment(
         addressInformation: { address: row.address, network: row.network, id: row.address_id },
         ...viewEvm(row, currencies),
       }),
-    addressSentFrom: [
-      ...new Set(
-        row.receipts
-          .filter(isLive)
-          .flatMap(({ senders }) => [...tables.receipts.columns.senders.read(senders)]),
-      ),
-    ],
+    addressSentFrom: [...new Set(row.receipts.filter(isLive).flatMap(({ senders }) => [...senders]))],
     transactionTimeLog: row.log.map(viewLogEntry),
     ...(unlistedEntries > 0 && { unlistedLogEntries: unlistedEntries }),
     isCurrencyLocked: row.locked_at !== null,
@@ -93,7 +87,7 @@ export function viewPayment(
     ...(unlisted.length > 0 && { unlistedReceipts: unlisted }),
     credited: viewCredits(row, currencies),
     ...viewRefunds(row, currencies),
-    ...(row.findings !== 0 && { findings: [...tables.payments.columns.findings.read(row.findings)] }),
+    ...(row.findings.length > 0 && { findings: [...row.findings] }),
     ...(row.metadata !== null && { metadata: sealedJson.paymentMetadata.read(row.metadata) }),
   };
 }
@@ -107,8 +101,8 @@ function viewRefunds(
   const paid = row.refunds.filter((refund) => refund.status === 'paid' && countsTowards(row, refund));
   return {
     refunds: row.refunds.map(({ id, status, amount, currency, network, tx_hash: txHash, ...refund }) => ({
-      ...{ id, status, amount: numberOf(BigInt(amount), currency), currency, network },
-      feeKept: refund.refund_fee === 1 ? 0 : numberOf(BigInt(refund.service_fee), currency),
+      ...{ id, status, amount: numberOf(amount, currency), currency, network },
+      feeKept: refund.refund_fee ? 0 : numberOf(refund.service_fee, currency),
       ...(status === 'paid' &&
         txHash !== null && {
           txHash,
@@ -163,13 +157,13 @@ function viewEvm(row: StoredRecord, currencies: Currencies): { readonly evm?: Ev
 
 /** The quoted fee until the payment ends, then the fee charged, which is 0 if nothing was paid. In units of the paying currency. */
 function shownFee({ state, fee, currency, sums }: StoredRecord): bigint {
-  if (statusOf(state) === 'in progress') return BigInt(fee ?? '0');
+  if (statusOf(state) === 'in progress') return fee ?? 0n;
   return creditsOf(sums).find((credit) => credit.currency === currency)?.fee ?? 0n;
 }
 
 /** The same in units of the base currency, at the price of the payment. */
 function feeInBase(row: StoredRecord): bigint {
-  const [base, amount] = [BigInt(row.base_amount), BigInt(row.amount ?? '0')];
+  const [base, amount] = [row.base_amount, row.amount ?? 0n];
   if (amount > 0n) return (shownFee(row) * base * 2n + amount) / (amount * 2n);
   return statusOf(row.state) === 'in progress' ? feeOf(base, row.fee_basis_points) : 0n;
 }
@@ -189,7 +183,7 @@ function viewAmounts(
     row.required_confirmations,
   );
   const required = network ? shownConfirmations(depth, network) : 0;
-  const amount = BigInt(row.amount ?? '0');
+  const amount = row.amount ?? 0n;
   const seen = sum(counting.map((receipt) => receipt.amount));
   const confirmed = sum(
     counting.filter((receipt) => receipt.status === 'confirmed').map((receipt) => receipt.amount),
@@ -197,7 +191,7 @@ function viewAmounts(
   const taken = row.refunds.filter((refund) => hasTaken(refund.status) && countsTowards(row, refund));
   const received = confirmed - sum(taken.map(({ used }) => used));
   // Coins that a success returns are not due again.
-  const kept = seen - sum(taken.filter((refund) => refund.of_success === 0).map(({ used }) => used));
+  const kept = seen - sum(taken.filter((refund) => !refund.of_success).map(({ used }) => used));
   return {
     currency: currency.code,
     currencyName: currency.name,
@@ -221,6 +215,6 @@ function viewAmounts(
   };
 }
 
-function sum(units: readonly (string | null)[]): bigint {
-  return units.reduce((total, value) => total + BigInt(value ?? '0'), 0n);
+function sum(units: readonly bigint[]): bigint {
+  return units.reduce((total, value) => total + value, 0n);
 }

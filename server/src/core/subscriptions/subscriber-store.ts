@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { forUpdate, forUpdateSkipLocked } from '../db/locks.js';
 import { isListed, readCheckpointedPage, readPage } from '../db/pages.js';
-import { type PaymentTable, type SubscriberCycleTable, tables } from '../db/schema.js';
+import { type PaymentRow, type SubscriberCycleTable, tables } from '../db/schema.js';
 import { valuesOf, type Values } from '../db/values.js';
 import type { Scope, Mode } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
@@ -17,6 +17,7 @@ export interface SubscriberQuery extends PageRequest {
 }
 
 const subscribers = valuesOf(tables.subscribers);
+const payments = valuesOf(tables.payments);
 export type SubscriberRow = Values<typeof tables.subscribers>;
 
 /** @returns false if the customer already has an active subscription to the plan */
@@ -164,7 +165,7 @@ export function findCycle(transaction: Transaction, paymentId: string) {
 }
 
 /** The terms that a payment must have to replace the one that a cycle was charged with. */
-export type ReplacementTerms = Pick<PaymentTable, 'merchant_id' | 'mode' | 'base_amount' | 'base_currency'>;
+export type ReplacementTerms = Pick<PaymentRow, 'merchant_id' | 'mode' | 'base_amount' | 'base_currency'>;
 
 /**
  * A cycle, with the currencies that it may be paid in; undefined if it does not exist, or if it was charged by another
@@ -173,8 +174,9 @@ export type ReplacementTerms = Pick<PaymentTable, 'merchant_id' | 'mode' | 'base
 export function findReplaceableCycle(
   transaction: Transaction,
   { subscriberId, cycle }: NamedCycle,
-  { merchant_id, mode, base_amount, base_currency }: ReplacementTerms,
+  terms: ReplacementTerms,
 ): Promise<SubscriberCycleTable | undefined> {
+  const { merchant_id, mode, base_amount, base_currency } = payments.encode(terms);
   return transaction
     .selectFrom(['subscriber_cycles', 'payments'])
     .selectAll('subscriber_cycles')

@@ -5,7 +5,7 @@ import { everyPage } from '../../core/db/pages.js';
 import { hasRows, updateRow } from '../../core/db/rows.js';
 import type { PersonalData } from '../../core/db/personal-data.js';
 import type { Transaction } from '../../core/db/engine.js';
-import type { PaymentTable } from '../../core/db/schema.js';
+import type { PaymentRow } from '../../core/db/schema.js';
 import { modes } from '../../core/shared/scope.js';
 import { changeSealed, pick, updateCells, type Cells, type PersonalTable } from './sealed.js';
 
@@ -47,7 +47,7 @@ export const eraseCustomer = updateRow('customers');
 export async function erasePayment(
   transaction: Transaction,
   id: string,
-  payer: Pick<PaymentTable, 'payer' | 'payer_index'>,
+  payer: Pick<PaymentRow, 'payer' | 'payer_index'>,
 ): Promise<void> {
   await transaction
     .updateTable('payments')

@@ -4,7 +4,7 @@ import type { AcceptsSignature } from '../../core/chains/contract-signatures.js'
 import type { Transaction } from '../../core/db/engine.js';
 import type { RoomDeps } from '../../core/db/room-deps.js';
 import type { PersonalData } from '../../core/db/personal-data.js';
-import type { PaymentTable } from '../../core/db/schema.js';
+import type { PaymentRow } from '../../core/db/schema.js';
 import { moved, type AccountName, type Ledger, type Posting } from '../../core/ledger/ledger.js';
 import type { AuditLog } from '../../core/merchants/audit-log.js';
 import type { Merchants } from '../../core/merchants/merchants.js';
@@ -43,7 +43,7 @@ export interface RefundsDeps extends RoomDeps {
 /** A refund and its payment, both locked. */
 export interface LockedRefund {
   readonly row: RefundRow;
-  readonly payment: PaymentTable;
+  readonly payment: PaymentRow;
 }
 
 type Changes = Partial<
@@ -107,8 +107,8 @@ export function createRefundChanges(deps: RefundsDeps) {
     transaction: Transaction,
     before: RefundRow | undefined,
     after: RefundRow,
-    payment: PaymentTable,
-  ): Promise<PaymentTable> {
+    payment: PaymentRow,
+  ): Promise<PaymentRow> {
     const holds = (row: RefundRow | undefined) => row?.of_success === false && hasTaken(row.status);
     const isCounting = after.currency === payment.currency && after.network === payment.network;
     if (!isCounting || holds(before) === holds(after)) return payment;

@@ -4,7 +4,7 @@
  */
 import { statusOf } from 'crypto-checkout/contract';
 import type { Reader } from '../../core/db/engine.js';
-import type { PaymentTable } from '../../core/db/schema.js';
+import type { PaymentRow } from '../../core/db/schema.js';
 import type { CreditedCoins, PaymentRefunds } from '../../core/payments/refundable.js';
 import { hasTaken } from '../../core/payments/has-taken.js';
 import { invalidState } from '../../core/shared/problem.js';
@@ -12,15 +12,15 @@ import { liveSums, mostOf, takenBefore, type Refundable } from './amounts.js';
 import { listOfPayment } from './store.js';
 import type { RefundRow } from './tables.js';
 
-export const isSuccess = ({ state }: Pick<PaymentTable, 'state'>) => statusOf(state) === 'success';
+export const isSuccess = ({ state }: Pick<PaymentRow, 'state'>) => statusOf(state) === 'success';
 
 /** @param rows all refunds of the coin */
 export function refundableOf(
-  payment: PaymentTable,
+  payment: PaymentRow,
   coins: CreditedCoins,
   rows: readonly RefundRow[],
 ): Refundable {
-  const price = BigInt(payment.amount ?? '0');
+  const price = payment.amount ?? 0n;
   const kept = coins.amount - takenBefore(rows);
   const isOver = coins.counts && isSuccess(payment) && price > 0n && kept > price;
   return {
@@ -33,7 +33,7 @@ export function refundableOf(
 export async function whyNotDue(
   reader: Reader,
   payments: Pick<PaymentRefunds, 'creditedCoins'>,
-  payment: PaymentTable,
+  payment: PaymentRow,
   row: RefundRow,
 ): Promise<string | undefined> {
   const { payment_id, currency, network } = row;
@@ -60,7 +60,7 @@ export async function whyNotDue(
 export async function ensureDue(
   reader: Reader,
   payments: Pick<PaymentRefunds, 'creditedCoins'>,
-  { row, payment }: { readonly row: RefundRow; readonly payment: PaymentTable },
+  { row, payment }: { readonly row: RefundRow; readonly payment: PaymentRow },
 ): Promise<void> {
   const reason = await whyNotDue(reader, payments, payment, row);
   if (reason !== undefined) throw invalidState(reason);

@@ -4,7 +4,11 @@ import { accountOf, added, merchant, taken } from '../../core/audit/flows.js';
 import { inChunks } from '../../core/db/chunks.js';
 import type { QueryParts } from '../../core/db/query-parts.js';
 import type { Schema } from '../../core/db/schema.js';
+import { valuesOf } from '../../core/db/values.js';
 import { checkRefunds } from './check-refunds.js';
+import { refundTables } from './tables.js';
+
+const refunds = valuesOf(refundTables.refunds);
 
 const ofPayment = () =>
   expressionBuilder<Schema, 'payments'>()
@@ -26,14 +30,15 @@ export const refundParts: QueryParts = {
         .select(['refunds.service_fee', 'refunds.refund_fee'])
         .orderBy('refunds.created_at')
         .orderBy('refunds.id'),
+    read: refunds.decode,
     // Counted, because PostgreSQL would read all refunds for a `not exists`.
     countKept: () =>
       ofPayment()
         .select((e) => e.fn.countAll<number>().as('count'))
         .where('refunds.status', 'not in', ['cancelled', 'expired', 'failed']),
     mark: () => ofPayment().select(sql<string>`concat(count(*), ' ', max(refunds.updated_at))`.as('mark')),
-    list: (reader, paymentIds) =>
-      inChunks(paymentIds, (chunk) =>
+    list: async (reader, paymentIds) => {
+      const rows = await inChunks(paymentIds, (chunk) =>
         reader
           .selectFrom('refunds')
           .leftJoin('transfers', 'transfers.refund_id', 'refunds.id')
@@ -43,7 +48,9 @@ export const refundParts: QueryParts = {
           .orderBy('refunds.created_at')
           .orderBy('refunds.id')
           .execute(),
-      ),
+      );
+      return rows.map(refunds.decode);
+    },
     find: (reader, ids) =>
       inChunks(ids, (chunk) =>
         reader

@@ -1,8 +1,7 @@
 /** Refunds: coins of a payment that go back to its payer, at an address that the payer gives and the merchant approves. */
 import { toUnits, type Api, type Input } from 'crypto-checkout/contract';
 import type { Reader, Transaction } from '../../core/db/engine.js';
-import { tables, type PaymentTable, type TransferRow } from '../../core/db/schema.js';
-import { valuesOf } from '../../core/db/values.js';
+import type { PaymentRow, TransferRow } from '../../core/db/schema.js';
 import { storedActor, type AuditAction, type AuditActor } from '../../core/merchants/audit-log.js';
 import { parseAmount } from '../../core/money/amounts.js';
 import type { Currency } from '../../core/money/currency-list.js';
@@ -30,8 +29,6 @@ declare module '../../core/merchants/audit-log.js' {
   interface AuditActions extends Record<`refund.${'created' | 'approved' | 'cancelled' | 'linked'}`, true> {}
 }
 
-const paymentRows = valuesOf(tables.payments);
-
 type NewRefund = Input<Api['refunds']['create']>['body'] & { readonly paymentId: string };
 
 /** `claimUrl` is known only now. */
@@ -47,7 +44,7 @@ export function createRefunds(deps: RefundsDeps) {
   const changes = createRefundChanges(deps);
   const approval = createApproval(deps, changes);
   const linkOf = (token: string) => `${deps.publicUrl}/refund#${token}`;
-  const view = (row: RefundRow, { tx_ref: txRef }: PaymentTable) => viewRefund(row, txRef, currencies);
+  const view = (row: RefundRow, { tx_ref: txRef }: PaymentRow) => viewRefund(row, txRef, currencies);
 
   async function viewAll(rows: readonly RefundRow[]): Promise<Refund[]> {
     const references = await payments.references(
@@ -58,7 +55,7 @@ export function createRefunds(deps: RefundsDeps) {
   }
 
   /** The amount that a refund of a locked payment gives back, and its coins. */
-  async function price(transaction: Transaction, payment: PaymentTable, request: NewRefund) {
+  async function price(transaction: Transaction, payment: PaymentRow, request: NewRefund) {
     const { kind, refundFee, by, networkFee } = request;
     const coins = chooseCoins(payment, await payments.creditedCoins(transaction, payment), request);
     const { network } = currencies.option(payment.mode, coins.currency, coins.network);
@@ -219,13 +216,13 @@ export function createRefunds(deps: RefundsDeps) {
     },
 
     /** For payments: the counted coins that were returned, or are about to be, before they were a success. */
-    takenBefore: (reader: Reader, payment: PaymentTable) => sumTakenBefore(reader, payment),
+    takenBefore: (reader: Reader, payment: PaymentRow) => sumTakenBefore(reader, payment),
 
     /**
      * A payment has become a success: refunds from before that still wait for an address yield to it. Call it with
      * the payment locked.
      */
-    async yieldTo(transaction: Transaction, payment: PaymentTable): Promise<void> {
+    async yieldTo(transaction: Transaction, payment: PaymentRow): Promise<void> {
       const { id: payment_id, currency, network } = payment;
       if (!isSuccess(payment) || currency === null || network === null) return;
       for (const { id, status, of_success } of await listOfPayment(transaction, {
@@ -278,7 +275,7 @@ export function createRefunds(deps: RefundsDeps) {
 
 /** The coins that a request means. Problems: `validation_error`, `invalid_state`. */
 function chooseCoins(
-  payment: PaymentTable,
+  payment: PaymentRow,
   credited: readonly CreditedCoins[],
   { kind, currency, network }: NewRefund,
 ): CreditedCoins {
@@ -302,12 +299,10 @@ function chooseCoins(
 }
 
 /** The worth of one unit when it came: by the price of the order if it was accepted, otherwise by the rate then. */
-function rateThen(payment: PaymentTable, coins: CreditedCoins): Fraction {
-  const { base_amount: price, amount } = paymentRows.decode({
-    base_amount: payment.base_amount,
-    amount: payment.amount,
-  });
-  if (coins.counts && isSuccess(payment) && amount !== null) return reduced(price, amount);
+function rateThen(payment: PaymentRow, coins: CreditedCoins): Fraction {
+  if (coins.counts && isSuccess(payment) && payment.amount !== null) {
+    return reduced(payment.base_amount, payment.amount);
+  }
   if (!coins.worth) throw invalidState('No rate is known of when these coins came: refund them by "coins"');
   return reduced(coins.worth.numerator, coins.worth.denominator * coins.amount);
 }

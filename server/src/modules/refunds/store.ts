@@ -13,7 +13,7 @@ import {
 } from '../../core/db/pages.js';
 import { having, inScope, rowById, rowsInOrder } from '../../core/db/rows.js';
 import type { PersonalData } from '../../core/db/personal-data.js';
-import type { PaymentTable } from '../../core/db/schema.js';
+import type { PaymentRow } from '../../core/db/schema.js';
 import { send } from '../../core/db/send.js';
 import type { PageRequest } from '../../core/shared/pagination.js';
 import type { Scope } from '../../core/shared/scope.js';
@@ -99,7 +99,7 @@ export async function listOfPayment(
 /** The part of the coins that a payment asks for which refunds held or used before they were a success, in units. */
 export async function sumTakenBefore(
   reader: Reader,
-  { id, currency, network }: Pick<PaymentTable, 'id' | 'currency' | 'network'>,
+  { id, currency, network }: Pick<PaymentRow, 'id' | 'currency' | 'network'>,
 ): Promise<bigint> {
   if (currency === null || network === null) return 0n;
   return takenBefore(await listOfPayment(reader, { payment_id: id, currency, network }));

@@ -5,12 +5,20 @@ import type { Clock } from '../../shared/clock.js';
 import type { Database } from '../../db/database.js';
 import { chunksOf, inChunks } from '../../db/chunks.js';
 import { forUpdate } from '../../db/locks.js';
-import type { Schema, SimulatedBlockTable, SimulatedTransferTable } from '../../db/schema.js';
+import {
+  tables,
+  type Schema,
+  type SimulatedBlockTable,
+  type SimulatedTransferTable,
+} from '../../db/schema.js';
+import { valuesOf } from '../../db/values.js';
 import { addressFormat } from '../../addresses/formats.js';
 import type { Family, Network } from '../networks.js';
 import type { Chain, ChainHead, ChainTransfer, NetworkRef } from '../chain.js';
 import { merchantOf } from '../../addresses/owners.js';
 import type { Transaction, Reader } from '../../db/engine.js';
+
+const transferRows = valuesOf(tables.simulated_transfers);
 
 export interface SimulatedTransfer {
   /** The merchant that it goes to, or whose transfer it pays. */
@@ -440,7 +448,7 @@ function toTransfer(row: SimulatedTransferTable): ChainTransfer {
     currency: row.currency,
     senders: [row.sender],
     address: row.address,
-    amount: BigInt(row.amount),
+    amount: transferRows.decode(row).amount,
   };
 }
 

@@ -1,5 +1,5 @@
 /** The entries of a payment's time log about its receipts. */
-import type { ReceiptTable } from '../../db/schema.js';
+import type { ReceiptRow } from '../../db/schema.js';
 import type { Currencies } from '../../money/currencies.js';
 import { formatUnits } from '../../money/units.js';
 import { shownConfirmations } from '../depth.js';
@@ -17,15 +17,15 @@ const messages = {
 } as const;
 
 /** A receipt, or several of one asset. */
-type LoggedSum = Pick<ReceiptTable, 'mode' | 'network' | 'currency' | 'amount'> &
-  Partial<Pick<ReceiptTable, 'required_confirmations'>>;
+type LoggedSum = Pick<ReceiptRow, 'mode' | 'network' | 'currency' | 'amount'> &
+  Partial<Pick<ReceiptRow, 'required_confirmations'>>;
 
 export type ReceiptLog = ReturnType<typeof createReceiptLog>;
 
 export function createReceiptLog(currencies: Currencies) {
   return (code: keyof typeof messages, receipt: LoggedSum): NewLogEntry => {
     const currency = currencies.known(receipt.currency);
-    const amount = formatUnits(BigInt(receipt.amount), currency);
+    const amount = formatUnits(receipt.amount, currency);
     const network = currencies.network(receipt.mode, receipt.network);
     const { required_confirmations: required = null } = receipt;
     const confirmations = String(network ? shownConfirmations(required, network) : 0);

@@ -3,7 +3,7 @@ import { fromChain } from '../../chains/assets.js';
 import type { ChainTransfer, NetworkRef } from '../../chains/chain.js';
 import { inclusionHoursOf, type Depth } from '../../chains/networks.js';
 import type { Transaction } from '../../db/engine.js';
-import { tables, type ReceiptTable } from '../../db/schema.js';
+import type { ReceiptRow } from '../../db/schema.js';
 import { convert, unitRate, type Denomination } from '../../money/rates.js';
 import { scopeOf } from '../../shared/scope.js';
 import type { IncomingTransfer } from './new-receipts.js';
@@ -13,7 +13,7 @@ import { deeper } from '../depth.js';
 import { isDust } from '../dust.js';
 import type { PaymentsDeps } from '../payments-deps.js';
 import { sumReceived } from './receipt-store.js';
-import type { PaymentRow } from '../store.js';
+import type { PaymentRow, PlainPayment } from '../store.js';
 
 export type NewReceiptsDeps = Pick<PaymentsDeps, 'clock' | 'newId' | 'rates' | 'currencies' | 'depths'>;
 
@@ -45,7 +45,7 @@ export function createNewReceipts({ clock, newId, rates, currencies, depths }: N
     const now = seenAt + offset;
     const value = (to: string) => {
       const rated = pair(currency, to);
-      return rated ? convert(amount, ...rated, 'nearest').toString() : null;
+      return rated ? convert(amount, ...rated, 'nearest') : null;
     };
     const base = pair(currency, payment.base_currency);
     return {
@@ -63,13 +63,12 @@ export function createNewReceipts({ clock, newId, rates, currencies, depths }: N
    */
   function awaitedUntil({ transfer, block }: Seen, network: string, payment: PaymentRow): number {
     if (block) return Number.MAX_SAFE_INTEGER;
-    return isDust(currencies, payment, { ...transfer, network })
-      ? 0
-      : deadlineOfRow(payment) + inclusionMs(network, payment);
+    return isDust(currencies, payment, { ...transfer, network }) ? 0 : awaitedWithoutBlock(network, payment);
   }
 
-  function inclusionMs(network: string, { mode }: PaymentRow): number {
-    return inclusionHoursOf(currencies.network(mode, network)) * 3_600_000;
+  /** The same of one that waits for a block, if it is no dust. */
+  function awaitedWithoutBlock(network: string, payment: PlainPayment): number {
+    return deadlineOfRow(payment) + inclusionHoursOf(currencies.network(payment.mode, network)) * 3_600_000;
   }
 
   /**
@@ -77,11 +76,11 @@ export function createNewReceipts({ clock, newId, rates, currencies, depths }: N
    * into a block long after the deadline, is priced as late: its payer could otherwise set a fee too low to be mined,
    * and raise it days later if the price suits.
    */
-  function atBlock(receipt: ReceiptTable, seen: Seen, payment: PaymentRow): Partial<ReceiptTable> {
+  function atBlock(receipt: ReceiptRow, seen: Seen, payment: PaymentRow): Partial<ReceiptRow> {
     const { network, first_seen_at: firstSeenAt } = receipt;
     const deadline = deadlineOfRow(payment);
     const minedAt = seen.block && seen.block.time + clock.now(scopeOf(payment)) - clock.real();
-    const isTooLate = (minedAt ?? 0) > deadline + inclusionMs(network, payment);
+    const isTooLate = (minedAt ?? 0) > awaitedWithoutBlock(network, payment);
     return {
       awaited_until: awaitedUntil(seen, network, payment),
       ...(firstSeenAt <= deadline && isTooLate && firstSeen(seen, payment)),
@@ -109,15 +108,14 @@ export function createNewReceipts({ clock, newId, rates, currencies, depths }: N
     transaction: Transaction,
     { mode, network }: NetworkRef,
     { currency, address, amount, chainAmount = amount }: ChainTransfer,
-    unstored: readonly ReceiptTable[],
+    unstored: readonly ReceiptRow[],
   ): Promise<bigint> {
     const { decimals: unitDecimals } = currencies.known(currency);
     const decimals = currencies.network(mode, network)?.assets[currency]?.decimals ?? unitDecimals;
     if (decimals <= unitDecimals) return amount;
     const before = await sumReceived(transaction, { mode, network, currency, address });
     const more = unstored.filter((row) => row.address === address && row.currency === currency);
-    const sumOf = (column: 'amount' | 'chain_amount') =>
-      more.reduce((total, row) => total + BigInt(row[column]), 0n);
+    const sumOf = (column: 'amount' | 'chain_amount') => more.reduce((total, row) => total + row[column], 0n);
     const all = before.chainAmount + sumOf('chain_amount') + chainAmount;
     const added = fromChain({ currency, decimals, unitDecimals }, all) - before.amount - sumOf('amount');
     // Less than its own only if an earlier part was lost that had made up a whole unit with others.
@@ -130,8 +128,8 @@ export function createNewReceipts({ clock, newId, rates, currencies, depths }: N
     found: IncomingTransfer,
     network: string,
     payment: PaymentRow,
-    unstored: readonly ReceiptTable[],
-  ): Promise<ReceiptTable> {
+    unstored: readonly ReceiptRow[],
+  ): Promise<ReceiptRow> {
     const { transfer, block, address } = found;
     const place = { mode: payment.mode, network };
     const amount = await amountOf(transaction, place, transfer, unstored);
@@ -145,28 +143,28 @@ export function createNewReceipts({ clock, newId, rates, currencies, depths }: N
       currency: transfer.currency,
       tx_hash: transfer.txHash,
       output_index: transfer.outputIndex,
-      amount: amount.toString(),
-      chain_amount: (transfer.chainAmount ?? transfer.amount).toString(),
+      amount,
+      chain_amount: transfer.chainAmount ?? transfer.amount,
       found_above: transfer.foundAbove ?? null,
-      senders: tables.receipts.columns.senders.write(transfer.senders),
+      senders: transfer.senders,
       block_height: block?.height ?? null,
       block_hash: block?.hash ?? null,
       status: 'seen',
       confirmed_at: null,
       awaited_until: awaitedUntil(found, network, payment),
-      is_dust: isDust(currencies, payment, { currency: transfer.currency, network, amount }) ? 1 : 0,
+      is_dust: isDust(currencies, payment, { currency: transfer.currency, network, amount }),
       required_confirmations: depthOf(transfer, network, payment),
-      awaits_check: 0,
+      awaits_check: false,
       checked_hash: null,
       reversals: 0,
-      is_credited: 0,
-      credited_fee: '0',
+      is_credited: false,
+      credited_fee: 0n,
       ...firstSeen(found, payment),
     };
   }
 
-  return { firstSeen, atBlock, newReceipt };
+  return { firstSeen, atBlock, awaitedWithoutBlock, newReceipt };
 }
 
-const deadlineOfRow = ({ expires_at: expiresAt, cancelled_at: cancelledAt }: PaymentRow): number =>
+const deadlineOfRow = ({ expires_at: expiresAt, cancelled_at: cancelledAt }: PlainPayment): number =>
   deadlineOf({ expiresAt, cancelledAt });

@@ -1,12 +1,11 @@
 /** The ledger postings of a receipt that is confirmed, and of one that is lost again. */
-import type { ReceiptTable } from '../../db/schema.js';
+import type { ReceiptRow } from '../../db/schema.js';
 import type { AccountName, CurrencyAccount, Posting } from '../../ledger/ledger.js';
 import type { PostingKey } from '../../ledger/posting-kinds.js';
 
 /** The posting of a confirmed receipt: debits custody and credits unallocated. */
-export function confirmation(receipt: ReceiptTable): Posting {
-  const { merchant_id: merchantId, network, currency, mode } = receipt;
-  const amount = BigInt(receipt.amount);
+export function confirmation(receipt: ReceiptRow): Posting {
+  const { merchant_id: merchantId, network, currency, mode, amount } = receipt;
   return {
     key: receiptKey('receipt', receipt),
     mode,
@@ -23,11 +22,9 @@ export function confirmation(receipt: ReceiptTable): Posting {
  * Undoes the posting of a confirmed receipt that the chain lost, and its credit if it had one.
  * @param available the merchant's balance before this posting
  */
-export function reversal(receipt: ReceiptTable, available: bigint): { posting: Posting; taken: bigint } {
-  const { merchant_id: merchantId, network, currency, mode } = receipt;
-  const amount = BigInt(receipt.amount);
-  const isCredited = receipt.is_credited === 1;
-  const fee = BigInt(receipt.credited_fee);
+export function reversal(receipt: ReceiptRow, available: bigint): { posting: Posting; taken: bigint } {
+  const { merchant_id: merchantId, network, currency, mode, amount } = receipt;
+  const { is_credited: isCredited, credited_fee: fee } = receipt;
   const share = isCredited ? amount - fee : 0n;
   // Money that the merchant has already withdrawn cannot be recovered. It becomes a debt that later credits repay.
   const taken = share < available ? share : available;
@@ -48,7 +45,7 @@ export function reversal(receipt: ReceiptTable, available: bigint): { posting: P
 }
 
 /** The accounts that confirming, crediting or reversing receipts posts to. */
-export function accountsOf(receipts: readonly ReceiptTable[]): CurrencyAccount[] {
+export function accountsOf(receipts: readonly ReceiptRow[]): CurrencyAccount[] {
   const accounts = new Map<string, CurrencyAccount>();
   for (const { merchant_id: merchantId, network, currency } of receipts) {
     const names: AccountName[] = [
@@ -64,6 +61,6 @@ export function accountsOf(receipts: readonly ReceiptTable[]): CurrencyAccount[]
 }
 
 /** A receipt that was lost and confirmed again needs a new key to be posted again. */
-export function receiptKey(kind: 'receipt' | 'reversal' | 'credit', receipt: ReceiptTable): PostingKey {
+export function receiptKey(kind: 'receipt' | 'reversal' | 'credit', receipt: ReceiptRow): PostingKey {
   return receipt.reversals === 0 ? `${kind}:${receipt.id}` : `${kind}:${receipt.id}:${receipt.reversals}`;
 }

@@ -4,7 +4,7 @@ import { markReceived } from '../../addresses/unspent-coins.js';
 import { markUnswept } from '../../addresses/unswept.js';
 import type { NetworkRef } from '../../chains/chain.js';
 import { transferKey, type ScanBatch } from '../../scanning/scan.js';
-import type { PaymentTable, ReceiptTable } from '../../db/schema.js';
+import { tables, type PaymentRow, type ReceiptRow, type Schema } from '../../db/schema.js';
 import type { Scope } from '../../shared/scope.js';
 import type { Reader, Transaction } from '../../db/engine.js';
 import { chunksOf, inChunks } from '../../db/chunks.js';
@@ -13,14 +13,17 @@ import { sumUnits } from '../../db/units.js';
 import { filtersBy } from '../../db/plans.js';
 import { prepared, preparedSend } from '../../db/prepared.js';
 import { send } from '../../db/send.js';
+import { valuesOf, type Failed } from '../../db/values.js';
+
+const receiptRows = valuesOf(tables.receipts);
 
 /** True if a receipt is on its chain or pending, rather than dropped or reversed. */
-export function isLive({ status }: Pick<ReceiptTable, 'status'>): boolean {
+export function isLive({ status }: Pick<ReceiptRow, 'status'>): boolean {
   return status === 'seen' || status === 'confirmed';
 }
 
 /** A transfer that waits for a block has brought nothing yet. */
-const isInBlock = (receipt: ReceiptTable) => isLive(receipt) && receipt.block_height !== null;
+const isInBlock = (receipt: ReceiptRow) => isLive(receipt) && receipt.block_height !== null;
 
 const countChange = preparedSend((transaction, { id }: { readonly id: string }) =>
   transaction
@@ -30,22 +33,23 @@ const countChange = preparedSend((transaction, { id }: { readonly id: string }) 
 );
 
 /** Shows readers of the payments that their receipts have changed. */
-async function countChanges(transaction: Transaction, receipts: readonly ReceiptTable[]): Promise<void> {
+async function countChanges(transaction: Transaction, receipts: readonly ReceiptRow[]): Promise<void> {
   for (const id of new Set(receipts.map((receipt) => receipt.payment_id)))
     await countChange(transaction, { id });
 }
 
-const insertOne = preparedSend((transaction, receipt: ReceiptTable) =>
+const insertOne = preparedSend((transaction, receipt: Schema['receipts']) =>
   transaction.insertInto('receipts').values(receipt),
 );
 
-export async function insertReceipts(transaction: Transaction, receipts: readonly ReceiptTable[]) {
+export async function insertReceipts(transaction: Transaction, receipts: readonly ReceiptRow[]) {
   await countChanges(transaction, receipts);
   await markUnswept(transaction, receipts.filter(isInBlock));
-  const [only] = receipts;
-  if (only && receipts.length === 1) await insertOne(transaction, only);
+  const stored = receipts.map(receiptRows.encode);
+  const [only] = stored;
+  if (only && stored.length === 1) await insertOne(transaction, only);
   else {
-    for (const chunk of chunksOf(receipts)) {
+    for (const chunk of chunksOf(stored)) {
       await send(transaction, transaction.insertInto('receipts').values(chunk));
     }
   }
@@ -69,20 +73,20 @@ const changing = [
   'naira_value',
   'dollar_value',
   'base_rate',
-] as const satisfies (keyof ReceiptTable)[];
+] as const satisfies (keyof ReceiptRow)[];
 
-type Changing = Pick<ReceiptTable, (typeof changing)[number]>;
+type Changing = Pick<Schema['receipts'], (typeof changing)[number]>;
 
 const updateOne = preparedSend((transaction, { id, ...changes }: Changing & { readonly id: string }) =>
   transaction.updateTable('receipts').set(changes).where('id', '=', id),
 );
 
-export function isUnchanged(before: ReceiptTable, after: ReceiptTable): boolean {
+export function isUnchanged(before: ReceiptRow, after: ReceiptRow): boolean {
   return changing.every((column) => before[column] === after[column]);
 }
 
 /** Stores what can change of receipts. Those that get the same values are updated together. */
-export async function updateReceipts(transaction: Transaction, receipts: readonly ReceiptTable[]) {
+export async function updateReceipts(transaction: Transaction, receipts: readonly ReceiptRow[]) {
   await countChanges(transaction, receipts);
   await markUnswept(
     transaction,
@@ -108,9 +112,34 @@ export async function updateReceipts(transaction: Transaction, receipts: readonl
   await markReceived(transaction, receipts.filter(isInBlock));
 }
 
+/**
+ * Takes the blocks above a height from the receipts of a payment on a network, which are not read for that.
+ * @param awaitedUntil the time until which they are awaited
+ */
+export async function forgetPlaces(
+  transaction: Transaction,
+  { mode, network }: NetworkRef,
+  payment_id: string,
+  height: number,
+  awaitedUntil: number,
+): Promise<void> {
+  await countChange(transaction, { id: payment_id });
+  await transaction
+    .updateTable('receipts')
+    .set({
+      ...{ block_height: null, block_hash: null, confirmed_at: null, awaits_check: 0 },
+      awaited_until: awaitedUntil,
+    })
+    .where((e) => e.and({ payment_id, mode, network }))
+    .where('status', 'in', ['seen', 'confirmed'])
+    .where('block_height', '>', height)
+    .execute();
+}
+
 /** In the order of `changing`, by which the update is prepared. The cast is safe: it has all of them. */
-function changingOf(receipt: ReceiptTable): Changing {
-  return Object.fromEntries(changing.map((column) => [column, receipt[column]])) as unknown as Changing;
+function changingOf(receipt: ReceiptRow): Changing {
+  const values = Object.fromEntries(changing.map((column) => [column, receipt[column]]));
+  return receiptRows.encode(values as unknown as Pick<ReceiptRow, (typeof changing)[number]>);
 }
 
 /** Receipts on a network, as references. */
@@ -142,14 +171,15 @@ export async function sumReceived(
     .selectFrom('receipts')
     .select([
       sumUnits(transaction, 'amount').as('amount'),
-      sumUnits(transaction, 'chain_amount').as('chainAmount'),
+      sumUnits(transaction, 'chain_amount').as('chain_amount'),
     ])
     .where('address', '=', address)
     .where(filtersBy(transaction, { mode, network }))
     .where('currency', '=', currency)
     .where('status', 'in', ['seen', 'confirmed'])
     .executeTakeFirstOrThrow();
-  return { amount: BigInt(sums.amount), chainAmount: BigInt(sums.chainAmount) };
+  const { amount, chain_amount: chainAmount } = receiptRows.decode(sums);
+  return { amount, chainAmount };
 }
 
 /** The receipts at some addresses that only the balance showed, and that are on the chain as far as is known. */
@@ -164,8 +194,8 @@ export function findByBalance(
 }
 
 /** Names the transfer behind a receipt that only the balance had shown. */
-export async function nameTransfer(transaction: Transaction, receipt: ReceiptTable): Promise<void> {
-  const { id, tx_hash, output_index, senders, block_height, block_hash } = receipt;
+export async function nameTransfer(transaction: Transaction, receipt: ReceiptRow): Promise<void> {
+  const { id, tx_hash, output_index, senders, block_height, block_hash } = receiptRows.encode(receipt);
   await countChanges(transaction, [receipt]);
   await transaction
     .updateTable('receipts')
@@ -190,7 +220,7 @@ interface PendingEffect {
 }
 
 /** A receipt of a payment that is not locked yet. */
-export type ReceiptRef = Pick<ReceiptTable, 'id' | 'payment_id'>;
+export type ReceiptRef = Pick<ReceiptRow, 'id' | 'payment_id'>;
 
 /**
  * The receipts that a network scan may change.
@@ -247,11 +277,13 @@ const findDue = prepared((reader, { mode, network, nextHeight, finalHeight }: De
 export async function findUnchecked(
   reader: Reader,
   { mode, network, head, finalHeight = -1 }: NetworkRef & Pick<ScanBatch, 'head' | 'finalHeight'>,
-): Promise<ReceiptTable[]> {
+): Promise<ReceiptRow[]> {
   const due = await findDue(reader, { mode, network, nextHeight: head.height + 1, finalHeight });
   const receipts = await findReceipts(
     reader,
     due.map(({ id }) => id),
+    // They are quarantined once they are due.
+    () => {},
   );
   return receipts.filter((one) => one.status === 'seen' && one.checked_hash !== one.block_hash);
 }
@@ -285,12 +317,18 @@ async function findGone(
   return rows.filter((row) => !present.has(transferKey(row.tx_hash, row.output_index)));
 }
 
-/** The receipts with these ids, oldest first. */
-export async function findReceipts(reader: Reader, ids: readonly string[]) {
+/** The receipts with these ids, oldest first. @param failed takes those that cannot be read */
+export async function findReceipts(
+  reader: Reader,
+  ids: readonly string[],
+  failed: Failed<Schema['receipts']>,
+): Promise<ReceiptRow[]> {
   const found = await inChunks([...new Set(ids)], (chunk) =>
     reader.selectFrom('receipts').selectAll().where('id', 'in', chunk).execute(),
   );
-  return found.sort((a, b) => a.first_seen_at - b.first_seen_at || (a.id < b.id ? -1 : 1));
+  return receiptRows
+    .decodeEach(found, failed)
+    .sort((a, b) => a.first_seen_at - b.first_seen_at || (a.id < b.id ? -1 : 1));
 }
 
 /** All receipts on a network that payments have and that are on the chain or pending. */
@@ -318,11 +356,11 @@ const findAllUncredited = prepared((reader, { id }: { readonly id: string }) =>
 /** The confirmed receipts of a payment that are not credited, oldest first. @param hasEnded if not, only those that do not count */
 export async function findUncredited(
   transaction: Transaction,
-  { id, currency, network }: PaymentTable,
+  { id, currency, network }: PaymentRow,
   hasEnded: boolean,
-): Promise<ReceiptTable[]> {
-  if (hasEnded) return findAllUncredited(transaction, { id });
-  return transaction
+): Promise<ReceiptRow[]> {
+  if (hasEnded) return (await findAllUncredited(transaction, { id })).map(receiptRows.decode);
+  const rows = await transaction
     .selectFrom('receipts')
     .selectAll()
     .where((e) => e.and({ payment_id: id, status: 'confirmed', is_credited: 0 }))
@@ -330,4 +368,5 @@ export async function findUncredited(
     .orderBy('first_seen_at')
     .orderBy('id')
     .execute();
+  return rows.map(receiptRows.decode);
 }

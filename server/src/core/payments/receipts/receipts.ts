@@ -3,12 +3,12 @@ import { transferKey, type ScanBatch, type ScanSink } from '../../scanning/scan.
 import type { UncheckedReceipt } from '../../scanning/scan.js';
 import type { Depth } from '../../chains/networks.js';
 import type { Transaction } from '../../db/engine.js';
-import type { ReceiptTable } from '../../db/schema.js';
+import type { ReceiptRow } from '../../db/schema.js';
 import { isolate } from '../../db/savepoint.js';
 import { findIncoming, followQuarantine, goneTransfers, presentTransfers } from './new-receipts.js';
 import { createNewReceipts, type NewReceiptsDeps } from './make-receipt.js';
 import type { PaymentsDeps } from '../payments-deps.js';
-import { lockPayments } from '../store.js';
+import { lockPayments, type PlainPayment } from '../store.js';
 import { createRecordReceipts } from './record.js';
 import { createReceiptLog } from './log.js';
 import { accountsOf } from './postings.js';
@@ -26,6 +26,7 @@ import { createJudge, isReadyNow, takeVerdicts } from './stake.js';
 import { dueReceipts, isDeep, newWork, type ReceiptsContext, type Scan, type Work } from './work.js';
 import { createQuarantine, isRetryDue, readQuarantine, release } from './quarantine.js';
 import { settleReceipts } from './settle.js';
+import { createSetAside, type Unreadable } from './unreadable.js';
 
 interface ReceiptsDeps extends NewReceiptsDeps, Pick<PaymentsDeps, 'addresses' | 'ledger' | 'log'> {
   readonly payments: ReceiptsContext['payments'];
@@ -43,6 +44,7 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
   const quarantine = createQuarantine(clock, deps.log);
   const newReceipts = createNewReceipts(deps);
   const context = { clock, ledger, payments, newReceipts, entries, quarantine };
+  const setAside = createSetAside(quarantine, newReceipts);
   const recordReceipts = createRecordReceipts(context);
   const judge = createJudge(deps);
 
@@ -85,21 +87,36 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
       ...due.filter((receipt) => !isWaiting(receipt.payment_id)),
       ...ofRetried,
     ];
-    const locked = await lockPayments(transaction, [
+    const works = new Map<string, Work>();
+    const unreadable = new Map<string, Unreadable>();
+    const keep = (payment: PlainPayment, error: unknown) => {
+      unreadable.set(payment.id, { payment, error, keys: new Set() });
+    };
+    const lockedIds = [
       ...retried.map(({ id }) => id),
       ...affected.map((receipt) => receipt.payment_id),
       ...[...incoming.values()].flatMap(({ address }) => address.payment_id ?? []),
-    ]);
-    const works = new Map([...locked].map(([id, payment]) => [id, newWork(payment)] as const));
+    ];
+    for (const payment of await lockPayments(transaction, lockedIds, keep)) {
+      works.set(payment.id, newWork(payment));
+    }
     const receipts = await findReceipts(
       transaction,
       affected.map(({ id }) => id),
+      ({ payment_id, ...receipt }, error) => {
+        const payment = works.get(payment_id)?.payment;
+        if (payment) keep(payment, error);
+        works.delete(payment_id);
+        unreadable.get(payment_id)?.keys.add(keyOfReceipt(receipt));
+      },
     );
     for (const receipt of receipts) {
-      const key = transferKey(receipt.tx_hash, receipt.output_index);
-      works.get(receipt.payment_id)?.receipts.set(key, receipt);
+      const { payment_id: id } = receipt;
+      const key = keyOfReceipt(receipt);
+      works.get(id)?.receipts.set(key, receipt);
+      unreadable.get(id)?.keys.add(key);
     }
-    return works;
+    return { works, unreadable };
   }
 
   /**
@@ -112,7 +129,7 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
     works: readonly Work[],
   ): Promise<ReadonlySet<string>> {
     const owners = new Map<string, { readonly work: Work; readonly key: string }>();
-    const before = new Map<string, ReceiptTable>();
+    const before = new Map<string, ReceiptRow>();
     for (const work of works) {
       for (const [key, receipt] of work.receipts) {
         const { status, block_height: height } = receipt;
@@ -151,9 +168,10 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
       const scan = await openScan(transaction, batch, realNow);
       const { quarantined } = scan;
       const isWaiting = (paymentId: string) => (quarantined.get(paymentId)?.retry_at ?? 0) > realNow;
-      const works = await findWorks(transaction, scan, isWaiting);
-      if (works.size === 0 && scan.incoming.size === 0) return 'complete';
-      await recordReceipts(transaction, scan, works);
+      const { works, unreadable } = await findWorks(transaction, scan, isWaiting);
+      const readable = unreadable.size > 0 ? await setAside(transaction, scan, unreadable, isWaiting) : scan;
+      if (works.size === 0 && readable.incoming.size === 0) return 'complete';
+      await recordReceipts(transaction, readable, works);
 
       const current = [...works.values()].filter(({ payment }) => !isWaiting(payment.id));
       const held = await judgeDue(transaction, scan, current);
@@ -183,11 +201,14 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
   };
 }
 
-function toUnchecked(receipt: ReceiptTable, required: Depth): UncheckedReceipt {
+const keyOfReceipt = ({ tx_hash, output_index }: Pick<ReceiptRow, 'tx_hash' | 'output_index'>) =>
+  transferKey(tx_hash, output_index);
+
+function toUnchecked(receipt: ReceiptRow, required: Depth): UncheckedReceipt {
   const { id, currency, address, tx_hash: txHash, output_index: outputIndex } = receipt;
   return {
     ...{ id, currency, address, txHash, outputIndex },
-    chainAmount: BigInt(receipt.chain_amount),
+    chainAmount: receipt.chain_amount,
     height: receipt.block_height ?? 0,
     blockHash: receipt.block_hash ?? '',
     needsFinality: required === null,

@@ -1,5 +1,5 @@
 /** Stores what a scan found on the chain: new receipts, and where the known ones are. */
-import type { ReceiptTable } from '../../db/schema.js';
+import type { ReceiptRow } from '../../db/schema.js';
 import type { Transaction } from '../../db/engine.js';
 import { isolate } from '../../db/savepoint.js';
 import { scopeOf } from '../../shared/scope.js';
@@ -60,15 +60,18 @@ export function createRecordReceipts(context: ReceiptsContext) {
     const replaced = await replaceByBalance(transaction, scan, works);
     const known = new Map<string, Work>();
     for (const work of works.values()) for (const key of work.receipts.keys()) known.set(key, work);
-    const added: ReceiptTable[] = [];
-    const moved: ReceiptTable[] = [...retired, ...replaced];
+    const added: ReceiptRow[] = [];
+    const moved: ReceiptRow[] = [...retired, ...replaced];
 
     for (const [key, found] of incoming) {
       const work = known.get(key);
       const receipt = work?.receipts.get(key);
+      const former = quarantined.get(key);
       if (work && receipt) {
+        // Its payment can be read again.
+        if (former) await release(transaction, former);
         const isBack = receipt.status === 'dropped' || receipt.status === 'reversed';
-        const current: ReceiptTable = {
+        const current: ReceiptRow = {
           ...receipt,
           // It counts from when it came back: it could have been kept back until the rate had changed.
           ...(isBack && { status: 'seen' as const, ...firstSeen(found, work.payment) }),
@@ -93,7 +96,6 @@ export function createRecordReceipts(context: ReceiptsContext) {
         const code = countsTowards(payment, inserted) ? 'transfer_seen' : 'other_transfer_seen';
         addNote(owner.notes, inserted, entries(code, inserted));
       });
-      const former = quarantined.get(key);
       if (failure) {
         const failed = {
           ...scan,
@@ -110,7 +112,7 @@ export function createRecordReceipts(context: ReceiptsContext) {
           orphanedAbove !== undefined && !incoming.has(key) && (receipt.block_height ?? 0) > orphanedAbove;
         if (!isOrphaned) continue;
         const { currency, amount } = receipt;
-        const lost = { transfer: { currency, amount: BigInt(amount) }, block: undefined, seenAt: 0 };
+        const lost = { transfer: { currency, amount }, block: undefined, seenAt: 0 };
         const current = {
           ...receipt,
           ...moveTo(receipt, undefined, scan),

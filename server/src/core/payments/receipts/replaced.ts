@@ -1,6 +1,6 @@
 /** Receipts that gave way: to the transfer that explains them, or to a contract's payment in another block. */
 import type { ChainTransfer, NetworkRef } from '../../chains/chain.js';
-import { tables, type ReceiptTable } from '../../db/schema.js';
+import type { ReceiptRow } from '../../db/schema.js';
 import type { Transaction } from '../../db/engine.js';
 import { transferKey } from '../../scanning/scan.js';
 import type { IncomingTransfer } from './new-receipts.js';
@@ -17,8 +17,8 @@ export async function replaceByBalance(
   transaction: Transaction,
   { incoming }: Scan,
   works: ReadonlyMap<string, Work>,
-): Promise<ReceiptTable[]> {
-  const replaced: ReceiptTable[] = [];
+): Promise<ReceiptRow[]> {
+  const replaced: ReceiptRow[] = [];
   const all = [...works.values()];
   // Few receipts, if any: to look through all of them for each transfer would take the square of their number.
   const shownByBalance = all.flatMap((work) => {
@@ -36,7 +36,7 @@ export async function replaceByBalance(
       if (formerKey === undefined || !receipt) continue;
       work.hasNews = true;
       const { amount, chainAmount = amount } = found.transfer;
-      if (!known && BigInt(receipt.chain_amount) === chainAmount) {
+      if (!known && receipt.chain_amount === chainAmount) {
         work.receipts.delete(formerKey);
         work.receipts.set(key, await rename(transaction, receipt, found));
         break;
@@ -50,7 +50,7 @@ export async function replaceByBalance(
   return replaced;
 }
 
-function isSameMoney(receipt: ReceiptTable | undefined, { transfer, block }: IncomingTransfer): boolean {
+function isSameMoney(receipt: ReceiptRow | undefined, { transfer, block }: IncomingTransfer): boolean {
   if (!receipt) return false;
   const { found_above: above, block_height: upTo } = receipt;
   return (
@@ -67,14 +67,14 @@ function isSameMoney(receipt: ReceiptTable | undefined, { transfer, block }: Inc
 
 async function rename(
   transaction: Transaction,
-  receipt: ReceiptTable,
+  receipt: ReceiptRow,
   { transfer, block }: IncomingTransfer,
-): Promise<ReceiptTable> {
-  const named: ReceiptTable = {
+): Promise<ReceiptRow> {
+  const named: ReceiptRow = {
     ...receipt,
     tx_hash: transfer.txHash,
     output_index: transfer.outputIndex,
-    senders: tables.receipts.columns.senders.write(transfer.senders),
+    senders: transfer.senders,
     block_height: block?.height ?? null,
     block_hash: block?.hash ?? null,
     found_above: null,
@@ -90,7 +90,7 @@ async function rename(
  * @returns the receipts that got another place
  */
 export async function retireChanged(transaction: Transaction, scan: Scan, works: ReadonlyMap<string, Work>) {
-  const retired: ReceiptTable[] = [];
+  const retired: ReceiptRow[] = [];
   for (const [key, { transfer }] of scan.incoming) {
     for (const work of works.values()) {
       const receipt = work.receipts.get(key);
@@ -113,10 +113,10 @@ export async function retireChanged(transaction: Transaction, scan: Scan, works:
 }
 
 function isReceiptOf(
-  { address, currency, chain_amount: units }: ReceiptTable,
+  { address, currency, chain_amount: units }: ReceiptRow,
   { amount, chainAmount = amount, ...transfer }: ChainTransfer,
 ): boolean {
-  return address === transfer.address && currency === transfer.currency && units === chainAmount.toString();
+  return address === transfer.address && currency === transfer.currency && units === chainAmount;
 }
 
 /** Below those of the chain. */

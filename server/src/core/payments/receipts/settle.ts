@@ -1,5 +1,5 @@
 /** Posts what a scan changes about the receipts of a payment, and brings the payment up to date with them. */
-import type { ReceiptTable } from '../../db/schema.js';
+import type { ReceiptRow } from '../../db/schema.js';
 import type { Transaction } from '../../db/engine.js';
 import type { Posting } from '../../ledger/ledger.js';
 import { scopeOf } from '../../shared/scope.js';
@@ -19,9 +19,9 @@ export async function settleReceipts(
   const { payment, receipts } = work;
   const now = clock.now(scopeOf(payment));
   const postings: Posting[] = [];
-  const changed: ReceiptTable[] = [];
+  const changed: ReceiptRow[] = [];
   const notes: NewLogEntry[] = [];
-  const change = (key: string, receipt: ReceiptTable) => {
+  const change = (key: string, receipt: ReceiptRow) => {
     receipts.set(key, receipt);
     changed.push(receipt);
   };
@@ -41,8 +41,8 @@ export async function settleReceipts(
       ...receipt,
       status: 'seen',
       confirmed_at: null,
-      is_credited: 0,
-      credited_fee: '0',
+      is_credited: false,
+      credited_fee: 0n,
       reversals: receipt.reversals + 1,
     });
     addNote(notes, receipt, entries('transfer_unconfirmed', receipt));

@@ -9,8 +9,9 @@ import { chunksOf, inChunks } from '../../db/chunks.js';
 import type { Reader } from '../../db/engine.js';
 import { filtersBy } from '../../db/plans.js';
 import { prepared } from '../../db/prepared.js';
-import type { ReceiptTable } from '../../db/schema.js';
+import { tables, type ReceiptRow, type Schema } from '../../db/schema.js';
 import { sumUnits } from '../../db/units.js';
+import { valuesOf } from '../../db/values.js';
 import type { ScanBatch } from '../../scanning/scan.js';
 import { groupBy } from '../../shared/group-by.js';
 import { deeper, mostConfirmations, type Stake } from '../depth.js';
@@ -25,7 +26,7 @@ const atOnce = 20;
 type Place = NetworkRef & Pick<ScanBatch, 'head' | 'finalHeight'>;
 
 export interface Judged {
-  readonly receipt: ReceiptTable;
+  readonly receipt: ReceiptRow;
   /** The depth needed for all that is at stake: never less than for the receipt itself. */
   readonly required: Depth;
   /** True if the depth is only a guess because a rate is unknown now. */
@@ -39,7 +40,7 @@ export function createJudge({ currencies, depths }: Pick<PaymentsDeps, 'currenci
    * By the configuration and the rates of now. A payment has one address on a network, and so has a wallet.
    * @param receipts in blocks that are deep enough for each receipt on its own
    */
-  return async (reader: Reader, place: Place, receipts: readonly ReceiptTable[]): Promise<Judged[]> => {
+  return async (reader: Reader, place: Place, receipts: readonly ReceiptRow[]): Promise<Judged[]> => {
     const network = currencies.network(place.mode, place.network);
     if (receipts.length === 0) return [];
     if (!network || (!network.depths && !network.crossCheckAbove)) {
@@ -67,7 +68,7 @@ export function createJudge({ currencies, depths }: Pick<PaymentsDeps, 'currenci
 async function stakesOfTransactions(
   reader: Reader,
   { mode, network }: NetworkRef,
-  receipts: readonly ReceiptTable[],
+  receipts: readonly ReceiptRow[],
 ): Promise<ReadonlyMap<string, Stake>> {
   const hashes = [...new Set(receipts.map((receipt) => receipt.tx_hash))];
   const rows = await inChunks(hashes, (chunk) =>
@@ -94,7 +95,7 @@ async function stakesOfAddresses(
   reader: Reader,
   { mode, network: code, head, finalHeight = -1 }: Place,
   network: Network,
-  receipts: readonly ReceiptTable[],
+  receipts: readonly ReceiptRow[],
 ): Promise<ReadonlyMap<string, StakesOfAddress>> {
   const addresses = [...new Set(receipts.map(({ address }) => address))];
   const deepest = head.height - mostConfirmations(network);
@@ -134,9 +135,11 @@ const findRecent = prepared((reader, { mode, network, address, above }: Recent) 
     .limit(mostCounted + 1);
 });
 
-const toSum = ({ currency, amount }: { readonly currency: string; readonly amount: string }) => ({
-  ...{ currency, units: BigInt(amount) },
-});
+const receiptRows = valuesOf(tables.receipts);
+const toSum = (row: Pick<Schema['receipts'], 'currency' | 'amount'>) => {
+  const { currency, amount: units } = receiptRows.decode(row);
+  return { currency, units };
+};
 
 /** True if a receipt is deep enough for all that is at stake. */
 export function isReadyNow(place: Place, { receipt, required }: Judged): boolean {
@@ -146,7 +149,7 @@ export function isReadyNow(place: Place, { receipt, required }: Judged): boolean
 
 /** The columns to store of due receipts, and the receipts that must not be confirmed now anyway. */
 export function takeVerdicts(place: Place, judged: readonly Judged[]) {
-  const changed: ReceiptTable[] = [];
+  const changed: ReceiptRow[] = [];
   /** By id. */
   const held = new Set<string>();
   for (const one of judged) {
@@ -156,7 +159,7 @@ export function takeVerdicts(place: Place, judged: readonly Judged[]) {
     if (!isReady || awaits) held.add(receipt.id);
     changed.push({
       ...receipt,
-      awaits_check: awaits ? 1 : 0,
+      awaits_check: awaits,
       // A receipt that is deeper only for want of a rate is judged again at the next scan.
       required_confirmations: isGuessed ? receipt.required_confirmations : required,
     });

@@ -24,7 +24,7 @@ export function viewReceipts(
     return {
       currency,
       network: code,
-      amount: exactNumber(BigInt(receipt.amount), currencies.known(currency).decimals),
+      amount: exactNumber(receipt.amount, currencies.known(currency).decimals),
       txHash,
       hashOf: isInBlockOnly(receipt) ? 'block' : 'transaction',
       explorerUrl: explorerUrlOf(receipt, network),
@@ -54,7 +54,7 @@ export function viewUnlisted({ sums, receipts }: StoredRecord, currencies: Curre
     const { network, currency, amount } = one;
     const key = `${network} ${currency}`;
     const known = rest.get(key) ?? { network, currency, count: 0, amount: 0n };
-    const units = count < 0 ? -BigInt(amount) : BigInt(amount);
+    const units = count < 0 ? -amount : amount;
     rest.set(key, { ...known, count: known.count + count, amount: known.amount + units });
   };
   for (const sum of sums) add(sum, sum.count);

@@ -1,6 +1,6 @@
 /** A scan's work on the receipts of a payment. */
 import type { ScanBatch } from '../../scanning/scan.js';
-import type { ReceiptTable, QuarantineTable } from '../../db/schema.js';
+import type { ReceiptRow, QuarantineTable } from '../../db/schema.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import type { Clock } from '../../shared/clock.js';
 import type { Payments } from '../payments.js';
@@ -33,7 +33,7 @@ export interface Scan extends ScanBatch {
 export interface Work {
   readonly payment: PaymentRow;
   /** Those that may change, by the key of their transfer, as far as they are brought up to date. */
-  readonly receipts: Map<string, ReceiptTable>;
+  readonly receipts: Map<string, ReceiptRow>;
   /** The log entries about changes that are not stored yet. */
   readonly notes: NewLogEntry[];
   /** True if a receipt was added, or its place on the chain has changed. */
@@ -47,14 +47,14 @@ export function newWork(payment: PaymentRow): Work {
 }
 
 /** Adds a log entry about a receipt. Dust has none: with thousands of entries, nobody finds the others. */
-export function addNote(notes: NewLogEntry[], receipt: ReceiptTable, entry: NewLogEntry): void {
-  if (receipt.is_dust === 0) notes.push(entry);
+export function addNote(notes: NewLogEntry[], receipt: ReceiptRow, entry: NewLogEntry): void {
+  if (!receipt.is_dust) notes.push(entry);
 }
 
 /** True if a block is deep enough for a receipt. A final one cannot be reorganised, however few blocks follow it. */
 export function isDeep(
   { head, finalHeight = -1 }: Pick<ScanBatch, 'head' | 'finalHeight'>,
-  { required_confirmations: required }: Pick<ReceiptTable, 'required_confirmations'>,
+  { required_confirmations: required }: Pick<ReceiptRow, 'required_confirmations'>,
   height: number,
 ): boolean {
   return height <= finalHeight || (required !== null && head.height - height + 1 >= required);
@@ -65,17 +65,17 @@ export function isDeep(
  * `confirmed_at` is null until that is settled, which can take several scans.
  */
 export function moveTo(
-  receipt: ReceiptTable,
+  receipt: ReceiptRow,
   block: IncomingTransfer['block'],
   scan: Scan,
-): Pick<ReceiptTable, 'block_height' | 'block_hash' | 'confirmed_at' | 'awaits_check'> {
+): Pick<ReceiptRow, 'block_height' | 'block_hash' | 'confirmed_at' | 'awaits_check'> {
   const isKept =
     block !== undefined && (block.hash === receipt.block_hash || isDeep(scan, receipt, block.height));
   return {
     block_height: block?.height ?? null,
     block_hash: block?.hash ?? null,
     confirmed_at: isKept ? receipt.confirmed_at : null,
-    awaits_check: block?.hash === receipt.block_hash ? receipt.awaits_check : 0,
+    awaits_check: block?.hash === receipt.block_hash && receipt.awaits_check,
   };
 }
 
@@ -88,8 +88,8 @@ export type DueReceipts = ReturnType<typeof dueReceipts>;
 export function dueReceipts(work: Work, scan: Scan, held: ReadonlySet<string>, budget: number) {
   const all = [...work.receipts];
   // A receipt that waits for a second node makes its payment wait: the same node's other reports may be just as wrong.
-  const isAwaiting = all.some(([, { status, awaits_check: awaits }]) => status === 'seen' && awaits === 1);
-  const isConfirmed = (receipt: ReceiptTable) => {
+  const isAwaiting = all.some(([, { status, awaits_check: awaits }]) => status === 'seen' && awaits);
+  const isConfirmed = (receipt: ReceiptRow) => {
     const { id, block_height: height } = receipt;
     return !isAwaiting && !held.has(id) && height !== null && isDeep(scan, receipt, height);
   };
@@ -109,7 +109,7 @@ export function dueReceipts(work: Work, scan: Scan, held: ReadonlySet<string>, b
 }
 
 /** True if a receipt that waits for a block is no longer pending, or was replaced by another. */
-export function isDropped(receipt: ReceiptTable, key: string, { present }: Scan, { replaced }: Work) {
+export function isDropped(receipt: ReceiptRow, key: string, { present }: Scan, { replaced }: Work) {
   if (receipt.status !== 'seen' || receipt.block_height !== null) return false;
   return replaced.has(key) || (present !== undefined && !present.has(key));
 }
