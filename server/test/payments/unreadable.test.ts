@@ -1,6 +1,6 @@
 /**
- * A payment of which one column cannot be read is quarantined alone: the other payments of its network go on, whatever
- * the chain does meanwhile, and once it is repaired, it is what the chain says.
+ * A payment of which one column cannot be read is quarantined, and no other payment of its network is, whatever the
+ * chain does meanwhile. Once it is repaired, its state is the one that the chain shows.
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { enginesOfTurn } from '../support/engines.js';

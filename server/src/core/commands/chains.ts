@@ -1,5 +1,4 @@
 /** `chains …`: how far each network was scanned and what is quarantined; tries that again, and reads blocks again. */
-import { readGaps } from '../scanning/asset-gaps.js';
 import { acceptReorg, rescan } from '../scanning/rescan.js';
 import { findWaiting, type WaitingPayments } from '../payments/receipts/waiting.js';
 import { listQuarantine, retryQuarantine } from '../payments/receipts/quarantine.js';
@@ -133,7 +132,7 @@ type TreasuryStatus = Awaited<ReturnType<CommandContext['treasury']['status']>>[
 type Quarantined = Awaited<ReturnType<typeof listQuarantine>>[number];
 
 function networkJson({ mode, network, cursor, isConfigured, problem }: NetworkState) {
-  const gaps = readGaps(cursor).map((gap) => ({ ...gap, since: isoTime(gap.since) }));
+  const gaps = (cursor?.gaps ?? []).map((gap) => ({ ...gap, since: isoTime(gap.since) }));
   return {
     ...{ mode, network, isConfigured },
     ...(cursor && recordJson(cursor, 'height', 'head_height', 'synced_at')),
@@ -149,7 +148,7 @@ function networkLine({ mode, network, cursor, isConfigured, problem }: NetworkSt
     const { height, head_height: head, synced_at } = cursor;
     const left = height >= head ? '' : ` of ${head}, ${head - height} left to read`;
     parts.push(`block ${height}${left}`, `read up to ${isoTime(synced_at)}`);
-    for (const { currency, from, to, since } of readGaps(cursor)) {
+    for (const { currency, from, to, since } of cursor.gaps) {
       const blocks = to === undefined ? `since block ${from}` : `from block ${from} until block ${to}`;
       parts.push(`without ${currency} ${blocks} (${isoTime(since)})`);
     }

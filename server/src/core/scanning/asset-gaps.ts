@@ -3,23 +3,17 @@
  * the cursor, and read again when the asset is back.
  */
 import type { ChainBlock } from '../chains/chain.js';
-import { tables, type ChainCursorTable } from '../db/schema.js';
+import type { ChainCursorRow } from '../db/schema.js';
 
-const { gaps: column } = tables.chain_cursors.columns;
-
-export type AssetGap = ReturnType<typeof readGaps>[number];
-
-/** @param cursor undefined if nothing was scanned yet */
-export const readGaps = (cursor: Pick<ChainCursorTable, 'gaps'> | undefined) =>
-  cursor ? column.read(cursor.gaps) : [];
+type Gaps = ChainCursorRow['gaps'];
 
 /** The gaps after more blocks. */
 export function withBlocks(
-  cursor: Pick<ChainCursorTable, 'gaps'>,
+  { gaps: before }: Pick<ChainCursorRow, 'gaps'>,
   blocks: readonly ChainBlock[],
   now: number,
-): string {
-  let gaps = readGaps(cursor);
+): Gaps {
+  let gaps = before;
   for (const { height, without = [] } of blocks) {
     gaps = gaps.map((gap) =>
       gap.to !== undefined || without.includes(gap.currency) ? gap : { ...gap, to: height - 1 },
@@ -29,17 +23,16 @@ export function withBlocks(
       if (!isKnown) gaps = [...gaps, { currency, from: height, since: now }];
     }
   }
-  return column.write(gaps);
+  return gaps;
 }
 
 /** The gaps after blocks up to a height were read again. Those blocks that lacked an asset again stay in its gap. */
-export function withoutRead(cursor: Pick<ChainCursorTable, 'gaps'>, blocks: readonly ChainBlock[]): string {
-  const gaps = readGaps(cursor).flatMap((gap): readonly AssetGap[] => {
+export function withoutRead({ gaps }: Pick<ChainCursorRow, 'gaps'>, blocks: readonly ChainBlock[]): Gaps {
+  return gaps.flatMap((gap): Gaps => {
     const read = blocks.filter(({ without = [] }) => !without.includes(gap.currency));
     const last = read.at(-1)?.height;
     if (gap.to === undefined || last === undefined || read[0] === undefined) return [gap];
     if (read[0].height > gap.from || last < gap.from) return [gap];
     return last >= gap.to ? [] : [{ ...gap, from: last + 1 }];
   });
-  return column.write(gaps);
 }

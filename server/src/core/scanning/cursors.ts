@@ -1,7 +1,9 @@
 /** Stores the state of the scans: each network's last scanned block, its lease, and its recent blocks. */
 import type { Database } from '../db/database.js';
-import type { ChainCursorTable } from '../db/schema.js';
+import { tables, type ChainCursorRow } from '../db/schema.js';
+import { valuesOf } from '../db/values.js';
 import { chunksOf } from '../db/chunks.js';
+import { forUpdate } from '../db/locks.js';
 import { hasRows } from '../db/rows.js';
 import type { BlockId, NetworkRef } from '../chains/chain.js';
 import type { Transaction, Reader } from '../db/engine.js';
@@ -12,22 +14,35 @@ export interface Lease extends NetworkRef {
   readonly until: number;
 }
 
-export const cursorAt = (reader: Reader, { mode, network }: NetworkRef) =>
+const rows = valuesOf(tables.chain_cursors);
+
+const cursorAt = (reader: Reader, { mode, network }: NetworkRef) =>
   reader
     .selectFrom('chain_cursors')
     .selectAll()
     .where((e) => e.and({ mode, network }));
 
-export const readCursor = (reader: Reader, at: NetworkRef): Promise<ChainCursorTable | undefined> =>
-  cursorAt(reader, at).executeTakeFirst();
+export const readCursor = async (reader: Reader, at: NetworkRef): Promise<ChainCursorRow | undefined> =>
+  rows.decode(await cursorAt(reader, at).executeTakeFirst());
+
+/** Locks the cursor, so that neither the scanner nor another server changes receipts until the transaction ends. */
+export const lockCursor = async (transaction: Transaction, at: NetworkRef): Promise<ChainCursorRow> =>
+  rows.decode(await cursorAt(transaction, at).$call(forUpdate(transaction)).executeTakeFirstOrThrow());
 
 /** Changes a cursor, no matter who holds its lease, unless more conditions are added. */
-export const updateCursor = (transaction: Transaction, { mode, network }: NetworkRef) =>
-  transaction.updateTable('chain_cursors').where((e) => e.and({ mode, network }));
+export const updateCursor = (
+  transaction: Transaction,
+  { mode, network }: NetworkRef,
+  changes: Partial<ChainCursorRow>,
+) =>
+  transaction
+    .updateTable('chain_cursors')
+    .set(rows.encode(changes))
+    .where((e) => e.and({ mode, network }));
 
 /** The time that a scan, or the chain itself, is behind real time, for any scanning process. */
 export function lagOf(
-  cursor: Pick<ChainCursorTable, 'synced_at' | 'read_until' | 'overdue_since'>,
+  cursor: Pick<ChainCursorRow, 'synced_at' | 'read_until' | 'overdue_since'>,
   now: number,
 ): number {
   // A scan that reads blocks without reaching the newest one is no further behind than the last that was read.
@@ -36,8 +51,10 @@ export function lagOf(
 }
 
 /** The height that each network was scanned to. */
-export const listCursors = (reader: Reader): Promise<ChainCursorTable[]> =>
-  reader.selectFrom('chain_cursors').selectAll().orderBy('mode').orderBy('network').execute();
+export async function listCursors(reader: Reader): Promise<ChainCursorRow[]> {
+  const all = reader.selectFrom('chain_cursors').selectAll().orderBy('mode').orderBy('network');
+  return (await all.execute()).map(rows.decode);
+}
 
 /** True if a server scans a network. One that was killed still seems to, until its lease ends. @param now real time */
 export function isScanned(reader: Reader, now: number): Promise<boolean> {
@@ -56,25 +73,27 @@ export function createCursor(
   return database.write(async (transaction) => {
     const { numInsertedOrUpdatedRows: inserted } = await transaction
       .insertInto('chain_cursors')
-      .values({
-        mode,
-        network,
-        height: head.height,
-        hash: head.hash,
-        head_height: head.height,
-        first_height: head.height,
-        synced_at: syncedAt,
-        read_until: 0,
-        final_height: null,
-        overdue_since: null,
-        gaps: '[]',
-        disagreement: null,
-        problem: null,
-        node_limits: null,
-        is_wrong_chain: 0,
-        lease_holder: lease.holder,
-        lease_until: lease.until,
-      })
+      .values(
+        rows.encode({
+          mode,
+          network,
+          height: head.height,
+          hash: head.hash,
+          head_height: head.height,
+          first_height: head.height,
+          synced_at: syncedAt,
+          read_until: 0,
+          final_height: null,
+          overdue_since: null,
+          gaps: [],
+          disagreement: null,
+          problem: null,
+          node_limits: null,
+          is_wrong_chain: false,
+          lease_holder: lease.holder,
+          lease_until: lease.until,
+        }),
+      )
       .onConflict((conflict) => conflict.doNothing())
       .executeTakeFirstOrThrow();
     if (inserted === 1n) await writeScannedBlocks(transaction, lease, undefined, [head], -1);
@@ -92,19 +111,19 @@ export function takeLease(
   lease: Lease,
   now: number,
   force: boolean,
-): Promise<ChainCursorTable | undefined> {
+): Promise<ChainCursorRow | undefined> {
   const { holder, until } = lease;
   return database.write(async (transaction) => {
-    const take = updateCursor(transaction, lease).set({ lease_holder: holder, lease_until: until });
+    const take = updateCursor(transaction, lease, { lease_holder: holder, lease_until: until });
     const free = take.where((e) =>
       e.or([e('lease_holder', 'is', null), e('lease_holder', '=', holder), e('lease_until', '<', now)]),
     );
-    return (force ? take : free).returningAll().executeTakeFirst();
+    return rows.decode(await (force ? take : free).returningAll().executeTakeFirst());
   });
 }
 
 /** Why a scan failed, and whether a node is on another chain, and no other one can be used. */
-export type ScanFailure = Pick<ChainCursorTable, 'problem' | 'is_wrong_chain'>;
+export type ScanFailure = Pick<ChainCursorRow, 'problem' | 'is_wrong_chain'>;
 
 /** @param failure undefined if the holder's scan did not fail */
 export async function releaseLease(
@@ -114,8 +133,7 @@ export async function releaseLease(
   failure?: ScanFailure,
 ): Promise<void> {
   await database.write((transaction) =>
-    updateCursor(transaction, network)
-      .set({ lease_until: 0, ...failure })
+    updateCursor(transaction, network, { lease_until: 0, ...failure })
       .where('lease_holder', '=', holder)
       .execute(),
   );
@@ -132,7 +150,7 @@ export class LeaseLost extends Error {
 
 /** The changes that a scan makes to the cursor. */
 export type CursorMove = Omit<
-  ChainCursorTable,
+  ChainCursorRow,
   'mode' | 'network' | 'first_height' | 'problem' | 'is_wrong_chain' | 'lease_holder' | 'lease_until'
 >;
 
@@ -141,8 +159,9 @@ export type CursorMove = Omit<
  * @throws LeaseLost if another holder has taken the lease since, and may have moved the cursor
  */
 export async function moveCursor(transaction: Transaction, lease: Lease, move: CursorMove): Promise<void> {
-  const { numUpdatedRows } = await updateCursor(transaction, lease)
-    .set({ ...move, problem: null, is_wrong_chain: 0, lease_until: lease.until })
+  const { numUpdatedRows } = await updateCursor(transaction, lease, {
+    ...{ ...move, problem: null, is_wrong_chain: false, lease_until: lease.until },
+  })
     .where('lease_holder', '=', lease.holder)
     .executeTakeFirstOrThrow();
   if (numUpdatedRows !== 1n) throw new LeaseLost(lease);

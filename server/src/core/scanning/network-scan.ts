@@ -2,13 +2,13 @@
 import type { Logger } from 'pino';
 import type { Clock } from '../shared/clock.js';
 import type { Database } from '../db/database.js';
-import type { ChainCursorTable } from '../db/schema.js';
+import type { ChainCursorRow } from '../db/schema.js';
 import type { Chain, ChainTransfer, NetworkRef } from '../chains/chain.js';
 import { crossCheck, type CrossCheck } from './cross-check.js';
 import { createFinality } from './finality.js';
 import * as cursors from './cursors.js';
 import { readDifference, type Difference } from '../chains/read-chain.js';
-import { readGaps, withBlocks } from './asset-gaps.js';
+import { withBlocks } from './asset-gaps.js';
 import { comparePending } from './pending.js';
 import { rescan } from './rescan.js';
 import type { ScanSink } from './scan.js';
@@ -49,7 +49,7 @@ export function createNetworkScan(
   const finalHeightOf = createFinality(database.reader, ref, (message) => log.warn(ref, message));
   const keptBlocks = Math.max(network.confirmations, 100) * 2;
   const leaseMs = 6000 + 2 * network.intervalMs;
-  let known: ChainCursorTable | undefined;
+  let known: ChainCursorRow | undefined;
   /** The pending transfers at the last write under this lease; undefined if unknown. */
   let appliedPending: readonly ChainTransfer[] | undefined;
   /** When receipts that wait for a second node are checked again (real time). */
@@ -61,7 +61,7 @@ export function createNetworkScan(
   const lease = (): cursors.Lease => ({ ...ref, holder, until: realNow() + leaseMs });
 
   /** Takes or renews the lease if necessary. Returns the cursor, or undefined if another process scans. */
-  async function ensureLease(isUrgent: boolean, signal: AbortSignal): Promise<ChainCursorTable | undefined> {
+  async function ensureLease(isUrgent: boolean, signal: AbortSignal): Promise<ChainCursorRow | undefined> {
     const former = known;
     known = await cursors.readCursor(database.reader, ref);
     // Another process moved it back, such as the command that accepts a deep reorganisation.
@@ -95,7 +95,7 @@ export function createNetworkScan(
 
   /** @returns undefined if nothing was checked */
   async function checkReceipts(
-    cursor: ChainCursorTable,
+    cursor: ChainCursorRow,
     { orphanedAbove, head }: Difference,
     finalHeight: number | undefined,
     isUrgent: boolean,
@@ -147,7 +147,7 @@ export function createNetworkScan(
 
   /** @param startedAt when reading began (real time) */
   async function write(
-    cursor: ChainCursorTable,
+    cursor: ChainCursorRow,
     difference: Difference,
     startedAt: number,
     finalHeight: number | undefined,
@@ -197,14 +197,14 @@ export function createNetworkScan(
     });
     hasBacklog = outcome === 'more';
     appliedPending = difference.pending;
-    known = { ...cursor, ...move, problem: null, is_wrong_chain: 0, lease_until: kept.until };
+    known = { ...cursor, ...move, problem: null, is_wrong_chain: false, lease_until: kept.until };
   }
 
   /**
    * Reads a part of the blocks that were read without an asset that is back: so few that new blocks do not wait for it.
    */
   async function fillGap(signal: AbortSignal): Promise<void> {
-    const gap = readGaps(known).find(({ to }) => to !== undefined);
+    const gap = known?.gaps.find(({ to }) => to !== undefined);
     if (gap?.to === undefined || known?.lease_holder !== holder) return;
     const to = Math.min(gap.to, gap.from + blocksAtOnce - 1);
     await rescan({ database, chain, sink, from: gap.from, to, signal });
@@ -238,7 +238,7 @@ export function createNetworkScan(
       if (known) known = { ...known, ...failure };
     },
     /** The cursor as this process last saw it. */
-    cursor: (): ChainCursorTable | undefined => known,
+    cursor: (): ChainCursorRow | undefined => known,
   };
 }
 
@@ -260,7 +260,7 @@ const reportEveryMs = 10_000;
  * Logs the progress of a scan that had many blocks left after its first step: every ten seconds, and when it has read
  * them.
  */
-function watchCatchUp(log: Logger, ref: NetworkRef): (cursor: ChainCursorTable) => void {
+function watchCatchUp(log: Logger, ref: NetworkRef): (cursor: ChainCursorRow) => void {
   let first: { readonly height: number; readonly at: number } | undefined;
   let reportedAt = 0;
   return ({ height, head_height: headHeight }) => {

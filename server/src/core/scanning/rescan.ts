@@ -2,13 +2,13 @@
  * Reads blocks again that were scanned before, for transfers that were missed: of an address or an asset that was not
  * known then.
  */
+import { isDeepStrictEqual } from 'node:util';
 import type { Database } from '../db/database.js';
-import { forUpdate } from '../db/locks.js';
-import type { ChainCursorTable } from '../db/schema.js';
+import type { ChainCursorRow } from '../db/schema.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { Chain, ChainBlock, NetworkRef } from '../chains/chain.js';
 import { withoutRead } from './asset-gaps.js';
-import { cursorAt, readCursor, readScannedBlocks, updateCursor, writeScannedBlocks } from './cursors.js';
+import { lockCursor, readCursor, readScannedBlocks, updateCursor, writeScannedBlocks } from './cursors.js';
 import type { ScanSink } from './scan.js';
 
 export interface RescanOptions {
@@ -41,8 +41,8 @@ export async function rescan(options: RescanOptions): Promise<number | undefined
       applyOldBlocks(transaction, chain, sink, blocks, async (cursor) => {
         const first_height = Math.min(cursor.first_height, start);
         const gaps = withoutRead(cursor, blocks);
-        if (first_height === cursor.first_height && gaps === cursor.gaps) return;
-        await updateCursor(transaction, chain).set({ first_height, gaps }).execute();
+        if (first_height === cursor.first_height && isDeepStrictEqual(gaps, cursor.gaps)) return;
+        await updateCursor(transaction, chain, { first_height, gaps }).execute();
       }),
     );
     read = blocks.at(-1)?.height ?? read;
@@ -61,7 +61,7 @@ export async function applyOldBlocks(
   { mode, network }: NetworkRef,
   sink: ScanSink,
   blocks: readonly ChainBlock[],
-  change?: (cursor: ChainCursorTable) => Promise<void>,
+  change?: (cursor: ChainCursorRow) => Promise<void>,
 ): Promise<void> {
   // The scanner waits: what it has orphaned must not be applied after that.
   const cursor = await lockCursor(transaction, { mode, network });
@@ -110,9 +110,7 @@ export async function acceptReorg(options: RescanOptions): Promise<{ before: num
         // A scan that is running now must not write what it has read: it no longer has the lease.
         const lease = { lease_holder: 'rescan', lease_until: 0, final_height: null };
         const first_height = Math.min(cursor.first_height, head.height);
-        await updateCursor(transaction, chain)
-          .set({ ...head, ...lease, first_height, problem: null })
-          .execute();
+        await updateCursor(transaction, chain, { ...head, ...lease, first_height, problem: null }).execute();
         await writeScannedBlocks(transaction, chain, -1, [head], -1);
       }
       return sink.apply(transaction, {
@@ -156,15 +154,10 @@ async function skipUnchanged(
 }
 
 /** @throws if the network was never scanned */
-export async function requireCursor(reader: Reader, chain: NetworkRef): Promise<ChainCursorTable> {
+export async function requireCursor(reader: Reader, chain: NetworkRef): Promise<ChainCursorRow> {
   const cursor = await readCursor(reader, chain);
   if (cursor) return cursor;
   throw new Error(`${chain.network} (${chain.mode}) was never scanned; start the server first`);
-}
-
-/** Locks the cursor, so that neither the scanner nor another server changes receipts until the transaction ends. */
-export function lockCursor(transaction: Transaction, chain: NetworkRef): Promise<ChainCursorTable> {
-  return cursorAt(transaction, chain).$call(forUpdate(transaction)).executeTakeFirstOrThrow();
 }
 
 async function readBlocks(

@@ -1,6 +1,6 @@
 /** The state of each network's scan. Payments read it, and the scanner, which is made after them, writes it. */
 import type { NetworkRef } from '../chains/chain.js';
-import type { readGaps } from './asset-gaps.js';
+import type { ChainCursorRow } from '../db/schema.js';
 
 export interface NetworkStatus extends NetworkRef {
   /** The last scanned height; undefined before the first scan. */
@@ -12,7 +12,7 @@ export interface NetworkStatus extends NetworkRef {
   /** True if a node is on another chain, and no other one can be used, for any process that found it. */
   readonly isWrongChain: boolean;
   /** Blocks that were read without an asset. */
-  readonly gaps: ReturnType<typeof readGaps>;
+  readonly gaps: ChainCursorRow['gaps'];
   /** True if this process's last scan failed. */
   readonly isFailing: boolean;
   /** The contradictions between its nodes about receipts, which are not credited meanwhile. */

@@ -2,7 +2,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorMessage } from '../shared/error-message.js';
 import type { NewId } from '../shared/ids.js';
-import { readGaps } from './asset-gaps.js';
 import type { NetworkRef } from '../chains/chain.js';
 import { createScanStatuses, keyOf, type NetworkStatus, type ScanStatuses } from './scan-statuses.js';
 import { lagOf, LeaseLost } from './cursors.js';
@@ -88,7 +87,7 @@ export function createScanner({ networks, newId, statuses = createScanStatuses()
         await scan
           .release({
             problem: (problem ?? errorMessage(error)).slice(0, 1000),
-            is_wrong_chain: error instanceof NodesUnavailable && error.isAny('wrong-network') ? 1 : 0,
+            is_wrong_chain: error instanceof NodesUnavailable && error.isAny('wrong-network'),
           })
           .catch(() => {});
         throw error;
@@ -177,8 +176,8 @@ export function createScanner({ networks, newId, statuses = createScanStatuses()
           height: cursor?.height,
           headHeight: cursor?.head_height,
           lagMs: lagMs(),
-          isWrongChain: cursor?.is_wrong_chain === 1,
-          gaps: readGaps(cursor),
+          isWrongChain: cursor?.is_wrong_chain === true,
+          gaps: cursor?.gaps ?? [],
           isFailing,
           disagreement: cursor?.disagreement ?? undefined,
           problem,

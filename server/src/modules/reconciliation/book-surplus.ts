@@ -5,7 +5,8 @@ import type { Reader, Transaction } from '../../core/db/engine.js';
 import type { BalanceDifferenceRow } from './tables.js';
 import { amountsOf, type ChainAsset } from '../../core/chains/assets.js';
 import type { ChainBlock, NetworkRef } from '../../core/chains/chain.js';
-import { applyOldBlocks, lockCursor, rescan } from '../../core/scanning/rescan.js';
+import { lockCursor } from '../../core/scanning/cursors.js';
+import { applyOldBlocks, rescan } from '../../core/scanning/rescan.js';
 import { readBooked, sweptBlocks } from '../../core/addresses/booked.js';
 import { refOf, type Pass } from './reconcile-deps.js';
 

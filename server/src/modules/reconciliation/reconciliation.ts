@@ -6,7 +6,7 @@
 import type { Scope } from '../../core/shared/scope.js';
 import { sql } from 'kysely';
 import { everyPage } from '../../core/db/pages.js';
-import type { ChainCursorTable } from '../../core/db/schema.js';
+import type { ChainCursorRow } from '../../core/db/schema.js';
 import type { ReconciliationTable } from './tables.js';
 import { readCursor } from '../../core/scanning/cursors.js';
 import { requireCursor } from '../../core/scanning/rescan.js';
@@ -63,7 +63,7 @@ export function createReconciliation(deps: ReconcileDeps) {
 
   async function lookAgain(
     network: Reconciled,
-    at: ChainCursorTable,
+    at: ChainCursorRow,
     given: { readonly withDust: boolean; readonly address?: string | undefined },
     signal: AbortSignal,
   ): Promise<Finding[]> {
@@ -81,7 +81,7 @@ export function createReconciliation(deps: ReconcileDeps) {
   /** Reads a page of the round when it is due. */
   async function advanceRound(
     network: Reconciled,
-    at: ChainCursorTable,
+    at: ChainCursorRow,
     state: ReconciliationTable,
     signal: AbortSignal,
   ): Promise<void> {
