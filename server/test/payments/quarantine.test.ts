@@ -138,4 +138,40 @@ describe.each(enginesOfTurn)('Quarantine on $name', (engine) => {
     }
     await shop.expectBooksInOrder();
   });
+
+  it('keeps one output of a transaction that cannot be read from stopping the others, which then need the greatest depth', async () => {
+    const { network, chain, mine: add } = networkOf('evm', 'USDT', undefined);
+    const depths = [{ upTo: { amount: '1000', currency: 'USD' }, confirmations: 2 }, { confirmations: 4 }];
+    shop = await openShop(engine, { networks: [{ network: { ...network, depths }, chain }] });
+    const mine = async (...transfers: readonly ChainTransfer[]) => {
+      add(shop.time.now, transfers);
+      await shop.scan(network.code);
+    };
+    const merchant = await shop.merchant();
+    await shop.scan(network.code);
+    const of = { currency: 'USDT', network: network.code };
+    const [bad, good] = [await shop.lock(merchant, of), await shop.lock(merchant, of)];
+    const pay = plain('USDT', 3, ['0x01']);
+    await mine(
+      ...[bad, good].map(({ address, amount }, output) => ({ ...pay(amount), address, outputIndex: output })),
+    );
+    const setAmount = (amount: string) =>
+      shop.database.write((transaction) =>
+        transaction.updateTable('receipts').set({ amount }).where('payment_id', '=', bad.id).execute(),
+      );
+    await setAmount('broken');
+    await mine();
+    await mine();
+    expect((await shop.payment(good.id)).state).toBe('confirming');
+    await mine();
+    expect((await shop.payment(good.id)).state).toBe('settled');
+    const rows = await shop.database.reader.selectFrom('quarantine').selectAll().execute();
+    expect(rows).toMatchObject([
+      { id: bad.id, reason: expect.stringContaining('receipts.amount') as string },
+    ]);
+    await setAmount(String(bad.amount));
+    await shop.pass(5 * minuteMs, [network.code]);
+    expect((await shop.payment(bad.id)).state).toBe('settled');
+    await shop.expectBooksInOrder();
+  });
 });

@@ -10,7 +10,6 @@ import type { Reader } from '../../db/engine.js';
 import { filtersBy } from '../../db/plans.js';
 import { prepared } from '../../db/prepared.js';
 import { tables, type ReceiptRow, type Schema } from '../../db/schema.js';
-import { sumUnits } from '../../db/units.js';
 import { valuesOf } from '../../db/values.js';
 import type { ScanBatch } from '../../scanning/scan.js';
 import { groupBy } from '../../shared/group-by.js';
@@ -74,14 +73,13 @@ async function stakesOfTransactions(
   const rows = await inChunks(hashes, (chunk) =>
     reader
       .selectFrom('receipts')
-      .select(['tx_hash', 'currency', sumUnits(reader, 'amount').as('amount')])
+      .select(['tx_hash', 'currency', 'amount'])
       .where((e) => e.and({ mode, network }))
       .where('tx_hash', 'in', chunk)
       .where('status', 'in', ['seen', 'confirmed'])
-      .groupBy(['tx_hash', 'currency'])
       .execute(),
   );
-  return new Map([...groupBy(rows, (row) => row.tx_hash)].map(([hash, list]) => [hash, list.map(toSum)]));
+  return new Map([...groupBy(rows, (row) => row.tx_hash)].map(([hash, list]) => [hash, stakeOf(list)]));
 }
 
 interface StakesOfAddress {
@@ -102,7 +100,7 @@ async function stakesOfAddresses(
   const day = Math.min(deepest, head.height - blocksOfDay(network));
   const sumsAbove = async (address: string, above: number): Promise<Stake> => {
     const rows = await findRecent(reader, { mode, network: code, address, above });
-    return rows.length > mostCounted ? 'countless' : rows.map(toSum);
+    return rows.length > mostCounted ? 'countless' : stakeOf(rows);
   };
   const stakesOf = async (address: string) => {
     const undoable = await sumsAbove(address, Math.max(deepest, finalHeight));
@@ -136,10 +134,17 @@ const findRecent = prepared((reader, { mode, network, address, above }: Recent) 
 });
 
 const receiptRows = valuesOf(tables.receipts);
-const toSum = (row: Pick<Schema['receipts'], 'currency' | 'amount'>) => {
-  const { currency, amount: units } = receiptRows.decode(row);
-  return { currency, units };
-};
+
+/** The sums of receipts; more than every limit if one of them cannot be read. */
+function stakeOf(rows: readonly Pick<Schema['receipts'], 'currency' | 'amount'>[]): Stake {
+  const sums = new Map<string, bigint>();
+  let isWhole = true;
+  const readable = receiptRows.decodeEach(rows, () => {
+    isWhole = false;
+  });
+  for (const { currency, amount } of readable) sums.set(currency, (sums.get(currency) ?? 0n) + amount);
+  return isWhole ? [...sums].map(([currency, units]) => ({ currency, units })) : 'countless';
+}
 
 /** True if a receipt is deep enough for all that is at stake. */
 export function isReadyNow(place: Place, { receipt, required }: Judged): boolean {
