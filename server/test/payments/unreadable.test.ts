@@ -119,6 +119,32 @@ describe.each(enginesOfTurn)('a payment that cannot be read, on $name', (engine)
     await shop.expectBooksInOrder();
   });
 
+  it('stops nothing with a quarantined transfer that cannot be read, which is credited once it is repaired', async () => {
+    const scope = await open();
+    const [bad, good] = [await shop.lock(scope), await shop.lock(scope)];
+    const repair = await breakColumn(['payments', 'amount', 'broken'], bad.id);
+    for (const { address } of [bad, good]) await shop.send('tron', 'USDT', address, usdt(10));
+    await shop.mine('tron', 1);
+    const kept = (await quarantined()).find(({ transfer }) => transfer !== null);
+    const setTransfer = (transfer: string) =>
+      shop.database.write((transaction) =>
+        transaction.updateTable('quarantine').set({ transfer }).where('transfer', 'is not', null).execute(),
+      );
+    await setTransfer('{');
+    await repair();
+    await shop.pass(minuteMs);
+    await shop.mine('tron', 1);
+    expect(await stateOf(good.id)).toBe('settled');
+    expect(await quarantined()).toMatchObject([
+      { id: kept?.id, transfer: '{', reason: expect.stringContaining('quarantine.transfer') as string },
+    ]);
+    await setTransfer(kept?.transfer ?? '');
+    await shop.pass(11 * minuteMs);
+    expect(await stateOf(bad.id)).toBe('settled');
+    expect((await shop.balance(scope)).net).toBe(2n * 9_900_000n);
+    await shop.expectBooksInOrder();
+  });
+
   it('is a deposit to a wallet once, although its transfer came into another block', async () => {
     const scope = await open();
     const wallet = await shop.database.write((transaction) =>

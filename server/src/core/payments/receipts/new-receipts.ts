@@ -6,7 +6,7 @@ import type { AddressTable, QuarantineTable } from '../../db/schema.js';
 import type { Transaction } from '../../db/engine.js';
 import type { Mode } from '../../shared/scope.js';
 import type { PresentTransfers } from './receipt-store.js';
-import { readTransfer, release, updateTransfer, type StoredTransfer } from './quarantine.js';
+import { postpone, readTransfer, release, updateTransfer, type StoredTransfer } from './quarantine.js';
 
 /** A transfer to one of our addresses, and the block it is in, if any. */
 export interface IncomingTransfer extends StoredTransfer {
@@ -84,6 +84,16 @@ async function findAddresses(
   return new Map(found.map((address) => [address.address, address]));
 }
 
+/** Null if it is a payment, or a row that cannot be read, which must not stop the others. */
+async function readOrPostpone(transaction: Transaction, row: QuarantineTable, now: number) {
+  try {
+    return readTransfer(row);
+  } catch (error) {
+    if (row.retry_at <= now) await postpone(transaction, row, error, now);
+    return null;
+  }
+}
+
 /**
  * Keeps the transfers that are quarantined in step with the chain, and adds those that are due to the incoming ones, with the time
  * when they were first seen.
@@ -98,7 +108,7 @@ export async function followQuarantine(
   now: number,
 ): Promise<void> {
   for (const row of [...quarantined.values()]) {
-    const stored = readTransfer(row);
+    const stored = await readOrPostpone(transaction, row, now);
     if (!stored) continue;
     const found = incoming.get(row.id);
     if (found) {

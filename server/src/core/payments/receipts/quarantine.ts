@@ -29,6 +29,16 @@ export const readTransfer = ({ transfer }: Pick<QuarantineTable, 'transfer'>): S
 const firstPauseMs = 1000;
 const longestPauseMs = 10 * 60_000;
 
+/** The columns that change with a failure. */
+const afterFailure = (former: QuarantineTable | undefined, error: unknown, now: number) => {
+  const tries = (former?.tries ?? 0) + 1;
+  return {
+    reason: errorMessage(error).slice(0, 1000),
+    tries,
+    retry_at: now + Math.min(firstPauseMs * 2 ** Math.min(tries - 1, 20), longestPauseMs),
+  };
+};
+
 /** Everything that is quarantined on a network. */
 export function readQuarantine(reader: Reader, { mode, network }: NetworkRef): Promise<QuarantineTable[]> {
   return reader
@@ -62,13 +72,10 @@ export function createQuarantine(clock: Clock, log: Logger) {
     former: QuarantineTable | undefined,
   ): Promise<void> => {
     const now = clock.real();
-    const tries = (former?.tries ?? 0) + 1;
     const changes = {
       payment_id: paymentId,
       transfer: column.write(transfer ?? null),
-      reason: errorMessage(error).slice(0, 1000),
-      tries,
-      retry_at: now + Math.min(firstPauseMs * 2 ** Math.min(tries - 1, 20), longestPauseMs),
+      ...afterFailure(former, error, now),
     };
     await transaction
       .insertInto('quarantine')
@@ -82,6 +89,21 @@ export function createQuarantine(clock: Clock, log: Logger) {
       ),
     );
   };
+}
+
+/** Tries a row later that cannot be read, and keeps it as it is. */
+export async function postpone(
+  transaction: Transaction,
+  row: QuarantineTable,
+  error: unknown,
+  now: number,
+): Promise<void> {
+  const { mode, network, id } = row;
+  await transaction
+    .updateTable('quarantine')
+    .set(afterFailure(row, error, now))
+    .where((e) => e.and({ mode, network, id }))
+    .execute();
 }
 
 /** Keeps the block of a transfer in step with the chain, until its receipt can be stored. */
