@@ -140,6 +140,14 @@ describe.each(engines)('A month as a file, on $name', (engine) => {
     for (const line of lines.slice(0, -1)) expect(line.split(';')).toHaveLength(125);
   });
 
+  it('is read by hledger with the rules in docs/accounting.md, which name all columns', async () => {
+    const docs = await readFile(new URL('../../../docs/accounting.md', import.meta.url), 'utf8');
+    // hledger has an amount and a balance of its own.
+    const named = (/^fields (.+)$/m.exec(docs)?.[1] ?? '').replace(',units,', ',amount,');
+    const { text } = await testBooks('--format csv');
+    expect(named.replace(',running,', ',balance,')).toBe(text.slice(0, text.indexOf('\r\n')));
+  });
+
   it('says what a profile leaves out, and why', async () => {
     expect((await testBooks('--profile xero')).said.split('\n').slice(-2)).toEqual([
       'Left out: 1 booking worth less than the smallest amount of EUR',
