@@ -138,12 +138,10 @@ const receiptRows = valuesOf(tables.receipts);
 /** The sums of receipts; more than every limit if one of them cannot be read. */
 function stakeOf(rows: readonly Pick<Schema['receipts'], 'currency' | 'amount'>[]): Stake {
   const sums = new Map<string, bigint>();
-  let isWhole = true;
-  const readable = receiptRows.decodeEach(rows, () => {
-    isWhole = false;
-  });
+  const errors: unknown[] = [];
+  const readable = receiptRows.decodeEach(rows, (_, error) => errors.push(error));
   for (const { currency, amount } of readable) sums.set(currency, (sums.get(currency) ?? 0n) + amount);
-  return isWhole ? [...sums].map(([currency, units]) => ({ currency, units })) : 'countless';
+  return errors.length === 0 ? [...sums].map(([currency, units]) => ({ currency, units })) : 'countless';
 }
 
 /** True if a receipt is deep enough for all that is at stake. */
