@@ -251,21 +251,6 @@ module.exports = {
       { path: modules, pathNot: '/module\\.ts$' },
     ),
     never(
-      'features',
-      'A feature room that is no module yet works without others: of other rooms, only commands and the audit know it.',
-      { path: '^server/src/core/([^/]+)/', pathNot: '^server/src/core/(commands|audit)/' },
-      { path: '^server/src/core/(treasury|psbt-payouts)/', pathNot: '^server/src/core/$1/' },
-    ),
-    never(
-      'feature-doors',
-      'The assembly enters a feature room by the file of its name, and by its handlers.',
-      { path: '^server/src/(core/)?[^/]+\\.ts$' },
-      {
-        path: '^server/src/core/(treasury|psbt-payouts)/',
-        pathNot: '^server/src/core/(treasury|psbt-payouts)/(treasury|psbt-payouts|[a-z]+-handlers)\\.ts$',
-      },
-    ),
-    never(
       'audit',
       'The audit reads what others wrote. Nothing depends on it but its command; modules add checks of their own.',
       { path: '^server/src/', pathNot: '^server/src/(core/(audit|commands)|command-line)/' },

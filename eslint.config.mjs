@@ -23,7 +23,7 @@ export const parsersOfForeignJson = [
   'server/src/core/money/sources/source.ts',
   // Files of operators and of wallets.
   'server/src/core/addresses/wallet-key.ts',
-  'server/src/core/treasury/key-file.ts',
+  'server/src/modules/treasury/key-file.ts',
   // Lines of the log.
   'server/src/core/log.ts',
   // Files of the package.
@@ -36,7 +36,7 @@ export const parsersOfForeignJson = [
   'server/src/core/reference/samples.ts',
   'server/src/modules/docs-site/docs.ts',
   'server/src/core/site/built.ts',
-  'server/src/core/treasury/factory.ts',
+  'server/src/core/addresses/forwarder-factory.ts',
 ];
 
 const optionalFeature =

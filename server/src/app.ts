@@ -1,5 +1,5 @@
 /** Assembles the product: the core, and each module of the list. */
-import { coreApi } from 'crypto-checkout/contract';
+import { coreApi, coreConsoleApi } from 'crypto-checkout/contract';
 import { named, type NamedHandlers } from './core/api/handler.js';
 import { createFindEndpoints } from './core/api/path-tree.js';
 import { createCore, type Core, type CoreOptions, type Overrides } from './core/core.js';
@@ -14,6 +14,8 @@ export interface App extends Core {
   readonly parts: readonly Running[];
   /** Of all endpoints below `/v1`. */
   createApiHandlers(): NamedHandlers;
+  /** Of all endpoints below `/console/api`. */
+  createConsoleHandlers(): NamedHandlers;
 }
 
 /** Builds everything, but starts nothing. @throws StartError if a file named in the configuration cannot be used */
@@ -24,11 +26,16 @@ export async function createApp(options: Omit<CoreOptions, 'described'>): Promis
   for (const module of modules) made.push(await module.create(core));
   return {
     ...core,
-    parts: [...core.features, ...made.map(({ parts }) => parts)],
+    parts: made.map(({ parts }) => parts),
     createApiHandlers: () =>
       inOne([
         named(coreApi, core.createHandlers(endpoints, createFindEndpoints(product.api))),
         ...made.map(({ handlers }) => handlers),
+      ]),
+    createConsoleHandlers: () =>
+      inOne([
+        named(coreConsoleApi, core.createPeoplesHandlers()),
+        ...made.map(({ consoleHandlers }) => consoleHandlers),
       ]),
   };
 }

@@ -2,18 +2,22 @@
 import type { Module } from './core/module.js';
 import { inOne } from './core/shared/in-one.js';
 import { resources, type Described, type Resource } from './core/reference/resources.js';
-import { coreApi, type Endpoints } from 'crypto-checkout/contract';
+import { coreApi, coreConsoleApi, type Endpoints } from 'crypto-checkout/contract';
 import { books } from './modules/books/module.js';
 import { demoShop } from './modules/demo-shop/module.js';
 import { docsSite } from './modules/docs-site/module.js';
 import { erasure } from './modules/erasure/module.js';
+import { psbtPayouts } from './modules/psbt-payouts/module.js';
 import { reconciliation } from './modules/reconciliation/module.js';
 import { refunds } from './modules/refunds/module.js';
 import { restore } from './modules/restore/module.js';
 import { setup } from './modules/setup/module.js';
+import { treasury } from './modules/treasury/module.js';
 import { coreEventTypes, type EventType } from './core/webhooks/event-types.js';
 
 export const modules: readonly Module[] = [
+  treasury,
+  psbtPayouts,
   refunds,
   erasure,
   restore,
@@ -27,6 +31,7 @@ export const modules: readonly Module[] = [
 /** The product's API: the core's resources first, then those of its modules. */
 export const product: Described = {
   api: inOne<Endpoints[string]>([coreApi, ...modules.map(({ contract }) => contract)]),
+  console: inOne<Endpoints[string]>([coreConsoleApi, ...modules.map((one) => one.consoleContract)]),
   resources: inOne<Resource>([resources, ...modules.map((module) => module.resources)]),
   eventTypes: inOne<EventType>([coreEventTypes, ...modules.map(({ eventTypes }) => eventTypes)]),
   modules: modules.map(({ name }) => name),

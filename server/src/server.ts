@@ -242,6 +242,7 @@ async function serve(
         : undefined,
       console: config.console
         ? {
+            api: product.console,
             handlers: app.createConsoleHandlers(),
             authenticate: app.people.sessions.authenticate,
             changes: app.changes,

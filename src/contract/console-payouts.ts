@@ -100,7 +100,7 @@ const sampleParams = { export_id: sampleId };
 const releaseParams = z.object({ export_id: described(id, 'Id of the export, or of one transfer of it.') });
 const sampleHash = `0x${'5c504ed432cb51138bcf09aa5e8a410d'.repeat(2)}`;
 
-const payoutExports = {
+export const payoutExports = {
   list: endpoint({
     method: 'GET',
     path: '/console/api/payout-exports',
@@ -301,7 +301,7 @@ const psbtParams = z.object({ psbt_id: described(id, 'Id of the PSBT.') });
 const psbtSample = { psbt_id: samplePsbtId };
 const feeRate = described(requiredText(20), 'Satoshis per virtual byte, such as 12 or 1.5.');
 
-const psbts = {
+export const psbts = {
   list: endpoint({
     method: 'GET',
     path: '/console/api/psbts',
@@ -412,7 +412,7 @@ const psbts = {
 const transferParams = z.object({ transfer_id: described(id, 'Id of the transfer.') });
 const transferSample = { transfer_id: sampleTransferId };
 
-const transfersByHand = {
+export const transfersByHand = {
   settle: endpoint({
     method: 'POST',
     path: '/console/api/transfers/{transfer_id}/settle',
@@ -457,6 +457,3 @@ const transfersByHand = {
     },
   }),
 };
-
-export const payoutsApi = { payoutExports, psbts, transfersByHand };
-export type PayoutsApi = typeof payoutsApi;

@@ -46,7 +46,7 @@ const sweepPlan = z.object({
   safe: z.record(z.string(), z.unknown()),
 });
 
-const sweeps = {
+export const sweeps = {
   list: endpoint({
     method: 'GET',
     path: '/console/api/sweeps',
@@ -130,6 +130,3 @@ const sweeps = {
     sample: { body: { network: 'polygon', answer: sampleHash }, message: 'Answer kept' },
   }),
 };
-
-export const sweepsApi = { sweeps };
-export type SweepsApi = typeof sweepsApi;

@@ -3,9 +3,9 @@
  * are for people, are not part of the `/v1` API, and exist only while the console is on, so they have their own table.
  */
 import * as z from 'zod/mini';
-import { payoutsApi } from './console-payouts.js';
+import { payoutExports, psbts, transfersByHand } from './console-payouts.js';
 import { settingsApi } from './console-settings.js';
-import { sweepsApi } from './console-sweeps.js';
+import { sweeps } from './console-sweeps.js';
 import { endpoint } from './endpoint.js';
 import { boolean, described, email, fewKeys, id, mode, requiredText, timestamp } from './fields.js';
 
@@ -336,10 +336,10 @@ const passkeySignIn = {
 const peopleApi = { session: sessionEndpoints, team, sessions, passkeys, passkeySignIn };
 export type PeopleApi = typeof peopleApi;
 
-export const consoleApi = {
-  ...peopleApi,
-  ...settingsApi,
-  ...payoutsApi,
-  ...sweepsApi,
-};
+/** The resources of every server with a console. */
+export const coreConsoleApi = { ...peopleApi, ...settingsApi, transfersByHand };
+export type CoreConsoleApi = typeof coreConsoleApi;
+
+/** Those of a server with all modules. */
+export const consoleApi = { ...coreConsoleApi, payoutExports, psbts, sweeps };
 export type ConsoleApi = typeof consoleApi;

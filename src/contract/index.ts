@@ -63,14 +63,16 @@ export * from './book-files.js';
 export { bookingKinds, books, type Booking, type BookingKind } from './books.js';
 export { csvLine } from './csv.js';
 export type { TransferCheck } from './transfer-check.js';
-export { type PayoutsApi } from './console-payouts.js';
-export { type SweepsApi } from './console-sweeps.js';
+export { payoutExports, psbts } from './console-payouts.js';
+export { sweeps } from './console-sweeps.js';
 export { type SettingsApi } from './console-settings.js';
 export {
   changesPath,
   consoleApi,
+  coreConsoleApi,
   roles,
   type ConsoleApi,
+  type CoreConsoleApi,
   type ConsoleSession,
   type PeopleApi,
   type Role,

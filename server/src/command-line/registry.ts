@@ -1,8 +1,5 @@
 /** All commands, by room. */
 import { modules } from '../modules.js';
-import { psbtCommands } from '../core/psbt-payouts/commands.js';
-import { sweepCommands } from '../core/treasury/commands/sweeps.js';
-import { transferExportCommands } from '../core/treasury/commands/transfer-export.js';
 import { addressCommands } from '../core/commands/addresses.js';
 import { auditCommands } from '../core/commands/audit.js';
 import { balanceCommands } from '../core/commands/balances.js';
@@ -23,7 +20,7 @@ import { transferCommands } from '../core/commands/transfers.js';
 import { userCommands } from '../core/commands/users.js';
 import { webhookCommands } from '../core/commands/webhooks.js';
 
-const working: readonly Group[] = [
+const ofCore: readonly Group[] = [
   merchantCommands,
   keyCommands,
   userCommands,
@@ -32,9 +29,6 @@ const working: readonly Group[] = [
   paymentCommands,
   balanceCommands,
   transferCommands,
-  psbtCommands,
-  transferExportCommands,
-  sweepCommands,
   payoutCommands,
   webhookCommands,
   sandboxCommands,
@@ -44,7 +38,17 @@ const working: readonly Group[] = [
   depositKeyCommands,
   addressCommands,
   rateCommands,
-  ...modules.flatMap((module) => module.commands),
+];
+const ofModules = modules.flatMap((module) => module.commands);
+
+/** `transfers` for `transfers psbt`. */
+const topicOf = ({ name }: Group) => name.split(' ')[0];
+const topics = new Set(ofCore.map(topicOf));
+
+/** The core's, each with those of modules on the same topic, and then the other ones. */
+const working: readonly Group[] = [
+  ...ofCore.flatMap((group) => [group, ...ofModules.filter((one) => topicOf(one) === topicOf(group))]),
+  ...ofModules.filter((one) => !topics.has(topicOf(one))),
 ];
 
 /** In the order of the help. */

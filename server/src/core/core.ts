@@ -1,5 +1,5 @@
 /** Assembles the core: builds its rules from the configuration and the database, for the server and the command line. */
-import type { CoreApi, Endpoint } from 'crypto-checkout/contract';
+import type { CoreApi, CoreConsoleApi, Endpoint } from 'crypto-checkout/contract';
 import type { Logger } from 'pino';
 import { exampleAccountNames } from './bank-accounts/account-names.js';
 import { createBankAccounts } from './bank-accounts/bank-accounts.js';
@@ -9,6 +9,7 @@ import { createBankAccountHandlers, createCountryHandlers } from './bank-account
 import { createPaystackAccountNames } from './bank-accounts/paystack.js';
 import { createTestAddressSources, type AddressSources } from './addresses/address-sources.js';
 import { readTestSeed } from './addresses/test-seed.js';
+import { createForwarderSource } from './addresses/forwarders.js';
 import { createDepositAddresses } from './addresses/deposit-addresses.js';
 import { createDepositKeyChanges } from './addresses/deposit-key-changes.js';
 import { createDepositKeys } from './addresses/deposit-keys.js';
@@ -62,17 +63,11 @@ import { createPayments } from './payments/payments.js';
 import { countQuarantined } from './payments/receipts/quarantine.js';
 import { hasReturningReceipts } from './payments/receipts/receipt-store.js';
 import { createReceipts } from './payments/receipts/receipts.js';
-import { createPsbtHandlers } from './psbt-payouts/psbt-handlers.js';
-import { createPsbtPayouts } from './psbt-payouts/psbt-payouts.js';
 import { createMetaHandlers, type FindEndpoints } from './reference/handlers.js';
 import type { Described } from './reference/resources.js';
 import type { Handlers } from './api/handler.js';
-import type { Feature } from './shared/feature.js';
 import { newId as randomId, type NewId } from './shared/ids.js';
 import { orStartError } from './shared/start-error.js';
-import { createPayoutExportHandlers } from './treasury/export-handlers.js';
-import { createSweepHandlers } from './treasury/sweep-handlers.js';
-import { createForwarderSource, createTreasury } from './treasury/treasury.js';
 import { createBilling } from './subscriptions/billing.js';
 import { createCharges } from './subscriptions/charges.js';
 import { createPaymentPlanHandlers, createSubscriberHandlers } from './subscriptions/handlers.js';
@@ -265,7 +260,7 @@ export async function createCore(options: CoreOptions) {
     accountNames: { test: exampleAccountNames, live: createPaystackAccountNames(config.accountNames) },
   });
   const walletAddresses = createWalletAddresses(base, auditLog);
-  const { balances, payouts, transfers, testPayer, settlement, whyHeld } = createWithdrawals({
+  const withdrawals = createWithdrawals({
     ...{ ...base, outbox, walletAddresses, bankAccounts, simulatedChains },
     returningDeposits: hasReturningReceipts,
     ensureFree: hooks.beforeSettle,
@@ -276,29 +271,13 @@ export async function createCore(options: CoreOptions) {
       simulatedNetworks.includes(network) && !overrides.paidByOperator?.includes(network.code),
   });
 
-  const shared = { ...base, depositKeys, connected, hooks, whyHeld };
-  const psbtPayouts = createPsbtPayouts({ ...shared, settlement });
-  const { isCrossChecked } = depths;
-  const treasury = createTreasury({ ...shared, transfers, isCrossChecked, gasKey: config.gasKey });
-  const transfersByHand = createTransfersByHand({
-    ...shared,
-    transfers,
-    treasury: { ...treasury.settledByHand, ensureUnpaidOnChain: treasury.payoutExports.ensureUnpaidOnChain },
+  const { transfers, testPayer } = withdrawals;
+  const transfersByHand = createTransfersByHand({ ...base, transfers, connected, payer: hooks.payer });
+  const people = createPeople({
+    ...base,
+    consoleUrl: consoleUrl(publicUrl),
+    api: { ...described.api, ...described.console },
   });
-  // Answers of the features that are not modules yet.
-  hooks.register({
-    beforeSettle: (reader, transfer) => psbtPayouts.ensureFree(reader, transfer),
-    untouchedCoins: psbtPayouts.untouchedCoins,
-  });
-  hooks.register({
-    beforeFail: treasury.payoutExports.ensureUnpaid,
-    unheldTransfers: treasury.payoutExports.unheld,
-    hold: treasury.payoutExports.hold,
-    isOwnAddress: treasury.isOwnAccount,
-    isOffered: treasury.isOffered,
-  });
-  const people = createPeople({ ...base, consoleUrl: consoleUrl(publicUrl), api: described.api });
-  const features: readonly Feature[] = [treasury, psbtPayouts];
 
   const chains = [...simulatedChains.chains, ...extraNetworks.map(({ chain }) => chain)];
   const scanner = createScanner({
@@ -339,7 +318,7 @@ export async function createCore(options: CoreOptions) {
     transfers: transfers.list,
     webhooks: (scope, query) => webhooks.page(database.reader, scope, query),
     endpoint: (scope) => endpoints.find(database.reader, scope),
-    balances: balances.list,
+    balances: withdrawals.balances.list,
     attention: hooks.attention,
     quarantined: (scope) => countQuarantined(database.reader, scope),
     volume: createVolume(database.reader),
@@ -360,9 +339,9 @@ export async function createCore(options: CoreOptions) {
     currencies: createCurrencyHandlers(currencies),
     paymentPlans: createPaymentPlanHandlers(paymentPlans),
     subscribers: createSubscriberHandlers(subscribers),
-    balances: createBalanceHandlers(balances),
+    balances: createBalanceHandlers(withdrawals.balances),
     transfers: createTransferHandlers(transfers),
-    payouts: createPayoutHandlers(payouts),
+    payouts: createPayoutHandlers(withdrawals.payouts),
     payments: createPaymentHandlers(payments, checkoutUrl),
     transactions: createTransactionHandlers(payments),
     wallets: createWalletHandlers(wallets),
@@ -377,8 +356,8 @@ export async function createCore(options: CoreOptions) {
     ...{ clock, serverTime, auditLog, keys, accountChanges, merchants, people, customers, personalData },
     ...{ payments, paymentExport, receipts, paymentPlans, billing, wallets, walletAddresses },
     ...{ webhooks, endpoints, webhookTest },
-    ...{ balances, transfers, transfersByHand, payouts, testPayer },
-    ...{ psbtPayouts, treasury, features, dispatcher, changes, networks, scanner },
+    ...withdrawals,
+    ...{ transfersByHand, isCrossChecked: depths.isCrossChecked, dispatcher, changes, networks, scanner },
     ...{ depositAddresses, depositKeys, depositKeyChanges, currencies, rates, chains, connected },
     ...{ simulatedChains, sandbox, sandboxReset: createSandboxReset(database, clock, auditLog, hooks) },
     /** The default is off once real money could move here. */
@@ -387,12 +366,9 @@ export async function createCore(options: CoreOptions) {
     /** Undefined if rates come from a file. */
     worldRates: overrides.rates ? undefined : worldRates,
     createHandlers,
-    createConsoleHandlers: () => ({
+    createPeoplesHandlers: (): Handlers<CoreConsoleApi> => ({
       ...createPeopleHandlers(people),
       ...createAccountHandlers({ ...base, reader: database.reader, keys, accountChanges, endpoints }),
-      ...createSweepHandlers(treasury.sweeps, currencies),
-      ...createPayoutExportHandlers(treasury, currencies),
-      ...createPsbtHandlers(psbtPayouts, currencies),
       ...createTransferByHandHandlers(transfers, transfersByHand),
     }),
   };

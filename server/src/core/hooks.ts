@@ -2,14 +2,19 @@
  * Questions that the core asks the modules. A module registers its answers when it is created. The core asks in the order of the
  * product's list, and works without any answer.
  */
+import type { LedgerCheck } from './audit/check-report.js';
 import type { AddressHooks } from './addresses/deposit-addresses.js';
+import type { UtxoNode } from './chains/bitcoin/utxo-node.js';
+import type { ConnectedNetwork, NetworkFinding } from './chains/connect.js';
 import type { Attention } from './home/home.js';
 import type { Reader, Transaction } from './db/engine.js';
 import type { TransferRow } from './db/schema.js';
 import type { AuditActor } from './merchants/audit-log.js';
 import type { ChangedPayment } from './payments/payments-deps.js';
 import type { ScanBatch } from './scanning/scan.js';
+import { invalidField } from './shared/problem.js';
 import type { Mode, Scope } from './shared/scope.js';
+import { unwatchedPayer, type WatchedPayer } from './withdrawals/transfers-by-hand.js';
 
 /** A transfer that is about to be paid, as far as a decision about it needs. */
 export type Payable = Pick<TransferRow, 'refund_id' | 'merchant_id' | 'mode'>;
@@ -44,13 +49,26 @@ export interface Answers extends Partial<AddressHooks> {
   beforePayout?(transaction: Transaction, mode: Mode, merchantId: string | undefined): Promise<void>;
   /** True while the server's own keys must sign nothing. */
   isUnsafe?(reader: Reader, mode: Mode): Promise<boolean>;
-  /** Transfers of live mode that wait for a wallet, are older than a time, and are in no export of the module. */
-  unheldTransfers?(reader: Reader, before: number): Promise<readonly TransferRow[]>;
   /** Keeps transfers from being paid until somebody releases them. */
   hold?(transaction: Transaction, transfers: readonly TransferRow[], actor: AuditActor): Promise<void>;
+  /** Facts about the account that pays a merchant's transfers. One module answers. */
+  readonly payer?: WatchedPayer;
   /** Coins that were received, and that no payout of the module has touched, as `hash:index`, in parts. */
   untouchedCoins?(reader: Reader, of: CoinsOf): AsyncIterable<readonly string[]>;
 
+  /** In satoshis, what the addresses of a merchant's extended keys hold on the chain. @throws NodesUnavailable */
+  sumUnspent?(node: UtxoNode, of: CoinsOf, signal: AbortSignal): Promise<bigint>;
+  /** The module's books compared with a network. @throws NodesUnavailable */
+  compareWithChain?(connected: ConnectedNetwork, signal: AbortSignal): Promise<readonly LedgerCheck[]>;
+
+  /** Refuses what cannot be a treasury. Problem: `validation_error`. */
+  ensureTreasury?(treasury: string): Promise<void>;
+  /** What `networks check` finds about a network. @throws NodesUnavailable */
+  checkNetwork?(
+    connected: ConnectedNetwork,
+    merchantId: string | undefined,
+    signal: AbortSignal,
+  ): Promise<readonly NetworkFinding[]>;
   /** True if an address is a merchant's treasury, a contract of the module, or its key. */
   isOwnAddress?(reader: Reader, address: string): Promise<boolean>;
 
@@ -121,15 +139,23 @@ export function createHooks() {
       return false;
     },
 
-    isOffered: (...asked: Parameters<AddressHooks['isOffered']>): boolean =>
-      all.every((one) => one.isOffered?.(...asked) ?? true),
+    async ensureTreasury(treasury: string): Promise<void> {
+      const checks = all.flatMap(({ ensureTreasury }) => ensureTreasury ?? []);
+      if (checks.length === 0) throw invalidField('treasury', 'This server sweeps no treasuries');
+      for (const check of checks) await check(treasury);
+    },
+    /** Without a module that sweeps them, nothing would ever leave the addresses of a treasury. */
+    isOffered(...asked: Parameters<AddressHooks['isOffered']>): boolean {
+      const answers = all.flatMap(({ isOffered }) => isOffered ?? []);
+      const [, { forwarder }] = asked;
+      return (!forwarder || answers.length > 0) && answers.every((isOffered) => isOffered(...asked));
+    },
+
+    // The first answer counts.
+    payer: (): WatchedPayer => all.find(({ payer }) => payer)?.payer ?? unwatchedPayer,
+    sumUnspent: (): Answers['sumUnspent'] => all.find(({ sumUnspent }) => sumUnspent)?.sumUnspent,
 
     // All answers count.
-    async unheldTransfers(reader: Reader, before: number): Promise<TransferRow[]> {
-      const found = [];
-      for (const one of all) found.push(...((await one.unheldTransfers?.(reader, before)) ?? []));
-      return found;
-    },
     async *untouchedCoins(reader: Reader, of: CoinsOf): AsyncGenerator<readonly string[]> {
       for (const one of all) if (one.untouchedCoins) yield* one.untouchedCoins(reader, of);
     },
@@ -164,6 +190,20 @@ export function createHooks() {
       for (const one of all) found.push(...((await one.attention?.(scope)) ?? []));
       return found;
     },
+    async compareWithChain(connected: ConnectedNetwork, signal: AbortSignal): Promise<LedgerCheck[]> {
+      const found = [];
+      for (const one of all) found.push(...((await one.compareWithChain?.(connected, signal)) ?? []));
+      return found;
+    },
+    async checkNetwork(
+      connected: ConnectedNetwork,
+      merchantId: string | undefined,
+      signal: AbortSignal,
+    ): Promise<NetworkFinding[]> {
+      const found = [];
+      for (const one of all) found.push(...((await one.checkNetwork?.(connected, merchantId, signal)) ?? []));
+      return found;
+    },
     async chainStatus(): Promise<StatusPart[]> {
       const found = [];
       for (const one of all) if (one.chainStatus) found.push(await one.chainStatus());
@@ -177,12 +217,15 @@ export function createHooks() {
     async onTransfer(transaction: Transaction, transfer: TransferRow): Promise<void> {
       for (const one of all) await one.onTransfer?.(transaction, transfer);
     },
+    /** @returns false if no module can */
     async hold(
       transaction: Transaction,
       transfers: readonly TransferRow[],
       actor: AuditActor,
-    ): Promise<void> {
-      for (const one of all) await one.hold?.(transaction, transfers, actor);
+    ): Promise<boolean> {
+      const answers = all.flatMap(({ hold }) => hold ?? []);
+      for (const hold of answers) await hold(transaction, transfers, actor);
+      return answers.length > 0;
     },
     onAddressesReserved: (...reserved: Parameters<AddressHooks['onAddressesReserved']>): void => {
       for (const one of all) one.onAddressesReserved?.(...reserved);

@@ -19,17 +19,20 @@ export interface Running extends Partial<Feature> {
 }
 
 /** The parts of a module. */
-export interface Parts<C extends Endpoints = Endpoints> extends Running {
+export interface Parts<C extends Endpoints = Endpoints, P extends Endpoints = Endpoints> extends Running {
   readonly handlers?: Handlers<C>;
+  readonly consoleHandlers?: Handlers<P>;
   /** Answers to the core's questions. */
   readonly answers?: Answers;
 }
 
-interface Declaration<Rules extends Parts<C> & object, C extends Endpoints> {
+interface Declaration<Rules extends Parts<C, P> & object, C extends Endpoints, P extends Endpoints> {
   /** The name of its folder. Its guides in `docs/` begin with `<!-- module: NAME -->`. */
   readonly name: string;
   /** Its endpoints: routes, OpenAPI, `/v1/meta` and permissions come from them. */
   readonly contract?: C;
+  /** Its endpoints for the console's pages. */
+  readonly consoleContract?: P;
   /** Titles and descriptions of its resources, for the docs. */
   readonly resources?: { readonly [Name in keyof C]: Resource };
   /** Its webhook events, for the API description and `webhooks test`. */
@@ -44,15 +47,22 @@ interface Declaration<Rules extends Parts<C> & object, C extends Endpoints> {
   readonly commands?: (rules: (context: CommandContext) => Rules) => readonly Group[];
 }
 
+interface Made {
+  readonly parts: Running;
+  readonly handlers: NamedHandlers;
+  readonly consoleHandlers: NamedHandlers;
+}
+
 export interface Module {
   readonly name: string;
   readonly contract: Endpoints;
+  readonly consoleContract: Endpoints;
   readonly resources: Readonly<Record<string, Resource>>;
   readonly eventTypes: EventTypes;
   readonly tables: Tables;
   readonly queries: QueryParts;
   readonly commands: readonly Group[];
-  create(core: Core): Promise<{ readonly parts: Running; readonly handlers: NamedHandlers }>;
+  create(core: Core): Promise<Made>;
 }
 
 /** A module whose rules tests may ask for. */
@@ -63,10 +73,20 @@ export interface ModuleOf<Rules> extends Module {
 
 const none = {};
 
-export function defineModule<Rules extends Parts<C> & object, const C extends Endpoints = typeof none>(
-  declaration: Declaration<Rules, C>,
-): ModuleOf<Rules> {
-  const { name, contract, resources = {}, eventTypes = {}, tables = {}, queries = {} } = declaration;
+export function defineModule<
+  Rules extends Parts<C, P> & object,
+  const C extends Endpoints = typeof none,
+  const P extends Endpoints = typeof none,
+>(declaration: Declaration<Rules, C, P>): ModuleOf<Rules> {
+  const {
+    name,
+    contract,
+    consoleContract,
+    resources = {},
+    eventTypes = {},
+    tables = {},
+    queries = {},
+  } = declaration;
   const made = new WeakMap<object, Rules>();
   const rules = ({ hooks }: Pick<Core, 'hooks'>): Rules => {
     const found = made.get(hooks);
@@ -74,14 +94,27 @@ export function defineModule<Rules extends Parts<C> & object, const C extends En
     return found;
   };
   return {
-    ...{ name, contract: contract ?? none, resources, eventTypes, tables, queries, rules },
+    ...{
+      name,
+      contract: contract ?? none,
+      consoleContract: consoleContract ?? none,
+      resources,
+      eventTypes,
+      tables,
+      queries,
+      rules,
+    },
     commands: declaration.commands?.(rules) ?? [],
     async create(core) {
       const parts = await declaration.create(core);
       made.set(core.hooks, parts);
-      const { handlers, answers } = parts;
+      const { handlers, consoleHandlers, answers } = parts;
       if (answers) core.hooks.register(answers);
-      return { parts, handlers: contract && handlers ? named(contract, handlers) : {} };
+      return {
+        parts,
+        handlers: contract && handlers ? named(contract, handlers) : {},
+        consoleHandlers: consoleContract && consoleHandlers ? named(consoleContract, consoleHandlers) : {},
+      };
     },
   };
 }

@@ -2,7 +2,7 @@
 import { HDKey } from '@scure/bip32';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createAddressSource } from '../../src/core/addresses/address-sources.js';
-import { createForwarderSource } from '../../src/core/treasury/forwarders.js';
+import { createForwarderSource } from '../../src/core/addresses/forwarders.js';
 import { createDepositKeys, type DepositKeys } from '../../src/core/addresses/deposit-keys.js';
 import { exportAddresses } from '../../src/core/addresses/export.js';
 import type { Database } from '../../src/core/db/database.js';

@@ -21,7 +21,7 @@ import { openDatabase } from '../../src/database.js';
 import { createAuditLog, type AuditLog } from '../../src/core/merchants/audit-log.js';
 import { createMerchants } from '../../src/core/merchants/merchants.js';
 import { newId } from '../../src/core/shared/ids.js';
-import { createForwarderSource } from '../../src/core/treasury/forwarders.js';
+import { createForwarderSource } from '../../src/core/addresses/forwarders.js';
 import { createOutbox } from '../../src/core/webhooks/outbox.js';
 import { engines, type TestDatabase } from '../support/engines.js';
 import { plainData } from '../support/plain-data.js';

@@ -2,10 +2,10 @@
 import { hex } from '@scure/base';
 import { HDKey } from '@scure/bip32';
 import { describe, expect, it } from 'vitest';
-import { readSpendingAccount, type AccountUse } from '../../src/core/psbt-payouts/account.js';
-import { dustLimit, feeOf, transactionWeight } from '../../src/core/psbt-payouts/sizes.js';
-import { chooseFeeRate } from '../../src/core/psbt-payouts/fee-rate.js';
-import { sharesOf } from '../../src/core/psbt-payouts/transitions.js';
+import { readSpendingAccount, type AccountUse } from '../../src/modules/psbt-payouts/account.js';
+import { dustLimit, feeOf, transactionWeight } from '../../src/modules/psbt-payouts/sizes.js';
+import { chooseFeeRate } from '../../src/modules/psbt-payouts/fee-rate.js';
+import { sharesOf } from '../../src/modules/psbt-payouts/transitions.js';
 
 const scripts = {
   p2pkh: `76a914${'11'.repeat(20)}88ac`,

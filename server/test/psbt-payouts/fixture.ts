@@ -14,6 +14,7 @@ import type { TestEngine } from '../support/engines.js';
 import type { LitecoinNode } from '../support/litecoin.js';
 import { signWith, tpub } from '../support/sign-psbt.js';
 import { startServer } from '../support/server.js';
+import { psbtPayouts } from '../../src/modules/psbt-payouts/module.js';
 
 export const network = 'litecoin-regtest';
 const { signal } = new AbortController();
@@ -128,7 +129,7 @@ export async function openPayoutShop(engine: TestEngine, node: LitecoinNode, nod
   }
 
   const scan = () => server.app.scanner.scanNow({ mode: 'test', network });
-  const follow = () => server.app.psbtPayouts.follow(signal);
+  const follow = () => psbtPayouts.rules(server.app).follow(signal);
 
   const run = (line: string, ...words: string[]) => runWith(commandContext(server), line, ...words);
   const command = async (line: string, ...words: string[]) => (await run(line, ...words)).json;
@@ -143,7 +144,7 @@ export async function openPayoutShop(engine: TestEngine, node: LitecoinNode, nod
   return {
     /** The number of transfers that `/metrics` shows as exported. */
     async exported(): Promise<number> {
-      const [count] = server.app.psbtPayouts.figures();
+      const [count] = psbtPayouts.rules(server.app).figures();
       return (await count?.read())?.[0]?.[1] ?? 0;
     },
 

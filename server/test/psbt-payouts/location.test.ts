@@ -4,10 +4,10 @@ import { HDKey } from '@scure/bip32';
 import { expect, it } from 'vitest';
 import { addressOfKey } from '../../src/core/addresses/bitcoin-scripts.js';
 import type { UtxoNode } from '../../src/core/chains/bitcoin/utxo-node.js';
-import { readSpendingAccount } from '../../src/core/psbt-payouts/account.js';
-import { expectedOf } from '../../src/core/psbt-payouts/context.js';
-import { findLocation } from '../../src/core/psbt-payouts/location.js';
-import type { StoredPsbt } from '../../src/core/psbt-payouts/psbt-store.js';
+import { readSpendingAccount } from '../../src/modules/psbt-payouts/account.js';
+import { expectedOf } from '../../src/modules/psbt-payouts/context.js';
+import { findLocation } from '../../src/modules/psbt-payouts/location.js';
+import type { StoredPsbt } from '../../src/modules/psbt-payouts/psbt-store.js';
 
 const { signal } = new AbortController();
 const account = readSpendingAccount(HDKey.fromMasterSeed(new Uint8Array(32).fill(7)).publicExtendedKey, {

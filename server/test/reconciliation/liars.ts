@@ -38,6 +38,7 @@ import { startLyingNode, type Lies, type LyingNode } from '../support/lying-node
 import { randomOf } from '../support/random.js';
 import { isAlone } from '../support/rounds.js';
 import { openShop, type LockedPayment, type Shop } from '../support/shop-fixture.js';
+import { treasury as treasuryModule } from '../../src/modules/treasury/module.js';
 
 const { signal } = new AbortController();
 const place = { mode: 'test', network: 'evm-dev' } as const;
@@ -186,7 +187,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
   for (const kind of ['account', pick(['contract', 'key'])]) merchants.push(await newMerchant(kind));
   mine(confirmations + 1, true);
   await look();
-  await shop.app.treasury.forwarderChecks.refresh(signal);
+  await treasuryModule.rules(shop.app).forwarderChecks.refresh(signal);
   const lowest = model.tip.height;
   for (const merchant of merchants) await openWallet(merchant);
 
@@ -235,7 +236,8 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
   /** The server's jobs, each once. */
   async function look(): Promise<void> {
     shop.time.now += 1000 + random(3000);
-    const { scanner, treasury, payments: rules } = shop.app;
+    const { scanner, payments: rules } = shop.app;
+    const treasury = treasuryModule.rules(shop.app);
     const reconciliation = reconciliationModule.rules(shop.app);
     await attempt('scan', () => scanner.scanNow(place));
     await attempt('reconcile', () => reconciliation.advance(signal));
@@ -574,7 +576,7 @@ export async function liveAmongLiars(world: World, seed: number): Promise<Figure
     } else if (kind === 1) await shop.switchServer();
     else await shop.restart();
     await shop.app.depositKeys.refresh();
-    await attempt('forwarders', () => shop.app.treasury.forwarderChecks.refresh(signal));
+    await attempt('forwarders', () => treasuryModule.rules(shop.app).forwarderChecks.refresh(signal));
   }
 
   for (let made = 0; made < 3; made += 1) await lock();

@@ -14,6 +14,7 @@ import { engines } from '../support/engines.js';
 import { hasLitecoind, litecoinRegtest, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { signWith } from '../support/sign-psbt.js';
+import { psbtPayouts } from '../../src/modules/psbt-payouts/module.js';
 
 interface RefundRecord {
   readonly id: string;
@@ -166,7 +167,7 @@ describe.skipIf(!hasLitecoind).each(engines)('A live refund, on $name', (engine)
     await command(`transfers psbt import ${signed}`);
     await node.mine(2);
     await scan();
-    await server.app.psbtPayouts.follow(signal);
+    await psbtPayouts.rules(server.app).follow(signal);
     for (const [refund, amount] of [
       [small, 0.1],
       [large, 0.3],

@@ -19,6 +19,7 @@ import { deployFactory, transact } from '../support/forwarders.js';
 import { unitsOf } from '../support/real-money.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { backUp, restoreFrom } from './backups.js';
+import { treasury as treasuryModule } from '../../src/modules/treasury/module.js';
 
 export const treasury = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 export const destination = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
@@ -89,7 +90,8 @@ export async function openShop(engine: TestEngine, anvil: Anvil, token: Hex) {
       return server;
     },
     async setTreasury() {
-      const { depositKeys, treasury: room } = server.app;
+      const { depositKeys } = server.app;
+      const room = treasuryModule.rules(server.app);
       await server.database.write((transaction) =>
         depositKeys.set(transaction, { merchantId, mode: 'live' }, 'evm', { treasury }, true),
       );
@@ -107,7 +109,7 @@ export async function openShop(engine: TestEngine, anvil: Anvil, token: Hex) {
     async watch() {
       await anvil.mine(3);
       await scan();
-      await server.app.treasury.watcher.advance(signal);
+      await treasuryModule.rules(server.app).watcher.advance(signal);
     },
     async transfer(amount: number): Promise<string> {
       const body = { amount, currency: 'USDT', walletAddress: destination, walletNetwork: 'ethereum' };
@@ -134,7 +136,7 @@ export async function openShop(engine: TestEngine, anvil: Anvil, token: Hex) {
       await restoreFrom(engine, database.url, backup);
       if (isMarkerLost) await rm(join(directory, 'marker'), { recursive: true, force: true });
       server = await start();
-      await server.app.treasury.forwarderChecks.refresh(signal);
+      await treasuryModule.rules(server.app).forwarderChecks.refresh(signal);
       await scan();
       await restoreModule.rules(server.app).look();
     },
@@ -146,7 +148,7 @@ export async function openShop(engine: TestEngine, anvil: Anvil, token: Hex) {
       await new Promise((resolve) => setTimeout(resolve, 1100));
       if (isMarkerLost) await rm(join(directory, 'marker'), { recursive: true, force: true });
       server = await start();
-      await server.app.treasury.forwarderChecks.refresh(signal);
+      await treasuryModule.rules(server.app).forwarderChecks.refresh(signal);
       await scan();
       await restoreModule.rules(server.app).look();
     },
@@ -168,7 +170,7 @@ export async function openShop(engine: TestEngine, anvil: Anvil, token: Hex) {
         ),
       );
       await app.depositKeys.refresh();
-      await app.treasury.forwarderChecks.refresh(signal);
+      await treasuryModule.rules(app).forwarderChecks.refresh(signal);
       return async (): Promise<number> => {
         const call = (method: string, path: string, body?: object) =>
           server.api(method, path, { key: made.key, ...(body && { body }) });
@@ -212,7 +214,9 @@ export async function openShop(engine: TestEngine, anvil: Anvil, token: Hex) {
     async gasSweeper() {
       const key = generatePrivateKey();
       await anvil.rpc('anvil_setBalance', [privateKeyToAccount(key).address, '0xde0b6b3a7640000']);
-      return server.app.treasury.createGasSweeper(Buffer.from(key.slice(2), 'hex'), { planEveryMs: 0 });
+      return treasuryModule
+        .rules(server.app)
+        .createGasSweeper(Buffer.from(key.slice(2), 'hex'), { planEveryMs: 0 });
     },
     gasTransactions: () => server.database.reader.selectFrom('gas_transactions').select('status').execute(),
     async stop() {
@@ -278,7 +282,7 @@ export const testRestoreOnEvm = (engine: TestEngine): unknown =>
 
       // A running server does this within two seconds.
       await shop.server.app.depositKeys.refresh();
-      await shop.server.app.treasury.forwarderChecks.refresh(signal);
+      await treasuryModule.rules(shop.server.app).forwarderChecks.refresh(signal);
       const third = await shop.lock();
       expect([first.address, second.address]).not.toContain(third.address);
       await shop.watch();
@@ -333,7 +337,8 @@ export const testRestoreOnEvm = (engine: TestEngine): unknown =>
 
         await shop.command('restore confirm --yes');
         expect(await shop.metric()).toBe('0');
-        const { auditLog, depositKeys, treasury: room } = shop.server.app;
+        const { auditLog, depositKeys } = shop.server.app;
+        const room = treasuryModule.rules(shop.server.app);
         const entries = await auditLog.list(shop.server.database.reader, { merchantId: shop.merchantId });
         expect(entries.filter(({ action }) => action === 'restore.confirmed')).toMatchObject([
           { actor: 'a test', mode: 'live' },

@@ -5,7 +5,7 @@
 import { writeFile, rm } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Hex } from 'viem';
-import { createForwarderSource } from '../../src/core/treasury/forwarders.js';
+import { createForwarderSource } from '../../src/core/addresses/forwarders.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
 import type { TestEngine } from '../support/engines.js';
 import { deployFactory } from '../support/forwarders.js';

@@ -12,6 +12,7 @@ import { litecoinRegtest, type LitecoinNode } from './litecoin.js';
 import type { Records } from './records.js';
 import type { TestServer } from './server.js';
 import { signWith, tpub } from './sign-psbt.js';
+import { psbtPayouts } from '../../src/modules/psbt-payouts/module.js';
 
 const { mode, network, currency } = litecoinRegtest;
 const { signal } = new AbortController();
@@ -60,7 +61,7 @@ function coinsOf({ server, records, command }: Shop, node: LitecoinNode) {
     async confirm(): Promise<void> {
       await node.mine(2);
       await scan();
-      await server.app.psbtPayouts.follow(signal);
+      await psbtPayouts.rules(server.app).follow(signal);
     },
     async transfer(amount: number): Promise<string> {
       const walletAddress = await node.rpc<string>('getnewaddress');
@@ -105,7 +106,7 @@ export async function makeCoinTemplates(shop: Shop, node: LitecoinNode): Promise
   const exported = await coins.export();
   await coins.import(exported);
   await coins.confirm();
-  const { state } = await server.app.psbtPayouts.retrieve(exported.id);
+  const { state } = await psbtPayouts.rules(server.app).retrieve(exported.id);
   expect(state).toBe('settled');
   return { payment: payment.id, psbt: exported.id, transfer };
 }
@@ -208,17 +209,17 @@ export async function liveWithCoins(
   during('PSBT in a block');
   await node.mine(1);
   await coins.scan();
-  await shop.server.app.psbtPayouts.follow(signal);
+  await psbtPayouts.rules(shop.server.app).follow(signal);
   during('reorganisation with a PSBT');
   await node.reorg(1, 'waiting');
   await coins.scan();
-  await shop.server.app.psbtPayouts.follow(signal);
+  await psbtPayouts.rules(shop.server.app).follow(signal);
   during('confirmation of a PSBT');
   await coins.confirm();
-  const { state } = await shop.server.app.psbtPayouts.retrieve(second.id);
+  const { state } = await psbtPayouts.rules(shop.server.app).retrieve(second.id);
   expect(state).toBe('settled');
   during('figures of PSBTs');
-  for (const { read } of shop.server.app.psbtPayouts.figures()) await read();
+  for (const { read } of psbtPayouts.rules(shop.server.app).figures()) await read();
   // Waits while the commands run.
   await coins.transfer(small);
   await coins.export();

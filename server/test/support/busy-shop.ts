@@ -19,6 +19,7 @@ import { startLyingNode } from './lying-node.js';
 import { hasLitecoind, litecoinRegtest, startLitecoin, type LitecoinNode } from './litecoin.js';
 import { createRecords, type Records } from './records.js';
 import { startServer, type TestServer } from './server.js';
+import { treasury as treasuryModule } from '../../src/modules/treasury/module.js';
 
 const { signal } = new AbortController();
 export const evm = { mode: 'test', network: 'evm-dev' } as const;
@@ -223,7 +224,7 @@ async function makeTemplates(shop: OpenShop, model: EvmModel): Promise<Templates
   );
   await server.app.depositKeys.refresh();
   await shop.mine(3);
-  await server.app.treasury.forwarderChecks.refresh(signal);
+  await treasuryModule.rules(server.app).forwarderChecks.refresh(signal);
 
   const paid = await records.paidPayment('tron');
   const { id: paidThere, addressInformation, amount } = await records.lockedPayment(evm.network);
@@ -236,7 +237,7 @@ async function makeTemplates(shop: OpenShop, model: EvmModel): Promise<Templates
   };
   for (const { data } of transactions) model.send(sweepTx({ name: 'sweep' }, data));
   await shop.mine(4);
-  await server.app.treasury.watcher.advance(signal);
+  await treasuryModule.rules(server.app).watcher.advance(signal);
 
   const customer = await records.customer();
   const refund = await records.refund();

@@ -58,7 +58,7 @@ console.log(JSON.stringify({
   jobsOf: Object.fromEntries(
     modules.map((one) => [one.name, (one.rules(server.app).jobs?.() ?? []).map(({ name }) => name)]),
   ),
-  permissions: permissionsOf('owner', product.api),
+  permissions: permissionsOf('owner', { ...product.api, ...product.console }),
   pages: [
     ...Object.values(server.pages).map((url) => new URL(url).pathname.slice(1)),
     ...new Set([...menu.matchAll(/<a href="(docs.[^"#]+)"/g)].map(([, path]) => path)),
@@ -182,9 +182,12 @@ describe('The product', () => {
     async (name, module) => {
       const folder = await build(name, [name]);
       const left = await readLeft(folder);
-      const verbs = Object.entries(module.contract).flatMap(([resource, endpoints]) =>
-        // Endpoints without a key need no permission.
-        Object.entries(endpoints).flatMap(([verb, { key }]) => (key === 'none' ? [] : `${resource}.${verb}`)),
+      const verbs = Object.entries({ ...module.contract, ...module.consoleContract }).flatMap(
+        ([resource, endpoints]) =>
+          // Endpoints without a key need no permission.
+          Object.entries(endpoints).flatMap(([verb, { key }]) =>
+            key === 'none' ? [] : `${resource}.${verb}`,
+          ),
       );
       expect(without(whole.permissions, left.permissions)).toEqual(verbs);
       expect(without(whole.tables, left.tables).sort()).toEqual(Object.keys(module.tables).sort());

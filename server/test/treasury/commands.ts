@@ -1,7 +1,7 @@
 /** The commands of treasuries: what they refuse, and what they print before they store it. */
 import { HDKey } from '@scure/bip32';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createForwarderSource } from '../../src/core/treasury/forwarders.js';
+import { createForwarderSource } from '../../src/core/addresses/forwarders.js';
 import { runCommand } from '../../src/command-line/run.js';
 import { openDatabase } from '../../src/database.js';
 import { readSetting } from '../../src/core/db/settings.js';

@@ -1,13 +1,14 @@
 /** Exports of transfers in the console: what they write and reserve, for whom, and who may let them go. */
 import { getAddress } from 'viem';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { safeChecksum } from '../../src/core/treasury/safe-batch.js';
+import { safeChecksum } from '../../src/modules/treasury/safe-batch.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
 import { signIn, type TestBrowser } from '../support/browser.js';
 import type { TestEngine } from '../support/engines.js';
 import { transact } from '../support/forwarders.js';
 import { startProviderProxy, type ProviderProxy } from '../support/provider-proxy.js';
 import { confirmations, openTreasury, treasury, type TreasuryFixture } from './treasury-fixture.js';
+import { treasury as treasuryModule } from '../../src/modules/treasury/module.js';
 
 const destination = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
 const path = '/console/api/payout-exports';
@@ -140,7 +141,7 @@ export const testConsoleExports = (engine: TestEngine): unknown =>
     });
 
     it('stay reserved by an export that was made after one looked at what to release', async () => {
-      const { payoutExports } = fixture.server.app.treasury;
+      const { payoutExports } = treasuryModule.rules(fixture.server.app);
       const why = { decision: 'None was signed' };
       const first = await ask<File>(ada, '', { network });
       const seen = await payoutExports.find(first.export ?? '', {});

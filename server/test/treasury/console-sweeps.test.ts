@@ -1,6 +1,6 @@
 /** Sweeps in the console: the addresses that they show to whom, and the kept answers of wallets. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { safeChecksum } from '../../src/core/treasury/safe-batch.js';
+import { safeChecksum } from '../../src/modules/treasury/safe-batch.js';
 import { signIn, type TestBrowser } from '../support/browser.js';
 import { engines } from '../support/engines.js';
 import { transact } from '../support/forwarders.js';

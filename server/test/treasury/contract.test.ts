@@ -2,7 +2,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeFunctionData, getAddress, toHex, type Hex } from 'viem';
-import { createForwarderSource } from '../../src/core/treasury/forwarders.js';
+import { createForwarderSource } from '../../src/core/addresses/forwarders.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
 import {
   deployFactory,

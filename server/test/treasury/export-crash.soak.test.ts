@@ -12,7 +12,7 @@ import type { Hex } from 'viem';
 import { checkLedger } from '../../src/core/audit/check.js';
 import { openDatabase } from '../../src/database.js';
 import { transferTopic } from '../../src/core/chains/evm/token.js';
-import { sweptTopic } from '../../src/core/treasury/factory.js';
+import { sweptTopic } from '../../src/modules/treasury/factory.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
 import { call } from '../support/call.js';
 import { runCommandLine, runKilled } from '../support/command-line.js';

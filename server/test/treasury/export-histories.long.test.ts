@@ -12,6 +12,7 @@ import { transact } from '../support/forwarders.js';
 import { randomOf } from '../support/random.js';
 import { roundsOf, seedsOf, startRound } from '../support/rounds.js';
 import { confirmations, openTreasury, treasury, type TreasuryFixture } from './treasury-fixture.js';
+import { treasury as treasuryModule } from '../../src/modules/treasury/module.js';
 
 const second: Hex = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
 const destination = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
@@ -66,7 +67,7 @@ describe.each(engines)('random histories of exports, on $name', (engine) => {
     const random = randomOf(seed);
     const pick = <T>(list: readonly T[]): T | undefined => list[random(list.length)];
     const told = [`seed ${seed}`];
-    const { payoutExports, walletHandOver } = fixture.server.app.treasury;
+    const { payoutExports, walletHandOver } = treasuryModule.rules(fixture.server.app);
     const scope = { merchantId: fixture.merchantId, mode: 'test' } as const;
     const transfers: { readonly id: string; readonly amount: bigint }[] = [];
     /** A wallet's copies of a transfer, also after it ended: nobody can withdraw them. */

@@ -1,8 +1,8 @@
 /** Forwarders: this server and the contract derive the same addresses, and a treasury that loses money is refused. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decodeFunctionResult, encodeFunctionData, keccak256, toHex, type Hex } from 'viem';
-import { createForwarderSource } from '../../src/core/treasury/forwarders.js';
-import { sweepData } from '../../src/core/treasury/factory.js';
+import { createForwarderSource } from '../../src/core/addresses/forwarders.js';
+import { sweepData } from '../../src/modules/treasury/factory.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
 import { deployFactory, factory, native, sweepCall } from '../support/forwarders.js';
 

@@ -14,10 +14,10 @@ import {
 } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { readConfig } from '../../src/core/config.js';
-import { createKeystore, openKeystore } from '../../src/core/treasury/key-file.js';
+import { createKeystore, openKeystore } from '../../src/modules/treasury/key-file.js';
 import { engines } from '../support/engines.js';
 import { startServer } from '../support/server.js';
-import { signTransaction } from '../../src/core/treasury/transaction.js';
+import { signTransaction } from '../../src/modules/treasury/transaction.js';
 
 /** https://ethereum.org/en/developers/docs/data-structures-and-encoding/web3-secret-storage/ */
 const published = {

@@ -3,10 +3,11 @@ import { randomInt } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Hex } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
-import type { GasSweeper } from '../../src/core/treasury/gas-sweeper.js';
+import type { GasSweeper } from '../../src/modules/treasury/gas-sweeper.js';
 import type { TestEngine } from '../support/engines.js';
 import { confirmations, openTreasury, treasury, type TreasuryFixture } from './treasury-fixture.js';
 import { roundsOf } from '../support/rounds.js';
+import { treasury as treasuryModule } from '../../src/modules/treasury/module.js';
 
 const signal = new AbortController().signal;
 const perMerchant = roundsOf({ usual: 10, soak: 20 });
@@ -40,7 +41,7 @@ export const testGasSweeper = (engine: TestEngine): unknown =>
     });
 
     const sweeperWith = (times: { stuckMs?: number }) =>
-      fixture.server.app.treasury.createGasSweeper(key, { planEveryMs: 0, ...times });
+      treasuryModule.rules(fixture.server.app).createGasSweeper(key, { planEveryMs: 0, ...times });
     const transactions = () =>
       fixture.server.database.reader
         .selectFrom('gas_transactions')
@@ -103,7 +104,7 @@ export const testGasSweeper = (engine: TestEngine): unknown =>
           }),
         );
         await app.depositKeys.refresh();
-        await app.treasury.forwarderChecks.refresh(signal);
+        await treasuryModule.rules(app).forwarderChecks.refresh(signal);
         const { key: secondKey } = await database.write((transaction) =>
           app.keys.create(transaction, { merchantId: second.id, kind: 'secret', mode: 'test' }),
         );

@@ -10,6 +10,7 @@ import type { TestEngine } from '../support/engines.js';
 import { transact } from '../support/forwarders.js';
 import { startProviderProxy, type ProviderProxy } from '../support/provider-proxy.js';
 import { confirmations, openTreasury, treasury, type TreasuryFixture } from './treasury-fixture.js';
+import { treasury as treasuryModule } from '../../src/modules/treasury/module.js';
 
 const destination = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
 /** Accounts of anvil: another treasury of the shop, and somebody else. */
@@ -374,7 +375,7 @@ export const testHandedOver = (engine: TestEngine): unknown =>
       const unexplained = async () => (await fixture.command<Status>('chains status')).treasuries[0];
       expect(await unexplained()).toMatchObject({ unexplained: 0, outflows: [] });
       const shown = async () => {
-        const figures = fixture.server.app.treasury.figures();
+        const figures = treasuryModule.rules(fixture.server.app).figures();
         const figure = figures.find(({ name }) => name === 'checkout_treasury_outflows');
         return (await figure?.read())?.[0]?.[1];
       };

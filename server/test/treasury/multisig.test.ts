@@ -11,6 +11,7 @@ import { commandContext, runWith } from '../support/command-context.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { addressFrom, contractTx, sweepTx, walletTx, type ModelTx } from '../support/evm-model.js';
 import { openWorld, type World } from '../reconciliation/liars.js';
+import { treasury as treasuryModule } from '../../src/modules/treasury/module.js';
 
 const { signal } = new AbortController();
 const network = 'evm-dev';
@@ -32,7 +33,7 @@ describe.each(enginesOfTurn)('payments of a multisig, on $name', (engine) => {
       shop.time.now += 1000;
       model.mine(1, shop.time.now / 1000);
       await shop.app.scanner.scanNow({ mode: 'test', network });
-      await shop.app.treasury.watcher.advance(signal);
+      await treasuryModule.rules(shop.app).watcher.advance(signal);
     }
   }
 
@@ -54,7 +55,7 @@ describe.each(enginesOfTurn)('payments of a multisig, on $name', (engine) => {
     );
     await shop.app.depositKeys.refresh();
     await block();
-    await shop.app.treasury.forwarderChecks.refresh(signal);
+    await treasuryModule.rules(shop.app).forwarderChecks.refresh(signal);
     for (const name of ['first', 'second']) {
       const { address } = await shop.lock(actor, { currency: 'ETH', network, amount: '5.00' });
       model.send(walletTx({ name: `${name} ${address}` }, { address, currency: 'ETH', amount: 5n * ether }));
@@ -133,8 +134,11 @@ describe.each(enginesOfTurn)('payments of a multisig, on $name', (engine) => {
     expect(await status(id)).toBe('pending');
     await shop.expectBooksInOrder();
     const reversed = async () => {
-      const [found] = await shop.app.treasury.status();
-      const figure = shop.app.treasury.figures().find(({ name }) => name === 'checkout_transfers_reversed');
+      const [found] = await treasuryModule.rules(shop.app).status();
+      const figure = treasuryModule
+        .rules(shop.app)
+        .figures()
+        .find(({ name }) => name === 'checkout_transfers_reversed');
       return { named: found?.reversed, counted: (await figure?.read())?.map(([, count]) => count) };
     };
     expect(await reversed()).toEqual({ named: [id], counted: [1] });

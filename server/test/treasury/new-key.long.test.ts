@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCommand } from '../../src/command-line/run.js';
-import { readGasKey } from '../../src/core/treasury/key-file.js';
+import { readGasKey } from '../../src/modules/treasury/key-file.js';
 import { addr } from 'micro-eth-signer';
 
 let directory: string;

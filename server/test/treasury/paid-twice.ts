@@ -8,6 +8,7 @@ import { factory, transact } from '../support/forwarders.js';
 import { openMerchant } from '../support/merchant-fixture.js';
 import { startProviderProxy, type ProviderProxy } from '../support/provider-proxy.js';
 import { confirmations, openTreasury, treasury, type TreasuryFixture } from './treasury-fixture.js';
+import { treasury as treasuryModule } from '../../src/modules/treasury/module.js';
 
 const destination = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
 
@@ -289,7 +290,8 @@ const testTransfers = (engine: TestEngine): unknown =>
         ...fixture.server,
         api: (method, path, options) => fixture.server.api(method, path, { key, ...options }),
       });
-      const { depositKeys, treasury: rules } = fixture.server.app;
+      const { depositKeys } = fixture.server.app;
+      const rules = treasuryModule.rules(fixture.server.app);
       await fixture.server.database.write((transaction) =>
         depositKeys.set(transaction, { merchantId: otherId, mode: 'test' }, 'evm', { treasury }),
       );
@@ -388,7 +390,7 @@ const testTransfers = (engine: TestEngine): unknown =>
         await anvil.send(safe, 10n ** 18n);
       });
       const shown = async () => {
-        const figures = fixture.server.app.treasury.figures();
+        const figures = treasuryModule.rules(fixture.server.app).figures();
         const read = await Promise.all(
           figures.map(async (one) => [one.name, (await one.read())[0]?.[1]] as const),
         );
@@ -498,14 +500,17 @@ const testTransfers = (engine: TestEngine): unknown =>
       const unknown = getAddress(await anvil.deploy('PlainToken', [6]));
       await set(unknown);
       await depositKeysRefreshed();
-      expect(app.treasury.forwarderChecks.problems().map(({ problem }) => problem)).toEqual(
-        expect.arrayContaining([expect.stringMatching(/contract of a token/)]),
-      );
+      expect(
+        treasuryModule
+          .rules(app)
+          .forwarderChecks.problems()
+          .map(({ problem }) => problem),
+      ).toEqual(expect.arrayContaining([expect.stringMatching(/contract of a token/)]));
     });
 
     async function depositKeysRefreshed(): Promise<void> {
       await fixture.server.app.depositKeys.refresh();
-      await fixture.server.app.treasury.forwarderChecks.refresh(new AbortController().signal);
+      await treasuryModule.rules(fixture.server.app).forwarderChecks.refresh(new AbortController().signal);
     }
   });
 

@@ -1,6 +1,6 @@
 /** The batch file for Safe's transaction builder, which warns of a file whose checksum is not its own. */
 import { expect, it } from 'vitest';
-import { safeBatch, safeChecksum } from '../../src/core/treasury/safe-batch.js';
+import { safeBatch, safeChecksum } from '../../src/modules/treasury/safe-batch.js';
 
 it("a published file of Safe's own has the checksum that we compute", () => {
   // https://github.com/safe-global/safe-react-apps, cypress/fixtures/test-working-batch.json

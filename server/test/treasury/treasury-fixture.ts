@@ -11,6 +11,7 @@ import type { TestEngine } from '../support/engines.js';
 import { deployFactory } from '../support/forwarders.js';
 import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { treasury as treasuryModule } from '../../src/modules/treasury/module.js';
 
 export const treasury: Hex = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 export const confirmations = 3;
@@ -110,10 +111,8 @@ export async function openTreasury(
     scan,
     balance,
     async setTreasury(to = treasury) {
-      const {
-        depositKeys,
-        treasury: { forwarderChecks },
-      } = server.app;
+      const { depositKeys } = server.app;
+      const { forwarderChecks } = treasuryModule.rules(server.app);
       await server.database.write((transaction) =>
         depositKeys.set(transaction, { merchantId, mode: 'test' }, 'evm', { treasury: to }, true),
       );
@@ -146,7 +145,7 @@ export async function openTreasury(
     async watch() {
       await anvil.mine(confirmations);
       await scan();
-      await server.app.treasury.watcher.advance(signal);
+      await treasuryModule.rules(server.app).watcher.advance(signal);
     },
     async custody(currency) {
       const rows = await server.database.reader

@@ -4,8 +4,9 @@ import { commandContext, runWith } from '../support/command-context.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { factory, transact } from '../support/forwarders.js';
 import { startServer } from '../support/server.js';
-import { evmNetworks } from '../../src/core/treasury/context.js';
+import { evmNetworks } from '../../src/modules/treasury/context.js';
 import { openTreasury, treasury, type TreasuryFixture } from './treasury-fixture.js';
+import { treasury as treasuryModule } from '../../src/modules/treasury/module.js';
 
 const signal = new AbortController().signal;
 
@@ -64,8 +65,9 @@ describe.each(enginesOfTurn)('a treasury on $name', (engine) => {
 
   it('is not offered if other code is at the address of the factory', async () => {
     await fixture.anvil.rpc('anvil_setCode', [factory.address, '0x6001']);
-    const { treasury, depositKeys } = fixture.server.app;
-    const fresh = await import('../../src/core/treasury/forwarder-checks.js');
+    const { depositKeys } = fixture.server.app;
+    const treasury = treasuryModule.rules(fixture.server.app);
+    const fresh = await import('../../src/modules/treasury/forwarder-checks.js');
     const checks = fresh.createForwarderChecks({
       networks: evmNetworks(fixture.server.app.connected),
       depositKeys,
@@ -92,7 +94,7 @@ describe.each(enginesOfTurn)('a treasury on $name', (engine) => {
   });
 
   it('is offered only where it exists, if it is a contract on another network', async () => {
-    const { findForwarderProblem } = await import('../../src/core/treasury/forwarder-checks.js');
+    const { findForwarderProblem } = await import('../../src/modules/treasury/forwarder-checks.js');
     const [here] = evmNetworks(fixture.server.app.connected);
     const [forwarders] = fixture.server.app.depositKeys.forwarders();
     if (!here || !forwarders) throw new Error('There is no network or treasury');
@@ -180,7 +182,7 @@ describe.each(enginesOfTurn)('a treasury on $name', (engine) => {
         env: { NETWORKS_FILE: networksFile },
       });
       try {
-        expect(second.app.treasury.forwarderChecks.problems()).toEqual([]);
+        expect(treasuryModule.rules(second.app).forwarderChecks.problems()).toEqual([]);
       } finally {
         await second.stop();
       }

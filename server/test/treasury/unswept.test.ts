@@ -3,10 +3,11 @@
  * all of them.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { clearNeedless, clearSwept, markUnswept } from '../../src/core/addresses/unswept.js';
+import { markUnswept } from '../../src/core/addresses/unswept.js';
 import { checkLedger } from '../../src/core/audit/check.js';
 import { migrations } from '../../src/core/db/migrations.js';
 import { unsweptForwarders } from '../../src/core/db/table.js';
+import { clearNeedless, clearSwept } from '../../src/modules/treasury/unswept.js';
 import { engines } from '../support/engines.js';
 import { transact } from '../support/forwarders.js';
 import { watchStatements } from '../support/statements.js';

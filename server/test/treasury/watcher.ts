@@ -4,6 +4,7 @@ import { getAddress, type Hex } from 'viem';
 import type { TestEngine } from '../support/engines.js';
 import { factory, sweepCall, transact } from '../support/forwarders.js';
 import { confirmations, openTreasury, treasury, type TreasuryFixture } from './treasury-fixture.js';
+import { treasury as treasuryModule } from '../../src/modules/treasury/module.js';
 
 const destination = '0x14dC79964da2C08b23698B3D3cc7Ca32193d9955';
 
@@ -55,7 +56,7 @@ export const testWatcher = (engine: TestEngine): unknown =>
       const source = fixture.server.app.depositKeys.sources.find(owner, 'evm');
       return source?.forwarder?.salt(index) as Hex;
     }
-    const pass = () => fixture.server.app.treasury.watcher.advance(new AbortController().signal);
+    const pass = () => treasuryModule.rules(fixture.server.app).watcher.advance(new AbortController().signal);
     const settleByHand = (id: string, txHash: string) =>
       fixture.command(`transfers settle ${id} --tx-hash ${txHash}`);
     interface Exported {

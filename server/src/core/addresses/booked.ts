@@ -5,6 +5,7 @@
 import { inChunks } from '../db/chunks.js';
 import type { Reader } from '../db/engine.js';
 import { filtersBy } from '../db/plans.js';
+import { queryPartsOf } from '../db/query-parts.js';
 import { sumUnits } from '../db/units.js';
 import { toChain, type ChainAsset } from '../chains/assets.js';
 import type { NetworkRef } from '../chains/chain.js';
@@ -16,6 +17,35 @@ export interface Place {
 }
 
 export const placeKey = ({ address, currency }: Place): string => `${address}/${currency}`;
+
+declare module '../db/query-parts.js' {
+  interface QueryParts {
+    readonly sweeps?: SweepParts;
+  }
+}
+
+/** Money that left deposit addresses, by the books of a module. */
+export interface SweepParts {
+  /** The sums that left the addresses up to a block, in units of the chain. */
+  sums(
+    reader: Reader,
+    at: NetworkRef,
+    addresses: readonly string[],
+    height: number,
+  ): Promise<readonly (Place & { readonly units: string })[]>;
+  /** The blocks in which money left an address, up to a height. */
+  blocks(
+    reader: Reader,
+    at: NetworkRef,
+    place: Place,
+    upTo: number,
+  ): Promise<readonly { readonly height: number; readonly hash: string }[]>;
+  /** The height up to which they are known; undefined before the first block. */
+  readUpTo(reader: Reader, at: NetworkRef): Promise<number | undefined>;
+}
+
+export const sweepParts = (reader: Reader): readonly SweepParts[] =>
+  queryPartsOf(reader).flatMap(({ sweeps }) => sweeps ?? []);
 
 /** The sums that the addresses received and sent up to a block, in all currencies. */
 export async function readBooked(
@@ -35,20 +65,13 @@ export async function readBooked(
       .groupBy(['address', 'currency'])
       .execute(),
   );
-  const left = await inChunks(addresses, (chunk) =>
-    reader
-      .selectFrom('sweeps')
-      .select(['address', 'currency', sumUnits(reader, 'chain_amount').as('units')])
-      .where('address', 'in', chunk)
-      .where(filtersBy(reader, { mode, network }))
-      .where('is_reversed', '=', 0)
-      .where('block_height', '<=', height)
-      .groupBy(['address', 'currency'])
-      .execute(),
-  );
   /** The amounts that the addresses should hold, except for coins that their wallets have moved on their own. */
   const held = new Map(received.map((row) => [placeKey(row), BigInt(row.units)]));
-  for (const row of left) held.set(placeKey(row), (held.get(placeKey(row)) ?? 0n) - BigInt(row.units));
+  for (const { sums } of sweepParts(reader)) {
+    for (const row of await sums(reader, { mode, network }, addresses, height)) {
+      held.set(placeKey(row), (held.get(placeKey(row)) ?? 0n) - BigInt(row.units));
+    }
+  }
   return {
     /**
      * The difference between a balance and the books: above 0 if it is more.
@@ -57,23 +80,6 @@ export async function readBooked(
     difference: (place: Place, balance: bigint, spent = 0n): bigint =>
       balance + spent - (held.get(placeKey(place)) ?? 0n),
   };
-}
-
-/** The blocks of the sweeps that the books count, up to a height. */
-export async function sweptBlocks(
-  reader: Reader,
-  { mode, network }: NetworkRef,
-  { address, currency }: Place,
-  upTo: number,
-): Promise<{ height: number; hash: string }[]> {
-  return reader
-    .selectFrom('sweeps')
-    .select(['block_height as height', 'block_hash as hash'])
-    .where('address', '=', address)
-    .where(filtersBy(reader, { mode, network }))
-    .where((e) => e.and({ currency, is_reversed: 0 }))
-    .where('block_height', '<=', upTo)
-    .execute();
 }
 
 export type Size = 'nothing' | 'dust' | 'surplus' | 'shortage';

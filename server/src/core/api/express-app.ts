@@ -1,10 +1,5 @@
 /** The Express application: all routes and middleware, in order. */
-import {
-  consoleApi,
-  sandbox as sandboxTable,
-  type ConsoleApi,
-  type Endpoints,
-} from 'crypto-checkout/contract';
+import { sandbox as sandboxTable, type Endpoints } from 'crypto-checkout/contract';
 import express, { type Express, type RequestHandler, type Router } from 'express';
 import type { Logger } from 'pino';
 import { pathForLog, requestIdOf, startRequest } from '../ops/request.js';
@@ -31,7 +26,8 @@ export interface ExpressAppOptions extends Omit<
   /** Undefined if it is off: its paths do not exist then, and no session names a caller. */
   readonly console:
     | {
-        readonly handlers: Handlers<ConsoleApi>;
+        readonly api: Endpoints;
+        readonly handlers: NamedHandlers;
         readonly authenticate: Authenticate;
         readonly changes: ChangeStreamOptions['changes'];
       }
@@ -83,7 +79,7 @@ export function createExpressApp(given: ExpressAppOptions): Express {
     app.get(changesRoute, startPage, changeStream({ ...options, changes: people.changes }));
     app.use(
       '/console/api',
-      mount(consoleApi, named(consoleApi, people.handlers), {
+      mount(people.api, people.handlers, {
         ...options,
         // Its replies have secrets.
         idempotency: undefined,

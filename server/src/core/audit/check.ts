@@ -11,15 +11,12 @@ import type { Reader } from '../db/engine.js';
 import {
   checkCustody,
   checkFeeIncome,
-  checkGas,
   checkMerchants,
   checkReserved,
   checkUnallocated,
 } from './check-balances.js';
 import { checkBankPayouts, checkTransfers } from './check-payouts.js';
 import { comparePostings, Report, type Check, type LedgerCheck } from './check-report.js';
-import { checkUnspent } from './check-unspent.js';
-import { checkUnswept } from './check-unswept.js';
 
 const accountRows = valuesOf(tables.ledger_accounts);
 
@@ -48,9 +45,6 @@ const invariants: readonly Invariant[] = [
   ['Custody is what was received less what was sent, by network and merchant', checkCustody],
   ['Fee income is the fees of all credited receipts and sent transfers', checkFeeIncome],
   ['Available, reserved and debts are what was credited less what was paid out', checkMerchants],
-  ['Gas is what the transactions of gas keys cost', checkGas],
-  ['Every address of a treasury that holds money is marked for the sweeps', checkUnswept],
-  ['Every coin that is not spent is marked for the payouts by PSBT', checkUnspent],
 ];
 
 /**

@@ -1,9 +1,12 @@
-/** The units that rows add to the balances of accounts, for the checks that compare both. */
+/** The units that rows add to the balances of accounts, and the checks that compare both. */
 import { sql, type RawBuilder } from 'kysely';
 import type { Reader } from '../db/engine.js';
 import { queryPartsOf } from '../db/query-parts.js';
+import { countRows } from '../db/rows.js';
 import type { Schema } from '../db/schema.js';
 import type { LedgerAccountKind } from '../db/tables/ledger.js';
+import { sumUnits } from '../db/units.js';
+import { Report, type Check } from './check-report.js';
 
 /** Accounts with the sums that rows add to them, in signed units. */
 export type Flow = RawBuilder<unknown>;
@@ -41,3 +44,39 @@ declare module '../db/query-parts.js' {
 /** Those of the modules. */
 export const flowsInto = (reader: Reader, account: keyof Flows): readonly Flow[] =>
   queryPartsOf(reader).flatMap(({ flows }) => flows?.[account] ?? []);
+
+/** The accounts of a kind, except debts, have exactly what flows into them. */
+export function checkBalances(kind: LedgerAccountKind, flows: readonly Flow[]): Check {
+  return async (reader, report) => {
+    const accounts = reader
+      .selectFrom('ledger_accounts')
+      .select(['id', 'balance'])
+      .where('kind', '=', kind)
+      .where('id', 'not like', '%/debt');
+    const all = [...flows, ...flowsInto(reader, kind)];
+    for (const { id, balance, units } of await findDifferences(reader, sql`${accounts}`, all)) {
+      report.add([balance === null ? `${id} is missing` : `${id} is ${balance} instead of ${units}`]);
+    }
+    return countRows(accounts);
+  };
+}
+
+/**
+ * The places where a balance is not the sum of its inflows; null if there is none. @param balances have `id` and
+ * `balance`
+ */
+export async function findDifferences(reader: Reader, balances: RawBuilder<unknown>, flows: readonly Flow[]) {
+  const units = sumUnits(reader, 'units');
+  // Not by a join, for which SQLite would compare each balance with each sum.
+  const { rows } = await sql<{ id: string; balance: string | null; units: string }>`
+    select id, max(balance) as balance, ${units} as units
+    from (
+      select id, balance, null as units from (${balances}) as balances
+      union all
+      select account, null, units from (${sql.join(flows, sql` union all `)}) as flows
+    ) as both_sides
+    group by id having coalesce(max(balance), '0') <> ${units} limit ${sql.lit(Report.limit)}`.execute(
+    reader,
+  );
+  return rows;
+}

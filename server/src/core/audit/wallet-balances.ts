@@ -10,10 +10,8 @@ import type { Reader } from '../db/engine.js';
 import { everyPage } from '../db/pages.js';
 import { filtersBy } from '../db/plans.js';
 import { sumUnits } from '../db/units.js';
-import type { PsbtPayouts } from '../psbt-payouts/psbt-payouts.js';
+import type { Answers, CoinsOf } from '../hooks.js';
 import { inScope } from '../db/rows.js';
-
-type Wallet = Parameters<PsbtPayouts['sumUnspent']>[1];
 
 const pageSize = 500;
 
@@ -26,12 +24,12 @@ export type WalletBalance = NonNullable<Awaited<ReturnType<typeof compareWallets
  * @throws NodesUnavailable
  */
 export async function compareWallets(
-  { reader, psbtPayouts }: { readonly reader: Reader; readonly psbtPayouts: Pick<PsbtPayouts, 'sumUnspent'> },
+  { reader, sumUnspent }: { readonly reader: Reader; readonly sumUnspent: Answers['sumUnspent'] },
   connected: ConnectedNetwork,
   signal: AbortSignal,
 ) {
   const { network, chainAssets, evm, utxoNode } = connected;
-  if (!evm && !utxoNode) return undefined;
+  if (!evm && !(utxoNode && sumUnspent)) return undefined;
   const height = evm
     ? await evm.run((node) => node.blockNumber(), signal)
     : ((await utxoNode?.height(signal)) ?? 0);
@@ -42,7 +40,7 @@ export async function compareWallets(
     const scope = { merchantId, mode: network.mode };
     const at = { scope, network: network.code, currency };
     const inChain = async () => {
-      if (!evm) return utxoNode ? psbtPayouts.sumUnspent(utxoNode, at, signal) : 0n;
+      if (!evm) return utxoNode && sumUnspent ? sumUnspent(utxoNode, at, signal) : 0n;
       let total = 0n;
       for await (const page of paidAddresses(reader, at)) {
         const addresses = page.map(({ address }) => address);
@@ -69,7 +67,7 @@ const paidWallets = (reader: Reader, { mode, code }: ConnectedNetwork['network']
     .execute();
 
 /** The addresses of one of them, page by page. */
-const paidAddresses = (reader: Reader, { scope: { merchantId, mode }, network, currency }: Wallet) =>
+const paidAddresses = (reader: Reader, { scope: { merchantId, mode }, network, currency }: CoinsOf) =>
   everyPage<{ address: string }>(pageSize, (after) =>
     received(reader)
       .select('receipts.address')
@@ -97,7 +95,7 @@ const received = (reader: Reader) =>
     .where('addresses.source_id', 'not like', forwarderSources);
 
 /** The sum that the wallet has paid for transfers, with the network's fees. */
-async function sumPaid(reader: Reader, { scope, network, currency }: Wallet): Promise<bigint> {
+async function sumPaid(reader: Reader, { scope, network, currency }: CoinsOf): Promise<bigint> {
   const { amounts, fees } = await reader
     .selectFrom('transfers')
     .select([sumUnits(reader, 'amount').as('amounts'), sumUnits(reader, 'network_fee').as('fees')])

@@ -9,7 +9,7 @@ import type { CommandContext } from './context.js';
 import { UsageError } from './errors.js';
 import { readNetworkStates, type NetworkState } from './network-states.js';
 import * as option from './options.js';
-import { amountOf, amountText, counted, recordJson } from './records.js';
+import { counted, recordJson } from './records.js';
 
 export const chainCommands: Group = {
   name: 'chains',
@@ -21,20 +21,16 @@ export const chainCommands: Group = {
       details:
         'Then how far the payments of treasuries were read, what exports hold ("transfers exported"), which transfers may have been paid although no node could show it, which were paid in a block that the network has dropped, what left a treasury although no transfer explains it, and which PSBTs need attention. Then the payments and transfers that a scan had to quarantine, because processing them failed. A network continues without them, and they are tried again automatically, at most 10 minutes apart. Then how far the balances of addresses were compared with the books, and which differ. Then which sources of exchange rates fail, and which of their markets do not count, as the running server last saw it. Exits with 1 if a restore is suspected, a network is not read, nodes disagree, the payments of treasuries are read too late for exports, it is not clear whether a transfer was paid, the payment of one was dropped, no transfer explains what left a treasury, a PSBT needs attention, anything is quarantined, or an address holds less than the books say.',
       async run(context) {
-        const { database, psbtPayouts, treasury, worldRates } = context;
+        const { database, worldRates } = context;
         const parts = await context.hooks.chainStatus();
         const networks = await readNetworkStates(context);
         const waiting = await readWaiting(context);
         const quarantined = await listQuarantine(database.reader);
-        const treasuries = await treasury.status();
-        const psbts = await psbtPayouts.inTrouble();
         const rates = worldRates ? await readRateTroubles(database.reader) : [];
         const lines = [
-          ...parts.flatMap((part) => part.lines),
           ...networks.map(networkLine),
           ...waiting.map(waitingLine),
-          ...treasuries.flatMap(treasuryLines),
-          ...psbts.map(({ id, mode, network, problem }) => `${mode}  ${network}  PSBT ${id}: ${problem}`),
+          ...parts.flatMap((part) => part.lines),
           ...(quarantined.length === 0 ? ['Nothing is quarantined'] : ['Quarantined:']),
           ...quarantined.map(quarantineLine),
           ...rates.map(rateLine),
@@ -44,15 +40,6 @@ export const chainCommands: Group = {
             ...Object.assign({}, ...parts.map((part) => part.json)),
             networks: networks.map(networkJson),
             waiting,
-            treasuries: treasuries.map((one) => ({
-              ...one,
-              outflows: one.outflows.map((row) => ({
-                ...recordJson(row, 'tx_hash', 'treasury', 'address', 'currency', 'paid_at'),
-                amount: amountOf(row.amount, row.currency),
-              })),
-              reservedSince: one.reservedSince && isoTime(one.reservedSince),
-            })),
-            psbts,
             quarantined: quarantined.map(quarantineJson),
             ...(worldRates && { rates }),
           },
@@ -60,11 +47,6 @@ export const chainCommands: Group = {
           hasFailed:
             parts.some((part) => part.hasFailed) ||
             networks.some(({ isConfigured, problem }) => isConfigured && problem !== undefined) ||
-            treasuries.some(
-              ({ isBehind, unclear, reversed, unexplained }) =>
-                isBehind || unclear.length > 0 || reversed.length > 0 || unexplained > 0,
-            ) ||
-            psbts.length > 0 ||
             quarantined.length > 0,
         };
       },
@@ -128,7 +110,6 @@ A reorganisation that reaches below the blocks that are kept, which are at least
   },
 };
 
-type TreasuryStatus = Awaited<ReturnType<CommandContext['treasury']['status']>>[number];
 type Quarantined = Awaited<ReturnType<typeof listQuarantine>>[number];
 
 function networkJson({ mode, network, cursor, isConfigured, problem }: NetworkState) {
@@ -178,40 +159,6 @@ function waitingLine({ mode, network, waitsFor: reason, payments, count, height 
   const named = `${payments.length === 1 ? 'payment' : 'payments'} ${payments.join(', ')}${more}`;
   const verb = count === 1 ? 'waits' : 'wait';
   return `${mode}  ${network}  ${named}: ${verb} ${waitsFor[reason]}, since block ${height}`;
-}
-
-function treasuryLines(status: TreasuryStatus): string[] {
-  const { mode, network, height, behind, isBehind, unclear, reversed, reserved, reservedSince } = status;
-  const { outflows, unexplained } = status;
-  const read = height === null ? 'no block read yet' : `read up to block ${height}`;
-  const parts = [
-    ...(behind > 0
-      ? [`${behind} blocks left to read${isBehind ? ': transfers cannot be exported' : ''}`]
-      : []),
-    ...(reservedSince === null
-      ? []
-      : [`${counted(reserved, 'transfer')} exported, the oldest ${isoTime(reservedSince)}`]),
-  ];
-  return [
-    [mode, network, `treasuries ${read}`, ...parts].join('  '),
-    ...unclear.map(
-      (id) =>
-        `${mode}  ${network}  transfer ${id} may have been paid, and no node could show it: "transfers settle" or "transfers release"`,
-    ),
-    ...outflows.map(
-      ({ treasury, tx_hash: hash, amount, currency, address, paid_at: paidAt }) =>
-        `${mode}  ${network}  ${amountText(amount, currency)} left the treasury ${treasury} for ${address || 'an unknown address'} in ${hash}  ${isoTime(paidAt)}: no transfer explains it. "transfers explain" says what it was for`,
-    ),
-    ...(unexplained > outflows.length
-      ? [
-          `${mode}  ${network}  and ${counted(unexplained - outflows.length, 'payment')} more that no transfer explains`,
-        ]
-      : []),
-    ...reversed.map(
-      (id) =>
-        `${mode}  ${network}  transfer ${id} was paid in a block that the network has dropped: it waits for its transaction, or "transfers release"`,
-    ),
-  ];
 }
 
 function rateLine({ source, market, problem }: RateTrouble): string {

@@ -66,7 +66,7 @@ On EVM networks, a treasury can take the place of the key: the address of a wall
         const scope = { merchantId, mode };
         const { key, readAs } = await givenKey(given, family, mode);
         const addresses = firstAddresses(context, scope, family, key);
-        if (key.treasury !== undefined) await context.treasury.ensureUsable(key.treasury);
+        if (key.treasury !== undefined) await context.hooks.ensureTreasury(key.treasury);
         const sharing = await sharedWith(context, scope, family, key);
         const stored = yes ? await storeKey(context, scope, family, key, now) : undefined;
         const shown = addresses.map(({ index, address }) => `  ${index}  ${address}`).join('\n');

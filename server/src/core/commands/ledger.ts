@@ -4,7 +4,6 @@ import type { LedgerCheck } from '../audit/check-report.js';
 import { compareWallets, type WalletBalance } from '../audit/wallet-balances.js';
 import type { ConnectedNetwork } from '../chains/connect.js';
 import { errorMessage } from '../shared/error-message.js';
-import type { ChainBalances } from '../treasury/chain-balances.js';
 import { command, type Group } from './command.js';
 import type { CommandContext } from './context.js';
 import * as option from './options.js';
@@ -46,9 +45,9 @@ With --chain, each forwarder must hold what the books say, to the unit, at a fin
 };
 
 /** Their nodes cannot say what an address holds. */
-function networksWithoutCheck({ connected }: CommandContext): string[] {
+function networksWithoutCheck({ connected, hooks }: CommandContext): string[] {
   return connected
-    .filter(({ evm, utxoNode }) => !evm && !utxoNode)
+    .filter(({ evm, utxoNode }) => !evm && !(utxoNode && hooks.sumUnspent()))
     .map(({ network }) => `${network.code} (${network.mode})`);
 }
 
@@ -57,14 +56,11 @@ async function checkChains(context: CommandContext): Promise<LedgerCheck[]> {
   for (const connected of context.connected) {
     if (!connected.evm) continue;
     const { code, mode } = connected.network;
-    const invariant = `The forwarders were read on ${code} (${mode})`;
     context.progress(`${code}: reading balances`);
     try {
-      const compared = await context.treasury.compareWithChain(connected, context.signal);
-      if (!compared) continue;
-      checks.push(...checksOf(compared, connected));
+      checks.push(...(await context.hooks.compareWithChain(connected, context.signal)));
     } catch (error) {
-      checks.push(unread(invariant, error));
+      checks.push(unread(`The forwarders were read on ${code} (${mode})`, error));
     }
   }
   for (const connected of context.connected) checks.push(...(await checkWallets(context, connected)));
@@ -76,7 +72,7 @@ async function checkWallets(context: CommandContext, connected: ConnectedNetwork
   const invariant = `The wallets of extended keys were read on ${code} (${mode})`;
   context.progress(`${code}: reading wallets`);
   try {
-    const deps = { ...context, reader: context.database.reader };
+    const deps = { reader: context.database.reader, sumUnspent: context.hooks.sumUnspent() };
     const compared = await compareWallets(deps, connected, context.signal);
     if (!compared || compared.wallets.length === 0) return [];
     const { height, wallets } = compared;
@@ -99,40 +95,4 @@ function noteOf({ merchantId, currency, books, chain }: WalletBalance): string {
 
 function unread(invariant: string, error: unknown): LedgerCheck {
   return { invariant, checked: 0, violations: [`It could not be read: ${errorMessage(error)}`] };
-}
-
-/** Missing and excess coins are two answers. */
-function checksOf(
-  { height, checked, differences, treasuries }: ChainBalances,
-  { network: { code, mode } }: ConnectedNetwork,
-): LedgerCheck[] {
-  const at = `on ${code} (${mode}) at block ${height}`;
-  const sized = (size: ChainBalances['differences'][number]['size']) =>
-    differences.filter((one) => one.size === size);
-  const missing = sized('shortage').map(
-    ({ address, currency, units }) =>
-      `${address} holds ${amountText(-units, currency)} less than the books say`,
-  );
-  const spent = treasuries.flatMap(({ currency, books, chain }) =>
-    chain >= books
-      ? []
-      : `The treasuries hold ${amountText(chain, currency)}, the books say ${amountText(books, currency)}: money left them that is not on the books`,
-  );
-  const more = sized('surplus').map(
-    ({ address, currency, units }) =>
-      `${address} holds ${amountText(units, currency)} more than the books say. "chains reconcile --network ${code} --mode ${mode} --address ${address} --apply" books it`,
-  );
-  const dust = sized('dust').map(
-    ({ address, currency, units }) => `Dust: ${address} holds ${amountText(units, currency)} more`,
-  );
-  return [
-    {
-      ...{ invariant: `Nothing is missing that the books say is held ${at}`, kind: 'shortage' },
-      ...{ checked, violations: [...missing, ...spent] },
-    },
-    {
-      ...{ invariant: `No forwarder holds more than the books say, but for dust, ${at}`, kind: 'surplus' },
-      ...{ checked, violations: more, notes: dust },
-    },
-  ];
 }

@@ -97,7 +97,7 @@ async function check(context: CommandContext, connected: ConnectedNetwork, merch
       `The merchant has no deposit key for it: deposit-keys set --merchant ${merchantId} --mode ${mode} --family ${family} --xpub …`,
     );
   }
-  findings.push(...(await checkForwarders(context, connected, merchantId)));
+  findings.push(...(await checkModules(context, connected, merchantId)));
   const notOffered = findUnusable(connected, findings);
   const off = [...new Set(findings.flatMap(({ currency }) => currency ?? []))];
   return {
@@ -115,23 +115,16 @@ async function check(context: CommandContext, connected: ConnectedNetwork, merch
   };
 }
 
-/** Checks that the merchant's treasury can be paid on the network; nothing if it has none. */
-async function checkForwarders(
-  { treasury, signal }: CommandContext,
+/** The findings of modules. */
+async function checkModules(
+  { hooks, signal }: CommandContext,
   connected: ConnectedNetwork,
   merchantId: string | undefined,
-): Promise<NetworkFinding[]> {
-  const finding = (kind: NetworkFinding['kind'], what: string) => [
-    { subject: connected.network.code, kind, text: what },
-  ];
+): Promise<readonly NetworkFinding[]> {
   try {
-    const checked = await treasury.check(connected, merchantId, signal);
-    if (!checked) return [];
-    return checked.problem === undefined
-      ? finding('ok', 'The forwarder factory is there, and derives the same addresses. It is not audited')
-      : finding('problem', `Not offered: ${checked.problem}`);
+    return await hooks.checkNetwork(connected, merchantId, signal);
   } catch (error) {
-    return finding('problem', errorMessage(error));
+    return [{ subject: connected.network.code, kind: 'problem', text: errorMessage(error) }];
   }
 }
 

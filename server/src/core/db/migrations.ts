@@ -59,34 +59,17 @@ export function migrations(engine: Engine, tables: Tables): Record<string, Migra
     [unspentCoins]: {
       async up(db) {
         await createDeclared(db, engine, tables, unspentCoins);
-        // More than can be spent: deposits that are not confirmed yet, and what PSBTs hold that are not.
-        const isSpent = (of: string) => sql`exists (
-          select 1 from psbt_inputs as i join psbts as p on p.id = i.psbt_id
-          where i.mode = ${sql.ref(`${of}.mode`)} and i.network = ${sql.ref(`${of}.network`)}
-            and i.tx_hash = ${sql.ref(`${of}.tx_hash`)} and i.output_index = ${sql.ref(`${of}.output_index`)}
-            and i.is_held = 1 and p.state = 'settled' and p.confirmed_at is not null)`;
-        const columns = sql.raw(
-          'mode, network, merchant_id, source_id, tx_hash, output_index, amount, branch, derivation_index',
-        );
+        // More than can be spent: deposits that are not confirmed yet, and what was paid with since.
         await sql`
-          insert into unspent_coins (${columns})
+          insert into unspent_coins (mode, network, merchant_id, source_id, tx_hash, output_index, amount, branch,
+            derivation_index)
           select receipts.mode, receipts.network, receipts.merchant_id, addresses.source_id, receipts.tx_hash,
             receipts.output_index, cast(receipts.amount as bigint), 0, addresses.derivation_index
           from receipts join addresses on addresses.address = receipts.address and addresses.mode = receipts.mode
           where receipts.status in ('seen', 'confirmed')
             and exists (select 1 from deposit_keys as k
-              where k.source_id = addresses.source_id and k.family in ('bitcoin', 'litecoin'))
-            and not ${isSpent('receipts')}`.execute(db);
-        await sql`
-          insert into unspent_coins (${columns})
-          select c.* from (
-            select psbts.mode, psbts.network, psbts.merchant_id, psbts.source_id, v.tx_hash,
-              (select count(*) from psbt_transfers as t where t.psbt_id = psbts.id) as output_index,
-              cast(v.change_amount as bigint), 1, psbts.change_index
-            from psbts join psbt_versions as v on v.psbt_id = psbts.id and v.number = psbts.settled_version
-            where psbts.state = 'settled' and v.change_amount <> '0' and v.tx_hash is not null
-              and psbts.change_index is not null) as c
-          where not ${isSpent('c')}`.execute(db);
+              where k.source_id = addresses.source_id and k.family in ('bitcoin', 'litecoin'))`.execute(db);
+        for (const { facts } of Object.values(tables)) await facts.fills[unspentCoins]?.(db);
       },
     },
   };

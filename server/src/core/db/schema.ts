@@ -10,10 +10,8 @@ import { chainTables } from './tables/chains.js';
 import { ledgerTables } from './tables/ledger.js';
 import { paymentTables } from './tables/payments.js';
 import { peopleTables } from './tables/people.js';
-import { psbtTables } from './tables/psbts.js';
 import { recordTables } from './tables/records.js';
 import { subscriptionTables } from './tables/subscriptions.js';
-import { treasuryTables } from './tables/treasury.js';
 import { webhookTables } from './tables/webhooks.js';
 import { withdrawalTables } from './tables/withdrawals.js';
 import type { Values } from './values.js';
@@ -28,9 +26,7 @@ export const tables = {
   ...recordTables,
   ...webhookTables,
   ...withdrawalTables,
-  ...psbtTables,
   ...subscriptionTables,
-  ...treasuryTables,
 };
 
 /** The rows of tables, by their names. */
@@ -79,25 +75,16 @@ export type WebhookTryTable = Schema['webhook_tries'];
 export type WebhookEndpointTable = Schema['webhook_endpoints'];
 export type SubscriberTable = Schema['subscribers'];
 export type SubscriberCycleTable = Schema['subscriber_cycles'];
-export type PsbtTable = Schema['psbts'];
 export type WalletAddressTable = Schema['wallet_addresses'];
 export type CustomerTable = Schema['customers'];
 export type BankAccountTable = Schema['bank_accounts'];
 export type SimulatedBlockTable = Schema['simulated_blocks'];
 export type SimulatedTransferTable = Schema['simulated_transfers'];
-export type TransferExportTable = Schema['transfer_exports'];
 
 /** Rows as their stores give them: db/values.ts. */
 type ValuesOf<Name extends keyof typeof tables> = Values<(typeof tables)[Name]>;
 export type TransferRow = ValuesOf<'transfers'>;
 export type PayoutRow = ValuesOf<'payouts'>;
-export type SweepRow = ValuesOf<'sweeps'>;
-export type TreasuryPaymentRow = ValuesOf<'treasury_payments'>;
-export type TreasuryFeeRow = ValuesOf<'treasury_fees'>;
-export type GasTransactionRow = ValuesOf<'gas_transactions'>;
-export type PsbtTransferRow = ValuesOf<'psbt_transfers'>;
-export type PsbtInputRow = ValuesOf<'psbt_inputs'>;
-export type PsbtVersionRow = ValuesOf<'psbt_versions'>;
 export type PaymentRow = ValuesOf<'payments'>;
 export type ReceiptRow = ValuesOf<'receipts'>;
 export type ChainCursorRow = ValuesOf<'chain_cursors'>;

@@ -1,6 +1,6 @@
 /** Declares a table once: the SQL that creates it and the type of its rows both come from the declaration. */
 import type { Mode } from '../shared/scope.js';
-import type { Generated, RawBuilder, SqlBool } from 'kysely';
+import type { Generated, Kysely, RawBuilder, SqlBool } from 'kysely';
 import type * as z from 'zod/mini';
 import type { DataPolicy } from './data-policy.js';
 import { flagCodec, jsonCodec, placed, same, setCodec, unitsCodec, type Codec } from './codecs.js';
@@ -143,6 +143,8 @@ export interface LongList {
   readonly isListed?: RowPart;
 }
 
+type Fill = (db: Kysely<unknown>) => Promise<void>;
+
 interface TableFacts {
   /** The migration that creates it. */
   readonly since: string;
@@ -151,6 +153,7 @@ interface TableFacts {
   readonly checks: Readonly<Record<string, RawBuilder<SqlBool>>>;
   readonly indexes: readonly Index[];
   readonly longList?: LongList;
+  readonly fills: Readonly<Record<string, Fill>>;
 }
 
 /** Names of indexes and checks get the table's name in front. */
@@ -172,6 +175,11 @@ export class Table<C extends Columns = Columns> {
   /** For a key of several columns. */
   primaryKey(...primaryKey: readonly (keyof C & string)[]): Table<C> {
     return new Table(this.columns, { ...this.facts, primaryKey });
+  }
+
+  /** The migration calls it once all of its tables are there: for rows of other tables that follow from those of this one. */
+  fills(migration: string, fill: Fill): Table<C> {
+    return new Table(this.columns, { ...this.facts, fills: { ...this.facts.fills, [migration]: fill } });
   }
 
   longList(longList: LongList): Table<C> {
@@ -213,7 +221,7 @@ export const unspentCoins = '0006-unspent-coins';
 
 /** @param data how its rows are wiped and erased @param since the migration that creates it */
 export function table<C extends Columns>(data: DataPolicy, columns: C, since = foundation): Table<C> {
-  return new Table(columns, { since, data, primaryKey: [], checks: {}, indexes: [] });
+  return new Table(columns, { since, data, primaryKey: [], checks: {}, indexes: [], fills: {} });
 }
 
 /** The long lists, by the names of their tables. */

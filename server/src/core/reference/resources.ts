@@ -17,6 +17,8 @@ export const resources: Readonly<Record<keyof CoreApi | 'sandbox', Resource>> = 
 export interface Described {
   /** By resource and verb. */
   readonly api: Endpoints;
+  /** The console's, which no docs describe. */
+  readonly console: Endpoints;
   readonly resources: Readonly<Record<string, Resource>>;
   /** The webhook events that it sends. */
   readonly eventTypes: EventTypes;

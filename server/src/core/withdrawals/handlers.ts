@@ -1,5 +1,5 @@
 /** Handlers of `/v1/balances`, `/v1/payouts` and `/v1/transfers`, and of how people end transfers in the console. */
-import type { PayoutsApi } from 'crypto-checkout/contract';
+import type { ConsoleApi } from 'crypto-checkout/contract';
 import { replyWith, replyWithPage, type ApiHandlers, type Handlers } from '../api/handler.js';
 import { actorOf } from '../merchants/audit-log.js';
 import type { Balances } from './balances.js';
@@ -37,7 +37,7 @@ export function createTransferHandlers(transfers: Transfers): ApiHandlers<'trans
 export function createTransferByHandHandlers(
   transfers: Pick<Transfers, 'retrieve'>,
   byHand: TransfersByHand,
-): Pick<Handlers<PayoutsApi>, 'transfersByHand'> {
+): Pick<Handlers<ConsoleApi>, 'transfersByHand'> {
   return {
     transfersByHand: {
       async settle({ params: { transfer_id: id }, body }, { caller, signal }) {

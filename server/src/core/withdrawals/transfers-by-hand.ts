@@ -19,22 +19,33 @@ export interface TransfersByHandDeps {
   readonly currencies: Pick<Currencies, 'known'>;
   readonly connected: readonly ConnectedNetwork[];
   readonly transfers: Pick<Transfers, 'findAny' | 'settle' | 'fail'>;
-  /** Facts about such a transfer from the room of treasuries. */
-  readonly treasury: {
-    readonly sentByContracts: ProofDeps['sentByContracts'];
-    readonly payersOf: ProofDeps['payersOf'];
-    /** The place that the coins of a transfer leave from; undefined for the addresses that payers paid to. */
-    placeOf(reader: Reader, transfer: TransferRow): Promise<'treasury' | undefined>;
-    bookGas(
-      transaction: Transaction,
-      transfer: TransferRow,
-      txHash: string,
-      cost: NonNullable<Proof['cost']>,
-    ): Promise<void>;
-    /** Problem: `invalid_state`. @throws NodesUnavailable */
-    ensureUnpaidOnChain(transfer: TransferRow, signal: AbortSignal): Promise<void>;
-  };
+  readonly payer: () => WatchedPayer;
 }
+
+/** Facts about the account that pays a transfer, of a module that watches it. */
+export interface WatchedPayer {
+  readonly sentByContracts: ProofDeps['sentByContracts'];
+  readonly payersOf: ProofDeps['payersOf'];
+  /** The place that the coins of a transfer leave from; undefined for the addresses that payers paid to. */
+  placeOf(reader: Reader, transfer: TransferRow): Promise<'treasury' | undefined>;
+  bookGas(
+    transaction: Transaction,
+    transfer: TransferRow,
+    txHash: string,
+    cost: NonNullable<Proof['cost']>,
+  ): Promise<void>;
+  /** Problem: `invalid_state`. @throws NodesUnavailable */
+  ensureUnpaidOnChain(transfer: TransferRow, signal: AbortSignal): Promise<void>;
+}
+
+/** Nobody knows the merchant's wallet. */
+export const unwatchedPayer: WatchedPayer = {
+  sentByContracts: () => Promise.resolve(0n),
+  payersOf: () => Promise.resolve(undefined),
+  placeOf: () => Promise.resolve(undefined),
+  bookGas: () => Promise.resolve(),
+  ensureUnpaidOnChain: () => Promise.resolve(),
+};
 
 export interface PaidByHand extends ClaimedPayment {
   /** In the transfer's own currency, if no node reports it, or to correct it. */
@@ -46,7 +57,7 @@ export interface PaidByHand extends ClaimedPayment {
 export type TransfersByHand = ReturnType<typeof createTransfersByHand>;
 
 export function createTransfersByHand(deps: TransfersByHandDeps) {
-  const { database, clock, auditLog, currencies, connected, transfers, treasury } = deps;
+  const { database, clock, auditLog, currencies, connected, transfers, payer } = deps;
 
   /** Repeating a change records nothing. @param remarks what the log says about the change itself */
   function change(
@@ -82,13 +93,13 @@ export function createTransfersByHand(deps: TransfersByHandDeps) {
         : await proveSettlement(
             {
               ...{ reader, clock, currencies, networks: connected },
-              ...{ sentByContracts: treasury.sentByContracts, payersOf: treasury.payersOf },
+              ...payer(),
             },
             paid,
             signal,
           );
       const row = await transfers.findAny(reader, transferId);
-      const paidFrom = row && (await treasury.placeOf(reader, row));
+      const paidFrom = row && (await payer().placeOf(reader, row));
       if (proof && paidFrom === 'treasury' && networkFee !== undefined) {
         throw invalidField('network-fee', 'What a treasury paid for gas is taken from its transaction');
       }
@@ -107,7 +118,7 @@ export function createTransfersByHand(deps: TransfersByHandDeps) {
           );
         }
         const settled = await transfers.settle(transaction, transferId, txHash, fee ?? 0n, paidFrom);
-        if (proof?.cost) await treasury.bookGas(transaction, settled, txHash, proof.cost);
+        if (proof?.cost) await payer().bookGas(transaction, settled, txHash, proof.cost);
         return settled;
       };
       const remarks = isUnverified ? { isUnverified } : {};
@@ -121,7 +132,7 @@ export function createTransfersByHand(deps: TransfersByHandDeps) {
      */
     async fail(id: string, reason: string, actor: AuditActor, signal: AbortSignal): Promise<TransferRow> {
       const row = await transfers.findAny(database.reader, id);
-      if (row?.status === 'pending') await treasury.ensureUnpaidOnChain(row, signal);
+      if (row?.status === 'pending') await payer().ensureUnpaidOnChain(row, signal);
       const work = (transaction: Transaction) => transfers.fail(transaction, id, reason);
       return change(id, actor, 'transfer.failed', work);
     },

@@ -7,7 +7,7 @@ import { amountsOf, type ChainAsset } from '../../core/chains/assets.js';
 import type { ChainBlock, NetworkRef } from '../../core/chains/chain.js';
 import { lockCursor } from '../../core/scanning/cursors.js';
 import { applyOldBlocks, rescan } from '../../core/scanning/rescan.js';
-import { readBooked, sweptBlocks } from '../../core/addresses/booked.js';
+import { readBooked, sweepParts } from '../../core/addresses/booked.js';
 import { refOf, type Pass } from './reconcile-deps.js';
 
 /** So many blocks are read again for the transfer itself: a node may have left it out. */
@@ -37,8 +37,9 @@ export async function bookSurplus(
   // The block of the first look is gone: what it showed may be gone with it.
   if (first?.hash !== row.hash) return false;
   // A sweep whose block is gone moved nothing: until its posting is reverted, its amount would pass for new money.
-  for (const swept of await sweptBlocks(database.reader, ref, row, row.height)) {
-    if ((await balances.blockAt(swept.height, signal))?.hash !== swept.hash) return false;
+  for (const { blocks } of sweepParts(database.reader)) {
+    for (const swept of await blocks(database.reader, ref, row, row.height))
+      if ((await balances.blockAt(swept.height, signal))?.hash !== swept.hash) return false;
   }
   const found = await locate(pass, asset, row, agreed);
   const { amount, above, upTo } = found;

@@ -10,7 +10,7 @@ import { isCoin } from '../../core/chains/assets.js';
 import type { ChainHead } from '../../core/chains/chain.js';
 import type { AskedBalance } from '../../core/chains/evm/balances.js';
 import { bookSurplus } from './book-surplus.js';
-import { placeKey, readBooked, sizeOf, type Place } from '../../core/addresses/booked.js';
+import { placeKey, readBooked, sizeOf, sweepParts, type Place } from '../../core/addresses/booked.js';
 import { refOf, type Pass } from './reconcile-deps.js';
 import * as store from './store.js';
 
@@ -203,12 +203,8 @@ async function concludeShortage(
 ): Promise<Outcome> {
   const ref = refOf(network);
   if (await isForwarder(database.reader, ref.mode, row.address)) {
-    const watched = await database.reader
-      .selectFrom('treasury_cursors')
-      .select('height')
-      .where((e) => e.and({ ...ref }))
-      .executeTakeFirst();
-    if ((watched?.height ?? 0) < row.height) return 'seen';
+    const [sweeps] = sweepParts(database.reader);
+    if (((await sweeps?.readUpTo(database.reader, ref)) ?? 0) < row.height) return 'seen';
     const { address, currency, difference } = row;
     log.error(
       { ...ref, address, currency, difference: difference.toString() },

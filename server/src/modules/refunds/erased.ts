@@ -6,6 +6,7 @@ import type { PersonalData } from '../../core/db/personal-data.js';
 import { updateRow } from '../../core/db/rows.js';
 import { invalidState } from '../../core/shared/problem.js';
 import type { Transfers } from '../../core/withdrawals/transfers.js';
+import { walletParts } from '../../core/withdrawals/waiting-transfers.js';
 import { sealedRefunds } from './tables.js';
 
 const setRefund = updateRow('refunds');
@@ -53,16 +54,7 @@ const listErasable = (transaction: Transaction, paymentIds: readonly string[]) =
         e.and([
           e('refunds.status', '=', 'failed'),
           e('transfers.settled_at', 'is', null),
-          ...(['psbt_transfers', 'transfer_exports'] as const).map((given) =>
-            e.not(
-              e.exists(
-                e
-                  .selectFrom(given)
-                  .select(`${given}.transfer_id`)
-                  .whereRef(`${given}.transfer_id`, '=', 'transfers.id'),
-              ),
-            ),
-          ),
+          ...walletParts(transaction).map(({ wasGiven }) => e.not(wasGiven())),
         ]),
       ]),
     )

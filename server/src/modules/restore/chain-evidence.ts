@@ -23,11 +23,9 @@ import {
   type Suspicion,
   type UnknownAddress,
 } from './restore-store.js';
+import { unheldBefore } from '../../core/withdrawals/waiting-transfers.js';
 
-interface ChainEvidenceDeps extends Pick<
-  RestoreDeps,
-  'database' | 'connected' | 'unheldTransfers' | 'marker'
-> {
+interface ChainEvidenceDeps extends Pick<RestoreDeps, 'database' | 'connected' | 'marker'> {
   readonly depositKeys: Pick<DepositKeys, 'list' | 'preview'>;
   /** The coins, as `hash:index`, that a merchant was paid and that are in no PSBT, in parts. */
   readonly untouchedCoins: (
@@ -107,7 +105,7 @@ export function createChainEvidence(deps: ChainEvidenceDeps) {
         await new Promise(setImmediate);
       }
     }
-    const transfers = await deps.unheldTransfers(database.reader, startedAt);
+    const transfers = await unheldBefore(database.reader, startedAt);
     return { addresses, transfers, coins: await loadCoins(transfers), treasuries };
   }
 
@@ -182,7 +180,7 @@ export function createChainEvidence(deps: ChainEvidenceDeps) {
     const next = new Map(
       await readIndexes(transaction, [...new Set(unknown.map(({ sourceId }) => sourceId))]),
     );
-    const unheld = await deps.unheldTransfers(transaction, startedAt);
+    const unheld = await unheldBefore(transaction, startedAt);
     const still = unknown.filter(({ sourceId, index }) => index >= (next.get(sourceId) ?? 0));
     // A marker that was there before the money knows what had been given out by then, and would be ahead of a restored database.
     const since = deps.marker.since() ?? Number.POSITIVE_INFINITY;

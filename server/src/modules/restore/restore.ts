@@ -19,6 +19,7 @@ import * as store from './restore-store.js';
 import type { Suspicion, UnknownAddress } from './restore-store.js';
 import { errorMessage } from '../../core/shared/error-message.js';
 import { StartError } from '../../core/shared/start-error.js';
+import { unheldBefore } from '../../core/withdrawals/waiting-transfers.js';
 
 declare module '../../core/merchants/audit-log.js' {
   interface AuditActions extends Record<'restore.confirmed', true> {}
@@ -29,14 +30,12 @@ export interface RestoreDeps extends RoomDeps {
   readonly auditLog: AuditLog;
   readonly depositKeys: Pick<DepositKeys, 'list' | 'raiseEpoch'>;
   readonly connected: readonly Pick<ConnectedNetwork, 'network'>[];
-  /** Transfers of live mode that wait, older than a time, and are in no export or PSBT. */
-  readonly unheldTransfers: (reader: Reader, before: number) => Promise<TransferRow[]>;
-  /** Reserves them, as an export does, until they are settled or released. */
+  /** Reserves them, as an export does, until they are settled or released. @returns false if no module can */
   readonly hold: (
     transaction: Transaction,
     transfers: readonly TransferRow[],
     actor: AuditActor,
-  ) => Promise<void>;
+  ) => Promise<boolean>;
   readonly log: Logger;
 }
 
@@ -160,7 +159,7 @@ export function createRestore(deps: RestoreDeps) {
       (key) => key.mode === 'live' && (isMarked || store.concernsKey(suspicion, key)),
     );
     // Transfers that were created since then cannot have been paid: nothing was exported meanwhile.
-    const waiting = await deps.unheldTransfers(reader, suspicion.since);
+    const waiting = await unheldBefore(reader, suspicion.since);
     const held: TransferRow[] = [];
     for (const row of waiting) {
       if (isMarked || (await store.concernsMerchant(reader, suspicion, row.merchant_id))) held.push(row);
@@ -188,7 +187,11 @@ export function createRestore(deps: RestoreDeps) {
     const { epoch } = await store.readState(transaction);
     await depositKeys.raiseEpoch(transaction, treasuries, epoch + 1);
     await store.writeEpoch(transaction, epoch + 1);
-    await deps.hold(transaction, held, actor);
+    if (!(await deps.hold(transaction, held, actor)) && held.length > 0) {
+      throw invalidState(
+        `Nothing here can hold the transfers that may have been paid. First end each with "transfers settle" or "transfers fail": ${held.map(({ id }) => id).join(', ')}`,
+      );
+    }
     const payouts = await store.readPayouts(transaction);
     await store.addPayouts(transaction, Math.max(0, (suspicion.marker[store.payouts] ?? 0) - payouts));
     await store.writeSuspicion(transaction, undefined);

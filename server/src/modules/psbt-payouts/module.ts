@@ -1,0 +1,38 @@
+/** The module of payouts by PSBT, on Bitcoin and Litecoin: the server writes the transaction, and the merchant's wallet signs it. */
+import { psbts } from 'crypto-checkout/contract';
+import { defineModule } from '../../core/module.js';
+import { psbtCommands } from './commands.js';
+import { createPsbtHandlers } from './psbt-handlers.js';
+import { createPsbtPayouts } from './psbt-payouts.js';
+import { psbtParts } from './queries.js';
+import { psbtTables } from './tables.js';
+
+export const psbtPayouts = defineModule({
+  name: 'psbt-payouts',
+  consoleContract: { psbts },
+  tables: psbtTables,
+  queries: psbtParts,
+  create(core) {
+    const rules = createPsbtPayouts(core);
+    return {
+      ...rules,
+      consoleHandlers: createPsbtHandlers(rules, core.currencies),
+      answers: {
+        beforeSettle: rules.ensureFree,
+        untouchedCoins: rules.untouchedCoins,
+        sumUnspent: rules.sumUnspent,
+        async chainStatus() {
+          const psbts = await rules.inTrouble();
+          return {
+            lines: psbts.map(
+              ({ id, mode, network, problem }) => `${mode}  ${network}  PSBT ${id}: ${problem}`,
+            ),
+            json: { psbts },
+            hasFailed: psbts.length > 0,
+          };
+        },
+      },
+    };
+  },
+  commands: (rules) => [psbtCommands(rules)],
+});

@@ -1,0 +1,43 @@
+/** The module of treasuries: contracts that payers pay to, sweeps of them, and payouts that a treasury makes, on EVM networks. */
+import { payoutExports, sweeps } from 'crypto-checkout/contract';
+import { defineModule } from '../../core/module.js';
+import { sweepCommands } from './commands/sweeps.js';
+import { transferExportCommands } from './commands/transfer-export.js';
+import { treasuryStatus } from './commands/status.js';
+import { createPayoutExportHandlers } from './export-handlers.js';
+import { treasuryParts } from './queries.js';
+import { createSweepHandlers } from './sweep-handlers.js';
+import { treasuryTables } from './tables.js';
+import { createTreasury } from './treasury.js';
+
+export const treasury = defineModule({
+  name: 'treasury',
+  consoleContract: { payoutExports, sweeps },
+  tables: treasuryTables,
+  queries: treasuryParts,
+  create(core) {
+    const rules = createTreasury({ ...core, gasKey: core.config.gasKey });
+    return {
+      ...rules,
+      consoleHandlers: {
+        ...createPayoutExportHandlers(rules, core.currencies),
+        ...createSweepHandlers(rules.sweeps, core.currencies),
+      },
+      answers: {
+        beforeFail: rules.payoutExports.ensureUnpaid,
+        hold: rules.payoutExports.hold,
+        payer: {
+          ...rules.settledByHand,
+          ensureUnpaidOnChain: rules.payoutExports.ensureUnpaidOnChain,
+        },
+        compareWithChain: rules.compareWithChain,
+        ensureTreasury: rules.ensureUsable,
+        checkNetwork: rules.check,
+        isOwnAddress: rules.isOwnAccount,
+        isOffered: rules.isOffered,
+        chainStatus: async () => treasuryStatus(await rules.status()),
+      },
+    };
+  },
+  commands: (rules) => [transferExportCommands(rules), sweepCommands(rules)],
+});
