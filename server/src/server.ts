@@ -267,6 +267,7 @@ async function serve(
       ],
       trustProxy: config.trustProxy,
       publicUrl,
+      docsUrl: app.hooks.docsUrl,
       stopping: stopping.signal,
       log,
     }),

@@ -126,7 +126,8 @@ function errorOf(apiUrl: string, call: Call, response: Response, json: unknown):
     ...data,
     code,
     status,
-    apiUrl,
+    // A server without docs links to none.
+    apiUrl: data ? undefined : apiUrl,
     remedy: remedyFor(status),
     requestId: data?.requestId ?? headers.get('X-Request-Id') ?? '',
     retryAfterSeconds: waitMs && Math.ceil(waitMs / 1000),

@@ -63,7 +63,7 @@ export interface Answers extends Partial<AddressHooks> {
 
   /** Refuses what cannot be a treasury. Problem: `validation_error`. */
   ensureTreasury?(treasury: string): Promise<void>;
-  /** What `networks check` finds about a network. @throws NodesUnavailable */
+  /** The findings of `networks check` about a network. @throws NodesUnavailable */
   checkNetwork?(
     connected: ConnectedNetwork,
     merchantId: string | undefined,
@@ -84,6 +84,8 @@ export interface Answers extends Partial<AddressHooks> {
   /** Units of a payment's coins that do not count as received, because they are refunded. */
   factsOf?(transaction: Transaction, payment: PaymentRow): Promise<bigint>;
 
+  /** The page that explains an error code. */
+  docsUrl?(code: string): string;
   /** Something that pages of the console show has changed, and is committed. */
   onChange?(): void;
   /** Work that waits for the shop's staff. Counts of 0 are left out. */
@@ -152,6 +154,7 @@ export function createHooks() {
     },
 
     // The first answer counts.
+    docsUrl: (code: string): string | undefined => all.find(({ docsUrl }) => docsUrl)?.docsUrl?.(code),
     payer: (): WatchedPayer => all.find(({ payer }) => payer)?.payer ?? unwatchedPayer,
     sumUnspent: (): Answers['sumUnspent'] => all.find(({ sumUnspent }) => sumUnspent)?.sumUnspent,
 

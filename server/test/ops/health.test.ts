@@ -38,7 +38,7 @@ async function ready(change: Partial<Condition>) {
   app.use(startRequest);
   const condition = { ...healthy, ...change };
   app.use(healthRouter(createCheckReady(condition, limits), condition.networks));
-  app.use(createProblemHandler(pino({ level: 'silent' }), 'https://pay.example.com'));
+  app.use(createProblemHandler(pino({ level: 'silent' }), () => undefined));
   const server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -98,7 +98,7 @@ export async function startTable<T extends Record<string, Record<string, Endpoin
     }),
   );
   const log = pino({ level: 'info' }, { write: (line: string) => void logged.push(line) });
-  app.use(createProblemHandler(log, publicUrl));
+  app.use(createProblemHandler(log, (code) => `${publicUrl}/docs/errors#${code}`));
   const server = createServer(app);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

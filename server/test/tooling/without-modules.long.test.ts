@@ -29,6 +29,8 @@ interface Left {
   readonly pages: readonly string[];
   /** The types of the widget's file and of a hosted page. */
   readonly types: readonly string[];
+  /** The docs that an error reply links to. */
+  readonly docsUrl: string | null;
 }
 
 /** Prints it, from the compiled server in the folder where it runs. */
@@ -64,6 +66,7 @@ console.log(JSON.stringify({
     ...new Set([...menu.matchAll(/<a href="(docs.[^"#]+)"/g)].map(([, path]) => path)),
   ],
   types: [await typeOf('/crypto-checkout.js'), await typeOf('/pay/NOBODY')],
+  docsUrl: (await (await fetch(server.url + '/v1/nothing')).json()).data.docsUrl ?? null,
 }));
 await server.stop();
 rmSync('left.db', { force: true });
@@ -207,6 +210,8 @@ describe('The product', () => {
       const pages = without(whole.pages, left.pages);
       if (own) expect(pages).toEqual(whole.pages.filter((path) => own.test(path)));
       else expect(pages.filter((path) => !path.startsWith('docs/api/'))).toEqual(await guidesOf(name));
+      // A link to docs leads somewhere.
+      expect(left.docsUrl !== null).toBe(left.pages.includes('docs'));
       expect(left.types).toEqual(['text/javascript; charset=utf-8', 'text/html; charset=utf-8']);
       expect(left.resources).toEqual(expect.arrayContaining(Object.keys(coreResources)));
       await keepsTheSpecification(folder);
@@ -223,6 +228,7 @@ describe('The product', () => {
       expect(left.jobsOf).toEqual({});
       expect(left.resources).toEqual(Object.keys(coreResources));
       expect(left.pages).toEqual(['console']);
+      expect(left.docsUrl).toBe(null);
       const declared = modules.flatMap(({ tables }) => Object.keys(tables));
       expect(left.tables.filter((table) => declared.includes(table))).toEqual([]);
       await keepsTheSpecification(folder);

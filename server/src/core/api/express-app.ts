@@ -38,8 +38,10 @@ export interface ExpressAppOptions extends Omit<
   readonly routers: readonly Router[];
   /** Proxies that are trusted to report the client's address: how many, or their addresses. */
   readonly trustProxy: number | string | undefined;
-  /** The URL at which clients reach the server. Error replies link to its `/docs/errors`. */
+  /** The URL at which clients reach the server. */
   readonly publicUrl: string;
+  /** The page that explains an error code, for error replies. */
+  readonly docsUrl: (code: string) => string | undefined;
   readonly log: Logger;
 }
 
@@ -97,7 +99,7 @@ export function createExpressApp(given: ExpressAppOptions): Express {
   app.use(() => {
     throw new Problem('not_found', 'There is nothing at this path');
   });
-  app.use(createProblemHandler(log, publicUrl));
+  app.use(createProblemHandler(log, given.docsUrl));
   return app;
 }
 

@@ -12,11 +12,13 @@ const unavailable = 'The service is temporarily unavailable. Try again shortly';
 const noNode = 'No node of the network can be asked right now. Try again shortly';
 const internalError = 'Something went wrong on our side. Quote the request id when you report it';
 
+type DocsUrl = (code: string) => string | undefined;
+
 /**
  * The last Express handler: replies to any error with an error envelope, and logs the server's own errors.
- * @param publicUrl where clients reach the server; each reply links to its `/docs/errors`
+ * @param docsUrl of the page that explains a code; undefined if the server has none
  */
-export function createProblemHandler(log: Logger, publicUrl: string): ErrorRequestHandler {
+export function createProblemHandler(log: Logger, docsUrl: DocsUrl): ErrorRequestHandler {
   const logRefusal = createRefusalLog(log);
   // Express recognizes error handlers by their four parameters.
   return (error: unknown, request, response, _next) => {
@@ -37,7 +39,7 @@ export function createProblemHandler(log: Logger, publicUrl: string): ErrorReque
     }
     const refusal = fileRefusalOf(error);
     if (refusal) sendFileRefusal(response, refusal);
-    else sendProblem(response, problem, publicUrl);
+    else sendProblem(response, problem, docsUrl);
   };
 }
 
@@ -88,14 +90,14 @@ function sendFileRefusal(response: Response, { status, contentRange }: FileRefus
   response.status(status).set('Cache-Control', 'no-store').type('text').end(text);
 }
 
-function sendProblem(response: Response, { code, message, status, details }: Problem, publicUrl: string) {
+function sendProblem(response: Response, { code, message, status, details }: Problem, docsUrl: DocsUrl) {
   const { param, errors, paymentId, retryAfterSeconds } = details;
   if (status === 401 && code !== 'session_required') response.setHeader('WWW-Authenticate', 'Bearer');
   if (status === 429 || status === 503) response.setHeader('Retry-After', String(retryAfterSeconds ?? 5));
   const data = {
     code,
     requestId: requestIdOf(response),
-    docsUrl: `${publicUrl}/docs/errors#${code}`,
+    docsUrl: docsUrl(code),
     param,
     errors,
     // Anybody can read a public key off a page, and one payer must not find another payer's payment.

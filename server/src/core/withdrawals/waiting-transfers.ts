@@ -23,7 +23,7 @@ export interface WalletParts {
   isHeld(asked?: string): Expression<SqlBool>;
   /** True if a wallet ever got it: it may be paid whatever becomes of it. */
   wasGiven(): Expression<SqlBool>;
-  /** Units that networks charged a merchant for what is no transfer. */
+  /** Units that networks charged a merchant, except for transfers. */
   sumCharged?(reader: Reader, of: ChargedCoins): Promise<bigint>;
 }
 

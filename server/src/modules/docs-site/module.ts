@@ -7,5 +7,6 @@ export const docsSite = defineModule({
   name: 'docs-site',
   create: ({ publicUrl, described }) => ({
     pages: () => ({ router: docs(publicUrl, built, described), links: { Docs: `${publicUrl}/docs` } }),
+    answers: { docsUrl: (code) => `${publicUrl}/docs/errors#${code}` },
   }),
 });

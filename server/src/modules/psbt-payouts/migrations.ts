@@ -1,4 +1,4 @@
-/** What migrations of the core do with the tables of PSBTs. */
+/** The parts of PSBTs in migrations of the core. */
 import { sql, type Kysely, type SqlBool } from 'kysely';
 
 /** Takes the marks of coins away that PSBTs have spent, and marks the change of those that are settled. */

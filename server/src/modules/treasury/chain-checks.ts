@@ -1,4 +1,4 @@
-/** What `ledger check --chain` says of forwarders and treasuries. */
+/** The checks of `ledger check --chain` on forwarders and treasuries. */
 import type { LedgerCheck } from '../../core/audit/check-report.js';
 import type { ConnectedNetwork } from '../../core/chains/connect.js';
 import { amountText } from '../../core/commands/records.js';

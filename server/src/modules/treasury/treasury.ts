@@ -121,7 +121,7 @@ export function createTreasury(deps: TreasuryDeps) {
             `${network} (${mode}) is not offered to merchants with a treasury: ${problem}`,
         ),
 
-    /** What `networks check` finds: nothing if the merchant has no treasury there. @throws NodesUnavailable */
+    /** The findings of `networks check`: nothing if the merchant has no treasury there. @throws NodesUnavailable */
     async check(
       on: ConnectedNetwork,
       merchantId: string | undefined,
