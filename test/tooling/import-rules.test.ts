@@ -78,6 +78,7 @@ const rest: Record<string, string> = {
   ),
   'src/crypto-checkout.ts': '',
   'src/g.ts': "import './f.js';",
+  'server/src/app.ts': '',
   'server/src/core/core.ts': '',
   'server/src/modules/books/books.ts': '',
   'server/src/modules/docs-site/docs.ts': '',
