@@ -33,7 +33,7 @@ module.exports = {
       'views',
       'Views only draw. They know the state, money, messages, lit and the QR encoder, but not the client or the controller.',
       '^src/views/',
-      '^src/(contract|money|messages)/',
+      '^src/(coins|contract|money|messages)/',
       '^src/checkout/state\\.ts$',
       lit,
       '(^|/)node_modules/qrcode/lib/core/',
@@ -66,9 +66,9 @@ module.exports = {
     ),
     only(
       'money',
-      'Money knows only the contract, and what a browser can do.',
+      'Money knows only the contract, what follows from the list of currencies, and what a browser can do.',
       '^src/money/',
-      '^src/contract/',
+      '^src/(coins|contract)/',
       '^src/platform\\.ts$',
     ),
     only(

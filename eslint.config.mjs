@@ -30,6 +30,7 @@ export const parsersOfForeignJson = [
   'server/src/core/bank-accounts/banks.ts',
   'server/src/core/bank-accounts/countries.ts',
   'server/src/core/chains/config/presets.ts',
+  'server/src/core/money/currency-list.ts',
   'server/src/core/chains/evm/balance-reader.ts',
   'server/src/command-line/run.ts',
   'server/src/core/reference/errors.ts',

@@ -1,5 +1,6 @@
 /** The pay button's card before there is a payment: a summary of the coins. It loads when the card has been painted. */
 import { css, html, type TemplateResult } from 'lit';
+import { marks } from './coins/marks.js';
 import { isPayable, type Order } from './checkout/order.js';
 import { enOffer } from './messages/en-offer.js';
 import { fill } from './messages/fill.js';
@@ -15,27 +16,6 @@ interface OfferHost {
   readonly shadowRoot: ShadowRoot | null;
   requestUpdate(): void;
 }
-
-/**
- * Simpler drawings than those of icons.ts, which is part of the payment's code: a page that only shows the button must
- * not load that. White lines on a disc of 24 × 24; coins that rarely come first have their first letter.
- */
-const drawings: Readonly<Record<string, readonly [colour: string, line?: string]>> = {
-  USDT: ['#1f9b76', 'M7 7.5h10m-5 0V18m-5-6.2c0 2.3 10 2.3 10 0'],
-  BTC: [
-    '#f7931a',
-    'M8.8 7.5h4.4a2.2 2.2 0 0 1 0 4.5H10h3.8a2.3 2.3 0 0 1 0 4.5h-5m1.7-9v9m.7-11v2m2.2-2v2m-2.2 9v2m2.2-2v2',
-  ],
-  ETH: ['#627eea', 'm12 5-4.5 7.3L12 15l4.5-2.7zM7.5 14.8l4.5 4.7 4.5-4.7'],
-  USDC: [
-    '#2775ca',
-    'M15 9.4c-.2-1.2-1.3-1.9-3-1.9s-3 .8-3 2.2c0 3.2 6.2 1.5 6.2 4.7 0 1.3-1.3 2.1-3.2 2.1-1.8 0-3-.8-3.2-2.1M12 5.5v2m0 9v2',
-  ],
-  BNB: ['#e0a800', 'm7.8 10 4.2-4.2 4.2 4.2m-8.4 4 4.2 4.2 4.2-4.2M12 10.2l1.8 1.8-1.8 1.8-1.8-1.8z'],
-  TRX: ['#e50914'],
-  LTC: ['#345d9d'],
-  POL: ['#8247e5'],
-};
 
 const shownCoins = 5;
 const patienceMs = 10_000;
@@ -106,9 +86,13 @@ export async function loadOffer(host: OfferHost, shown: { offer: OfferLine | und
   host.requestUpdate();
 }
 
-/** One template draws every mark, since each additional template takes a slow phone some milliseconds to parse. */
+/**
+ * White lines on a disc; a coin without any has its first letter. The icons of icons.ts are part of the payment's code, which a
+ * page that only shows the button must not load. One template draws every mark, since each additional template takes a slow phone some milliseconds to
+ * parse.
+ */
 function mark(coin: string): TemplateResult {
-  const [colour = '#667085', line = ''] = drawings[coin] ?? [];
+  const [colour = '#667085', line = ''] = marks[coin] ?? [];
   return html`<svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true" fill=${colour}>
     <circle cx="12" cy="12" r="12" />
     <path d=${line} />

@@ -1,4 +1,5 @@
 /** The content of a payment's QR code and of its "open in wallet" link. */
+import { uriSchemes } from '../coins/uri-schemes.js';
 import { decimalOf } from '../contract/decimal.js';
 
 /** The address, and the amount still due. */
@@ -17,12 +18,6 @@ export interface PaymentUri {
   readonly holdsAmount: boolean;
 }
 
-/** By coin. A wallet recognizes a test network by its addresses: the scheme is the same on all, as in Bitcoin Core. */
-const schemes = new Map([
-  ['BTC', 'bitcoin'],
-  ['LTC', 'litecoin'],
-]);
-
 /**
  * A BIP-21 URI with the amount for Bitcoin and Litecoin, where all wallets support it; the bare address for everything
  * else.
@@ -35,8 +30,9 @@ const schemes = new Map([
  * @see https://eips.ethereum.org/EIPS/eip-681
  */
 export function paymentUri({ currency, network, address, amount }: PaymentRequest): PaymentUri {
-  const scheme = schemes.get(currency);
-  // `bitcoin`, or a test network of it such as `bitcoin-testnet4`.
+  const scheme = uriSchemes[currency];
+  // `bitcoin`, or a test network of it such as `bitcoin-testnet4`. A wallet recognizes a test network by its addresses: the scheme is
+  // the same on all, as in Bitcoin Core.
   if (scheme === undefined || network.split('-')[0] !== scheme) return { text: address, holdsAmount: false };
   return { text: `${scheme}:${address}?amount=${decimalOf(amount)}`, holdsAmount: true };
 }

@@ -1,9 +1,10 @@
 /** Every supported coin and network has an icon, others get a letter, and all are hidden from screen readers. */
 import { expect, fixture } from '@open-wc/testing';
+import { coins } from '../../src/coins/icons.js';
 import { coinIcon, networkIcon } from '../../src/views/icons.js';
 
 const icons = {
-  coin: { draw: coinIcon, codes: ['BTC', 'LTC', 'ETH', 'BNB', 'POL', 'TRX', 'USDT', 'USDC'] },
+  coin: { draw: coinIcon, codes: Object.keys(coins) },
   network: {
     draw: networkIcon,
     codes: ['bitcoin', 'litecoin', 'ethereum', 'base', 'bsc', 'polygon', 'tron'],

@@ -1,4 +1,6 @@
-/** The currencies of the server. To add one, add a row. */
+/** The currencies of the server, from `data/currencies.json`. To add one, add a row there. */
+import { readFileSync } from 'node:fs';
+import * as z from 'zod/mini';
 
 export interface Currency {
   readonly code: string;
@@ -10,37 +12,46 @@ export interface Currency {
   readonly payableDecimals: number;
 }
 
-const crypto = (code: string, name: string, decimals: number, payableDecimals: number): Currency => ({
-  code,
-  name,
-  type: 'crypto',
-  decimals,
-  payableDecimals,
+const coin = z.strictObject({
+  name: z.string(),
+  decimals: z.int(),
+  payableDecimals: z.int(),
+  /** The coin's name at each exchange that is asked by name. One that does not trade it is left out. */
+  symbols: z.strictObject({
+    kraken: z.optional(z.string()),
+    binance: z.optional(z.string()),
+    coingecko: z.optional(z.string()),
+  }),
+  exampleDollars: z.string(),
+  // The widget's own: `npm run currencies`.
+  uriScheme: z.optional(z.string()),
+  icon: z.optional(z.looseObject({ colour: z.string() })),
+});
+const fiat = z.strictObject({ name: z.string(), exampleUnitsPerDollar: z.string() });
+const file = z.strictObject({
+  about: z.string(),
+  coins: z.record(z.string(), coin),
+  fiat: z.record(z.string(), fiat),
 });
 
-const fiat = (code: string, name: string): Currency => ({
-  code,
-  name,
-  type: 'fiat',
-  decimals: 2,
-  payableDecimals: 2,
-});
+const { coins, fiat: fiatCurrencies } = file.parse(
+  JSON.parse(readFileSync(new URL('../../../data/currencies.json', import.meta.url), 'utf8')),
+);
 
 /** Most used first, the order in which pickers show them. */
 export const currencies: readonly Currency[] = [
-  crypto('USDT', 'Tether USD', 6, 2),
-  crypto('BTC', 'Bitcoin', 8, 8),
-  crypto('ETH', 'Ether', 18, 8),
-  crypto('USDC', 'USD Coin', 6, 2),
-  crypto('BNB', 'BNB', 18, 8),
-  crypto('TRX', 'TRON', 6, 6),
-  crypto('LTC', 'Litecoin', 8, 8),
-  crypto('POL', 'Polygon', 18, 8),
-  fiat('USD', 'US Dollar'),
-  fiat('NGN', 'Nigerian Naira'),
-  fiat('EUR', 'Euro'),
-  fiat('GBP', 'British Pound'),
-  fiat('GHS', 'Ghanaian Cedi'),
-  fiat('KES', 'Kenyan Shilling'),
-  fiat('ZAR', 'South African Rand'),
+  ...Object.entries(coins).map(([code, { name, decimals, payableDecimals }]): Currency => {
+    return { code, name, type: 'crypto', decimals, payableDecimals };
+  }),
+  ...Object.entries(fiatCurrencies).map(([code, { name }]): Currency => {
+    return { code, name, type: 'fiat', decimals: 2, payableDecimals: 2 };
+  }),
 ];
+
+/** The coins that an exchange trades, with their names there. */
+export function symbolsOf(exchange: keyof z.output<typeof coin>['symbols']) {
+  return Object.entries(coins).flatMap(([currency, { symbols }]) => {
+    const symbol = symbols[exchange];
+    return symbol === undefined ? [] : [{ currency, symbol }];
+  });
+}

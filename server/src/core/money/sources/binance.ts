@@ -7,27 +7,27 @@
  * `{"code":-1121,"msg":"Invalid symbol."}`, which does not say which.
  */
 import * as z from 'zod/mini';
+import { symbolsOf } from '../currency-list.js';
 import { fieldsOf, middle, type RateSourceAdapter } from './source.js';
 
 const bookTicker = z.array(z.unknown());
 
-const currencies = ['BTC', 'ETH', 'LTC', 'BNB', 'TRX', 'POL', 'USDC'];
+const markets = symbolsOf('binance').map(({ currency, symbol }) => ({ currency, market: `${symbol}USDT` }));
 
 export const binance: RateSourceAdapter = {
   name: 'binance',
   dollarPrices: 'none',
   // The same market data as api.binance.com, without an account, and where that one is not reachable.
   url: 'https://data-api.binance.vision',
-  markets: currencies.map((currency) => `${currency}USDT`),
+  markets: markets.map(({ market }) => market),
   path: (symbols) => `/api/v3/ticker/bookTicker?symbols=${encodeURIComponent(JSON.stringify(symbols))}`,
   intervalMs: 15_000,
   read(reply) {
     return {
       readings: bookTicker.parse(reply).flatMap((ticker) => {
         const { symbol, bidPrice, askPrice } = fieldsOf(ticker);
-        const currency = currencies.find((code) => symbol === `${code}USDT`);
-        if (currency === undefined) return [];
-        return [{ ...middle(bidPrice, askPrice), market: `${currency}USDT`, currency, quotedIn: 'USDT' }];
+        const known = markets.find(({ market }) => market === symbol);
+        return known ? [{ ...middle(bidPrice, askPrice), ...known, quotedIn: 'USDT' }] : [];
       }),
     };
   },

@@ -7,6 +7,7 @@
  * One unknown pair, and the answer is `{"error":["EQuery:Unknown asset pair"]}`, which does not say which.
  */
 import * as z from 'zod/mini';
+import { symbolsOf } from '../currency-list.js';
 import { RequestRefused, SourceFailed } from './source-failed.js';
 import { fieldsOf, middle, type RateSourceAdapter } from './source.js';
 
@@ -15,17 +16,9 @@ const ticker = z.object({
   result: z.optional(z.record(z.string(), z.unknown())),
 });
 
-/** Those whose names in the reply differ have both. */
-const pairs: readonly { readonly market: string; readonly currency: string; readonly inReply?: string }[] = [
-  { market: 'XBTUSD', currency: 'BTC', inReply: 'XXBTZUSD' },
-  { market: 'ETHUSD', currency: 'ETH', inReply: 'XETHZUSD' },
-  { market: 'LTCUSD', currency: 'LTC', inReply: 'XLTCZUSD' },
-  { market: 'USDTUSD', currency: 'USDT', inReply: 'USDTZUSD' },
-  { market: 'USDCUSD', currency: 'USDC' },
-  { market: 'TRXUSD', currency: 'TRX' },
-  { market: 'POLUSD', currency: 'POL' },
-  { market: 'BNBUSD', currency: 'BNB' },
-];
+const pairs = symbolsOf('kraken').map(({ currency, symbol }) => {
+  return { market: `${symbol}USD`, currency, inReply: [`${symbol}USD`, `X${symbol}ZUSD`, `${symbol}ZUSD`] };
+});
 
 export const kraken: RateSourceAdapter = {
   name: 'kraken',
@@ -39,10 +32,11 @@ export const kraken: RateSourceAdapter = {
     if (!result) throw failureOf(error);
     return {
       readings: Object.entries(result).flatMap(([name, offers]) => {
-        const pair = pairs.find(({ market, inReply }) => name === market || name === inReply);
+        const pair = pairs.find(({ inReply }) => inReply.includes(name));
         if (!pair) return [];
+        const { market, currency } = pair;
         const { a, b } = fieldsOf(offers);
-        return [{ ...middle(first(b), first(a)), ...pair, quotedIn: 'USD' }];
+        return [{ ...middle(first(b), first(a)), market, currency, quotedIn: 'USD' }];
       }),
     };
   },
