@@ -136,7 +136,7 @@ module.exports = {
       '^src/(contract|money)/',
       '^src/browser-wallets/(connection|discovery|provider)\\.ts$',
       '^src/client/idempotency-key\\.ts$',
-      '^src/(foreign-dom|platform|views/qr-code)\\.ts$',
+      '^src/(foreign-dom|platform|messages/codes|views/qr-code)\\.ts$',
       '(^|/)node_modules/(vite|zod|@simplewebauthn/browser)/',
       lit,
     ),

@@ -4,6 +4,7 @@
 import type { Payment } from 'crypto-checkout';
 import { html, nothing, type TemplateResult } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
+import { languages } from './languages.js';
 import type { SavedOrder } from './saved-order.js';
 import type {
   Config,
@@ -146,19 +147,6 @@ export function orderView(
     </p>
   </form>`;
 }
-
-const languages: Readonly<Record<string, string>> = {
-  en: 'English',
-  fr: 'Français',
-  es: 'Español',
-  pt: 'Português',
-  ar: 'العربية',
-  ha: 'Hausa',
-  yo: 'Yorùbá',
-  ig: 'Igbo',
-  sw: 'Kiswahili',
-  zh: '中文',
-};
 
 /** The switches, and the tag that they rewrite. */
 export function builderView(

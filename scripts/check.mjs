@@ -36,7 +36,7 @@ const others = [
   ['size budgets', 'size-limit'],
   ['element manifest', `cem analyze --quiet --outdir ${manifestFolder}`, 'npm run manifest'],
   ['element reference', 'node scripts/element-docs.mjs --check', 'npm run manifest'],
-  ['currencies', 'node scripts/currencies.mjs --check', 'npm run currencies'],
+  ['lists', 'node scripts/lists.mjs --check', 'npm run lists'],
   ['error entries', 'node scripts/error-docs.mjs --check', 'npm run errors'],
   ['code in the docs', 'node scripts/snippets.mjs --check', 'npm run snippets'],
   ['contracts', 'node scripts/contracts.mjs --check', 'npm run contracts'],

@@ -89,8 +89,7 @@ const rules = [
 ];
 
 /** Texts in other languages: only their comments are English. */
-const inAnotherLanguage =
-  /^(?:src\/messages\/(?!en|load|index)[\w-]+\.ts|server\/src\/site\/texts\/(?!en)[\w-]+\.ts)$/;
+const inAnotherLanguage = /^src\/messages\/(?!en\/)\w+\//;
 /** Decisions are history. The others are generated from texts that are checked, or are data. */
 const exempt =
   /^docs\/decisions\/|\/golden\/|\/help\.txt$|^(?:openapi|custom-elements|package-lock)\.json$|^LICENSE$/;

@@ -1,5 +1,6 @@
 /** The checkout as payers see it, in a language and a theme, with the matching tag. */
 import { html, nothing, type TemplateResult } from 'lit';
+import { codes as locales } from '../../src/messages/codes.js';
 import { languageName } from '../../src/platform.js';
 import { texts } from '../messages/settings.js';
 import type { View } from '../page.js';
@@ -7,8 +8,6 @@ import { section } from '../ui/details.js';
 import { filterBar } from '../ui/filter-bar.js';
 import { widgetTag } from '../ui/teach-tag.js';
 
-/** The languages of the checkout in addition to English. */
-const locales = ['fr', 'es', 'pt', 'ar', 'zh', 'sw', 'ha', 'ig', 'yo'] as const;
 const themes = ['light', 'dark'] as const;
 
 /** The server's own build of the element, as shops load it. Without it, there is only the tag. */

@@ -1,4 +1,4 @@
-/** The drawings of coins, white on a colour in a square of 32. `npm run currencies` writes this file from `server/data/currencies.json`. */
+/** The drawings of coins, white on a colour in a square of 32. `npm run lists` writes this file from `server/data/currencies.json`. */
 export interface Glyph {
   readonly colour: string;
   readonly line?: string;

@@ -1,4 +1,4 @@
-/** Simple drawings of coins, white lines on a colour in a square of 24, for the card of the pay button. `npm run currencies` writes this file from `server/data/currencies.json`. */
+/** Simple drawings of coins, white lines on a colour in a square of 24, for the card of the pay button. `npm run lists` writes this file from `server/data/currencies.json`. */
 export const marks: Readonly<Record<string, readonly [colour: string, line?: string]>> = {
   USDT: ['#1f9b76', 'M7 7.5h10m-5 0V18m-5-6.2c0 2.3 10 2.3 10 0'],
   BTC: [

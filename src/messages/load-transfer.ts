@@ -2,22 +2,13 @@
 import { fetchCode } from '../fetch-code.js';
 import type { TransferMessages } from './en.js';
 import type { Language } from './load.js';
+import type { TransferSource } from './source.js';
+import { translations } from './transfer-sources.js';
 
-type Source = () => Promise<{ readonly texts: TransferMessages }>;
+const english: TransferSource = () => import('./en-transfer.js');
 
-const english: Source = () => import('./en-transfer.js');
-
-const sources: Readonly<Record<string, Source>> = {
-  en: english,
-  fr: () => import('./fr-transfer.js'),
-  es: () => import('./es-transfer.js'),
-  pt: () => import('./pt-transfer.js'),
-  ar: () => import('./ar-transfer.js'),
-  ha: () => import('./ha-transfer.js'),
-  yo: () => import('./yo-transfer.js'),
-  ig: () => import('./ig-transfer.js'),
-  sw: () => import('./sw-transfer.js'),
-  zh: () => import('./zh-transfer.js'),
+const sources: Readonly<Record<string, TransferSource>> = {
+  ...translations,
   'ar-xb': async () => ({ texts: (await import('./pseudo.js')).textsTransfer }),
 };
 

@@ -4,11 +4,10 @@ import { englishPrices, type PriceStyle } from '../money/price.js';
 import { fetchCode } from '../fetch-code.js';
 import { supportedLocales } from '../platform.js';
 import { within } from '../within.js';
-import type { en, FirstMessages, AfterQrMessages, Messages } from './en.js';
+import type { AfterQrMessages, Messages } from './en.js';
 import type { TextValues } from './plural.js';
-
-/** The English line below the pay button ships with its code. */
-type LoadedMessages = Partial<FirstMessages> & Pick<FirstMessages, keyof typeof en>;
+import type { LoadedMessages, Source } from './source.js';
+import { translations } from './sources.js';
 
 export interface Language {
   /** The language of the texts. */
@@ -27,34 +26,14 @@ export interface Language {
 /** A language's further texts, loaded after the first ones. */
 type Part = (language: Language) => Promise<Partial<Messages>>;
 
-interface Source {
-  readonly first: () => Promise<{
-    readonly texts: LoadedMessages;
-    /** By tag: languages without a region, and the regions that they stand for. */
-    readonly prices?: Readonly<Record<string, PriceStyle>>;
-  }>;
-  readonly afterQr: () => Promise<{ readonly texts: AfterQrMessages }>;
-  readonly isRtl?: boolean;
-  /** Used if the browser has no numbers and times for the language itself. */
-  readonly locale?: string;
-}
-
 const english: Source = {
   first: async () => ({ texts: (await import('./en.js')).en, prices: englishPrices }),
   afterQr: async () => ({ texts: (await import('./en-after-qr.js')).enAfterQr }),
 };
 
 const sources: Readonly<Record<string, Source>> = {
+  ...translations,
   en: english,
-  fr: { first: () => import('./fr.js'), afterQr: () => import('./fr-after-qr.js') },
-  es: { first: () => import('./es.js'), afterQr: () => import('./es-after-qr.js') },
-  pt: { first: () => import('./pt.js'), afterQr: () => import('./pt-after-qr.js') },
-  ar: { first: () => import('./ar.js'), afterQr: () => import('./ar-after-qr.js'), isRtl: true },
-  ha: { first: () => import('./ha.js'), afterQr: () => import('./ha-after-qr.js'), locale: 'en-NG' },
-  yo: { first: () => import('./yo.js'), afterQr: () => import('./yo-after-qr.js'), locale: 'en-NG' },
-  ig: { first: () => import('./ig.js'), afterQr: () => import('./ig-after-qr.js'), locale: 'en-NG' },
-  sw: { first: () => import('./sw.js'), afterQr: () => import('./sw-after-qr.js'), locale: 'en-KE' },
-  zh: { first: () => import('./zh.js'), afterQr: () => import('./zh-after-qr.js') },
   // The pseudo-language, for trying layouts: English, longer by 40 %, from right to left.
   'ar-xb': {
     first: () => import('./pseudo.js'),

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { logCode } from '../../src/contract/payment-record.js';
+import { codes } from '../../src/messages/codes.js';
 import { enAfterQr } from '../../src/messages/en-after-qr.js';
 import { enOffer } from '../../src/messages/en-offer.js';
 import { enTransfer } from '../../src/messages/en-transfer.js';
@@ -11,11 +12,12 @@ import { en, type Text } from '../../src/messages/en.js';
 import { fill } from '../../src/messages/fill.js';
 import { isolate, loadLanguage } from '../../src/messages/load.js';
 import { loadTransferTexts } from '../../src/messages/load-transfer.js';
+import { translations } from '../../src/messages/sources.js';
+import { translations as transferTranslations } from '../../src/messages/transfer-sources.js';
 
 const source = (path: string) => join(import.meta.dirname, '../../src', path);
 const english: Readonly<Record<string, Text>> = { ...en, ...enOffer, ...enAfterQr, ...enTransfer };
 const keys = Object.keys(english);
-const codes = ['ar', 'es', 'fr', 'ha', 'ig', 'pt', 'sw', 'yo', 'zh'];
 
 async function textsOf(tag: string): Promise<Readonly<Record<string, Text>>> {
   const language = await loadLanguage(tag);
@@ -38,6 +40,15 @@ function placeholdersOf(text: Text = ''): string[] {
   const template = typeof text === 'function' ? text(counts) : text;
   return [...template.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
 }
+
+it('are all loaded: the folders, the check of a transfer, and the pages of the server name the same languages', () => {
+  const folders = readdirSync(source('messages'), { withFileTypes: true }).filter((one) => one.isDirectory());
+  expect(folders.map(({ name }) => name).sort()).toEqual([...codes, 'en'].sort());
+  expect(Object.keys(translations)).toEqual([...codes]);
+  expect(Object.keys(transferTranslations)).toEqual([...codes]);
+  const pages = readFileSync(source('../server/src/core/site/page-texts.json'), 'utf8');
+  expect(Object.keys(JSON.parse(pages) as object).sort()).toEqual([...codes, 'en'].sort());
+});
 
 describe.each(codes)('the texts in %s', (code) => {
   it('are those of English, and every one of them is translated', async () => {

@@ -1,16 +1,13 @@
 /** The prices that are written without Intl, for the tests that hold them against the Intl of each engine. */
-import { prices as ar } from '../../src/messages/ar.js';
-import { prices as es } from '../../src/messages/es.js';
-import { prices as fr } from '../../src/messages/fr.js';
-import { prices as ha } from '../../src/messages/ha.js';
-import { prices as ig } from '../../src/messages/ig.js';
-import { prices as pt } from '../../src/messages/pt.js';
-import { prices as sw } from '../../src/messages/sw.js';
-import { prices as yo } from '../../src/messages/yo.js';
-import { prices as zh } from '../../src/messages/zh.js';
-import { englishPrices } from '../../src/money/price.js';
+import { translations } from '../../src/messages/sources.js';
+import { englishPrices, type PriceStyle } from '../../src/money/price.js';
 
-export const styles = { ...englishPrices, ...ar, ...es, ...fr, ...ha, ...ig, ...pt, ...sw, ...yo, ...zh };
+const loaded = await Promise.all(Object.values(translations).map(({ first }) => first()));
+
+export const styles: Readonly<Record<string, PriceStyle>> = Object.fromEntries(
+  [englishPrices, ...loaded.map(({ prices = {} }) => prices)].flatMap(Object.entries<PriceStyle>),
+);
+
 export const currencies = ['USD', 'NGN', 'EUR', 'GBP', 'GHS', 'KES', 'ZAR'];
 export const amounts = [
   0,

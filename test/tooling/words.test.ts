@@ -44,7 +44,7 @@ it.each([
   ['a query', 'src/a.ts', 'run(`select case when a then 1 else 0 end from b`);'],
   ['a part of a query', 'src/a.ts', "const a = sql`case b.c when 'd' then 'e' else 'f g' end`;"],
   ['the end of a query', 'src/a.ts', "const a = `${b} else 'f g' end`;"],
-  ['a message in another language', 'src/messages/fr.ts', "const a = 'le kin former';"],
+  ['a message in another language', 'src/messages/fr/fr.ts', "const a = 'le kin former';"],
   ['words that only contain one', 'src/a.ts', '// A standalone performer understands lieutenants.\n'],
   ['a good use of a word', 'docs/a.md', 'It stands for a coin. Tell them apart. No more than two.\n'],
   [

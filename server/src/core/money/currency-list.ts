@@ -23,7 +23,7 @@ const coin = z.strictObject({
     coingecko: z.optional(z.string()),
   }),
   exampleDollars: z.string(),
-  // The widget's own: `npm run currencies`.
+  // The widget's own: `npm run lists`.
   uriScheme: z.optional(z.string()),
   icon: z.optional(z.looseObject({ colour: z.string() })),
 });

@@ -1,30 +1,23 @@
 /**
- * The languages of the pages for payers: the widget's ten. `texts/` has a file for each, with the texts of the hosted page, the
- * receipt and the page where a payer claims a refund. Only the English has been checked by a native reader.
+ * The languages of the pages for payers: the widget's, each with the texts of the hosted page, the receipt and the page where a payer
+ * claims a refund. `npm run lists` collects them from `src/messages/`. Only the English has been checked by a native reader.
  */
 import type { PaymentState } from 'crypto-checkout/contract';
-import ar from './texts/ar.json' with { type: 'json' };
-import en from './texts/en.json' with { type: 'json' };
-import es from './texts/es.json' with { type: 'json' };
-import fr from './texts/fr.json' with { type: 'json' };
-import ha from './texts/ha.json' with { type: 'json' };
-import ig from './texts/ig.json' with { type: 'json' };
-import pt from './texts/pt.json' with { type: 'json' };
-import sw from './texts/sw.json' with { type: 'json' };
-import yo from './texts/yo.json' with { type: 'json' };
-import zh from './texts/zh.json' with { type: 'json' };
+import data from './page-texts.json' with { type: 'json' };
+
+type English = (typeof data)['en']['texts'];
 
 /**
  * In `hosted`, `{shop}` is the merchant's name; in `receipt`, `{time}` is when the page was answered, and `{count}`
  * transfers of `{amount}` together are not listed. The script of the page for claims fills in the braces in `claim`.
  */
-export interface PageTexts extends Readonly<typeof en> {
-  readonly receipt: typeof en.receipt & { readonly states: Readonly<Record<PaymentState, string>> };
+export interface PageTexts extends Readonly<English> {
+  readonly receipt: English['receipt'] & { readonly states: Readonly<Record<PaymentState, string>> };
 }
 
-const texts: Readonly<Record<string, PageTexts>> = { ar, en, es, fr, ha, ig, pt, sw, yo, zh };
+const pages: Readonly<Record<string, { readonly isRtl: boolean; readonly texts: PageTexts }>> = data;
 
-export const languages: readonly string[] = Object.keys(texts);
+export const languages: readonly string[] = Object.keys(pages);
 
 export interface PageLocale {
   /** As the payer asked for it, such as fr-CA: for `lang`, so that numbers follow the region. */
@@ -40,8 +33,8 @@ const languageTag = /^[a-z]{2,3}(-[a-z0-9]{2,8})*$/i;
 export function pickLocale(tags: readonly string[]): PageLocale {
   for (const tag of tags) {
     const language = tag.toLowerCase().split('-')[0] ?? '';
-    const found = languageTag.test(tag) && Object.hasOwn(texts, language) ? texts[language] : undefined;
-    if (found) return { tag, language, isRtl: language === 'ar', texts: found };
+    const found = languageTag.test(tag) && Object.hasOwn(pages, language) ? pages[language] : undefined;
+    if (found) return { tag, language, ...found };
   }
-  return { tag: 'en', language: 'en', isRtl: false, texts: en };
+  return { tag: 'en', language: 'en', ...data.en };
 }

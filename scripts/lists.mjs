@@ -1,0 +1,151 @@
+/**
+ * Writes what follows from the lists: from `server/data/currencies.json`, the widget's drawings and URI schemes of
+ * coins, each loaded on its own, and the fixed rates; from the folders of `src/messages/`, what loads and names the languages. With
+ * `--check`, it only says if they differ.
+ */
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { argv } from 'node:process';
+import { format } from 'prettier';
+
+const path = (/** @type {string} */ name) => resolve(import.meta.dirname, '..', name);
+const source = 'server/data/currencies.json';
+const style = JSON.parse(await readFile(path('.prettierrc.json'), 'utf8'));
+
+/** @typedef {{ colour: string, line?: string, solid?: string, tilt?: number, mark?: string }} Icon */
+/** @typedef {{ exampleDollars: string, uriScheme?: string, icon?: Icon }} Coin */
+
+/** @type {{ coins: Record<string, Coin>, fiat: Record<string, { exampleUnitsPerDollar: string }> }} */
+const { coins, fiat } = JSON.parse(await readFile(path(source), 'utf8'));
+
+/**
+ * @template Row, Value
+ * @param {Record<string, Row>} rows
+ * @param {(row: Row) => Value} valueOf undefined leaves the row out
+ */
+const each = (rows, valueOf) =>
+  Object.fromEntries(
+    Object.entries(rows).flatMap(([code, row]) => {
+      const value = valueOf(row);
+      return value === undefined ? [] : [[code, value]];
+    }),
+  );
+
+const icons = each(coins, ({ icon }) => icon && { ...icon, mark: undefined });
+const marks = each(coins, ({ icon }) => icon && (icon.mark ? [icon.colour, icon.mark] : [icon.colour]));
+const schemes = each(coins, ({ uriScheme }) => uriScheme);
+const rates = {
+  source: 'fixed example rates',
+  unitsPerDollar: each(fiat, ({ exampleUnitsPerDollar }) => exampleUnitsPerDollar),
+  dollarsPerUnit: each(coins, ({ exampleDollars }) => exampleDollars),
+};
+
+/** @param {string} purpose @param {string} from @param {string} code */
+const written = (purpose, from, code) =>
+  `/** ${purpose} \`npm run lists\` writes this file from \`${from}\`. */\n${code}\n`;
+
+/** @param {string} purpose @param {string} declaration @param {object} value */
+const typed = (purpose, declaration, value) =>
+  written(purpose, source, `${declaration} = ${JSON.stringify(value)};`);
+
+const messages = 'src/messages/';
+
+/** @typedef {{ english: string, name: string, isRtl?: true, locale?: string }} Language */
+
+/** English is the language that the others have the keys of. Its texts in the widget are loaded in ways of their own. */
+const codes = (await readdir(path(messages), { withFileTypes: true }))
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name)
+  .sort();
+const translations = codes.filter((code) => code !== 'en');
+
+/** @type {Record<string, { language: Language }>} */
+const pages = {};
+for (const code of codes)
+  pages[code] = JSON.parse(await readFile(path(`${messages}${code}/pages.json`), 'utf8'));
+const named = Object.entries(pages).map(([code, { language }]) => ({ code, ...language }));
+const sorted = named.sort((a, b) => (a.english < b.english ? -1 : 1));
+
+/** @param {(code: string) => string} value */
+const eachTranslation = (value) => translations.map((code) => `${code}: ${value(code)},`).join('\n');
+
+/** @param {string} code @param {string} name */
+const loader = (code, name) => `() => import('./${code}/${name}.js')`;
+
+/** @param {string} code the first and the second part of a language's texts, and what is special about it */
+const sourceOf = (code) => {
+  const { isRtl, locale } = pages[code]?.language ?? {};
+  const special = `${isRtl ? ', isRtl: true' : ''}${locale ? `, locale: '${locale}'` : ''}`;
+  return `{ first: ${loader(code, code)}, afterQr: ${loader(code, `${code}-after-qr`)}${special} }`;
+};
+
+const list = sorted.map(({ english }) => english);
+const sentence = `The checkout supports ${list.slice(0, -1).join(', ')} and ${list.at(-1)}.`;
+const guide = await readFile(path('docs/widget.md'), 'utf8');
+
+/** @type {Record<string, string>} */
+const files = {
+  'src/coins/icons.ts': typed(
+    'The drawings of coins, white on a colour in a square of 32.',
+    `export interface Glyph {
+  readonly colour: string;
+  readonly line?: string;
+  readonly solid?: string;
+  /** Degrees clockwise. */
+  readonly tilt?: number;
+}
+
+export const coins: Readonly<Record<string, Glyph>>`,
+    icons,
+  ),
+  'src/coins/marks.ts': typed(
+    'Simple drawings of coins, white lines on a colour in a square of 24, for the card of the pay button.',
+    'export const marks: Readonly<Record<string, readonly [colour: string, line?: string]>>',
+    marks,
+  ),
+  'src/coins/uri-schemes.ts': typed(
+    'The URI schemes of coins that have one in BIP-21.',
+    'export const uriSchemes: Readonly<Record<string, string>>',
+    schemes,
+  ),
+  'server/data/rates.json': JSON.stringify(rates),
+  [`${messages}codes.ts`]: written(
+    'The codes of the languages that the widget has texts in, in addition to English.',
+    messages,
+    `export const codes = ${JSON.stringify(translations)} as const;`,
+  ),
+  [`${messages}sources.ts`]: written(
+    'The texts of each language up to the QR code, and after it.',
+    messages,
+    `import type { Source } from './source.js';
+
+export const translations: Readonly<Record<string, Source>> = {${eachTranslation(sourceOf)}};`,
+  ),
+  [`${messages}transfer-sources.ts`]: written(
+    'The texts of the check of a transfer in each language.',
+    messages,
+    `import type { TransferSource } from './source.js';
+
+export const translations: Readonly<Record<string, TransferSource>> = {
+${eachTranslation((code) => loader(code, `${code}-transfer`))}
+};`,
+  ),
+  'demo/languages.ts': written(
+    'The languages of the checkout, each named in itself.',
+    messages,
+    `export const languages: Readonly<Record<string, string>> = ${JSON.stringify(Object.fromEntries(sorted.map(({ code, name }) => [code, name])))};`,
+  ),
+  'server/src/core/site/page-texts.json': JSON.stringify(
+    each(pages, ({ language, ...texts }) => ({ isRtl: language.isRtl === true, texts })),
+  ),
+  'docs/widget.md': guide.replace(/^The checkout supports [^.]*\.$/m, sentence),
+};
+
+for (const [file, text] of Object.entries(files)) {
+  const formatted = await format(text, { ...style, filepath: file });
+  if (!argv.includes('--check')) await writeFile(path(file), formatted);
+  else if ((await readFile(path(file), 'utf8').catch(() => '')) !== formatted) {
+    console.error(`${file} is not what its list says. Run: npm run lists`);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,93 @@
+/** The texts in Spanish. No native reader has checked them yet. */
+import type { FirstMessages } from '../en.js';
+
+export const texts: FirstMessages = {
+  testMode: 'Modo de prueba: criptomonedas simuladas. El dinero real que se envíe aquí se pierde.',
+  order: 'Pedido {reference}',
+  total: 'Total',
+  items: 'Tu pedido',
+  quantity: '{name} × {quantity}',
+
+  idleHeading: 'Pagar con cripto',
+  idleStatus: 'Paga desde cualquier billetera o exchange.',
+  offer: ({ coins }) =>
+    `{coins} ${coins === 1 ? 'moneda' : 'monedas'} · sin cuenta · precio fijo durante {minutes} min`,
+  pay: 'Pagar',
+  payAmount: 'Pagar {amount}',
+  creatingStatus: 'Abriendo el pago…',
+  changedStatus:
+    'La tienda cambió el precio de {old} a {amount}. Tu pago anterior está cancelado: no envíes nada a su dirección.',
+  failedHeading: 'No se pudo empezar',
+  failedStatus: 'Inténtalo de nuevo. Si vuelve a fallar, pregunta a la tienda.',
+  tryAgain: 'Intentar de nuevo',
+
+  secretKey: 'Esta es una clave secreta. Revócala ahora.',
+  problemShop: 'La tienda tiene mal configurados los pagos. Avisa a la tienda.',
+  problemNetwork: 'Sin conexión con el servicio de pago. Inténtalo de nuevo.',
+
+  openCheckout: 'Pagar con cripto',
+  formRequired: 'Completa el pago antes de enviar este formulario.',
+
+  back: 'Atrás',
+  cancel: 'Cancelar el pago',
+  restart: 'Usar otra moneda',
+  continuePayment: 'Continuar con el pago',
+  continue: 'Continuar',
+  reconnecting: 'Reconectando…',
+  joined: 'Este pago ya está abierto en otra pestaña. Aquí está.',
+  loading: 'Cargando…',
+  close: 'Cerrar',
+
+  currency: 'Moneda',
+  currencyHeading: 'Elige una moneda',
+  currencyStatus: 'Elige la moneda con la que quieres pagar.',
+  search: 'Buscar monedas',
+  noMatch: 'Ninguna moneda coincide con «{query}».',
+  noOptions: 'La tienda no ofrece monedas en este momento. Inténtalo más tarde.',
+  lastUsed: 'Última usada',
+  network: 'Red',
+  networkHeading: 'Elige una red',
+  networkStatus: 'Elige la red por la que enviarás {currency}.',
+  networkWarning:
+    'Tu billetera o exchange debe enviar por la misma red. Lo que se envíe por otra puede perderse.',
+  lowestFee: 'Comisión más baja',
+  networkFeeHigh: 'Comisión de red más alta',
+  minutes: 'unos {minutes} min',
+  settingStatus: 'Calculando el precio…',
+  quotedHeading: 'Fijando tu precio',
+  quotedStatus: 'Pagas unos {amount} en {network}.',
+
+  awaitingHeading: 'Envía tu pago',
+  awaitingStatus: 'Envía exactamente {amount} en {network} antes de las {time}.',
+  partialHeading: 'Envía el resto',
+  partialSeen: '{seen} detectados, {confirmed} confirmados.',
+  partialRest: 'Envía los {due} restantes (unos {worth}) antes de las {time}.',
+  copyAmount: 'Copiar importe',
+  copyAddress: 'Copiar dirección',
+  amount: 'Importe',
+  copiedShort: 'Copiado',
+  amountCopied: 'Importe copiado: {amount}',
+  addressCopied: 'Dirección copiada. Envía solo {currency} en {network}.',
+  address: 'Dirección',
+  addressWarning: 'Envía solo {currency} en {network}. Cualquier otra cosa puede perderse.',
+  openInWallet: 'Abrir en la billetera',
+  qr: 'Código QR',
+  qrAddress: 'Código QR de la dirección {address}',
+  qrPayment: 'Código QR para pagar {amount} a {address}',
+  qrHoldsAddress: 'Contiene la dirección. Escribe tú el importe.',
+  qrHoldsAmount: 'Contiene la dirección y el importe.',
+  qrFailed: 'El código QR no se cargó. Copia la dirección.',
+  timeLeft: 'Tiempo restante',
+  soon: 'Queda poco',
+  urgent: 'Último minuto',
+  rate: 'Cambio, fijado hasta las {time}',
+  rateValue: '1 {currency} ≈ {price}',
+  fee: 'Comisión',
+  feeValue: 'Solo la comisión de red de tu billetera',
+  checkNow: 'Comprobar ahora',
+  watching: 'Vigilando la red',
+  checking: 'Comprobando…',
+};
+
+const style = { sample: '12.345,67\u00a0¤', symbols: { GBP: 'GBP' }, groupsFrom: 5 };
+export const prices = { es: style, 'es-ES': style };

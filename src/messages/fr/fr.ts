@@ -1,0 +1,93 @@
+/** The texts in French. No native reader has checked them yet. */
+import type { FirstMessages } from '../en.js';
+
+export const texts: FirstMessages = {
+  testMode: 'Mode test\u00a0: cryptos simulées. L’argent réel envoyé ici est perdu.',
+  order: 'Commande {reference}',
+  total: 'Total',
+  items: 'Votre commande',
+  quantity: '{name} × {quantity}',
+
+  idleHeading: 'Payer en crypto',
+  idleStatus: 'Payez depuis n’importe quel portefeuille ou plateforme.',
+  offer: ({ coins }) =>
+    `{coins} ${coins === 1 ? 'crypto' : 'cryptos'} · sans compte · prix fixe pendant {minutes} min`,
+  pay: 'Payer',
+  payAmount: 'Payer {amount}',
+  creatingStatus: 'Ouverture du paiement…',
+  changedStatus:
+    'La boutique a changé le prix de {old} à {amount}. Votre paiement précédent est annulé\u00a0: n’envoyez rien à son adresse.',
+  failedHeading: 'Impossible de démarrer',
+  failedStatus: 'Réessayez. Si cela échoue encore, contactez la boutique.',
+  tryAgain: 'Réessayer',
+
+  secretKey: 'Ceci est une clé secrète. Révoquez-la maintenant.',
+  problemShop: 'Les réglages de paiement de la boutique sont incorrects. Prévenez la boutique.',
+  problemNetwork: 'Pas de connexion au service de paiement. Réessayez.',
+
+  openCheckout: 'Payer en crypto',
+  formRequired: 'Terminez le paiement avant d’envoyer ce formulaire.',
+
+  back: 'Retour',
+  cancel: 'Annuler le paiement',
+  restart: 'Changer de crypto',
+  continuePayment: 'Reprendre le paiement',
+  continue: 'Continuer',
+  reconnecting: 'Reconnexion…',
+  joined: 'Ce paiement est déjà ouvert dans un autre onglet. Le voici.',
+  loading: 'Chargement…',
+  close: 'Fermer',
+
+  currency: 'Crypto',
+  currencyHeading: 'Choisissez une crypto',
+  currencyStatus: 'Choisissez la crypto avec laquelle vous voulez payer.',
+  search: 'Rechercher une crypto',
+  noMatch: 'Aucune crypto ne correspond à «\u00a0{query}\u00a0».',
+  noOptions: 'La boutique ne propose aucune crypto pour le moment. Réessayez plus tard.',
+  lastUsed: 'Dernière utilisée',
+  network: 'Réseau',
+  networkHeading: 'Choisissez un réseau',
+  networkStatus: 'Choisissez le réseau sur lequel vous enverrez {currency}.',
+  networkWarning:
+    'Votre portefeuille ou plateforme doit envoyer sur le même réseau. Un envoi sur un autre réseau peut être perdu.',
+  lowestFee: 'Frais les plus bas',
+  networkFeeHigh: 'Frais de réseau plus élevés',
+  minutes: 'environ {minutes} min',
+  settingStatus: 'Calcul du prix…',
+  quotedHeading: 'Fixation de votre prix',
+  quotedStatus: 'Vous payez environ {amount} sur {network}.',
+
+  awaitingHeading: 'Envoyez votre paiement',
+  awaitingStatus: 'Envoyez exactement {amount} sur {network} avant {time}.',
+  partialHeading: 'Envoyez le reste',
+  partialSeen: '{seen} détectés, {confirmed} confirmés.',
+  partialRest: 'Envoyez les {due} restants (environ {worth}) avant {time}.',
+  copyAmount: 'Copier le montant',
+  copyAddress: 'Copier l’adresse',
+  amount: 'Montant',
+  copiedShort: 'Copié',
+  amountCopied: 'Montant copié\u00a0: {amount}',
+  addressCopied: 'Adresse copiée. Envoyez uniquement {currency} sur {network}.',
+  address: 'Adresse',
+  addressWarning: 'Envoyez uniquement {currency} sur {network}. Tout autre envoi peut être perdu.',
+  openInWallet: 'Ouvrir dans un portefeuille',
+  qr: 'Code QR',
+  qrAddress: 'Code QR de l’adresse {address}',
+  qrPayment: 'Code QR pour payer {amount} à {address}',
+  qrHoldsAddress: 'Contient l’adresse. Saisissez vous-même le montant.',
+  qrHoldsAmount: 'Contient l’adresse et le montant.',
+  qrFailed: 'Le code QR n’a pas pu s’afficher. Copiez l’adresse.',
+  timeLeft: 'Temps restant',
+  soon: 'Bientôt fini',
+  urgent: 'Dernière minute',
+  rate: 'Cours, fixé jusqu’à {time}',
+  rateValue: '1 {currency} ≈ {price}',
+  fee: 'Frais',
+  feeValue: 'Seulement les frais de réseau de votre portefeuille',
+  checkNow: 'Vérifier maintenant',
+  watching: 'Surveillance du réseau',
+  checking: 'Vérification…',
+};
+
+const style = { sample: '12\u202f345,67\u00a0¤', symbols: { USD: '$US', GBP: '£GB' } };
+export const prices = { fr: style, 'fr-FR': style };

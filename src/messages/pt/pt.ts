@@ -1,0 +1,93 @@
+/** The texts in Portuguese. No native reader has checked them yet. */
+import type { FirstMessages } from '../en.js';
+
+export const texts: FirstMessages = {
+  testMode: 'Modo de teste: moedas simuladas. Dinheiro real enviado aqui se perde.',
+  order: 'Pedido {reference}',
+  total: 'Total',
+  items: 'Seu pedido',
+  quantity: '{name} × {quantity}',
+
+  idleHeading: 'Pagar com cripto',
+  idleStatus: 'Pague de qualquer carteira ou corretora.',
+  offer: ({ coins }) =>
+    `{coins} ${coins === 1 ? 'moeda' : 'moedas'} · sem conta · preço fixo por {minutes} min`,
+  pay: 'Pagar',
+  payAmount: 'Pagar {amount}',
+  creatingStatus: 'Abrindo o pagamento…',
+  changedStatus:
+    'A loja mudou o preço de {old} para {amount}. Seu pagamento anterior foi cancelado: não envie nada para o endereço dele.',
+  failedHeading: 'Não foi possível iniciar',
+  failedStatus: 'Tente de novo. Se ainda falhar, fale com a loja.',
+  tryAgain: 'Tentar de novo',
+
+  secretKey: 'Esta é uma chave secreta. Revogue-a agora.',
+  problemShop: 'As configurações de pagamento da loja não estão certas. Avise a loja.',
+  problemNetwork: 'Sem conexão com o serviço de pagamento. Tente de novo.',
+
+  openCheckout: 'Pagar com cripto',
+  formRequired: 'Conclua o pagamento antes de enviar este formulário.',
+
+  back: 'Voltar',
+  cancel: 'Cancelar pagamento',
+  restart: 'Usar outra moeda',
+  continuePayment: 'Continuar o pagamento',
+  continue: 'Continuar',
+  reconnecting: 'Reconectando…',
+  joined: 'Este pagamento já está aberto em outra aba. Aqui está ele.',
+  loading: 'Carregando…',
+  close: 'Fechar',
+
+  currency: 'Moeda',
+  currencyHeading: 'Escolha uma moeda',
+  currencyStatus: 'Escolha a moeda com que quer pagar.',
+  search: 'Buscar moedas',
+  noMatch: 'Nenhuma moeda corresponde a “{query}”.',
+  noOptions: 'A loja não oferece moedas no momento. Tente mais tarde.',
+  lastUsed: 'Última usada',
+  network: 'Rede',
+  networkHeading: 'Escolha uma rede',
+  networkStatus: 'Escolha a rede pela qual vai enviar {currency}.',
+  networkWarning:
+    'Sua carteira ou corretora deve enviar pela mesma rede. O que for enviado por outra pode se perder.',
+  lowestFee: 'Menor taxa',
+  networkFeeHigh: 'Taxa de rede mais alta',
+  minutes: 'cerca de {minutes} min',
+  settingStatus: 'Calculando o preço…',
+  quotedHeading: 'Fixando seu preço',
+  quotedStatus: 'Você paga cerca de {amount} em {network}.',
+
+  awaitingHeading: 'Envie seu pagamento',
+  awaitingStatus: 'Envie exatamente {amount} em {network} antes das {time}.',
+  partialHeading: 'Envie o restante',
+  partialSeen: '{seen} detectados, {confirmed} confirmados.',
+  partialRest: 'Envie os {due} restantes (cerca de {worth}) antes das {time}.',
+  copyAmount: 'Copiar valor',
+  copyAddress: 'Copiar endereço',
+  amount: 'Valor',
+  copiedShort: 'Copiado',
+  amountCopied: 'Valor copiado: {amount}',
+  addressCopied: 'Endereço copiado. Envie somente {currency} em {network}.',
+  address: 'Endereço',
+  addressWarning: 'Envie somente {currency} em {network}. Qualquer outra coisa pode se perder.',
+  openInWallet: 'Abrir na carteira',
+  qr: 'Código QR',
+  qrAddress: 'Código QR do endereço {address}',
+  qrPayment: 'Código QR para pagar {amount} a {address}',
+  qrHoldsAddress: 'Contém o endereço. Digite você o valor.',
+  qrHoldsAmount: 'Contém o endereço e o valor.',
+  qrFailed: 'O código QR não carregou. Copie o endereço.',
+  timeLeft: 'Tempo restante',
+  soon: 'Acaba em breve',
+  urgent: 'Último minuto',
+  rate: 'Cotação, fixada até {time}',
+  rateValue: '1 {currency} ≈ {price}',
+  fee: 'Taxa',
+  feeValue: 'Só a taxa de rede da sua carteira',
+  checkNow: 'Verificar agora',
+  watching: 'Acompanhando a rede',
+  checking: 'Verificando…',
+};
+
+const style = { sample: '¤\u00a012.345,67' };
+export const prices = { pt: style, 'pt-BR': style };
