@@ -1,9 +1,10 @@
 /** The console's sessions in HTTP: the cookie that holds a token, and which pages may send it. */
 import type { Request, Response } from 'express';
 import { requestIdOf } from '../ops/request.js';
-import { sessionMs, type SignedIn, type Visitor } from '../people/sessions.js';
+import type { SignedIn, Visitor } from '../people/sessions.js';
 import { localHosts } from '../shared/local-hosts.js';
 import { invalidField, Problem } from '../shared/problem.js';
+import { retention } from '../shared/retention.js';
 import type { Mode, PersonCaller } from '../shared/scope.js';
 import { cookieOf } from './cookies.js';
 import { setCookie } from './reply.js';
@@ -45,7 +46,7 @@ export function createSessionCookies(publicUrl: string, authenticate: Authentica
     checkOrigin,
     /** Gives the browser a token with the reply, or takes away the one that it has. */
     send(response: Response, token: string | undefined): void {
-      const value = token === undefined ? '; Max-Age=0' : `${token}; Max-Age=${sessionMs / 1000}`;
+      const value = token === undefined ? '; Max-Age=0' : `${token}; Max-Age=${retention.sessionMs / 1000}`;
       setCookie(response, `${name}=${value}; ${attributes}`);
     },
     visitorOf: (request: Request, response: Response): Visitor => ({

@@ -1,5 +1,6 @@
 /** `merchants …`: merchant accounts and their webhook endpoints. */
 import { isoTime } from '../shared/clock.js';
+import { retention, spellPeriod } from '../shared/retention.js';
 import { settingsOf } from '../merchants/account-changes.js';
 import type { Merchant, MerchantChange } from '../merchants/merchants.js';
 import type { Endpoint } from '../webhooks/endpoints.js';
@@ -90,7 +91,7 @@ export const merchantCommands: Group = {
         ...settings,
         ...webhook,
         rotateWebhookSecret: option.flag(
-          'creates a new secret for the webhooks of --mode and shows it. For another 24 hours they are signed with the old one as well',
+          `creates a new secret for the webhooks of --mode and shows it. For another ${spellPeriod(retention.formerSecretMs)} they are signed with the old one as well`,
         ),
       },
       async run(context, { id, name, mode, webhookUrl, rotateWebhookSecret, ...given }) {

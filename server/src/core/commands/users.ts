@@ -1,5 +1,6 @@
 /** `users …`: the people who use the console. */
 import { roles, type Role } from 'crypto-checkout/contract';
+import { retention, spellPeriod } from '../shared/retention.js';
 import { command, type Group } from './command.js';
 import { UsageError } from './errors.js';
 import * as option from './options.js';
@@ -22,7 +23,7 @@ export const userCommands: Group = {
   commands: {
     invite: command({
       summary: "Adds a person to a merchant's team, and prints a link to sign in with.",
-      details: `The link works once, for 30 minutes: send it to nobody else. For somebody who is in the team already it is a new one, and the old link ends. That is also the way back in for a person who has lost a passkey.
+      details: `The link works once, for ${spellPeriod(retention.signInLinkMs)}: send it to nobody else. For somebody who is in the team already it is a new one, and the old link ends. That is also the way back in for a person who has lost a passkey.
 
 Roles: ${roles.map((role) => `${role}: ${meaning[role]}`).join('; ')}.`,
       options: {

@@ -8,12 +8,12 @@ import { isoTime } from '../shared/clock.js';
 import { invalidState, notFound, orNotFound, Problem } from '../shared/problem.js';
 import { permissionsOf } from '../shared/permissions.js';
 import type { PersonCaller } from '../shared/scope.js';
+import { retention, spellPeriod } from '../shared/retention.js';
 import { newToken, tokenDigest } from '../shared/token.js';
 import { createPasskeys, type PasskeysDeps } from './passkeys.js';
 import { createSessions, proofMs, type SignedIn, type Visitor } from './sessions.js';
 import * as store from './store.js';
 
-const linkMs = 30 * 60_000;
 /** Of a server to try things out. Reserved for examples, so nobody gets mail there. */
 const firstOwner = 'owner@shop.example';
 /** Of one merchant. */
@@ -78,7 +78,7 @@ export function createPeople(deps: PasskeysDeps) {
 
   async function makeLink(transaction: Transaction, personId: string) {
     const token = newToken();
-    const expiresAt = clock.real() + linkMs;
+    const expiresAt = clock.real() + retention.signInLinkMs;
     await store.putLink(transaction, {
       token_digest: tokenDigest(token),
       person_id: personId,
@@ -241,7 +241,7 @@ export function createPeople(deps: PasskeysDeps) {
       if (!person) {
         throw new Problem(
           'not_found',
-          'This link does not work, or no longer. Links work once, for 30 minutes. Ask an owner of the shop for a new one',
+          `This link does not work, or no longer. Links work once, for ${spellPeriod(retention.signInLinkMs)}. Ask an owner of the shop for a new one`,
         );
       }
       return begin(transaction, open(person), 'link', visitor);

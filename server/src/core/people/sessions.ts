@@ -4,14 +4,13 @@ import { sealed, type PersonalData } from '../db/personal-data.js';
 import type { RoomDeps } from '../db/room-deps.js';
 import type { Transaction } from '../db/engine.js';
 import type { PersonTable, SessionTable } from '../db/schema.js';
+import { retention } from '../shared/retention.js';
 import { newToken, tokenDigest } from '../shared/token.js';
 import { notFound } from '../shared/problem.js';
 import type { Person } from '../shared/scope.js';
 import * as store from './store.js';
 
-/** A session ends when it was not used for so long, and at the latest after its whole time. */
-const idleMs = 12 * 3_600_000;
-export const sessionMs = 7 * 24 * 3_600_000;
+const { sessionIdleMs: idleMs, sessionMs } = retention;
 /** The time for which a passkey or a link proves a person's identity. */
 export const proofMs = 10 * 60_000;
 /** More sessions of one person end the oldest. */

@@ -1,14 +1,30 @@
-/** The retention periods of data. */
+/** The periods for which data is kept. Change a number here: `retention.test.ts` names every text that says it. */
 
-const dayMs = 86_400_000;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
+const dayMs = 24 * hourMs;
 
 export const retention = {
   /** Replies to requests with an Idempotency-Key. */
   idempotencyMs: dayMs,
   /** The same for a payer's changes of a payment, which can be repeated without harm: anybody can make many. */
-  payerIdempotencyMs: 3_600_000,
+  payerIdempotencyMs: hourMs,
   /** Webhook events and their delivery attempts, counted from the creation of the event. */
   webhookMs: { delivered: 30 * dayMs, failed: 90 * dayMs },
   /** The time for which a rotated webhook secret still signs. */
   formerSecretMs: dayMs,
+  /** A session of the console ends when it was not used for so long, and at the latest after its whole time. */
+  sessionIdleMs: 12 * hourMs,
+  sessionMs: 7 * dayMs,
+  /** Links with which a person of the team signs in. */
+  signInLinkMs: 30 * minuteMs,
+  /** Links with which a payer claims a refund. */
+  refundLinkMs: 30 * dayMs,
 } as const;
+
+/** A period as texts say it: in days if it is more than one, otherwise in hours or minutes. */
+export function spellPeriod(ms: number): string {
+  if (ms > dayMs) return `${ms / dayMs} days`;
+  if (ms < hourMs) return `${ms / minuteMs} minutes`;
+  return ms === hourMs ? 'one hour' : `${ms / hourMs} hours`;
+}

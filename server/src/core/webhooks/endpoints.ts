@@ -71,8 +71,8 @@ export function createEndpoints(clock: Clock, targets: Pick<Targets, 'check'>, d
     },
 
     /**
-     * Creates a new secret. Events are signed with the previous one as well for another 24 hours, and with those
-     * before it until their own 24 hours are over. Problem: `webhook_not_configured`.
+     * Creates a new secret. Events are signed with the previous one as well for a time, and with those
+     * before it until their own time is over. Problem: `webhook_not_configured`.
      * @returns the new secret
      */
     async rotateSecret(transaction: Transaction, scope: Scope): Promise<string> {

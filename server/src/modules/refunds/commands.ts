@@ -2,6 +2,7 @@
 import { refundKinds, type RefundStatus } from 'crypto-checkout/contract';
 import type { Transaction } from '../../core/db/engine.js';
 import { orNotFound } from '../../core/shared/problem.js';
+import { retention, spellPeriod } from '../../core/shared/retention.js';
 import type { Scope } from '../../core/shared/scope.js';
 import { command, type Group, type Output } from '../../core/commands/command.js';
 import type { CommandContext } from '../../core/commands/context.js';
@@ -110,7 +111,7 @@ export function refundCommands(rules: (context: CommandContext) => Refunds): Gro
           ),
       }),
       link: command({
-        summary: 'Makes a new link for the payer, valid for 30 days. The old one ends.',
+        summary: `Makes a new link for the payer, valid for ${spellPeriod(retention.refundLinkMs)}. The old one ends.`,
         args: { id },
         run: (context, given) =>
           change(context, given.id, (refunds, transaction, scope) =>

@@ -12,6 +12,7 @@ import type { CreditedCoins } from '../../core/payments/refundable.js';
 import { createFailures } from '../../core/shared/failures.js';
 import type { Page, PageRequest } from '../../core/shared/pagination.js';
 import { invalidField, invalidState, notFound, orNotFound } from '../../core/shared/problem.js';
+import { retention } from '../../core/shared/retention.js';
 import { isWithin, scopeOf, type Scope } from '../../core/shared/scope.js';
 import { shareOf, worthToday } from './amounts.js';
 import { auditFields, createApproval } from './approval.js';
@@ -35,8 +36,6 @@ type NewRefund = Input<Api['refunds']['create']>['body'] & { readonly paymentId:
 export type LinkedRefund = Refund & { readonly claimUrl: string };
 
 export type Refunds = ReturnType<typeof createRefunds>;
-
-const linkMs = 30 * 86_400_000;
 
 export function createRefunds(deps: RefundsDeps) {
   const { database, clock, newId, currencies, rates, balances, payments, auditLog, checkAddress } = deps;
@@ -144,7 +143,7 @@ export function createRefunds(deps: RefundsDeps) {
         created_by: maker,
         ...{ transfer_id: null, tx_hash: null, cancel_reason: null },
         metadata: request.metadata ? refundMetadata.write(request.metadata) : null,
-        ...{ expires_at: now + linkMs, created_at: now, updated_at: now },
+        ...{ expires_at: now + retention.refundLinkMs, created_at: now, updated_at: now },
       };
       const started = await changes.start(transaction, { row, payment });
       await audit(transaction, started.row, 'refund.created', actor);
@@ -208,7 +207,7 @@ export function createRefunds(deps: RefundsDeps) {
       const linked = {
         ...row,
         ...{ token_digest: tokenDigest(token), browser_digest: null },
-        ...{ expires_at: now + linkMs, updated_at: now },
+        ...{ expires_at: now + retention.refundLinkMs, updated_at: now },
       };
       await store.updateRefund(transaction, linked);
       await audit(transaction, row, 'refund.linked', actor);
