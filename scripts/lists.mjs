@@ -79,6 +79,19 @@ const sourceOf = (code) => {
   return `{ first: ${loader(code, code)}, afterQr: ${loader(code, `${code}-after-qr`)}${special} }`;
 };
 
+const familyFolder = 'server/src/core/families/';
+const families = (await readdir(path(familyFolder), { withFileTypes: true }))
+  .filter((entry) => entry.isDirectory())
+  .map(({ name }) => name)
+  .sort();
+const familyNames = families.join(', ');
+
+/** @param {string} name of an export of every folder @param {string} folder of the families, from the file */
+const importsOf = (name, folder) =>
+  families
+    .map((family) => `import { ${name} as ${family} } from '${folder}${family}/${name}.js';`)
+    .join('\n');
+
 const list = sorted.map(({ english }) => english);
 const sentence = `The checkout supports ${list.slice(0, -1).join(', ')} and ${list.at(-1)}.`;
 const guide = await readFile(path('docs/widget.md'), 'utf8');
@@ -137,6 +150,30 @@ ${eachTranslation((code) => loader(code, `${code}-transfer`))}
   ),
   'server/src/core/site/page-texts.json': JSON.stringify(
     each(pages, ({ language, ...texts }) => ({ isRtl: language.isRtl === true, texts })),
+  ),
+  'src/contract/families.ts': written(
+    'Families of networks: those of one family share the form of their addresses, and their deposit keys.',
+    familyFolder,
+    `export const families = ${JSON.stringify(families)} as const;
+export type Family = (typeof families)[number];`,
+  ),
+  [`${familyFolder}addresses.ts`]: written(
+    'The addresses of each family.',
+    familyFolder,
+    `import type { Family } from '../chains/networks.js';
+import type { FamilyAddresses } from './family.js';
+${importsOf('addresses', './')}
+
+export const addressFamilies: Readonly<Record<Family, FamilyAddresses>> = { ${familyNames} };`,
+  ),
+  'server/src/core/chains/adapters.ts': written(
+    'The adapter of each family.',
+    familyFolder,
+    `import type { Adapter } from './connect.js';
+import type { Family } from './networks.js';
+${importsOf('adapter', '../families/')}
+
+export const adapters: Readonly<Record<Family, Adapter>> = { ${familyNames} };`,
   ),
   'docs/widget.md': guide.replace(/^The checkout supports [^.]*\.$/m, sentence),
 };

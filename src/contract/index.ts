@@ -62,6 +62,7 @@ export {
 export * from './book-files.js';
 export { bookingKinds, books, type Booking, type BookingKind } from './books.js';
 export { csvLine } from './csv.js';
+export { families, type Family } from './families.js';
 export type { TransferCheck } from './transfer-check.js';
 export { payoutExports, psbts } from './console-payouts.js';
 export { sweeps } from './console-sweeps.js';

@@ -1,6 +1,7 @@
 /** Refunds: money of a payment that goes back to its payer, and claims, with which payers give the address. */
 import * as z from 'zod/mini';
 import { endpoint } from './endpoint.js';
+import { families } from './families.js';
 import {
   addressText,
   boolean,
@@ -150,7 +151,7 @@ export const refundClaim = z.object({
   /** True if the caller can still give the address, or change the one that it gave. */
   canSetAddress: z.boolean(),
   /** The address format of the network. All rules are checked, and an `invalid_address` says which is broken. */
-  addressFamily: z.enum(['bitcoin', 'litecoin', 'evm', 'tron']),
+  addressFamily: z.enum(families),
   /**
    * Text that the paying wallet signs with `personal_sign` to confirm the address: `{address}` stands for the address
    * exactly as it is sent. Only on EVM networks, while the address can be set.

@@ -1,5 +1,6 @@
 /** Webhooks: the events that are sent to a merchant's server, and their payload. */
 import * as z from 'zod/mini';
+import { families } from './families.js';
 import { mode, timestamp } from './fields.js';
 import { paymentRecord, unaccepted } from './payment-record.js';
 
@@ -57,7 +58,7 @@ const eventFields = {
  */
 export const depositKeyChange = z.object({
   id: z.string(),
-  family: z.enum(['bitcoin', 'litecoin', 'evm', 'tron']),
+  family: z.enum(families),
   /** `pending`: it takes effect at `effectiveAt`, unless it is withdrawn. `in_use`: new payments use it. */
   status: z.enum(['pending', 'in_use', 'withdrawn']),
   /** A treasury's address, or an extended public key without its middle. */

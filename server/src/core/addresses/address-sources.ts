@@ -4,6 +4,7 @@ import type { Mode, Scope } from '../shared/scope.js';
 import type { AddressNet, Family } from '../chains/networks.js';
 import { isBitcoinLike, type ScriptType } from './bitcoin-scripts.js';
 import { readAccountKey } from './extended-keys.js';
+import { addressFamilies } from '../families/addresses.js';
 import { addressFormat, defaultNet } from './formats.js';
 
 /** Derives the deposit addresses of one extended public key, or of one treasury. */
@@ -58,17 +59,6 @@ export function createAddressSource(
   return { id, descriptor, derive: (index) => format.ofKey(derive(index, format.isCompressed), script) };
 }
 
-/**
- * The accounts of test mode's seed. Test networks share coin type 1; EVM networks and Tron have no test addresses of
- * their own, so their paths are the usual ones.
- */
-const testPaths: Readonly<Record<Family, string>> = {
-  bitcoin: "m/84'/1'/0'",
-  litecoin: "m/84'/1'/1'",
-  evm: "m/44'/60'/0'",
-  tron: "m/44'/195'/0'",
-};
-
 /** The prefixes of extended keys on test networks (BIP-32): `tpub`. */
 const testVersions = { public: 0x043587cf, private: 0x04358394 };
 
@@ -82,7 +72,7 @@ export function createTestAddressSources(seed: Uint8Array): AddressSources {
       const name = `${family}/${net}`;
       const found = known.get(name);
       if (found) return found;
-      const { publicExtendedKey } = root.derive(testPaths[family]);
+      const { publicExtendedKey } = root.derive(addressFamilies[family].testAccount);
       const script = isBitcoinLike(family) ? 'p2wpkh' : undefined;
       const source = createAddressSource('test', family, publicExtendedKey, { net, script });
       known.set(name, source);

@@ -8,10 +8,12 @@ import type { AddressNet, Family } from '../chains/networks.js';
 export const scriptTypes = ['p2pkh', 'p2sh-p2wpkh', 'p2wpkh', 'p2tr'] as const;
 export type ScriptType = (typeof scriptTypes)[number];
 
-export type BitcoinFamily = 'bitcoin' | 'litecoin';
+/** The families whose addresses stand for scripts, and whose balances are unspent outputs. */
+export const bitcoinFamilies = ['bitcoin', 'litecoin'] as const satisfies Family[];
+export type BitcoinFamily = (typeof bitcoinFamilies)[number];
 
 export const isBitcoinLike = (family: Family | undefined): family is BitcoinFamily =>
-  family === 'bitcoin' || family === 'litecoin';
+  bitcoinFamilies.some((one) => one === family);
 
 /** The prefixes of a family's addresses on one of its networks. */
 export interface AddressPrefixes {

@@ -6,7 +6,7 @@ import { HDKey } from '@scure/bip32';
 import { secretIn, secretWarning } from 'crypto-checkout/contract';
 import { pointAdd, pointCompress, pointFromScalar } from 'tiny-secp256k1';
 import type { Family, AddressNet } from '../chains/networks.js';
-import { isBitcoinLike, type ScriptType } from './bitcoin-scripts.js';
+import { bitcoinFamilies, isBitcoinLike, type ScriptType } from './bitcoin-scripts.js';
 import { descriptorChecksum } from './descriptor-checksum.js';
 
 /** Derives the public key of a child: 33 bytes compressed, 65 uncompressed. */
@@ -29,16 +29,14 @@ interface Version {
   readonly families?: readonly Family[];
 }
 
-const bitcoinLike = ['bitcoin', 'litecoin'] as const;
-
 /** BIP-32, and the prefixes that SLIP-132 registers for Bitcoin and Litecoin. Litecoin wallets use Bitcoin's, too. */
 const versions: ReadonlyMap<number, Version> = new Map<number, Version>([
   [0x0488b21e, { prefix: 'xpub', isTest: false }],
-  [0x049d7cb2, { prefix: 'ypub', script: 'p2sh-p2wpkh', isTest: false, families: bitcoinLike }],
-  [0x04b24746, { prefix: 'zpub', script: 'p2wpkh', isTest: false, families: bitcoinLike }],
+  [0x049d7cb2, { prefix: 'ypub', script: 'p2sh-p2wpkh', isTest: false, families: bitcoinFamilies }],
+  [0x04b24746, { prefix: 'zpub', script: 'p2wpkh', isTest: false, families: bitcoinFamilies }],
   [0x043587cf, { prefix: 'tpub', isTest: true }],
-  [0x044a5262, { prefix: 'upub', script: 'p2sh-p2wpkh', isTest: true, families: bitcoinLike }],
-  [0x045f1cf6, { prefix: 'vpub', script: 'p2wpkh', isTest: true, families: bitcoinLike }],
+  [0x044a5262, { prefix: 'upub', script: 'p2sh-p2wpkh', isTest: true, families: bitcoinFamilies }],
+  [0x045f1cf6, { prefix: 'vpub', script: 'p2wpkh', isTest: true, families: bitcoinFamilies }],
   [0x019da462, { prefix: 'Ltub', isTest: false, families: ['litecoin'] }],
   [0x01b26ef6, { prefix: 'Mtub', script: 'p2sh-p2wpkh', isTest: false, families: ['litecoin'] }],
   [0x0436f6e1, { prefix: 'ttub', isTest: true, families: ['litecoin'] }],

@@ -12,6 +12,7 @@ import { having } from '../db/rows.js';
 import type { ReceiptRow, Schema } from '../db/schema.js';
 import { send } from '../db/send.js';
 import type { NetworkRef } from '../chains/chain.js';
+import { bitcoinFamilies } from './bitcoin-scripts.js';
 
 export type UnspentCoin = Schema['unspent_coins'];
 type OutpointRow = Pick<UnspentCoin, 'tx_hash' | 'output_index'>;
@@ -21,7 +22,7 @@ const pageSize = 100;
 
 /** Not of the simulated networks, whose keys are the server's own. */
 export const isOfKey = sql<SqlBool>`exists (
-  select 1 from deposit_keys as k where k.source_id = addresses.source_id and k.family in ('bitcoin', 'litecoin'))`;
+  select 1 from deposit_keys as k where k.source_id = addresses.source_id and k.family in (${sql.join(bitcoinFamilies.map((family) => sql.lit(family)))}))`;
 
 /** Marks the coins of those of these stored receipts that may be on a network of Bitcoin's kind. */
 export async function markReceived(

@@ -3,9 +3,10 @@
  * (BIP-380, BIP-389), or in the JSON of Coldcard, Sparrow, Electrum, Specter, Wasabi and Bitcoin Core. Only the key
  * and its script type are kept.
  */
-import { secretIn, secretWarning } from 'crypto-checkout/contract';
+import { families, secretIn, secretWarning } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
 import type { AddressNet, Family } from '../chains/networks.js';
+import { addressFamilies } from '../families/addresses.js';
 import { createAddressSource } from './address-sources.js';
 import { isBitcoinLike, scriptTypes, type ScriptType } from './bitcoin-scripts.js';
 import { descriptorChecksum } from './descriptor-checksum.js';
@@ -212,13 +213,6 @@ function scriptOfPath(path: readonly string[] | undefined, { family }: Use): Scr
   return path?.length === 3 && isBitcoinLike(family) ? purposes[path[0] ?? ''] : undefined;
 }
 
-const coins: Readonly<Record<string, string>> = {
-  "0'": 'bitcoin',
-  "2'": 'litecoin',
-  "60'": 'evm',
-  "195'": 'tron',
-};
-
 /** @throws Error if the path does not lead to the key, or to a key of other coins */
 function refuseOtherPlace(key: string, path: readonly string[], { family, mode }: Use): void {
   const position = positionOf(key);
@@ -229,7 +223,8 @@ function refuseOtherPlace(key: string, path: readonly string[], { family, mode }
       'The path in brackets does not lead to the key behind it: the text was put together from several, or changed',
     );
   }
-  const coin = path.length === 3 && purposes[path[0] ?? ''] !== undefined ? coins[path[1] ?? ''] : undefined;
+  const isAccount = path.length === 3 && purposes[path[0] ?? ''] !== undefined;
+  const coin = families.find((one) => isAccount && path[1] === `${addressFamilies[one].coinType}'`);
   if (isBitcoinLike(family) && coin !== undefined && coin !== family) {
     throw new Error(`The path m/${path.join('/')} is that of an account for ${coin}, not for ${family}`);
   }

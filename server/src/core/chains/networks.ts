@@ -1,8 +1,8 @@
 /** Networks, and the assets that can be paid on them. */
+import type { Family } from 'crypto-checkout/contract';
 import type { Mode } from '../shared/scope.js';
 
-/** The form of a network's addresses. Networks of one family share their deposit keys. */
-export type Family = 'bitcoin' | 'litecoin' | 'evm' | 'tron';
+export type { Family };
 
 /** The networks of a family that an address is for. Only Bitcoin and Litecoin write addresses differently on each. */
 export type AddressNet = 'main' | 'test' | 'regtest';

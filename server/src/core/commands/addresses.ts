@@ -1,9 +1,8 @@
 /** `addresses …`: exports the deposit addresses of a merchant, for its wallet and its bookkeeping. */
-import { csvLine } from 'crypto-checkout/contract';
+import { csvLine, families } from 'crypto-checkout/contract';
 import { exportAddresses, type ExportedAddress, type ExportedKey } from '../addresses/export.js';
 import { isoTime } from '../shared/clock.js';
 import { command, type Group } from './command.js';
-import { families } from './deposit-keys.js';
 import * as option from './options.js';
 import { amountOf, amountText, recordJson } from './records.js';
 

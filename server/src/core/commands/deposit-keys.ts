@@ -1,5 +1,6 @@
 /** `deposit-keys …`: the extended public keys and treasuries that merchants' addresses on real networks come from. */
 import { readFile } from 'node:fs/promises';
+import { families } from 'crypto-checkout/contract';
 import { takeIndexes } from '../addresses/address-pool.js';
 import { shortKey } from '../addresses/deposit-key-changes.js';
 import { scriptTypes } from '../addresses/bitcoin-scripts.js';
@@ -16,8 +17,6 @@ import type { CommandContext } from './context.js';
 import { UsageError } from './errors.js';
 import * as option from './options.js';
 import { listRecords, recordJson } from './records.js';
-
-export const families = ['bitcoin', 'litecoin', 'evm', 'tron'] as const satisfies Family[];
 
 const previewed = 3;
 

@@ -3,6 +3,7 @@
  * a node's URL.
  */
 import { readFileSync } from 'node:fs';
+import { families } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
 
 const block = z.strictObject({ height: z.int(), hash: z.string() });
@@ -53,7 +54,7 @@ const preset = z.strictObject({
   note: z.optional(z.string()),
   name: z.string(),
   mode: z.enum(['test', 'live']),
-  family: z.enum(['bitcoin', 'litecoin', 'evm', 'tron']),
+  family: z.enum(families),
   addressNet: z.enum(['main', 'test', 'regtest']),
   identity,
   /** A number for all amounts, or a rule for each limit of value; see `Network.depths`. */

@@ -1,4 +1,5 @@
 /** Merchants, their API keys and deposit keys, the audit log, stored replies and settings. */
+import type { Family } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import { fields, stringRecord, strings } from '../codecs.js';
 import type { KeyScope, Mode } from '../../shared/scope.js';
@@ -134,7 +135,7 @@ export const accountTables = {
   /** A merchant's extended public key for deposit addresses on a family's real networks. */
   deposit_keys: table(kept('no address is given out twice'), {
     ...record,
-    family: text<'bitcoin' | 'litecoin' | 'evm' | 'tron'>(),
+    family: text<Family>(),
     /** As its owner gave it; null if there is a treasury instead. */
     extended_public_key: text().nullable(),
     /** Null: the script type of the key's prefix. */

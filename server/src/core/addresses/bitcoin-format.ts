@@ -1,0 +1,40 @@
+/** The address format of Bitcoin, and of families like it. */
+import { Address, NETWORK } from '@scure/btc-signer';
+import type { AddressFormat } from '../families/family.js';
+import { attempt } from '../shared/attempt.js';
+import {
+  addressOfKey,
+  addressPrefixes,
+  type AddressPrefixes,
+  type BitcoinFamily,
+} from './bitcoin-scripts.js';
+
+/** Reads Litecoin's old script addresses too, and converts them to the current form. */
+function bitcoinFormat(prefixes: AddressPrefixes): AddressFormat {
+  const { formerScriptHash, ...current } = prefixes;
+  const canonical = Address({ ...NETWORK, ...current });
+  const former =
+    formerScriptHash === undefined
+      ? undefined
+      : Address({ ...NETWORK, ...current, scriptHash: formerScriptHash });
+  return {
+    isCompressed: true,
+    ofKey: (publicKey, script) => addressOfKey(publicKey, script, prefixes),
+    write: (hash) => canonical.encode({ type: 'wpkh', hash }),
+    bytes(address) {
+      const decoded = canonical.decode(address);
+      return 'hash' in decoded ? decoded.hash : 'pubkey' in decoded ? decoded.pubkey : new Uint8Array();
+    },
+    read(address) {
+      const decoded =
+        attempt(() => canonical.decode(address)) ?? (former && attempt(() => former.decode(address)));
+      return decoded && canonical.encode(decoded);
+    },
+  };
+}
+
+export const bitcoinFormats = (family: BitcoinFamily) => ({
+  main: bitcoinFormat(addressPrefixes[family].main),
+  test: bitcoinFormat(addressPrefixes[family].test),
+  regtest: bitcoinFormat(addressPrefixes[family].regtest),
+});

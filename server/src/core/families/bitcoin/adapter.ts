@@ -1,0 +1,2 @@
+/** Connects to Bitcoin's networks. */
+export { bitcoinAdapter as adapter } from '../../chains/bitcoin/bitcoin-adapter.js';

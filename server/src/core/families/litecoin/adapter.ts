@@ -1,0 +1,2 @@
+/** Connects to Litecoin's networks. */
+export { bitcoinAdapter as adapter } from '../../chains/bitcoin/bitcoin-adapter.js';
