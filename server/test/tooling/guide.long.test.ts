@@ -1,6 +1,8 @@
-/** The guide of CONTRIBUTING.md, followed in a copy of the repository: a coin, a network, a source of rates and an event, each in as few files as it says. */
+/**
+ * The guide of CONTRIBUTING.md, followed in a copy of the repository: one of each addition, in as few files as it says, on a server
+ * that is built from the copy. Coins and networks take payments in live mode.
+ */
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,17 +11,25 @@ import { join } from 'node:path';
 import { execPath } from 'node:process';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Payment } from 'crypto-checkout/contract';
+import { HDKey } from '@scure/bip32';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Payment, PaymentRecord } from 'crypto-checkout/contract';
 import type { startApiServer } from '../../../scripts/api-server.mjs';
 import { openExchanges } from '../money/exchanges.js';
-import { startAnvil } from '../support/anvil.js';
+import { startAnvil, type Anvil } from '../support/anvil.js';
+import { additionsTo, exampleChainId, scrollChainId } from './guide-additions.js';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-const scrollChainId = 534_352;
 
 let copy: string;
+let server: Awaited<ReturnType<typeof startApiServer>>;
+/** The node of two networks, and one of the added network. */
+let anvil: Anvil;
+let scroll: Anvil;
+let env: Record<string, string>;
+/** Prints JSON. */
+let command: <T>(line: string) => Promise<T>;
 /** The files that each addition changed. */
 const changed: Record<string, string[]> = {};
 let guide: string;
@@ -46,39 +56,25 @@ async function linkPackages(): Promise<void> {
   await symlink(join(root, 'server/node_modules'), at('server/node_modules'));
 }
 
-async function hashes(): Promise<Map<string, string>> {
-  const entries = (await filesOf(copy)).map(async (path): Promise<[string, string]> => {
-    return [
-      path,
-      createHash('sha256')
-        .update(await readFile(at(path)))
-        .digest('hex'),
-    ];
-  });
-  return new Map(await Promise.all(entries));
-}
-
 /** Starts the server of the copy. */
 const startCopy: typeof startApiServer = async (options) => {
   const script = (await load('scripts/api-server.mjs')) as { startApiServer: typeof startApiServer };
   return script.startApiServer(options);
 };
 
+const git = async (...args: string[]) => {
+  const { stdout } = await run('git', args, { cwd: copy, maxBuffer: 2 ** 26 });
+  return stdout.trim().split('\n').filter(Boolean);
+};
+
 /** Makes one addition and notes which files it changed. */
 async function add(what: string, edit: () => Promise<void>): Promise<void> {
-  const before = await hashes();
   await edit();
-  const after = await hashes();
-  changed[what] = [...after].flatMap(([path, hash]) => (before.get(path) === hash ? [] : path)).sort();
-}
-
-/** Puts text before or after the first place that has another one. */
-async function insert(path: string, where: 'before' | 'after', place: string, text: string): Promise<void> {
-  const source = await readFile(at(path), 'utf8');
-  const index = source.indexOf(place);
-  if (index < 0) throw new Error(`${path} has no ${JSON.stringify(place)}`);
-  const cut = where === 'before' ? index : index + place.length;
-  await writeFile(at(path), source.slice(0, cut) + text + source.slice(cut));
+  changed[what] = [
+    ...(await git('diff', '--name-only')),
+    ...(await git('ls-files', '--others', '--exclude-standard')),
+  ].sort();
+  await git('add', '--all');
 }
 
 /** The guide's row about an addition. */
@@ -91,26 +87,45 @@ const rowOf = (task: string): string => {
 /** Names of files in the guide are short: the last part is enough. */
 const isNamed = (row: string, path: string) => row.includes(path.split('/').at(-1) ?? path);
 
-const example = `/** An example. */
-import * as z from 'zod/mini';
-import { priceOf, type RateSourceAdapter } from './source.js';
+/** @returns the compiler's errors, which it writes to standard output */
+async function compile(...args: string[]): Promise<string> {
+  const compiler = at('node_modules/typescript-native/bin/tsc');
+  const { stdout } = await run(execPath, [compiler, ...args], { cwd: copy }).catch(
+    (error: unknown) => error as { stdout: string },
+  );
+  return stdout;
+}
 
-const prices = z.record(z.string(), z.string());
-
-export const example: RateSourceAdapter = {
-  name: 'example',
-  dollarPrices: 'crypto',
-  url: 'https://rates.example.com',
-  markets: [],
-  path: () => '/dollars',
-  intervalMs: 15_000,
-  read: (reply) => ({
-    readings: Object.entries(prices.parse(reply)).map(([currency, text]) => {
-      return { ...priceOf(text), market: currency, currency, quotedIn: 'USD' };
-    }),
-  }),
-};
-`;
+/** One server with the added coin, networks and family in live mode. */
+async function startLive(): Promise<void> {
+  [anvil, scroll] = await Promise.all([startAnvil(), startAnvil()]);
+  await scroll.rpc('anvil_setChainId', [scrollChainId]);
+  await scroll.mine(3);
+  const token = await anvil.deploy('PlainToken', [6]);
+  await anvil.mine(3);
+  const node = { nodes: [anvil.url], chainId: exampleChainId, confirmations: 2 };
+  const networks = {
+    ethereum: { ...node, assets: { USDC: false, USDT: false, EURC: { contract: token, decimals: 6 } } },
+    example: node,
+    scroll: { nodes: [scroll.url] },
+  };
+  env = {
+    NETWORKS_FILE: join(copy, 'live-networks.json'),
+    RATES_FILE: at('server/data/rates.json'),
+    DATABASE_URL: `sqlite:${join(copy, 'live.sqlite')}`,
+  };
+  await writeFile(env['NETWORKS_FILE'] ?? '', JSON.stringify({ networks }));
+  server = await startCopy({ databaseUrl: env['DATABASE_URL'] ?? '', env });
+  command = async <T>(line: string): Promise<T> => {
+    const args = [at('server/dist/cli.js'), ...line.split(' '), '--json'];
+    const { stdout } = await run(execPath, args, { env: { ...process.env, ...env }, cwd: copy });
+    return JSON.parse(stdout) as T;
+  };
+  payToken = async (address, units) => {
+    await anvil.call('PlainToken', token, 'transfer', [address, units]);
+  };
+}
+let payToken: (address: string, units: bigint) => Promise<void>;
 
 beforeAll(async () => {
   copy = await mkdtemp(join(tmpdir(), 'crypto-checkout-guide-'));
@@ -124,86 +139,18 @@ beforeAll(async () => {
   );
   // With the results of an earlier build, only changes are compiled again.
   for (const built of ['dist', 'server/dist']) await cp(join(root, built), at(built), { recursive: true });
-  await run('git', ['init', '-q'], { cwd: copy });
   await linkPackages();
+  await git('init', '-q');
+  // A linked folder of packages is no folder for .gitignore.
+  await writeFile(at('.git/info/exclude'), 'node_modules\nlive*\n');
+  await git('add', '--all');
   guide = await readFile(at('CONTRIBUTING.md'), 'utf8');
 
-  await add('coin', async () => {
-    await insert(
-      'server/src/core/money/currency-list.ts',
-      'before',
-      "  crypto('BNB',",
-      "  crypto('EURC', 'Euro Coin', 6, 2),\n",
-    );
-    await insert(
-      'server/data/networks.json',
-      'before',
-      '"USDC": { "contract": "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"',
-      '"EURC": { "contract": "0x1aBaEA1f7C830bD89Acc67eC4af516284b1bC33c", "decimals": 6, "minAmount": "1" },\n        ',
-    );
-    await insert(
-      'server/data/networks.json',
-      'before',
-      '"USDC": { "minAmount": "0.01", "withdrawalFee": "0.5" }',
-      '"EURC": { "minAmount": "0.01", "withdrawalFee": "0.5" },\n        ',
-    );
-    await insert('server/data/rates.json', 'before', '"USDC":', '"EURC": "1.25",\n    ');
-    await insert(
-      'src/views/icons.ts',
-      'after',
-      "['TRX', tron],\n",
-      "  ['EURC', { colour: '#0a2f8c', line: 'M20 11a6 6 0 1 0 0 10M9 14h8m-8 4h8' }],\n",
-    );
+  for (const [what, edit] of Object.entries(additionsTo(copy))) await add(what, edit);
+  await add('lists', async () => {
+    await run('npm', ['run', 'lists'], { cwd: copy });
   });
-  await add('network', () =>
-    insert(
-      'server/data/networks.json',
-      'before',
-      '    "base": {\n',
-      `    "scroll": {
-      "name": "Scroll",
-      "mode": "live",
-      "family": "evm",
-      "addressNet": "main",
-      "identity": { "chainId": ${scrollChainId} },
-      "confirmations": 64,
-      "blockSeconds": 3,
-      "explorer": "https://scrollscan.com",
-      "assets": { "ETH": { "decimals": 18, "minAmount": "0.0001" } }
-    },
-`,
-    ),
-  );
-  await add('rates', async () => {
-    await writeFile(at('server/src/core/money/sources/example.ts'), example);
-    await insert(
-      'server/src/core/money/sources/sources.ts',
-      'before',
-      'import { kraken }',
-      "import { example } from './example.js';\n",
-    );
-    await insert(
-      'server/src/core/money/sources/sources.ts',
-      'after',
-      'adapters: readonly RateSourceAdapter[] = [',
-      'example, ',
-    );
-  });
-  await add('event', async () => {
-    await insert(
-      'src/events.ts',
-      'before',
-      '  /** The payer chose a currency and network. */',
-      "  /** The payer can choose a currency. */\n  'checkout-choosing': CheckoutEvent,\n",
-    );
-    await insert(
-      'src/checkout/state-events.ts',
-      'before',
-      "  'partially-paid': 'checkout-partial',",
-      "  'choosing-currency': 'checkout-choosing',\n",
-    );
-  });
-  await add('generated', async () => {
+  await add('manifest', async () => {
     await run('npm', ['run', 'manifest'], { cwd: copy });
   });
   // Compiles only if the types of the React component have the new handler.
@@ -213,85 +160,171 @@ beforeAll(async () => {
 export const handlers: CheckoutCamelCaseHandlers = { onCheckoutChoosing: () => undefined };
 `,
   );
-  // The compiler writes its errors to standard output.
-  const compiler = at('node_modules/typescript-native/bin/tsc');
-  const { stdout } = await run(execPath, [compiler, '-b', 'src', 'server'], { cwd: copy }).catch(
-    (error: unknown) => error as { stdout: string },
-  );
-  expect(stdout).toBe('');
+  expect(await compile('-b', 'src', 'server')).toBe('');
+  await startLive();
 }, 600_000);
 
-afterAll(() => rm(copy, { recursive: true, force: true }));
+afterAll(async () => {
+  await Promise.all([server.stop(), anvil.stop(), scroll.stop()]);
+  await rm(copy, { recursive: true, force: true });
+});
+
+const openApi = async () => (await fetch(`${server.url}/openapi.json`)).json() as Promise<object>;
+
+/** Of an example account: nobody spends what is paid to it. */
+const accountKey = () =>
+  HDKey.fromMasterSeed(new Uint8Array(32).fill(7)).derive("m/44'/60'/0'").publicExtendedKey;
+
+/** A shop's payment in live mode, from its key to the money. */
+async function payLive(
+  family: string,
+  option: string,
+  pay: (address: string, amount: number) => Promise<void>,
+) {
+  const [owner] = await command<{ id: string }[]>('merchants list');
+  const merchant = `--merchant ${owner?.id}`;
+  await command(`deposit-keys set ${merchant} --mode live --family ${family} --xpub ${accountKey()} --yes`);
+  const { key } = await command<{ key: string }>(`keys create ${merchant} --kind secret --mode live`);
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  const ask = async <T>(method: string, path: string, body?: object): Promise<T> => {
+    const init = body && { body: JSON.stringify(body) };
+    const response = await fetch(`${server.url}${path}`, { method, headers, ...init });
+    const { data } = (await response.json()) as { data: T };
+    expect(response.status, `${path}: ${JSON.stringify(data)}`).toBe(200);
+    return data;
+  };
+  const body = { amount: 10, baseCurrency: 'USD' };
+  const { payment } = await ask<{ payment: Payment }>('POST', '/v1/payments/checkout', body);
+  const path = `/v1/payments/${payment.id}`;
+  // A running server uses a first key within two seconds, and a network once its node has answered.
+  await vi.waitFor(() => ask('PATCH', `${path}/currency/set/${option}`), { timeout: 20_000, interval: 250 });
+  const { amount = 0, addressInformation } = await ask<PaymentRecord>('PATCH', `${path}/currency/lock`);
+  await pay(addressInformation?.address ?? '', amount);
+  await anvil.mine(3);
+  await vi.waitFor(async () => expect(await ask('GET', path)).toMatchObject({ status: 'success' }), {
+    timeout: 30_000,
+    interval: 250,
+  });
+  return amount;
+}
 
 describe('The guide in CONTRIBUTING.md', () => {
   test.each([
-    ['coin', 'add a coin', 4],
+    ['coin', 'add a coin', 2],
     ['network', 'add a network with a real node', 2],
+    ['family', 'add a family of networks', 2],
+    ['language', 'add a language', 4],
     ['rates', 'add a source of exchange rates', 2],
     ['event', 'add an event of the element', 2],
+    ['endpoint', 'add an endpoint', 3],
+    ['webhook event', 'add a webhook event', 2],
+    ['command', 'add a command', 1],
+    ['wrapper', 'add a wrapper for a framework', 2],
   ])('a new %s takes only files that the guide names, and no more than it should', (what, task, most) => {
     const files = changed[what] ?? [];
     expect(files.length).toBeGreaterThan(0);
     expect(files.length).toBeLessThanOrEqual(most);
     const row = rowOf(task);
-    // A new file has a name of its own: the guide names its folder.
-    const unnamed = files.filter(
-      (path) => !isNamed(row, path) && path !== 'server/src/core/money/sources/example.ts',
-    );
-    expect(unnamed).toEqual([]);
+    // The guide names the folder of a new file, and of a resource's contract.
+    const isNew =
+      /\/(?:sources\/example\.ts|families\/example\/\w+\.ts|messages\/de\/[\w.-]+|contract\/\w+\.ts|vue\.ts)$/;
+    expect(files.filter((path) => !isNamed(row, path) && !isNew.test(path))).toEqual([]);
   });
 
-  test('a coin can be paid with in test mode, at its rate and with its decimals', async () => {
-    const server = await startCopy();
-    try {
-      const headers = { authorization: `Bearer ${server.publicKey}`, 'content-type': 'application/json' };
-      const call = async (method: string, path: string, body?: unknown) => {
-        const init = body === undefined ? {} : { body: JSON.stringify(body) };
-        const response = await fetch(`${server.url}/v1/payments/checkout${path}`, {
-          method,
-          headers,
-          ...init,
-        });
-        expect(response.status).toBe(200);
-        return ((await response.json()) as { data: Record<string, unknown> }).data;
-      };
-      const { payment } = await call('POST', '', { amount: 10, baseCurrency: 'USD' });
-      const { id } = payment as Payment;
-      await call('PATCH', `/${id}/currency/set/EURC/ethereum`);
-      const locked = await call('PATCH', `/${id}/currency/lock`);
-      expect(locked).toMatchObject({ currency: 'EURC', currencyNetwork: 'ethereum', amount: 8 });
-    } finally {
-      await server.stop();
-    }
+  test('a family and a language are one folder each', () => {
+    const folders = (what: string) => new Set(changed[what]?.map((path) => path.replace(/\/[^/]+$/, '')));
+    expect([...folders('family')]).toEqual(['server/src/core/families/example']);
+    expect([...folders('language')]).toEqual(['src/messages/de']);
+  });
+
+  test('a coin is paid in live mode, at its rate and with its decimals', async () => {
+    const amount = await payLive('evm', 'EURC/ethereum', (address, owed) =>
+      payToken(address, BigInt(Math.round(owed * 1e6))),
+    );
+    expect(amount).toBe(8);
+  });
+
+  test('a coin has its symbols at the exchanges, and its icon in the widget', async () => {
+    const sources = (await load(
+      'server/dist/core/money/sources/sources.js',
+    )) as unknown as typeof import('../../src/core/money/sources/sources.js');
+    const markets = Object.fromEntries(sources.defaultSources.map(({ name, markets: all }) => [name, all]));
+    expect(markets['kraken']).toContain('EURCUSD');
+    expect(markets['binance']).toContain('EURUSDT');
+    expect(markets['coingecko']).toContain('euro-coin');
+    expect(await load('dist/coins/icons.js')).toMatchObject({ coins: { EURC: { colour: '#0a2f8c' } } });
+    expect(await load('dist/coins/marks.js')).toMatchObject({ marks: { EURC: ['#0a2f8c'] } });
   });
 
   test('a network is known by its name, and its node is checked', async () => {
-    const anvil = await startAnvil();
-    const directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-guide-network-'));
-    const networksFile = join(directory, 'networks.json');
-    await writeFile(networksFile, JSON.stringify({ networks: { scroll: { nodes: [anvil.url] } } }));
-    await anvil.rpc('anvil_setChainId', [scrollChainId]);
-    await anvil.mine(3);
-    const databaseUrl = `sqlite:${join(directory, 'data.sqlite')}`;
-    const env = { NETWORKS_FILE: networksFile, RATES_FILE: at('server/data/rates.json') };
-    const server = await startCopy({ databaseUrl, env });
+    const args = [at('server/dist/cli.js'), 'networks', 'check', '--network', 'scroll'];
+    const { stdout } = await run(execPath, args, { env: { ...process.env, ...env }, cwd: copy })
+      // It ends with 1 because of features that this node lacks.
+      .catch((error: unknown) => error as { stdout: string });
+    expect(stdout).toMatch(new RegExp(`scroll[^]*ok +node 1: Chain id ${scrollChainId}`));
+  });
+
+  test('a family has keys of its own, and its networks are paid on in live mode', async () => {
+    const amount = await payLive('example', 'ETH/example', async (address, owed) => {
+      await anvil.send(address, BigInt(Math.round(owed * 1e8)) * 10n ** 10n);
+    });
+    expect(amount).toBeGreaterThan(0);
+  });
+
+  test('a language has its widget, the check of a transfer, its pages and the previews', async () => {
+    const { loadLanguage } = (await load('dist/messages/load.js')) as {
+      loadLanguage: (tag: string) => Promise<{ code: string; texts: { pay: string } }>;
+    };
+    const { loadTransferTexts } = (await load('dist/messages/load-transfer.js')) as {
+      loadTransferTexts: (language: object) => Promise<{ transferAsk: string }>;
+    };
+    const language = await loadLanguage('de-AT');
+    expect(language).toMatchObject({ code: 'de', texts: { pay: 'Payer' } });
+    expect(await loadTransferTexts(language)).toMatchObject({ transferAsk: 'Vérifier' });
+    const page = await fetch(`${server.url}/refund?locale=de`);
+    expect(await page.text()).toContain('<html lang="de"');
+    for (const file of ['src/messages/codes.ts', 'demo/languages.ts', 'docs/widget.md'])
+      expect(changed['lists']).toContain(file);
+    expect(await readFile(at('docs/widget.md'), 'utf8')).toContain('French, German, Hausa');
+  });
+
+  test('a language without a text does not compile', async () => {
+    const file = at('src/messages/de/de-transfer.ts');
+    const whole = await readFile(file, 'utf8');
+    await writeFile(file, whole.replace(/ {2}transferAsk: .*\n/, ''));
     try {
-      const { stdout } = await run(
-        execPath,
-        [at('server/dist/cli.js'), 'networks', 'check', '--network', 'scroll'],
-        { env: { ...process.env, ...env, DATABASE_URL: databaseUrl }, cwd: directory },
-        // It ends with 1 because of features that this node lacks.
-      ).catch((error: unknown) => error as { stdout: string });
-      expect(stdout).toMatch(new RegExp(`scroll[^]*ok +node 1: Chain id ${scrollChainId}`));
+      expect(await compile('-p', 'src', '--noEmit')).toMatch(/de-transfer\.ts.*[^]*transferAsk/);
     } finally {
-      await server.stop();
-      await anvil.stop();
-      await rm(directory, { recursive: true, force: true });
+      await writeFile(file, whole);
     }
   });
 
+  test('an endpoint answers, and the API describes it', async () => {
+    const headers = { authorization: `Bearer ${server.secretKey}` };
+    const reply = await fetch(`${server.url}/v1/currencies/codes`, { headers });
+    expect(await reply.json()).toMatchObject({ message: 'Codes fetched' });
+    expect(await openApi()).toHaveProperty(['paths', '/v1/currencies/codes', 'get']);
+  });
+
+  test('a webhook event is described, and has a sample', async () => {
+    expect(await openApi()).toHaveProperty(['webhooks', 'subscription.paused']);
+  });
+
+  test('a command runs, and is in the help', async () => {
+    expect(await command('rates codes')).toContain('EURC');
+    const { stdout } = await run(execPath, [at('server/dist/cli.js'), 'help']);
+    expect(stdout).toMatch(/rates\n +codes +Lists the currencies\./);
+  });
+
+  test('a wrapper is an entry of the package', async () => {
+    const from = `import { createCryptoCheckout } from 'crypto-checkout/vue';
+      console.log(createCryptoCheckout((tag) => tag)({}, { slots: {} }));`;
+    const { stdout } = await run(execPath, ['--input-type=module', '-e', from], { cwd: copy });
+    expect(stdout).toBe('crypto-checkout\n');
+  });
+
   test('a source of rates is asked and counts', async () => {
-    const server = createServer((_request, response) => response.end('{"BTC":"92000"}')).listen(
+    const source = createServer((_request, response) => response.end('{"BTC":"92000"}')).listen(
       0,
       '127.0.0.1',
     );
@@ -306,7 +339,7 @@ describe('The guide in CONTRIBUTING.md', () => {
       const { currencies } = (await load(
         'server/dist/core/money/currency-list.js',
       )) as unknown as typeof import('../../src/core/money/currency-list.js');
-      const { port } = server.address() as AddressInfo;
+      const { port } = source.address() as AddressInfo;
       const setting = `example=http://127.0.0.1:${port},${exchanges.setting('kraken')}`;
       const adapters = sources.parseSources(setting) ?? [];
       const log = { warn: () => undefined, info: () => undefined } as never;
@@ -314,7 +347,7 @@ describe('The guide in CONTRIBUTING.md', () => {
       await rates.refresh(AbortSignal.timeout(10_000));
       expect(rates.latest('BTC')?.source).toBe('median of example, kraken');
     } finally {
-      server.close();
+      source.close();
       await exchanges.close();
     }
   });
@@ -327,7 +360,7 @@ describe('The guide in CONTRIBUTING.md', () => {
     const events = eventsOf({ name: 'creating' }, { name: 'choosing-currency', payment });
     expect(events.map(({ type }) => type)).toEqual(['checkout-created', 'checkout-choosing']);
     // The handler's type was compiled with the copy.
-    expect(changed['generated']).toEqual(['custom-elements.json', 'docs/element.md']);
+    expect(changed['manifest']).toEqual(['custom-elements.json', 'docs/element.md']);
     expect(await readFile(at('custom-elements.json'), 'utf8')).toContain('checkout-choosing');
     expect(await readFile(at('docs/element.md'), 'utf8')).toContain('checkout-choosing');
   });
