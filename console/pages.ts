@@ -1,5 +1,5 @@
-/** The pages, in the order of the menu. Each loads when it is opened. */
-import { menuTexts } from './messages/common.js';
+/** The pages, in the order of the menu. Each loads when it is opened. `npm run lists` writes this file from `console/pages/`. */
+import { pick } from './messages/pick.js';
 import type { Page } from './page.js';
 
 export interface Place {
@@ -13,16 +13,27 @@ export interface Place {
   readonly load: () => Promise<{ readonly default: Page }>;
 }
 
-export const places: readonly Place[] = [
-  {
-    name: 'home',
-    label: menuTexts.home,
-    permission: 'home.retrieve',
-    load: () => import('./pages/home.js'),
+const labels = pick({
+  en: {
+    home: 'Home',
+    payments: 'Payments',
+    refunds: 'Refunds',
+    money: 'Money',
+    books: 'Books',
+    customers: 'Customers',
+    plans: 'Plans',
+    subscribers: 'Subscribers',
+    wallets: 'Hosted wallets',
+    developers: 'Developers',
+    settings: 'Settings',
   },
+});
+
+export const places: readonly Place[] = [
+  { name: 'home', label: labels.home, permission: 'home.retrieve', load: () => import('./pages/home.js') },
   {
     name: 'payments',
-    label: menuTexts.payments,
+    label: labels.payments,
     permission: 'transactions.list',
     load: () => import('./pages/payments.js'),
   },
@@ -34,16 +45,11 @@ export const places: readonly Place[] = [
   },
   {
     name: 'refunds',
-    label: menuTexts.refunds,
+    label: labels.refunds,
     permission: 'refunds.list',
     load: () => import('./pages/refunds.js'),
   },
-  {
-    name: 'money',
-    label: menuTexts.money,
-    permission: 'balances.list',
-    load: () => import('./pages/money.js'),
-  },
+  { name: 'money', label: labels.money, permission: 'balances.list', load: () => import('./pages/money.js') },
   {
     name: 'transfer',
     parent: 'money',
@@ -56,21 +62,11 @@ export const places: readonly Place[] = [
     permission: 'payoutExports.list',
     load: () => import('./pages/exports.js'),
   },
-  {
-    name: 'sweeps',
-    parent: 'money',
-    permission: 'sweeps.list',
-    load: () => import('./pages/sweeps.js'),
-  },
-  {
-    name: 'books',
-    label: menuTexts.books,
-    permission: 'books.list',
-    load: () => import('./pages/books.js'),
-  },
+  { name: 'sweeps', parent: 'money', permission: 'sweeps.list', load: () => import('./pages/sweeps.js') },
+  { name: 'books', label: labels.books, permission: 'books.list', load: () => import('./pages/books.js') },
   {
     name: 'customers',
-    label: menuTexts.customers,
+    label: labels.customers,
     permission: 'customers.list',
     load: () => import('./pages/customers.js'),
   },
@@ -82,7 +78,7 @@ export const places: readonly Place[] = [
   },
   {
     name: 'plans',
-    label: menuTexts.plans,
+    label: labels.plans,
     permission: 'paymentPlans.list',
     load: () => import('./pages/plans.js'),
   },
@@ -94,13 +90,13 @@ export const places: readonly Place[] = [
   },
   {
     name: 'subscribers',
-    label: menuTexts.subscribers,
+    label: labels.subscribers,
     permission: 'subscribers.list',
     load: () => import('./pages/subscribers.js'),
   },
   {
     name: 'wallets',
-    label: menuTexts.wallets,
+    label: labels.wallets,
     permission: 'wallets.list',
     load: () => import('./pages/wallets.js'),
   },
@@ -112,7 +108,7 @@ export const places: readonly Place[] = [
   },
   {
     name: 'developers',
-    label: menuTexts.developers,
+    label: labels.developers,
     permission: 'webhooks.list',
     load: () => import('./pages/developers.js'),
   },
@@ -124,16 +120,11 @@ export const places: readonly Place[] = [
   },
   {
     name: 'settings',
-    label: menuTexts.settings,
+    label: labels.settings,
     permission: 'sessions.list',
     load: () => import('./pages/settings.js'),
   },
-  {
-    name: 'audit',
-    parent: 'settings',
-    permission: 'auditLog.list',
-    load: () => import('./pages/audit.js'),
-  },
+  { name: 'audit', parent: 'settings', permission: 'auditLog.list', load: () => import('./pages/audit.js') },
 ];
 
 export const placeOf = (name: string) => places.find((one) => one.name === name);

@@ -92,6 +92,30 @@ const importsOf = (name, folder) =>
     .map((family) => `import { ${name} as ${family} } from '${folder}${family}/${name}.js';`)
     .join('\n');
 
+const pageFolder = 'console/pages/';
+
+/**
+ * A page says in its first comment where it is: its place in the order, its label in the menu or the page that it belongs to, and the
+ * call that the role must be allowed.
+ *
+ * @typedef {{ order: number, label?: string, parent?: string, permission: string }} Place
+ */
+
+/** @type {[name: string, place: Place][]} */
+const places = [];
+for (const file of await readdir(path(pageFolder))) {
+  const [, place] = /^ \* @place (.*)$/m.exec(await readFile(path(`${pageFolder}${file}`), 'utf8')) ?? [];
+  if (place !== undefined) places.push([file.replace(/\.ts$/, ''), JSON.parse(place)]);
+}
+places.sort(([, one], [, other]) => one.order - other.order);
+const labels = Object.fromEntries(
+  places.flatMap(([name, { label }]) => (label === undefined ? [] : [[name, label]])),
+);
+
+/** @param {[name: string, place: Place]} place */
+const placeText = ([name, { label, parent, permission }]) =>
+  `{ name: '${name}', ${label ? `label: labels.${name}, ` : ''}${parent ? `parent: '${parent}', ` : ''}permission: '${permission}', load: () => import('./pages/${name}.js') },`;
+
 const list = sorted.map(({ english }) => english);
 const sentence = `The checkout supports ${list.slice(0, -1).join(', ')} and ${list.at(-1)}.`;
 const guide = await readFile(path('docs/widget.md'), 'utf8');
@@ -174,6 +198,29 @@ import type { Family } from './networks.js';
 ${importsOf('adapter', '../families/')}
 
 export const adapters: Readonly<Record<Family, Adapter>> = { ${familyNames} };`,
+  ),
+  'console/pages.ts': written(
+    'The pages, in the order of the menu. Each loads when it is opened.',
+    pageFolder,
+    `import { pick } from './messages/pick.js';
+import type { Page } from './page.js';
+
+export interface Place {
+  readonly name: string;
+  /** Its entry in the menu; pages of one record have none. */
+  readonly label?: string;
+  /** The entry of the menu that it belongs to. */
+  readonly parent?: string;
+  /** The call that the role must be allowed for the page to be in the menu. */
+  readonly permission: string;
+  readonly load: () => Promise<{ readonly default: Page }>;
+}
+
+const labels = pick({ en: ${JSON.stringify(labels)} });
+
+export const places: readonly Place[] = [${places.map(placeText).join('')}];
+
+export const placeOf = (name: string) => places.find((one) => one.name === name);`,
   ),
   'docs/widget.md': guide.replace(/^The checkout supports [^.]*\.$/m, sentence),
 };

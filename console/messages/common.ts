@@ -83,19 +83,3 @@ export const signInTexts = pick({
     passkey: 'Sign in with a passkey',
   },
 });
-
-export const menuTexts = pick({
-  en: {
-    home: 'Home',
-    payments: 'Payments',
-    refunds: 'Refunds',
-    money: 'Money',
-    books: 'Books',
-    customers: 'Customers',
-    plans: 'Plans',
-    subscribers: 'Subscribers',
-    wallets: 'Hosted wallets',
-    developers: 'Developers',
-    settings: 'Settings',
-  },
-});

@@ -1,4 +1,8 @@
-/** The whole audit log of the mode. */
+/**
+ * The whole audit log of the mode.
+ *
+ * @place {"order": 200, "parent": "settings", "permission": "auditLog.list"}
+ */
 import { html, type TemplateResult } from 'lit';
 import { consoleApi } from '../../src/contract/console.js';
 import type { Pagination } from '../../src/contract/endpoint.js';

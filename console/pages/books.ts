@@ -1,4 +1,8 @@
-/** The books: the changes of the balances in a month, and the month as a file for the accountant. */
+/**
+ * The books: the changes of the balances in a month, and the month as a file for the accountant.
+ *
+ * @place {"order": 90, "label": "Books", "permission": "books.list"}
+ */
 import { html, nothing, type TemplateResult } from 'lit';
 import {
   bookFile,

@@ -1,4 +1,8 @@
-/** One customer. */
+/**
+ * One customer.
+ *
+ * @place {"order": 110, "parent": "customers", "permission": "customers.retrieve"}
+ */
 import { html, type TemplateResult } from 'lit';
 import { customers } from '../../src/contract/customers.js';
 import { time } from '../format.js';

@@ -1,4 +1,8 @@
-/** The people who pay. */
+/**
+ * The people who pay.
+ *
+ * @place {"order": 100, "label": "Customers", "permission": "customers.list"}
+ */
 import { html, type TemplateResult } from 'lit';
 import { customers } from '../../src/contract/customers.js';
 import type { Pagination } from '../../src/contract/endpoint.js';

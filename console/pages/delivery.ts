@@ -1,4 +1,8 @@
-/** One webhook event: what is sent, and what your server answered each time. */
+/**
+ * One webhook event: what is sent, and what your server answered each time.
+ *
+ * @place {"order": 180, "parent": "developers", "permission": "webhooks.retrieve"}
+ */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import { webhooks } from '../../src/contract/webhook-deliveries.js';

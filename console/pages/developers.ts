@@ -1,4 +1,8 @@
-/** The developers' page: webhooks with their deliveries, and the API keys. */
+/**
+ * The developers' page: webhooks with their deliveries, and the API keys.
+ *
+ * @place {"order": 170, "label": "Developers", "permission": "webhooks.list"}
+ */
 import { html, nothing, type TemplateResult } from 'lit';
 import { consoleApi } from '../../src/contract/console.js';
 import type { Pagination, ParsedData } from '../../src/contract/endpoint.js';

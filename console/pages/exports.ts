@@ -1,4 +1,8 @@
-/** Transfers that wait for the shop's wallet: what is exported for it, written as files, and released. */
+/**
+ * Transfers that wait for the shop's wallet: what is exported for it, written as files, and released.
+ *
+ * @place {"order": 70, "parent": "money", "permission": "payoutExports.list"}
+ */
 import { html, nothing, type TemplateResult } from 'lit';
 import { consoleApi } from '../../src/contract/console.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';

@@ -1,4 +1,8 @@
-/** The home page: records that need attention, and sales. */
+/**
+ * The home page: records that need attention, and sales.
+ *
+ * @place {"order": 10, "label": "Home", "permission": "home.retrieve"}
+ */
 import { html, svg, type TemplateResult } from 'lit';
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import { home } from '../../src/contract/home.js';

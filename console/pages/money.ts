@@ -1,4 +1,8 @@
-/** The shop's balances, where the coins are, and transfers. */
+/**
+ * The shop's balances, where the coins are, and transfers.
+ *
+ * @place {"order": 50, "label": "Money", "permission": "balances.list"}
+ */
 import { html, nothing, type TemplateResult } from 'lit';
 import { balances } from '../../src/contract/balances.js';
 import { currencies } from '../../src/contract/currencies.js';

@@ -1,4 +1,8 @@
-/** One payment: all of its data and actions. */
+/**
+ * One payment: all of its data and actions.
+ *
+ * @place {"order": 30, "parent": "payments", "permission": "transactions.retrieve"}
+ */
 import { html, nothing, type TemplateResult } from 'lit';
 import type { PaymentRecord, Receipt } from '../../src/contract/payment-record.js';
 import { isInGroup } from '../../src/contract/payment-states.js';

@@ -1,4 +1,8 @@
-/** All payments, newest first, and the results of the search field. */
+/**
+ * All payments, newest first, and the results of the search field.
+ *
+ * @place {"order": 20, "label": "Payments", "permission": "transactions.list"}
+ */
 import { html, type TemplateResult } from 'lit';
 import { csvLine } from '../../src/contract/csv.js';
 import type { Pagination } from '../../src/contract/endpoint.js';

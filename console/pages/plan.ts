@@ -1,4 +1,8 @@
-/** One payment plan. */
+/**
+ * One payment plan.
+ *
+ * @place {"order": 130, "parent": "plans", "permission": "paymentPlans.retrieve"}
+ */
 import { html, type TemplateResult } from 'lit';
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import { paymentPlans } from '../../src/contract/payment-plans.js';

@@ -1,4 +1,8 @@
-/** Plans with recurring charges. */
+/**
+ * Plans with recurring charges.
+ *
+ * @place {"order": 120, "label": "Plans", "permission": "paymentPlans.list"}
+ */
 import { html, type TemplateResult } from 'lit';
 import type { Pagination, ParsedData } from '../../src/contract/endpoint.js';
 import { paymentPlans } from '../../src/contract/payment-plans.js';

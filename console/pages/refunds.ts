@@ -1,4 +1,8 @@
-/** All refunds: those that wait for approval first. */
+/**
+ * All refunds: those that wait for approval first.
+ *
+ * @place {"order": 40, "label": "Refunds", "permission": "refunds.list"}
+ */
 import { html, type TemplateResult } from 'lit';
 import { texts } from '../messages/refunds.js';
 import { page, type View } from '../page.js';

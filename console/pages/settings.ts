@@ -1,4 +1,8 @@
-/** The shop as payers see it, the team, the person's sessions, the networks' health, and the audit log. */
+/**
+ * The shop as payers see it, the team, the person's sessions, the networks' health, and the audit log.
+ *
+ * @place {"order": 190, "label": "Settings", "permission": "sessions.list"}
+ */
 import { html, nothing, type TemplateResult } from 'lit';
 import { consoleApi } from '../../src/contract/console.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';

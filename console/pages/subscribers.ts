@@ -1,4 +1,8 @@
-/** Subscribers with recurring charges, and how often they have paid. */
+/**
+ * Subscribers with recurring charges, and how often they have paid.
+ *
+ * @place {"order": 140, "label": "Subscribers", "permission": "subscribers.list"}
+ */
 import { html, type TemplateResult } from 'lit';
 import type { Pagination, ParsedData } from '../../src/contract/endpoint.js';
 import { subscribers } from '../../src/contract/subscribers.js';

@@ -1,6 +1,8 @@
 /**
  * Moving payers' coins from their addresses to the treasury: planned, written as files, or sent from a wallet in this
  * browser.
+ *
+ * @place {"order": 80, "parent": "money", "permission": "sweeps.list"}
  */
 import { html, nothing, type TemplateResult } from 'lit';
 import { WalletRefusal, type Wallet } from '../../src/browser-wallets/provider.js';

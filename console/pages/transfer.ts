@@ -1,4 +1,8 @@
-/** One transfer, and the ways to pay it. */
+/**
+ * One transfer, and the ways to pay it.
+ *
+ * @place {"order": 60, "parent": "money", "permission": "transfers.retrieve"}
+ */
 import { html, nothing, type TemplateResult } from 'lit';
 import { consoleApi } from '../../src/contract/console.js';
 import { transfers } from '../../src/contract/transfers.js';

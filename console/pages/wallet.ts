@@ -1,4 +1,8 @@
-/** One hosted wallet and its addresses. */
+/**
+ * One hosted wallet and its addresses.
+ *
+ * @place {"order": 160, "parent": "wallets", "permission": "wallets.retrieve"}
+ */
 import { html, type TemplateResult } from 'lit';
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import { wallets } from '../../src/contract/wallets.js';

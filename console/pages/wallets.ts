@@ -1,4 +1,8 @@
-/** Wallets whose deposit addresses stay the same. */
+/**
+ * Wallets whose deposit addresses stay the same.
+ *
+ * @place {"order": 150, "label": "Hosted wallets", "permission": "wallets.list"}
+ */
 import { html, type TemplateResult } from 'lit';
 import { currencies } from '../../src/contract/currencies.js';
 import type { Pagination, ParsedData } from '../../src/contract/endpoint.js';

@@ -188,6 +188,28 @@ export const addresses: FamilyAddresses = { ...evm, coinType: 9_999, testAccount
         "  'subscription.paused': { summary: 'A subscription pauses', sample: () => subscriber },\n",
       );
     },
+    'console page': () =>
+      writeFile(
+        at('console/pages/codes.ts'),
+        `/**
+ * The codes of the currencies.
+ *
+ * @place {"order": 185, "label": "Codes", "permission": "currencies.codes"}
+ */
+import { html } from 'lit';
+import { currencies } from '../../src/contract/currencies.js';
+import { pick } from '../messages/pick.js';
+import { page } from '../page.js';
+
+const texts = pick({ en: { codes: 'Codes' } });
+
+export default page<readonly string[]>({
+  title: () => texts.codes,
+  load: async ({ api, signal }) => (await api(currencies.codes, {}, signal)).data,
+  render: (codes) => html\`<p>\${codes.join(', ')}</p>\`,
+});
+`,
+      ),
     command: () =>
       insert(
         'server/src/core/commands/rates.ts',

@@ -218,6 +218,7 @@ describe('The guide in CONTRIBUTING.md', () => {
     ['event', 'add an event of the element', 2],
     ['endpoint', 'add an endpoint', 3],
     ['webhook event', 'add a webhook event', 2],
+    ['console page', 'add a page to the console', 1],
     ['command', 'add a command', 1],
     ['wrapper', 'add a wrapper for a framework', 2],
   ])('a new %s takes only files that the guide names, and no more than it should', (what, task, most) => {
@@ -227,7 +228,7 @@ describe('The guide in CONTRIBUTING.md', () => {
     const row = rowOf(task);
     // The guide names the folder of a new file, and of a resource's contract.
     const isNew =
-      /\/(?:sources\/example\.ts|families\/example\/\w+\.ts|messages\/de\/[\w.-]+|contract\/\w+\.ts|vue\.ts)$/;
+      /(?:sources\/example\.ts|families\/example\/\w+\.ts|messages\/de\/[\w.-]+|contract\/\w+\.ts|pages\/codes\.ts|vue\.ts)$/;
     expect(files.filter((path) => !isNamed(row, path) && !isNew.test(path))).toEqual([]);
   });
 
@@ -308,6 +309,14 @@ describe('The guide in CONTRIBUTING.md', () => {
 
   test('a webhook event is described, and has a sample', async () => {
     expect(await openApi()).toHaveProperty(['webhooks', 'subscription.paused']);
+  });
+
+  test('a page of the console is in its menu, and is built with it', async () => {
+    const vite = at('node_modules/vite/bin/vite.js');
+    await run(execPath, [vite, 'build', '--config', 'console/vite.config.ts'], { cwd: copy });
+    expect((await readdir(at('server/dist/console/chunks'))).join(' ')).toMatch(/codes-[\w-]+\.js/);
+    const menu = await readFile(at('console/pages.ts'), 'utf8');
+    expect(menu).toMatch(/name: 'developers'[^]*name: 'codes'[^]*label: labels\.codes[^]*name: 'settings'/);
   });
 
   test('a command runs, and is in the help', async () => {
