@@ -452,7 +452,7 @@ describe.skipIf(!hasLitecoind)('The Bitcoin adapter on Litecoin Core', () => {
       const [configured] = parseNetworks(file, {});
       const connection =
         configured &&
-        adapters.litecoin?.(configured, {
+        adapters.litecoin(configured, {
           log: pino({ level: 'silent' }),
           // The clock does not move, so that the budget does not grow.
           now: () => 0,
