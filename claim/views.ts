@@ -146,7 +146,7 @@ function orderOf(claim: RefundClaim, say: Say): TemplateResult {
         <b><bdi>${shop.name}</bdi></b
         ><small>${say('title')}</small>
       </div>
-      <div class="total"><b dir="ltr">${formatAmount(amount, currency)}</b></div>
+      <div class="total"><b dir="ltr" translate="no">${formatAmount(amount, currency)}</b></div>
     </header>
     <dl>
       ${row(say('network'), networkName)} ${row(say('networkFee'), say(feeWords(claim)))}
@@ -253,7 +253,7 @@ function confirmForm(
 
 function progress(claim: RefundClaim, { edit }: ClaimActions, say: Say): TemplateResult {
   const { address, canSetAddress, txHash, explorerUrl, sameWallet, shop, steps, status } = claim;
-  const hash = html`<span class="hash" dir="ltr">${txHash}</span>`;
+  const hash = html`<span class="hash" dir="ltr" translate="no">${txHash}</span>`;
   const labels = {
     address: 'address',
     approval: 'waitingHeading',

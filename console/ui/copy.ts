@@ -18,7 +18,7 @@ export function copyable(value: string, view: View, shown: unknown = value): Tem
     }
   };
   return html`<span class="copyable"
-    ><code>${shown}</code
+    ><code translate="no">${shown}</code
     ><button class="small" aria-label=${common.copyOf(value)} title=${common.copy} @click=${copy}>
       ${icon}
     </button></span
@@ -37,5 +37,5 @@ export function outside(url: string | undefined, text: unknown): unknown {
 /** The first and last characters; the whole text on hover. */
 export function short(value: string, start = 8, end = 6): TemplateResult | string {
   if (value.length <= start + end + 1) return value;
-  return html`<span title=${value}>${value.slice(0, start)}…${value.slice(-end)}</span>`;
+  return html`<span title=${value} translate="no">${value.slice(0, start)}…${value.slice(-end)}</span>`;
 }

@@ -1,5 +1,6 @@
 /** A record's facts, as names and values. */
 import { html, nothing, type TemplateResult } from 'lit';
+import { isValue } from '../format.js';
 
 /** Facts that are undefined, null or empty are left out. */
 export function details(facts: readonly (readonly [name: string, value: unknown])[]): TemplateResult {
@@ -9,7 +10,7 @@ export function details(facts: readonly (readonly [name: string, value: unknown]
       ([name, value]) =>
         html`<div>
           <dt>${name}</dt>
-          <dd>${value}</dd>
+          <dd translate=${isValue(value) ? 'no' : nothing}>${value}</dd>
         </div>`,
     )}
   </dl>`;

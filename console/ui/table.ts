@@ -1,5 +1,6 @@
 /** A list of records: columns on a wide screen, cards on a narrow one, and its pages. */
 import { html, nothing, type TemplateResult } from 'lit';
+import { isValue } from '../format.js';
 import { common } from '../messages/common.js';
 import type { Pagination } from '../../src/contract/endpoint.js';
 import type { View } from '../page.js';
@@ -39,7 +40,13 @@ export function table<Row>(options: TableOptions<Row>): TemplateResult {
   const cell = (row: Row, { label: name, cell: content, isNumber }: Column<Row>, index: number) => {
     const inner = content(row);
     const shown = index === 0 && href ? html`<a href=${href(row)}>${inner}</a>` : inner;
-    return html`<td data-label=${name} class=${isNumber ? 'number' : nothing}>${shown}</td>`;
+    return html`<td
+      data-label=${name}
+      class=${isNumber ? 'number' : nothing}
+      translate=${isValue(shown) ? 'no' : nothing}
+    >
+      ${shown}
+    </td>`;
   };
   return html`<div class="scroll">
       <table aria-label=${label}>

@@ -48,7 +48,7 @@ export function header(
       total
         ? html`<div class="total">
             <span class="quiet">${text('total')}</span>
-            <b part="total"><bdi dir="ltr">${total}</bdi></b>
+            <b part="total"><bdi dir="ltr" translate="no">${total}</bdi></b>
           </div>`
         : nothing
     }
@@ -60,7 +60,7 @@ export function header(
               ({ name, quantity = 1, amount }) =>
                 html`<li>
                   <span>${quantity === 1 ? name : text('quantity', { name, quantity })}</span>
-                  ${isPrice(amount) ? html`<bdi dir="ltr">${money(amount, baseCurrency)}</bdi>` : nothing}
+                  ${isPrice(amount) ? html`<bdi dir="ltr" translate="no">${money(amount, baseCurrency)}</bdi>` : nothing}
                 </li>`,
             )}
           </ul>`

@@ -99,7 +99,7 @@ function target(payment: Payment, due: number, worth: string, context: ViewConte
       <span part="warning">${text('addressWarning', values)}</span>
     </p>
     <div class="target">
-      ${copyRow('amount', worth && ` ≈\u00a0${worth}`, amount.replace('\u00a0', ' '), copyAmount, context)}
+      ${copyRow('amount', worth && `≈\u00a0${worth}`, amount.replace('\u00a0', ' '), copyAmount, context)}
       ${copyRow(
         'address',
         '',
@@ -124,7 +124,7 @@ function copyRow(
   return html`<button part="copy-${what}" class="row" type="button" @click=${run}>
     <span class="quiet"
       ><span class="unseen">${text(what === 'amount' ? 'copyAmount' : 'copyAddress')}</span
-      ><span aria-hidden="true">${text(isDone ? 'copiedShort' : what)}</span>${isolate(note)}</span
+      ><span aria-hidden="true">${text(isDone ? 'copiedShort' : what)}</span> ${isolate(note)}</span
     >
     <span part=${what} class=${what} dir="ltr" translate="no">${content}</span> ${copyIcon(isDone)}
   </button>`;
