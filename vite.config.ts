@@ -4,6 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { defineConfig, type Plugin, type UserConfig } from 'vite';
+import { isQrcode, toModule } from './scripts/qrcode-modules.mjs';
 
 /** The URL path of the widget's script, the same as on a merchant's page. */
 const scriptPath = '/crypto-checkout.js';
@@ -47,10 +48,18 @@ const withoutSpace: Plugin = {
   },
 };
 
+/** The QR code's encoder without the functions that the widget does not call. */
+const qrcode: Plugin = {
+  name: 'qrcode',
+  apply: 'build',
+  transform: (code, id) =>
+    isQrcode(id) ? { code: toModule(code), map: null, moduleSideEffects: false } : undefined,
+};
+
 const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 
 const library: UserConfig = {
-  plugins: [withoutSpace],
+  plugins: [withoutSpace, qrcode],
   build: {
     outDir: 'dist/script',
     sourcemap: true,

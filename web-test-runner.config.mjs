@@ -9,12 +9,12 @@ import { relative } from 'node:path';
 import { env } from 'node:process';
 import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { build } from 'vite';
 import { esbuildPlugin } from '@web/dev-server-esbuild';
 import { defaultReporter } from '@web/test-runner';
 import { chromeLauncher } from '@web/test-runner-chrome';
 import { startApiServer } from './scripts/api-server.mjs';
 import { findHeadlessShell } from './scripts/find-browser.mjs';
+import { isQrcode, toModule } from './scripts/qrcode-modules.mjs';
 
 const { executablePath, args } = await findHeadlessShell();
 
@@ -43,32 +43,11 @@ function apiServerPlugin() {
 
 const apiServer = apiServerPlugin();
 
-/** Serves the `qrcode` package's encoder as an ES module: it is CommonJS, which browsers do not load. */
-function qrcodePlugin() {
-  const path = '/node_modules/qrcode/lib/core/qrcode.js';
-  /** @type {Promise<string> | undefined} */
-  let code;
-  const bundle = async () => {
-    const lib = { entry: `.${path}`, formats: /** @type {['es']} */ (['es']), fileName: 'qrcode' };
-    const output = await build({
-      configFile: false,
-      logLevel: 'error',
-      build: { write: false, minify: false, lib },
-    });
-    const [result] = Array.isArray(output) ? output : [];
-    const [chunk] = result?.output ?? [];
-    return chunk?.type === 'chunk' ? chunk.code : '';
-  };
-  return {
-    name: 'qrcode',
-    /** @param {{ path: string }} context */
-    async serve(context) {
-      if (context.path !== path) return undefined;
-      code ??= bundle();
-      return { body: await code, type: 'js' };
-    },
-  };
-}
+const qrcodePlugin = {
+  name: 'qrcode',
+  /** @param {{ path: string, body: unknown }} context */
+  transform: ({ path, body }) => (isQrcode(path) && typeof body === 'string' ? toModule(body) : undefined),
+};
 
 /** Passes requests for the API on to it. @type {NonNullable<import('@web/test-runner').TestRunnerConfig['middleware']>[number]} */
 const proxy = async (context, next) => {
@@ -151,7 +130,7 @@ export default {
       tsconfig: fileURLToPath(new URL('src/tsconfig.json', import.meta.url)),
     }),
     apiServer,
-    qrcodePlugin(),
+    qrcodePlugin,
   ],
   reporters: [defaultReporter(), ...(env.TEST_COUNTS ? [countsReporter(env.TEST_COUNTS)] : [])],
 };

@@ -5,7 +5,7 @@ import type { Messages } from './messages/en.js';
 import { fill } from './messages/fill.js';
 import type { PageLanguage } from './messages/load.js';
 import { englishPrices, priceText, roughPrice } from './money/price.js';
-import { whenIdle } from './platform.js';
+import { whenPainted } from './platform.js';
 import type { FirstContext } from './views/view.js';
 
 interface TextsHost extends HTMLElement {
@@ -94,7 +94,7 @@ export class ElementTexts {
     if (!this.#waitsForIntl) {
       this.#waitsForIntl = true;
       // Once the page has been painted and is idle.
-      requestAnimationFrame(() => whenIdle(() => void this.#loadIntl()));
+      whenPainted(() => void this.#loadIntl());
     }
     return roughPrice(value, currency);
   }

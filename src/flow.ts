@@ -1,5 +1,5 @@
 /** A running payment in the element: its controller, and what its views need. The element loads it when a payment starts. */
-import { adoptStyles, type ReactiveController } from 'lit';
+import { adoptStyles, html, type ReactiveController, type TemplateResult } from 'lit';
 import { keyed } from 'lit/directives/keyed.js';
 import { CheckoutController, type CheckoutHost } from './checkout/controller.js';
 import { readLastChoice } from './checkout/last-choice.js';
@@ -185,11 +185,22 @@ export class Flow implements ReactiveController {
     return {
       state,
       view: wallets?.viewWithWallet(view, context) ?? view,
-      isReconnecting: this.#isReconnecting,
       problem: this.#problem(state, first),
       keyed,
-      notice: this.#notice?.text,
+      notices: this.#notices(first),
     };
+  }
+
+  #notices({ text }: FirstContext): TemplateResult {
+    return html`<div class="overlay">
+      <p
+        part="connection"
+        class="notice"
+        aria-live="polite"
+        .textContent=${this.#isReconnecting ? text('reconnecting') : ''}
+      ></p>
+      <p part="notice" class="notice" aria-live="polite" .textContent=${this.#notice?.text ?? ''}></p>
+    </div>`;
   }
 
   #contextOf(first: FirstContext, controller: CheckoutController): ViewContext {

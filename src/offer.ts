@@ -1,10 +1,10 @@
 /** The pay button's card before there is a payment: a summary of the coins. It loads when the card has been painted. */
 import { css, html, type TemplateResult } from 'lit';
-import { marks } from './coins/marks.js';
 import { isPayable, type Order } from './checkout/order.js';
 import { enOffer } from './messages/en-offer.js';
 import { fill } from './messages/fill.js';
 import { addStyles } from './views/add-styles.js';
+import { coinIcon } from './views/icons.js';
 import type { FirstContext } from './views/view.js';
 
 export type OfferLine = (text: FirstContext['text']) => TemplateResult;
@@ -32,27 +32,15 @@ const offerStyles = css`
     display: flex;
     flex: none;
   }
-  .coins svg {
+  .coins .icon {
+    inline-size: 24px;
+    block-size: 24px;
     border-radius: 50%;
     outline: 2px solid var(--_background);
     forced-color-adjust: none;
   }
-  .coins svg + svg {
+  .coins .icon + .icon {
     margin-inline-start: -6px;
-  }
-  .coins path {
-    fill: none;
-    stroke: #fff;
-    stroke-width: 1.7px;
-    stroke-linecap: round;
-    stroke-linejoin: round;
-  }
-  .coins text {
-    fill: #fff;
-    font:
-      700 14px system-ui,
-      sans-serif;
-    text-anchor: middle;
   }
 `;
 
@@ -80,24 +68,10 @@ export async function loadOffer(host: OfferHost, shown: { offer: OfferLine | und
   const values = { coins: coins.length, minutes };
   shown.offer = (text) => {
     addStyles(shadowRoot, offerStyles);
-    return html`<span class="coins">${coins.slice(0, shownCoins).map(mark)}</span>
+    return html`<span class="coins">${coins.slice(0, shownCoins).map(coinIcon)}</span>
       <span>${text('offer', values) || fill(enOffer.offer, values)}</span>`;
   };
   host.requestUpdate();
-}
-
-/**
- * White lines on a disc; a coin without any has its first letter. The icons of icons.ts are part of the payment's code, which a
- * page that only shows the button must not load. One template draws every mark, since each additional template takes a slow phone some milliseconds to
- * parse.
- */
-function mark(coin: string): TemplateResult {
-  const [colour = '#667085', line = ''] = marks[coin] ?? [];
-  return html`<svg viewBox="0 0 24 24" width="24" height="24" aria-hidden="true" fill=${colour}>
-    <circle cx="12" cy="12" r="12" />
-    <path d=${line} />
-    <text x="12" y="17">${line ? '' : coin.slice(0, 1)}</text>
-  </svg>`;
 }
 
 function parseOffer(reply: unknown) {

@@ -9,11 +9,15 @@ import { fetchCode } from './fetch-code.js';
 import type { Flow, FlowHost } from './flow.js';
 import type { OfferLine } from './offer.js';
 import type { Shown } from './views/frame.js';
-import { whenIdle } from './platform.js';
+import { whenPainted } from './platform.js';
 import { idleView } from './views/idle.js';
 import type { FirstContext } from './views/view.js';
 
-const loadFlow = () => fetchCode(() => import('./flow.js'));
+const loadFlow = () => {
+  // The flow imports it: both are fetched at the same time.
+  import('./views/icons.js').catch(() => undefined);
+  return fetchCode(() => import('./flow.js'));
+};
 
 interface StartHost extends FlowHost {
   start(): Promise<void>;
@@ -83,7 +87,7 @@ export class PaymentStart {
       this.#followTimer = undefined;
       this.#listenToTabs(order);
       if (!isSame) this.resume(isFirst);
-      whenIdle(() => void this.#loadOffer().catch(() => undefined));
+      whenPainted(() => void this.#loadOffer().catch(() => undefined));
     });
   }
 

@@ -68,6 +68,11 @@ export function whenIdle(callback: () => void): void {
   if (tried(() => requestIdleCallback(callback, { timeout: 1000 })) === undefined) setTimeout(callback, 300);
 }
 
+/** The same, after the next frame. A tab that nobody sees has none. */
+export function whenPainted(callback: () => void): void {
+  requestAnimationFrame(() => whenIdle(callback));
+}
+
 /** The currencies that `Intl` knows; empty in browsers before 2022. */
 export function intlCurrencies(): readonly string[] {
   return tried(() => Intl.supportedValuesOf('currency')) ?? [];

@@ -1,6 +1,5 @@
 /** Copies text to the clipboard. Falls back to a selection if the page may not use the clipboard API. */
 import { writeClipboard } from '../platform.js';
-import { within } from '../within.js';
 
 /** Permission prompts that nobody sees never resolve, nor do some webviews. */
 const patienceMs = 1_000;
@@ -15,7 +14,8 @@ export async function copyText(text: string, root: ShadowRoot, onLate: () => voi
     const writing = writeClipboard(text).then(() => {
       if (isLate) onLate();
     });
-    await within(patienceMs, writing);
+    const patience = new Promise((_resolve, reject) => setTimeout(reject, patienceMs));
+    await Promise.race([writing, patience]);
     return true;
   } catch {
     // Refused, or not answered. A selection may still work.

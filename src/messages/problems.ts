@@ -1,6 +1,7 @@
 /** Maps error codes to the payer's instructions. */
 import { ApiError, type CheckoutError } from '../errors.js';
 import type { MessageKey } from './en.js';
+import type { TextValues } from './plural.js';
 
 const keys: Readonly<Record<string, MessageKey>> = {
   network_error: 'problemNetwork',
@@ -25,12 +26,19 @@ const keys: Readonly<Record<string, MessageKey>> = {
 export function problemOf(
   problem: CheckoutError,
   hasPayment: boolean,
-  { text, isTest }: { readonly text: (key: MessageKey) => string; readonly isTest: boolean },
-): { readonly text: string; readonly details?: string; readonly requestId?: string } {
+  {
+    text,
+    isTest,
+  }: {
+    readonly text: (key: MessageKey, values?: TextValues) => string;
+    readonly isTest: boolean;
+  },
+): { readonly text: string; readonly details?: string; readonly reference?: string } {
   if (!(problem instanceof ApiError)) return { text: text(keyOf(problem, hasPayment)) };
   const { status, shortMessage, requestId } = problem;
   const details = isTest && status < 500 && { details: shortMessage };
-  return { text: text(keyOf(problem, hasPayment)), ...details, requestId };
+  const reference = requestId && text('problemReference', { requestId });
+  return { text: text(keyOf(problem, hasPayment)), ...details, reference };
 }
 
 /** Errors that the payer can do nothing about are for the shop to fix: before there is a payment, the price's currency too. */

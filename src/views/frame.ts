@@ -8,19 +8,18 @@ import type { FirstContext, View } from './view.js';
 export interface Shown {
   readonly state: CheckoutState;
   readonly view: View;
-  readonly isReconnecting?: boolean;
-  /** The problem, details for a developer, and the request id for support. */
+  /** The problem, details for a developer, and the reference for support. */
   readonly problem?:
     | {
         readonly text: string;
         readonly details?: string | undefined;
-        readonly requestId?: string | undefined;
+        readonly reference?: string | undefined;
       }
     | undefined;
   /** Draws the body of another view from nothing. Only a payment has several views. */
   readonly keyed?: typeof keyed;
-  /** Confirms what was just copied or joined. */
-  readonly notice?: string | undefined;
+  /** Live regions over the card's lower edge: the connection, and what was just copied or joined. Only a payment has them. */
+  readonly notices?: TemplateResult;
 }
 
 export interface FrameProps {
@@ -40,7 +39,7 @@ export function viewKey(status: CheckoutStatus): string {
 
 /** The heading and live regions keep their elements across views: screen readers announce only changes to them. */
 export function frame(shown: Shown, props: FrameProps, { text, isTest }: FirstContext): TemplateResult {
-  const { state, view, isReconnecting, problem, notice = '' } = shown;
+  const { state, view, problem } = shown;
   const { language, header, preload } = props;
   const isBusy = view.isBusy === true;
   const submit = (event: SubmitEvent) => {
@@ -83,7 +82,7 @@ export function frame(shown: Shown, props: FrameProps, { text, isTest }: FirstCo
           ? html`<div part="error" class="error" role="alert">
               ${problem.text}
               ${problem.details ? html`<small lang="en" dir="ltr">${problem.details}</small>` : nothing}
-              ${problem.requestId ? html`<small>${text('problemReference', { requestId: problem.requestId })}</small>` : nothing}
+              ${problem.reference ? html`<small>${problem.reference}</small>` : nothing}
             </div>`
           : nothing
       }
@@ -93,14 +92,6 @@ export function frame(shown: Shown, props: FrameProps, { text, isTest }: FirstCo
       }
       <slot name="footer"></slot>
     </div>
-    <div class="overlay">
-      <p
-        part="connection"
-        class="notice"
-        aria-live="polite"
-        .textContent=${isReconnecting ? text('reconnecting') : ''}
-      ></p>
-      <p part="notice" class="notice" aria-live="polite" .textContent=${notice}></p>
-    </div>
+    ${shown.notices}
   </form>`;
 }

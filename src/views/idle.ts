@@ -3,9 +3,11 @@ import { html } from 'lit';
 import type { CreatingState, FailedState, IdleState } from '../checkout/state.js';
 import type { FirstContext, View } from './view.js';
 
+/** @param changed the sentence about a price that has changed */
 export function idleView(
   state: IdleState | CreatingState | FailedState,
-  { text, money, start, total, canStart, offer }: FirstContext,
+  { text, start, total, canStart, offer }: FirstContext,
+  changed?: string,
 ): View {
   if (state.name === 'error') {
     return {
@@ -15,16 +17,9 @@ export function idleView(
     };
   }
   const isBusy = state.name === 'creating';
-  const outdated = state.name === 'idle' ? state.outdated : undefined;
-  const sentence = outdated
-    ? text('changedStatus', {
-        old: money(outdated.baseAmount, outdated.baseCurrency),
-        amount: total ?? '',
-      })
-    : text(isBusy ? 'creatingStatus' : 'idleStatus');
   return {
     heading: text('idleHeading'),
-    sentence,
+    sentence: changed ?? text(isBusy ? 'creatingStatus' : 'idleStatus'),
     action: !canStart
       ? undefined
       : { label: total === undefined ? text('pay') : text('payAmount', { amount: total }), run: start },

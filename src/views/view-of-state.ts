@@ -1,6 +1,7 @@
 /** Picks the view for a state. */
 import { html } from 'lit';
 import type { CheckoutState } from '../checkout/state.js';
+import type { Payment } from '../contract/checkout.js';
 import { choosingView } from './choosing.js';
 import { idleView } from './idle.js';
 import { minorActions } from './minor-actions.js';
@@ -20,6 +21,7 @@ function viewOf(state: CheckoutState, context: ViewContext): View {
   const { afterQr } = context;
   switch (state.name) {
     case 'idle':
+      return idleView(state, context, state.outdated && changedText(state.outdated, context));
     case 'creating':
       return idleView(state, context);
     case 'choosing-currency':
@@ -44,6 +46,13 @@ function viewOf(state: CheckoutState, context: ViewContext): View {
     default:
       return state satisfies never;
   }
+}
+
+function changedText(
+  { baseAmount, baseCurrency }: Payment,
+  { text, money, total = '' }: ViewContext,
+): string {
+  return text('changedStatus', { old: money(baseAmount, baseCurrency), amount: total });
 }
 
 /** Shown until a view's code is loaded. If that failed, the main action tries again. */
