@@ -6,6 +6,7 @@ import { PageTitle } from './checkout/page-title.js';
 import { Copying, type CopyHost } from './copying.js';
 import { ForeignDom } from './foreign-dom.js';
 import { problemOf } from './messages/problems.js';
+import { openWallet } from './open-wallet.js';
 import {
   TransferCheck,
   type TransferCheckHost,
@@ -54,6 +55,7 @@ export function createAfterQr(host: AfterQrHost, texts: AfterQrTexts) {
     help: (state: TrackedState, context: ViewContext) =>
       html`${render(state.payment, context)} ${timeLog(state, context)}`,
     copying,
+    openWallet,
     copyField: copying.render,
     problemOf,
     resultOfCheck,

@@ -19,6 +19,8 @@ interface Copy {
   readonly value: string;
   /** Shows that it is copied. */
   readonly say: () => void;
+  /** The text above the field; by default, that the browser does not copy. */
+  readonly label?: string;
 }
 
 export class Copying implements ReactiveController {
@@ -56,10 +58,16 @@ export class Copying implements ReactiveController {
     const isCopied = await copyText(value, shadowRoot, () => this.#finish(asked));
     if (isCopied) return this.#finish(asked);
     // The payer has pressed again, or looks at another view.
-    if (this.#asked !== asked) return;
-    this.#show(asked);
+    if (this.#asked === asked) await this.offer(asked);
+  }
+
+  /** Shows text in the field, selected. */
+  async offer(copy: Copy): Promise<void> {
+    const { shadowRoot } = this.#host;
+    this.#asked = copy;
+    this.#show(copy);
     await this.#host.updateComplete;
-    const field = shadowRoot.getElementById('by-hand');
+    const field = shadowRoot?.getElementById('by-hand');
     if (!(field instanceof HTMLTextAreaElement)) return;
     field.focus();
     field.select();
@@ -70,6 +78,7 @@ export class Copying implements ReactiveController {
     if (!copy || (isTimeUp(context) && isToPay(copy))) return nothing;
     return copyField(
       copy.value,
+      copy.label ?? context.text('copyFailed'),
       context,
       () => this.#finish(copy),
       () => this.#show(undefined),

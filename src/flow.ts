@@ -238,6 +238,7 @@ export class Flow implements ReactiveController {
       ask: (question) => this.#ask(question),
       stay: () => controller.stay(),
       leave: () => controller.leave(),
+      openWallet: (link, text = link) => void this.#openWallet(link, text),
       copy: (what, text, notice) => void this.#copy(what, text, notice),
     };
   }
@@ -288,6 +289,15 @@ export class Flow implements ReactiveController {
     void this.#host.updateComplete.then(() =>
       this.#host.shadowRoot?.getElementById(question ? 'keep' : (asked ?? 'heading'))?.focus(),
     );
+  }
+
+  async #openWallet(link: string, value: string): Promise<void> {
+    const afterQr = await this.#afterQr.get().catch(() => undefined);
+    if (!afterQr) return location.assign(link);
+    const { text } = this.#texts;
+    const say = () => this.#notify({ text: text('copied') });
+    const offered = { what: 'address', value, label: text('walletNone'), say } as const;
+    afterQr.openWallet(link, () => void afterQr.copying.offer(offered));
   }
 
   async #copy(what: Copyable, text: string, notice: string): Promise<void> {

@@ -63,7 +63,7 @@ const ways: Readonly<Record<string, (time: string) => readonly string[]>> = {
   ],
 };
 /** Said only where the server takes its time. */
-const passing = ['Getting the price…', 'Fixing your price', 'Calcul du prix…', 'Fixation de votre prix'];
+const passing = ['Getting the price…', 'Locking your rate…', 'Calcul du prix…', 'Blocage de votre cours…'];
 
 describe('announcements', () => {
   for (const [locale, way] of Object.entries(ways)) {

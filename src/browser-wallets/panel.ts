@@ -48,7 +48,15 @@ export function walletPanel(props: PanelProps, context: ViewContext): TemplateRe
     ${isDone ? nothing : others.map((wallet) => walletButton(wallet, props, context))}
     ${apps.map(
       ({ name, url }) =>
-        html`<a part="wallet-app" class="second" href=${url} rel="noreferrer"
+        html`<a
+          part="wallet-app"
+          class="second"
+          href=${url}
+          rel="noreferrer"
+          @click=${(event: Event) => {
+            event.preventDefault();
+            context.openWallet(url, payment.pageUrl);
+          }}
           >${context.text('walletApp', { wallet: name })}</a
         >`,
     )}

@@ -27,6 +27,7 @@ export const enAfterQr = {
 
   copied: 'Copied.',
   copyFailed: 'Copying is blocked here. Copy the selected text yourself.',
+  walletNone: 'No wallet opened. Copy this link into your wallet.',
   wrongAsset:
     '{amount} on {network} arrived, but this payment takes {currency} on {asked}. The shop has it: ask for it back.',
 

@@ -8,6 +8,7 @@ import type { ViewContext } from './view.js';
  */
 export function copyField(
   value: string,
+  label: string,
   { text }: Pick<ViewContext, 'text'>,
   copied: () => void,
   close: () => void,
@@ -19,7 +20,7 @@ export function copyField(
     if (selectionEnd - selectionStart === value.length) setTimeout(copied);
   };
   return html`<div class="by-hand">
-    <label for="by-hand">${text('copyFailed')}</label>
+    <label for="by-hand">${label}</label>
     <textarea
       id="by-hand"
       part="copy-field"

@@ -73,10 +73,10 @@ function requestOf(payment: Payment, amount: number) {
  * QR code.
  */
 function mainAction(payment: Payment, due: number, context: ViewContext): View['action'] {
-  const { text, isTouch } = context;
+  const { text, isTouch, openWallet } = context;
   const { text: uri, holdsAmount } = paymentUri(requestOf(payment, due));
   return holdsAmount && isTouch
-    ? { label: text('openInWallet'), run: () => location.assign(uri) }
+    ? { label: text('openInWallet'), run: () => openWallet(uri) }
     : { label: text('copyAddress'), run: copyAddress(payment, context) };
 }
 
@@ -131,19 +131,23 @@ function copyRow(
 }
 
 function qrPanel(payment: Payment, amount: number, context: ViewContext): TemplateResult {
-  const { text, money, drawQr, afterQr, isTouch, isWide } = context;
+  const { text, money, drawQr, afterQr, isTouch, isWide, openWallet } = context;
   const request = requestOf(payment, amount);
   const { text: uri, holdsAmount } = paymentUri(request);
   const values = { ...request, amount: money(amount, request.currency) };
   const label = text(holdsAmount ? 'qrPayment' : 'qrAddress', values);
+  const openLink = (event: Event) => {
+    event.preventDefault();
+    openWallet(uri);
+  };
   const figure = html`<figure>
     ${
       drawQr === 'failed'
         ? html`<p class="qr">${text('qrFailed')}</p>`
         : (drawQr?.(request, label) ?? html`<div class="qr loading"></div>`)
     }
-    <figcaption>${text(holdsAmount ? 'qrHoldsAmount' : 'qrHoldsAddress')}</figcaption>
-    ${holdsAmount && !isTouch ? html`<a part="wallet" class="quiet-button" href=${uri}>${text('openInWallet')}</a>` : nothing}
+    <figcaption>${text(holdsAmount ? 'qrHoldsAmount' : 'qrHoldsAddress', values)}</figcaption>
+    ${holdsAmount && !isTouch ? html`<a part="wallet" class="quiet-button" href=${uri} @click=${openLink}>${text('openInWallet')}</a>` : nothing}
   </figure>`;
   return html`${isWide ? figure : disclosure('qr', 'qr-panel', text('qr'), figure, context)}
   ${afterQr?.phonePanel(payment, context)}`;

@@ -124,6 +124,11 @@ export interface ViewContext extends FirstContext {
   readonly ask: (question: Question | undefined) => void;
   readonly stay: () => void;
   readonly leave: () => void;
+  /**
+   * Opens a wallet app by its link.
+   * @param text to copy into the wallet instead, if none opens
+   */
+  readonly openWallet: (link: string, text?: string) => void;
   readonly copy: (what: Copyable, text: string, notice: string) => void;
 }
 

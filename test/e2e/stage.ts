@@ -254,11 +254,17 @@ export async function qrReader(stage: Stage): Promise<(picture: Buffer) => Promi
   return (picture) =>
     page.evaluate(async (base64) => {
       const { jsQR } = globalThis as unknown as {
-        jsQR: (data: Uint8ClampedArray, width: number, height: number) => { data: string } | null;
+        jsQR: (
+          data: Uint8ClampedArray,
+          width: number,
+          height: number,
+          options: { inversionAttempts: 'dontInvert' },
+        ) => { data: string } | null;
       };
       const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
       const { width, height, ...image } = await decode(bytes);
-      return jsQR(image.data, width, height)?.data;
+      // Many scanners read only dark codes on light ground.
+      return jsQR(image.data, width, height, { inversionAttempts: 'dontInvert' })?.data;
 
       async function decode(png: Uint8Array<ArrayBuffer>) {
         const bitmap = await createImageBitmap(new Blob([png], { type: 'image/png' }));

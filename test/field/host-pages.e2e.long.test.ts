@@ -91,7 +91,7 @@ inEachEngine(stage, (page) => {
     ['refuses', refusing],
     ['never answers', hanging],
   ] as const) {
-    test(`beam#1572: where the clipboard ${what}, the address is in a field, selected`, async () => {
+    test(`ElemeFE/element#8739: where the clipboard ${what}, the address is in a field, selected`, async () => {
       await page.show(clipboard + (await page.tagOfLocked()));
       await page.payer.see('time-log');
       const address = (await page.payer.text('address')).replaceAll(/\s/g, '');

@@ -158,6 +158,16 @@ describe('a hosted page', () => {
     expect(page.match(/<script/g)).toHaveLength(1);
   });
 
+  // otterscan/otterscan#1447: iPhones make phone links of digits. darkreader/darkreader#2236: an inverted QR code cannot be scanned.
+  it('A hosted page asks browsers to make no links of numbers, and extensions to leave its colours', async () => {
+    const url = await pages('https://pay.example', 'https://pay.example/pay', payment);
+    const page = await (await fetch(`${url}/pay/${payment.id}`)).text();
+    expect(page).toContain(
+      '<meta name="format-detection" content="telephone=no, date=no, address=no, email=no" />',
+    );
+    expect(page).toContain('<meta name="darkreader-lock" />');
+  });
+
   it('A hosted page is not cached, framed or indexed, and runs only the widget', async () => {
     const url = await pages('https://pay.example', 'https://pay.example/pay', payment);
     const { headers } = await fetch(`${url}/pay/${payment.id}`);

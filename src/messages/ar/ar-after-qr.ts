@@ -36,6 +36,7 @@ export const texts: AfterQrMessages = {
 
   copied: 'نُسخ.',
   copyFailed: 'النسخ محظور. انسخ النص المحدد.',
+  walletNone: 'لم تُفتح أي محفظة. انسخ هذا الرابط في محفظتك.',
   wrongAsset:
     'وصل {amount} على {network}، لكن هذه الدفعة تقبل {currency} على {asked}. المبلغ لدى المتجر: اطلب إعادته.',
 

@@ -56,7 +56,7 @@ export const texts: FirstMessages = {
   networkFeeHigh: 'رسوم شبكة أعلى',
   minutes: ({ minutes: count }) => `نحو ${plural('ar', count, minutes)}`,
   settingStatus: 'جارٍ جلب السعر…',
-  quotedHeading: 'جارٍ تثبيت السعر',
+  quotedHeading: 'جارٍ تثبيت سعر الصرف…',
   quotedStatus: 'تدفع نحو {amount} على {network}.',
 
   awaitingHeading: 'أرسل دفعتك',
@@ -76,7 +76,7 @@ export const texts: FirstMessages = {
   qr: 'رمز QR',
   qrAddress: 'رمز QR للعنوان {address}',
   qrPayment: 'رمز QR لدفع {amount} إلى {address}',
-  qrHoldsAddress: 'يحتوي على العنوان. أدخل المبلغ بنفسك.',
+  qrHoldsAddress: 'يحتوي على العنوان فقط. أدخل {amount} بنفسك.',
   qrHoldsAmount: 'يحتوي على العنوان والمبلغ.',
   qrFailed: 'لم يُحمَّل رمز QR. انسخ العنوان بدلًا من ذلك.',
   timeLeft: 'الوقت المتبقي',

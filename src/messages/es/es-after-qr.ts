@@ -28,6 +28,7 @@ export const texts: AfterQrMessages = {
 
   copied: 'Copiado.',
   copyFailed: 'Aquí no se puede copiar. Copia tú el texto seleccionado.',
+  walletNone: 'No se abrió ninguna billetera. Copia este enlace en la tuya.',
   wrongAsset:
     'Llegaron {amount} en {network}, pero este pago espera {currency} en {asked}. Los tiene la tienda: pídele que te los devuelva.',
 

@@ -54,7 +54,7 @@ export const texts: FirstMessages = {
   networkFeeHigh: 'Comisión de red más alta',
   minutes: 'unos {minutes} min',
   settingStatus: 'Calculando el precio…',
-  quotedHeading: 'Fijando tu precio',
+  quotedHeading: 'Fijando tu cambio…',
   quotedStatus: 'Pagas unos {amount} en {network}.',
 
   awaitingHeading: 'Envía tu pago',
@@ -74,7 +74,7 @@ export const texts: FirstMessages = {
   qr: 'Código QR',
   qrAddress: 'Código QR de la dirección {address}',
   qrPayment: 'Código QR para pagar {amount} a {address}',
-  qrHoldsAddress: 'Contiene la dirección. Escribe tú el importe.',
+  qrHoldsAddress: 'Contiene solo la dirección. Escribe tú {amount}.',
   qrHoldsAmount: 'Contiene la dirección y el importe.',
   qrFailed: 'El código QR no se cargó. Copia la dirección.',
   timeLeft: 'Tiempo restante',

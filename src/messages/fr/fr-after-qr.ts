@@ -29,6 +29,7 @@ export const texts: AfterQrMessages = {
 
   copied: 'Copié.',
   copyFailed: 'Copie bloquée. Copiez la sélection.',
+  walletNone: 'Aucun portefeuille ouvert. Copiez ce lien dans le vôtre.',
   wrongAsset:
     '{amount} sur {network} sont arrivés, mais ce paiement attend {currency} sur {asked}. La boutique les a reçus\u00a0: demandez-lui leur retour.',
 

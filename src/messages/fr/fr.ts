@@ -54,7 +54,7 @@ export const texts: FirstMessages = {
   networkFeeHigh: 'Frais de réseau plus élevés',
   minutes: 'environ {minutes} min',
   settingStatus: 'Calcul du prix…',
-  quotedHeading: 'Fixation de votre prix',
+  quotedHeading: 'Blocage de votre cours…',
   quotedStatus: 'Vous payez environ {amount} sur {network}.',
 
   awaitingHeading: 'Envoyez votre paiement',
@@ -74,7 +74,7 @@ export const texts: FirstMessages = {
   qr: 'Code QR',
   qrAddress: 'Code QR de l’adresse {address}',
   qrPayment: 'Code QR pour payer {amount} à {address}',
-  qrHoldsAddress: 'Contient l’adresse. Saisissez vous-même le montant.',
+  qrHoldsAddress: 'Contient uniquement l’adresse. Saisissez vous-même {amount}.',
   qrHoldsAmount: 'Contient l’adresse et le montant.',
   qrFailed: 'Le code QR n’a pas pu s’afficher. Copiez l’adresse.',
   timeLeft: 'Temps restant',

@@ -25,6 +25,7 @@ export const texts: AfterQrMessages = {
 
   copied: 'An kwafa.',
   copyFailed: 'An hana kwafi a nan. Kwafi rubutun da aka zaɓa da kanka.',
+  walletNone: 'Ba walat da ya buɗe. Kwafi wannan hanyar haɗi zuwa walat ɗinka.',
   wrongAsset:
     '{amount} ya iso a kan {network}, amma wannan biyan yana neman {currency} a kan {asked}. Yana hannun shagon: nemi a dawo maka da shi.',
 

@@ -53,7 +53,7 @@ export const texts: FirstMessages = {
   networkFeeHigh: 'Kuɗin network ya fi yawa',
   minutes: 'kusan minti {minutes}',
   settingStatus: 'Ana neman farashi…',
-  quotedHeading: 'Ana tsayar da farashinka',
+  quotedHeading: 'Ana tsayar da canjinka…',
   quotedStatus: 'Za ka biya kusan {amount} a kan {network}.',
 
   awaitingHeading: 'Tura kuɗinka',
@@ -73,7 +73,7 @@ export const texts: FirstMessages = {
   qr: 'Lambar QR',
   qrAddress: 'Lambar QR ta adireshin {address}',
   qrPayment: 'Lambar QR don biyan {amount} zuwa {address}',
-  qrHoldsAddress: 'Tana ɗauke da adireshi. Shigar da adadin da kanka.',
+  qrHoldsAddress: 'Tana ɗauke da adireshi kawai. Shigar da {amount} da kanka.',
   qrHoldsAmount: 'Tana ɗauke da adireshi da adadin.',
   qrFailed: 'Lambar QR ba ta buɗe ba. Kwafi adireshin.',
   timeLeft: 'Sauran lokaci',

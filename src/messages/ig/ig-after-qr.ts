@@ -25,6 +25,7 @@ export const texts: AfterQrMessages = {
 
   copied: 'E detuola.',
   copyFailed: 'A gbochiri idetu ebe a. Detuo ederede ahọpụtara n’onwe gị.',
+  walletNone: 'Ọ dịghị wallet meghere. Detuo njikọ a na wallet gị.',
   wrongAsset:
     '{amount} rutere na {network}, mana ịkwụ ụgwọ a chọrọ {currency} na {asked}. Ọ dị ụlọ ahịa n’aka: rịọ ka ha weghachi ya.',
 

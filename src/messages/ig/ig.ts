@@ -53,7 +53,7 @@ export const texts: FirstMessages = {
   networkFeeHigh: 'Ụgwọ network dị elu karịa',
   minutes: 'ihe dị ka nkeji {minutes}',
   settingStatus: 'A na-achọta ọnụahịa…',
-  quotedHeading: 'A na-akpọchi ọnụahịa gị',
+  quotedHeading: 'A na-akpọchi ọnụego gị…',
   quotedStatus: 'Ị ga-akwụ ihe dị ka {amount} na {network}.',
 
   awaitingHeading: 'Ziga ego gị',
@@ -73,7 +73,7 @@ export const texts: FirstMessages = {
   qr: 'Koodu QR',
   qrAddress: 'Koodu QR nke adreesị {address}',
   qrPayment: 'Koodu QR iji kwụọ {amount} na {address}',
-  qrHoldsAddress: 'O nwere adreesị. Tinye ego ole n’onwe gị.',
+  qrHoldsAddress: 'O nwere naanị adreesị. Tinye {amount} n’onwe gị.',
   qrHoldsAmount: 'O nwere adreesị na ego ole.',
   qrFailed: 'Koodu QR ebubataghị. Detuo adreesị kama.',
   timeLeft: 'Oge fọdụrụ',

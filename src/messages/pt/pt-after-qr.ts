@@ -28,6 +28,7 @@ export const texts: AfterQrMessages = {
 
   copied: 'Copiado.',
   copyFailed: 'Não é possível copiar aqui. Copie o texto selecionado.',
+  walletNone: 'Nenhuma carteira abriu. Copie este link na sua carteira.',
   wrongAsset:
     '{amount} em {network} chegaram, mas este pagamento espera {currency} em {asked}. Estão com a loja: peça a devolução.',
 

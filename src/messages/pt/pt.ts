@@ -54,7 +54,7 @@ export const texts: FirstMessages = {
   networkFeeHigh: 'Taxa de rede mais alta',
   minutes: 'cerca de {minutes} min',
   settingStatus: 'Calculando o preço…',
-  quotedHeading: 'Fixando seu preço',
+  quotedHeading: 'Travando sua cotação…',
   quotedStatus: 'Você paga cerca de {amount} em {network}.',
 
   awaitingHeading: 'Envie seu pagamento',
@@ -74,7 +74,7 @@ export const texts: FirstMessages = {
   qr: 'Código QR',
   qrAddress: 'Código QR do endereço {address}',
   qrPayment: 'Código QR para pagar {amount} a {address}',
-  qrHoldsAddress: 'Contém o endereço. Digite você o valor.',
+  qrHoldsAddress: 'Contém só o endereço. Digite você {amount}.',
   qrHoldsAmount: 'Contém o endereço e o valor.',
   qrFailed: 'O código QR não carregou. Copie o endereço.',
   timeLeft: 'Tempo restante',

@@ -25,6 +25,7 @@ export const texts: AfterQrMessages = {
 
   copied: 'Imenakiliwa.',
   copyFailed: 'Kunakili kumezuiwa hapa. Nakili mwenyewe maandishi yaliyochaguliwa.',
+  walletNone: 'Hakuna pochi iliyofunguka. Nakili kiungo hiki kwenye pochi yako.',
   wrongAsset:
     '{amount} imefika kwenye {network}, lakini malipo haya yanahitaji {currency} kwenye {asked}. Duka linayo: omba irudishwe.',
 

@@ -53,7 +53,7 @@ export const texts: FirstMessages = {
   networkFeeHigh: 'Ada kubwa zaidi ya mtandao',
   minutes: 'kama dakika {minutes}',
   settingStatus: 'Inapata bei…',
-  quotedHeading: 'Tunathibitisha bei yako',
+  quotedHeading: 'Tunathibitisha kiwango chako…',
   quotedStatus: 'Unalipa takriban {amount} kwenye {network}.',
 
   awaitingHeading: 'Tuma malipo yako',
@@ -73,7 +73,7 @@ export const texts: FirstMessages = {
   qr: 'Msimbo wa QR',
   qrAddress: 'Msimbo wa QR wa anwani {address}',
   qrPayment: 'Msimbo wa QR wa kulipa {amount} kwa {address}',
-  qrHoldsAddress: 'Una anwani. Weka kiasi mwenyewe.',
+  qrHoldsAddress: 'Una anwani pekee. Weka {amount} mwenyewe.',
   qrHoldsAmount: 'Una anwani na kiasi.',
   qrFailed: 'Msimbo wa QR haukupakia. Nakili anwani badala yake.',
   timeLeft: 'Muda uliobaki',

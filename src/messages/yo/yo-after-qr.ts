@@ -26,6 +26,7 @@ export const texts: AfterQrMessages = {
 
   copied: 'A ti dà á kọ.',
   copyFailed: 'A kò lè da nǹkan kọ níbí. Fúnra rẹ da ọ̀rọ̀ tí a yàn kọ.',
+  walletNone: 'Kò sí wallet tó ṣí. Da ìjápọ̀ yìí kọ sínú wallet rẹ.',
   wrongAsset:
     '{amount} ti dé lórí {network}, ṣùgbọ́n {currency} lórí {asked} ni ìsanwó yìí ń gbà. Ó wà lọ́wọ́ ilé ìtajà: béèrè kí wọ́n dá a padà.',
 

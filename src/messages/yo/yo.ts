@@ -53,7 +53,7 @@ export const texts: FirstMessages = {
   networkFeeHigh: 'Owó network pọ̀ jù',
   minutes: 'bí ìṣẹ́jú {minutes}',
   settingStatus: 'A ń wá iye owó…',
-  quotedHeading: 'A ń fi iye owó rẹ múlẹ̀',
+  quotedHeading: 'A ń fi iye ìpààrọ̀ rẹ múlẹ̀…',
   quotedStatus: 'O máa san bí {amount} lórí {network}.',
 
   awaitingHeading: 'Fi owó rẹ ránṣẹ́',
@@ -73,7 +73,7 @@ export const texts: FirstMessages = {
   qr: 'Kóòdù QR',
   qrAddress: 'Kóòdù QR ti àdírẹ́sì {address}',
   qrPayment: 'Kóòdù QR láti san {amount} sí {address}',
-  qrHoldsAddress: 'Àdírẹ́sì ló wà nínú rẹ̀. Fúnra rẹ tẹ iye owó.',
+  qrHoldsAddress: 'Àdírẹ́sì nìkan ló wà nínú rẹ̀. Fúnra rẹ tẹ {amount}.',
   qrHoldsAmount: 'Àdírẹ́sì àti iye owó ló wà nínú rẹ̀.',
   qrFailed: 'Kóòdù QR kò ṣí. Da àdírẹ́sì kọ dípò rẹ̀.',
   timeLeft: 'Àkókò tó kù',

@@ -25,6 +25,7 @@ export const texts: AfterQrMessages = {
 
   copied: '已复制。',
   copyFailed: '此处无法复制，请自行复制选中的文字。',
+  walletNone: '没有打开钱包。请把此链接复制到您的钱包中。',
   wrongAsset:
     '{network} 上收到了 {amount}，但这笔付款需要 {asked} 上的 {currency}。款项在商家处：请向商家申请退回。',
 

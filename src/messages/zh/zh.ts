@@ -51,7 +51,7 @@ export const texts: FirstMessages = {
   networkFeeHigh: '网络费较高',
   minutes: '约 {minutes} 分钟',
   settingStatus: '正在获取价格…',
-  quotedHeading: '正在锁定价格',
+  quotedHeading: '正在锁定汇率…',
   quotedStatus: '您将通过 {network} 支付约 {amount}。',
 
   awaitingHeading: '请转账付款',
@@ -71,7 +71,7 @@ export const texts: FirstMessages = {
   qr: '二维码',
   qrAddress: '地址 {address} 的二维码',
   qrPayment: '向 {address} 支付 {amount} 的二维码',
-  qrHoldsAddress: '包含地址，请自行输入金额。',
+  qrHoldsAddress: '仅包含地址，请自行输入 {amount}。',
   qrHoldsAmount: '包含地址和金额。',
   qrFailed: '二维码未能加载，请复制地址。',
   timeLeft: '剩余时间',

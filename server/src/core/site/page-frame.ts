@@ -102,6 +102,9 @@ function document({ locale, title, content, head, stylesheet }: Omit<Page, 'stat
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="robots" content="noindex" />
         <meta name="color-scheme" content="light dark" />
+        <!-- iPhones make links of amounts and addresses; an extension would invert the QR code. -->
+        <meta name="format-detection" content="telephone=no, date=no, address=no, email=no" />
+        <meta name="darkreader-lock" />
         <title>${title}</title>
         <link rel="icon" href="data:," />
         <link rel="stylesheet" href="${stylesheet}" />
