@@ -55,7 +55,11 @@ export function createAfterQr(host: AfterQrHost, texts: AfterQrTexts) {
     help: (state: TrackedState, context: ViewContext) =>
       html`${render(state.payment, context)} ${timeLog(state, context)}`,
     copying,
-    openWallet,
+    openWallet(link: string, value: string, notify: (text: string) => void) {
+      const say = () => notify(texts.text('copied'));
+      const label = () => texts.text('walletNone');
+      openWallet(link, () => void copying.offer({ what: 'address', value, label, say }));
+    },
     copyField: copying.render,
     problemOf,
     resultOfCheck,

@@ -20,7 +20,7 @@ interface Copy {
   /** Shows that it is copied. */
   readonly say: () => void;
   /** The text above the field; by default, that the browser does not copy. */
-  readonly label?: string;
+  readonly label?: () => string;
 }
 
 export class Copying implements ReactiveController {
@@ -78,7 +78,7 @@ export class Copying implements ReactiveController {
     if (!copy || (isTimeUp(context) && isToPay(copy))) return nothing;
     return copyField(
       copy.value,
-      copy.label ?? context.text('copyFailed'),
+      copy.label?.() ?? context.text('copyFailed'),
       context,
       () => this.#finish(copy),
       () => this.#show(undefined),

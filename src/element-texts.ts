@@ -1,4 +1,5 @@
 /** The element's texts and prices, in the language of its page. */
+import { isNothing } from './checkout/order.js';
 import { fetchCode } from './fetch-code.js';
 import { enStart } from './messages/en-start.js';
 import type { Messages } from './messages/en.js';
@@ -37,7 +38,11 @@ export class ElementTexts {
   /** The language that the page asks for, not checked yet. */
   get tag(): string {
     // pt_BR, as servers write it.
-    return (this.#host.locale || languageOf(this.#host) || navigator.language).replace(/_/g, '-');
+    return (
+      (isNothing(this.#host.locale) ? '' : this.#host.locale) ||
+      languageOf(this.#host) ||
+      navigator.language
+    ).replace(/_/g, '-');
   }
 
   get #isEnglish(): boolean {

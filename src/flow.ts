@@ -3,7 +3,7 @@ import { adoptStyles, html, type ReactiveController, type TemplateResult } from 
 import { keyed } from 'lit/directives/keyed.js';
 import { CheckoutController, type CheckoutHost } from './checkout/controller.js';
 import { readLastChoice } from './checkout/last-choice.js';
-import type { Order } from './checkout/order.js';
+import { isNothing, type Order } from './checkout/order.js';
 import type { CheckResult } from './checkout/check.js';
 import type { CheckoutState, CheckoutStatus, Choice } from './checkout/state.js';
 import type { Payment } from './contract/checkout.js';
@@ -28,6 +28,7 @@ export interface FlowHost extends CheckoutHost {
   readonly status: CheckoutStatus;
   readonly noTimeLog: boolean;
   refresh(): Promise<void>;
+  getAttribute(name: string): string | null;
 }
 
 /** The texts of the page's language. */
@@ -85,6 +86,11 @@ export class Flow implements ReactiveController {
       return new WalletPayments(host, () => this.controller);
     });
     host.addController(this);
+    for (const name of ['merchant-name', 'merchant-logo', 'locale']) {
+      const value = host.getAttribute(name);
+      // eslint-disable-next-line no-console -- the page's developer looks here
+      if (isNothing(value)) console.warn(`<crypto-checkout> ignores ${name}="${value}"`);
+    }
     const { shadowRoot } = host;
     if (!shadowRoot) return;
     adoptStyles(shadowRoot, [styles, flowStyles]);
@@ -291,13 +297,10 @@ export class Flow implements ReactiveController {
     );
   }
 
-  async #openWallet(link: string, value: string): Promise<void> {
+  async #openWallet(link: string, text: string): Promise<void> {
     const afterQr = await this.#afterQr.get().catch(() => undefined);
-    if (!afterQr) return location.assign(link);
-    const { text } = this.#texts;
-    const say = () => this.#notify({ text: text('copied') });
-    const offered = { what: 'address', value, label: text('walletNone'), say } as const;
-    afterQr.openWallet(link, () => void afterQr.copying.offer(offered));
+    if (afterQr) return afterQr.openWallet(link, text, (notice) => this.#notify({ text: notice }));
+    location.assign(link);
   }
 
   async #copy(what: Copyable, text: string, notice: string): Promise<void> {

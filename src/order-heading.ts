@@ -1,5 +1,5 @@
 /** The order at the top of the card: from the payment or, until there is one, from the tag. */
-import type { Order } from './checkout/order.js';
+import { isNothing, type Order } from './checkout/order.js';
 import type { Payment } from './contract/checkout.js';
 import { parseDecimal } from './contract/decimal.js';
 import type { Heading, LineItem } from './views/header.js';
@@ -25,7 +25,7 @@ export function orderContext(
   const currency = payment?.baseCurrency ?? order.baseCurrency;
   return {
     isTest: payment?.mode ? payment.mode === 'test' : publicKey.startsWith('pk_test_'),
-    merchantName: noBranding ? '' : businessName || name || merchantName,
+    merchantName: noBranding ? '' : businessName || name || (isNothing(merchantName) ? '' : merchantName),
     total: price && currency ? money(price, currency) : undefined,
   };
 }

@@ -19,10 +19,6 @@ export interface Order {
   readonly redirectUrl?: string | undefined;
   readonly currency?: string | undefined;
   readonly network?: string | undefined;
-  /** Only shown. */
-  readonly merchantName?: string | undefined;
-  readonly merchantLogo?: string | undefined;
-  readonly locale?: string | undefined;
 }
 
 /** Attributes that go into the order unchanged; empty ones count as missing. */
@@ -35,9 +31,6 @@ const textAttributes = [
   'redirectUrl',
   'currency',
   'network',
-  'merchantName',
-  'merchantLogo',
-  'locale',
 ] as const;
 
 type Attributes = Readonly<Record<Exclude<keyof Order, 'amount'>, string | undefined>> & {
@@ -52,7 +45,7 @@ export function orderOf(tag: Attributes): Order {
   const { apiUrl, publicKey, amount, baseCurrency } = tag;
   return {
     ...Object.fromEntries(textAttributes.map((name) => [name, tag[name] || undefined])),
-    baseCurrency: baseCurrency?.toUpperCase() || undefined,
+    baseCurrency: (isNothing(baseCurrency) ? baseCurrency : baseCurrency?.toUpperCase()) || undefined,
     // A path is relative to the page's own server.
     apiUrl: (apiUrl || (scriptOrigin ??= new URL(import.meta.url).origin))
       .replace(/^\//, `${location.origin}/`)
@@ -67,11 +60,14 @@ export function isSecretKey(publicKey: string): boolean {
   return publicKey.startsWith('sk_');
 }
 
+/** True for what scripts make of nothing. In other letters, it is a name: there are people called Null. */
+export function isNothing(value: string | null | undefined): boolean {
+  return /^(undefined|null|NaN|\[object .+)$/.test(value ?? '');
+}
+
 /** The attribute whose value is what scripts make of nothing; undefined if there is none. */
 export function nothingIn(order: Order): [attribute: string, value: string] | undefined {
-  return Object.entries(order).find(([, value]) =>
-    /^(undefined|null|NaN|\[object .+)$/i.test(String(value ?? '')),
-  );
+  return Object.entries(order).find(([, value]: [string, string | undefined]) => isNothing(value));
 }
 
 /** The first attribute that keeps a payment from starting; undefined if there is none. order-problems.ts says what is wrong with it. */

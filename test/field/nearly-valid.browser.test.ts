@@ -1,6 +1,14 @@
 /** Public reports of nearly valid input: it is read as people write it, or the page's developer learns of it. */
 import { expect } from '@open-wc/testing';
-import { getPart, hasPart, mount, orderAttributes, textOf, waitFor } from '../support/element.js';
+import {
+  getPart,
+  hasPart,
+  mount,
+  orderAttributes,
+  textOf,
+  waitFor,
+  waitForStatus,
+} from '../support/element.js';
 import { failureReply, FakeApi } from '../support/fake-api.js';
 
 let api: FakeApi;
@@ -46,9 +54,6 @@ const attributes = [
   'redirect-url',
   'currency',
   'network',
-  'merchant-name',
-  'merchant-logo',
-  'locale',
 ] as const;
 for (const [index, attribute] of attributes.entries()) {
   // Each attribute once, and each value several times: the card says it only after a pause.
@@ -62,6 +67,36 @@ for (const [index, attribute] of attributes.entries()) {
     expect(logged).to.contain(attribute);
   });
 }
+
+for (const [attribute, value] of [
+  ['merchant-name', 'undefined'],
+  ['merchant-logo', 'null'],
+  ['locale', 'null'],
+] as const)
+  it(`${attribute}="${value}", which is only shown, is ignored with a warning, and the payment starts`, async () => {
+    let warned = '';
+    const { warn } = console;
+    console.warn = (...values: unknown[]) => void (warned += values.join(' '));
+    try {
+      const element = await mount({ ...orderAttributes, [attribute]: value });
+      await waitFor(() => hasPart(element, 'action'), 'the pay button');
+      expect(element.shadowRoot?.querySelector('.card')?.textContent).to.not.contain(value);
+      getPart(element, 'action').click();
+      await waitForStatus(element, 'choosing-currency');
+      expect(warned).to.contain(`${attribute}="${value}"`);
+    } finally {
+      console.warn = warn;
+    }
+  });
+
+for (const name of ['Null', 'Nan', 'NULL', 'Undefined'])
+  it(`a payer named ${name} can pay`, async () => {
+    const element = await mount({ ...orderAttributes, 'customer-name': name });
+    await waitFor(() => hasPart(element, 'action'), 'the pay button');
+    getPart(element, 'action').click();
+    await waitForStatus(element, 'choosing-currency');
+    expect(logged).to.equal('');
+  });
 
 it('no-branding="false", as React 18 writes it, leaves the branding', async () => {
   const element = await mount({ ...orderAttributes, 'merchant-name': 'Naija Loom', 'no-branding': 'false' });
