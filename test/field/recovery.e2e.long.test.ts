@@ -46,6 +46,19 @@ inEachEngine(
         .toBe(true);
     });
 
+    // The others ask for the same address again, which the map has a hash of.
+    test.skipIf(name !== 'Firefox')(
+      'a page with an import map gets code only from the addresses in it, whose hashes are checked',
+      async () => {
+        await show(`<script type="importmap">{ "imports": {} }</script>${tag()}`, 'flow');
+        for (let press = 0; press < 3; press += 1) {
+          await page.payer.press();
+          await page.payer.reach('error');
+        }
+        expect(page.chunks.asked.filter((one) => one === 'flow')).toHaveLength(1);
+      },
+    );
+
     test('vitejs/vite#11804: the texts, the QR code and the activity are there after the next refresh', async () => {
       const refused = ['load', 'qr-code', 'after-qr'];
       await show(tag(), ...refused);

@@ -50,9 +50,11 @@ export function mount(table: Endpoints, handlers: NamedHandlers, options: MountO
     const match = find(request.baseUrl + request.path);
     const mounted = match?.route.operations.get(request.method);
     if (match) setRoute(response, { pattern: mounted?.path ?? match.route.pattern, values: match.values });
-    if (match?.route.isPublic) allowBrowsers(response);
+    // A page can also read that its address is mistyped.
+    const isForBrowsers = !isForPeople && match?.route.isPublic !== false;
+    if (isForBrowsers) allowBrowsers(response);
     const endTurn = await ipLimits?.anyRequest(request, response, isKnownSecret(options, request));
-    if (match?.route.isPublic && request.method === 'OPTIONS') return sendPreflight(response);
+    if (isForBrowsers && request.method === 'OPTIONS') return sendPreflight(response);
     if (isForPeople) sessions?.checkOrigin(request);
     if (match && mounted?.endpoint.key === 'none') {
       setLabel(response, mounted.path);
