@@ -125,7 +125,7 @@ module.exports = {
       'The page for refunds has its own views and calls, and takes from the widget only what they share.',
       '^claim/',
       '^src/(contract|money)/',
-      '^src/(crypto-checkout\\.styles|foreign-dom|platform|browser-wallets/(discovery|provider))\\.ts$',
+      '^src/(crypto-checkout\\.styles|foreign-dom|platform|views/initials|browser-wallets/(discovery|provider))\\.ts$',
       '(^|/)node_modules/(vite|zod)/',
       lit,
     ),

@@ -83,7 +83,7 @@ class RefundClaimElement extends LitElement {
     return claimView(
       { texts, claim, step, problem, wallets, isBusy, signer: this.#proof() },
       {
-        check: (address) => this.#check(address),
+        check: (address) => void this.#check(address),
         confirm: () => void this.#confirm(),
         edit: () => this.#show({ name: 'entering', address: this.#shownAddress() }),
         useWallet: (wallet) => void this.#useWallet(wallet),
@@ -154,14 +154,23 @@ class RefundClaimElement extends LitElement {
     if (this.step.name === 'following' || this.problem?.kind === 'offline') void this.#load();
   }
 
-  #check(entered: string): void {
+  /** The server checks the address before the payer compares it. */
+  async #check(entered: string): Promise<void> {
     const { claim } = this;
+    const token = this.#token;
     const address = entered.replace(/\s/g, '');
-    if (!claim) return;
+    if (!claim || token === undefined) return;
     // It stays in no field, and is never sent.
     if (secretIn(entered, 'key')) return this.#show({ name: 'entering', address: '' }, { kind: 'secret' });
-    if (looksLikeAddress(address, claim.addressFamily)) this.#show({ name: 'confirming', address });
-    else this.#show({ name: 'entering', address: entered }, { kind: 'wrongAddress' });
+    this.#show({ name: 'entering', address: entered });
+    if (!looksLikeAddress(address, claim.addressFamily)) {
+      this.problem = { kind: 'wrongAddress' };
+      return;
+    }
+    await this.#call(async (api, signal) => {
+      await api.setAddress({ token, address, checkOnly: true }, signal);
+      this.#show({ name: 'confirming', address });
+    });
   }
 
   async #confirm(): Promise<void> {
@@ -249,7 +258,7 @@ class RefundClaimElement extends LitElement {
       return this.#show({ name: 'gone' });
     }
     if (kind === 'wrongAddress' && this.step.name === 'confirming') {
-      return this.#show({ name: 'entering', address: this.step.address }, { kind, details: message });
+      return this.#show({ name: 'entering', address: this.step.address }, { kind });
     }
     this.problem = kind === 'refused' ? { kind, details: message } : { kind };
     this.#schedule(Math.max(waitMs, pollMs));

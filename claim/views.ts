@@ -5,6 +5,7 @@ import type { Wallet } from '../src/browser-wallets/provider.js';
 import type { RefundClaim } from '../src/contract/refunds.js';
 import { groupAddress } from '../src/money/address.js';
 import { formatAmount } from '../src/money/format.js';
+import { initials } from '../src/views/initials.js';
 
 /** In the payer's language, from the server. Placeholders such as `{shop}` are filled in here. */
 export type ClaimTexts = Readonly<Record<string, string>>;
@@ -63,7 +64,7 @@ export function claimView(props: ClaimProps, actions: ClaimActions): TemplateRes
     ${isSplit ? orderOf(claim, say) : nothing}
     <div class="pay">
       <h2 id="heading" tabindex="-1">${say(heading)}</h2>
-      <p class="status" role="status">${help === undefined ? nothing : say(help)}</p>
+      <p class="status" role="status">${help === undefined || problem ? nothing : say(help)}</p>
       <div role="alert">
         ${
           problem
@@ -140,7 +141,7 @@ function orderOf(claim: RefundClaim, say: Say): TemplateResult {
               height="40"
               referrerpolicy="no-referrer"
             />`
-          : html`<span class="logo" aria-hidden="true">${shop.name.slice(0, 1).toUpperCase()}</span>`
+          : html`<span class="logo" aria-hidden="true">${initials(shop.name)}</span>`
       }
       <div class="who">
         <b><bdi>${shop.name}</bdi></b

@@ -60,12 +60,12 @@ export function isSecretKey(publicKey: string): boolean {
   return publicKey.startsWith('sk_');
 }
 
-/** True for what scripts make of nothing. In other letters, it is a name: there are people called Null. */
+/** True for the texts that scripts write for a missing value. In other letters, it is a name: there are people called Null. */
 export function isNothing(value: string | null | undefined): boolean {
   return /^(undefined|null|NaN|\[object .+)$/.test(value ?? '');
 }
 
-/** The attribute whose value is what scripts make of nothing; undefined if there is none. */
+/** The attribute with such a text; undefined if there is none. */
 export function nothingIn(order: Order): [attribute: string, value: string] | undefined {
   return Object.entries(order).find(([, value]: [string, string | undefined]) => isNothing(value));
 }

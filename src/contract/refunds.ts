@@ -362,6 +362,10 @@ export const refundClaims = {
     body: z.object({
       token,
       address,
+      checkOnly: described(
+        z.optional(z.boolean()),
+        'With `true`, the address is checked, and nothing is set.',
+      ),
       signature: described(
         z.optional(text(10_000)),
         'The paying wallet’s signature of `signatureText`, as `personal_sign` returned it: of an account in any of its forms, or of a contract (EIP-1271, also as EIP-6492 wraps it). EVM networks only.',

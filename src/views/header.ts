@@ -1,5 +1,6 @@
 /** The shop, the order and the total. */
 import { html, nothing, type TemplateResult } from 'lit';
+import { initials } from './initials.js';
 import type { FirstContext } from './view.js';
 
 /** A line of the order, as the page gives it. */
@@ -71,14 +72,4 @@ export function header(
 /** A page may pass lines without an amount, or with an ambiguous one like "12,50". */
 function isPrice(amount: LineItem['amount']): amount is string | number {
   return amount !== undefined && Number.isFinite(Number(amount)) && amount !== '';
-}
-
-/** "Nightjar Lanterns" → "NL". */
-function initials(name: string): string {
-  const words = name.trim().split(/\s+/);
-  return words
-    .slice(0, 2)
-    .map(([letter]) => letter)
-    .join('')
-    .toUpperCase();
 }

@@ -62,9 +62,11 @@ test('a payer claims an excess by keyboard, and the same link shows that it was 
   await page.getByRole('alert').getByText('This address cannot be used for USDT on Ethereum').waitFor();
   await enter(page, wrongChecksum);
   await page.keyboard.press('Enter');
-  await heading(page, 'Is this your address?');
-  await press(page, 'Yes, send it here');
+  // At once, before the payer compares an address that cannot be used anyway.
   await page.getByRole('alert').getByText('This address cannot be used').waitFor();
+  expect(await page.getByRole('status').innerText()).toBe('');
+  expect((await page.getByRole('alert').innerText()).match(/\./g)).toHaveLength(2);
+  expect(await page.locator('.logo').innerText()).toBe('NL');
 
   await enter(page, ` ${own}\n`);
   await page.keyboard.press('Enter');

@@ -16,6 +16,8 @@ export interface GivenAddress {
   readonly token: string;
   readonly address: string;
   readonly signature?: string | undefined;
+  /** Sets nothing. */
+  readonly checkOnly?: boolean | undefined;
 }
 
 /** The browser that holds a link. One that has given the address keeps a secret, by which it may change the address. */
@@ -89,6 +91,7 @@ export function createClaims(deps: RefundsDeps, changes: RefundChanges, approval
       const row = ensureOpen(locked.row.token_digest === digest ? locked.row : undefined);
       const { network } = currencies.option(row.mode, row.currency, row.network);
       const address = await checkAddress(transaction, network, given.address);
+      if (given.checkOnly) return view(transaction, row, locked.payment.tx_ref, mayGive(row, browser));
       const sameWallet = await isProven(transaction, locked, given, proof);
       const isGiven = row.browser_digest !== null && address === row.address;
       if (isGiven && sameWallet === row.same_wallet) {
