@@ -249,9 +249,12 @@ export const galleryStates: readonly GalleryState[] = [
   { name: 'expired', payment: fixture('expired', log(entry(31, 'error', 'expired'))) },
   {
     name: 'expired, a part came',
-    payment: fixture('expired_partial', { ...part, receipts: [receipt(20, 19)] }),
+    payment: fixture('expired_partial', { ...part, receipts: [receipt(20, 19), receipt(10, 0)] }),
   },
-  { name: 'expired, late', payment: fixture('expired_late', { ...part, receipts: [receipt(20, 19)] }) },
+  {
+    name: 'expired, late',
+    payment: fixture('expired_late', { ...part, receipts: [receipt(20, 19), receipt(10, 0)] }),
+  },
   {
     name: 'error, wrong coin',
     payment: fixture('invalid', {

@@ -21,6 +21,8 @@ export function toModule(code) {
         : `import * as ${name} from './${file}.js'`,
     )
     .replace(/^const \w+ = require\(['"]dijkstrajs['"]\);?$/m, 'const dijkstra = undefined')
+    // These take a text whose modes must be found. The widget names the mode.
+    .replace(/\bSegments\.(?:fromString|rawSplit)\b/g, 'undefined')
     .replace(/^module\.exports = /m, 'export default ')
     .replace(/^exports\.(\w+) = /gm, 'export const $1 = ')
     .replace(/\bexports\.(\w+)/g, '$1');

@@ -35,7 +35,8 @@ export function choosingView(state: ChoosingState, context: ViewContext): View {
   };
 }
 
-function picker(state: ChoosingState, context: ViewContext): TemplateResult {
+/** The list, with the choice that is being carried out. */
+export function picker(state: ChoosingState, context: ViewContext): TemplateResult {
   const { text, money, lastChoice } = context;
   const { payment, query, currency, name } = state;
   const all = sort(currenciesOf(payment), lastChoice?.currency);

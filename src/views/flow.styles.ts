@@ -117,6 +117,20 @@ export const flowStyles = css`
     border-width: 0 3px 3px 0;
     rotate: 45deg;
   }
+  [aria-busy='true'] .option:has(:checked):not(:has(~ .nested :checked))::after {
+    width: 18px;
+    height: 18px;
+    border-width: 2px;
+    border-color: var(--_text) var(--_text) transparent;
+    border-radius: 50%;
+    rotate: none;
+    animation: turn 0.8s linear infinite;
+  }
+  @keyframes turn {
+    to {
+      rotate: 360deg;
+    }
+  }
   .nested {
     display: grid;
     gap: 12px;

@@ -151,6 +151,46 @@ test.each([390, 1280])('at %d px, nothing jumps from the lock to success', async
   expect(total).toBeLessThanOrEqual(0.05);
 });
 
+test('at 320 px, the list keeps its place while the rate is locked, and the tapped row turns', async () => {
+  const { url } = await stage.create();
+  const page = await stage.page();
+  await page.setViewportSize({ width: 320, height: 640 });
+  // Each step takes longer than the time in which a browser blames the tap for what moves.
+  await page.route(/\/currency\/(set|lock)/, (route) => setTimeout(() => void route.continue(), 900));
+  await page.goto(url);
+  const checkout = checkoutOn(page);
+  await checkout.reach('choosing-currency');
+  await checkout.element.getByRole('radio', { name: /^Tether/ }).click();
+  await checkout.reach('choosing-network');
+  const options = checkout.part('options').first();
+  const before = await options.boundingBox();
+  await page.evaluate(() => {
+    const shifts = { total: 0 };
+    Object.assign(window, { shifts });
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries() as (PerformanceEntry & {
+        value: number;
+        hadRecentInput: boolean;
+      })[])
+        if (!entry.hadRecentInput) shifts.total += entry.value;
+    }).observe({ type: 'layout-shift' });
+  });
+  await checkout.element.getByRole('radio', { name: /^Tron/ }).click();
+  await checkout.reach('locking');
+  expect(await checkout.part('heading').innerText()).toBe('Locking your rate…');
+  expect((await options.boundingBox())?.height).toBe(before?.height);
+  const turning = () =>
+    checkout.element.evaluate((element) => {
+      const rows = [...(element.shadowRoot?.querySelectorAll('.option') ?? [])];
+      const isTurning = (row: Element) => getComputedStyle(row, '::after').borderTopLeftRadius === '50%';
+      return rows.filter(isTurning).map((row) => row.querySelector('input')?.value);
+    });
+  expect(await turning()).toEqual(['tron']);
+  const moved = () => page.evaluate(() => (window as unknown as { shifts: { total: number } }).shifts.total);
+  expect(await moved()).toBeLessThanOrEqual(0.05);
+  await checkout.reach('awaiting-funds');
+});
+
 test('"Check now" shows its result, with the time', async () => {
   const { url } = await stage.createLocked('USDT', 'tron');
   const checkout = checkoutOn(await stage.page());
