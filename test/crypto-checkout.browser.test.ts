@@ -436,7 +436,7 @@ describe('the address', () => {
       lockedPayment().addressInformation?.address ?? '-',
     );
     expect(element.shadowRoot?.querySelector('figcaption')?.textContent).to.contain(
-      'Enter the amount yourself',
+      'Enter 3.25\u00a0USDT yourself',
     );
     expect(hasPart(element, 'wallet')).to.equal(false);
   });

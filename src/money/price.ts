@@ -59,5 +59,8 @@ export function priceText(
 /** A price in a style that is not known yet: 49.90 USD. Shown until the browser has time for Intl. */
 export function roughPrice(value: number | string, currency: string): string {
   const decimal = typeof value === 'number' ? decimalOf(value) : value;
-  return `${countDecimals(decimal) === 1 ? `${decimal}0` : decimal}\u00a0${currency}`;
+  const decimals = countDecimals(decimal);
+  // Dollar coins too have two decimals: 20.00 USDT.
+  const missing = decimals === 1 ? '0' : decimals === 0 && currency.startsWith('USD') ? '.00' : '';
+  return `${decimal}${missing}\u00a0${currency}`;
 }

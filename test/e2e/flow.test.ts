@@ -155,7 +155,7 @@ test('at 320 px, the list keeps its place while the rate is locked, and the tapp
   const { url } = await stage.create();
   const page = await stage.page();
   await page.setViewportSize({ width: 320, height: 640 });
-  // Each step takes longer than the time in which a browser blames the tap for what moves.
+  // Browsers count no shift soon after a tap: each step takes longer than that.
   await page.route(/\/currency\/(set|lock)/, (route) => setTimeout(() => void route.continue(), 900));
   await page.goto(url);
   const checkout = checkoutOn(page);

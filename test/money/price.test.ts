@@ -29,6 +29,7 @@ test.each([
   [49.9, 'USD', '49.90\u00a0USD'],
   ['1234.567', 'JPY', '1234.567\u00a0JPY'],
   [12, 'EUR', '12\u00a0EUR'],
+  [20, 'USDT', '20.00\u00a0USDT'],
 ])('writes %s %s with its code until Intl is there', (amount, currency, expected) => {
   expect(roughPrice(amount, currency)).toBe(expected);
 });
