@@ -23,7 +23,12 @@ export interface ClaimApi {
   retrieve(body: { readonly token: string }, signal: AbortSignal): Promise<RefundClaim>;
   /** @throws ClaimFailure, and the signal's reason if the caller aborted */
   setAddress(
-    body: { readonly token: string; readonly address: string; readonly signature?: string },
+    body: {
+      readonly token: string;
+      readonly address: string;
+      readonly signature?: string;
+      readonly checkOnly?: boolean;
+    },
     signal: AbortSignal,
   ): Promise<RefundClaim>;
 }
