@@ -1,5 +1,5 @@
 /** Icons of coins and networks, drawn for this project. Unknown codes get their first letter. */
-import { html, nothing, svg, type TemplateResult } from 'lit';
+import { html, nothing, type TemplateResult } from 'lit';
 import { coins, type Glyph } from '../coins/icons.js';
 
 const networks: Readonly<Record<string, Glyph | undefined>> = {
@@ -28,21 +28,23 @@ export function networkIcon(code: string): TemplateResult {
   return icon(networks[code], code, 8);
 }
 
+/** One template draws every icon, since each additional template takes a slow phone some milliseconds to parse. */
 function icon(glyph: Glyph | undefined, code: string, radius: number): TemplateResult {
+  const { colour = '#667085', line = '', solid = '', tilt = 0 } = glyph ?? {};
+  const [first = '?'] = glyph ? ' ' : code.toUpperCase();
   return html`<svg class="icon" viewBox="0 0 32 32" width="32" height="32" aria-hidden="true">
-    <rect width="32" height="32" rx=${radius} fill=${glyph?.colour ?? '#667085'} />
-    ${glyph ? drawing(glyph) : letter(code)}
+    <rect width="32" height="32" rx=${radius} fill=${colour} />
+    <g transform="rotate(${tilt} 16 16)">
+      <path
+        d=${line}
+        fill="none"
+        stroke="#fff"
+        stroke-width="2"
+        stroke-linecap="round"
+        stroke-linejoin="round"
+      />
+      <path d=${solid} fill="#fff" />
+    </g>
+    <text x="16" y="21.5" text-anchor="middle" font-size="16" font-weight="600" fill="#fff">${first}</text>
   </svg>`;
-}
-
-function drawing({ line = '', solid = '', tilt = 0 }: Glyph): TemplateResult {
-  return svg`<g transform="rotate(${tilt} 16 16)">
-    <path d=${line} fill="none" stroke="#fff" stroke-width="2" stroke-linecap="round" stroke-linejoin="round" />
-    <path d=${solid} fill="#fff" />
-  </g>`;
-}
-
-function letter(code: string): TemplateResult {
-  const [first = '?'] = code.toUpperCase();
-  return svg`<text x="16" y="21.5" text-anchor="middle" font-size="16" font-weight="600" fill="#fff">${first}</text>`;
 }

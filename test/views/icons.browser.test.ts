@@ -18,7 +18,7 @@ describe('icons', () => {
       for (const code of codes) {
         const icon = await fixture<SVGSVGElement>(draw(code));
         const glyph = icon.querySelector('g');
-        expect(icon.querySelector('text'), code).to.equal(null);
+        expect(icon.textContent.trim(), code).to.equal('');
         expect(glyph, code).to.be.instanceOf(SVGGElement);
         const { x, y, width, height } = glyph?.getBBox() ?? new DOMRect();
         expect(Math.min(width, height), code).to.be.greaterThan(8);
