@@ -12,7 +12,7 @@ const path = (/** @type {string} */ name) => resolve(import.meta.dirname, '..', 
 const source = 'server/data/currencies.json';
 const style = JSON.parse(await readFile(path('.prettierrc.json'), 'utf8'));
 
-/** @typedef {{ colour: string, line?: string, solid?: string, tilt?: number, mark?: string }} Icon */
+/** @typedef {{ colour: string, line?: string, solid?: string, tilt?: number }} Icon */
 /** @typedef {{ exampleDollars: string, uriScheme?: string, icon?: Icon }} Coin */
 
 /** @type {{ coins: Record<string, Coin>, fiat: Record<string, { exampleUnitsPerDollar: string }> }} */
@@ -31,8 +31,7 @@ const each = (rows, valueOf) =>
     }),
   );
 
-const icons = each(coins, ({ icon }) => icon && { ...icon, mark: undefined });
-const marks = each(coins, ({ icon }) => icon && (icon.mark ? [icon.colour, icon.mark] : [icon.colour]));
+const icons = each(coins, ({ icon }) => icon);
 const schemes = each(coins, ({ uriScheme }) => uriScheme);
 const rates = {
   source: 'fixed example rates',
@@ -134,11 +133,6 @@ const files = {
 
 export const coins: Readonly<Record<string, Glyph>>`,
     icons,
-  ),
-  'src/coins/marks.ts': typed(
-    'Simple drawings of coins, white lines on a colour in a square of 24, for the card of the pay button.',
-    'export const marks: Readonly<Record<string, readonly [colour: string, line?: string]>>',
-    marks,
   ),
   'src/coins/uri-schemes.ts': typed(
     'The URI schemes of coins that have one in BIP-21.',

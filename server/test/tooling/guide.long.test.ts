@@ -254,7 +254,6 @@ describe('The guide in CONTRIBUTING.md', () => {
     expect(markets['binance']).toContain('EURUSDT');
     expect(markets['coingecko']).toContain('euro-coin');
     expect(await load('dist/coins/icons.js')).toMatchObject({ coins: { EURC: { colour: '#0a2f8c' } } });
-    expect(await load('dist/coins/marks.js')).toMatchObject({ marks: { EURC: ['#0a2f8c'] } });
   });
 
   test('a network is known by its name, and its node is checked', async () => {
