@@ -26,7 +26,7 @@ const lint = ['lint', 'npm run lint --silent'];
 const others = [
   ['format', 'prettier --check . --log-level warn', 'npm run format'],
   ['words', 'node scripts/lint-words.mjs'],
-  ['types', 'node node_modules/typescript-native/bin/tsc -b'],
+  ['types', 'node node_modules/typescript-native/bin/tsc -b --force'],
   ['import rules', 'depcruise src server/src server/test test demo claim console bench scripts'],
   ['unused code', 'knip --no-progress'],
   ['build', 'npm run build --silent'],

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { env, execPath } from 'node:process';
 
 const root = resolve(import.meta.dirname, '..');
-const tsc = join(root, 'node_modules/typescript-native/bin/tsc');
+const tsc = join(root, 'node_modules/typescript/bin/tsc');
 const vite = join(root, 'node_modules/.bin/vite');
 const pages = 'http://127.0.0.1:5173';
 
