@@ -64,8 +64,8 @@ describe('before the start', () => {
 
   it('shows a plain price first where only Intl knows the format, until the browser has time', async () => {
     const element = await mount({ ...orderAttributes, locale: 'en-CA', 'base-currency': 'USD' });
-    expect(textOf(element, 'total')).to.match(/^5000\sUSD$/);
-    expect(textOf(element, 'action')).to.match(/^Pay 5000\sUSD$/);
+    expect(textOf(element, 'total')).to.match(/^5000\.00\sUSD$/);
+    expect(textOf(element, 'action')).to.match(/^Pay 5000\.00\sUSD$/);
     await waitFor(() => textOf(element, 'total') === 'US$5,000.00');
     expect(textOf(element, 'action')).to.equal('Pay US$5,000.00');
   });

@@ -13,7 +13,8 @@ describe.each(engines)('Somebody of the team who is erased, on $name', (engine) 
   let server: TestServer;
   let merchant: string;
   beforeAll(async () => {
-    server = await startServer({ engine });
+    // Whose own address is not the person's: the server stores where it is reached.
+    server = await startServer({ engine, env: { PUBLIC_URL: 'https://pay.example.com' } });
     merchant = server.bootstrapped.merchantId;
   });
   afterAll(() => server.stop());

@@ -267,5 +267,5 @@ it('Nothing else names a method of the protocol', () => {
   const naming = readdirSync(root, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && /'eth_\w+'/.test(readFileSync(new URL(file, root), 'utf8')))
     .sort();
-  expect(naming).toEqual(['chains/evm/client.ts']);
+  expect(naming).toEqual(['core/chains/evm/client.ts']);
 });
