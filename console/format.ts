@@ -6,7 +6,8 @@ import { language } from './messages/pick.js';
 export const amount = (value: number | string, currency: string) => formatAmount(value, currency, language);
 
 /** True for amounts, ids and the like, which are not for translators: they have digits, and no space that breaks. */
-export const isValue = (shown: unknown) => typeof shown === 'string' && /^[^ ]*\d[^ ]*$/.test(shown);
+export const isValue = (shown: unknown) =>
+  typeof shown === 'string' && !shown.includes(' ') && /\d/.test(shown);
 
 /** Local time, with UTC on hover. */
 export function time(iso: string | number | null | undefined): TemplateResult | string {
