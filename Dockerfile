@@ -3,7 +3,7 @@
 # Debian, since the runtime below is of the same one: the database driver's native part is built, or fetched, for it.
 FROM node:24.21-bookworm AS packages
 WORKDIR /app
-COPY package.json package-lock.json .npmrc ./
+COPY package.json package-lock.json ./
 COPY server/package.json server/
 RUN npm ci --omit=dev && mkdir -p server/node_modules
 

@@ -10,15 +10,20 @@ const patienceMs = 1_000;
  */
 export async function copyText(text: string, root: ShadowRoot, onLate: () => void): Promise<boolean> {
   let isLate = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
   try {
     const writing = writeClipboard(text).then(() => {
       if (isLate) onLate();
     });
-    const patience = new Promise((_resolve, reject) => setTimeout(reject, patienceMs));
+    const patience = new Promise((_resolve, reject) => {
+      timer = setTimeout(reject, patienceMs);
+    });
     await Promise.race([writing, patience]);
     return true;
   } catch {
     // Refused, or not answered. A selection may still work.
+  } finally {
+    clearTimeout(timer);
   }
   isLate = true;
   return copyBySelection(text, root);

@@ -196,11 +196,10 @@ describe('The product', () => {
       expect(without(whole.tables, left.tables).sort()).toEqual(Object.keys(module.tables).sort());
       expect(without(whole.resources, left.resources)).toEqual(Object.keys(module.resources));
       expect(without(whole.events, left.events)).toEqual(Object.keys(module.eventTypes));
-      expect(without(whole.commands, left.commands)).toEqual(
-        module.commands.flatMap(({ name: group, commands }) =>
-          Object.keys(commands).map((verb) => `${group} ${verb}`.trim()),
-        ),
+      const names = module.commands.flatMap(({ name: group, commands }) =>
+        Object.keys(commands).map((verb) => `${group} ${verb}`.trim()),
       );
+      expect(without(whole.commands, left.commands).sort()).toEqual(names.sort());
       const paths = Object.values(module.contract).flatMap((endpoints) =>
         Object.values(endpoints).map(({ path }) => path),
       );
