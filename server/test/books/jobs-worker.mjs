@@ -4,7 +4,9 @@ import { pino } from 'pino';
 /** @type {(path: string) => Promise<unknown>} */
 const load = (path) => import(new URL(`../../dist/${path}`, import.meta.url).href);
 const { createApp } = /** @type {typeof import('../../src/app.js')} */ (await load('app.js'));
-const { readConfig } = /** @type {typeof import('../../src/core/config.js')} */ (await load('core/config.js'));
+const { readConfig } = /** @type {typeof import('../../src/core/config.js')} */ (
+  await load('core/config.js')
+);
 const { openDatabase } = /** @type {typeof import('../../src/database.js')} */ (await load('database.js'));
 
 const { books } = /** @type {typeof import('../../src/modules/books/module.js')} */ (
