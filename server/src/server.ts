@@ -1,4 +1,5 @@
 /** The server: listens, serves the API and the pages, runs the jobs, and shuts down gracefully. */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createExpressApp } from './core/api/express-app.js';
 import { createIdempotency } from './core/api/idempotency.js';
@@ -54,6 +55,8 @@ export interface RunningServer {
 }
 
 const drainMs = 10_000;
+/** The time that jobs, scans and deliveries have to end, before the connections to the database are closed. */
+const workMs = 10_000;
 
 /** @throws StartError */
 export async function startServer(
@@ -300,9 +303,9 @@ async function serve(
         stopping.abort();
       });
       stopping.abort();
-      await jobs.stop();
-      await scanner.stop();
-      await dispatcher.stop();
+      const work = jobs.stop().then(scanner.stop).then(dispatcher.stop);
+      // A statement can wait for a lock that only the end of its connection releases.
+      await Promise.race([work, delay(workMs, undefined, { ref: false })]);
       outage.stop();
       await database.close();
       log.info('Stopped');

@@ -167,48 +167,6 @@ test('brave/brave-browser#31734: where a blocker stops addresses with checkout i
   await checkoutOn(page).part('error').getByText('No connection to the payment service').waitFor();
 });
 
-test('A page that Chrome prerenders by speculation rules makes no payment, and shows the latest state when the payer comes to it', async () => {
-  const seen: string[] = [];
-  const { payment } = await stage.createLocked('USDT', 'tron');
-  const { url: api, publicKey } = stage.server;
-  const tags = `<script type="module" src="${api}/crypto-checkout.js"></script>
-    <crypto-checkout public-key="${publicKey}" payment-id="${payment.id}"></crypto-checkout>
-    <crypto-checkout public-key="${publicKey}" amount="20" base-currency="USD" tx-ref="prerendered"></crypto-checkout>
-    <script>fetch('/seen/' + document.prerendering)</script>`;
-  const rules = { prerender: [{ source: 'list', urls: ['/pay'], eagerness: 'immediate' }] };
-  const pages: Record<string, string> = {
-    '/': `<a href="/pay">Pay</a><script type="speculationrules">${JSON.stringify(rules)}</script>`,
-    '/pay': tags,
-  };
-  const server = createServer(({ url = '' }, response) => {
-    if (url.startsWith('/seen/')) seen.push(url);
-    response
-      .writeHead(200, { 'content-type': 'text/html' })
-      .end(`<!doctype html><title>Shop</title>${pages[url] ?? ''}`);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  try {
-    const page = await stage.page();
-    await page.goto(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-    await expect.poll(() => seen).toEqual(['/seen/true']);
-    await stage.send(payment, payment.amountDue ?? 0);
-    await expect.poll(async () => (await stage.verify(payment.id)).state).toBe('settled');
-    await page.getByText('Pay').click();
-    await page
-      .locator('crypto-checkout')
-      .first()
-      .getByRole('heading', { name: 'Payment complete' })
-      .waitFor();
-    // It is the page that was prerendered, and nobody has pressed its button.
-    expect(seen).toEqual(['/seen/true']);
-    const { data } = await stage.merchant.transactions.list({ query: { txRef: 'prerendered' } });
-    expect(data).toEqual([]);
-  } finally {
-    server.closeAllConnections();
-    server.close();
-  }
-});
-
 test('torusresearch/torus-website#1000, CorentinTh/it-tools#284: the QR code stays black on white where Chrome darkens pages', async () => {
   const page = await stage.page();
   const session = await page.context().newCDPSession(page);

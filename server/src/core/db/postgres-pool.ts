@@ -205,6 +205,10 @@ export function createPostgresPool(connectionString: string, types: pg.CustomTyp
       throw new DatabaseReadOnly();
     },
     connections: () => ({ open: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
-    end: () => pool.end(),
+    /** Work that still waits for an answer gets an error instead. */
+    async end(): Promise<void> {
+      for (const client of inUse) client.connection.stream.destroy();
+      await pool.end();
+    },
   };
 }
