@@ -13,7 +13,7 @@ describe.each(engines)('Somebody of the team who is erased, on $name', (engine) 
   let server: TestServer;
   let merchant: string;
   beforeAll(async () => {
-    // Whose own address is not the person's: the server stores where it is reached.
+    // The server stores the address at which it is reached, which must not be that of the person.
     server = await startServer({ engine, env: { PUBLIC_URL: 'https://pay.example.com' } });
     merchant = server.bootstrapped.merchantId;
   });
