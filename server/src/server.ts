@@ -303,7 +303,9 @@ async function serve(
         stopping.abort();
       });
       stopping.abort();
-      const work = jobs.stop().then(scanner.stop).then(dispatcher.stop);
+      const work = Promise.all([jobs.stop(), scanner.stop(), dispatcher.stop()]);
+      // An error that comes after the time is that of a closed connection.
+      work.catch(() => undefined);
       // A statement can wait for a lock that only the end of its connection releases.
       await Promise.race([work, delay(workMs, undefined, { ref: false })]);
       outage.stop();

@@ -80,6 +80,12 @@ describe.each(enginesOfTurn)('Setting up a shop on $name', (engine) => {
     expect(await merchant.command('merchants', 'list')).toEqual(before);
   });
 
+  it('makes nothing in a currency that payments cannot be in', async () => {
+    const { exitCode, stdout, stderr } = await merchant.run('init', '--name', 'Third', '--currency', 'CHF');
+    expect([exitCode, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(/CHF is not a currency of this server\. It has .*USD/);
+  });
+
   it('listens to webhooks: prints each event as it was sent, and says what was answered', async () => {
     receiver.secret = made.webhookSecret ?? '';
     receiver.answer = { status: 503 };

@@ -1,7 +1,6 @@
 /** `merchants …`: merchant accounts and their webhook endpoints. */
 import { isoTime } from '../shared/clock.js';
 import { retention, spellPeriod } from '../shared/retention.js';
-import { settingsOf } from '../merchants/account-changes.js';
 import type { Merchant, MerchantChange } from '../merchants/merchants.js';
 import type { Endpoint } from '../webhooks/endpoints.js';
 import { command, type Group, type Output } from './command.js';
@@ -66,18 +65,10 @@ export const merchantCommands: Group = {
       async run(context, { name, mode, webhookUrl, ...given }) {
         const change = accountChange(given);
         return context.database.write(async (transaction) => {
-          const merchant = await context.merchants.create(transaction, { ...change, name });
-          await context.auditLog.record(transaction, {
-            merchantId: merchant.id,
-            actor: context.actor,
-            action: 'merchant.created',
-            subjectId: merchant.id,
-            after: settingsOf(merchant),
-          });
+          const { accountChanges, actor } = context;
+          const merchant = await accountChanges.createMerchant(transaction, { ...change, name }, actor);
           const scope = { merchantId: merchant.id, mode };
-          const secret = await context.accountChanges.changeWebhook(transaction, scope, context.actor, {
-            url: webhookUrl,
-          });
+          const secret = await accountChanges.changeWebhook(transaction, scope, actor, { url: webhookUrl });
           return showMerchant(context, transaction, merchant, secret);
         });
       },

@@ -5,7 +5,7 @@ import type { Scope } from '../shared/scope.js';
 import type { Endpoints } from '../webhooks/endpoints.js';
 import type { AuditActor, AuditAction, AuditFields, AuditLog } from './audit-log.js';
 import type { Keys, NewKey } from './keys.js';
-import type { Merchant, MerchantChange, Merchants } from './merchants.js';
+import type { Merchant, MerchantChange, Merchants, NewMerchant } from './merchants.js';
 
 export interface WebhookChange {
   /** Empty: it is removed. */
@@ -24,6 +24,16 @@ export type AccountChanges = ReturnType<typeof createAccountChanges>;
 
 export function createAccountChanges({ keys, merchants, endpoints, auditLog }: AccountChangesDeps) {
   return {
+    /** Problem: `validation_error`. */
+    async createMerchant(transaction: Transaction, input: NewMerchant, actor: AuditActor): Promise<Merchant> {
+      const merchant = await merchants.create(transaction, input);
+      await auditLog.record(transaction, {
+        ...{ merchantId: merchant.id, actor, action: 'merchant.created', subjectId: merchant.id },
+        after: settingsOf(merchant),
+      });
+      return merchant;
+    },
+
     async createKey(transaction: Transaction, owner: NewKey, actor: AuditActor) {
       const { merchantId, mode, kind, scope = 'full', label, expiresAt } = owner;
       const created = await keys.create(transaction, owner);

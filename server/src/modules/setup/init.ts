@@ -1,8 +1,7 @@
 /** `init`: makes a shop with its keys, and prints the tag for its page. */
-import { settingsOf } from '../../core/merchants/account-changes.js';
 import { command } from '../../core/commands/command.js';
 import * as option from '../../core/commands/options.js';
-import { keyScopes } from '../../core/shared/scope.js';
+import { requireCurrency } from '../../core/money/amounts.js';
 
 export const init = command({
   summary: 'Makes a shop with test keys and a webhook, and prints its tag.',
@@ -15,19 +14,12 @@ export const init = command({
     currency: option.code('currency of the price').default('USD'),
   },
   async run(context, { name, webhookUrl, price, currency }) {
-    const { database, merchants, auditLog, accountChanges, actor, publicUrl } = context;
+    const { database, accountChanges, actor, publicUrl, currencies } = context;
+    const baseCurrency = requireCurrency(currencies, currency, 'currency').code;
     const mode = 'test';
     const made = await database.write(async (transaction) => {
-      const merchant = await merchants.create(transaction, { name });
-      await auditLog.record(transaction, {
-        merchantId: merchant.id,
-        actor,
-        action: 'merchant.created',
-        subjectId: merchant.id,
-        after: settingsOf(merchant),
-      });
-      const [scope] = keyScopes;
-      const owner = { merchantId: merchant.id, mode, scope, label: 'init', expiresAt: undefined } as const;
+      const merchant = await accountChanges.createMerchant(transaction, { name }, actor);
+      const owner = { merchantId: merchant.id, mode, label: 'init' } as const;
       const publicKey = await accountChanges.createKey(transaction, { ...owner, kind: 'public' }, actor);
       const secretKey = await accountChanges.createKey(transaction, { ...owner, kind: 'secret' }, actor);
       const url = { url: webhookUrl };
@@ -44,7 +36,7 @@ export const init = command({
 <crypto-checkout
   public-key="${publicKey}"
   amount="${price}"
-  base-currency="${currency.toUpperCase()}"
+  base-currency="${baseCurrency}"
   tx-ref="order-1"
 ></crypto-checkout>`;
     return {
