@@ -67,7 +67,10 @@ describe.each(engines)('The addresses that a sweep looks at, on $name', (engine)
       const { address } = await fixture.pay('USDT');
       const watch = watchStatements(() => false);
       expect(await planned()).toEqual([address]);
-      const sums = watch.take().filter(({ sql }) => /from "(?:receipts|sweeps)"/.test(sql));
+      // A job that runs meanwhile reads receipts too, but adds up nothing by address.
+      const sums = watch
+        .take()
+        .filter(({ sql }) => /from "(?:receipts|sweeps)".* group by "address"/s.test(sql));
       watch.stop();
       expect(sums.map(({ mostReturned }) => mostReturned)).toEqual([1, 0]);
       await sweep();
