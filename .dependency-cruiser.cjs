@@ -31,8 +31,10 @@ module.exports = {
     ),
     only(
       'views',
-      'Views only draw. They know the state, money, messages, lit and the QR encoder, but not the client or the controller.',
+      'Views only draw. They know the state, money, messages, lit and the QR encoder, but not the client or the controller. ' +
+        'The drawings of coins come from the offer, which is loaded first.',
       '^src/views/',
+      '^src/offer\\.ts$',
       '^src/(coins|contract|money|messages)/',
       '^src/checkout/state\\.ts$',
       lit,

@@ -7,6 +7,9 @@ import { addStyles } from './views/add-styles.js';
 import { coinIcon } from './views/icons.js';
 import type { FirstContext } from './views/view.js';
 
+/** The views import them from here: with one module for both, a page gets the drawings and the offer in one request. */
+export { assetIcon, coinIcon, networkIcon } from './views/icons.js';
+
 export type OfferLine = (text: FirstContext['text']) => TemplateResult;
 
 interface OfferHost {

@@ -14,8 +14,8 @@ import { idleView } from './views/idle.js';
 import type { FirstContext } from './views/view.js';
 
 const loadFlow = () => {
-  // The flow imports it: both are fetched at the same time.
-  import('./views/icons.js').catch(() => undefined);
+  // The flow imports the drawings in its chunk: both are fetched at the same time.
+  import('./offer.js').catch(() => undefined);
   return fetchCode(() => import('./flow.js'));
 };
 

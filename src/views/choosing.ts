@@ -2,7 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { currenciesOf, networksOf, previousChoice, type ChoosingState } from '../checkout/state.js';
 import type { CurrencyOption } from '../contract/checkout.js';
-import { coinIcon, networkIcon } from './icons.js';
+import { coinIcon, networkIcon } from '../offer.js';
 import { isolate } from './isolate.js';
 import { minutesFor } from './minutes.js';
 import type { View, ViewContext } from './view.js';

@@ -8,7 +8,7 @@ import { paymentUri } from '../money/payment-uri.js';
 import { checkLine } from './check-line.js';
 import { countdown } from './countdown.js';
 import { disclosure } from './disclosure.js';
-import { assetIcon } from './icons.js';
+import { assetIcon } from '../offer.js';
 import { isolate } from './isolate.js';
 import { networkName } from './quoted.js';
 import type { View, ViewContext } from './view.js';
