@@ -240,6 +240,7 @@ export const flowStyles = css`
     display: flex;
     align-items: center;
     justify-content: space-between;
+    gap: 10px;
     min-height: 48px;
     font-size: calc(var(--_rem) * 0.9375);
     font-weight: 600;
@@ -250,14 +251,18 @@ export const flowStyles = css`
   }
   summary::after {
     content: '';
+    flex: none;
     width: 8px;
     height: 8px;
     margin-inline-end: 6px;
+    /* The two lines of the square are below its centre, or above it. */
+    translate: 0 -2px;
     border: solid var(--_muted);
     border-width: 0 2px 2px 0;
     rotate: 45deg;
   }
   [open] > summary::after {
+    translate: 0 2px;
     rotate: 225deg;
   }
   .order > figure {
