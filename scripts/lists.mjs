@@ -62,6 +62,10 @@ const translations = codes.filter((code) => code !== 'en');
 const pages = {};
 for (const code of codes)
   pages[code] = JSON.parse(await readFile(path(`${messages}${code}/pages.json`), 'utf8'));
+/** @type {Record<string, object>} */
+const mails = {};
+for (const code of codes)
+  mails[code] = JSON.parse(await readFile(path(`${messages}${code}/mail.json`), 'utf8'));
 const named = Object.entries(pages).map(([code, { language }]) => ({ code, ...language }));
 const sorted = named.sort((a, b) => (a.english < b.english ? -1 : 1));
 
@@ -169,6 +173,7 @@ ${eachTranslation((code) => loader(code, `${code}-transfer`))}
   'server/src/core/site/page-texts.json': JSON.stringify(
     each(pages, ({ language, ...texts }) => ({ isRtl: language.isRtl === true, texts })),
   ),
+  'server/src/modules/mail/texts.json': JSON.stringify(mails),
   'src/contract/families.ts': written(
     'Families of networks: those of one family share the form of their addresses, and their deposit keys.',
     familyFolder,

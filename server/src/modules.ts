@@ -1,5 +1,6 @@
 /** The product: the list of its modules. A module that is not listed does not exist. */
 import type { Module } from './core/module.js';
+import type { Variable } from './core/config.js';
 import { inOne } from './core/shared/in-one.js';
 import { resources, type Described, type Resource } from './core/reference/resources.js';
 import { coreApi, coreConsoleApi, type Endpoints } from 'crypto-checkout/contract';
@@ -7,6 +8,7 @@ import { books } from './modules/books/module.js';
 import { demoShop } from './modules/demo-shop/module.js';
 import { docsSite } from './modules/docs-site/module.js';
 import { erasure } from './modules/erasure/module.js';
+import { mail } from './modules/mail/module.js';
 import { psbtPayouts } from './modules/psbt-payouts/module.js';
 import { reconciliation } from './modules/reconciliation/module.js';
 import { refunds } from './modules/refunds/module.js';
@@ -19,6 +21,7 @@ export const modules: readonly Module[] = [
   treasury,
   psbtPayouts,
   refunds,
+  mail,
   erasure,
   restore,
   reconciliation,
@@ -27,6 +30,9 @@ export const modules: readonly Module[] = [
   docsSite,
   setup,
 ];
+
+/** The environment variables of the modules. */
+export const settings = inOne<Variable>(modules.map((module) => module.settings));
 
 /** The product's API: the core's resources first, then those of its modules. */
 export const product: Described = {

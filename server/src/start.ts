@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import { ConfigError, describeVariables, readConfig } from './core/config.js';
 import { createLog } from './core/log.js';
 import type { Bootstrapped } from './core/merchants/bootstrap.js';
+import { settings } from './modules.js';
 import { checkStart, startServer, type RunningServer } from './server.js';
 import { envFiles, FileExposed, refuseExposedFile } from './core/private-file.js';
 import { StartError } from './core/shared/start-error.js';
@@ -13,7 +14,7 @@ const usage = `Usage: crypto-checkout-server start [--check] [--help]
 Serves the API, the hosted payment pages, the widget's script and the demo shop. With --check it only says whether it could:
 it reads the settings and their files, and looks for the database and the port. Environment variables configure it:
 
-${describeVariables()}
+${describeVariables(settings)}
 `;
 
 /** Runs the program. @param args of the command line */
@@ -32,7 +33,7 @@ export async function main(args: readonly string[]): Promise<void> {
   }
   try {
     for (const path of envFiles(process.execArgv)) refuseExposedFile(path);
-    const config = readConfig(process.env);
+    const config = readConfig(process.env, settings);
     if (isCheck) {
       process.stdout.write(`${(await checkStart(config)).join('\n')}\n`);
       return;

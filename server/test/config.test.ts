@@ -4,10 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConfigError, describeVariables, readConfig } from '../src/core/config.js';
+import { settings } from '../src/modules.js';
 import { noDataKeys } from '../src/core/shared/data-keys.js';
 
 it('The defaults are those of a server for trying out', () => {
   expect(readConfig({ PATH: '/usr/bin' })).toEqual({
+    ofModules: {},
     host: '127.0.0.1',
     port: 8080,
     keepAliveSeconds: 75,
@@ -145,7 +147,7 @@ it('Each invalid variable has its own line', () => {
 });
 
 it('The help lists every variable with its default', () => {
-  const help = describeVariables();
+  const help = describeVariables(settings);
   expect(help).toContain('PORT=an integer from 0 to 65535 (default 8080)');
   expect(help.match(/^ {2}[A-Z_]+=/gm)?.length).toBeGreaterThan(20);
 });
@@ -153,7 +155,7 @@ it('The help lists every variable with its default', () => {
 it('docs/operations.md quotes the help word for word', async () => {
   const page = await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8');
   const [, inDocs] = /```text\n([^`]+)\n```/.exec(page) ?? [];
-  expect(inDocs).toBe(describeVariables());
+  expect(inDocs).toBe(describeVariables(settings));
 });
 
 function refusal(environment: Record<string, string>): string {

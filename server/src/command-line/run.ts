@@ -9,6 +9,7 @@ import { withoutControls } from '../core/commands/printable.js';
 import { commands, findCommand, groups } from './registry.js';
 import { ConfigError, readConfig } from '../core/config.js';
 import { createApp } from '../app.js';
+import { settings } from '../modules.js';
 import { Problem } from '../core/shared/problem.js';
 import { errorMessage } from '../core/shared/error-message.js';
 import { StartError } from '../core/shared/start-error.js';
@@ -129,7 +130,7 @@ async function withContext<T>(
   person: string | undefined,
   work: (context: CommandContext) => Promise<T>,
 ): Promise<T> {
-  const config = readConfig(environment);
+  const config = readConfig(environment, settings);
   for (const sentence of config.misspelt) streams.stderr(`${sentence}\n`);
   const place = describeDatabase(config.databaseUrl);
   const database = await openDatabase(config.databaseUrl, { ...config, mustExist: 'at this release' }).catch(

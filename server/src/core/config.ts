@@ -30,7 +30,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-interface Variable<S extends z.ZodMiniType = z.ZodMiniType> {
+export interface Variable<S extends z.ZodMiniType = z.ZodMiniType> {
   readonly help: string;
   readonly allowed: string;
   /** The default as it would be written in the environment, for the help. */
@@ -39,6 +39,9 @@ interface Variable<S extends z.ZodMiniType = z.ZodMiniType> {
   readonly isSecret?: true;
   readonly schema: S;
 }
+
+export type Variables = Readonly<Record<string, Variable>>;
+export type ValuesOf<V extends Variables> = { readonly [Name in keyof V]: z.output<V[Name]['schema']> };
 
 function integer(help: string, fallback: number, minimum = 1, maximum = 1_000_000_000) {
   const parsed = z.pipe(
@@ -255,33 +258,40 @@ const variables = {
     'How late stalled webhook deliveries may be before /readyz reports 503',
     300,
   ),
-} as const satisfies Record<string, Variable>;
+} as const satisfies Variables;
 
-type Values = { readonly [Name in keyof typeof variables]: z.output<(typeof variables)[Name]['schema']> };
+type Values = ValuesOf<typeof variables>;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Parses the environment. Empty variables count as not set. @throws ConfigError */
-export function readConfig(environment: Environment) {
+/**
+ * Parses the environment. Empty variables count as not set. @param ofModules the variables of modules, whose values are in `ofModules`
+ * @throws ConfigError
+ */
+export function readConfig(environment: Environment, ofModules: Variables = {}) {
   const problems: string[] = [];
-  const values = Object.entries<Variable>(variables).map(([name, { allowed, isSecret, schema }]) => {
+  const known: Variables = { ...variables, ...ofModules };
+  const values = Object.entries(known).map(([name, { allowed, isSecret, schema }]) => {
     const given = environment[name]?.trim() || undefined;
     const { success, data: value } = schema.safeParse(given);
     const shown = isSecret ? 'the value given' : `"${given ?? ''}"`;
     if (!success) problems.push(`${name}: ${shown} is not allowed; it must be ${allowed}`);
-    return [name, value];
+    return [name, value] as const;
   });
   if (problems.length > 0) throw new ConfigError(problems.join('\n'));
-  const data = Object.fromEntries(values) as Values;
+  const all: Readonly<Record<string, unknown>> = Object.fromEntries(values);
+  // The cast is safe: each value is its schema's.
+  const data = all as Values;
   const read = new Set<string>();
   const networks =
     data.NETWORKS_FILE === undefined ? [] : readNetworks(data.NETWORKS_FILE, noting(environment, read));
-  const misspelt = findMisspelt(environment, read);
+  const misspelt = findMisspelt(environment, Object.keys(known), read);
   refuseMisspelt(misspelt, networks);
   if (data.RATES && data.RATES_FILE !== undefined) {
     throw new ConfigError('RATES, RATES_FILE: only one of them can be set');
   }
   return {
+    ofModules: Object.fromEntries(Object.keys(ofModules).map((name) => [name, all[name]])),
     host: data.HOST,
     port: data.PORT,
     keepAliveSeconds: data.KEEP_ALIVE_SECONDS,
@@ -340,6 +350,13 @@ export function readConfig(environment: Environment) {
   };
 }
 
+/** The values of a module's own variables. */
+export function settingsOf<V extends Variables>(config: Pick<Config, 'ofModules'>, own: V): ValuesOf<V> {
+  const values = Object.keys(own).map((name) => [name, config.ofModules[name]]);
+  // The cast is safe: `readConfig` has parsed each with its schema.
+  return Object.fromEntries(values) as ValuesOf<V>;
+}
+
 /** A variable that is set, and is written almost like one of ours. */
 interface Misspelt {
   readonly given: string;
@@ -354,8 +371,11 @@ const shortestName = 7;
 const longName = 10;
 
 /** @param read names that the networks file uses */
-function findMisspelt(environment: Environment, read: ReadonlySet<string>): Misspelt[] {
-  const names = Object.keys(variables);
+function findMisspelt(
+  environment: Environment,
+  names: readonly string[],
+  read: ReadonlySet<string>,
+): Misspelt[] {
   const isSet = (name: string) => (environment[name]?.trim() ?? '') !== '';
   return Object.keys(environment).flatMap((given) => {
     if (names.includes(given) || read.has(given) || !isSet(given)) return [];
@@ -421,8 +441,8 @@ function gasKeyOf(file: string | undefined, passwordFile: string | undefined) {
 }
 
 /** The help: two lines per variable, with its name, allowed values, default and purpose. */
-export function describeVariables(): string {
-  return Object.entries<Variable>(variables)
+export function describeVariables(ofModules: Variables = {}): string {
+  return Object.entries<Variable>({ ...variables, ...ofModules })
     .map(([name, { help, allowed, fallback }]) => {
       const defaultNote = fallback === undefined ? '' : ` (default ${fallback})`;
       return `  ${name}=${allowed}${defaultNote}\n      ${help}`;

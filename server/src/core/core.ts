@@ -211,10 +211,11 @@ export async function createCore(options: CoreOptions) {
   const sender = createSender({ targets, ...overrides.webhooks });
   const dispatcher = createDispatcher({ ...base, sender, dataKeys: config.dataKeys });
   const webhookTest = createWebhookTest(described.eventTypes, sender, clock, newId, config.dataKeys);
-  const outbox = createOutbox(clock, newId, personalData, () => {
+  const wake = () => {
     dispatcher.wake();
     hooks.onChange();
-  });
+  };
+  const outbox = createOutbox(clock, newId, personalData, wake, hooks);
   const webhooks = createWebhooks(clock, personalData, () => dispatcher.wake());
   const endpoints = createEndpoints(clock, targets, config.dataKeys);
 

@@ -13,6 +13,7 @@ import type { AuditActor } from './merchants/audit-log.js';
 import type { ChangedPayment } from './payments/payments-deps.js';
 import type { ScanBatch } from './scanning/scan.js';
 import { invalidField } from './shared/problem.js';
+import type { NewEvent } from './webhooks/outbox.js';
 import type { Mode, Scope } from './shared/scope.js';
 import { unwatchedPayer, type WatchedPayer } from './withdrawals/transfers-by-hand.js';
 
@@ -23,6 +24,14 @@ export interface CoinsOf {
   readonly scope: Scope;
   readonly network: string;
   readonly currency: string;
+}
+
+export interface RefundLink extends Scope {
+  readonly paymentId: string;
+  readonly amount: number;
+  readonly currency: string;
+  readonly url: string;
+  readonly expiresAt: number;
 }
 
 /** A part of `chains status`. */
@@ -79,6 +88,12 @@ export interface Answers extends Partial<AddressHooks> {
   /** A batch of blocks, in the transaction that moves the cursor, before its transfers become receipts. */
   onBatch?(transaction: Transaction, batch: ScanBatch): Promise<void>;
 
+  /** True if the module wants the events of a merchant, whose record is then read even if no webhook reports it. */
+  hears?(reader: Reader, scope: Scope): Promise<boolean>;
+  /** Something happened that webhooks report, in the transaction that changed it. */
+  onEvent?(transaction: Transaction, event: NewEvent): Promise<void>;
+  /** A refund has a new link for its payer, in the transaction that made it. The link is a secret. */
+  onRefundLink?(transaction: Transaction, link: RefundLink): Promise<void>;
   /** A payment's status has changed. The payment is locked. */
   onPaymentStatus?(transaction: Transaction, payment: ChangedPayment): Promise<void>;
   /** Units of a payment's coins that do not count as received, because they are refunded. */
@@ -235,6 +250,16 @@ export function createHooks() {
     },
     async onBatch(transaction: Transaction, batch: ScanBatch): Promise<void> {
       for (const one of all) await one.onBatch?.(transaction, batch);
+    },
+    async hears(reader: Reader, scope: Scope): Promise<boolean> {
+      for (const one of all) if (await one.hears?.(reader, scope)) return true;
+      return false;
+    },
+    async onEvent(transaction: Transaction, event: NewEvent): Promise<void> {
+      for (const one of all) await one.onEvent?.(transaction, event);
+    },
+    async onRefundLink(transaction: Transaction, link: RefundLink): Promise<void> {
+      for (const one of all) await one.onRefundLink?.(transaction, link);
     },
     async onPaymentStatus(transaction: Transaction, payment: ChangedPayment): Promise<void> {
       for (const one of all) await one.onPaymentStatus?.(transaction, payment);

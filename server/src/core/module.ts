@@ -3,6 +3,7 @@ import type { Endpoints } from 'crypto-checkout/contract';
 import { named, type Handlers, type NamedHandlers } from './api/handler.js';
 import type { Group } from './commands/command.js';
 import type { CommandContext } from './commands/context.js';
+import type { Variables } from './config.js';
 import type { QueryParts } from './db/query-parts.js';
 import type { Tables } from './db/table.js';
 import type { Resource } from './reference/resources.js';
@@ -41,6 +42,8 @@ interface Declaration<Rules extends Parts<C, P> & object, C extends Endpoints, P
   readonly tables?: Tables;
   /** Its SQL in queries of the core. */
   readonly queries?: QueryParts;
+  /** Its environment variables. `settingsOf` in config.ts reads their values. */
+  readonly settings?: Variables;
   /** Builds its rules. Called once for each server or command. */
   readonly create: (core: Core) => Rules | Promise<Rules>;
   /** @param rules finds the rules of a running command */
@@ -61,6 +64,7 @@ export interface Module {
   readonly eventTypes: EventTypes;
   readonly tables: Tables;
   readonly queries: QueryParts;
+  readonly settings: Variables;
   readonly commands: readonly Group[];
   create(core: Core): Promise<Made>;
 }
@@ -86,6 +90,7 @@ export function defineModule<
     eventTypes = {},
     tables = {},
     queries = {},
+    settings = {},
   } = declaration;
   const made = new WeakMap<object, Rules>();
   const rules = ({ hooks }: Pick<Core, 'hooks'>): Rules => {
@@ -102,6 +107,7 @@ export function defineModule<
       eventTypes,
       tables,
       queries,
+      settings,
       rules,
     },
     commands: declaration.commands?.(rules) ?? [],

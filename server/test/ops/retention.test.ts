@@ -14,6 +14,7 @@ const periods = {
   session: retention.sessionMs,
   signIn: retention.signInLinkMs,
   refund: retention.refundLinkMs,
+  mail: retention.mailMs,
 };
 
 /** The texts as they are, with the name of a period in place of it. */
@@ -22,6 +23,8 @@ const texts: readonly (readonly [file: string, text: string])[] = [
   ['docs/retention.md', "{reply}; a payer's changes {payersReply}"],
   ['docs/retention.md', '{secret}. They still sign during that time'],
   ['docs/retention.md', 'sessions {session} at most, or {idle} without use; links {signIn}'],
+  ['docs/retention.md', '{mail}; never their texts'],
+  ['docs/mail.md', 'for {mail},'],
   ['docs/webhooks.md', 'Delivered events are deleted after {delivered}, failed ones after {failed}.'],
   ['docs/webhooks.md', 'For the next {secret} every event is signed with both secrets'],
   ['docs/webhooks.md', 'each old secret still signs for its full {secret}.'],

@@ -4,6 +4,7 @@ import { pino, type Logger } from 'pino';
 import type { Overrides } from '../../src/app.js';
 import { startServer as start, type RunningServer } from '../../src/server.js';
 import { readConfig } from '../../src/core/config.js';
+import { settings } from '../../src/modules.js';
 import type { TestEngine } from './engines.js';
 import { call, type Answer, type CallOptions } from './call.js';
 import type { Mode, Caller } from '../../src/core/shared/scope.js';
@@ -41,7 +42,7 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
   const databaseUrl = options.databaseUrl ?? database?.url ?? '';
   const publicKey = randomKey('pk_test_');
   const secretKey = randomKey('sk_test_');
-  const config = readConfig({
+  const environment = {
     PORT: '0',
     DATABASE_URL: databaseUrl,
     BOOTSTRAP_PUBLIC_KEY: publicKey,
@@ -50,7 +51,8 @@ export async function startServer(options: TestServerOptions): Promise<TestServe
     RATE_LIMIT: 'off',
     DATABASE_CREATE: 'on',
     ...options.env,
-  });
+  };
+  const config = readConfig(environment, settings);
   const log = options.log ?? pino({ level: 'error' }, pino.destination({ fd: 2, sync: true }));
   const running = await start(config, log, options.overrides).catch(async (error: unknown) => {
     await database?.dispose();

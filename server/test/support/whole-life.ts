@@ -147,6 +147,7 @@ const reading: Readonly<Record<string, (ids: Ids) => string>> = {
   'sweeps list': () => '',
   'payouts list': ({ own }) => own,
   'webhooks list': ({ own }) => own,
+  'mail list': ({ own }) => own,
   'restore status': () => '',
   'deposit-keys list': () => '',
   'networks check': () => '--network evm-dev',
@@ -192,7 +193,8 @@ const others = [
     'webhooks retry',
   ],
   ...['database backup', 'database copy', 'data-key rotate', 'restore confirm', 'deposit-keys set'],
-  ...['deposit-keys cancel', 'deposit-keys skip', 'init', 'completion', 'webhooks listen'],
+  ...['deposit-keys cancel', 'deposit-keys skip', 'init', 'completion', 'webhooks listen', 'mail choose'],
+  ...['mail retry', 'mail test'],
 ];
 
 interface Ids {

@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { describeVariables } from '../../src/core/config.js';
+import { settings } from '../../src/modules.js';
 import { contextFiles } from './image.js';
 
 const root = resolve(import.meta.dirname, '../../..');
@@ -70,7 +71,7 @@ it('every file that the widget’s package has goes into the image, and nothing 
 });
 
 it.each(['Dockerfile', 'compose.yaml'])('%s sets no variable that the server does not know', (name) => {
-  const known = [...describeVariables().matchAll(/^ {2}([A-Z_]+)=/gm)].map(([, variable]) => variable);
+  const known = [...describeVariables(settings).matchAll(/^ {2}([A-Z_]+)=/gm)].map(([, variable]) => variable);
   const server =
     name === 'Dockerfile' ? read(name) : read(name).slice(0, read(name).indexOf('\n  database:'));
   const set =

@@ -123,6 +123,13 @@ export function createCustomers(
       return { rows: rows.map(view), total };
     },
 
+    /** The id of the customer with this email; undefined if there is none. */
+    findByEmail: async (
+      reader: Reader,
+      scope: Scope,
+      email: string,
+    ): Promise<Pick<CustomerRow, 'id'> | undefined> => findByEmail(reader, scope, email),
+
     /**
      * Finds the customer with the payer's email, or creates one. An existing record is neither changed nor revealed,
      * because nothing proves that the payer is that customer.

@@ -5,7 +5,7 @@
  * A name that ends in `.additive` promises that the previous release works on the new schema, so that replicas can be
  * replaced one by one: it adds tables, indexes, and columns that may be null, drops indexes, and changes nothing else.
  */
-import { sql, type Migration } from 'kysely';
+import { sql, type Kysely, type Migration } from 'kysely';
 import { createDeclared } from './create-tables.js';
 import type { Engine } from './engine.js';
 import {
@@ -25,6 +25,17 @@ export function isAdditive(migration: string): boolean {
 }
 
 export function migrations(engine: Engine, tables: Tables): Record<string, Migration> {
+  const ofCore = coreMigrations(engine, tables);
+  // A module's table names the migration that creates it. Without the module there is none, which every release accepts.
+  const others = Object.values(tables).flatMap(({ facts: { since } }) =>
+    since in ofCore || !isAdditive(since)
+      ? []
+      : [[since, { up: (db: Kysely<unknown>) => createDeclared(db, engine, tables, since) }] as const],
+  );
+  return { ...ofCore, ...Object.fromEntries(others) };
+}
+
+function coreMigrations(engine: Engine, tables: Tables): Record<string, Migration> {
   return {
     [foundation]: {
       async up(db) {

@@ -31,7 +31,7 @@ export function createAnnouncements({ outbox, wallet, currencies }: PaymentsDeps
     unaccepted: readonly NewlyUnaccepted[] = [],
   ): Promise<void> {
     if (types.length + unaccepted.length === 0) return;
-    if (!(await outbox.hasEndpoint(transaction, { merchantId, mode }))) return;
+    if (!(await outbox.isHeard(transaction, { merchantId, mode }))) return;
     const data = await readView(transaction, { merchantId, mode }, id);
     const add = (type: WebhookEventType, more = {}) =>
       outbox.add(transaction, { merchantId, mode, type, subjectId: id, data: { ...data, ...more } });
@@ -49,7 +49,7 @@ export function createAnnouncements({ outbox, wallet, currencies }: PaymentsDeps
     { id, merchant_id: merchantId, mode }: PaymentRow,
     walletId: string,
   ): Promise<void> {
-    if (!(await outbox.hasEndpoint(transaction, { merchantId, mode }))) return;
+    if (!(await outbox.isHeard(transaction, { merchantId, mode }))) return;
     const target = await wallet(transaction, walletId);
     if (target.isDeleted) return;
     const data = {

@@ -20,6 +20,8 @@ export const retention = {
   signInLinkMs: 30 * minuteMs,
   /** Links with which a payer claims a refund. */
   refundLinkMs: 30 * dayMs,
+  /** Messages to payers that are sent or given up: without their texts. */
+  mailMs: 90 * dayMs,
 } as const;
 
 /** A period as texts say it: in days if it is more than one, otherwise in hours or minutes. */

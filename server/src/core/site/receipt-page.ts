@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { Router } from 'express';
 import { isInGroup, type PaymentRecord, type PaymentRefund, type Receipt } from 'crypto-checkout/contract';
 import { isoTime } from '../shared/clock.js';
+import { money, price } from '../money/shown.js';
 import { html, Html } from './html.js';
 import {
   createKeptPages,
@@ -182,19 +183,4 @@ function ltr(text: string): Html {
 /** In UTC, "2026-11-23 01:34:07 UTC", until the page's script shows the reader's own time. */
 function time(iso: string): Html {
   return html`<time datetime="${iso}" dir="ltr">${iso.slice(0, 19).replace('T', ' ')} UTC</time>`;
-}
-
-const plain = new Intl.NumberFormat('en', {
-  useGrouping: false,
-  minimumFractionDigits: 2,
-  maximumFractionDigits: 20,
-});
-const prices = new Intl.NumberFormat('en', { minimumFractionDigits: 2, maximumFractionDigits: 20 });
-
-function money(amount: number, currency: string): string {
-  return `${plain.format(amount)} ${currency}`;
-}
-
-function price(amount: number, currency: string): string {
-  return `${prices.format(amount)} ${currency}`;
 }

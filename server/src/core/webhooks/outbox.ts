@@ -22,19 +22,30 @@ export interface NewEvent extends Scope {
 
 export type Outbox = ReturnType<typeof createOutbox>;
 
+/** Others that events are reported to. */
+interface Listeners {
+  hears(reader: Reader, scope: Scope): Promise<boolean>;
+  onEvent(transaction: Transaction, event: NewEvent): Promise<void>;
+}
+
+const noListeners: Listeners = { hears: () => Promise.resolve(false), onEvent: () => Promise.resolve() };
+
 /** @param wake called after a commit when there is something to deliver */
 export function createOutbox(
   clock: Clock,
   newId: NewId,
   personalData: PersonalData,
   wake: () => void = () => {},
+  { hears, onEvent } = noListeners,
 ) {
   return {
     /**
-     * Stores an event for delivery if the transaction commits. Without a webhook URL for the mode it does nothing, so
+     * Reports an event, and stores it for delivery if the transaction commits. Without a webhook URL for the mode it does nothing, so
      * nothing is sent later either. If the endpoint is disabled, the event is stored as failed, to be retried by hand.
      */
-    async add(transaction: Transaction, { merchantId, mode, type, subjectId, data }: NewEvent) {
+    async add(transaction: Transaction, event: NewEvent) {
+      const { merchantId, mode, type, subjectId, data } = event;
+      await onEvent(transaction, event);
       const endpoint = await store.findEndpoint(transaction, { merchantId, mode });
       if (!endpoint) return;
       const now = clock.now({ merchantId, mode });
@@ -62,9 +73,9 @@ export function createOutbox(
       afterCommit(transaction, wake);
     },
 
-    /** True if `add` would store anything for this merchant and mode. Check first if the event's data is expensive. */
-    async hasEndpoint(reader: Reader, scope: Scope): Promise<boolean> {
-      return (await store.findEndpoint(reader, scope)) !== undefined;
+    /** True if `add` would report to anyone for this merchant and mode. Check first if the event's data is expensive. */
+    async isHeard(reader: Reader, scope: Scope): Promise<boolean> {
+      return (await store.findEndpoint(reader, scope)) !== undefined || hears(reader, scope);
     },
 
     requireEndpoint,

@@ -6,6 +6,7 @@ import type { RoomDeps } from '../../core/db/room-deps.js';
 import type { PersonalData } from '../../core/db/personal-data.js';
 import type { PaymentRow } from '../../core/db/schema.js';
 import { moved, type AccountName, type Ledger, type Posting } from '../../core/ledger/ledger.js';
+import type { Hooks } from '../../core/hooks.js';
 import type { AuditLog } from '../../core/merchants/audit-log.js';
 import type { Merchants } from '../../core/merchants/merchants.js';
 import type { RateSource } from '../../core/money/rates.js';
@@ -36,6 +37,7 @@ export interface RefundsDeps extends RoomDeps {
   readonly auditLog: AuditLog;
   readonly checkAddress: CheckAddress;
   readonly acceptsSignature: AcceptsSignature;
+  readonly hooks: Pick<Hooks, 'onRefundLink'>;
   /** The claim page is at `{publicUrl}/refund`. */
   readonly publicUrl: string;
 }

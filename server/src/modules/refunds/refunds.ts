@@ -7,7 +7,7 @@ import { parseAmount } from '../../core/money/amounts.js';
 import type { Currency } from '../../core/money/currency-list.js';
 import { parseFraction, reduced, writeFraction, type Fraction } from '../../core/money/fractions.js';
 import { requireRate, unitRate } from '../../core/money/rates.js';
-import { formatUnits, replyDecimals } from '../../core/money/units.js';
+import { exactNumber, formatUnits, replyDecimals } from '../../core/money/units.js';
 import type { CreditedCoins } from '../../core/payments/refundable.js';
 import { createFailures } from '../../core/shared/failures.js';
 import type { Page, PageRequest } from '../../core/shared/pagination.js';
@@ -98,6 +98,17 @@ export function createRefunds(deps: RefundsDeps) {
     });
   }
 
+  /** To modules that can bring the link to its payer. */
+  const announceLink = (transaction: Transaction, row: RefundRow, token: string): Promise<void> =>
+    deps.hooks.onRefundLink(transaction, {
+      ...scopeOf(row),
+      paymentId: row.payment_id,
+      amount: exactNumber(row.amount, currencies.known(row.currency).decimals),
+      currency: row.currency,
+      url: linkOf(token),
+      expiresAt: row.expires_at,
+    });
+
   return {
     claims: createClaims(deps, changes, approval),
 
@@ -147,6 +158,7 @@ export function createRefunds(deps: RefundsDeps) {
       };
       const started = await changes.start(transaction, { row, payment });
       await audit(transaction, started.row, 'refund.created', actor);
+      if (address === null) await announceLink(transaction, started.row, token);
       return { ...view(started.row, payment), claimUrl: linkOf(token) };
     },
 
@@ -211,6 +223,7 @@ export function createRefunds(deps: RefundsDeps) {
       };
       await store.updateRefund(transaction, linked);
       await audit(transaction, row, 'refund.linked', actor);
+      await announceLink(transaction, linked, token);
       return { ...view(linked, payment), claimUrl: linkOf(token) };
     },
 

@@ -1,0 +1,303 @@
+/** Messages to payers: stored with the change that they are about, and sent later. */
+import type { PaymentRecord } from 'crypto-checkout/contract';
+import { timingSafeEqual } from 'node:crypto';
+import type { Core } from '../../core/core.js';
+import type { Transaction } from '../../core/db/engine.js';
+import { isUrlSafe } from './off-url.js';
+import type { RefundLink } from '../../core/hooks.js';
+import { errorMessage } from '../../core/shared/error-message.js';
+import { money } from '../../core/money/shown.js';
+import { newToken, tokenDigest } from '../../core/shared/token.js';
+import { invalidField, invalidState, notFound, Problem } from '../../core/shared/problem.js';
+import { retention } from '../../core/shared/retention.js';
+import { scopeOf, type Scope } from '../../core/shared/scope.js';
+import type { NewEvent } from '../../core/webhooks/outbox.js';
+import { compose, type Letter } from './compose.js';
+import { isCurrent, kindOf, type Kind } from './kinds.js';
+import { createMailStore } from './store.js';
+import type { MailRow, MailTable } from './tables.js';
+import { mailLanguages } from './texts.js';
+import { createTransports, type Failure, type Transport } from './transport.js';
+
+declare module '../../core/merchants/audit-log.js' {
+  interface AuditActions extends Record<'mail.chosen', true> {}
+}
+
+const minuteMs = 60_000;
+/** Greylisting asks for a second try after some minutes. The last one is given up after three days. */
+const retryMs = [1, 5, 15, 60, 180, 360, 720, 1440, 1440].map((minutes) => minutes * minuteMs);
+const giveUpMs = 3 * 1440 * minuteMs;
+const claimMs = 5 * minuteMs;
+const batch = 20;
+const pruned = 500;
+/** One address, in the form that every mail server takes. */
+const addressPattern = /^[^\s<>()[\],;:\\"@]{1,64}@[^\s<>()[\],;:\\"@]{1,190}$/;
+
+export type Mail = ReturnType<typeof createMail>;
+
+export interface NewChoices {
+  readonly kinds: readonly Kind[];
+  readonly language: string;
+  readonly replyTo: string | undefined;
+}
+
+export function createMail(core: Core) {
+  const { database, clock, newId, personalData, payments, merchants, customers, auditLog, log, publicUrl } =
+    core;
+  const store = createMailStore(personalData);
+  const transports = createTransports(core.config);
+  /** Why the mail server took nothing at the last try; undefined if it did. */
+  let trouble: string | undefined;
+
+  async function wants(reader: Parameters<typeof store.choicesOf>[0], scope: Scope, kind: Kind) {
+    if (!transports) return false;
+    return (await store.choicesOf(reader, scope))?.kinds.includes(kind) === true;
+  }
+
+  async function add(
+    transaction: Transaction,
+    scope: Scope,
+    mail: Pick<MailRow, 'kind' | 'payment_id'> & Partial<MailRow>,
+  ): Promise<void> {
+    if (!(await wants(transaction, scope, mail.kind))) return;
+    const now = clock.real();
+    await store.insert(transaction, {
+      ...{ id: newId(), merchant_id: scope.merchantId, mode: scope.mode },
+      ...{ amount: null, tx_hash: null, link: '', link_until: null, token: newToken() },
+      ...{ status: 'pending', tries: 0, due_at: now, claim: null, claimed_until: null },
+      ...{ problem: null, created_at: now, sent_at: null },
+      ...mail,
+    });
+  }
+
+  async function onEvent(transaction: Transaction, event: NewEvent): Promise<void> {
+    const kind = kindOf(event.type);
+    if (kind === undefined || !transports) return;
+    const { subjectId, data } = event;
+    if (kind === 'refundPaid') {
+      const { paymentId, amount, currency, txHash } = data;
+      return add(transaction, event, {
+        kind,
+        payment_id: String(paymentId),
+        amount: money(Number(amount), String(currency)),
+        tx_hash: typeof txHash === 'string' ? txHash : null,
+      });
+    }
+    if (kind === 'due') {
+      const { id } = data['payment'] as PaymentRecord;
+      return add(transaction, event, { kind, payment_id: id });
+    }
+    const sum = data['unaccepted'] as { amount: number; currency: string } | undefined;
+    if (kind !== 'wrong' && !isCurrent(kind, data as unknown as PaymentRecord)) return undefined;
+    return add(transaction, event, {
+      kind,
+      payment_id: subjectId,
+      amount: sum ? money(sum.amount, sum.currency) : null,
+    });
+  }
+
+  /** Tries one message, and says what to store about it. */
+  async function attempt(row: MailTable, transport: Transport): Promise<Outcome> {
+    const scope = scopeOf(row);
+    const payment = await findPayment(scope, row.payment_id);
+    const email = payment?.customerDetails?.email;
+    if (!payment || email === undefined || !addressPattern.test(email) || email.endsWith('.invalid'))
+      return { dropped: 'The payment has no address of a payer' };
+    const customer = await customers.findByEmail(database.reader, scope, email);
+    if (customer && (await store.isRefused(database.reader, customer.id)))
+      return { dropped: 'The payer wants no messages' };
+    if (!isCurrent(row.kind, payment)) return { dropped: 'It was out of date' };
+    if (row.link_until !== null && row.link_until <= clock.now(scope))
+      return { dropped: 'Its link has expired' };
+    const choices = await store.choicesOf(database.reader, scope);
+    const { business_name: shop } = await merchants.settings(database.reader, row.merchant_id);
+    const offUrl = offUrlOf(row);
+    const letter: Letter = {
+      ...{ id: row.id, kind: row.kind, payment, shop, offUrl, publicUrl },
+      amount: row.amount ?? undefined,
+      txHash: row.tx_hash ?? undefined,
+      link: row.link === '' ? undefined : row.link,
+      linkUntil: row.link_until ?? undefined,
+      language: choices?.language ?? 'en',
+    };
+    const failure = await transport.send({
+      ...compose(letter),
+      ...{ id: row.id, to: email, offUrl, fromName: shop.replace(/\p{C}/gu, ' ').slice(0, 80) },
+      replyTo: choices?.reply_to ?? undefined,
+    });
+    return failure ?? 'sent';
+  }
+
+  async function findPayment(scope: Scope, id: string): Promise<PaymentRecord | undefined> {
+    try {
+      return await payments.verify({ ...scope, kind: 'secret' }, id);
+    } catch (error) {
+      if (error instanceof Problem && error.code === 'not_found') return undefined;
+      throw error;
+    }
+  }
+
+  const offUrlOf = ({ id, token }: Pick<MailTable, 'id' | 'token'>) => `${publicUrl}/mail/off/${id}/${token}`;
+
+  const record = (row: MailTable, outcome: Outcome) =>
+    database.write((transaction) => store.update(transaction, row, changesOf(row, outcome, clock.real())));
+
+  return {
+    isOn: transports !== undefined,
+    languages: mailLanguages,
+
+    hears: async (reader: Parameters<typeof store.choicesOf>[0], scope: Scope) =>
+      transports !== undefined && ((await store.choicesOf(reader, scope))?.kinds.length ?? 0) > 0,
+    onEvent,
+    onRefundLink: (transaction: Transaction, link: RefundLink) =>
+      add(transaction, link, {
+        ...{ kind: 'refundLink', payment_id: link.paymentId, amount: money(link.amount, link.currency) },
+        ...{ link: link.url, link_until: link.expiresAt },
+      }),
+
+    /** Sends what is due, until nothing is or the mail server takes nothing. */
+    async send(signal: AbortSignal): Promise<void> {
+      if (!transports) return;
+      let transport: Transport | undefined;
+      try {
+        while (!signal.aborted) {
+          const now = clock.real();
+          const due = await database.write((transaction) =>
+            store.claim(transaction, { now, until: now + claimMs, claim: newId(), limit: batch }),
+          );
+          if (due.length === 0) return;
+          transport ??= transports.open();
+          const isReachable = await sendAll(due, transport, signal);
+          if (!isReachable) return;
+        }
+      } finally {
+        transport?.close();
+      }
+    },
+
+    /** Deletes what has been kept long enough. */
+    async prune(signal: AbortSignal): Promise<void> {
+      const before = clock.real() - retention.mailMs;
+      while (!signal.aborted) {
+        const count = await database.write((transaction) => store.prune(transaction, before, pruned));
+        if (count < pruned) return;
+      }
+    },
+
+    /** Sends one message to an address, now. @returns why it was not sent */
+    async test(to: string): Promise<Failure | undefined> {
+      if (!transports) throw invalidState('No mail server is configured: set SMTP_URL and MAIL_FROM');
+      if (!addressPattern.test(to)) throw invalidField('to', 'This is not an e-mail address');
+      const transport = transports.open();
+      try {
+        const text = `This server can send messages.\n${publicUrl}\n`;
+        const html = `<p>This server can send messages.</p>`;
+        const offUrl = `${publicUrl}/mail/off`;
+        const message = { subject: 'A test of your checkout’s messages', text, html };
+        return await transport.send({
+          ...message,
+          id: newId(),
+          to,
+          fromName: 'Checkout',
+          replyTo: undefined,
+          offUrl,
+        });
+      } finally {
+        transport.close();
+      }
+    },
+
+    choices: (scope: Scope) => store.choicesOf(database.reader, scope),
+
+    /** Problem: `validation_error`. */
+    async choose(transaction: Transaction, scope: Scope, chosen: NewChoices, actor: string): Promise<void> {
+      if (!mailLanguages.includes(chosen.language))
+        throw invalidField('language', `Use one of ${mailLanguages.join(', ')}`);
+      if (chosen.replyTo !== undefined && !addressPattern.test(chosen.replyTo))
+        throw invalidField('replyTo', 'This is not an e-mail address');
+      await store.putChoices(transaction, {
+        ...{ merchant_id: scope.merchantId, mode: scope.mode, kinds: [...new Set(chosen.kinds)] },
+        ...{ language: chosen.language, reply_to: chosen.replyTo ?? null, updated_at: clock.real() },
+      });
+      await auditLog.record(transaction, {
+        ...{ ...scope, actor, action: 'mail.chosen', subjectId: scope.merchantId },
+        after: { kinds: chosen.kinds.join(', '), language: chosen.language },
+      });
+    },
+
+    list: (scope: Scope, status?: MailRow['status']) => store.list(database.reader, scope, status),
+    countDue: () => store.countDue(database.reader),
+
+    /** Problem: `not_found`. */
+    async retry(transaction: Transaction, id: string): Promise<void> {
+      if (!(await store.retry(transaction, id, clock.real()))) throw notFound('failed message');
+    },
+
+    /** The shop of a message, by the link that ends them; undefined if it is no such link. */
+    async shopOf(id: string, token: string): Promise<string | undefined> {
+      const row = await findByToken(id, token);
+      return row && (await merchants.settings(database.reader, row.merchant_id)).business_name;
+    },
+
+    /** The payer wants no more messages of this shop. @returns its name; undefined if it is no such link */
+    async refuse(id: string, token: string): Promise<string | undefined> {
+      const row = await findByToken(id, token);
+      if (!row) return undefined;
+      const scope = scopeOf(row);
+      const email = (await findPayment(scope, row.payment_id))?.customerDetails?.email;
+      const customer =
+        email === undefined ? undefined : await customers.findByEmail(database.reader, scope, email);
+      if (customer)
+        await database.write((transaction) => store.refuse(transaction, customer.id, clock.real()));
+      return (await merchants.settings(database.reader, row.merchant_id)).business_name;
+    },
+
+    trouble: () => trouble,
+  };
+
+  async function findByToken(id: string, token: string): Promise<MailTable | undefined> {
+    if (!isUrlSafe(id) || !isUrlSafe(token)) return undefined;
+    const row = await store.find(database.reader, id);
+    const digest = (text: string) => Buffer.from(tokenDigest(text));
+    return row && timingSafeEqual(digest(row.token), digest(token)) ? row : undefined;
+  }
+
+  /** @returns false if the mail server takes nothing now: the others are tried later */
+  async function sendAll(due: readonly MailTable[], transport: Transport, signal: AbortSignal) {
+    for (const [index, row] of due.entries()) {
+      if (signal.aborted) return false;
+      let outcome: Outcome;
+      try {
+        outcome = await attempt(row, transport);
+      } catch (error) {
+        log.error({ mailId: row.id, err: error }, 'A message could not be written');
+        outcome = { kind: 'deferred', reason: errorMessage(error).slice(0, 200) };
+      }
+      await record(row, outcome);
+      if (typeof outcome === 'string' || !('kind' in outcome) || outcome.kind !== 'unreachable') {
+        trouble = undefined;
+        continue;
+      }
+      trouble = outcome.reason;
+      log.warn({ reason: outcome.reason }, 'The mail server takes no messages');
+      for (const other of due.slice(index + 1)) await record(other, outcome);
+      return false;
+    }
+    return true;
+  }
+}
+
+type Outcome = 'sent' | Failure | { readonly dropped: string };
+
+const ended = { due_at: null, link: '' } as const;
+
+function changesOf(row: MailTable, outcome: Outcome, now: number): Partial<MailTable> {
+  if (outcome === 'sent')
+    return { ...ended, status: 'sent', sent_at: now, tries: row.tries + 1, problem: null };
+  if ('dropped' in outcome) return { ...ended, status: 'dropped', problem: outcome.dropped };
+  const tries = row.tries + 1;
+  const wait = retryMs[tries - 1] ?? giveUpMs;
+  const isOver = outcome.kind === 'refused' || now + wait > row.created_at + giveUpMs;
+  if (isOver) return { ...ended, status: 'failed', tries, problem: outcome.reason };
+  return { tries, due_at: now + wait, problem: outcome.reason };
+}

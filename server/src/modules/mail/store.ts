@@ -1,0 +1,141 @@
+/** Reads and writes messages, choices and refusals. */
+import { forUpdateSkipLocked } from '../../core/db/locks.js';
+import type { Reader, Transaction } from '../../core/db/engine.js';
+import type { PersonalData } from '../../core/db/personal-data.js';
+import { countRows, having, inScope, rowById } from '../../core/db/rows.js';
+import { send } from '../../core/db/send.js';
+import { valuesOf, type Values } from '../../core/db/values.js';
+import type { Scope } from '../../core/shared/scope.js';
+import { mailTables, sealedMails, type MailRow, type MailTable } from './tables.js';
+
+const choices = valuesOf(mailTables.mail_choices);
+export type Choices = Values<typeof mailTables.mail_choices>;
+
+export function createMailStore(personalData: PersonalData) {
+  const open = (row: MailTable): MailTable => personalData.openRow(sealedMails, row);
+  return {
+    async insert(transaction: Transaction, row: MailRow): Promise<void> {
+      await send(transaction, transaction.insertInto('mails').values(personalData.sealRow(sealedMails, row)));
+    },
+
+    async find(reader: Reader, id: string): Promise<MailTable | undefined> {
+      const row = await rowById(reader, 'mails', id).executeTakeFirst();
+      return row && open(row);
+    },
+
+    /** The newest, at most 1000. */
+    async list(reader: Reader, scope: Scope, status?: MailRow['status']): Promise<MailTable[]> {
+      return reader
+        .selectFrom('mails')
+        .selectAll()
+        .$call(inScope(scope))
+        .$call(having<'mails'>({ status }))
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .limit(1000)
+        .execute();
+    },
+
+    /** Claims due messages that no process has claimed, the longest due first. Times are real. */
+    async claim(
+      transaction: Transaction,
+      { now, until, claim, limit }: { now: number; until: number; claim: string; limit: number },
+    ): Promise<MailTable[]> {
+      const due = await transaction
+        .selectFrom('mails')
+        .selectAll()
+        .where('due_at', '<=', now)
+        .where((e) => e.or([e('claimed_until', 'is', null), e('claimed_until', '<=', now)]))
+        .orderBy('due_at')
+        .orderBy('id')
+        .limit(limit)
+        .$call(forUpdateSkipLocked(transaction))
+        .execute();
+      if (due.length === 0) return [];
+      const ids = due.map(({ id }) => id);
+      await transaction
+        .updateTable('mails')
+        .set({ claim, claimed_until: until })
+        .where('id', 'in', ids)
+        .execute();
+      return due.map((row) => open({ ...row, claim, claimed_until: until }));
+    },
+
+    /** Changes a message only while its claim still holds it. */
+    async update(
+      transaction: Transaction,
+      { id, claim }: Pick<MailTable, 'id' | 'claim'>,
+      changes: Partial<MailTable>,
+    ): Promise<void> {
+      await transaction
+        .updateTable('mails')
+        .set({ ...changes, claim: null, claimed_until: null })
+        .where((e) => e.and({ id, claim }))
+        .execute();
+    },
+
+    /** @returns false if there is no such message that has failed */
+    async retry(transaction: Transaction, id: string, now: number): Promise<boolean> {
+      const { numUpdatedRows } = await transaction
+        .updateTable('mails')
+        .set({ status: 'pending', tries: 0, due_at: now, created_at: now, problem: null })
+        .where((e) => e.and({ id, status: 'failed' }))
+        .executeTakeFirst();
+      return numUpdatedRows > 0n;
+    },
+
+    /** Deletes some that ended before a time. @returns how many */
+    async prune(transaction: Transaction, before: number, limit: number): Promise<number> {
+      const old = await transaction
+        .selectFrom('mails')
+        .select('id')
+        .where('due_at', 'is', null)
+        .where('created_at', '<', before)
+        .orderBy('created_at')
+        .limit(limit)
+        .execute();
+      if (old.length === 0) return 0;
+      const ids = old.map(({ id }) => id);
+      await transaction.deleteFrom('mails').where('id', 'in', ids).execute();
+      return old.length;
+    },
+
+    countDue: (reader: Reader): Promise<number> =>
+      countRows(reader.selectFrom('mails').where('due_at', 'is not', null)),
+
+    async choicesOf(reader: Reader, scope: Scope): Promise<Choices | undefined> {
+      const row = await reader
+        .selectFrom('mail_choices')
+        .selectAll()
+        .$call(inScope(scope))
+        .executeTakeFirst();
+      return choices.decode(row);
+    },
+
+    async putChoices(transaction: Transaction, row: Choices): Promise<void> {
+      const { merchant_id: _merchant, mode: _mode, ...changes } = choices.encode(row);
+      await transaction
+        .insertInto('mail_choices')
+        .values(choices.encode(row))
+        .onConflict((conflict) => conflict.columns(['merchant_id', 'mode']).doUpdateSet(changes))
+        .execute();
+    },
+
+    async isRefused(reader: Reader, customerId: string): Promise<boolean> {
+      const row = await reader
+        .selectFrom('mail_refusals')
+        .select('customer_id')
+        .where('customer_id', '=', customerId)
+        .executeTakeFirst();
+      return row !== undefined;
+    },
+
+    async refuse(transaction: Transaction, customerId: string, now: number): Promise<void> {
+      await transaction
+        .insertInto('mail_refusals')
+        .values({ customer_id: customerId, created_at: now })
+        .onConflict((conflict) => conflict.column('customer_id').doNothing())
+        .execute();
+    },
+  };
+}

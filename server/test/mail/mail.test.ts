@@ -1,0 +1,403 @@
+/** Messages to payers, over SMTP to a real mail server, on both engines. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { enginesOfTurn, lastEngine } from '../support/engines.js';
+import { externalAddresses, openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { openClaimBrowser } from '../support/claim-browser.js';
+import { mail } from '../../src/modules/mail/module.js';
+import { startServer, type TestServer } from '../support/server.js';
+import type { MailTable } from '../../src/modules/mail/tables.js';
+import { retention } from '../../src/core/shared/retention.js';
+import { openSink, type Letter, type Sink } from './sink.js';
+
+/** Answers of the mail server by the local part of an address. */
+const refusals: Readonly<Record<string, { readonly message: string; readonly responseCode: number }>> = {
+  gone: { message: 'No such user', responseCode: 550 },
+  grey: { message: 'Greylisted, come back later', responseCode: 451 },
+  long: { message: 'x'.repeat(60_000), responseCode: 550 },
+};
+
+const { signal } = new AbortController();
+
+interface Locked {
+  readonly id: string;
+  readonly addressInformation: { readonly address: string };
+}
+
+describe.each(enginesOfTurn)('Messages to payers, on $name', (engine) => {
+  let server: TestServer;
+  let merchant: MerchantFixture;
+  let sink: Sink;
+  let payers = 0;
+  beforeAll(async () => {
+    sink = await openSink({
+      onRcptTo({ address }, _session, done) {
+        const { message, responseCode } = refusals[address.split(/[-@]/)[0] ?? ''] ?? {};
+        done(message === undefined ? null : Object.assign(new Error(message), { responseCode }));
+      },
+    });
+    const env = { SMTP_URL: sink.url, MAIL_FROM: 'Checkout <pay@checkout.example>' };
+    server = await startServer({ engine, env });
+    merchant = openMerchant(server);
+    await choose('all');
+  });
+  afterAll(async () => {
+    await server.stop();
+    await sink.stop();
+  });
+  beforeEach(() => {
+    payers += 1;
+  });
+
+  const choose = (kinds: string, ...more: string[]) =>
+    merchant.command(
+      'mail',
+      'choose',
+      '--merchant',
+      server.bootstrapped.merchantId,
+      '--kinds',
+      kinds,
+      ...more,
+    );
+  const payer = (name = 'payer') => `${name}-${payers}@example.com`;
+  const lettersTo = (email: string) => sink.letters.filter(({ recipients }) => recipients.includes(email));
+  const letterTo = (email: string, subject: RegExp): Promise<Letter> =>
+    vi.waitFor(
+      () => {
+        const found = lettersTo(email).find((letter) => subject.test(letter.subject ?? ''));
+        if (!found)
+          throw new Error(
+            `Only: ${lettersTo(email)
+              .map((one) => one.subject)
+              .join(', ')}`,
+          );
+        return found;
+      },
+      { timeout: 8000, interval: 20 },
+    );
+  async function lock(email: string, more: object = {}): Promise<Locked> {
+    const body = { amount: 10, baseCurrency: 'USD', customer: { email }, ...more };
+    const { payment } = await merchant.ask<{ payment: { id: string } }>('POST', '/v1/payments/checkout', {
+      body,
+    });
+    const path = `/v1/payments/${payment.id}/currency`;
+    await merchant.ask('PATCH', `${path}/set/USDT/tron`);
+    return merchant.ask<Locked>('PATCH', `${path}/lock`);
+  }
+  async function pay({ addressInformation: { address } }: Locked, amount: number): Promise<void> {
+    await merchant.sandbox('transfers', { network: 'tron', currency: 'USDT', address, amount });
+    await merchant.mine();
+    // The job would do so within a second.
+    await mail.rules(server.app).send(signal);
+  }
+  const stored = (paymentId: string): Promise<MailTable[]> =>
+    server.database.reader
+      .selectFrom('mails')
+      .selectAll()
+      .where('payment_id', '=', paymentId)
+      .orderBy('created_at')
+      .execute();
+  const until = (paymentId: string, status: string) =>
+    vi.waitFor(
+      async () => {
+        const [row] = await stored(paymentId);
+        expect(row?.status).toBe(status);
+        return row;
+      },
+      { timeout: 8000, interval: 20 },
+    );
+  const dueNow = (paymentId: string) =>
+    server.database.write(async (transaction) => {
+      await transaction.updateTable('mails').set({ due_at: 0 }).where('payment_id', '=', paymentId).execute();
+    });
+
+  it('say that the payment was received, with its receipt and without images', async () => {
+    const locked = await lock(payer(), { txRef: `ORDER-${engine.name}` });
+    await pay(locked, 10);
+    const letter = await letterTo(payer(), /received your payment/);
+    expect(letter).toMatchObject({
+      from: { name: 'Nightjar Lanterns', address: 'pay@checkout.example' },
+      subject: '[test] Nightjar Lanterns received your payment',
+    });
+    expect(letter.text).toContain(`10.00 USDT for your order ORDER-${engine.name}`);
+    expect(letter.text).toContain(`${server.url}/receipt/${locked.id}`);
+    expect(letter.html).not.toMatch(/<img|<script|<link|url\(/);
+    expect(letter.headers.find(({ key }) => key === 'auto-submitted')?.value).toBe('auto-generated');
+    expect(lettersTo(payer())).toHaveLength(1);
+  });
+
+  it('say what is missing when a part arrives, and that it came when the rest does', async () => {
+    const locked = await lock(payer());
+    await pay(locked, 4);
+    const part = await letterTo(payer(), /6\.00 USDT still to pay/);
+    expect(part.text).toMatch(
+      /4\.00 USDT of 10\.00 USDT arrived .* other 6\.00 USDT before 20\d\d-\d\d-\d\d \d\d:\d\d UTC/,
+    );
+    expect(part.text).toContain(`${server.url}/pay/${locked.id}`);
+    await pay(locked, 6);
+    await letterTo(payer(), /received your payment/);
+  });
+
+  it('say that too much arrived, in one message', async () => {
+    const locked = await lock(payer());
+    await pay(locked, 12);
+    const letter = await letterTo(payer(), /paid more than was due/);
+    expect(letter.text).toContain('12.00 USDT arrived');
+    expect(lettersTo(payer())).toHaveLength(1);
+  });
+
+  it('bring the link of a refund, which then leads to the money, and keep no copy of it', async () => {
+    const locked = await lock(payer());
+    await pay(locked, 15);
+    const refund = await merchant.ask<{ id: string; claimUrl: string }>(
+      'POST',
+      `/v1/payments/${locked.id}/refunds`,
+      { body: { kind: 'excess' } },
+    );
+    const letter = await letterTo(payer(), /sends back 5\.00 USDT/);
+    const [link = ''] = /\S+\/refund#[\w-]+/.exec(letter.text ?? '') ?? [];
+    expect(link).toBe(refund.claimUrl);
+    await vi.waitFor(async () =>
+      expect(
+        (await stored(locked.id)).every(({ link: kept, status }) => status === 'sent' && kept === ''),
+      ).toBe(true),
+    );
+    await openClaimBrowser(server).claim(new URL(link).hash.slice(1), externalAddresses.tron);
+    const { transferId } = await merchant.ask<{ transferId: string }>(
+      'POST',
+      `/v1/refunds/${refund.id}/approve`,
+      {
+        body: { address: externalAddresses.tron },
+      },
+    );
+    const { txHash } = await merchant.until(transferId, 'success');
+    const sent = await letterTo(payer(), /refund was sent/);
+    expect(sent.text).toContain(`5.00 USDT`);
+    expect(sent.text).toContain(txHash);
+  });
+
+  it('are not sent to an address that the mail server refuses, and later where it asks for that', async () => {
+    const [gone, grey, long] = [
+      await lock(payer('gone')),
+      await lock(payer('grey')),
+      await lock(payer('long')),
+    ];
+    for (const locked of [gone, grey, long]) await pay(locked, 10);
+    expect(await until(gone.id, 'failed')).toMatchObject({
+      due_at: null,
+      problem: expect.stringMatching(/No such user/) as unknown,
+    });
+    const huge = await until(long.id, 'failed');
+    expect(huge?.problem?.length).toBeLessThan(300);
+    const [row] = await vi.waitFor(async () => {
+      const rows = await stored(grey.id);
+      expect(rows[0]?.tries).toBe(1);
+      return rows;
+    });
+    expect(row).toMatchObject({ status: 'pending', problem: expect.stringMatching(/Greylisted/) as unknown });
+    expect((row?.due_at ?? 0) - Date.now()).toBeGreaterThan(30_000);
+  });
+
+  it('have the same id when they are sent a second time, as after a crash', async () => {
+    const locked = await lock(payer());
+    await pay(locked, 10);
+    await letterTo(payer(), /received/);
+    await until(locked.id, 'sent');
+    // A process that was killed after it had sent, and before it said so.
+    await server.database.write(async (transaction) => {
+      const lost = { status: 'pending', due_at: 0, claim: 'lost', claimed_until: 1, sent_at: null } as const;
+      await transaction.updateTable('mails').set(lost).where('payment_id', '=', locked.id).execute();
+    });
+    await vi.waitFor(() => expect(lettersTo(payer())).toHaveLength(2), { timeout: 8000 });
+    const ids = new Set(lettersTo(payer()).map(({ messageId }) => messageId));
+    expect(ids.size).toBe(1);
+  });
+
+  it('end at the payer’s press, for good, but not when a program only looks at the link', async () => {
+    const locked = await lock(payer());
+    await pay(locked, 10);
+    const letter = await letterTo(payer(), /received/);
+    const header = letter.headers.find(({ key }) => key === 'list-unsubscribe')?.value ?? '';
+    const url = header.replace(/[<>]/g, '');
+    const looked = await fetch(url);
+    expect([looked.status, await looked.text()]).toEqual([200, expect.stringContaining('Yes, stop them')]);
+    expect((await fetch(`${url}x`)).status).toBe(404);
+    expect((await fetch(`${url}x`, { method: 'POST' })).status).toBe(404);
+    const before = await lock(payer());
+    await pay(before, 10);
+    await until(before.id, 'sent');
+    const pressed = await fetch(url, {
+      method: 'POST',
+      body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }),
+    });
+    expect(pressed.status).toBe(200);
+    const after = await lock(payer());
+    await pay(after, 10);
+    await until(after.id, 'dropped');
+    expect(lettersTo(payer())).toHaveLength(2);
+  });
+
+  it('cannot be given headers, receivers or links by the name of a shop, or the address of a payer', async () => {
+    const { merchantId } = server.bootstrapped;
+    const name = 'Shop\r\nBcc: thief@example.net\r\n\r\n<a href="https://thief.example"> {order}';
+    await server.database.write((transaction) =>
+      server.app.merchants.update(transaction, merchantId, { businessName: name }),
+    );
+    try {
+      const locked = await lock(payer(), { txRef: `x-${engine.name}-shop` });
+      await pay(locked, 10);
+      const letter = await letterTo(payer(), /received your payment/);
+      expect(letter.recipients).toEqual([payer()]);
+      expect(letter.bcc ?? []).toEqual([]);
+      expect(letter.raw.split('\r\n\r\n')[0]).not.toMatch(/^bcc/im);
+      expect(letter.html).not.toMatch(/<a href="https:\/\/thief|<b>/);
+      expect(letter.text).toContain(`order x-${engine.name}-shop`);
+      const many = await server.api('POST', '/v1/payments/checkout', {
+        body: { amount: 10, baseCurrency: 'USD', customer: { email: 'a@example.com, b@example.com' } },
+      });
+      expect(many.status).toBe(400);
+    } finally {
+      await server.database.write((transaction) =>
+        server.app.merchants.update(transaction, merchantId, { businessName: 'Nightjar Lanterns' }),
+      );
+    }
+  });
+
+  it('are not sent to a payer who was erased before', async () => {
+    const locked = await lock(payer('grey'));
+    await pay(locked, 10);
+    await vi.waitFor(async () => expect((await stored(locked.id))[0]?.tries).toBe(1), { timeout: 8000 });
+    await merchant.command('customers', 'erase', payer('grey'), '--merchant', server.bootstrapped.merchantId);
+    await dueNow(locked.id);
+    expect(await until(locked.id, 'dropped')).toMatchObject({ due_at: null });
+  });
+
+  it('are written in the language that the shop chose', async () => {
+    await choose('receipt', '--language', 'fr', '--reply-to', 'help@shop.example');
+    try {
+      const locked = await lock(payer());
+      await pay(locked, 10);
+      const letter = await letterTo(payer(), /./);
+      expect(letter.text).toMatch(/USDT/);
+      expect(letter.html).toContain('lang="fr"');
+      expect(letter.replyTo?.[0]).toMatchObject({ address: 'help@shop.example' });
+    } finally {
+      await choose('all');
+    }
+  });
+
+  it('are not sent in the kinds that the shop did not choose', async () => {
+    await choose('none');
+    try {
+      const locked = await lock(payer());
+      await pay(locked, 10);
+      expect(await stored(locked.id)).toEqual([]);
+    } finally {
+      await choose('all');
+    }
+  });
+
+  it('wait while the mail server is down, hold nothing else up, and are sent when it is back', async () => {
+    const port = Number(new URL(sink.url).port);
+    await sink.stop();
+    const locked = await lock(payer());
+    await pay(locked, 10);
+    const row = await vi.waitFor(
+      async () => {
+        const [first] = await stored(locked.id);
+        expect(first?.tries).toBe(1);
+        return first;
+      },
+      { timeout: 8000, interval: 20 },
+    );
+    expect(row).toMatchObject({
+      status: 'pending',
+      problem: expect.stringMatching(/ECONNREFUSED/) as unknown,
+    });
+    const ready = await fetch(`${server.url}/readyz`);
+    expect([ready.status, await ready.text()]).toEqual([
+      200,
+      expect.stringContaining('The mail server takes no messages'),
+    ]);
+    expect(await merchant.ask('GET', `/v1/payments/${locked.id}`)).toMatchObject({ status: 'success' });
+    sink = await openSink({}, port);
+    await dueNow(locked.id);
+    await letterTo(payer(), /received/);
+  });
+
+  it('are deleted once they were kept long enough', async () => {
+    const locked = await lock(payer());
+    await pay(locked, 10);
+    await until(locked.id, 'sent');
+    const old = Date.now() - retention.mailMs - 1000;
+    await server.database.write(async (transaction) => {
+      await transaction
+        .updateTable('mails')
+        .set({ created_at: old })
+        .where('payment_id', '=', locked.id)
+        .execute();
+    });
+    const before = await server.database.reader.selectFrom('mails').select('id').execute();
+    await mail.rules(server.app).prune(signal);
+    const after = await server.database.reader.selectFrom('mails').select('id').execute();
+    expect([before.length - after.length, await stored(locked.id)]).toEqual([1, []]);
+  });
+
+  it('are tried by commands', async () => {
+    expect(await merchant.refusal('mail', 'test', '--to', 'nobody')).toMatch(/SMTP_URL|e-mail address/);
+    expect(
+      await merchant.refusal(
+        'mail',
+        'choose',
+        '--merchant',
+        server.bootstrapped.merchantId,
+        '--kinds',
+        'recipe',
+      ),
+    ).toMatch(/"recipe" is not a kind. Use receipt, part/);
+    const rows = (await merchant.command(
+      'mail',
+      'list',
+      '--merchant',
+      server.bootstrapped.merchantId,
+    )) as object[];
+    expect(rows.length).toBeGreaterThan(5);
+    expect(JSON.stringify(rows)).not.toMatch(/@example|refund#/);
+  });
+});
+
+describe('Two servers', () => {
+  it('send each message once', async () => {
+    const sink = await openSink();
+    const env = { SMTP_URL: sink.url, MAIL_FROM: 'pay@checkout.example' };
+    const database = await lastEngine.create();
+    const first = await startServer({ engine: lastEngine, databaseUrl: database.url, env });
+    const { secretKey } = first;
+    const second = await startServer({ engine: lastEngine, databaseUrl: database.url, env });
+    const merchant = openMerchant(first);
+    await merchant.command('mail', 'choose', '--merchant', first.bootstrapped.merchantId, '--kinds', 'all');
+    const body = { amount: 10, baseCurrency: 'USD', customer: { email: 'payer@example.com' } };
+    const count = 12;
+    for (let n = 0; n < count; n += 1) {
+      const { data } = (await second.api('POST', '/v1/payments/checkout', { body, key: secretKey })).body;
+      const { id } = data['payment'] as { id: string };
+      await merchant.ask('PATCH', `/v1/payments/${id}/currency/set/USDT/tron`);
+      const { addressInformation } = await merchant.ask<Locked>('PATCH', `/v1/payments/${id}/currency/lock`);
+      await merchant.sandbox('transfers', {
+        network: 'tron',
+        currency: 'USDT',
+        address: addressInformation.address,
+        amount: 10,
+      });
+    }
+    await merchant.mine();
+    await vi.waitFor(() => expect(sink.letters.length).toBeGreaterThanOrEqual(count), { timeout: 20_000 });
+    // Long enough for the other server's turn.
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    expect(sink.letters).toHaveLength(count);
+    expect(new Set(sink.letters.map(({ messageId }) => messageId)).size).toBe(count);
+    await second.stop();
+    await first.stop();
+    await sink.stop();
+    await database.dispose();
+  });
+});

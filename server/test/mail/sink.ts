@@ -1,0 +1,47 @@
+/** A mail server that keeps what it gets. */
+import { once } from 'node:events';
+import type { AddressInfo, Server } from 'node:net';
+import PostalMime, { type Email } from 'postal-mime';
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+
+export interface Letter extends Email {
+  readonly recipients: readonly string[];
+  /** The lines as they came. */
+  readonly raw: string;
+}
+
+export interface Sink {
+  readonly url: string;
+  readonly letters: Letter[];
+  stop(): Promise<void>;
+}
+
+/** @param options its rules, such as a refusal of recipients @param port to listen on again after a stop */
+export async function openSink(options: SMTPServerOptions = {}, port = 0): Promise<Sink> {
+  const letters: Letter[] = [];
+  const server = new SMTPServer({
+    authOptional: true,
+    disabledCommands: ['STARTTLS'],
+    ...options,
+    onData(stream, { envelope }, done) {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        const raw = Buffer.concat(chunks);
+        const recipients = envelope.rcptTo.map(({ address }) => address);
+        PostalMime.parse(raw).then((email) => {
+          letters.push({ ...email, recipients, raw: raw.toString('latin1') });
+          done();
+        }, done);
+      });
+    },
+  });
+  server.on('error', () => undefined);
+  const listening: Server = server.listen(port, '127.0.0.1');
+  await once(listening, 'listening');
+  return {
+    url: `smtp://127.0.0.1:${(listening.address() as AddressInfo).port}`,
+    letters,
+    stop: () => new Promise((resolve) => server.close(() => resolve())),
+  };
+}
