@@ -110,7 +110,7 @@ describe.each(enginesOfTurn)('Messages to payers, on $name', (engine) => {
       await transaction.updateTable('mails').set({ due_at: 0 }).where('payment_id', '=', paymentId).execute();
     });
 
-  it('say that the payment was received, with its receipt and without images', async () => {
+  it('btcpayserver/btcpayserver#910: come from the shop by name, and say that the payment was received, with its receipt and without images', async () => {
     const locked = await lock(payer(), { txRef: `ORDER-${engine.name}` });
     await pay(locked, 10);
     const letter = await letterTo(payer(), /received your payment/);
@@ -137,7 +137,7 @@ describe.each(enginesOfTurn)('Messages to payers, on $name', (engine) => {
     await letterTo(payer(), /received your payment/);
   });
 
-  it('say that too much arrived, in one message', async () => {
+  it('btcpayserver/btcpayserver#968: say that too much arrived, in one message', async () => {
     const locked = await lock(payer());
     await pay(locked, 12);
     const letter = await letterTo(payer(), /paid more than was due/);
@@ -212,7 +212,7 @@ describe.each(enginesOfTurn)('Messages to payers, on $name', (engine) => {
     expect(ids.size).toBe(1);
   });
 
-  it('end at the payer’s press, for good, but not when a program only looks at the link', async () => {
+  it('usesend/useSend#412, SparkDevNetwork/Rock#7034: end at the payer’s press, for good, but not when a program only looks at the link', async () => {
     const locked = await lock(payer());
     await pay(locked, 10);
     const letter = await letterTo(payer(), /received/);
