@@ -26,6 +26,7 @@ const counter = requireElement('counter');
 const workshop = requireElement('workshop');
 const builder = requireElement('builder');
 const orderForm = requireElement('order');
+const consoleLink = requireElement('console');
 let model: Model = { look: { locale: payerLocale(), theme: '', mode: '' }, events: [], isBusy: false };
 let playing: AbortController | undefined;
 
@@ -210,6 +211,10 @@ async function openShop(): Promise<void> {
   const saved = readOrder();
   const config = await fetchConfig();
   update({ config });
+  if (config.consoleUrl) {
+    consoleLink.setAttribute('href', config.consoleUrl);
+    consoleLink.hidden = false;
+  }
   const [currency = 'USD'] = Object.keys(config.prices);
   if (!saved) return place(1, currency);
   try {
@@ -243,7 +248,6 @@ counter.replaceChildren();
 // When they return to the tab or, if both windows are visible, move the pointer over it.
 addEventListener('focus', () => void lookElsewhere());
 workshop.addEventListener('pointerenter', () => void lookElsewhere());
-requireElement('copy-tag').addEventListener('click', () => void copyTag());
 for (const name of Object.keys(checkoutEvents) as CheckoutEventType[])
   counter.addEventListener(name, onEvent);
 new MutationObserver(onStatusChange).observe(counter, { subtree: true, attributeFilter: ['status'] });

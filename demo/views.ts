@@ -140,7 +140,6 @@ export function orderView(
     </div>
     <p class="links">
       <span>Order ${reference}</span>
-      <a href="mailto:help@nightjar.example">Questions? Write to us</a>
       <button class="quiet" type="button" ?disabled=${isBusy} @click=${() => order(quantity, baseCurrency)}>
         New order
       </button>
