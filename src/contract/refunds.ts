@@ -108,6 +108,10 @@ const createBody = z.object({
     z.optional(address),
     'Where to, if you know it from the payer. Otherwise the payer gives it on the claim page.',
   ),
+  deliver: described(
+    z._default(z.enum(['link', 'email']), 'link'),
+    'How the payer gets the link. `link` (default): you send `claimUrl`. `email`: the server sends it to the payer, and the reply has no `claimUrl`, so that nobody else sees it. Refused if no message can be sent.',
+  ),
   metadata: described(
     z.optional(metadata),
     'Your own data, which comes back in records and webhooks: up to 20 keys of 1 to 40 characters, with strings of up to 500 characters.',

@@ -92,8 +92,8 @@ export interface Answers extends Partial<AddressHooks> {
   hears?(reader: Reader, scope: Scope): Promise<boolean>;
   /** Something happened that webhooks report, in the transaction that changed it. */
   onEvent?(transaction: Transaction, event: NewEvent): Promise<void>;
-  /** A refund has a new link for its payer, in the transaction that made it. The link is a secret. */
-  onRefundLink?(transaction: Transaction, link: RefundLink): Promise<void>;
+  /** A refund has a new link for its payer, in the transaction that made it. The link is a secret. @returns whether it is brought to the payer */
+  onRefundLink?(transaction: Transaction, link: RefundLink): Promise<boolean>;
   /** A payment's status has changed. The payment is locked. */
   onPaymentStatus?(transaction: Transaction, payment: ChangedPayment): Promise<void>;
   /** Units of a payment's coins that do not count as received, because they are refunded. */
@@ -258,8 +258,10 @@ export function createHooks() {
     async onEvent(transaction: Transaction, event: NewEvent): Promise<void> {
       for (const one of all) await one.onEvent?.(transaction, event);
     },
-    async onRefundLink(transaction: Transaction, link: RefundLink): Promise<void> {
-      for (const one of all) await one.onRefundLink?.(transaction, link);
+    async onRefundLink(transaction: Transaction, link: RefundLink): Promise<boolean> {
+      let isBrought = false;
+      for (const one of all) if (await one.onRefundLink?.(transaction, link)) isBrought = true;
+      return isBrought;
     },
     async onPaymentStatus(transaction: Transaction, payment: ChangedPayment): Promise<void> {
       for (const one of all) await one.onPaymentStatus?.(transaction, payment);

@@ -175,6 +175,24 @@ describe.each(enginesOfTurn)('Messages to payers, on $name', (engine) => {
     expect(sent.text).toContain(txHash);
   });
 
+  it('bring the link of a refund to the payer only, if the shop asks for that', async () => {
+    const locked = await lock(payer());
+    await pay(locked, 15);
+    const path = `/v1/payments/${locked.id}/refunds`;
+    const refund = await merchant.ask<object>('POST', path, { body: { kind: 'excess', deliver: 'email' } });
+    expect(JSON.stringify(refund)).not.toContain('claimUrl');
+    await mail.rules(server.app).send(signal);
+    const letter = await letterTo(payer(), /sends back/);
+    expect(letter.text).toMatch(/\/refund#[\w-]{43}/);
+    const { id } = await merchant.fund({ amount: 15 });
+    const refused = await server.api('POST', `/v1/payments/${id}/refunds`, {
+      body: { kind: 'excess', deliver: 'email' },
+    });
+    expect(refused.status).toBe(409);
+    // Nothing was reserved for it.
+    expect(await merchant.ask('GET', `/v1/payments/${id}`)).not.toHaveProperty('refunds');
+  });
+
   it('are not sent to an address that the mail server refuses, and later where it asks for that', async () => {
     const [gone, grey, long] = [
       await lock(payer('gone')),

@@ -205,7 +205,7 @@ async function live(shop: Shop, seed: number): Promise<void> {
       ...(hasAddress && { address: destinations[network] }),
     } as const;
     try {
-      const { id, claimUrl } = await shop.database.write((transaction) =>
+      const { id, claimUrl = '' } = await shop.database.write((transaction) =>
         refundsModule.rules(shop.app).create(transaction, scopeOf(merchant), request, 'test'),
       );
       expect(isAllowed, told.join('\n')).toBe(true);

@@ -1,5 +1,5 @@
 /** Messages to payers: stored with the change that they are about, and sent later. */
-import type { PaymentRecord } from 'crypto-checkout/contract';
+import type { PaymentRecord, Unaccepted } from 'crypto-checkout/contract';
 import { timingSafeEqual } from 'node:crypto';
 import type { Core } from '../../core/core.js';
 import type { Transaction } from '../../core/db/engine.js';
@@ -33,6 +33,10 @@ const pruned = 500;
 /** One address, in the form that every mail server takes. */
 const addressPattern = /^[^\s<>()[\],;:\\"@]{1,64}@[^\s<>()[\],;:\\"@]{1,190}$/;
 
+/** An erased payer has an address that no server takes. */
+const isAddress = (email: string | undefined): email is string =>
+  email !== undefined && addressPattern.test(email) && !email.endsWith('.invalid');
+
 export type Mail = ReturnType<typeof createMail>;
 
 export interface NewChoices {
@@ -58,8 +62,9 @@ export function createMail(core: Core) {
     transaction: Transaction,
     scope: Scope,
     mail: Pick<MailRow, 'kind' | 'payment_id'> & Partial<MailRow>,
-  ): Promise<void> {
-    if (!(await wants(transaction, scope, mail.kind))) return;
+  ): Promise<boolean> {
+    if (!(await wants(transaction, scope, mail.kind))) return false;
+    if (!isAddress(await store.emailOf(transaction, mail.payment_id))) return false;
     const now = clock.real();
     await store.insert(transaction, {
       ...{ id: newId(), merchant_id: scope.merchantId, mode: scope.mode },
@@ -68,32 +73,12 @@ export function createMail(core: Core) {
       ...{ problem: null, created_at: now, sent_at: null },
       ...mail,
     });
+    return true;
   }
 
   async function onEvent(transaction: Transaction, event: NewEvent): Promise<void> {
-    const kind = kindOf(event.type);
-    if (kind === undefined || !transports) return;
-    const { subjectId, data } = event;
-    if (kind === 'refundPaid') {
-      const { paymentId, amount, currency, txHash } = data;
-      return add(transaction, event, {
-        kind,
-        payment_id: String(paymentId),
-        amount: money(Number(amount), String(currency)),
-        tx_hash: typeof txHash === 'string' ? txHash : null,
-      });
-    }
-    if (kind === 'due') {
-      const { id } = data['payment'] as PaymentRecord;
-      return add(transaction, event, { kind, payment_id: id });
-    }
-    const sum = data['unaccepted'] as { amount: number; currency: string } | undefined;
-    if (kind !== 'wrong' && !isCurrent(kind, data as unknown as PaymentRecord)) return undefined;
-    return add(transaction, event, {
-      kind,
-      payment_id: subjectId,
-      amount: sum ? money(sum.amount, sum.currency) : null,
-    });
+    const about = transports && subjectOf(event);
+    if (about) await add(transaction, event, about);
   }
 
   /** Tries one message, and says what to store about it. */
@@ -101,8 +86,7 @@ export function createMail(core: Core) {
     const scope = scopeOf(row);
     const payment = await findPayment(scope, row.payment_id);
     const email = payment?.customerDetails?.email;
-    if (!payment || email === undefined || !addressPattern.test(email) || email.endsWith('.invalid'))
-      return { dropped: 'The payment has no address of a payer' };
+    if (!payment || !isAddress(email)) return { dropped: 'The payment has no address of a payer' };
     const customer = await customers.findByEmail(database.reader, scope, email);
     if (customer && (await store.isRefused(database.reader, customer.id)))
       return { dropped: 'The payer wants no messages' };
@@ -285,6 +269,30 @@ export function createMail(core: Core) {
     }
     return true;
   }
+}
+
+/** The message that an event causes; undefined if none. */
+function subjectOf({
+  type,
+  subjectId,
+  data,
+}: NewEvent): (Pick<MailRow, 'kind' | 'payment_id'> & Partial<MailRow>) | undefined {
+  const kind = kindOf(type);
+  if (kind === undefined) return undefined;
+  if (kind === 'due') return { kind, payment_id: (data['payment'] as PaymentRecord).id };
+  if (kind === 'refundPaid') {
+    const { paymentId, amount, currency, txHash } = data;
+    return {
+      ...{ kind, payment_id: String(paymentId), amount: money(Number(amount), String(currency)) },
+      tx_hash: typeof txHash === 'string' ? txHash : null,
+    };
+  }
+  if (kind === 'wrong') {
+    const { amount, currency } = data['unaccepted'] as Unaccepted;
+    return { kind, payment_id: subjectId, amount: money(amount, currency) };
+  }
+  // The cast is safe: the record is what the other events carry.
+  return isCurrent(kind, data as unknown as PaymentRecord) ? { kind, payment_id: subjectId } : undefined;
 }
 
 type Outcome = 'sent' | Failure | { readonly dropped: string };

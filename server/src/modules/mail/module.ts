@@ -25,7 +25,11 @@ export const mail = defineModule({
         const trouble = rules.trouble();
         return trouble === undefined ? [] : [`The mail server takes no messages: ${trouble}`];
       },
-      answers: { hears: rules.hears, onEvent: rules.onEvent, onRefundLink: rules.onRefundLink },
+      answers: {
+        hears: rules.hears,
+        onEvent: rules.onEvent,
+        onRefundLink: rules.onRefundLink,
+      },
     };
   },
   commands: (rules) => [mailCommands(rules)],

@@ -23,6 +23,12 @@ export function createMailStore(personalData: PersonalData) {
       return row && open(row);
     },
 
+    /** The address of a payment's payer. */
+    async emailOf(transaction: Transaction, paymentId: string): Promise<string | undefined> {
+      const row = await rowById(transaction, 'payments', paymentId).executeTakeFirst();
+      return row && personalData.payer(row).email;
+    },
+
     /** The newest, at most 1000. */
     async list(reader: Reader, scope: Scope, status?: MailRow['status']): Promise<MailTable[]> {
       return reader

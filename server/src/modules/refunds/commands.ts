@@ -55,8 +55,10 @@ export function refundCommands(rules: (context: CommandContext) => Refunds): Gro
           networkFee: option.oneOf(['merchant', 'payer'], "who bears the network's fee").default('merchant'),
           reason: option.text('TEXT', 'why: the payer reads it'),
           to: option.text('ADDRESS', 'where to, if the payer gave you an address'),
+          email: option.flag('sends the link to the payer by e-mail, and shows it to nobody'),
         },
-        async run(context, { payment: paymentId, to: address, ...request }) {
+        async run(context, { payment: paymentId, to: address, email, ...given }) {
+          const request = { ...given, deliver: email ? ('email' as const) : ('link' as const) };
           const { database, payments, actor } = context;
           const scope = orNotFound(await payments.owner(paymentId), 'payment');
           const created = await database.write((transaction) =>

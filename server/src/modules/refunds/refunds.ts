@@ -30,10 +30,11 @@ declare module '../../core/merchants/audit-log.js' {
   interface AuditActions extends Record<`refund.${'created' | 'approved' | 'cancelled' | 'linked'}`, true> {}
 }
 
-type NewRefund = Input<Api['refunds']['create']>['body'] & { readonly paymentId: string };
+type Body = Input<Api['refunds']['create']>['body'];
+type NewRefund = Omit<Body, 'deliver'> & { readonly paymentId: string; readonly deliver?: Body['deliver'] };
 
 /** `claimUrl` is known only now. */
-export type LinkedRefund = Refund & { readonly claimUrl: string };
+export type LinkedRefund = Refund & { readonly claimUrl?: string };
 
 export type Refunds = ReturnType<typeof createRefunds>;
 
@@ -99,7 +100,7 @@ export function createRefunds(deps: RefundsDeps) {
   }
 
   /** To modules that can bring the link to its payer. */
-  const announceLink = (transaction: Transaction, row: RefundRow, token: string): Promise<void> =>
+  const announceLink = (transaction: Transaction, row: RefundRow, token: string): Promise<boolean> =>
     deps.hooks.onRefundLink(transaction, {
       ...scopeOf(row),
       paymentId: row.payment_id,
@@ -123,7 +124,7 @@ export function createRefunds(deps: RefundsDeps) {
       request: NewRefund,
       actor: AuditActor,
       maker = storedActor(actor),
-    ) {
+    ): Promise<LinkedRefund> {
       const payment = await payments.lock(transaction, request.paymentId);
       if (!isWithin(payment, scope)) throw notFound('payment');
       const { currency, network, amount, fee, rate, share, withFee } = await price(
@@ -158,8 +159,14 @@ export function createRefunds(deps: RefundsDeps) {
       };
       const started = await changes.start(transaction, { row, payment });
       await audit(transaction, started.row, 'refund.created', actor);
-      if (address === null) await announceLink(transaction, started.row, token);
-      return { ...view(started.row, payment), claimUrl: linkOf(token) };
+      const isBrought = address === null && (await announceLink(transaction, started.row, token));
+      if (request.deliver !== 'email') return { ...view(started.row, payment), claimUrl: linkOf(token) };
+      if (isBrought) return view(started.row, payment);
+      throw invalidState(
+        address === null
+          ? 'No message can be sent to this payer: the payment needs the address of its customer, and the shop must send messages of the kind refundLink'
+          : 'A refund with an address has no link to send',
+      );
     },
 
     /** Problem: `not_found`. */
