@@ -165,7 +165,7 @@ module.exports = {
       {
         path: '^server/src/',
         pathNot:
-          '^server/src/(core/(api|site|ops)/|modules/(docs-site|demo-shop)/|modules/.+-page\\.ts$)',
+          '^server/src/(core/(api|site|ops)/|modules/(docs-site|demo-shop|console/http)/|modules/.+-page\\.ts$)',
       },
       { path: '(^|/)node_modules/(express|express-rate-limit|raw-body)/' },
     ),
@@ -183,10 +183,11 @@ module.exports = {
     ),
     never(
       'api',
-      'Only the server assembles the API. Handlers name the types that they answer to.',
+      'Only the server assembles the API. Handlers name the types that they answer to, and the console adds sessions to it.',
       {
         path: '^server/src/',
-        pathNot: '^server/src/(core/api/|(app|server|core/core|core/module)\\.ts$|.+handlers\\.ts$)',
+        pathNot:
+          '^server/src/(core/api/|modules/console/http/|(app|server|core/core|core/module)\\.ts$|.+handlers\\.ts$)',
       },
       { path: '^server/src/core/api/' },
     ),
@@ -204,7 +205,7 @@ module.exports = {
       {
         path: '^server/src/(core|modules)/',
         pathNot:
-          '^server/src/(core/((api|site|ops|commands)/|core\\.ts$)|modules/(docs-site|demo-shop)/|.+-page\\.ts$|.+/module\\.ts$|.+handlers\\.ts$)',
+          '^server/src/(core/((api|site|ops|commands)/|core\\.ts$)|modules/(docs-site|demo-shop|console/http)/|.+-page\\.ts$|.+/module\\.ts$|.+handlers\\.ts$)',
       },
       { path: '^server/src/(core/(api|site(?!/(html|page-texts)\\.ts)|ops)/|.+handlers\\.ts$)' },
     ),

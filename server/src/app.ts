@@ -1,5 +1,5 @@
 /** Assembles the product: the core, and each module of the list. */
-import { coreApi, coreConsoleApi } from 'crypto-checkout/contract';
+import { coreApi } from 'crypto-checkout/contract';
 import { named, type NamedHandlers } from './core/api/handler.js';
 import { createFindEndpoints } from './core/api/path-tree.js';
 import { createCore, type Core, type CoreOptions, type Overrides } from './core/core.js';
@@ -32,10 +32,6 @@ export async function createApp(options: Omit<CoreOptions, 'described'>): Promis
         named(coreApi, core.createHandlers(endpoints, createFindEndpoints(product.api))),
         ...made.map(({ handlers }) => handlers),
       ]),
-    createConsoleHandlers: () =>
-      inOne([
-        named(coreConsoleApi, core.createPeoplesHandlers()),
-        ...made.map(({ consoleHandlers }) => consoleHandlers),
-      ]),
+    createConsoleHandlers: () => inOne(made.map(({ consoleHandlers }) => consoleHandlers)),
   };
 }

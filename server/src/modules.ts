@@ -3,8 +3,9 @@ import type { Module } from './core/module.js';
 import type { Variable } from './core/config.js';
 import { inOne } from './core/shared/in-one.js';
 import { resources, type Described, type Resource } from './core/reference/resources.js';
-import { coreApi, coreConsoleApi, type Endpoints } from 'crypto-checkout/contract';
+import { coreApi, type Endpoints } from 'crypto-checkout/contract';
 import { books } from './modules/books/module.js';
+import { consoleModule } from './modules/console/module.js';
 import { demoShop } from './modules/demo-shop/module.js';
 import { docsSite } from './modules/docs-site/module.js';
 import { erasure } from './modules/erasure/module.js';
@@ -29,6 +30,7 @@ export const modules: readonly Module[] = [
   demoShop,
   docsSite,
   setup,
+  consoleModule,
 ];
 
 /** The environment variables of the modules. */
@@ -37,7 +39,7 @@ export const settings = inOne<Variable>(modules.map((module) => module.settings)
 /** The product's API: the core's resources first, then those of its modules. */
 export const product: Described = {
   api: inOne<Endpoints[string]>([coreApi, ...modules.map(({ contract }) => contract)]),
-  console: inOne<Endpoints[string]>([coreConsoleApi, ...modules.map((one) => one.consoleContract)]),
+  console: inOne<Endpoints[string]>(modules.map((one) => one.consoleContract)),
   resources: inOne<Resource>([resources, ...modules.map((module) => module.resources)]),
   eventTypes: inOne<EventType>([coreEventTypes, ...modules.map(({ eventTypes }) => eventTypes)]),
   modules: modules.map(({ name }) => name),

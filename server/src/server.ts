@@ -21,7 +21,6 @@ import { createOutage, withoutOutages } from './core/ops/outage.js';
 import { prune } from './core/ops/prune.js';
 import { createAuditTrail } from './core/ops/security-events.js';
 import { countQuarantine } from './core/payments/receipts/quarantine.js';
-import { consoleUrl } from './core/people/console-url.js';
 import type { Job } from './core/shared/feature.js';
 import { inOne } from './core/shared/in-one.js';
 import { StartError } from './core/shared/start-error.js';
@@ -180,11 +179,11 @@ async function serve(
   const given = { publicKey: config.bootstrapPublicKey, secretKey: config.bootstrapSecretKey };
   const bootstrapped = await bootstrap(database, merchants, keys, auditLog, given, isSandboxOn);
   const { merchantId } = bootstrapped;
-  // On a trial server, someone must get in first. Anyone who can read its output has its shell.
-  const firstLink =
-    config.console && isSandboxOn && merchantId !== undefined
-      ? await app.people.firstLink(merchantId)
-      : undefined;
+  const pages: Pages[] = [];
+  for (const part of app.parts) {
+    const shown = await part.pages?.({ merchantId });
+    if (shown) pages.push(shown);
+  }
   const idempotency = createIdempotency({
     database,
     now: () => clock.real(),
@@ -196,11 +195,7 @@ async function serve(
     { name: 'audit trail', intervalMs: 2000, run: createAuditTrail({ ...app, database, log }) },
     ...app.parts.flatMap((part) => part.jobs?.() ?? []),
   ];
-  const pages: Pages[] = [];
-  for (const part of app.parts) {
-    const shown = await part.pages?.({ merchantId });
-    if (shown) pages.push(shown);
-  }
+  const forPeople = app.parts.map((part) => part.forPeople?.()).find((one) => one !== undefined);
   let isStopping = false;
   const checkReady = createCheckReady(
     {
@@ -243,14 +238,11 @@ async function serve(
       sandbox: isSandboxOn
         ? createSandboxHandlers(app.sandbox, config.limits && createBudget(config.limits.sandboxPerSecond))
         : undefined,
-      console: config.console
-        ? {
-            api: product.console,
-            handlers: app.createConsoleHandlers(),
-            authenticate: app.people.sessions.authenticate,
-            changes: app.changes,
-          }
-        : undefined,
+      console: forPeople && {
+        ...forPeople,
+        api: product.console,
+        handlers: app.createConsoleHandlers(),
+      },
       ...{ database, keys, clock, auditLog, idempotency },
       callerLimits: config.limits && createLimits(config.limits),
       ipLimits: config.limits && createIpLimits(config.limits),
@@ -258,15 +250,9 @@ async function serve(
       routers: [
         healthRouter(checkReady, networks, () => app.parts.flatMap((feature) => feature.notices?.() ?? [])),
         ...(metrics ? [metrics.router] : []),
-        site({
-          ...{ ...app, database, publicUrl, checkoutUrl, described: product },
-          isConsoleOn: config.console,
-        }),
+        site({ ...app, database, publicUrl, checkoutUrl, described: product }),
         ...pages.map(({ router }) => router),
-        startPage(publicUrl, {
-          ...inOne(pages.map(({ links }) => links)),
-          ...(config.console && { Console: consoleUrl(publicUrl) }),
-        }),
+        startPage(publicUrl, inOne(pages.map(({ links }) => links))),
       ],
       trustProxy: config.trustProxy,
       publicUrl,
@@ -286,10 +272,7 @@ async function serve(
 
   return {
     url: listener.url,
-    pages: inOne([
-      ...pages.map(({ links }) => links),
-      config.console ? { Console: firstLink ?? consoleUrl(publicUrl) } : {},
-    ]),
+    pages: inOne(pages.map(({ links, printed }) => ({ ...links, ...printed }))),
     app,
     database,
     jobs: jobList,
@@ -297,7 +280,7 @@ async function serve(
     async stop(lingerMs = 0) {
       isStopping = true;
       log.info('Stopping');
-      app.changes.stop();
+      for (const part of app.parts) part.onStop?.();
       await listener.close(lingerMs, drainMs, () => {
         log.warn('Aborting requests that are still running');
         stopping.abort();
@@ -335,7 +318,6 @@ function createJobList(
     { name: 'database', intervalMs: 5000, run: () => database.ping() },
     { name: 'server time', intervalMs: 5000, run: () => app.serverTime.measure() },
     { name: 'key uses', intervalMs: 180_000, run: () => app.keys.writeUses() },
-    { name: 'session uses', intervalMs: 180_000, run: () => app.people.sessions.writeUses() },
     { name: 'deposit keys', intervalMs: 1000, run: () => app.depositKeys.refresh() },
     { name: 'deposit key changes', intervalMs: 1000, run: () => app.depositKeyChanges.report() },
     { name: 'expiry', intervalMs: 1000, run: (signal) => app.payments.expireOverdue(signal) },

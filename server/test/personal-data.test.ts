@@ -7,6 +7,7 @@ import { sql } from 'kysely';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { erasure } from '../src/modules/erasure/module.js';
+import { consoleModule } from '../src/modules/console/module.js';
 import { runCommandLine } from './support/command-line.js';
 import { invite, openBrowser } from './support/browser.js';
 import { enginesOfTurn, type TestDatabase } from './support/engines.js';
@@ -160,7 +161,7 @@ describe.each(enginesOfTurn)('payers’ data under a data key, on $name', (engin
       body: { ...account, accountNumber: ' 0123-456785', country: 'NG', currency: 'NGN' },
     });
     expect(again.body.data.code).toBe('bank_account_exists');
-    const { people } = open().server.app;
+    const { people } = consoleModule.rules(open().server.app);
     const { merchantId } = open().server.bootstrapped;
     const [first, second] = await people.list(merchantId);
     expect([first?.email, second?.email]).toEqual(['colleague@planted.example', 'owner@shop.example']);

@@ -333,13 +333,17 @@ const passkeySignIn = {
   }),
 };
 
-const peopleApi = { session: sessionEndpoints, team, sessions, passkeys, passkeySignIn };
+/** Signing in, the team, and the sessions and passkeys of the signed-in person. */
+export const peopleApi = { session: sessionEndpoints, team, sessions, passkeys, passkeySignIn };
 export type PeopleApi = typeof peopleApi;
 
-/** The resources of every server with a console. */
-export const coreConsoleApi = { ...peopleApi, ...settingsApi, transfersByHand };
-export type CoreConsoleApi = typeof coreConsoleApi;
-
 /** Those of a server with all modules. */
-export const consoleApi = { ...coreConsoleApi, payoutExports, psbts, sweeps };
+export const consoleApi = {
+  ...peopleApi,
+  ...settingsApi,
+  transfersByHand,
+  payoutExports,
+  psbts,
+  sweeps,
+};
 export type ConsoleApi = typeof consoleApi;

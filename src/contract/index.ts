@@ -36,11 +36,10 @@ export const coreApi = {
   transactions,
   wallets,
   webhooks,
-  home,
 } as const satisfies Record<string, Record<string, Endpoint>>;
 
 /** The resources of a server with all modules, and of the client. */
-export const api = { ...coreApi, refunds, refundClaims, books } as const satisfies Record<
+export const api = { ...coreApi, refunds, refundClaims, books, home } as const satisfies Record<
   string,
   Record<string, Endpoint>
 >;
@@ -64,16 +63,15 @@ export { bookingKinds, books, type Booking, type BookingKind } from './books.js'
 export { csvLine } from './csv.js';
 export { families, type Family } from './families.js';
 export type { TransferCheck } from './transfer-check.js';
-export { payoutExports, psbts } from './console-payouts.js';
+export { payoutExports, psbts, transfersByHand } from './console-payouts.js';
 export { sweeps } from './console-sweeps.js';
-export { type SettingsApi } from './console-settings.js';
+export { settingsApi, type SettingsApi } from './console-settings.js';
 export {
   changesPath,
   consoleApi,
-  coreConsoleApi,
+  peopleApi,
   roles,
   type ConsoleApi,
-  type CoreConsoleApi,
   type ConsoleSession,
   type PeopleApi,
   type Role,
@@ -83,7 +81,7 @@ export * from './endpoint.js';
 export * from './errors.js';
 export * from './payment-record.js';
 export * from './payment-states.js';
-export { attentionCodes, type AttentionCode } from './home.js';
+export { attentionCodes, home, type AttentionCode } from './home.js';
 export { frequencies, type Frequency } from './payment-plans.js';
 export { refundClaims, refundKinds, refunds, type RefundClaim } from './refunds.js';
 export * from './retry-after.js';

@@ -17,13 +17,11 @@ import { payoutCommands } from '../core/commands/payouts.js';
 import { rateCommands } from '../core/commands/rates.js';
 import { sandboxCommands } from '../core/commands/sandbox.js';
 import { transferCommands } from '../core/commands/transfers.js';
-import { userCommands } from '../core/commands/users.js';
 import { webhookCommands } from '../core/commands/webhooks.js';
 
 const ofCore: readonly Group[] = [
   merchantCommands,
   keyCommands,
-  userCommands,
   auditCommands,
   chainCommands,
   paymentCommands,

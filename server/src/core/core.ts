@@ -1,5 +1,5 @@
 /** Assembles the core: builds its rules from the configuration and the database, for the server and the command line. */
-import type { CoreApi, CoreConsoleApi, Endpoint } from 'crypto-checkout/contract';
+import type { CoreApi, Endpoint } from 'crypto-checkout/contract';
 import type { Logger } from 'pino';
 import { exampleAccountNames } from './bank-accounts/account-names.js';
 import { createBankAccounts } from './bank-accounts/bank-accounts.js';
@@ -35,15 +35,10 @@ import { type Database } from './db/database.js';
 import { createPersonalData } from './db/personal-data.js';
 import { createServerTime } from './db/server-time.js';
 import { useDataKeys } from './db/used-data-keys.js';
-import { createHomeHandlers } from './home/handlers.js';
-import { createChanges } from './home/changes.js';
-import { createHome } from './home/home.js';
-import { createVolume } from './home/volume.js';
 import { createHooks } from './hooks.js';
 import { createLedger } from './ledger/ledger.js';
 import { createAccountChanges } from './merchants/account-changes.js';
 import { createAuditLog } from './merchants/audit-log.js';
-import { createAccountHandlers } from './merchants/console-handlers.js';
 import { createKeys } from './merchants/keys.js';
 import { createMerchants } from './merchants/merchants.js';
 import { createCurrencies } from './money/currencies.js';
@@ -56,11 +51,7 @@ import { createWorldRates } from './money/world-rates.js';
 import { createDepths, mostConfirmations } from './payments/depth.js';
 import { createPaymentHandlers, createTransactionHandlers } from './payments/handlers.js';
 import { createPaymentExport } from './payments/payment-export.js';
-import { createPeopleHandlers } from './people/handlers.js';
-import { consoleUrl } from './people/console-url.js';
-import { createPeople } from './people/people.js';
 import { createPayments } from './payments/payments.js';
-import { countQuarantined } from './payments/receipts/quarantine.js';
 import { hasReturningReceipts } from './payments/receipts/receipt-store.js';
 import { createReceipts } from './payments/receipts/receipts.js';
 import { createMetaHandlers, type FindEndpoints } from './reference/handlers.js';
@@ -89,7 +80,6 @@ import { createWebhooks } from './webhooks/webhooks.js';
 import {
   createBalanceHandlers,
   createPayoutHandlers,
-  createTransferByHandHandlers,
   createTransferHandlers,
 } from './withdrawals/handlers.js';
 import { createTransfersByHand } from './withdrawals/transfers-by-hand.js';
@@ -195,7 +185,7 @@ export async function createCore(options: CoreOptions) {
 
   const keys = createKeys(database, clock, newId);
   const merchants = createMerchants(clock, newId);
-  const auditLog = createAuditLog(clock, personalData);
+  const auditLog = createAuditLog(clock, personalData, hooks.emailsOf);
   const ledger = createLedger(newId, clock);
   const customers = createCustomers(database, clock, newId, personalData);
   const depths = createDepths(rates, currencies);
@@ -274,11 +264,6 @@ export async function createCore(options: CoreOptions) {
 
   const { transfers, testPayer } = withdrawals;
   const transfersByHand = createTransfersByHand({ ...base, transfers, connected, payer: hooks.payer });
-  const people = createPeople({
-    ...base,
-    consoleUrl: consoleUrl(publicUrl),
-    api: { ...described.api, ...described.console },
-  });
 
   const chains = [...simulatedChains.chains, ...extraNetworks.map(({ chain }) => chain)];
   const scanner = createScanner({
@@ -313,19 +298,6 @@ export async function createCore(options: CoreOptions) {
   });
 
   const networks = () => networkHealth(statuses.all(), connected);
-  const home = createHome({
-    ...{ ...base, networks },
-    payments: payments.list,
-    transfers: transfers.list,
-    webhooks: (scope, query) => webhooks.page(database.reader, scope, query),
-    endpoint: (scope) => endpoints.find(database.reader, scope),
-    balances: withdrawals.balances.list,
-    attention: hooks.attention,
-    quarantined: (scope) => countQuarantined(database.reader, scope),
-    volume: createVolume(database.reader),
-  });
-  const changes = createChanges({ database, log, home, openSessions: people.sessions.stillOpen });
-  hooks.register({ onChange: changes.wake });
 
   /** @param endpoints what `/v1/meta` describes @param findEndpoints looks them up by path */
   const createHandlers = (
@@ -347,18 +319,17 @@ export async function createCore(options: CoreOptions) {
     transactions: createTransactionHandlers(payments),
     wallets: createWalletHandlers(wallets),
     webhooks: createWebhookHandlers(database, webhooks, webhookTest),
-    home: createHomeHandlers(home),
   });
 
   return {
     /** Identifies this core: modules keep their rules by it. */
     hooks,
     ...{ config, database, newId, log, ledger, outbox, publicUrl, checkoutUrl, described },
-    ...{ clock, serverTime, auditLog, keys, accountChanges, merchants, people, customers, personalData },
+    ...{ clock, serverTime, auditLog, keys, accountChanges, merchants, customers, personalData },
     ...{ payments, paymentExport, receipts, paymentPlans, billing, wallets, walletAddresses },
     ...{ webhooks, endpoints, webhookTest },
     ...withdrawals,
-    ...{ transfersByHand, isCrossChecked: depths.isCrossChecked, dispatcher, changes, networks, scanner },
+    ...{ transfersByHand, isCrossChecked: depths.isCrossChecked, dispatcher, networks, scanner },
     ...{ depositAddresses, depositKeys, depositKeyChanges, currencies, rates, chains, connected },
     ...{ simulatedChains, sandbox, sandboxReset: createSandboxReset(database, clock, auditLog, hooks) },
     /** The default is off once real money could move here. */
@@ -367,10 +338,5 @@ export async function createCore(options: CoreOptions) {
     /** Undefined if rates come from a file. */
     worldRates: overrides.rates ? undefined : worldRates,
     createHandlers,
-    createPeoplesHandlers: (): Handlers<CoreConsoleApi> => ({
-      ...createPeopleHandlers(people),
-      ...createAccountHandlers({ ...base, reader: database.reader, keys, accountChanges, endpoints }),
-      ...createTransferByHandHandlers(transfers, transfersByHand),
-    }),
   };
 }

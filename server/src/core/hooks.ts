@@ -2,11 +2,11 @@
  * Questions that the core asks the modules. A module registers its answers when it is created. The core asks in the order of the
  * product's list, and works without any answer.
  */
+import type { Api, Data } from 'crypto-checkout/contract';
 import type { LedgerCheck } from './audit/check-report.js';
 import type { AddressHooks } from './addresses/deposit-addresses.js';
 import type { UtxoNode } from './chains/bitcoin/utxo-node.js';
 import type { ConnectedNetwork, NetworkFinding } from './chains/connect.js';
-import type { Attention } from './home/home.js';
 import type { Reader, Transaction } from './db/engine.js';
 import type { TransferRow } from './db/schema.js';
 import type { AuditActor } from './merchants/audit-log.js';
@@ -17,6 +17,8 @@ import type { NewEvent } from './webhooks/outbox.js';
 import type { Mode, Scope } from './shared/scope.js';
 import { unwatchedPayer, type WatchedPayer } from './withdrawals/transfers-by-hand.js';
 
+/** Records that wait for the shop's staff, and the list that shows them. */
+export type Attention = Data<Api['home']['retrieve']>['attention'][number];
 /** A transfer that is about to be paid, as far as a decision about it needs. */
 export type Payable = Pick<TransferRow, 'refund_id' | 'merchant_id' | 'mode'>;
 /** Coins of a merchant on a network of Bitcoin's kind. */
@@ -99,9 +101,13 @@ export interface Answers extends Partial<AddressHooks> {
   /** Units of a payment's coins that do not count as received, because they are refunded. */
   factsOf?(transaction: Transaction, payment: PaymentRow): Promise<bigint>;
 
+  /** The e-mail addresses of people who can sign in, by id, among those with these ids. */
+  emailsOf?(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
+  /** The console's address; undefined if it is off. */
+  consoleUrl?(): string | undefined;
   /** The page that explains an error code. */
   docsUrl?(code: string): string;
-  /** Something that pages of the console show has changed, and is committed. */
+  /** A record that pages for the shop's staff show has changed, and is committed. */
   onChange?(): void;
   /** Work that waits for the shop's staff. Counts of 0 are left out. */
   attention?(scope: Scope): Promise<readonly Attention[]>;
@@ -169,6 +175,7 @@ export function createHooks() {
     },
 
     // The first answer counts.
+    consoleUrl: (): string | undefined => all.find(({ consoleUrl }) => consoleUrl)?.consoleUrl?.(),
     docsUrl: (code: string): string | undefined => all.find(({ docsUrl }) => docsUrl)?.docsUrl?.(code),
     payer: (): WatchedPayer => all.find(({ payer }) => payer)?.payer ?? unwatchedPayer,
     sumUnspent: (): Answers['sumUnspent'] => all.find(({ sumUnspent }) => sumUnspent)?.sumUnspent,
@@ -202,6 +209,12 @@ export function createHooks() {
       const addresses = [];
       for (const one of all) addresses.push(...((await one.onErased?.(transaction, paymentIds)) ?? []));
       return addresses;
+    },
+    async emailsOf(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+      const found = new Map<string, string>();
+      for (const one of all)
+        for (const [id, email] of (await one.emailsOf?.(reader, ids)) ?? []) found.set(id, email);
+      return found;
     },
     async attention(scope: Scope): Promise<Attention[]> {
       const found = [];

@@ -1,5 +1,6 @@
 /** Defines modules: features that the product's list names, and that can be left out of it. */
 import type { Endpoints } from 'crypto-checkout/contract';
+import type { ForPeople } from './api/express-app.js';
 import { named, type Handlers, type NamedHandlers } from './api/handler.js';
 import type { Group } from './commands/command.js';
 import type { CommandContext } from './commands/context.js';
@@ -17,6 +18,10 @@ import type { Answers } from './hooks.js';
 export interface Running extends Partial<Feature> {
   /** Its pages, outside of the API. Called once, when the server starts. @returns undefined if they are off */
   pages?(start: Start): Pages | undefined | Promise<Pages | undefined>;
+  /** The sign-in of people. Without it, the endpoints for the console's pages are not served. @returns undefined if it is off */
+  forPeople?(): ForPeople | undefined;
+  /** Ends replies that would stay open. Called once, when the server begins to stop. */
+  onStop?(): void;
 }
 
 /** The parts of a module. */

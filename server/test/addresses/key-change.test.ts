@@ -18,6 +18,7 @@ import {
 import { createTestClock } from '../../src/core/chains/simulated/test-clock.js';
 import type { Database } from '../../src/core/db/database.js';
 import { openDatabase } from '../../src/database.js';
+import { createHooks } from '../../src/core/hooks.js';
 import { createAuditLog, type AuditLog } from '../../src/core/merchants/audit-log.js';
 import { createMerchants } from '../../src/core/merchants/merchants.js';
 import { newId } from '../../src/core/shared/ids.js';
@@ -117,7 +118,7 @@ describe.each(engines)('a change of the deposit key on $name', (engine) => {
   });
   beforeEach(async () => {
     const clock = await createTestClock(database, () => time);
-    auditLog = createAuditLog(clock, plainData);
+    auditLog = createAuditLog(clock, plainData, createHooks().emailsOf);
     const merchants = createMerchants(clock, newId);
     ({ id: merchantId } = await database.write((transaction) =>
       merchants.create(transaction, { name: 'Shop' }),

@@ -5,6 +5,7 @@ import { api } from 'crypto-checkout/contract';
 import express from 'express';
 import { expect, it, onTestFinished } from 'vitest';
 import { plainData } from '../support/plain-data.js';
+import { createHooks } from '../../src/core/hooks.js';
 import { createAuditLog } from '../../src/core/merchants/audit-log.js';
 import { createCookies } from '../../src/core/api/cookies.js';
 import { createOperation } from '../../src/core/api/operation.js';
@@ -50,6 +51,7 @@ it.each(engines)(
         auditLog: createAuditLog(
           clockAt(() => 0),
           plainData,
+          createHooks().emailsOf,
         ),
         stopping: new AbortController().signal,
       },

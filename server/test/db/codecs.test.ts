@@ -8,14 +8,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../src/core/db/database.js';
 import { openDatabase } from '../../src/database.js';
 import { createPersonalData, sealedJson } from '../../src/core/db/personal-data.js';
-import { tables } from '../../src/core/db/schema.js';
+import { tables as coreTables } from '../../src/core/db/schema.js';
 import { ensureSetting, jsonSetting, writeSetting } from '../../src/core/db/settings.js';
 import type { Column, Table } from '../../src/core/db/table.js';
 import { strings } from '../../src/core/db/codecs.js';
 import { parseDataKeys } from '../../src/core/shared/data-keys.js';
 import { valuesOf } from '../../src/core/db/values.js';
+import { peopleTables } from '../../src/modules/console/tables.js';
 import { refundTables } from '../../src/modules/refunds/tables.js';
 import { engines, type TestDatabase } from '../support/engines.js';
+
+const tables = { ...coreTables, ...peopleTables };
 
 interface Json {
   /** The richest value. */

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { productTables } from '../../src/database.js';
 import { own } from '../../src/core/db/data-policy.js';
 import { sealed, type Sealed } from '../../src/core/db/personal-data.js';
+import { sealed as sealedPeople } from '../../src/modules/console/tables.js';
 import { sealedRefunds } from '../../src/modules/refunds/tables.js';
 import { bigint, table, text, type Table } from '../../src/core/db/table.js';
 import { wipingOrder } from '../../src/core/sandbox/wiping-order.js';
@@ -39,7 +40,11 @@ it.each(personalTables)('the personal data of $name names columns that there are
 });
 
 it('has every column that is encrypted', () => {
-  for (const { table, columns } of [...Object.values<Sealed>(sealed), sealedRefunds]) {
+  for (const { table, columns } of [
+    ...Object.values<Sealed>(sealed),
+    ...Object.values<Sealed>(sealedPeople),
+    sealedRefunds,
+  ]) {
     expect(Object.keys(productTables[table]?.facts.data.personal?.columns ?? {})).toEqual(
       expect.arrayContaining([...columns]),
     );

@@ -8,6 +8,7 @@ import { request, type IncomingMessage } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { consoleApi, csvLine, type Endpoint, type Role } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { consoleModule } from '../../src/modules/console/module.js';
 import { invite, openBrowser, signIn, type TestBrowser } from '../support/browser.js';
 import { call } from '../support/call.js';
 import { enginesOfTurn, sqlite } from '../support/engines.js';
@@ -208,7 +209,7 @@ describe('A live page of the console', () => {
   it('is one of few of a person, whatever their browsers, and no shop takes the place of the others (Tr3kkR/Yuzu#1087)', async () => {
     expect(await openMany('ada@shop.example', 13)).toEqual([...Array<number>(12).fill(200), 429]);
     const watch = (merchantId: string, person: number) =>
-      server.app.changes.watch({
+      consoleModule.rules(server.app).changes.watch({
         ...{ scope: { merchantId, mode: 'test' }, personId: `P${person}`, sessionId: `S${person}` },
         ...{ paymentId: undefined, changed: () => undefined, end: () => undefined },
       });

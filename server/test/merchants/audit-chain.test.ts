@@ -4,12 +4,18 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { openDatabase } from '../../src/database.js';
 import type { Database } from '../../src/core/db/database.js';
 import type { AuditCheck } from '../../src/core/merchants/audit-chain.js';
+import { clockAt } from '../support/clock.js';
 import { plainData } from '../support/plain-data.js';
+import { createHooks } from '../../src/core/hooks.js';
 import { createAuditLog } from '../../src/core/merchants/audit-log.js';
 import { runCommandLine } from '../support/command-line.js';
 import { engines, type TestEngine } from '../support/engines.js';
 
-const auditLog = createAuditLog({ now: () => 0, real: () => 1_700_000_000_000 } as never, plainData);
+const auditLog = createAuditLog(
+  clockAt(() => 1_700_000_000_000),
+  plainData,
+  createHooks().emailsOf,
+);
 
 const record = (database: Database, subjectId: string) =>
   database.write((transaction) =>

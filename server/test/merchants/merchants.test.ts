@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Database } from '../../src/core/db/database.js';
 import { newId } from '../../src/core/shared/ids.js';
 import { plainData } from '../support/plain-data.js';
+import { createHooks } from '../../src/core/hooks.js';
 import { createAuditLog } from '../../src/core/merchants/audit-log.js';
 import { createKeys } from '../../src/core/merchants/keys.js';
 import { bootstrap } from '../../src/core/merchants/bootstrap.js';
@@ -39,7 +40,7 @@ describe.each(engines)('Merchants on $name', (engine) => {
       on,
       merchants,
       createKeys(on, clock, newId),
-      createAuditLog(clock, plainData),
+      createAuditLog(clock, plainData, createHooks().emailsOf),
       { publicKey, secretKey },
       isTrial,
     );

@@ -3,6 +3,7 @@
  * come from.
  */
 import type { Role } from 'crypto-checkout/contract';
+import { consoleModule } from '../../src/modules/console/module.js';
 import { call, type Answer, type CallOptions } from './call.js';
 import type { TestServer } from './server.js';
 
@@ -42,7 +43,7 @@ export async function invite(
 ): Promise<string> {
   const person = { merchantId, email, role };
   const { signInUrl } = await server.database.write((transaction) =>
-    server.app.people.invite(transaction, person, 'test'),
+    consoleModule.rules(server.app).people.invite(transaction, person, 'test'),
   );
   return signInUrl.split('#')[1] ?? '';
 }

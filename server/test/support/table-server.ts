@@ -16,6 +16,7 @@ import { createProblemHandler } from '../../src/core/api/problem.js';
 import { startRequest } from '../../src/core/ops/request.js';
 import { newId } from '../../src/core/shared/ids.js';
 import type { Limits } from '../../src/core/config.js';
+import { createHooks } from '../../src/core/hooks.js';
 import { createAuditLog } from '../../src/core/merchants/audit-log.js';
 import { createKeys, type Keys } from '../../src/core/merchants/keys.js';
 import { createMerchants } from '../../src/core/merchants/merchants.js';
@@ -89,7 +90,7 @@ export async function startTable<T extends Record<string, Record<string, Endpoin
       stopping: stopping.signal,
       sessions: undefined,
       cookiesOf: createCookies(publicUrl),
-      auditLog: createAuditLog(clock, plainData),
+      auditLog: createAuditLog(clock, plainData, createHooks().emailsOf),
       keys,
       clock,
       callerLimits: limits && createLimits(limits),

@@ -29,6 +29,8 @@ interface Left {
   readonly pages: readonly string[];
   /** The types of the widget's file and of a hosted page. */
   readonly types: readonly string[];
+  /** The status of an endpoint for the console's pages: 401 asks to sign in. */
+  readonly consoleStatus: number;
   /** The docs that an error reply links to. */
   readonly docsUrl: string | null;
 }
@@ -66,6 +68,7 @@ console.log(JSON.stringify({
     ...new Set([...menu.matchAll(/<a href="(docs.[^"#]+)"/g)].map(([, path]) => path)),
   ],
   types: [await typeOf('/crypto-checkout.js'), await typeOf('/pay/NOBODY')],
+  consoleStatus: (await fetch(server.url + '/console/api/session', { headers: { 'Sec-Fetch-Site': 'same-origin' } })).status,
   docsUrl: (await (await fetch(server.url + '/v1/nothing')).json()).data.docsUrl ?? null,
 }));
 await server.stop();
@@ -141,6 +144,7 @@ async function guidesOf(module: string): Promise<string[]> {
 const ownPages: Readonly<Record<string, RegExp>> = {
   'docs-site': /^docs/,
   'demo-shop': /^(demo\/.*)?$/,
+  console: /^(console|docs\/console|docs\/api\/home)$/,
 };
 
 const without = (whole: readonly string[], left: readonly string[]) =>
@@ -211,6 +215,7 @@ describe('The product', () => {
       else expect(pages.filter((path) => !path.startsWith('docs/api/'))).toEqual(await guidesOf(name));
       // A link to docs leads somewhere.
       expect(left.docsUrl !== null).toBe(left.pages.includes('docs'));
+      expect(left.consoleStatus).toBe(left.pages.includes('console') ? 401 : 404);
       expect(left.types).toEqual(['text/javascript; charset=utf-8', 'text/html; charset=utf-8']);
       expect(left.resources).toEqual(expect.arrayContaining(Object.keys(coreResources)));
       await keepsTheSpecification(folder);
@@ -226,7 +231,8 @@ describe('The product', () => {
       const left = await readLeft(folder);
       expect(left.jobsOf).toEqual({});
       expect(left.resources).toEqual(Object.keys(coreResources));
-      expect(left.pages).toEqual(['console']);
+      expect(left.pages).toEqual([]);
+      expect(left.consoleStatus).toBe(404);
       expect(left.docsUrl).toBe(null);
       const declared = modules.flatMap(({ tables }) => Object.keys(tables));
       expect(left.tables.filter((table) => declared.includes(table))).toEqual([]);

@@ -344,7 +344,6 @@ describe.each(enginesOfTurn)('webhooks, on $name', (engine) => {
           webhooks: shop.server.app.webhooks,
           endpoints: shop.server.app.endpoints,
           idempotency: { prune: () => Promise.resolve() },
-          people: shop.server.app.people,
         },
         new AbortController().signal,
       );

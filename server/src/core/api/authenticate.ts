@@ -1,16 +1,16 @@
-/** Identifies the caller of a request: by the API key in the `Authorization` header, or by a session of the console. */
+/** Identifies the caller of a request: by the API key in the `Authorization` header, or by a person's session. */
 import type { Request, Response } from 'express';
 import type { Keys } from '../merchants/keys.js';
 import { Problem } from '../shared/problem.js';
 import type { Caller } from '../shared/scope.js';
-import { sessionRequired, type SessionCookies } from './session.js';
+import { sessionRequired, type Sessions } from './session.js';
 
 const bearer = /^bearer +([^\s]+) *$/i;
 
 export interface AuthenticateOptions {
   readonly keys: Pick<Keys, 'authenticate'>;
-  /** Undefined if the console is off. */
-  readonly sessions: SessionCookies | undefined;
+  /** Undefined if nobody can sign in. */
+  readonly sessions: Sessions | undefined;
   /** True if only people can call, in which case requests concern both modes. */
   readonly isForPeople?: boolean | undefined;
 }

@@ -5,14 +5,28 @@ import type { Logger } from 'pino';
 import { pathForLog, requestIdOf, startRequest } from '../ops/request.js';
 import { named, type Handlers, type NamedHandlers } from './handler.js';
 import { Problem } from '../shared/problem.js';
-import { changesRoute, changeStream, type ChangeStreamOptions } from './change-stream.js';
 import { checkEncoding } from './check-encoding.js';
-import { isForMachines } from './limits.js';
+import { isForMachines, type CallerLimits, type IpLimits } from './limits.js';
 import { mount, type MountOptions } from './mount.js';
 import { createProblemHandler } from './problem.js';
 import { createCookies } from './cookies.js';
-import { createSessionCookies, type Authenticate } from './session.js';
+import type { AuthenticateOptions } from './authenticate.js';
+import type { Sessions } from './session.js';
 import { allowBrowsers, requireHttps, transportSecurity } from './reply.js';
+
+/** The parts with which a stream identifies its caller and limits it. */
+export interface StreamOptions extends AuthenticateOptions {
+  readonly callerLimits: CallerLimits | undefined;
+  readonly ipLimits: IpLimits | undefined;
+}
+
+/** The sign-in of people, and the paths that their pages call in addition to endpoints. A module has it. */
+export interface ForPeople {
+  readonly sessions: Sessions;
+  /** Paths of open replies, which no endpoint describes. */
+  readonly streams: RegExp;
+  stream(options: StreamOptions): RequestHandler;
+}
 
 export interface ExpressAppOptions extends Omit<
   MountOptions,
@@ -23,15 +37,8 @@ export interface ExpressAppOptions extends Omit<
   readonly handlers: NamedHandlers;
   /** Undefined if it is off: its paths do not exist then. */
   readonly sandbox: Handlers<{ readonly sandbox: typeof sandboxTable }>['sandbox'] | undefined;
-  /** Undefined if it is off: its paths do not exist then, and no session names a caller. */
-  readonly console:
-    | {
-        readonly api: Endpoints;
-        readonly handlers: NamedHandlers;
-        readonly authenticate: Authenticate;
-        readonly changes: ChangeStreamOptions['changes'];
-      }
-    | undefined;
+  /** Undefined if no person can sign in: the console's paths do not exist then, and no session names a caller. */
+  readonly console: (ForPeople & { readonly api: Endpoints; readonly handlers: NamedHandlers }) | undefined;
   /** Runs before every other handler. */
   readonly watchRequests: RequestHandler | undefined;
   /** The routes outside the API: health, metrics and pages. */
@@ -47,8 +54,7 @@ export interface ExpressAppOptions extends Omit<
 
 export function createExpressApp(given: ExpressAppOptions): Express {
   const { console: people, publicUrl } = given;
-  const sessions = people && createSessionCookies(publicUrl, people.authenticate);
-  const options = { ...given, sessions, cookiesOf: createCookies(publicUrl) };
+  const options = { ...given, sessions: people?.sessions, cookiesOf: createCookies(publicUrl) };
   const { api, handlers, sandbox, watchRequests, routers, trustProxy, ipLimits, log } = options;
   const isHttps = publicUrl.startsWith('https:');
   const app = express();
@@ -78,7 +84,7 @@ export function createExpressApp(given: ExpressAppOptions): Express {
     next();
   };
   if (people) {
-    app.get(changesRoute, startPage, changeStream({ ...options, changes: people.changes }));
+    app.get(people.streams, startPage, people.stream(options));
     app.use(
       '/console/api',
       mount(people.api, people.handlers, {

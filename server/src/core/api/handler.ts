@@ -2,8 +2,7 @@
 import type { Api, Data, Endpoint, Input, Pagination, Endpoints } from 'crypto-checkout/contract';
 import { paginate, type Page, type PageRequest } from '../shared/pagination.js';
 import type { Cookies } from './cookies.js';
-import type { Visitor } from '../people/sessions.js';
-import type { Caller, PersonCaller } from '../shared/scope.js';
+import type { Caller, PersonCaller, Visitor } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
 
 export interface Reply<D> {

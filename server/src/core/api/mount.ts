@@ -12,8 +12,7 @@ import { setLabel, setRoute } from '../ops/request.js';
 import { allowBrowsers, sendJson, sendPreflight, setCaller } from './reply.js';
 import { createPathTree, type PathEntry } from './path-tree.js';
 import { mayCall } from '../shared/permissions.js';
-import { proofMs } from '../people/sessions.js';
-import type { Caller, KeyScope, Mode } from '../shared/scope.js';
+import { proofMs, type Caller, type KeyScope, type Mode } from '../shared/scope.js';
 
 export interface MountOptions extends OperationDeps {
   readonly keys: Pick<Keys, 'authenticate' | 'isKnownSecret'>;

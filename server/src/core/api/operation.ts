@@ -17,11 +17,10 @@ import type { AuditLog, NewAuditEntry } from '../merchants/audit-log.js';
 import { requestIdOf } from '../ops/request.js';
 import { placeholderNames } from './path-tree.js';
 import type { Cookies, CookiesOf } from './cookies.js';
-import type { SessionCookies } from './session.js';
+import type { Sessions } from './session.js';
 import { createFindUnknown } from './unknown-fields.js';
 import { createSerialize, createValidate } from './validate.js';
-import type { Visitor } from '../people/sessions.js';
-import type { Caller, PersonCaller } from '../shared/scope.js';
+import type { Caller, PersonCaller, Visitor } from '../shared/scope.js';
 import type { Transaction } from '../db/engine.js';
 
 export interface OperationDeps {
@@ -30,8 +29,8 @@ export interface OperationDeps {
   readonly idempotency: Idempotency | undefined;
   /** Aborted when the server stops waiting for running requests. */
   readonly stopping: AbortSignal;
-  /** Undefined if the console is off. */
-  readonly sessions: SessionCookies | undefined;
+  /** Undefined if nobody can sign in. */
+  readonly sessions: Sessions | undefined;
   readonly cookiesOf: CookiesOf;
   readonly auditLog: Pick<AuditLog, 'recordUnlessDone'>;
 }
@@ -160,8 +159,8 @@ class RequestContext implements Context {
     return this.#sessions().visitorOf(this.#call.request, this.#call.response);
   }
 
-  #sessions(): SessionCookies {
-    if (!this.#deps.sessions) throw new Error('The console is off');
+  #sessions(): Sessions {
+    if (!this.#deps.sessions) throw new Error('Nobody can sign in');
     return this.#deps.sessions;
   }
 

@@ -28,9 +28,13 @@ export interface WipedRows {
  */
 type Erased = 'replaced' | 'text' | 'json' | 'searched' | 'emptied' | 'kept';
 
+/** The rule by which the index columns of a row follow from its personal data: db/personal-data.ts. */
+export type PersonalIndex = 'payer' | 'person' | 'account' | 'colleague' | 'identity';
+
 /** Columns that are encrypted if there is a data key: db/personal-data.ts. */
 export interface Personal {
   readonly columns: Readonly<Record<string, Erased>>;
+  readonly index?: PersonalIndex;
   /** The column with the id of the customer's payment. */
   readonly payment?: string;
   /** A value is bound to these columns of its row: it cannot be read in another row. */

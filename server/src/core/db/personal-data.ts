@@ -5,6 +5,7 @@
  */
 import * as z from 'zod/mini';
 import type { DataKeys } from '../shared/data-keys.js';
+import type { PersonalIndex } from './data-policy.js';
 import { fields, jsonCodec, placed, stringRecord, type Codec } from './codecs.js';
 import type { CustomerTable, OutboxTable, PaymentRow, Schema } from './schema.js';
 
@@ -57,8 +58,6 @@ export const sealedColumns = <const Column extends string>(
 export const sealed = {
   payments: sealedColumns('payments', 'redirect_url', 'metadata'),
   bankAccounts: sealedColumns('bank_accounts', 'account_number', 'account_name'),
-  people: sealedColumns('people', 'email'),
-  sessions: sealedColumns('sessions', 'address', 'user_agent'),
   auditIdentities: sealedColumns('audit_identities', 'value'),
 };
 
@@ -93,6 +92,7 @@ export function createPersonalData(dataKeys: DataKeys) {
     `idempotency_replies.reply of ${merchantId}/${mode}/${hash}`;
   const digestPlace = 'a digest of a request or a reply';
   const accountIndex = (merchantId: string) => `bank_accounts.number_index of ${merchantId}`;
+  // Stored indexes of a module's table are made with it too, so it keeps this name.
   const personIndex = (merchantId: string) => `people.email_index of ${merchantId}`;
 
   function sealText(text: string, place: string): string {
@@ -126,17 +126,16 @@ export function createPersonalData(dataKeys: DataKeys) {
   const colleagueIndex = (merchantId: string, email: string) =>
     dataKeys.index(email, personIndex(merchantId));
 
-  const indexes: Readonly<Record<string, (row: Cells, merchantId: string) => Cells>> = {
-    payments: (row, merchantId) => ({
+  const indexes: Readonly<Record<PersonalIndex, (row: Cells, merchantId: string) => Cells>> = {
+    payer: (row, merchantId) => ({
       payer_index: payerIndexOf(merchantId, sealedJson.payer.read(textOf(row, 'payer'))),
     }),
-    customers: (row, merchantId) =>
-      personIndexesOf(merchantId, sealedJson.person.read(textOf(row, 'person'))),
-    bank_accounts: (row, merchantId) => ({
+    person: (row, merchantId) => personIndexesOf(merchantId, sealedJson.person.read(textOf(row, 'person'))),
+    account: (row, merchantId) => ({
       number_index: dataKeys.index(textOf(row, 'account_number'), accountIndex(merchantId)),
     }),
-    people: (row, merchantId) => ({ email_index: colleagueIndex(merchantId, textOf(row, 'email')) }),
-    audit_identities: (row, merchantId) => ({
+    colleague: (row, merchantId) => ({ email_index: colleagueIndex(merchantId, textOf(row, 'email')) }),
+    identity: (row, merchantId) => ({
       email_index: row['email_index'] === null ? null : colleagueIndex(merchantId, textOf(row, 'value')),
     }),
   };
@@ -156,9 +155,9 @@ export function createPersonalData(dataKeys: DataKeys) {
     sealText,
     openText,
 
-    /** The index values of a row whose personal data is open, under the current key; none in tables without them. */
-    indexColumns: (table: string, row: Cells): Cells =>
-      indexes[table]?.(row, textOf(row, 'merchant_id')) ?? {},
+    /** The index values of a row whose personal data is open, under the current key. */
+    indexColumns: (index: PersonalIndex, row: Cells): Cells =>
+      indexes[index](row, textOf(row, 'merchant_id')),
 
     /** The index that finds a bank account's number. */
     accountIndex: (merchantId: string, number: string) => dataKeys.index(number, accountIndex(merchantId)),

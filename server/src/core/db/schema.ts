@@ -9,7 +9,6 @@ import { accountTables } from './tables/accounts.js';
 import { chainTables } from './tables/chains.js';
 import { ledgerTables } from './tables/ledger.js';
 import { paymentTables } from './tables/payments.js';
-import { peopleTables } from './tables/people.js';
 import { recordTables } from './tables/records.js';
 import { subscriptionTables } from './tables/subscriptions.js';
 import { webhookTables } from './tables/webhooks.js';
@@ -19,7 +18,6 @@ import type { Values } from './values.js';
 /** Those of the core, each after those that it references: the order in which they are created and copied. */
 export const tables = {
   ...accountTables,
-  ...peopleTables,
   ...paymentTables,
   ...chainTables,
   ...ledgerTables,
@@ -58,9 +56,6 @@ export interface Schema extends Rows<typeof tables & typeof listTables> {}
 
 export type MerchantTable = Schema['merchants'];
 export type ApiKeyTable = Schema['api_keys'];
-export type PersonTable = Schema['people'];
-export type SessionTable = Schema['sessions'];
-export type PasskeyTable = Schema['passkeys'];
 export type AuditLogTable = Schema['audit_log'];
 export type LogEntryTable = Schema['log_entries'];
 export type AddressTable = Omit<Schema['addresses'], 'sequence'>;

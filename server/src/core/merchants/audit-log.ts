@@ -20,9 +20,6 @@ type CoreAction =
   | `balance.${'suspended' | 'resumed'}`
   | `transfer.${'created' | 'settled' | 'failed'}`
   | `payout.${'created' | 'settled' | 'failed'}`
-  | `person.${'invited' | 'link_made' | 'role_changed' | 'removed' | 'signed_out' | 'erased'}`
-  | `session.${'started' | 'ended'}`
-  | `passkey.${'added' | 'removed'}`
   | 'console.change'
   | 'sandbox.reset';
 
@@ -31,10 +28,10 @@ export interface AuditActions extends Record<CoreAction, true> {}
 
 export type AuditAction = keyof AuditActions;
 
-/** Somebody in the console, with the details of who and where that is. */
+/** Somebody who is signed in, with the details of who and where that is. */
 type PersonActor = Pick<Person, 'id' | 'role' | 'address' | 'requestId'>;
 
-/** The author of a change: someone in the console, or a key, a command or the server by its name. */
+/** The author of a change: a signed-in person, or a key, a command or the server by its name. */
 export type AuditActor = string | PersonActor;
 
 /** The fields that an entry shows. They must never contain a secret, nor what says who somebody is. */
@@ -74,7 +71,10 @@ const { columns } = tables.audit_log;
 
 export type AuditLog = ReturnType<typeof createAuditLog>;
 
-export function createAuditLog(clock: Clock, personalData: PersonalData) {
+/** The e-mail addresses of people, by id, as far as they are not in the log's own table. */
+type FindEmails = (reader: Reader, ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+
+export function createAuditLog(clock: Clock, personalData: PersonalData, findEmails: FindEmails) {
   const done = new WeakSet<object>();
 
   const remember = (transaction: Transaction, { id, merchantId, personId, value, emailIndex }: Identity) =>
@@ -85,8 +85,18 @@ export function createAuditLog(clock: Clock, personalData: PersonalData) {
       }),
     );
 
+  /** The e-mail addresses of people, and the details kept apart from the log, by ids. */
+  async function readNames(reader: Reader, ids: readonly string[]): Promise<NameOf> {
+    const wanted = [...new Set(ids)];
+    const names = new Map<string, string>();
+    for (const row of await store.findIdentities(reader, wanted))
+      names.set(row.id, personalData.openRow(sealed.auditIdentities, row).value);
+    for (const [id, email] of await findEmails(reader, wanted)) names.set(id, email);
+    return (id) => names.get(id);
+  }
+
   const named = async (reader: Reader, rows: readonly Row[]): Promise<AuditEntry[]> => {
-    const nameOf = await readNames(reader, personalData, [
+    const nameOf = await readNames(reader, [
       ...rows.flatMap((row) => idsIn(row.actor)),
       ...rows.filter(isOfPerson).map((row) => row.subject_id),
     ]);
@@ -150,7 +160,7 @@ export function createAuditLog(clock: Clock, personalData: PersonalData) {
 
     /** The form in which the log shows these actors, as `storedActor` wrote them. */
     async describeActors(reader: Reader, actors: readonly string[]): Promise<ReadonlyMap<string, string>> {
-      const nameOf = await readNames(reader, personalData, actors.flatMap(idsIn));
+      const nameOf = await readNames(reader, actors.flatMap(idsIn));
       return new Map(actors.map((actor) => [actor, describeActor(actor, nameOf)]));
     },
 
@@ -198,21 +208,6 @@ function describeActor(stored: string, nameOf: NameOf): string {
 /** True if an entry is about a person or a passkey, whose name is not in it. */
 const isOfPerson = ({ action }: Pick<Row, 'action'>): boolean => /^(?:person|passkey)\./.test(action);
 
-/** The e-mail addresses of people, and the details kept apart from the log, by ids. */
-async function readNames(
-  reader: Reader,
-  personalData: PersonalData,
-  ids: readonly string[],
-): Promise<NameOf> {
-  const wanted = [...new Set(ids)];
-  const names = new Map<string, string>();
-  for (const row of await store.findIdentities(reader, wanted))
-    names.set(row.id, personalData.openRow(sealed.auditIdentities, row).value);
-  for (const row of await store.findPeople(reader, wanted))
-    names.set(row.id, personalData.openRow(sealed.people, row).email);
-  return (id) => names.get(id);
-}
-
 /** @param nameOf leaves out who somebody is without it */
 function view(row: Row, nameOf?: NameOf) {
   const subject = isOfPerson(row) ? nameOf?.(row.subject_id) : undefined;
@@ -237,7 +232,7 @@ function view(row: Row, nameOf?: NameOf) {
   };
 }
 
-/** The author of a request, for the log: a key, or a person in the console. */
+/** The author of a request, for the log: a key, or a signed-in person. */
 export function actorOf(caller: Caller): AuditActor {
   if (caller.person) return caller.person;
   const { kind, mode, keyLast4 } = caller;

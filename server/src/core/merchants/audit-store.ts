@@ -49,12 +49,6 @@ export const findIdentities = (reader: Reader, ids: readonly string[]) =>
     reader.selectFrom('audit_identities').select(['id', 'value']).where('id', 'in', chunk).execute(),
   );
 
-/** Those who are still in a team. */
-export const findPeople = (reader: Reader, ids: readonly string[]) =>
-  inChunks(ids, (chunk) =>
-    reader.selectFrom('people').select(['id', 'email']).where('id', 'in', chunk).execute(),
-  );
-
 /** Deletes all that is known of the people with an e-mail address. @returns their ids */
 export async function deleteIdentities(
   transaction: Transaction,

@@ -1,4 +1,4 @@
-/** Deletes idempotency records, webhook events, replaced webhook secrets, sessions and links whose time is over. */
+/** Deletes idempotency records, webhook events and replaced webhook secrets whose time is over. */
 import type { Database } from '../db/database.js';
 import type { Clock } from '../shared/clock.js';
 import { retention } from '../shared/retention.js';
@@ -11,14 +11,12 @@ interface PruneDeps {
   readonly clock: Clock;
   readonly idempotency: { prune(): Promise<void> };
   readonly endpoints: Pick<Endpoints, 'deleteFormerSecrets'>;
-  readonly people: { readonly sessions: { prune(): Promise<void> } };
   readonly webhooks: Pick<Webhooks, 'prune'>;
 }
 
 export async function prune(deps: PruneDeps, signal: AbortSignal): Promise<void> {
-  const { database, clock, idempotency, endpoints, webhooks, people } = deps;
+  const { database, clock, idempotency, endpoints, webhooks } = deps;
   await idempotency.prune();
-  await people.sessions.prune();
   await endpoints.deleteFormerSecrets(database, clock.real());
   for (const mode of modes) {
     const now = clock.real();

@@ -61,6 +61,18 @@ export interface Person {
   readonly requestId: string;
 }
 
+/** The time for which a passkey or a link proves a person's identity. */
+export const proofMs = 10 * 60_000;
+
+/** The browser of a sign-in. */
+export interface Visitor {
+  readonly address: string;
+  readonly userAgent: string;
+  readonly requestId: string;
+  /** The token of the session that the browser had. */
+  readonly session: string | undefined;
+}
+
 /** A person sees what a secret key sees, and may do what the role may do. */
 export interface PersonCaller extends KeyOwner {
   readonly kind: 'secret';

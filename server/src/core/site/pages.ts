@@ -11,4 +11,6 @@ export interface Pages {
   readonly router: Router;
   /** The pages to open, by the name that the server prints when it starts. */
   readonly links: Readonly<Record<string, string>>;
+  /** Links that only the server prints, in place of those of the same name: they let their reader in. */
+  readonly printed?: Readonly<Record<string, string>>;
 }

@@ -1,4 +1,4 @@
-/** Everything that browsers load from any server: the widget's script, hosted pages, the console, and the API's description. */
+/** Everything that browsers load from any server: the widget's script, hosted pages, and the API's description. */
 import { Router, type RequestHandler, type Response } from 'express';
 import type { Database } from '../db/database.js';
 import type { Keys } from '../merchants/keys.js';
@@ -11,7 +11,6 @@ import { createOpenApi } from '../reference/openapi.js';
 import type { Described } from '../reference/resources.js';
 import { built } from './built.js';
 import { createMade, sendMade } from './compressed.js';
-import { consolePage } from './console-page.js';
 import { hostedPages, type HostedPayment } from './hosted-pages.js';
 import { sendFile } from './page-frame.js';
 import { receiptPage } from './receipt-page.js';
@@ -26,12 +25,10 @@ export interface SiteOptions {
   readonly publicUrl: string;
   readonly checkoutUrl: string;
   readonly described: Described;
-  readonly isConsoleOn: boolean;
 }
 
 export function site(options: SiteOptions): Router {
-  const { keys, merchants, payments, clock, database, publicUrl, checkoutUrl, isConsoleOn, described } =
-    options;
+  const { keys, merchants, payments, clock, database, publicUrl, checkoutUrl, described } = options;
 
   async function findPayment(id: string): Promise<HostedPayment | undefined> {
     const owner = await payments.owner(id);
@@ -69,7 +66,6 @@ export function site(options: SiteOptions): Router {
   router.get('/flags/:name', sendFlag);
   router.use(hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirectory: built.directory }));
   router.use(receiptPage(publicUrl, findReceipt));
-  if (isConsoleOn) router.use(consolePage(publicUrl, built.console));
   return router;
 }
 

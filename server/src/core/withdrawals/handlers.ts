@@ -1,10 +1,7 @@
-/** Handlers of `/v1/balances`, `/v1/payouts` and `/v1/transfers`, and of how people end transfers in the console. */
-import type { ConsoleApi } from 'crypto-checkout/contract';
-import { replyWith, replyWithPage, type ApiHandlers, type Handlers } from '../api/handler.js';
-import { actorOf } from '../merchants/audit-log.js';
+/** Handlers of `/v1/balances`, `/v1/payouts` and `/v1/transfers`. */
+import { replyWith, replyWithPage, type ApiHandlers } from '../api/handler.js';
 import type { Balances } from './balances.js';
 import type { Payouts } from './payouts.js';
-import type { TransfersByHand } from './transfers-by-hand.js';
 import type { Transfers } from './transfers.js';
 
 export function createBalanceHandlers(balances: Balances): ApiHandlers<'balances'> {
@@ -31,27 +28,5 @@ export function createTransferHandlers(transfers: Transfers): ApiHandlers<'trans
     retrieve: ({ params }, { caller }) => replyWith(transfers.retrieve(caller, params.transfer_id)),
 
     list: ({ query }, { caller }) => replyWithPage(query, transfers.list(caller, query)),
-  };
-}
-
-export function createTransferByHandHandlers(
-  transfers: Pick<Transfers, 'retrieve'>,
-  byHand: TransfersByHand,
-): Pick<Handlers<ConsoleApi>, 'transfersByHand'> {
-  return {
-    transfersByHand: {
-      async settle({ params: { transfer_id: id }, body }, { caller, signal }) {
-        await transfers.retrieve(caller, id);
-        const { txHash, block: height, networkFee } = body;
-        await byHand.settle({ transferId: id, txHash, height, networkFee }, actorOf(caller), signal);
-        return replyWith(transfers.retrieve(caller, id));
-      },
-
-      async fail({ params: { transfer_id: id }, body }, { caller, signal }) {
-        await transfers.retrieve(caller, id);
-        await byHand.fail(id, body.reason, actorOf(caller), signal);
-        return replyWith(transfers.retrieve(caller, id));
-      },
-    },
   };
 }

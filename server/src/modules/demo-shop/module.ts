@@ -4,7 +4,6 @@ import { ensureTestSeed } from '../../core/addresses/test-seed.js';
 import { defineModule } from '../../core/module.js';
 import type { Database } from '../../core/db/database.js';
 import { ensureSetting, writeSetting } from '../../core/db/settings.js';
-import { consoleUrl } from '../../core/people/console-url.js';
 import { localHosts } from '../../core/shared/local-hosts.js';
 import { StartError } from '../../core/shared/start-error.js';
 import { built } from '../../core/site/built.js';
@@ -12,7 +11,7 @@ import { demoShop as shop } from './demo-shop.js';
 
 export const demoShop = defineModule({
   name: 'demo-shop',
-  create({ config, database, keys, sandboxReset, isSandboxOn, publicUrl, checkoutUrl }) {
+  create({ config, database, keys, sandboxReset, isSandboxOn, publicUrl, checkoutUrl, hooks }) {
     return {
       prepare() {
         if (config.demo !== true || isSandboxOn) return;
@@ -35,7 +34,7 @@ export const demoShop = defineModule({
               ? () => sandboxReset(merchantId, 'demo shop')
               : undefined,
             checkoutUrl,
-            consoleUrl: config.console ? consoleUrl(publicUrl) : undefined,
+            consoleUrl: hooks.consoleUrl(),
             directory: built.demo,
           }),
           links: { Shop: `${publicUrl}/`, Appearance: `${publicUrl}/demo/appearance.html` },

@@ -60,7 +60,8 @@ async function rotateTable(
           });
           // A value that someone changed since it was read is under their key.
           const same = pick(row, [...key, ...sealed]);
-          await updateCells(transaction, name, { ...set, ...personalData.indexColumns(name, open) }, same);
+          const indexes = personal.index ? personalData.indexColumns(personal.index, open) : {};
+          await updateCells(transaction, name, { ...set, ...indexes }, same);
         }
       });
     }

@@ -24,7 +24,7 @@ export type TransferPolicy = 'any' | 'saved';
 /** The staff is no customer, and both modes share it. */
 const ofStaff: DataPolicy = {
   ...kept('both modes share the staff'),
-  personal: { columns: { value: 'kept' } },
+  personal: { columns: { value: 'kept' }, index: 'identity' },
 };
 
 const replies = ownPersonal({
@@ -93,7 +93,7 @@ export const accountTables = {
     mode: text<Mode>().nullable(),
     /**
      * `key …1a2b`, `command line, Ada as user checkout`, `server`, or the role and id of a person with the id of the
-     * request: `people` and `audit_identities` have the person and the origin.
+     * request: `audit_identities` and the module that lets people sign in have the person and the origin.
      */
     actor: text(),
     action: text(),

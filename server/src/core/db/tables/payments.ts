@@ -47,6 +47,7 @@ const storedRate = z.object({ dollars: z.string(), source: z.string(), at: z.num
 const payersData = ownPersonal({
   columns: { payer: 'replaced', redirect_url: 'text', metadata: 'json' },
   payment: 'id',
+  index: 'payer',
 });
 
 /** Transfers to wallets that could not be stored yet belong to nobody but the wallet of their address. */

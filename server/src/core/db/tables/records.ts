@@ -6,7 +6,7 @@ import { flag, record, table, text, time, rowPart } from '../table.js';
 
 export const recordTables = {
   /** Emails are unique within a merchant and mode, whatever their case. */
-  customers: table(ownPersonal({ columns: { person: 'replaced' } }), {
+  customers: table(ownPersonal({ columns: { person: 'replaced' }, index: 'person' }), {
     ...record,
     /** Email in its original case, name and phone number as JSON, encrypted if there is a data key: db/personal-data.ts. */
     person: text(),
@@ -23,23 +23,26 @@ export const recordTables = {
     .index('blacklisted', ['merchant_id', 'mode', 'is_blacklisted', 'created_at', 'id'])
     .index('phone', ['merchant_id', 'mode', 'phone_index', 'created_at', 'id']),
 
-  bank_accounts: table(ownPersonal({ columns: { account_number: 'kept', account_name: 'kept' } }), {
-    ...record,
-    /** Encrypted if there is a data key, as the holder's name is: db/personal-data.ts. */
-    account_number: text(),
-    /** The index that finds the number. */
-    number_index: text(),
-    /** The bank's name, in countries whose banks are not listed. */
-    bank_code: text(),
-    bank_name: text(),
-    /** ISO 3166-1 alpha-2 code. */
-    country: text(),
-    currency: text(),
-    account_name: text(),
-    archived_at: time().nullable(),
-    created_at: time(),
-    updated_at: time(),
-  })
+  bank_accounts: table(
+    ownPersonal({ columns: { account_number: 'kept', account_name: 'kept' }, index: 'account' }),
+    {
+      ...record,
+      /** Encrypted if there is a data key, as the holder's name is: db/personal-data.ts. */
+      account_number: text(),
+      /** The index that finds the number. */
+      number_index: text(),
+      /** The bank's name, in countries whose banks are not listed. */
+      bank_code: text(),
+      bank_name: text(),
+      /** ISO 3166-1 alpha-2 code. */
+      country: text(),
+      currency: text(),
+      account_name: text(),
+      archived_at: time().nullable(),
+      created_at: time(),
+      updated_at: time(),
+    },
+  )
     // Leaves out archived accounts, so that an account can be added again.
     .unique('number', ['merchant_id', 'mode', 'country', 'bank_code', 'number_index', 'currency'], {
       where: sql`archived_at is null`,

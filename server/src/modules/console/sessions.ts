@@ -1,33 +1,22 @@
 /** Sessions of the console: how they begin, whom they name, and how they end. */
-import type { AuditLog } from '../merchants/audit-log.js';
-import { sealed, type PersonalData } from '../db/personal-data.js';
-import type { RoomDeps } from '../db/room-deps.js';
-import type { Transaction } from '../db/engine.js';
-import type { PersonTable, SessionTable } from '../db/schema.js';
-import { retention } from '../shared/retention.js';
-import { newToken, tokenDigest } from '../shared/token.js';
-import { notFound } from '../shared/problem.js';
-import type { Person } from '../shared/scope.js';
-import * as store from './store.js';
+import type { AuditLog } from '../../core/merchants/audit-log.js';
+import type { PersonalData } from '../../core/db/personal-data.js';
+import type { RoomDeps } from '../../core/db/room-deps.js';
+import type { Transaction } from '../../core/db/engine.js';
+import { retention } from '../../core/shared/retention.js';
+import { newToken, tokenDigest } from '../../core/shared/token.js';
+import { notFound } from '../../core/shared/problem.js';
+import type { Person, Visitor } from '../../core/shared/scope.js';
+import * as store from './people-store.js';
+import { sealed, type PersonTable, type SessionTable } from './tables.js';
 
 const { sessionIdleMs: idleMs, sessionMs } = retention;
-/** The time for which a passkey or a link proves a person's identity. */
-export const proofMs = 10 * 60_000;
 /** More sessions of one person end the oldest. */
 const maxSessions = 10;
 
 export interface SessionsDeps extends RoomDeps {
   readonly auditLog: AuditLog;
   readonly personalData: PersonalData;
-}
-
-/** The origin of a sign-in. */
-export interface Visitor {
-  readonly address: string;
-  readonly userAgent: string;
-  readonly requestId: string;
-  /** The token of the session that the browser had. */
-  readonly session: string | undefined;
 }
 
 /** The holder of a session. */

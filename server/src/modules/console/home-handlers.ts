@@ -1,5 +1,5 @@
 /** Handlers of `/v1/home` and `/v1/networks`. */
-import { replyWith, type ApiHandlers } from '../api/handler.js';
+import { replyWith, type ApiHandlers } from '../../core/api/handler.js';
 import type { createHome } from './home.js';
 
 export function createHomeHandlers(home: ReturnType<typeof createHome>): ApiHandlers<'home'> {

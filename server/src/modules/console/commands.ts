@@ -1,10 +1,12 @@
 /** `users …`: the people who use the console. */
 import { roles, type Role } from 'crypto-checkout/contract';
-import { retention, spellPeriod } from '../shared/retention.js';
-import { command, type Group } from './command.js';
-import { UsageError } from './errors.js';
-import * as option from './options.js';
-import { table } from './records.js';
+import { retention, spellPeriod } from '../../core/shared/retention.js';
+import { command, type Group } from '../../core/commands/command.js';
+import type { CommandContext } from '../../core/commands/context.js';
+import { UsageError } from '../../core/commands/errors.js';
+import * as option from '../../core/commands/options.js';
+import { table } from '../../core/commands/records.js';
+import type { People } from './people.js';
 
 const email = option.text('EMAIL', "the person's e-mail address, in any case");
 const merchant = option.merchant('the merchant whose team it is').required();
@@ -17,7 +19,8 @@ const meaning: Readonly<Record<Role, string>> = {
   accountant: 'reads everything but the team',
 };
 
-export const userCommands: Group = {
+/** @param peopleOf finds the rules of a running command */
+export const userCommands = (peopleOf: (context: CommandContext) => People): Group => ({
   name: 'users',
   summary: 'The people who use the console.',
   commands: {
@@ -31,7 +34,9 @@ Roles: ${roles.map((role) => `${role}: ${meaning[role]}`).join('; ')}.`,
         email: email.required(),
         role: option.oneOf(roles, 'what the person may do').required(),
       },
-      async run({ database, people, actor }, { merchant, email, role }) {
+      async run(context, { merchant, email, role }) {
+        const { database, actor } = context;
+        const people = peopleOf(context);
         if (!isEmail(email.trim())) throw new UsageError('--email must be an e-mail address');
         const invited = await database.write((transaction) =>
           people.invite(transaction, { merchantId: merchant, email, role }, actor),
@@ -43,8 +48,8 @@ Roles: ${roles.map((role) => `${role}: ${meaning[role]}`).join('; ')}.`,
     list: command({
       summary: 'Lists the people of all merchants, with their roles and open sessions.',
       options: { merchant: option.merchant('only people of this merchant') },
-      async run({ people }, { merchant }) {
-        const listed = await people.list(merchant);
+      async run(context, { merchant }) {
+        const listed = await peopleOf(context).list(merchant);
         const rows = listed.map((one) => [
           ...[one.id, one.merchantId, one.email, one.role, String(one.sessions)],
           one.lastSignInAt ?? 'never',
@@ -63,7 +68,9 @@ Roles: ${roles.map((role) => `${role}: ${meaning[role]}`).join('; ')}.`,
       summary: "Removes a person from a merchant's team, with all sessions and passkeys.",
       args: { email },
       options: { merchant },
-      async run({ database, people, actor }, { email, merchant }) {
+      async run(context, { email, merchant }) {
+        const { database, actor } = context;
+        const people = peopleOf(context);
         await database.write(async (transaction) => {
           const id = await people.find(transaction, merchant, email);
           await people.remove(transaction, merchant, id, actor, true);
@@ -78,7 +85,9 @@ Roles: ${roles.map((role) => `${role}: ${meaning[role]}`).join('; ')}.`,
         'The e-mail address, the IP addresses of the requests, and the names of the passkeys go for good. The entries stay as they are, and "audit check" passes. The files of backups that were made before still contain them.',
       args: { email },
       options: { merchant },
-      async run({ database, people, actor }, { email, merchant }) {
+      async run(context, { email, merchant }) {
+        const { database, actor } = context;
+        const people = peopleOf(context);
         await database.write((transaction) => people.erase(transaction, merchant, email, actor));
         return { json: { email, erased: true }, text: `Erased ${email}` };
       },
@@ -87,7 +96,9 @@ Roles: ${roles.map((role) => `${role}: ${meaning[role]}`).join('; ')}.`,
       summary: 'Ends all sessions of a person, at once on all servers, and the link that was not used yet.',
       args: { email },
       options: { merchant },
-      async run({ database, people, actor }, { email, merchant }) {
+      async run(context, { email, merchant }) {
+        const { database, actor } = context;
+        const people = peopleOf(context);
         await database.write(async (transaction) => {
           const id = await people.find(transaction, merchant, email);
           await people.signOut(transaction, merchant, id, actor);
@@ -96,4 +107,4 @@ Roles: ${roles.map((role) => `${role}: ${meaning[role]}`).join('; ')}.`,
       },
     }),
   },
-};
+});

@@ -1,11 +1,13 @@
 /** The people who use the console, and how they sign in. */
 import type { Role } from 'crypto-checkout/contract';
-import { strings } from '../codecs.js';
-import { type DataPolicy, kept } from '../data-policy.js';
-import { bigint, json, table, text, time } from '../table.js';
+import { strings } from '../../core/db/codecs.js';
+import { type DataPolicy, kept } from '../../core/db/data-policy.js';
+import { sealedColumns } from '../../core/db/personal-data.js';
+import type { Rows } from '../../core/db/schema.js';
+import { bigint, json, table, text, time } from '../../core/db/table.js';
 
 const share = kept('both modes share the staff');
-const ofStaff: DataPolicy = { ...share, personal: { columns: { email: 'kept' } } };
+const ofStaff: DataPolicy = { ...share, personal: { columns: { email: 'kept' }, index: 'colleague' } };
 const sessionsOfStaff: DataPolicy = {
   ...share,
   personal: { columns: { address: 'kept', user_agent: 'kept' } },
@@ -26,7 +28,7 @@ export const peopleTables = {
   }).unique('email', ['merchant_id', 'email_index']),
 
   /** Links that were not used yet: one of a person at most. A use deletes it. */
-  sign_in_links: table(kept('both modes share the staff'), {
+  sign_in_links: table(share, {
     /** SHA-256 of the token, in hex. */
     token_digest: text().primaryKey(),
     person_id: text().references('people.id', 'cascade').unique(),
@@ -51,7 +53,7 @@ export const peopleTables = {
     .index('person', ['person_id', 'created_at'])
     .index('expiry', ['expires_at']),
 
-  passkeys: table(kept('both modes share the staff'), {
+  passkeys: table(share, {
     /** The credential's id, in base64url. */
     id: text().primaryKey(),
     person_id: text().references('people.id', 'cascade'),
@@ -68,9 +70,22 @@ export const peopleTables = {
   }).index('person', ['person_id', 'created_at']),
 
   /** Challenges of passkeys that were answered, until they would have expired: each is answered once. */
-  answered_challenges: table(kept('both modes share the staff'), {
+  answered_challenges: table(share, {
     /** SHA-256 of the challenge, in hex. */
     digest: text().primaryKey(),
     expires_at: time(),
   }),
+};
+
+declare module '../../core/db/schema.js' {
+  interface Schema extends Rows<typeof peopleTables> {}
+}
+
+export type PersonTable = Rows<typeof peopleTables>['people'];
+export type SessionTable = Rows<typeof peopleTables>['sessions'];
+export type PasskeyTable = Rows<typeof peopleTables>['passkeys'];
+
+export const sealed = {
+  people: sealedColumns('people', 'email'),
+  sessions: sealedColumns('sessions', 'address', 'user_agent'),
 };

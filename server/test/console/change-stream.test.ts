@@ -4,9 +4,9 @@ import { createServer } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import express from 'express';
 import { expect, it, vi } from 'vitest';
-import { changesRoute, changeStream } from '../../src/core/api/change-stream.js';
-import type { SessionCookies } from '../../src/core/api/session.js';
+import type { Sessions } from '../../src/core/api/session.js';
 import type { PersonCaller } from '../../src/core/shared/scope.js';
+import { changesRoute, changeStream } from '../../src/modules/console/http/change-stream.js';
 
 it('Watches for nobody who has left before it was known who it is', async () => {
   const watch = vi.fn(() => () => {});
@@ -27,12 +27,15 @@ it('Watches for nobody who has left before it was known who it is', async () => 
       await isIdentified;
       return caller;
     },
-  } as Partial<SessionCookies> as SessionCookies;
+  } as Partial<Sessions> as Sessions;
   const handle = vi.fn(
-    changeStream({
-      ...{ sessions, changes: { watch }, callerLimits: undefined, ipLimits: undefined },
-      keys: { authenticate: () => Promise.resolve(undefined) },
-    }),
+    changeStream(
+      { watch },
+      {
+        ...{ sessions, callerLimits: undefined, ipLimits: undefined },
+        keys: { authenticate: () => Promise.resolve(undefined) },
+      },
+    ),
   );
   const server = createServer(express().get(changesRoute, handle)).listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,18 +1,17 @@
 /** The people of a merchant who use the console: who belongs to the team, in which role, and how they get in. */
 import type { ConsoleSession, Role } from 'crypto-checkout/contract';
-import type { Reader, Transaction } from '../db/engine.js';
-import type { PersonTable } from '../db/schema.js';
-import { sealed } from '../db/personal-data.js';
-import type { AuditActor } from '../merchants/audit-log.js';
-import { isoTime } from '../shared/clock.js';
-import { invalidState, notFound, orNotFound, Problem } from '../shared/problem.js';
-import { permissionsOf } from '../shared/permissions.js';
-import type { PersonCaller } from '../shared/scope.js';
-import { retention, spellPeriod } from '../shared/retention.js';
-import { newToken, tokenDigest } from '../shared/token.js';
+import type { Reader, Transaction } from '../../core/db/engine.js';
+import type { AuditActor } from '../../core/merchants/audit-log.js';
+import { isoTime } from '../../core/shared/clock.js';
+import { invalidState, notFound, orNotFound, Problem } from '../../core/shared/problem.js';
+import { permissionsOf } from '../../core/shared/permissions.js';
+import { proofMs, type PersonCaller, type Visitor } from '../../core/shared/scope.js';
+import { retention, spellPeriod } from '../../core/shared/retention.js';
+import { newToken, tokenDigest } from '../../core/shared/token.js';
 import { createPasskeys, type PasskeysDeps } from './passkeys.js';
-import { createSessions, proofMs, type SignedIn, type Visitor } from './sessions.js';
-import * as store from './store.js';
+import * as store from './people-store.js';
+import { createSessions, type SignedIn } from './sessions.js';
+import { sealed, type PersonTable } from './tables.js';
 
 /** Of a server to try things out. Reserved for examples, so nobody gets mail there. */
 const firstOwner = 'owner@shop.example';
@@ -151,6 +150,12 @@ export function createPeople(deps: PasskeysDeps) {
     invite,
 
     list: (merchantId?: string) => members(database.reader, merchantId),
+
+    /** The e-mail addresses of those who are still in a team, by id. */
+    async emailsOf(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+      const rows = await store.findPeople(reader, ids);
+      return new Map(rows.map((row) => [row.id, personalData.openRow(sealed.people, row).email]));
+    },
 
     /** The e-mail address of somebody in the team leads to the id. Problem: `not_found`. */
     async find(reader: Reader, merchantId: string, email: string): Promise<string> {

@@ -1,8 +1,8 @@
 /** The sums paid in full on each day. Days that are over are remembered, since no payment is added to them. */
-import type { Reader } from '../db/engine.js';
-import { readUnits, sumUnits } from '../db/units.js';
-import type { Mode, Scope } from '../shared/scope.js';
-import { remember } from '../shared/remember.js';
+import type { Reader } from '../../core/db/engine.js';
+import { readUnits, sumUnits } from '../../core/db/units.js';
+import type { Mode, Scope } from '../../core/shared/scope.js';
+import { remember } from '../../core/shared/remember.js';
 
 export const dayMs = 86_400_000;
 

@@ -5,21 +5,20 @@ import type {
   AuthenticatorTransport,
   RegistrationResponseJSON,
 } from '@simplewebauthn/server';
-import type { Transaction } from '../db/engine.js';
-import { tables, type PasskeyTable, type PersonTable } from '../db/schema.js';
-import { sealed } from '../db/personal-data.js';
-import type { Merchants } from '../merchants/merchants.js';
-import { isoTime } from '../shared/clock.js';
-import { invalidField, invalidState, notFound, Problem } from '../shared/problem.js';
-import type { PersonCaller } from '../shared/scope.js';
+import type { Transaction } from '../../core/db/engine.js';
+import type { Merchants } from '../../core/merchants/merchants.js';
+import { isoTime } from '../../core/shared/clock.js';
+import { invalidField, invalidState, notFound, Problem } from '../../core/shared/problem.js';
+import type { PersonCaller } from '../../core/shared/scope.js';
 import { createChallenges } from './challenges.js';
 import type { SessionsDeps } from './sessions.js';
-import * as store from './store.js';
+import * as store from './people-store.js';
+import { peopleTables, sealed, type PasskeyTable, type PersonTable } from './tables.js';
 
 /** Of one person. */
 const maxPasskeys = 10;
 const signInPurpose = 'sign in';
-const { transports: transportsColumn } = tables.passkeys.columns;
+const { transports: transportsColumn } = peopleTables.passkeys.columns;
 
 type Json = Record<string, unknown>;
 

@@ -1,5 +1,5 @@
 /** The URL at which browsers reach the console. */
-import { trimEnd } from '../shared/trim-end.js';
+import { trimEnd } from '../../core/shared/trim-end.js';
 
 /** On this machine by the name `localhost`, because passkeys need a name. */
 export function consoleUrl(publicUrl: string): string {

@@ -1,8 +1,10 @@
 /** Reads and writes the people of the console, their links and their sessions. */
-import type { Reader, Transaction } from '../db/engine.js';
-import { forUpdate } from '../db/locks.js';
-import { having, insertRow, rowById, updateRow } from '../db/rows.js';
-import type { PasskeyTable, PersonTable, Schema, SessionTable } from '../db/schema.js';
+import type { Reader, Transaction } from '../../core/db/engine.js';
+import { inChunks } from '../../core/db/chunks.js';
+import { forUpdate } from '../../core/db/locks.js';
+import { having, insertRow, rowById, updateRow } from '../../core/db/rows.js';
+import type { Schema } from '../../core/db/schema.js';
+import type { PasskeyTable, PersonTable, SessionTable } from './tables.js';
 
 export interface MemberRow extends PersonTable {
   readonly sessions: number;
@@ -12,6 +14,12 @@ export interface MemberRow extends PersonTable {
 export function findPerson(reader: Reader, id: string): Promise<PersonTable | undefined> {
   return rowById(reader, 'people', id).executeTakeFirst();
 }
+
+/** Those who are still in a team. */
+export const findPeople = (reader: Reader, ids: readonly string[]) =>
+  inChunks(ids, (chunk) =>
+    reader.selectFrom('people').select(['id', 'email']).where('id', 'in', chunk).execute(),
+  );
 
 /** @param emailIndexes what the email may be found by */
 export function findByEmail(reader: Reader, merchantId: string, emailIndexes: readonly string[]) {

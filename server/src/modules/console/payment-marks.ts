@@ -1,8 +1,8 @@
 /** Marks of payments: each differs from the previous one once anything has changed that a payment's page shows. */
 import { sql } from 'kysely';
-import type { Reader } from '../db/engine.js';
-import { refundQueries } from '../payments/refunds-of.js';
-import { isWithin, type Scope } from '../shared/scope.js';
+import type { Reader } from '../../core/db/engine.js';
+import { refundQueries } from '../../core/payments/refunds-of.js';
+import { isWithin, type Scope } from '../../core/shared/scope.js';
 
 /**
  * Of each payment with its receipts and log, the blocks that unconfirmed receipts wait for, its refunds, and its webhooks.

@@ -1,5 +1,6 @@
 /** Signing in to the console by link, and what becomes of a session: over real HTTP, on both databases. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { consoleModule } from '../../src/modules/console/module.js';
 import { invite, openBrowser, signIn } from '../support/browser.js';
 import { engines } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
@@ -144,12 +145,12 @@ describe.each(engines)('On $name', (engine) => {
     for (let hours = 11; hours < 7 * 24; hours += 11) {
       real += 11 * 3_600_000;
       expect((await busy.send('GET', '/v1/currencies')).status, `after ${hours} h`).toBe(200);
-      await server.app.people.sessions.writeUses();
+      await consoleModule.rules(server.app).people.sessions.writeUses();
     }
     expect((await idle.send('GET', '/v1/currencies')).status).toBe(401);
     real += 11 * 3_600_000;
     expect((await busy.send('GET', '/v1/currencies')).status).toBe(401);
-    await server.app.people.sessions.prune();
+    await consoleModule.rules(server.app).people.sessions.prune();
     const rows = await server.database.reader.selectFrom('sessions').selectAll().execute();
     expect(rows).toEqual([]);
   });

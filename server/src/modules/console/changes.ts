@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import type { Logger } from 'pino';
-import type { Database } from '../db/database.js';
-import { Problem } from '../shared/problem.js';
-import type { Scope } from '../shared/scope.js';
+import type { Database } from '../../core/db/database.js';
+import { Problem } from '../../core/shared/problem.js';
+import type { Scope } from '../../core/shared/scope.js';
 import type { createHome } from './home.js';
 import { readPaymentMarks } from './payment-marks.js';
 

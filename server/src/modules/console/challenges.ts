@@ -3,12 +3,12 @@
  * code that only this server can make, and is remembered from its answer on, so that nobody answers it twice.
  */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Database } from '../db/database.js';
-import type { Transaction } from '../db/engine.js';
-import { ensureSetting, readSetting } from '../db/settings.js';
-import type { Clock } from '../shared/clock.js';
-import { newToken, tokenDigest } from '../shared/token.js';
-import * as store from './store.js';
+import type { Database } from '../../core/db/database.js';
+import type { Transaction } from '../../core/db/engine.js';
+import { ensureSetting, readSetting } from '../../core/db/settings.js';
+import type { Clock } from '../../core/shared/clock.js';
+import { newToken, tokenDigest } from '../../core/shared/token.js';
+import * as store from './people-store.js';
 
 const challengeMs = 5 * 60_000;
 const settingName = 'passkey challenges';

@@ -1,8 +1,8 @@
 /** Handlers of `/console/api`: the session, the team and the sessions of the signed-in person. */
 import type { ConsoleSession, PeopleApi } from 'crypto-checkout/contract';
-import { replyWith, type Handlers, type OpenContext, type Reply } from '../api/handler.js';
-import { actorOf } from '../merchants/audit-log.js';
-import { isoTime } from '../shared/clock.js';
+import { replyWith, type Handlers, type OpenContext, type Reply } from '../../core/api/handler.js';
+import { actorOf } from '../../core/merchants/audit-log.js';
+import { isoTime } from '../../core/shared/clock.js';
 import type { Begun, People } from './people.js';
 
 export function createPeopleHandlers(people: People): Handlers<PeopleApi> {

@@ -3,17 +3,17 @@
  * always agree.
  */
 import type { Api, AttentionCode, Data, PaymentReview } from 'crypto-checkout/contract';
-import type { Currencies } from '../money/currencies.js';
-import { isCurrent, type RateSource } from '../money/rates.js';
-import { unitsToNumber } from '../money/units.js';
-import type { NetworkHealth } from '../scanning/network-health.js';
-import { describeNetwork } from '../scanning/network-health.js';
-import type { Clock } from '../shared/clock.js';
-import type { Scope } from '../shared/scope.js';
+import type { Currencies } from '../../core/money/currencies.js';
+import type { Attention } from '../../core/hooks.js';
+import { isCurrent, type RateSource } from '../../core/money/rates.js';
+import { unitsToNumber } from '../../core/money/units.js';
+import type { NetworkHealth } from '../../core/scanning/network-health.js';
+import { describeNetwork } from '../../core/scanning/network-health.js';
+import type { Clock } from '../../core/shared/clock.js';
+import type { Scope } from '../../core/shared/scope.js';
 import { dayMs, type createVolume } from './volume.js';
 
 export type Home = Data<Api['home']['retrieve']>;
-export type Attention = Home['attention'][number];
 
 /** The length of a list is all that is read of it. */
 type Count<Query> = (

@@ -1,7 +1,7 @@
 /** The identity of a person leaves the audit log when they are erased, and the chain of its entries stays whole. */
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tables } from '../../src/core/db/schema.js';
+import { productTables } from '../../src/database.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import { signIn } from '../support/browser.js';
 import { engines } from '../support/engines.js';
@@ -32,7 +32,7 @@ describe.each(engines)('Somebody of the team who is erased, on $name', (engine) 
   /** The tables that have a text anywhere. */
   async function tablesWith(text: string): Promise<string[]> {
     const found: string[] = [];
-    for (const name of Object.keys(tables)) {
+    for (const name of Object.keys(productTables)) {
       const { rows } = await sql`select * from ${sql.table(name)}`.execute(server.database.reader);
       if (JSON.stringify(rows).includes(text)) found.push(name);
     }

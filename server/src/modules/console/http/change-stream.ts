@@ -4,18 +4,12 @@
  */
 import { api, changesPath, type Endpoint } from 'crypto-checkout/contract';
 import type { Request, RequestHandler, Response } from 'express';
-import type { Changes } from '../home/changes.js';
-import { setLabel } from '../ops/request.js';
-import { mayCall } from '../shared/permissions.js';
-import { Problem } from '../shared/problem.js';
-import { authenticate, type AuthenticateOptions } from './authenticate.js';
-import type { CallerLimits, IpLimits } from './limits.js';
-
-export interface ChangeStreamOptions extends AuthenticateOptions {
-  readonly changes: Pick<Changes, 'watch'>;
-  readonly callerLimits: CallerLimits | undefined;
-  readonly ipLimits: IpLimits | undefined;
-}
+import type { Changes } from '../changes.js';
+import { setLabel } from '../../../core/ops/request.js';
+import { mayCall } from '../../../core/shared/permissions.js';
+import { Problem } from '../../../core/shared/problem.js';
+import { authenticate } from '../../../core/api/authenticate.js';
+import type { StreamOptions } from '../../../core/api/express-app.js';
 
 export const changesRoute = new RegExp(`^${changesPath}/(test|live)$`);
 
@@ -28,8 +22,8 @@ const mostUnread = 65_536;
 const recordId = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 
 /** Serves the stream to signed-in people: of the payment in `?payment=`, or otherwise of the home page. */
-export function changeStream(options: ChangeStreamOptions): RequestHandler {
-  const { changes, callerLimits, ipLimits } = options;
+export function changeStream(changes: Pick<Changes, 'watch'>, options: StreamOptions): RequestHandler {
+  const { callerLimits, ipLimits } = options;
   return async (request, response) => {
     const caller = await authenticate({ ...options, isForPeople: true }, request, response).catch(
       async (error: unknown) => {

@@ -1,6 +1,6 @@
 /** Work that waits for a shop's people, on both engines: each count is of the list that it names. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createVolume, dayMs } from '../../src/core/home/volume.js';
+import { createVolume, dayMs } from '../../src/modules/console/volume.js';
 import { engines } from '../support/engines.js';
 import { idsOf } from '../support/lists.js';
 import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';

@@ -1,9 +1,9 @@
 /** The console, `{PUBLIC_URL}/console`: one document for all its pages, and the files of its build. */
 import { Router } from 'express';
-import { createKeptFiles, sendCompressed } from './compressed.js';
-import { html } from './html.js';
-import { pathOf, policyOf, sendPage } from './page-frame.js';
-import { pickLocale } from './page-texts.js';
+import { createKeptFiles, sendCompressed } from '../../../core/site/compressed.js';
+import { html } from '../../../core/site/html.js';
+import { pathOf, policyOf, sendPage } from '../../../core/site/page-frame.js';
+import { pickLocale } from '../../../core/site/page-texts.js';
 
 /** Images: the shop's logo, and the icons of wallets. */
 const policy = policyOf({

@@ -1,14 +1,14 @@
 /** Handlers of the account settings that people change in the console, and of the audit log. */
 import type { SettingsApi } from 'crypto-checkout/contract';
-import { replyWith, replyWithPage, type Handlers } from '../api/handler.js';
-import { isoTime } from '../shared/clock.js';
-import { Problem } from '../shared/problem.js';
-import type { Scope } from '../shared/scope.js';
-import type { Endpoints } from '../webhooks/endpoints.js';
-import type { AccountChanges } from './account-changes.js';
-import { actorOf, type AuditLog } from './audit-log.js';
-import type { Keys } from './keys.js';
-import type { Merchant, Merchants } from './merchants.js';
+import { replyWith, replyWithPage, type Handlers } from '../../core/api/handler.js';
+import { isoTime } from '../../core/shared/clock.js';
+import { Problem } from '../../core/shared/problem.js';
+import type { Scope } from '../../core/shared/scope.js';
+import type { Endpoints } from '../../core/webhooks/endpoints.js';
+import type { AccountChanges } from '../../core/merchants/account-changes.js';
+import { actorOf, type AuditLog } from '../../core/merchants/audit-log.js';
+import type { Keys } from '../../core/merchants/keys.js';
+import type { Merchant, Merchants } from '../../core/merchants/merchants.js';
 
 type Reader = Parameters<AuditLog['page']>[0];
 

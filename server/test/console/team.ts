@@ -3,6 +3,7 @@
  * line.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { consoleModule } from '../../src/modules/console/module.js';
 import { runCommandLine } from '../support/command-line.js';
 import { openBrowser, signIn, type TestBrowser } from '../support/browser.js';
 import type { TestEngine } from '../support/engines.js';
@@ -67,7 +68,7 @@ export const testTeam = (engine: TestEngine): unknown =>
         eve.send('DELETE', `/console/api/team/${ada}`),
       ]);
       expect(both.filter(({ status }) => status === 200)).toHaveLength(1);
-      const rows = await server.app.people.list(server.bootstrapped.merchantId);
+      const rows = await consoleModule.rules(server.app).people.list(server.bootstrapped.merchantId);
       expect(rows.filter(({ role, lastSignInAt }) => role === 'owner' && lastSignInAt !== null)).toHaveLength(
         1,
       );
@@ -78,11 +79,9 @@ export const testTeam = (engine: TestEngine): unknown =>
       const { app, database } = server;
       const stranger = await database.write(async (transaction) => {
         const { id: merchantId } = await app.merchants.create(transaction, { name: 'Another Shop' });
-        return app.people.invite(
-          transaction,
-          { merchantId, email: 'ada@shop.example', role: 'owner' },
-          'test',
-        );
+        return consoleModule
+          .rules(app)
+          .people.invite(transaction, { merchantId, email: 'ada@shop.example', role: 'owner' }, 'test');
       });
       for (const [method, path] of [
         ['PATCH', `/console/api/team/${stranger.id}`],
@@ -118,7 +117,9 @@ export const testTeam = (engine: TestEngine): unknown =>
       }));
       await server.database.write((transaction) => transaction.insertInto('people').values(others).execute());
       const more = { merchantId, email: 'more@large.example', role: 'support' } as const;
-      const add = server.database.write((transaction) => server.app.people.invite(transaction, more, 'test'));
+      const add = server.database.write((transaction) =>
+        consoleModule.rules(server.app).people.invite(transaction, more, 'test'),
+      );
       await expect(add).rejects.toThrow('cannot have more');
     });
 

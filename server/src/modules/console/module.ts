@@ -1,0 +1,108 @@
+/** The module of the console: the pages at `/console` for a shop's people, how they sign in, and what those pages read. */
+import { home, peopleApi, settingsApi, transfersByHand } from 'crypto-checkout/contract';
+import type { Core } from '../../core/core.js';
+import { defineModule } from '../../core/module.js';
+import { countQuarantined } from '../../core/payments/receipts/quarantine.js';
+import { built } from '../../core/site/built.js';
+import { createAccountHandlers } from './account-handlers.js';
+import { createChanges } from './changes.js';
+import { userCommands } from './commands.js';
+import { consoleUrl } from './console-url.js';
+import { createHomeHandlers } from './home-handlers.js';
+import { createHome } from './home.js';
+import { changesRoute, changeStream } from './http/change-stream.js';
+import { consolePage } from './http/console-page.js';
+import { createSessionCookies } from './http/session-cookies.js';
+import { createPeopleHandlers } from './people-handlers.js';
+import { createPeople } from './people.js';
+import { peopleTables } from './tables.js';
+import { createTransferByHandHandlers } from './transfer-handlers.js';
+import { createVolume } from './volume.js';
+
+declare module '../../core/merchants/audit-log.js' {
+  interface AuditActions extends Record<
+    | `person.${'invited' | 'link_made' | 'role_changed' | 'removed' | 'signed_out' | 'erased'}`
+    | `session.${'started' | 'ended'}`
+    | `passkey.${'added' | 'removed'}`,
+    true
+  > {}
+}
+
+export const consoleModule = defineModule({
+  name: 'console',
+  contract: { home },
+  resources: {
+    home: {
+      title: 'Home',
+      noun: 'home',
+      description: 'What waits for a person, what was sold, and whether the networks work.',
+    },
+  },
+  consoleContract: { ...peopleApi, ...settingsApi, transfersByHand },
+  tables: peopleTables,
+  create(core) {
+    const { config, database, log, publicUrl, described, isSandboxOn, transfers, transfersByHand } = core;
+    const url = consoleUrl(publicUrl);
+    const people = createPeople({
+      ...core,
+      consoleUrl: url,
+      api: { ...described.api, ...described.console },
+    });
+    const { sessions } = people;
+    const home = homeOf(core);
+    const changes = createChanges({ database, log, home, openSessions: sessions.stillOpen });
+    return {
+      people,
+      changes,
+      handlers: { home: createHomeHandlers(home) },
+      consoleHandlers: {
+        ...createPeopleHandlers(people),
+        ...createAccountHandlers({ ...core, reader: database.reader }),
+        transfersByHand: createTransferByHandHandlers(transfers, transfersByHand),
+      },
+      forPeople: () =>
+        config.console
+          ? {
+              sessions: createSessionCookies(publicUrl, sessions.authenticate),
+              streams: changesRoute,
+              stream: (options) => changeStream(changes, options),
+            }
+          : undefined,
+      async pages({ merchantId }) {
+        if (!config.console) return undefined;
+        // On a trial server, someone must get in first. Anyone who can read its output has its shell.
+        const firstLink =
+          isSandboxOn && merchantId !== undefined ? await people.firstLink(merchantId) : undefined;
+        return {
+          router: consolePage(publicUrl, built.console),
+          links: { Console: url },
+          printed: { Console: firstLink ?? url },
+        };
+      },
+      jobs: () => [
+        { name: 'session uses', intervalMs: 180_000, run: () => sessions.writeUses() },
+        { name: 'ended sessions', intervalMs: 3_600_000, run: () => sessions.prune() },
+      ],
+      onStop: () => changes.stop(),
+      answers: {
+        onChange: changes.wake,
+        emailsOf: people.emailsOf,
+        consoleUrl: () => (config.console ? url : undefined),
+      },
+    };
+  },
+  commands: (rules) => [userCommands((context) => rules(context).people)],
+});
+
+const homeOf = (core: Core) =>
+  createHome({
+    ...core,
+    payments: core.payments.list,
+    transfers: core.transfers.list,
+    webhooks: (scope, query) => core.webhooks.page(core.database.reader, scope, query),
+    endpoint: (scope) => core.endpoints.find(core.database.reader, scope),
+    balances: core.balances.list,
+    attention: core.hooks.attention,
+    quarantined: (scope) => countQuarantined(core.database.reader, scope),
+    volume: createVolume(core.database.reader),
+  });
