@@ -25,7 +25,6 @@ it('The defaults are those of a server for trying out', () => {
     misspelt: [],
     sandbox: undefined,
     demo: undefined,
-    console: true,
     paymentTimes: { chooseSeconds: 86_400, paySeconds: 1800 },
     networks: [],
     ratesFile: undefined,

@@ -65,7 +65,7 @@ function onOff(help: string) {
   return { help, allowed: 'on or off', schema: z.optional(onOrOff) };
 }
 
-function onUnlessOff(help: string) {
+export function onUnlessOff(help: string) {
   return { ...onOff(help), fallback: 'on', schema: z._default(onOrOff, true) };
 }
 
@@ -141,7 +141,6 @@ const variables = {
   SANDBOX: onOff(
     '/sandbox, where secret test keys control the simulated networks and their test clock (default: on while no live network is configured)',
   ),
-  CONSOLE: onUnlessOff("The console at /console, for the merchant's people"),
   DEMO: onOff('The demo shop at / (default: as SANDBOX, which it needs)'),
   NETWORKS_FILE: path(
     'JSON file of the real networks and their nodes, in addition to the simulated ones; see docs/going-live.md',
@@ -307,7 +306,6 @@ export function readConfig(environment: Environment, ofModules: Variables = {}) 
     blockIntervalMs: data.BLOCK_INTERVAL_MS,
     sandbox: data.SANDBOX,
     demo: data.DEMO,
-    console: data.CONSOLE,
     // Those of both modes, in addition to the simulated ones.
     networks,
     /** Variables that are none of ours, and are written almost like one: a sentence about each. */

@@ -22,6 +22,8 @@ interface Left {
   readonly tables: readonly string[];
   readonly commands: readonly string[];
   readonly jobs: readonly string[];
+  /** The names of environment variables. */
+  readonly settings: readonly string[];
   /** By the module that they belong to. */
   readonly jobsOf: Readonly<Record<string, readonly string[]>>;
   readonly permissions: readonly string[];
@@ -41,10 +43,11 @@ import { rmSync } from 'node:fs';
 import { pino } from 'pino';
 import { commands } from './dist/command-line/registry.js';
 import { readConfig } from './dist/core/config.js';
-import { modules, product } from './dist/modules.js';
+import { modules, product, settings } from './dist/modules.js';
 import { startServer } from './dist/server.js';
 import { permissionsOf } from './dist/core/shared/permissions.js';
-const config = readConfig({ PORT: '0', HOST: '127.0.0.1', DATABASE_URL: 'sqlite:left.db', DATABASE_CREATE: 'on' });
+const environment = { PORT: '0', HOST: '127.0.0.1', DATABASE_URL: 'sqlite:left.db', DATABASE_CREATE: 'on' };
+const config = readConfig(environment, settings);
 const server = await startServer(config, pino({ level: 'silent' }));
 const { body } = await fetch(server.url + '/openapi.json');
 const openApi = await new Response(body).json();
@@ -59,6 +62,7 @@ console.log(JSON.stringify({
   tables: tables.map(({ name }) => name),
   commands: [...commands.keys()],
   jobs: server.jobs.map(({ name }) => name),
+  settings: Object.keys(settings),
   jobsOf: Object.fromEntries(
     modules.map((one) => [one.name, (one.rules(server.app).jobs?.() ?? []).map(({ name }) => name)]),
   ),
@@ -209,6 +213,7 @@ describe('The product', () => {
       );
       expect(without(whole.paths, left.paths).sort()).toEqual([...new Set(paths)].sort());
       expect(without(whole.jobs, left.jobs)).toEqual(whole.jobsOf[name]);
+      expect(without(whole.settings, left.settings)).toEqual(Object.keys(module.settings));
       const own = ownPages[name];
       const pages = without(whole.pages, left.pages);
       if (own) expect(pages).toEqual(whole.pages.filter((path) => own.test(path)));

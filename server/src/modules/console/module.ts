@@ -1,5 +1,6 @@
 /** The module of the console: the pages at `/console` for a shop's people, how they sign in, and what those pages read. */
 import { home, peopleApi, settingsApi, transfersByHand } from 'crypto-checkout/contract';
+import { settingsOf } from '../../core/config.js';
 import type { Core } from '../../core/core.js';
 import { defineModule } from '../../core/module.js';
 import { countQuarantined } from '../../core/payments/receipts/quarantine.js';
@@ -15,6 +16,7 @@ import { consolePage } from './http/console-page.js';
 import { createSessionCookies } from './http/session-cookies.js';
 import { createPeopleHandlers } from './people-handlers.js';
 import { createPeople } from './people.js';
+import { consoleSettings } from './settings.js';
 import { peopleTables } from './tables.js';
 import { createTransferByHandHandlers } from './transfer-handlers.js';
 import { createVolume } from './volume.js';
@@ -39,9 +41,11 @@ export const consoleModule = defineModule({
     },
   },
   consoleContract: { ...peopleApi, ...settingsApi, transfersByHand },
+  settings: consoleSettings,
   tables: peopleTables,
   create(core) {
     const { config, database, log, publicUrl, described, isSandboxOn, transfers, transfersByHand } = core;
+    const { CONSOLE: isOn } = settingsOf(config, consoleSettings);
     const url = consoleUrl(publicUrl);
     const people = createPeople({
       ...core,
@@ -61,7 +65,7 @@ export const consoleModule = defineModule({
         transfersByHand: createTransferByHandHandlers(transfers, transfersByHand),
       },
       forPeople: () =>
-        config.console
+        isOn
           ? {
               sessions: createSessionCookies(publicUrl, sessions.authenticate),
               streams: changesRoute,
@@ -69,7 +73,7 @@ export const consoleModule = defineModule({
             }
           : undefined,
       async pages({ merchantId }) {
-        if (!config.console) return undefined;
+        if (!isOn) return undefined;
         // On a trial server, someone must get in first. Anyone who can read its output has its shell.
         const firstLink =
           isSandboxOn && merchantId !== undefined ? await people.firstLink(merchantId) : undefined;
@@ -87,7 +91,7 @@ export const consoleModule = defineModule({
       answers: {
         onChange: changes.wake,
         emailsOf: people.emailsOf,
-        consoleUrl: () => (config.console ? url : undefined),
+        consoleUrl: () => (isOn ? url : undefined),
       },
     };
   },
