@@ -50,7 +50,7 @@ async function removeStale(sources, outputs) {
   const modules = new Set(names.map((name) => name.replace(/\.ts$/, '')));
   for (const name of await readdir(join(root, outputs), { recursive: true })) {
     const [, module = ''] = /^(.+?)(?:\.d\.ts|\.js|\.js\.map)$/.exec(name) ?? [];
-    const isOurs = module !== '' && !/^(script|demo|claim|console)[\\/]/.test(name);
+    const isOurs = module !== '' && !/^(script|demo|claim|console|bundle)[\\/]/.test(name);
     if (isOurs && !modules.has(module)) await rm(join(root, outputs, name));
   }
 }

@@ -1,6 +1,10 @@
 #!/usr/bin/env node
 /** The executable `crypto-checkout-server`: starts the server, or runs one command and prints its output. */
+import { statSync } from 'node:fs';
 import { isNodeTooOld } from './node-version.js';
+
+/** The command line in one file, which `scripts/commands.mjs` makes: finding and reading hundreds takes longer than most commands. */
+const bundle = new URL('bundle/commands.js', import.meta.url);
 
 async function main(): Promise<void> {
   const args = process.argv.slice(2);
@@ -8,17 +12,17 @@ async function main(): Promise<void> {
   if (args[0] === 'start' && !args.includes('--version')) {
     return (await import('./start.js')).main(args.slice(1));
   }
-  // Readers of the output may stop early, as `head` does.
-  process.stdout.on('error', () => process.exit(1));
-  const { runCommandTo } = await import('./command-line/run.js');
-  process.exitCode = await runCommandTo(args, process.env, {
-    async stdout(text) {
-      // A long export waits for its reader instead of filling the memory.
-      if (process.stdout.write(text)) return;
-      await new Promise((resolve) => process.stdout.once('drain', resolve));
-    },
-    stderr: (text) => void process.stderr.write(text),
-  });
+  if (isUpToDate()) await import(bundle.href);
+  else await import('./command-line/main.js');
 }
+
+/** False where it was not made, or the compiler has run since, which only happens in a clone. */
+function isUpToDate(): boolean {
+  const madeAt = changedAt(bundle);
+  const compilations = ['.tsbuildinfo', '../../dist/.tsbuildinfo'];
+  return compilations.every((name) => changedAt(new URL(name, import.meta.url)) < madeAt);
+}
+
+const changedAt = (file: URL) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
 if (!isNodeTooOld()) void main();

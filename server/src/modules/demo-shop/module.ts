@@ -7,7 +7,6 @@ import { ensureSetting, writeSetting } from '../../core/db/settings.js';
 import { localHosts } from '../../core/shared/local-hosts.js';
 import { StartError } from '../../core/shared/start-error.js';
 import { built } from '../../core/site/built.js';
-import { demoShop as shop } from './demo-shop.js';
 
 export const demoShop = defineModule({
   name: 'demo-shop',
@@ -21,6 +20,7 @@ export const demoShop = defineModule({
       },
       async pages({ merchantId }) {
         if (!(config.demo ?? isSandboxOn) || merchantId === undefined) return undefined;
+        const { demoShop: shop } = await import('./demo-shop.js');
         const testSeed = await ensureTestSeed(database);
         return {
           router: shop({

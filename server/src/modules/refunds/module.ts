@@ -7,7 +7,6 @@ import { defineModule } from '../../core/module.js';
 import { paymentRefunds } from '../../core/payments/refundable.js';
 import { built } from '../../core/site/built.js';
 import { createCheckAddress } from './address-rules.js';
-import { claimPage } from './claim-page.js';
 import { refundEventTypes } from './event-types.js';
 import { refundCommands } from './commands.js';
 import { eraseAddresses } from './erased.js';
@@ -43,7 +42,10 @@ export const refunds = defineModule({
     });
     return {
       ...rules,
-      pages: () => ({ router: claimPage(core.publicUrl, built.claimScript), links: {} }),
+      async pages() {
+        const { claimPage } = await import('./claim-page.js');
+        return { router: claimPage(core.publicUrl, built.claimScript), links: {} };
+      },
       jobs: () => [{ name: 'refunds', intervalMs: 1000, run: (signal) => rules.expireOverdue(signal) }],
       handlers: { refunds: createRefundHandlers(rules), refundClaims: createRefundClaimHandlers(rules) },
       answers: {
