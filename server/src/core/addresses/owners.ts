@@ -1,6 +1,7 @@
 /** The owners of deposit addresses, of both payments and wallets. */
 import { inChunks } from '../db/chunks.js';
 import type { Reader } from '../db/engine.js';
+import { prepared } from '../db/prepared.js';
 import type { Mode } from '../shared/scope.js';
 
 /** The ids of the sources of treasuries' addresses, for `like`. */
@@ -24,8 +25,13 @@ const given = (reader: Reader, mode: Mode, addresses: readonly string[]) =>
 
 /** The merchant that an address of a mode was given to; undefined if it is nobody's. */
 export async function merchantOf(reader: Reader, mode: Mode, address: string): Promise<string | undefined> {
-  return (await given(reader, mode, [address]).executeTakeFirst())?.merchant ?? undefined;
+  const [found] = await givenOne(reader, { mode, address });
+  return found?.merchant ?? undefined;
 }
+
+const givenOne = prepared((reader, { mode, address }: { readonly mode: Mode; readonly address: string }) =>
+  given(reader, mode, [address]),
+);
 
 /** The merchants of those of these addresses that are a treasury's, by address. */
 export async function forwarderMerchants(

@@ -1,4 +1,5 @@
 /** Splits lists that are too long for the parameters of one statement. */
+import { pauseIfLong } from '../shared/pause.js';
 
 /** Far below the parameter limit of either engine. Larger chunks are not faster. */
 const chunkSize = 500;
@@ -15,6 +16,9 @@ export async function inChunks<V, T>(
   select: (chunk: readonly V[]) => Promise<readonly T[]>,
 ): Promise<T[]> {
   const found: T[] = [];
-  for (const chunk of chunksOf(values)) found.push(...(await select(chunk)));
+  for (const chunk of chunksOf(values)) {
+    found.push(...(await select(chunk)));
+    await pauseIfLong();
+  }
   return found;
 }

@@ -4,6 +4,7 @@
  * and share one commit. None resolves before that commit. One that fails rolls back only its own savepoint.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { pauseIfLong } from '../shared/pause.js';
 import type { Transaction } from './engine.js';
 import { isUnavailable } from './errors.js';
 import { runInTransaction } from './transaction-context.js';
@@ -59,6 +60,7 @@ export function createGroupCommit(
         while (members.length < maxGroupSize && performance.now() - started < maxGroupMs) {
           // Lets requests that have just arrived be read, so that they join the group.
           if (queue.length === 0) await nextTurn();
+          else await pauseIfLong();
           const queued = queue.shift();
           if (!queued) break;
           members.push(queued);
@@ -75,7 +77,10 @@ export function createGroupCommit(
       await nextTurn();
       return;
     }
-    for (const settle of settles) settle();
+    for (const settle of settles) {
+      settle();
+      await pauseIfLong();
+    }
   }
 
   async function runAll(): Promise<void> {

@@ -1,8 +1,11 @@
 /** Queries that are compiled once, because they run so often that building their SQL each time would cost too much. */
 import { hash } from 'node:crypto';
-import type { Compilable, CompiledQuery } from 'kysely';
+import { sql, type Compilable, type CompiledQuery, type Insertable } from 'kysely';
+import { chunksOf } from './chunks.js';
+import { pauseIfLong } from '../shared/pause.js';
 import { engineOf, type Engine, type Reader, type Transaction } from './engine.js';
 import { queryPartsOf, type QueryParts } from './query-parts.js';
+import type { Schema } from './schema.js';
 import { connectionOf, isSending } from './send.js';
 
 /** Runs SQL on the driver, without Kysely. @param name identifies the SQL; PostgreSQL prepares it under this name */
@@ -110,6 +113,56 @@ export function preparedSend<V extends object>(
     if (isSending(connection)) connection.send(bound);
     else await connection.executeQuery(bound);
   };
+}
+
+/** The most rows of one compiled insert: each number of rows is compiled separately. */
+const mostRows = 8;
+
+declare const rowType: unique symbol;
+
+/** A few rows as the arguments of one query. */
+export type Few<Row> = Values & { readonly [rowType]?: Row };
+
+/** Rows, a few for each query: the same number of rows has the same names, by which it is compiled once. */
+export function inFew<Row extends object>(rows: readonly Row[]): Few<Row>[] {
+  return chunksOf(rows, mostRows).map((chunk) =>
+    Object.fromEntries(
+      chunk.flatMap((row, place) =>
+        Object.entries(row).map(([column, value]) => [`${place} ${column}`, value] as const),
+      ),
+    ),
+  );
+}
+
+/** The rows again, for the query. */
+export function rowsIn<Row>(values: Few<Row>): Row[] {
+  const rows: Record<string, unknown>[] = [];
+  for (const [name, value] of Object.entries(values)) {
+    const [place = '', column = ''] = name.split(' ');
+    (rows[Number(place)] ??= {})[column] = value;
+  }
+  // The cast is safe: these are the rows that were given to `inFew`.
+  return rows as Row[];
+}
+
+/** Inserts rows that all have the same columns, a few with each statement. Their results are not awaited: see `send`. */
+export function preparedInserts<Table extends keyof Schema>(table: Table) {
+  const insert = preparedSend((transaction, values: Few<Insertable<Schema[Table]>>) =>
+    transaction.insertInto(table).values(rowsIn(values)),
+  );
+  return async (transaction: Transaction, rows: readonly Insertable<Schema[Table]>[]): Promise<void> => {
+    for (const values of inFew(rows)) {
+      await insert(transaction, values);
+      await pauseIfLong();
+    }
+  };
+}
+
+/** Runs a statement without arguments in a transaction. */
+export async function runStatement(transaction: Transaction, text: string): Promise<void> {
+  const run = directRuns.get(transaction);
+  if (run) await run(text, [], text);
+  else await sql.raw(text).execute(transaction);
 }
 
 /** Statements that were combined before, by their names. */

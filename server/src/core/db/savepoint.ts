@@ -2,9 +2,10 @@
  * Runs a part of a transaction that may fail separately: its changes are undone, and the rest of the transaction
  * continues.
  */
-import { sql, type DatabaseConnection } from 'kysely';
+import type { DatabaseConnection } from 'kysely';
 import type { Transaction } from './engine.js';
 import { isCollision, isStalePlan, isUnavailable } from './errors.js';
+import { runStatement } from './prepared.js';
 import { connectionOf } from './send.js';
 import { markCallbacks } from './transaction-context.js';
 
@@ -56,9 +57,7 @@ async function savepointsOf(transaction: Transaction): Promise<Savepoints> {
 
 /** For a connection that waits for each statement, as SQLite's does. */
 function plain(transaction: Transaction): Savepoints {
-  const run = async (statement: string) => {
-    await sql.raw(statement).execute(transaction);
-  };
+  const run = (statement: string) => runStatement(transaction, statement);
   return {
     beginSavepoint: () => run('savepoint part'),
     releaseSavepoint: () => run('release savepoint part'),

@@ -1,12 +1,11 @@
 /** Reads and writes the ledger: postings, entries and accounts. */
 import { sql } from 'kysely';
-import { type LedgerPostingTable, tables } from '../db/schema.js';
+import { type LedgerPostingTable, type Schema, tables } from '../db/schema.js';
 import { valuesOf, type Values } from '../db/values.js';
-import { chunksOf, inChunks } from '../db/chunks.js';
 import { forUpdate } from '../db/locks.js';
 import type { Mode } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import { send } from '../db/send.js';
+import { inFew, prepared, preparedInserts, preparedSend, rowsIn, type Few } from '../db/prepared.js';
 import { rowById } from '../db/rows.js';
 
 const accountRows = valuesOf(tables.ledger_accounts);
@@ -19,16 +18,20 @@ export async function insertPostings(
   transaction: Transaction,
   postings: readonly LedgerPostingTable[],
 ): Promise<ReadonlySet<string>> {
-  const rows = await inChunks(postings, (chunk) =>
-    transaction
-      .insertInto('ledger_postings')
-      .values(chunk)
-      .onConflict((conflict) => conflict.column('key').doNothing())
-      .returning('id')
-      .execute(),
-  );
-  return new Set(rows.map(({ id }) => id));
+  const ids = new Set<string>();
+  for (const values of inFew(postings)) {
+    for (const { id } of await insertNew(transaction, values)) ids.add(id);
+  }
+  return ids;
 }
+
+const insertNew = prepared((transaction, values: Few<LedgerPostingTable>) =>
+  transaction
+    .insertInto('ledger_postings')
+    .values(rowsIn(values))
+    .onConflict((conflict) => conflict.column('key').doNothing())
+    .returning('id'),
+);
 
 /**
  * Says of postings that an older release has written whose balance they change. @returns how many it named: 0 if all are
@@ -49,11 +52,10 @@ export async function nameMerchants(transaction: Transaction, limit: number): Pr
   return Number(named.numUpdatedRows);
 }
 
-export async function insertEntries(transaction: Transaction, entries: readonly EntryRow[]) {
-  for (const chunk of chunksOf(entries)) {
-    await send(transaction, transaction.insertInto('ledger_entries').values(chunk.map(entryRows.encode)));
-  }
-}
+const insertEncoded = preparedInserts('ledger_entries');
+
+export const insertEntries = (transaction: Transaction, entries: readonly EntryRow[]): Promise<void> =>
+  insertEncoded(transaction, entries.map(entryRows.encode));
 
 /**
  * Locks accounts, in the order of their ids.
@@ -84,9 +86,13 @@ export async function lockAccounts(
   return locked;
 }
 
+const lockOne = prepared((transaction, { id }: { readonly id: string }) =>
+  rowById(transaction, 'ledger_accounts', id).$call(forUpdate(transaction)),
+);
+
 async function lockAccount(transaction: Transaction, id: string): Promise<AccountRow | undefined> {
-  const account = rowById(transaction, 'ledger_accounts', id).$call(forUpdate(transaction));
-  return accountRows.decode(await account.executeTakeFirst());
+  const [row] = await lockOne(transaction, { id });
+  return accountRows.decode(row);
 }
 
 /** Writes the balances of the changed accounts. */
@@ -96,15 +102,15 @@ export async function writeBalances(
   accounts: ReadonlyMap<string, AccountRow>,
 ): Promise<void> {
   for (const id of new Set(changed)) {
-    await send(
-      transaction,
-      transaction
-        .updateTable('ledger_accounts')
-        .set(accountRows.encode({ balance: accounts.get(id)?.balance }))
-        .where('id', '=', id),
-    );
+    const balance = accounts.get(id)?.balance;
+    if (balance !== undefined) await writeBalance(transaction, { id, ...accountRows.encode({ balance }) });
   }
 }
+
+const writeBalance = preparedSend(
+  (transaction, { id, balance }: Pick<Schema['ledger_accounts'], 'id' | 'balance'>) =>
+    transaction.updateTable('ledger_accounts').set({ balance }).where('id', '=', id),
+);
 
 /** The balances of a merchant's accounts. */
 export async function readBalances(

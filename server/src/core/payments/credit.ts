@@ -22,6 +22,7 @@ interface Credit {
  * towards the payment are credited at once, the others when it has ended. The fee is taken from every credit, and each
  * receipt keeps its share of it.
  * @param sums of all its receipts. Only if they show that some are due, the receipts themselves are read
+ * @param before postings that come first: all are posted with the same statements
  * @returns what was credited
  */
 export async function creditReceipts(
@@ -29,13 +30,13 @@ export async function creditReceipts(
   ledger: Ledger,
   payment: PaymentRow,
   sums: readonly ReceiptSum[],
+  before: readonly Posting[],
 ): Promise<readonly ReceiptRow[]> {
   const hasEnded = statusOf(payment.state) !== 'in progress';
   const isDue = ({ isConfirmed, isCredited, ...sum }: ReceiptSum) =>
     isConfirmed && !isCredited && (hasEnded || !countsTowards(payment, sum));
-  if (!sums.some(isDue)) return [];
-  const due = await findUncredited(transaction, payment, hasEnded);
-  const postings: Posting[] = [];
+  const due = sums.some(isDue) ? await findUncredited(transaction, payment, hasEnded) : [];
+  const postings = [...before];
   const credited: ReceiptRow[] = [];
   for (const { key, receipts } of creditsFor(payment, due)) {
     const amounts = receipts.map((receipt) => receipt.amount);

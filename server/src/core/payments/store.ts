@@ -6,8 +6,8 @@ import { sumUnits } from '../db/units.js';
 import { forUpdate } from '../db/locks.js';
 import { isCreatedWithin, isListed, readCheckpointedPage, readPage } from '../db/pages.js';
 import { needsReview, paymentStatusOf } from '../db/payment-status.js';
-import { prepared, preparedSend } from '../db/prepared.js';
-import { chunksOf, inChunks } from '../db/chunks.js';
+import { prepared, preparedInserts, preparedSend } from '../db/prepared.js';
+import { inChunks } from '../db/chunks.js';
 import { countRows } from '../db/rows.js';
 import { send } from '../db/send.js';
 import { afterCommit } from '../db/transaction-context.js';
@@ -411,12 +411,7 @@ export function updatePayment(transaction: Transaction, id: string, changes: Pay
   return updateOne(transaction, { id, ...payments.encode(changes) });
 }
 
-const insertLogEntry = preparedSend((transaction, entry: Omit<LogEntryTable, 'id'>) =>
-  transaction.insertInto('log_entries').values(entry),
-);
-
-/** From this many on, entries are inserted by statements with many rows each. */
-const manyEntries = 10;
+const insertLogEntries = preparedInserts('log_entries');
 
 /**
  * A caller that changes neither the payment nor its receipts with it calls `updatePayment` too, for its version.
@@ -435,13 +430,10 @@ export async function appendLog(
     code,
     entry_values: tables.log_entries.columns.entry_values.write(values),
   }));
-  const stored = rows.map((row) => ({ payment_id: paymentId, ...row }));
-  if (stored.length < manyEntries) for (const row of stored) await insertLogEntry(transaction, row);
-  else {
-    for (const chunk of chunksOf(stored)) {
-      await send(transaction, transaction.insertInto('log_entries').values(chunk));
-    }
-  }
+  await insertLogEntries(
+    transaction,
+    rows.map((row) => ({ payment_id: paymentId, ...row })),
+  );
   return rows;
 }
 

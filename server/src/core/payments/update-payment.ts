@@ -9,6 +9,7 @@ import { readFacts, readUntilOf } from './payment-facts.js';
 import type { PaymentsDeps } from './payments-deps.js';
 import { assessDeposit, describeDeposit } from './deposits.js';
 import { isDust } from './dust.js';
+import type { Posting } from '../ledger/ledger.js';
 import { formatUnits } from '../money/units.js';
 import * as store from './store.js';
 import type { NewLogEntry, PaymentRow } from './store.js';
@@ -46,12 +47,14 @@ export function createUpdatePayment(deps: PaymentsDeps, announcements: Announcem
    * @param payment locked, as it is stored. Its receipts are stored too
    * @param notes logged before the transition that they cause
    * @param cancelledBy the kind of key that has just cancelled the payment
+   * @param postings of its receipts, to be posted first
    */
   return async (
     transaction: Transaction,
     payment: PaymentRow,
     notes: readonly NewLogEntry[],
     cancelledBy?: Actor['kind'],
+    postings: readonly Posting[] = [],
   ): Promise<void> => {
     const { id } = payment;
     const scope = scopeOf(payment);
@@ -74,7 +77,13 @@ export function createUpdatePayment(deps: PaymentsDeps, announcements: Announcem
     const hasChanged =
       state !== payment.state || findingsColumn.write(findings) !== findingsColumn.write(payment.findings);
     if (hasChanged) await store.updatePayment(transaction, id, changes);
-    const credited = await creditReceipts(transaction, ledger, { ...payment, state }, facts.receipts);
+    const credited = await creditReceipts(
+      transaction,
+      ledger,
+      { ...payment, state },
+      facts.receipts,
+      postings,
+    );
     const unaccepted = isDeposit ? [] : newlyUnaccepted(facts, state, credited, isTooSmall);
     const others = unaccepted.map(({ amount, ...asset }) =>
       entries('unaccepted', { ...asset, mode: payment.mode, amount }),

@@ -4,6 +4,7 @@ import { tables, type ChainCursorRow } from '../db/schema.js';
 import { valuesOf } from '../db/values.js';
 import { chunksOf } from '../db/chunks.js';
 import { forUpdate } from '../db/locks.js';
+import { prepared } from '../db/prepared.js';
 import { hasRows } from '../db/rows.js';
 import type { BlockId, NetworkRef } from '../chains/chain.js';
 import type { Transaction, Reader } from '../db/engine.js';
@@ -22,8 +23,15 @@ const cursorAt = (reader: Reader, { mode, network }: NetworkRef) =>
     .selectAll()
     .where((e) => e.and({ mode, network }));
 
-export const readCursor = async (reader: Reader, at: NetworkRef): Promise<ChainCursorRow | undefined> =>
-  rows.decode(await cursorAt(reader, at).executeTakeFirst());
+const findCursor = prepared((reader, { mode, network }: NetworkRef) => cursorAt(reader, { mode, network }));
+
+export async function readCursor(
+  reader: Reader,
+  { mode, network }: NetworkRef,
+): Promise<ChainCursorRow | undefined> {
+  const [cursor] = await findCursor(reader, { mode, network });
+  return rows.decode(cursor);
+}
 
 /** Locks the cursor, so that neither the scanner nor another server changes receipts until the transaction ends. */
 export const lockCursor = async (transaction: Transaction, at: NetworkRef): Promise<ChainCursorRow> =>

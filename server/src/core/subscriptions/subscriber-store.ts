@@ -9,6 +9,7 @@ import type { Transaction, Reader } from '../db/engine.js';
 import type { PageRequest } from '../shared/pagination.js';
 import { referenceOf, type NamedCycle } from './cycle-reference.js';
 import { filtersBy } from '../db/plans.js';
+import { prepared } from '../db/prepared.js';
 import { hasRows, having, inScope, insertRow, rowById, updateRow } from '../db/rows.js';
 
 export interface SubscriberQuery extends PageRequest {
@@ -156,13 +157,17 @@ export async function postponeCharge(transaction: Transaction, id: string, until
 export const insertCycle = insertRow('subscriber_cycles');
 
 /** The cycle that a payment counts for; undefined for other payments. */
-export function findCycle(transaction: Transaction, paymentId: string) {
-  return transaction
-    .selectFrom('subscriber_cycles')
-    .selectAll()
-    .where('payment_id', '=', paymentId)
-    .executeTakeFirst();
+export async function findCycle(
+  transaction: Transaction,
+  paymentId: string,
+): Promise<SubscriberCycleTable | undefined> {
+  const [cycle] = await cycleOf(transaction, { paymentId });
+  return cycle;
 }
+
+const cycleOf = prepared((reader, { paymentId }: { readonly paymentId: string }) =>
+  reader.selectFrom('subscriber_cycles').selectAll().where('payment_id', '=', paymentId),
+);
 
 /** The terms that a payment must have to replace the one that a cycle was charged with. */
 export type ReplacementTerms = Pick<PaymentRow, 'merchant_id' | 'mode' | 'base_amount' | 'base_currency'>;

@@ -160,7 +160,7 @@ export function createDispatcher(deps: DispatcherDeps) {
       error: outcome.error ?? null,
     });
     if (outcome.error === undefined) {
-      await store.updateEvent(transaction, id, { ...done, status: 'delivered' });
+      await store.markDelivered(transaction, { id });
       return;
     }
     if (outcome.status === 410 && (await disable(transaction, endpoint, attemptedAt))) return;

@@ -49,10 +49,9 @@ export function createOutbox(
       const endpoint = await store.findEndpoint(transaction, { merchantId, mode });
       if (!endpoint) return;
       const now = clock.now({ merchantId, mode });
-      const last = await store.findNewest(transaction, subjectId);
       // Based on the time, so that it keeps rising after older events were pruned. Events of the same millisecond get
       // consecutive numbers.
-      const sequence = Math.max(now, (last?.sequence ?? 0) + 1);
+      const sequence = Math.max(now, (await store.lastSequence(transaction, subjectId)) + 1);
       const isDisabled = endpoint.disabled_at !== null;
       const id = newId();
       await store.insertEvent(transaction, {

@@ -10,14 +10,21 @@ import type { WebhookStatus } from '../db/tables/webhooks.js';
 import type { PageRequest } from '../shared/pagination.js';
 import type { Mode, Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
+import { prepared, preparedSend } from '../db/prepared.js';
 import { send } from '../db/send.js';
 import { countRows, having, inScope, rowById, updateRow } from '../db/rows.js';
 
 const endpointsOf = (reader: Reader, scope: Scope) =>
   reader.selectFrom('webhook_endpoints').selectAll().$call(inScope(scope));
 
-export function findEndpoint(reader: Reader, scope: Scope): Promise<WebhookEndpointTable | undefined> {
-  return endpointsOf(reader, scope).executeTakeFirst();
+const endpointOf = prepared((reader, scope: Scope) => endpointsOf(reader, scope));
+
+export async function findEndpoint(
+  reader: Reader,
+  { merchantId, mode }: Scope,
+): Promise<WebhookEndpointTable | undefined> {
+  const [endpoint] = await endpointOf(reader, { merchantId, mode });
+  return endpoint;
 }
 
 /** Like `findEndpoint`, and locks the row until the transaction ends. */
@@ -56,9 +63,24 @@ export function findNewest(reader: Reader, subjectId: string): Promise<OutboxTab
     .executeTakeFirst();
 }
 
-export async function insertEvent(transaction: Transaction, row: OutboxTable): Promise<void> {
-  await send(transaction, transaction.insertInto('outbox').values(row));
+const sequenceOf = prepared((reader, { subjectId }: { readonly subjectId: string }) =>
+  reader
+    .selectFrom('outbox')
+    .select('sequence')
+    .where('subject_id', '=', subjectId)
+    .orderBy('sequence', 'desc')
+    .limit(sql.lit(1)),
+);
+
+/** The number of the newest event of a subject; 0 if there is none. */
+export async function lastSequence(transaction: Transaction, subjectId: string): Promise<number> {
+  const [newest] = await sequenceOf(transaction, { subjectId });
+  return newest?.sequence ?? 0;
 }
+
+export const insertEvent = preparedSend((transaction, row: OutboxTable) =>
+  transaction.insertInto('outbox').values(row),
+);
 
 export function findEvent(reader: Reader, id: string): Promise<OutboxTable | undefined> {
   return rowById(reader, 'outbox', id).executeTakeFirst();
@@ -177,9 +199,17 @@ export async function releaseClaims(transaction: Transaction): Promise<void> {
     .execute();
 }
 
-export async function insertAttempt(transaction: Transaction, row: WebhookTryTable): Promise<void> {
-  await send(transaction, transaction.insertInto('webhook_tries').values(row));
-}
+export const insertAttempt = preparedSend((transaction, row: WebhookTryTable) =>
+  transaction.insertInto('webhook_tries').values(row),
+);
+
+/** The event was delivered: it is not due any more. */
+export const markDelivered = preparedSend((transaction, { id }: { readonly id: string }) =>
+  transaction
+    .updateTable('outbox')
+    .set({ due_at: null, claim: null, claimed_until: null, status: 'delivered' })
+    .where('id', '=', id),
+);
 
 export interface EventFilter {
   readonly merchantId?: string | undefined;

@@ -8,6 +8,7 @@ import type { TransferStatus } from '../db/tables/withdrawals.js';
 import type { Scope } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
+import { prepared } from '../db/prepared.js';
 import { send } from '../db/send.js';
 import { having, inScope, rowById, rowsInOrder } from '../db/rows.js';
 import { valuesOf } from '../db/values.js';
@@ -141,7 +142,14 @@ export function simulatedTransfers(
 ): AsyncGenerator<Pick<TransferRow, 'id' | 'network' | 'tx_hash' | 'created_at'>[]> {
   return everyPage(pageSize, (after) => {
     const { created_at: createdAt, id } = after ?? { created_at: -1, id: '' };
-    return reader
+    return simulatedAfter(reader, { status, createdAt, id });
+  });
+}
+
+/** Asked with each transfer to a simulated network, and each block. */
+const simulatedAfter = prepared(
+  (reader, { status, createdAt, id }: { status: 'pending' | 'processing'; createdAt: number; id: string }) =>
+    reader
       .selectFrom('transfers')
       .select(['id', 'network', 'tx_hash', 'created_at'])
       .where((e) => e.and({ executor: 'simulator', status }))
@@ -150,10 +158,8 @@ export function simulatedTransfers(
       )
       .orderBy('created_at')
       .orderBy('id')
-      .limit(pageSize)
-      .execute();
-  });
-}
+      .limit(sql.lit(pageSize)),
+);
 
 /**
  * The part of a transaction that other transfers settled with it use, in units: of its payment to the same address, and

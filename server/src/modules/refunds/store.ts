@@ -11,6 +11,7 @@ import {
   readCheckpointedPage,
   readPage,
 } from '../../core/db/pages.js';
+import { prepared } from '../../core/db/prepared.js';
 import { having, inScope, rowById, rowsInOrder } from '../../core/db/rows.js';
 import type { PersonalData } from '../../core/db/personal-data.js';
 import type { PaymentRow } from '../../core/db/schema.js';
@@ -88,13 +89,16 @@ export async function listOfPayment(
   reader: Reader,
   of: Pick<RefundTable, 'payment_id' | 'currency' | 'network'>,
 ): Promise<RefundRow[]> {
-  const rows = await reader
+  const { payment_id, currency, network } = of;
+  return (await findOfPayment(reader, { payment_id, currency, network })).map(refunds.decode);
+}
+
+const findOfPayment = prepared((reader, of: Pick<RefundTable, 'payment_id' | 'currency' | 'network'>) =>
+  reader
     .selectFrom('refunds')
     .selectAll()
-    .where((e) => e.and(of))
-    .execute();
-  return rows.map(refunds.decode);
-}
+    .where((e) => e.and(of)),
+);
 
 /** The part of the coins that a payment asks for which refunds held or used before they were a success, in units. */
 export async function sumTakenBefore(

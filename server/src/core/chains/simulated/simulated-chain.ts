@@ -1,10 +1,11 @@
 /** Test mode's chains: they live in the database, behind the same interface as real ones. */
 import { createHash, randomBytes } from 'node:crypto';
-import type { ExpressionBuilder } from 'kysely';
+import { sql, type ExpressionBuilder } from 'kysely';
 import type { Clock } from '../../shared/clock.js';
 import type { Database } from '../../db/database.js';
 import { chunksOf, inChunks } from '../../db/chunks.js';
 import { forUpdate } from '../../db/locks.js';
+import { prepared, preparedSend } from '../../db/prepared.js';
 import {
   tables,
   type Schema,
@@ -19,6 +20,8 @@ import { merchantOf } from '../../addresses/owners.js';
 import type { Transaction, Reader } from '../../db/engine.js';
 
 const transferRows = valuesOf(tables.simulated_transfers);
+
+type OfNetwork = Pick<SimulatedBlockTable, 'network'>;
 
 export interface SimulatedTransfer {
   /** The merchant that it goes to, or whose transfer it pays. */
@@ -112,10 +115,7 @@ export function createSimulatedChains(options: SimulatedChainsOptions) {
     of: Pick<SimulatedTransferTable, 'tx_hash' | 'merchant_id' | 'sender'>,
   ): Promise<void> {
     const row = { ...of, network, currency, address, amount: amount.toString(), sent_at: clock.real() };
-    await transaction
-      .insertInto('simulated_transfers')
-      .values({ ...row, block_height: null })
-      .execute();
+    await insertTransfer(transaction, { ...row, block_height: null });
   }
 
   return {
@@ -284,14 +284,19 @@ async function lock(transaction: Transaction, networks: readonly string[]): Prom
     .execute();
 }
 
-function lastBlock(reader: Reader, network: string): Promise<SimulatedBlockTable> {
-  return reader
+const findLastBlock = prepared((reader, { network }: OfNetwork) =>
+  reader
     .selectFrom('simulated_blocks')
     .selectAll()
     .where('network', '=', network)
     .orderBy('height', 'desc')
-    .limit(1)
-    .executeTakeFirstOrThrow();
+    .limit(sql.lit(1)),
+);
+
+async function lastBlock(reader: Reader, network: string): Promise<SimulatedBlockTable> {
+  const [last] = await findLastBlock(reader, { network });
+  if (!last) throw new Error(`The simulated network ${network} has no blocks`);
+  return last;
 }
 
 /**
@@ -389,22 +394,19 @@ function simulatedChain(
 
     async pending() {
       const { hash } = await lastBlock(reader, network);
-      const count = await countPending(reader, network);
+      const [{ count } = { count: 0 }] = await countPending(reader, { network });
       // As long as a block is the last, no transfer gets into a block or out of one: only newer ones are read.
       if (lastPending.headHash !== hash) lastPending = noPending(hash);
       lastPending = await addNewer(lastPending);
       // One was committed late, or a merchant's test data was wiped.
-      if (lastPending.transfers.size !== count) lastPending = await addNewer(noPending(hash));
+      if (lastPending.transfers.size !== Number(count)) lastPending = await addNewer(noPending(hash));
       return lastPending.list;
     },
   };
 
   async function addNewer(known: PendingRead): Promise<PendingRead> {
     // More may have followed in the same millisecond.
-    const rows = await transfers()
-      .where((e) => e.and([e('block_height', 'is', null), e('sent_at', '>=', known.newest)]))
-      .orderBy('sent_at')
-      .execute();
+    const rows = await findNewer(reader, { network, newest: known.newest });
     const added = rows.filter((row) => !known.transfers.has(row.tx_hash));
     if (added.length === 0) return known;
     for (const row of added) known.transfers.set(row.tx_hash, toTransfer(row));
@@ -428,14 +430,25 @@ const noPending = (headHash: string): PendingRead => ({
   ...{ headHash, transfers: new Map(), list: [], newest: 0 },
 });
 
-async function countPending(reader: Reader, network: string): Promise<number> {
-  const { count } = await reader
+const countPending = prepared((reader, { network }: OfNetwork) =>
+  reader
     .selectFrom('simulated_transfers')
     .select((e) => e.fn.countAll().as('count'))
-    .where((e) => e.and({ network, block_height: null }))
-    .executeTakeFirstOrThrow();
-  return Number(count);
-}
+    .where((e) => e.and({ network, block_height: null })),
+);
+
+const findNewer = prepared((reader, { network, newest }: OfNetwork & { readonly newest: number }) =>
+  reader
+    .selectFrom('simulated_transfers')
+    .selectAll()
+    .where('network', '=', network)
+    .where((e) => e.and([e('block_height', 'is', null), e('sent_at', '>=', newest)]))
+    .orderBy('sent_at'),
+);
+
+const insertTransfer = preparedSend((transaction, row: SimulatedTransferTable) =>
+  transaction.insertInto('simulated_transfers').values(row),
+);
 
 function toHead({ height, hash }: SimulatedBlockTable): ChainHead {
   return { height, hash };

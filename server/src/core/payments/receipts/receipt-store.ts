@@ -5,13 +5,14 @@ import { markUnswept } from '../../addresses/unswept.js';
 import type { NetworkRef } from '../../chains/chain.js';
 import { transferKey, type ScanBatch } from '../../scanning/scan.js';
 import { tables, type PaymentRow, type ReceiptRow, type Schema } from '../../db/schema.js';
+import { pauseIfLong } from '../../shared/pause.js';
 import type { Scope } from '../../shared/scope.js';
 import type { Reader, Transaction } from '../../db/engine.js';
 import { chunksOf, inChunks } from '../../db/chunks.js';
 import { hasRows, inScope } from '../../db/rows.js';
 import { sumUnits } from '../../db/units.js';
 import { filtersBy } from '../../db/plans.js';
-import { prepared, preparedSend } from '../../db/prepared.js';
+import { prepared, preparedInserts, preparedSend } from '../../db/prepared.js';
 import { send } from '../../db/send.js';
 import { valuesOf, type Failed } from '../../db/values.js';
 
@@ -34,25 +35,18 @@ const countChange = preparedSend((transaction, { id }: { readonly id: string }) 
 
 /** Shows readers of the payments that their receipts have changed. */
 async function countChanges(transaction: Transaction, receipts: readonly ReceiptRow[]): Promise<void> {
-  for (const id of new Set(receipts.map((receipt) => receipt.payment_id)))
+  for (const id of new Set(receipts.map((receipt) => receipt.payment_id))) {
     await countChange(transaction, { id });
+    await pauseIfLong();
+  }
 }
 
-const insertOne = preparedSend((transaction, receipt: Schema['receipts']) =>
-  transaction.insertInto('receipts').values(receipt),
-);
+const insertEncoded = preparedInserts('receipts');
 
 export async function insertReceipts(transaction: Transaction, receipts: readonly ReceiptRow[]) {
   await countChanges(transaction, receipts);
   await markUnswept(transaction, receipts.filter(isInBlock));
-  const stored = receipts.map(receiptRows.encode);
-  const [only] = stored;
-  if (only && stored.length === 1) await insertOne(transaction, only);
-  else {
-    for (const chunk of chunksOf(stored)) {
-      await send(transaction, transaction.insertInto('receipts').values(chunk));
-    }
-  }
+  await insertEncoded(transaction, receipts.map(receiptRows.encode));
   await markReceived(transaction, receipts.filter(isInBlock));
 }
 
@@ -100,6 +94,7 @@ export async function updateReceipts(transaction: Transaction, receipts: readonl
     group.ids.push(receipt.id);
   }
   for (const { values, ids } of groups.values()) {
+    await pauseIfLong();
     const [only] = ids;
     if (only !== undefined && ids.length === 1) {
       await updateOne(transaction, { ...values, id: only });
@@ -222,6 +217,9 @@ interface PendingEffect {
 /** A receipt of a payment that is not locked yet. */
 export type ReceiptRef = Pick<ReceiptRow, 'id' | 'payment_id'>;
 
+/** One that is to be confirmed, or that lost its confirmation. */
+export type DueReceipt = Pick<ReceiptRow, 'id' | 'payment_id' | 'status'>;
+
 /**
  * The receipts that a network scan may change.
  * @param txHashes of the transactions that it found
@@ -242,11 +240,10 @@ export async function affectedReceipts(
       ...(await inChunks(txHashes, (chunk) => all.where('tx_hash', 'in', chunk).execute())),
       ...(orphanedAbove === undefined ? [] : await live.where('block_height', '>', orphanedAbove).execute()),
     ],
-    /** Receipts that must still be confirmed, reversed or dropped because the last scan left them undone. */
-    due: [
-      ...(await findDue(transaction, { mode, network, nextHeight: head.height + 1, finalHeight })),
-      ...(pending ? await findGone(transaction, scan, pending) : []),
-    ],
+    /** Receipts that must still be confirmed or reversed because the last scan left them undone. */
+    due: await findDue(transaction, { mode, network, nextHeight: head.height + 1, finalHeight }),
+    /** Receipts that must be dropped. */
+    gone: pending ? await findGone(transaction, scan, pending) : [],
   };
 }
 
@@ -261,7 +258,7 @@ interface Depths extends NetworkRef {
  * scan left.
  */
 const findDue = prepared((reader, { mode, network, nextHeight, finalHeight }: Depths) => {
-  const all = refsOn(reader, { mode, network });
+  const all = refsOn(reader, { mode, network }).select('status');
   const inBlocks = all.where('status', '=', sql.lit('seen')).where('block_height', '<', nextHeight);
   return inBlocks
     .where((e) =>

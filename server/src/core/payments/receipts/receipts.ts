@@ -5,6 +5,7 @@ import type { Depth } from '../../chains/networks.js';
 import type { Transaction } from '../../db/engine.js';
 import type { ReceiptRow } from '../../db/schema.js';
 import { isolate } from '../../db/savepoint.js';
+import { pauseIfLong } from '../../shared/pause.js';
 import { findIncoming, followQuarantine, goneTransfers, presentTransfers } from './new-receipts.js';
 import { createNewReceipts, type NewReceiptsDeps } from './make-receipt.js';
 import type { PaymentsDeps } from '../payments-deps.js';
@@ -21,7 +22,9 @@ import {
   liveReceiptsOf,
   storeChecked,
   updateReceipts,
+  type ReceiptRef,
 } from './receipt-store.js';
+import { createChooseDue } from './choose-due.js';
 import { createJudge, isReadyNow, takeVerdicts } from './stake.js';
 import { dueReceipts, isDeep, newWork, type ReceiptsContext, type Scan, type Work } from './work.js';
 import { createQuarantine, isRetryDue, readQuarantine, release } from './quarantine.js';
@@ -47,6 +50,7 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
   const setAside = createSetAside(quarantine, newReceipts);
   const recordReceipts = createRecordReceipts(context);
   const judge = createJudge(deps);
+  const chooseDue = createChooseDue();
 
   /** Gathers what belongs to a batch. Keeps the quarantined transfers in step with it. */
   async function openScan(transaction: Transaction, batch: ScanBatch, realNow: number): Promise<Scan> {
@@ -63,7 +67,8 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
    */
   async function findWorks(transaction: Transaction, scan: Scan, isWaiting: (paymentId: string) => boolean) {
     const { quarantined, incoming, present } = scan;
-    const { moved, due } = await affectedReceipts(
+    const isDue = (receipt: ReceiptRef) => !isWaiting(receipt.payment_id);
+    const { moved, due, gone } = await affectedReceipts(
       transaction,
       scan,
       [...new Set([...incoming.values()].map(({ transfer }) => transfer.txHash))],
@@ -81,12 +86,12 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
     const byBalance = await findByBalance(transaction, scan, [
       ...new Set([...incoming.values()].map(({ address }) => address.address)),
     ]);
-    const affected = [
-      ...moved,
-      ...byBalance,
-      ...due.filter((receipt) => !isWaiting(receipt.payment_id)),
-      ...ofRetried,
-    ];
+    const now = [...moved, ...byBalance, ...gone.filter(isDue), ...ofRetried];
+    const { chosen, hasMore } = chooseDue(transaction, scan, due.filter(isDue), [
+      ...now.map((receipt) => receipt.payment_id),
+      ...[...incoming.values()].flatMap(({ address }) => address.payment_id ?? []),
+    ]);
+    const affected = [...now, ...chosen];
     const works = new Map<string, Work>();
     const unreadable = new Map<string, Unreadable>();
     const keep = (payment: PlainPayment, error: unknown) => {
@@ -97,9 +102,11 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
       ...affected.map((receipt) => receipt.payment_id),
       ...[...incoming.values()].flatMap(({ address }) => address.payment_id ?? []),
     ];
+    await pauseIfLong();
     for (const payment of await lockPayments(transaction, lockedIds, keep)) {
       works.set(payment.id, newWork(payment));
     }
+    await pauseIfLong();
     const receipts = await findReceipts(
       transaction,
       affected.map(({ id }) => id),
@@ -116,7 +123,7 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
       works.get(id)?.receipts.set(key, receipt);
       unreadable.get(id)?.keys.add(key);
     }
-    return { works, unreadable };
+    return { works, unreadable, hasMore };
   }
 
   /**
@@ -168,13 +175,15 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
       const scan = await openScan(transaction, batch, realNow);
       const { quarantined } = scan;
       const isWaiting = (paymentId: string) => (quarantined.get(paymentId)?.retry_at ?? 0) > realNow;
-      const { works, unreadable } = await findWorks(transaction, scan, isWaiting);
+      const { works, unreadable, hasMore } = await findWorks(transaction, scan, isWaiting);
       const readable = unreadable.size > 0 ? await setAside(transaction, scan, unreadable, isWaiting) : scan;
-      if (works.size === 0 && readable.incoming.size === 0) return 'complete';
+      if (works.size === 0 && readable.incoming.size === 0) return hasMore ? 'more' : 'complete';
+      await pauseIfLong();
       await recordReceipts(transaction, readable, works);
 
       const current = [...works.values()].filter(({ payment }) => !isWaiting(payment.id));
       const held = await judgeDue(transaction, scan, current);
+      await pauseIfLong();
       const ready = current
         .map((work) => ({ work, due: dueReceipts(work, scan, held, budget) }))
         .sort((a, b) => (a.work.payment.id < b.work.payment.id ? -1 : 1));
@@ -184,6 +193,7 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
       if (posted.length > 0) await ledger.lock(transaction, mode, accountsOf(posted));
 
       for (const { work, due } of ready) {
+        await pauseIfLong();
         const { id } = work.payment;
         const former = quarantined.get(id);
         const hasWork = due.lost.length + due.confirmed.length + due.dropped > 0;
@@ -196,7 +206,7 @@ export function createReceipts(deps: ReceiptsDeps): ScanSink {
           await quarantine(transaction, failed, former);
         } else if (former) await release(transaction, former);
       }
-      return ready.some(({ due }) => due.hasMore) ? 'more' : 'complete';
+      return hasMore || ready.some(({ due }) => due.hasMore) ? 'more' : 'complete';
     },
   };
 }

@@ -2,6 +2,7 @@
 import type { ReceiptRow } from '../../db/schema.js';
 import type { Transaction } from '../../db/engine.js';
 import { isolate } from '../../db/savepoint.js';
+import { pauseIfLong } from '../../shared/pause.js';
 import { scopeOf } from '../../shared/scope.js';
 import type { IncomingTransfer } from './new-receipts.js';
 import { countsTowards } from '../assess.js';
@@ -64,6 +65,7 @@ export function createRecordReceipts(context: ReceiptsContext) {
     const moved: ReceiptRow[] = [...retired, ...replaced];
 
     for (const [key, found] of incoming) {
+      await pauseIfLong();
       const work = known.get(key);
       const receipt = work?.receipts.get(key);
       const former = quarantined.get(key);
@@ -125,6 +127,9 @@ export function createRecordReceipts(context: ReceiptsContext) {
     }
     await insertReceipts(transaction, added);
     await updateReceipts(transaction, moved);
-    for (const work of works.values()) await storeNotes(transaction, work);
+    for (const work of works.values()) {
+      await storeNotes(transaction, work);
+      await pauseIfLong();
+    }
   };
 }

@@ -91,23 +91,25 @@ async function rename(
  */
 export async function retireChanged(transaction: Transaction, scan: Scan, works: ReadonlyMap<string, Work>) {
   const retired: ReceiptRow[] = [];
+  const owners = new Map(
+    [...works.values()].flatMap((work) => [...work.receipts.keys()].map((key) => [key, work] as const)),
+  );
   for (const [key, { transfer }] of scan.incoming) {
-    for (const work of works.values()) {
-      const receipt = work.receipts.get(key);
-      if (!receipt || isReceiptOf(receipt, transfer)) continue;
-      const gone = {
-        ...receipt,
-        ...{ block_height: null, block_hash: null, confirmed_at: null },
-        output_index: await freeIndex(transaction, scan, receipt.tx_hash),
-      };
-      await nameTransfer(transaction, gone);
-      const formerKey = transferKey(gone.tx_hash, gone.output_index);
-      work.receipts.delete(key);
-      work.receipts.set(formerKey, gone);
-      work.replaced.add(formerKey);
-      work.hasNews = true;
-      retired.push(gone);
-    }
+    const work = owners.get(key);
+    const receipt = work?.receipts.get(key);
+    if (!work || !receipt || isReceiptOf(receipt, transfer)) continue;
+    const gone = {
+      ...receipt,
+      ...{ block_height: null, block_hash: null, confirmed_at: null },
+      output_index: await freeIndex(transaction, scan, receipt.tx_hash),
+    };
+    await nameTransfer(transaction, gone);
+    const formerKey = transferKey(gone.tx_hash, gone.output_index);
+    work.receipts.delete(key);
+    work.receipts.set(formerKey, gone);
+    work.replaced.add(formerKey);
+    work.hasNews = true;
+    retired.push(gone);
   }
   return retired;
 }

@@ -60,8 +60,7 @@ export async function settleReceipts(
     addNote(notes, receipt, entries('transfer_dropped', receipt));
   }
 
-  await ledger.postAll(transaction, postings);
   // A receipt that is lost and dropped at once was changed twice: the later change holds.
   await updateReceipts(transaction, [...new Map(changed.map((receipt) => [receipt.id, receipt])).values()]);
-  await payments.updatePayment(transaction, payment, notes);
+  await payments.updatePayment(transaction, payment, notes, undefined, postings);
 }

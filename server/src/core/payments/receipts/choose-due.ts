@@ -1,0 +1,54 @@
+/** Divides the receipts that are deep enough among scans, so that payers' changes wait for a few payments only. */
+import type { ScanBatch } from '../../scanning/scan.js';
+import { keyOf as keyOfNetwork } from '../../scanning/scan-statuses.js';
+import type { Transaction } from '../../db/engine.js';
+import { afterCommit } from '../../db/transaction-context.js';
+import type { DueReceipt } from './receipt-store.js';
+
+/** The most payments that one scan confirms, unless it changes more of them. The rest waits for the next scan, which follows at once. */
+const mostConfirmed = 10;
+
+/**
+ * How far a network's payments were gone through. Receipts can stay due for long, as while they wait for a second node: the
+ * others must not wait behind them.
+ */
+interface Round {
+  /** The last payment. */
+  readonly after: string;
+  /** True if more may have become due meanwhile, so that another round follows. */
+  readonly isRepeated: boolean;
+}
+
+const start: Round = { after: '', isRepeated: false };
+
+export function createChooseDue() {
+  const rounds = new Map<string, Round>();
+  /**
+   * @param due the receipts that are to be confirmed or reversed
+   * @param changing the payments that the scan changes anyway, which need all of theirs
+   * @returns those for this scan, and whether another one must follow
+   */
+  return (
+    transaction: Transaction,
+    { blocks, checked, orphanedAbove, ...network }: ScanBatch,
+    due: readonly DueReceipt[],
+    changing: readonly string[],
+  ) => {
+    const key = keyOfNetwork(network);
+    const round = rounds.get(key) ?? start;
+    const waiting = [...new Set(due.map((receipt) => receipt.payment_id))].sort();
+    const part = waiting.filter((id) => id > round.after).slice(0, mostConfirmed);
+    const last = part.at(-1);
+    const isOver = last === undefined || last === waiting.at(-1);
+    const hasNews = blocks.length > 0 || checked.length > 0 || orphanedAbove !== undefined;
+    const isRepeated = round.isRepeated || (round.after !== '' && hasNews);
+    afterCommit(transaction, () => rounds.set(key, isOver ? start : { after: last, isRepeated }));
+    // One that lost its confirmation never waits: it must not be paid out.
+    const lost = due.filter(({ status }) => status === 'confirmed');
+    const ids = new Set([...part, ...changing, ...lost.map((receipt) => receipt.payment_id)]);
+    return {
+      chosen: due.filter((receipt) => ids.has(receipt.payment_id)),
+      hasMore: !isOver || isRepeated,
+    };
+  };
+}

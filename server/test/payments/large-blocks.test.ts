@@ -1,0 +1,157 @@
+/** Blocks with many payments: they are confirmed a few at a time, so that payers' requests do not wait for all of them. */
+import { setImmediate as nextTurn, setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createCheckoutClient } from 'crypto-checkout/client';
+import type { Transaction } from '../../src/core/db/engine.js';
+import { checkLedger } from '../../src/core/audit/check.js';
+import { createChooseDue } from '../../src/core/payments/receipts/choose-due.js';
+import type { DueReceipt } from '../../src/core/payments/receipts/receipt-store.js';
+import type { ScanBatch } from '../../src/core/scanning/scan.js';
+import { pauseIfLong } from '../../src/core/shared/pause.js';
+import { enginesOfTurn } from '../support/engines.js';
+import { startServer, type TestServer } from '../support/server.js';
+
+const many = 35;
+
+describe.each(enginesOfTurn)('A block with many payments on $name', (engine) => {
+  let server: TestServer;
+  beforeEach(async () => {
+    server = await startServer({ engine });
+  });
+  afterEach(() => server.stop());
+
+  async function sandbox(path: string, body: object): Promise<void> {
+    const reply = await server.api('POST', `/sandbox/${path}`, { body });
+    expect(reply.status, JSON.stringify(reply.body)).toBe(200);
+  }
+
+  async function payAll(): Promise<void> {
+    const client = createCheckoutClient({ apiUrl: server.url, publicKey: server.publicKey });
+    for (let made = 0; made < many; made += 1) {
+      const { data } = await client.create({ amount: 10, baseCurrency: 'USD' });
+      await client.setCurrency(data.payment.id, 'USDT', 'tron');
+      const { data: locked } = await client.lockCurrency(data.payment.id);
+      const { amount, addressInformation } = locked;
+      await sandbox('transfers', {
+        ...{ network: 'tron', currency: 'USDT' },
+        ...{ address: addressInformation?.address, amount },
+      });
+    }
+  }
+
+  async function countPaid(): Promise<number> {
+    const paid = server.database.reader
+      .selectFrom('payments')
+      .select('id')
+      .where('settled_at', 'is not', null);
+    return (await paid.execute()).length;
+  }
+
+  it('confirms them in several transactions, each whole, and replies when all are confirmed', async () => {
+    await payAll();
+    await sandbox('blocks', { network: 'tron', count: 1 });
+    const mined = sandbox('blocks', { network: 'tron', count: 30 });
+    let isMined = false;
+    void mined.finally(() => (isMined = true));
+    const seen = new Set<number>();
+    while (!isMined) {
+      const [paid, checks] = await Promise.all([
+        countPaid(),
+        server.database.snapshot((reader) => checkLedger(reader)),
+      ]);
+      seen.add(paid);
+      expect(checks.flatMap(({ violations }) => violations)).toEqual([]);
+      await delay(1);
+    }
+    await mined;
+    expect(await countPaid()).toBe(many);
+    expect([...seen].filter((count) => count > 0 && count < many)).not.toEqual([]);
+  });
+
+  describe('the choice of those to confirm', () => {
+    const due = (count: number, status: DueReceipt['status'] = 'seen'): DueReceipt[] =>
+      Array.from({ length: count }, (_, index) => {
+        const name = String(index).padStart(3, '0');
+        return { id: `r${name}`, payment_id: `p${name}`, status };
+      });
+    const batch = (blocks: ScanBatch['blocks'] = []): ScanBatch => ({
+      ...{ mode: 'test', network: 'tron', orphanedAbove: undefined, blocks, checked: [] },
+      ...{ pending: undefined, readBefore: 0, finalHeight: undefined },
+      head: { height: 1, hash: 'h' },
+    });
+    const aBlock = { height: 1, hash: 'h', parentHash: 'g', time: 0, transfers: [] };
+    const places = (chosen: readonly DueReceipt[]) => chosen.map(({ id }) => Number(id.slice(1)));
+
+    it('goes through all of them, although the first ones stay due, and then stops', async () => {
+      const choose = createChooseDue();
+      const rounds: { places: number[]; hasMore: boolean }[] = [];
+      for (let scan = 0; scan < 4; scan += 1) {
+        const { chosen, hasMore } = await server.database.write((transaction: Transaction) =>
+          Promise.resolve(choose(transaction, batch(), due(25), [])),
+        );
+        rounds.push({ places: places(chosen), hasMore });
+      }
+      expect(rounds.map((one) => one.hasMore)).toEqual([true, true, false, true]);
+      expect(rounds.slice(0, 3).flatMap((one) => one.places)).toEqual(due(25).map((_, index) => index));
+      expect(rounds[3]).toEqual(rounds[0]);
+    });
+
+    it('goes through them once more if a block came meanwhile', async () => {
+      const choose = createChooseDue();
+      const scan = (blocks: ScanBatch['blocks']) =>
+        server.database.write((transaction: Transaction) =>
+          Promise.resolve(choose(transaction, batch(blocks), due(15), []).hasMore),
+        );
+      expect(await scan([aBlock])).toBe(true);
+      expect(await scan([aBlock])).toBe(true);
+      expect(await scan([])).toBe(true);
+      expect(await scan([])).toBe(false);
+    });
+
+    it('begins again where a transaction failed', async () => {
+      const choose = createChooseDue();
+      const failed = server.database.write((transaction: Transaction) => {
+        choose(transaction, batch(), due(25), []);
+        return Promise.reject(new Error('failed'));
+      });
+      await expect(failed).rejects.toThrow('failed');
+      const { chosen } = await server.database.write((transaction: Transaction) =>
+        Promise.resolve(choose(transaction, batch(), due(25), [])),
+      );
+      expect(places(chosen)[0]).toBe(0);
+    });
+
+    it('takes at once what lost its confirmation, and all of a payment that changes anyway', async () => {
+      const choose = createChooseDue();
+      const lost = due(12, 'confirmed');
+      const { chosen } = await server.database.write((transaction: Transaction) =>
+        Promise.resolve(choose(transaction, batch(), lost, [])),
+      );
+      expect(chosen).toEqual(lost);
+      const changing = createChooseDue();
+      const taken = await server.database.write((transaction: Transaction) =>
+        Promise.resolve(changing(transaction, batch(), due(20), ['p019'])),
+      );
+      expect(places(taken.chosen)).toContain(19);
+    });
+  });
+});
+
+it('long work lets other work run in between, and short work does not wait', async () => {
+  await nextTurn();
+  let turns = 0;
+  const turn = () => {
+    turns += 1;
+  };
+  const work = (ms: number) => {
+    for (const until = performance.now() + ms; performance.now() < until;);
+  };
+  work(10);
+  await pauseIfLong();
+  setImmediate(turn);
+  await pauseIfLong();
+  expect(turns).toBe(0);
+  work(10);
+  await pauseIfLong();
+  expect(turns).toBe(1);
+});
