@@ -20,7 +20,9 @@ const help = `Usage: npm run bench -- life [options]        (after npm run build
 Measures a whole payment on the built server: create, set, lock, the transfer seen, confirmed and settled, the webhook delivered.
 First the processor time of a life, of the server and of PostgreSQL, less what they take when idle, with so many payments in
 the database before. Then, at a rate of payments, what payers wait for each request (p50 and p99), and the time from a commit
-to its webhook (p95). The transfers and blocks are simulated: their requests and statements are part of a life.
+to its webhook (p95). Last, the longest waits of others while blocks confirm many payments at once: of a request that needs no
+database, so that it shows how long the process stops, and of a new payment. The transfers and blocks are simulated: their
+requests and statements are part of a life.
 
   --database sqlite|postgres   one engine (default: both)
   --payments N,N               payments before (default 0,100000,1000000)
@@ -28,6 +30,7 @@ to its webhook (p95). The transfers and blocks are simulated: their requests and
   --rounds N                   rounds, of which the median counts (default 5)
   --rates N,N                  payments a second (default 25,50,100; 0 leaves this part out)
   --seconds N                  at each rate (default 20)
+  --blocks N,N                 payments that the same blocks confirm (default 30,300; 0 leaves this part out)
   --json FILE                  also write all measurements as JSON
   --help                       show this help`;
 
@@ -44,6 +47,7 @@ const optionTypes = /** @type {const} */ ({
   rounds: { type: 'string', default: '5' },
   rates: { type: 'string', default: '25,50,100' },
   seconds: { type: 'string', default: '20' },
+  blocks: { type: 'string', default: '30,300' },
   json: { type: 'string' },
   help: { type: 'boolean', default: false },
 });
@@ -86,6 +90,18 @@ async function main() {
     ]);
   });
   if (atRates.length > 0) console.table(Object.fromEntries(atRates));
+  const atBlocks = results.flatMap(({ engine, before, blocks }) => {
+    return blocks.map(({ count, stops, creates, took }) => [
+      `${engine} ${before}, ${count} confirmed`,
+      {
+        'longest stop ms': percentile(stops, 1).toFixed(0),
+        'create p50 ms': percentile(creates, 0.5).toFixed(1),
+        'longest ms': percentile(creates, 1).toFixed(0),
+        'all confirmed ms': took.toFixed(0),
+      },
+    ]);
+  });
+  if (atBlocks.length > 0) console.table(Object.fromEntries(atBlocks));
   if (options.json) writeFileSync(options.json, `${JSON.stringify(results, null, 2)}\n`);
 }
 
@@ -138,8 +154,12 @@ async function measureSize(engine, before) {
     for (const rate of numbers('rates').filter((one) => one > 0)) {
       rates.push(await measureRate(shop, server, hooks, rate));
     }
+    const blocks = [];
+    for (const count of numbers('blocks').filter((one) => one > 0)) {
+      blocks.push(await measureBlocks(shop, server, hooks, count));
+    }
     return {
-      ...{ engine, before, rates },
+      ...{ engine, before, rates, blocks },
       serverMs: percentile(
         rounds.map((one) => one.server),
         0.5,
@@ -190,6 +210,41 @@ async function measureRate(shop, server, hooks, rate) {
   return { rate, requests, webhooks: [...hooks.lags], reached: (ids.length * 1000) / ms, busy };
 }
 
+/**
+ * The waits of others while blocks confirm many payments. @param {ReturnType<typeof openShop>} shop
+ * @param {import('../scripts/api-server.mjs').ApiServer} server @param {Awaited<ReturnType<typeof startReceiver>>} hooks
+ * @param {number} count
+ */
+async function measureBlocks(shop, server, hooks, count) {
+  /** @type {string[]} */
+  const ids = [];
+  while (ids.length < count) {
+    const next = Math.min(together, count - ids.length);
+    ids.push(...(await Promise.all(Array.from({ length: next }, () => shop.pay()))));
+  }
+  let isOver = false;
+  /** @param {() => Promise<unknown>} work @param {number} pauseMs */
+  const repeat = async (work, pauseMs) => {
+    /** @type {number[]} */
+    const waits = [];
+    while (!isOver) {
+      const from = performance.now();
+      await work();
+      waits.push(performance.now() - from);
+      await delay(pauseMs);
+    }
+    return waits;
+  };
+  const stopping = repeat(async () => (await fetch(`${server.url}/healthz`)).text(), 2);
+  const creating = repeat(shop.create, 10);
+  const started = performance.now();
+  for (let block = 0; block < confirmations; block += 1) await shop.mine();
+  const took = performance.now() - started;
+  await hooks.until(ids);
+  isOver = true;
+  return { count, took, stops: await stopping, creates: await creating };
+}
+
 /** @param {import('../scripts/api-server.mjs').ApiServer} server @param {Awaited<ReturnType<typeof startReceiver>>} hooks */
 function openShop(server, hooks) {
   const headers = { Authorization: `Bearer ${server.secretKey}`, 'Content-Type': 'application/json' };
@@ -205,6 +260,8 @@ function openShop(server, hooks) {
     return data;
   };
   const mine = () => ask('POST', '/sandbox/blocks', { network: 'tron', count: 1 });
+
+  const create = () => ask('POST', '/v1/payments/checkout', { amount: 10, baseCurrency: 'USD' });
 
   /** One payer, up to the transfer. @param {(ms: number) => void} [note] the time of each request that a payer waits for */
   async function pay(note = () => undefined) {
@@ -230,7 +287,7 @@ function openShop(server, hooks) {
   }
 
   return {
-    ...{ mine, pay },
+    ...{ mine, pay, create },
     /** So many lives, up to the webhook. @param {number} count */
     async live(count) {
       const ids = await Promise.all(Array.from({ length: count }, () => pay()));
@@ -330,7 +387,7 @@ function postgresMs() {
   return ms;
 }
 
-/** @param {'payments' | 'rates'} name */
+/** @param {'payments' | 'rates' | 'blocks'} name */
 function numbers(name) {
   return options[name].split(',').map((text) => {
     const number = Number(text);

@@ -24,9 +24,12 @@ export function registerDirectRun(reader: Reader, run: DirectRun): void {
 /** Stands for an argument while a query is built. Its place among the parameters shows where to put the value. */
 class Placeholder {
   readonly name: string;
+  /** Of the row that it is in; undefined if the arguments are no rows. */
+  readonly row: number | undefined;
 
-  constructor(name: string) {
+  constructor(name: string, row?: number) {
     this.name = name;
+    this.row = row;
   }
 }
 
@@ -36,47 +39,67 @@ export interface NamedQuery<Row = unknown> extends CompiledQuery<Row> {
 }
 
 type Values = Readonly<Record<string, unknown>>;
+/** By name, or of rows that all have the same columns. */
+type Arguments = Values | readonly Values[];
 
 interface Prepared<Row> {
   readonly query: NamedQuery<Row> & { readonly name: string };
-  parameters(values: Values): unknown[];
+  parameters(values: Arguments): unknown[];
+}
+
+/** A query as it was compiled. */
+interface Variant<Row> {
+  readonly parts: readonly QueryParts[];
+  readonly engine: Engine;
+  readonly names: readonly string[];
+  readonly count: number | undefined;
+  readonly prepared: Prepared<Row>;
 }
 
 /** The name of SQL: a hash of it, because through a pooler, processes share connections, and must not mix up statements. */
 const nameOf = (text: string) => hash('sha256', text, 'hex').slice(0, 32);
 
-/** Compiles a query once for each engine, each set of argument names, and each list of modules. */
+const isEach = (names: readonly string[], others: readonly string[]) =>
+  names.length === others.length && names.every((name, place) => name === others[place]);
+
+/** Compiles a query once for each engine, each set of argument names, each number of rows, and each list of modules. */
 function createCompile<V extends object, Row>(build: (reader: Reader, values: V) => Compilable<Row>) {
-  const knownOf = new WeakMap<readonly QueryParts[], Map<string, Prepared<Row>>>();
+  const variants: Variant<Row>[] = [];
   return (reader: Reader, values: V): Prepared<Row> => {
     const parts = queryPartsOf(reader);
-    const known = knownOf.get(parts) ?? new Map<string, Prepared<Row>>();
-    knownOf.set(parts, known);
-    const engine: Engine = engineOf(reader);
-    const names = Object.keys(values);
-    const key = `${engine} ${names.join()}`;
-    const found = known.get(key);
-    if (found) return found;
-    const placeholders = Object.fromEntries(names.map((name) => [name, new Placeholder(name)]));
+    const engine = engineOf(reader);
+    const rows: readonly Values[] | undefined = Array.isArray(values) ? values : undefined;
+    const count = rows?.length;
+    const names = Object.keys(rows ? (rows[0] ?? {}) : values);
+    const found = variants.find(
+      (one) =>
+        one.parts === parts && one.engine === engine && one.count === count && isEach(names, one.names),
+    );
+    if (found) return found.prepared;
+    const placeholders = (row?: number) =>
+      Object.fromEntries(names.map((name) => [name, new Placeholder(name, row)]));
+    const given = rows ? rows.map((_, row) => placeholders(row)) : placeholders();
     // The cast is safe: `build` only passes its arguments on, so it cannot distinguish a placeholder from a value.
-    const compiled = build(reader, placeholders as unknown as V).compile();
-    const query = { ...compiled, name: nameOf(compiled.sql) };
-    const made: Prepared<Row> = {
-      query,
-      parameters: (given) =>
-        query.parameters.map((parameter) =>
-          parameter instanceof Placeholder ? given[parameter.name] : parameter,
-        ),
+    const compiled = build(reader, given as unknown as V).compile();
+    const prepared: Prepared<Row> = {
+      query: { ...compiled, name: nameOf(compiled.sql) },
+      parameters: (all) =>
+        compiled.parameters.map((parameter) => {
+          if (!(parameter instanceof Placeholder)) return parameter;
+          const { name, row } = parameter;
+          const from: unknown = row === undefined ? all : (all as readonly Values[])[row];
+          return (from as Values)[name];
+        }),
     };
-    known.set(key, made);
-    return made;
+    variants.push({ parts, engine, names, count, prepared });
+    return prepared;
   };
 }
 
 /**
  * A query that is compiled once. Several that are started at once inside a transaction travel to PostgreSQL together,
  * and run in the order in which they were started.
- * @param build builds the query. It must only pass its arguments on as values, and never inspect them
+ * @param build builds the query. It must only pass its arguments on as values, and never inspect them. They may be a few rows
  */
 export function prepared<V extends object, Row>(
   build: (reader: Reader, values: V) => Compilable<Row>,
@@ -84,7 +107,7 @@ export function prepared<V extends object, Row>(
   const compile = createCompile(build);
   return async (reader, values) => {
     const { query, parameters } = compile(reader, values);
-    const given = parameters(values as Values);
+    const given = parameters(values as Arguments);
     const run = directRuns.get(reader);
     // The cast is safe: these are the rows of the compiled query.
     if (run) return (await run(query.sql, given, query.name)) as Row[];
@@ -102,7 +125,7 @@ export function preparedSend<V extends object>(
   const compile = createCompile(build as (reader: Reader, values: V) => Compilable);
   return async (transaction, values) => {
     const { query, parameters } = compile(transaction, values);
-    const given = parameters(values as Values);
+    const given = parameters(values as Arguments);
     const run = directRuns.get(transaction);
     if (run) {
       await run(query.sql, given, query.name);
@@ -118,41 +141,17 @@ export function preparedSend<V extends object>(
 /** The most rows of one compiled insert: each number of rows is compiled separately. */
 const mostRows = 8;
 
-declare const rowType: unique symbol;
-
-/** A few rows as the arguments of one query. */
-export type Few<Row> = Values & { readonly [rowType]?: Row };
-
-/** Rows, a few for each query: the same number of rows has the same names, by which it is compiled once. */
-export function inFew<Row extends object>(rows: readonly Row[]): Few<Row>[] {
-  return chunksOf(rows, mostRows).map((chunk) =>
-    Object.fromEntries(
-      chunk.flatMap((row, place) =>
-        Object.entries(row).map(([column, value]) => [`${place} ${column}`, value] as const),
-      ),
-    ),
-  );
-}
-
-/** The rows again, for the query. */
-export function rowsIn<Row>(values: Few<Row>): Row[] {
-  const rows: Record<string, unknown>[] = [];
-  for (const [name, value] of Object.entries(values)) {
-    const [place = '', column = ''] = name.split(' ');
-    (rows[Number(place)] ??= {})[column] = value;
-  }
-  // The cast is safe: these are the rows that were given to `inFew`.
-  return rows as Row[];
-}
+/** Rows for inserts that are compiled once, a few for each. */
+export const inFew = <Row>(rows: readonly Row[]): Row[][] => chunksOf(rows, mostRows);
 
 /** Inserts rows that all have the same columns, a few with each statement. Their results are not awaited: see `send`. */
 export function preparedInserts<Table extends keyof Schema>(table: Table) {
-  const insert = preparedSend((transaction, values: Few<Insertable<Schema[Table]>>) =>
-    transaction.insertInto(table).values(rowsIn(values)),
+  const insert = preparedSend((transaction, rows: readonly Insertable<Schema[Table]>[]) =>
+    transaction.insertInto(table).values(rows),
   );
   return async (transaction: Transaction, rows: readonly Insertable<Schema[Table]>[]): Promise<void> => {
-    for (const values of inFew(rows)) {
-      await insert(transaction, values);
+    for (const few of inFew(rows)) {
+      await insert(transaction, few);
       await pauseIfLong();
     }
   };

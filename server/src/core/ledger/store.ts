@@ -5,7 +5,7 @@ import { valuesOf, type Values } from '../db/values.js';
 import { forUpdate } from '../db/locks.js';
 import type { Mode } from '../shared/scope.js';
 import type { Transaction, Reader } from '../db/engine.js';
-import { inFew, prepared, preparedInserts, preparedSend, rowsIn, type Few } from '../db/prepared.js';
+import { inFew, prepared, preparedInserts, preparedSend } from '../db/prepared.js';
 import { rowById } from '../db/rows.js';
 
 const accountRows = valuesOf(tables.ledger_accounts);
@@ -19,16 +19,16 @@ export async function insertPostings(
   postings: readonly LedgerPostingTable[],
 ): Promise<ReadonlySet<string>> {
   const ids = new Set<string>();
-  for (const values of inFew(postings)) {
-    for (const { id } of await insertNew(transaction, values)) ids.add(id);
+  for (const few of inFew(postings)) {
+    for (const { id } of await insertNew(transaction, few)) ids.add(id);
   }
   return ids;
 }
 
-const insertNew = prepared((transaction, values: Few<LedgerPostingTable>) =>
+const insertNew = prepared((transaction, postings: readonly LedgerPostingTable[]) =>
   transaction
     .insertInto('ledger_postings')
-    .values(rowsIn(values))
+    .values(postings)
     .onConflict((conflict) => conflict.column('key').doNothing())
     .returning('id'),
 );
