@@ -10,13 +10,17 @@ export function chunksOf<T>(values: readonly T[], size = chunkSize): T[][] {
   return chunks;
 }
 
+/** For rows that take long to decode: other work runs between two chunks. */
+export const smallChunk = 50;
+
 /** Runs a query for any number of values, chunk by chunk, and joins the rows. */
 export async function inChunks<V, T>(
   values: readonly V[],
   select: (chunk: readonly V[]) => Promise<readonly T[]>,
+  size = chunkSize,
 ): Promise<T[]> {
   const found: T[] = [];
-  for (const chunk of chunksOf(values)) {
+  for (const chunk of chunksOf(values, size)) {
     found.push(...(await select(chunk)));
     await pauseIfLong();
   }

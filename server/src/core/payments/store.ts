@@ -7,7 +7,7 @@ import { forUpdate } from '../db/locks.js';
 import { isCreatedWithin, isListed, readCheckpointedPage, readPage } from '../db/pages.js';
 import { needsReview, paymentStatusOf } from '../db/payment-status.js';
 import { prepared, preparedInserts, preparedSend } from '../db/prepared.js';
-import { inChunks } from '../db/chunks.js';
+import { inChunks, smallChunk } from '../db/chunks.js';
 import { countRows } from '../db/rows.js';
 import { send } from '../db/send.js';
 import { afterCommit } from '../db/transaction-context.js';
@@ -355,16 +355,16 @@ export async function lockPayments(
   ids: readonly string[],
   failed: Failed<Schema['payments']>,
 ): Promise<PaymentRow[]> {
-  const rows = await inChunks([...new Set(ids)].sort(), (chunk) =>
-    transaction
+  const lock = async (chunk: readonly string[]) => {
+    const rows = transaction
       .selectFrom('payments')
       .selectAll()
       .where('id', 'in', chunk)
       .orderBy('id')
-      .$call(forUpdate(transaction))
-      .execute(),
-  );
-  return payments.decodeEach(rows, failed);
+      .$call(forUpdate(transaction));
+    return payments.decodeEach(await rows.execute(), failed);
+  };
+  return inChunks([...new Set(ids)].sort(), lock, smallChunk);
 }
 
 const findScope = prepared((reader, { id }: { readonly id: string }) =>

@@ -8,7 +8,7 @@ import { tables, type PaymentRow, type ReceiptRow, type Schema } from '../../db/
 import { pauseIfLong } from '../../shared/pause.js';
 import type { Scope } from '../../shared/scope.js';
 import type { Reader, Transaction } from '../../db/engine.js';
-import { chunksOf, inChunks } from '../../db/chunks.js';
+import { chunksOf, inChunks, smallChunk } from '../../db/chunks.js';
 import { hasRows, inScope } from '../../db/rows.js';
 import { sumUnits } from '../../db/units.js';
 import { filtersBy } from '../../db/plans.js';
@@ -320,12 +320,13 @@ export async function findReceipts(
   ids: readonly string[],
   failed: Failed<Schema['receipts']>,
 ): Promise<ReceiptRow[]> {
-  const found = await inChunks([...new Set(ids)], (chunk) =>
-    reader.selectFrom('receipts').selectAll().where('id', 'in', chunk).execute(),
+  const find = async (chunk: readonly string[]) => {
+    const rows = reader.selectFrom('receipts').selectAll().where('id', 'in', chunk);
+    return receiptRows.decodeEach(await rows.execute(), failed);
+  };
+  return (await inChunks([...new Set(ids)], find, smallChunk)).sort(
+    (a, b) => a.first_seen_at - b.first_seen_at || (a.id < b.id ? -1 : 1),
   );
-  return receiptRows
-    .decodeEach(found, failed)
-    .sort((a, b) => a.first_seen_at - b.first_seen_at || (a.id < b.id ? -1 : 1));
 }
 
 /** All receipts on a network that payments have and that are on the chain or pending. */
