@@ -2,7 +2,6 @@
 import { defineModule } from '../../core/module.js';
 import { mailCommands } from './commands.js';
 import { createMail } from './mail.js';
-import { offPage } from './off-page.js';
 import { mailSettings } from './settings.js';
 import { mailTables } from './tables.js';
 
@@ -16,7 +15,10 @@ export const mail = defineModule({
     const rules = createMail(core);
     return {
       ...rules,
-      pages: () => ({ router: offPage(core.publicUrl, rules), links: {} }),
+      async pages() {
+        const { offPage } = await import('./off-page.js');
+        return { router: offPage(core.publicUrl, rules), links: {} };
+      },
       jobs: () => [
         ...(rules.isOn ? [{ name: 'mail', intervalMs: 1000, run: rules.send }] : []),
         { name: 'old mail', intervalMs: hourMs, run: rules.prune },
