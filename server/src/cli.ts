@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 /** The executable `crypto-checkout-server`: starts the server, or runs one command and prints its output. */
-import { statSync } from 'node:fs';
 import { isNodeTooOld } from './node-version.js';
 
 /** The command line in one file, which `scripts/commands.mjs` makes: finding and reading hundreds takes longer than most commands. */
@@ -12,17 +11,17 @@ async function main(): Promise<void> {
   if (args[0] === 'start' && !args.includes('--version')) {
     return (await import('./start.js')).main(args.slice(1));
   }
-  if (isUpToDate()) await import(bundle.href);
+  if (await isUpToDate()) await import(bundle.href);
   else await import('./command-line/main.js');
 }
 
 /** False where it was not made, or the compiler has run since, which only happens in a clone. */
-function isUpToDate(): boolean {
+async function isUpToDate(): Promise<boolean> {
+  const { statSync } = await import('node:fs');
+  const changedAt = (file: URL) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const madeAt = changedAt(bundle);
   const compilations = ['.tsbuildinfo', '../../dist/.tsbuildinfo'];
   return compilations.every((name) => changedAt(new URL(name, import.meta.url)) < madeAt);
 }
-
-const changedAt = (file: URL) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
 if (!isNodeTooOld()) void main();

@@ -27,7 +27,7 @@ async function listen(talk: (socket: Socket) => void): Promise<string> {
 
 async function sendTo(url: string) {
   const config = readConfig({ SMTP_URL: url, MAIL_FROM: 'pay@checkout.example' }, mailSettings);
-  const transport = createTransports(config)?.open();
+  const transport = await createTransports(config)?.open();
   const started = performance.now();
   const failure = await transport?.send({
     ...{

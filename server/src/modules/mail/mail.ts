@@ -150,7 +150,7 @@ export function createMail(core: Core) {
             store.claim(transaction, { now, until: now + claimMs, claim: newId(), limit: batch }),
           );
           if (due.length === 0) return;
-          transport ??= transports.open();
+          transport ??= await transports.open();
           const isReachable = await sendAll(due, transport, signal);
           if (!isReachable) return;
         }
@@ -172,7 +172,7 @@ export function createMail(core: Core) {
     async test(to: string): Promise<Failure | undefined> {
       if (!transports) throw invalidState('No mail server is configured: set SMTP_URL and MAIL_FROM');
       if (!addressPattern.test(to)) throw invalidField('to', 'This is not an e-mail address');
-      const transport = transports.open();
+      const transport = await transports.open();
       try {
         const text = `This server can send messages.\n${publicUrl}\n`;
         const html = `<p>This server can send messages.</p>`;

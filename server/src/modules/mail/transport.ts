@@ -1,6 +1,5 @@
 /** Sends messages over SMTP. */
 import { readFileSync } from 'node:fs';
-import nodemailer from 'nodemailer';
 import type { Config } from '../../core/config.js';
 import { settingsOf } from '../../core/config.js';
 import { refuseExposedFile } from '../../core/private-file.js';
@@ -40,7 +39,7 @@ const messageMs = 30_000;
 const shownReason = 200;
 
 /** Undefined if no mail server is configured. @throws StartError */
-export function createTransports(config: Config): { from: string; open(): Transport } | undefined {
+export function createTransports(config: Config): { from: string; open(): Promise<Transport> } | undefined {
   const settings = settingsOf(config, mailSettings);
   const {
     SMTP_URL: url,
@@ -62,7 +61,9 @@ export function createTransports(config: Config): { from: string; open(): Transp
   const isHere = ['127.0.0.1', '[::1]', 'localhost'].includes(hostname);
   return { from, open };
 
-  function open(): Transport {
+  async function open(): Promise<Transport> {
+    // Loaded when there is something to send: a command rarely has.
+    const { default: nodemailer } = await import('nodemailer');
     const transport = nodemailer.createTransport({
       url,
       pool: true,
