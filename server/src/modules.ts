@@ -9,6 +9,7 @@ import { consoleModule } from './modules/console/module.js';
 import { demoShop } from './modules/demo-shop/module.js';
 import { docsSite } from './modules/docs-site/module.js';
 import { erasure } from './modules/erasure/module.js';
+import { links } from './modules/links/module.js';
 import { mail } from './modules/mail/module.js';
 import { psbtPayouts } from './modules/psbt-payouts/module.js';
 import { reconciliation } from './modules/reconciliation/module.js';
@@ -27,6 +28,7 @@ export const modules: readonly Module[] = [
   restore,
   reconciliation,
   books,
+  links,
   demoShop,
   docsSite,
   setup,

@@ -1,6 +1,7 @@
 /** Provokes every error code that an endpoint declares, over HTTP: each documented error can really happen. */
 import { api, errorStatus, type Endpoint, type ErrorCode } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { links } from '../src/modules/links/module.js';
 import type { RateSource } from '../src/core/money/rates.js';
 import type { Answer } from './support/call.js';
 import { enginesOfTurn } from './support/engines.js';
@@ -22,6 +23,7 @@ type Refusals = Readonly<
 >;
 
 const price = { amount: 10, baseCurrency: 'USD' };
+const lamp = { title: 'Lamp', ...price };
 const usdt = { amount: 0.5, currency: 'USDT', walletNetwork: 'ethereum' };
 
 /** Endpoint → code → a call that fails with it. */
@@ -149,6 +151,21 @@ const refusals: Refusals = {
   'payments.lockCurrency': {
     invalid_state: async ({ records, send }) =>
       send('PATCH', `/v1/payments/${await records.paidPayment()}/currency/lock`),
+    async sold_out({ server, records, send }) {
+      const { id } = (await records.merchant.links.create({ body: { ...lamp, stock: 1 } })).data;
+      const { sales } = links.rules(server.app);
+      const locks = [];
+      for (const token of ['one', 'other']) {
+        const order = { amount: undefined, quantity: 1, answers: {}, token, address: '127.0.0.1' };
+        const paymentId = await sales.press(id, order);
+        expect((await send('PATCH', `/v1/payments/${paymentId}/currency/set/USDT/tron`)).status).toBe(200);
+        locks.push(() => send('PATCH', `/v1/payments/${paymentId}/currency/lock`));
+      }
+      const [first, second] = locks;
+      expect((await first?.())?.status).toBe(200);
+      if (!second) throw new Error('There are two payments');
+      return second();
+    },
     currency_not_set: async ({ records, send }) =>
       send('PATCH', `/v1/payments/${await records.payment()}/currency/lock`),
     async rate_unavailable({ records, send, without }) {
@@ -268,6 +285,9 @@ const refusals: Refusals = {
   },
   'webhooks.sendSample': {
     webhook_not_configured: ({ send }) => send('POST', '/v1/webhooks/samples', { type: 'payment.success' }),
+  },
+  'links.create': {
+    unsupported_currency: ({ send }) => send('POST', '/v1/links', { title: 'Lamp', baseCurrency: 'XXX' }),
   },
   'wallets.create': {
     unsupported_currency: ({ send }) => send('POST', '/v1/wallets', { currency: 'NGN' }),

@@ -823,7 +823,7 @@ export const testSpecification = (engine: TestEngine): unknown =>
         const added = [
           'GET /v1/transactions/{transaction_id}/receipts',
           'GET /v1/payments/{payment_id}/transfers/{hash}',
-          ...[api.refunds, api.refundClaims, api.webhooks, api.home, api.books]
+          ...[api.refunds, api.refundClaims, api.webhooks, api.home, api.books, api.links]
             .flatMap((verbs) => Object.values<Endpoint>(verbs))
             .map(({ method, path }) => `${method} ${path}`),
         ];

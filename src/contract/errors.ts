@@ -17,6 +17,7 @@ export const errorStatus = {
   not_found: 404,
   method_not_allowed: 405,
   invalid_state: 409,
+  sold_out: 409,
   currency_not_set: 409,
   currency_locked: 409,
   duplicate_tx_ref: 409,

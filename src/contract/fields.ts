@@ -163,6 +163,9 @@ const dateOrTime = (edge: 'start' | 'end') =>
     }),
   );
 
+/** When something ends: a date means the end of that day. Epoch milliseconds. */
+export const deadline = dateOrTime('end');
+
 /** The parameters of every list of records. */
 const listParams = {
   page: described(z._default(integer(1), 1), 'Page number, starting at 1. Defaults to 1.'),

@@ -7,6 +7,7 @@ import { currencies } from './currencies.js';
 import { customers } from './customers.js';
 import type { Endpoint } from './endpoint.js';
 import { home } from './home.js';
+import { links } from './links.js';
 import { meta } from './meta.js';
 import { paymentPlans } from './payment-plans.js';
 import { payments } from './payments.js';
@@ -39,7 +40,7 @@ export const coreApi = {
 } as const satisfies Record<string, Record<string, Endpoint>>;
 
 /** The resources of a server with all modules, and of the client. */
-export const api = { ...coreApi, refunds, refundClaims, books, home } as const satisfies Record<
+export const api = { ...coreApi, refunds, refundClaims, books, links, home } as const satisfies Record<
   string,
   Record<string, Endpoint>
 >;
@@ -82,6 +83,7 @@ export * from './errors.js';
 export * from './payment-record.js';
 export * from './payment-states.js';
 export { attentionCodes, home, type AttentionCode } from './home.js';
+export { knownFields, links, type InvoiceStatus, type Link } from './links.js';
 export { frequencies, type Frequency } from './payment-plans.js';
 export { refundClaims, refundKinds, refunds, type RefundClaim } from './refunds.js';
 export * from './retry-after.js';

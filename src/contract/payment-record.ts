@@ -111,7 +111,15 @@ export const paymentRefund = z.object({
 });
 export type PaymentRefund = z.output<typeof paymentRefund>;
 
+/** Fields that modules add to a payment. Only for secret keys. */
+export const moduleFields = z.object({
+  /** The payment link that it was started from. */
+  linkId: z.optional(z.string()),
+});
+export type ModuleFields = z.output<typeof moduleFields>;
+
 export const paymentRecord = z.extend(payment, {
+  ...moduleFields.shape,
   /** Absent if nothing arrived, or exactly the requested amount. */
   findings: z.optional(z.array(paymentFinding)),
   transactionTimeLog: z.array(codedLogEntry),

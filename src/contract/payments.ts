@@ -261,7 +261,7 @@ export const payments = {
       'Locks rate, amount and fee, starts the payment window, and returns the address to pay to. Repeating the call returns the same quote.',
     params,
     data: paymentRecord,
-    errors: ['invalid_state', 'currency_not_set', 'rate_unavailable'],
+    errors: ['invalid_state', 'sold_out', 'currency_not_set', 'rate_unavailable'],
     sample: { params: { payment_id: sampleId }, message: 'Currency locked', data: sampleLocked },
   }),
   checkTransfer: endpoint({

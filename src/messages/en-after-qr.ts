@@ -126,6 +126,8 @@ export const enAfterQr = {
   problemUnsupported: 'This coin cannot be used right now. Choose another one.',
   problemNotFound: 'This payment was not found. Ask the shop for a new link.',
   problemState: 'This step is no longer possible. This is the payment’s current state.',
+  problemSoldOut:
+    'Nothing is left: others have bought it, or are paying right now. You have not been charged.',
   problemReply: 'The payment service sent an unexpected answer. Try again, or ask the shop.',
 
   payFromWallet: 'Pay with {wallet}',

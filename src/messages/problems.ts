@@ -18,6 +18,7 @@ const keys: Readonly<Record<string, MessageKey>> = {
   duplicate_tx_ref: 'problemBusy',
   not_found: 'problemNotFound',
   invalid_state: 'problemState',
+  sold_out: 'problemSoldOut',
   currency_locked: 'problemState',
   currency_not_set: 'problemState',
 };

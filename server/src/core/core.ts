@@ -231,6 +231,8 @@ export async function createCore(options: CoreOptions) {
       await updateSubscription(transaction, payment);
       await hooks.onPaymentStatus(transaction, payment);
     },
+    onCreate: hooks.onPayment,
+    beforeLock: hooks.beforeLock,
     factsOf: { returned: hooks.factsOf },
     times: config.paymentTimes,
     publicChangesPerHour: config.limits?.paymentChangesPerHour,

@@ -2,7 +2,7 @@
  * Questions that the core asks the modules. A module registers its answers when it is created. The core asks in the order of the
  * product's list, and works without any answer.
  */
-import type { Api, Data } from 'crypto-checkout/contract';
+import type { Api, Data, ModuleFields } from 'crypto-checkout/contract';
 import type { LedgerCheck } from './audit/check-report.js';
 import type { AddressHooks } from './addresses/deposit-addresses.js';
 import type { UtxoNode } from './chains/bitcoin/utxo-node.js';
@@ -90,6 +90,10 @@ export interface Answers extends Partial<AddressHooks> {
   /** A batch of blocks, in the transaction that moves the cursor, before its transfers become receipts. */
   onBatch?(transaction: Transaction, batch: ScanBatch): Promise<void>;
 
+  /** A payment was stored. @returns fields of its record; a module reads them later by its `paymentFields` */
+  onPayment?(transaction: Transaction, payment: PaymentRow): Promise<ModuleFields>;
+  /** Before a payment gets its address: refuses what cannot be sold any more. The payment is locked. Problem: `sold_out`. */
+  beforeLock?(transaction: Transaction, payment: PaymentRow): Promise<void>;
   /** True if the module wants the events of a merchant, whose record is then read even if no webhook reports it. */
   hears?(reader: Reader, scope: Scope): Promise<boolean>;
   /** Something happened that webhooks report, in the transaction that changed it. */
@@ -139,6 +143,9 @@ export function createHooks() {
     },
     async beforeFail(reader: Reader, transfer: TransferRow): Promise<void> {
       for (const one of all) await one.beforeFail?.(reader, transfer);
+    },
+    async beforeLock(transaction: Transaction, payment: PaymentRow): Promise<void> {
+      for (const one of all) await one.beforeLock?.(transaction, payment);
     },
     async whyNotPaid(reader: Reader, transfer: Payable): Promise<string | undefined> {
       for (const one of all) {
@@ -199,6 +206,11 @@ export function createHooks() {
       for (const one of all)
         for (const coin of (await one.soughtCoins?.(mode, network)) ?? []) found.add(coin);
       return found;
+    },
+    async onPayment(transaction: Transaction, payment: PaymentRow): Promise<ModuleFields> {
+      let fields: ModuleFields = {};
+      for (const one of all) fields = { ...fields, ...(await one.onPayment?.(transaction, payment)) };
+      return fields;
     },
     async factsOf(transaction: Transaction, payment: PaymentRow): Promise<bigint> {
       let returned = 0n;

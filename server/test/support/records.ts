@@ -17,6 +17,7 @@ export interface Records {
   bankAccount(): Promise<string>;
   walletAddress(): Promise<string>;
   plan(): Promise<string>;
+  link(): Promise<string>;
   /** A new customer subscribed to a new plan. */
   subscriber(): Promise<{ id: string; planId: string; email: string }>;
   payment(): Promise<string>;
@@ -90,6 +91,11 @@ export function createRecords(server: TestServer, key = server.secretKey): Recor
       } as const;
       return (await merchant.paymentPlans.create({ body: { ...body, currencies: [...body.currencies] } }))
         .data.id;
+    },
+
+    async link() {
+      const body = { title: 'Workshop ticket', amount: 45, baseCurrency: 'USD' };
+      return (await merchant.links.create({ body })).data.id;
     },
 
     async subscriber() {

@@ -164,6 +164,15 @@ export const validCalls: {
     fee: async (records) => ({ params: { transaction_id: await records.paidPayment() } }),
     resendWebhook: async (records) => ({ params: { transaction_id: await records.payment() } }),
   },
+  links: {
+    create: () => ({ body: { title: 'Workshop ticket', amount: '45', baseCurrency: 'USD' } }),
+    async list(records) {
+      await records.link();
+      return { query: { isActive: 'true' } };
+    },
+    retrieve: async (records) => ({ params: { link_id: await records.link() } }),
+    update: async (records) => ({ params: { link_id: await records.link() }, body: { isActive: 'false' } }),
+  },
   wallets: {
     async list(records) {
       await records.wallet();

@@ -136,6 +136,8 @@ const reading: Readonly<Record<string, (ids: Ids) => string>> = {
   'payments find': ({ own }) => `order-7 ${own}`,
   'payments show': ({ own, payment }) => `${payment} ${own}`,
   'balances list': ({ own }) => own,
+  'links list': ({ own }) => own,
+  'links show': ({ link }) => link,
   'refunds list': ({ own }) => own,
   'refunds show': ({ refund }) => refund,
   'transfers list': ({ own }) => own,
@@ -181,7 +183,15 @@ const others = [
   ...['merchants create', 'merchants update', 'keys create', 'keys revoke', 'users invite', 'users remove'],
   ...['users erase', 'transfers explain'],
   ...['users sign-out', 'chains rescan', 'balances suspend', 'balances resume', 'refunds create'],
-  ...['refunds approve', 'refunds cancel', 'refunds link', 'transfers create', 'transfers settle'],
+  ...[
+    'links create',
+    'links update',
+    'refunds approve',
+    'refunds cancel',
+    'refunds link',
+    'transfers create',
+    'transfers settle',
+  ],
   ...['transfers fail', 'transfers psbt export', 'transfers psbt bump', 'transfers psbt import'],
   ...['transfers psbt show', 'transfers psbt discard', 'transfers release', 'sweeps deploy'],
   ...[
@@ -201,6 +211,7 @@ interface Ids {
   readonly own: string;
   readonly payment: string;
   readonly refund: string;
+  readonly link: string;
   readonly foreign: string;
   readonly email: string;
   readonly directory: string;
@@ -223,6 +234,7 @@ export async function readingCommands(shop: OpenShop, directory: string): Promis
     own: `--merchant ${server.bootstrapped.merchantId}`,
     payment: await records.paidPayment('ethereum'),
     refund: (await records.refund()).id,
+    link: await records.link(),
     email: (await records.customer()).email,
     foreign: await server.database.write(
       async (transaction) => (await server.app.merchants.create(transaction, { name: 'Another' })).id,

@@ -133,6 +133,7 @@ export const texts: AfterQrMessages = {
   problemUnsupported: 'لا يمكن استخدام هذه العملة الآن. اختر غيرها.',
   problemNotFound: 'لم يُعثر على هذه الدفعة. اطلب من المتجر رابطًا جديدًا.',
   problemState: 'لم تعد هذه الخطوة ممكنة. هذه حالة الدفعة الآن.',
+  problemSoldOut: 'لم يبق شيء: اشتراه آخرون أو يدفعون ثمنه الآن. لم يُخصم منك شيء.',
   problemReply: 'أرسلت خدمة الدفع ردًا غير متوقع. حاول مرة أخرى، أو اسأل المتجر.',
 
   payFromWallet: 'ادفع عبر {wallet}',

@@ -127,6 +127,8 @@ export const texts: AfterQrMessages = {
   problemUnsupported: 'Esta moneda no se puede usar ahora. Elige otra.',
   problemNotFound: 'No se encontró este pago. Pide un enlace nuevo a la tienda.',
   problemState: 'Este paso ya no es posible. Así está el pago.',
+  problemSoldOut:
+    'No queda nada: otras personas lo han comprado o lo están pagando. No se le ha cobrado nada.',
   problemReply:
     'El servicio de pago dio una respuesta inesperada. Inténtalo de nuevo, o pregunta a la tienda.',
 

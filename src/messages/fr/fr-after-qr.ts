@@ -132,6 +132,7 @@ export const texts: AfterQrMessages = {
   problemUnsupported: 'Cette crypto n’est pas utilisable pour le moment. Choisissez-en une autre.',
   problemNotFound: 'Ce paiement est introuvable. Demandez un nouveau lien à la boutique.',
   problemState: 'Cette étape n’est plus possible. Voici où en est le paiement.',
+  problemSoldOut: 'Il n’en reste plus : d’autres l’ont acheté ou le paient. Rien n’a été débité.',
   problemReply: 'Réponse inattendue. Réessayez, ou contactez la boutique.',
 
   payFromWallet: 'Payer avec {wallet}',

@@ -123,6 +123,7 @@ export const texts: AfterQrMessages = {
   problemUnsupported: 'Ba za a iya amfani da wannan kuɗi yanzu ba. Zaɓi wani.',
   problemNotFound: 'Ba a sami wannan biyan ba. Nemi sabon mahaɗi daga shagon.',
   problemState: 'Wannan matakin ba zai yiwu ba yanzu. Ga inda biyan yake.',
+  problemSoldOut: 'Babu abin da ya rage: wasu sun saya, ko suna biya yanzu. Ba a caje ku ba.',
   problemReply: 'Sabis ɗin biya ya ba da amsar da ba a zata ba. Sake gwadawa, ko tambayi shagon.',
 
   payFromWallet: 'Biya da {wallet}',

@@ -122,6 +122,7 @@ export const texts: AfterQrMessages = {
   problemUnsupported: 'Enweghị ike iji ego a ugbu a. Họrọ nke ọzọ.',
   problemNotFound: 'Ahụghị ịkwụ ụgwọ a. Rịọ ụlọ ahịa njikọ ọhụrụ.',
   problemState: 'Nzọụkwụ a agaghịzi ekwe omume. Lee ebe ịkwụ ụgwọ ruru.',
+  problemSoldOut: 'O nweghị nke fọdụrụ: ndị ọzọ azụla ya, ma ọ bụ na-akwụ ụgwọ ugbu a. E wereghị ego gị.',
   problemReply: 'Ọrụ ịkwụ ụgwọ nyere azịza a na-atụghị anya ya. Nwaa ọzọ, ma ọ bụ jụọ ụlọ ahịa.',
 
   payFromWallet: 'Jiri {wallet} kwụọ',

@@ -127,6 +127,8 @@ export const texts: AfterQrMessages = {
   problemUnsupported: 'Esta moeda não pode ser usada agora. Escolha outra.',
   problemNotFound: 'Este pagamento não foi encontrado. Peça um novo link à loja.',
   problemState: 'Esta etapa não é mais possível. Veja como está o pagamento.',
+  problemSoldOut:
+    'Não resta nada: outras pessoas compraram ou estão pagando agora. Nada foi cobrado de você.',
   problemReply: 'O serviço de pagamento deu uma resposta inesperada. Tente de novo, ou fale com a loja.',
 
   payFromWallet: 'Pagar com {wallet}',

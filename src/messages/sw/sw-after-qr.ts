@@ -122,6 +122,7 @@ export const texts: AfterQrMessages = {
   problemUnsupported: 'Sarafu hii haiwezi kutumika sasa. Chagua nyingine.',
   problemNotFound: 'Malipo haya hayakupatikana. Omba duka kiungo kipya.',
   problemState: 'Hatua hii haiwezekani tena. Hii ndiyo hali ya malipo.',
+  problemSoldOut: 'Hakuna kilichobaki: wengine wamekinunua au wanalipa sasa. Hujatozwa chochote.',
   problemReply: 'Huduma ya malipo imetoa jibu lisilotarajiwa. Jaribu tena, au uliza duka.',
 
   payFromWallet: 'Lipa kwa {wallet}',

@@ -123,6 +123,7 @@ export const texts: AfterQrMessages = {
   problemUnsupported: 'A kò lè lo owó yìí báyìí. Yan òmíràn.',
   problemNotFound: 'A kò rí ìsanwó yìí. Béèrè ìjápọ̀ tuntun lọ́wọ́ ilé ìtajà.',
   problemState: 'Ìgbésẹ̀ yìí kò ṣeé ṣe mọ́. Ibi tí ìsanwó dé nìyí.',
+  problemSoldOut: 'Kò sí èyí tó kù: àwọn mìíràn ti rà á, tàbí wọ́n ń sanwó lọ́wọ́lọ́wọ́. A kò gba owó lọ́wọ́ yín.',
   problemReply: 'Ètò ìsanwó fún wa ní èsì tí a kò retí. Tún gbìyànjú, tàbí béèrè lọ́wọ́ ilé ìtajà.',
 
   payFromWallet: 'Fi {wallet} sanwó',

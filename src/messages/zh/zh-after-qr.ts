@@ -120,6 +120,7 @@ export const texts: AfterQrMessages = {
   problemUnsupported: '该币种目前无法使用，请另选一种。',
   problemNotFound: '找不到这笔付款，请向商家索取新链接。',
   problemState: '此步骤已无法进行。付款的当前状态如下。',
+  problemSoldOut: '已售完：其他人已购买或正在付款。您没有被扣款。',
   problemReply: '支付服务返回了意外的结果。请重试，或联系商家。',
 
   payFromWallet: '使用{wallet}支付',

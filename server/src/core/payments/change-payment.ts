@@ -114,6 +114,7 @@ export function createPaymentChanges(
         currency: currency.code,
         network: network.code,
       };
+      await deps.beforeLock(transaction, row);
       return together(transaction, async () => {
         // Not before: a payer who looks at every network would take an address of each, and wallets look only 20 ahead.
         const use = { currency, network };

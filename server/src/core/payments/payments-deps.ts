@@ -1,5 +1,5 @@
 /** The dependencies of a payment's life. */
-import type { PaymentStatus } from 'crypto-checkout/contract';
+import type { ModuleFields, PaymentStatus } from 'crypto-checkout/contract';
 import type { DepositAddresses } from '../addresses/deposit-addresses.js';
 import type { IsReadable } from '../chains/availability.js';
 import type { FindTransfers } from '../chains/find-transfers.js';
@@ -42,6 +42,10 @@ export interface PaymentsDeps extends RoomDeps {
   /** Reads the wallet of a deposit. It cannot be deleted until the transaction ends. */
   readonly wallet: (transaction: Transaction, id: string) => Promise<DepositTarget>;
   readonly onStatusChange: OnStatusChange;
+  /** Called once a payment is stored, in the same transaction. It may refuse it. @returns what modules add to its record */
+  readonly onCreate: (transaction: Transaction, payment: PaymentRow) => Promise<ModuleFields>;
+  /** Called before a payment gets its address. It may refuse. The payment is locked. */
+  readonly beforeLock: (transaction: Transaction, payment: PaymentRow) => Promise<void>;
   readonly factsOf: OtherFacts;
   readonly times: {
     /** Time to choose a currency, from creation. */

@@ -6,7 +6,7 @@ import type { PaymentRecord } from 'crypto-checkout/contract';
 
 /** Abbreviates the payer's email and name, and leaves out the phone number, the metadata and the merchant's credits. */
 export function publicView(record: PaymentRecord, isDeposit: boolean): PaymentRecord {
-  const { credited: _credited, metadata: _metadata, ...payment } = record;
+  const { credited: _credited, metadata: _metadata, linkId: _linkId, ...payment } = record;
   const { email, fullName } = record.customerDetails ?? {};
   const shortEmail = email === undefined ? undefined : abbreviateEmail(email);
   const shortName = fullName === undefined ? undefined : initials(fullName);

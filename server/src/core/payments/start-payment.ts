@@ -16,6 +16,8 @@ import { checkRedirect } from './validate.js';
 
 /** The input for a new payment. */
 export interface NewPayment {
+  /** Its id, if the caller has stored something under it; a new one by default. */
+  readonly id?: string | undefined;
   /** A plain decimal in the base currency. */
   readonly amount: string;
   readonly baseCurrency: string;
@@ -75,7 +77,7 @@ export function createStartPayment(deps: PaymentsDeps, reader: PaymentReader) {
       tables.merchants.columns.redirect_origins.read(origins),
     );
     const now = clock.now(actor);
-    const id = newId();
+    const { id = newId() } = input;
     const row: PaymentRow = {
       merchant_id: actor.merchantId,
       mode: actor.mode,
@@ -127,9 +129,11 @@ export function createStartPayment(deps: PaymentsDeps, reader: PaymentReader) {
         { param: 'txRef', ...(actor.kind === 'secret' && existing && { paymentId: existing.id }) },
       );
     }
+    const fields = await deps.onCreate(transaction, row);
     return reader.viewWritten(transaction, actor.kind, {
       ...row,
       ...store.noParts,
+      fields,
       log,
       log_count: log.length,
     });

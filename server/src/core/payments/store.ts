@@ -1,5 +1,5 @@
 /** Stores payments. */
-import type { LogValues, PaymentReview, PaymentStatus } from 'crypto-checkout/contract';
+import type { LogValues, ModuleFields, PaymentReview, PaymentStatus } from 'crypto-checkout/contract';
 import { sql, type Expression, type ExpressionBuilder, type SqlBool } from 'kysely';
 import { jsonRows, readRows } from '../db/json.js';
 import { sumUnits } from '../db/units.js';
@@ -14,6 +14,7 @@ import { afterCommit } from '../db/transaction-context.js';
 import { tables, type LogEntryTable, type PaymentRow, type ReceiptRow, type Schema } from '../db/schema.js';
 import { valuesOf, type Failed } from '../db/values.js';
 import { isWithin, scopeOf, type Scope } from '../shared/scope.js';
+import { fieldQuery, readFields, type StoredField } from './module-fields.js';
 import { refundQueries, type RefundOfPayment, type StoredRefund } from './refunds-of.js';
 import type { Transaction, Reader } from '../db/engine.js';
 import type { PageRequest } from '../shared/pagination.js';
@@ -92,6 +93,8 @@ interface RecordParts {
   readonly sums: readonly ReceiptSums[];
   /** All refunds, oldest first. */
   readonly refunds: readonly RefundOfPayment[];
+  /** The fields of its record that modules add. */
+  readonly fields: ModuleFields;
   /** The block up to which its network was read; null if it never was. */
   readonly scanned_height: number | null;
 }
@@ -101,7 +104,7 @@ export type StoredRecord = PaymentRow & RecordParts;
 
 /** The parts of a new payment. */
 export const noParts: RecordParts = {
-  ...{ log: [], log_count: 0, receipts: [], sums: [], refunds: [] },
+  ...{ log: [], log_count: 0, receipts: [], sums: [], refunds: [], fields: {} },
   scanned_height: null,
 };
 
@@ -133,6 +136,7 @@ export const paymentsWithCursor = (reader: Reader) =>
 /** Starts a query that reads payments with their parts. */
 function selectRecords(reader: Reader) {
   const refunds = refundQueries(reader);
+  const fields = fieldQuery(reader);
   return paymentsWithCursor(reader).select((e) => [
     'payments.id',
     'chain_cursors.height as scanned_height',
@@ -186,6 +190,7 @@ function selectRecords(reader: Reader) {
         .groupBy([...alike, 'receipts.mode']),
     ).as('sums'),
     (refunds ? jsonRows(reader, refunds.rows()) : sql<StoredRefund[]>`'[]'`).as('refunds'),
+    (fields ? jsonRows(reader, fields) : sql<StoredField[]>`'[]'`).as('fields'),
   ]);
 }
 
@@ -218,6 +223,7 @@ function readParts<Row extends Awaited<ReturnType<typeof findParts>>[number]>(re
     receipts: readRows(row.receipts).reverse().map(receiptRows.decode),
     sums: readRows(row.sums).map(receiptRows.decode),
     refunds: readRows(row.refunds).flatMap((refund) => refunds?.read(refund) ?? []),
+    fields: readFields(readRows(row.fields)),
   };
 }
 
@@ -250,9 +256,9 @@ export function createRecords() {
   const kept = new Map<string, KeptParts>();
 
   function keep(record: StoredRecord): void {
-    const { id, parts_version, log, log_count, receipts, sums, refunds } = record;
+    const { id, parts_version, log, log_count, receipts, sums, refunds, fields } = record;
     if (!isKeepable(record)) return;
-    remember(kept, id, { parts_version, log, log_count, receipts, sums, refunds }, mostKept);
+    remember(kept, id, { parts_version, log, log_count, receipts, sums, refunds, fields }, mostKept);
   }
 
   return {

@@ -87,6 +87,7 @@ export function viewPayment(
     ...(unlisted.length > 0 && { unlistedReceipts: unlisted }),
     credited: viewCredits(row, currencies),
     ...viewRefunds(row, currencies),
+    ...row.fields,
     ...(row.findings.length > 0 && { findings: [...row.findings] }),
     ...(row.metadata !== null && { metadata: sealedJson.paymentMetadata.read(row.metadata) }),
   };

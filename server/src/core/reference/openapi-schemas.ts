@@ -30,6 +30,7 @@ const records: Readonly<Record<string, z.ZodMiniType>> = {
   Receipt: receipt,
   Credit: credit,
   Wallet: api.wallets.retrieve.data,
+  Link: api.links.retrieve.data,
   Refund: api.refunds.retrieve.data,
   WebhookDelivery: api.webhooks.retry.data,
   RefundClaim: api.refundClaims.retrieve.data,

@@ -60,7 +60,12 @@ function typeName(schema: JsonSchema): string {
   if (type === 'array') {
     return typeof items === 'object' && !Array.isArray(items) ? `array of ${typeName(items)}` : 'array';
   }
-  const types = new Set([type, ...anyOf.map((option) => typeof option === 'object' && option.type)].flat());
+  // A field that null empties is a choice between its own type and null.
+  const options = anyOf.filter((option) => typeof option === 'object');
+  const types = new Set([type, ...options.flatMap((option) => [option.type, ...nested(option)])].flat());
   for (const known of ['boolean', 'number', 'integer', 'object'] as const) if (types.has(known)) return known;
   return 'text';
 }
+
+const nested = ({ anyOf = [] }: JsonSchema) =>
+  anyOf.map((option) => (typeof option === 'object' ? option.type : undefined));

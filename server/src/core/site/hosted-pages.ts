@@ -1,8 +1,6 @@
 /** The hosted payment page, `{CHECKOUT_URL}/{payment id}`: a page on this server that runs the widget. */
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { Router } from 'express';
-import { html, type Html } from './html.js';
+import { html } from './html.js';
 import {
   createKeptPages,
   localeOf,
@@ -13,6 +11,7 @@ import {
   sendPage,
   sendStylesheet,
 } from './page-frame.js';
+import { createWidgetHead } from './widget-head.js';
 
 /** The data of a payment's page. */
 export interface HostedPayment {
@@ -38,7 +37,7 @@ export function hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirecto
   const path = pathOf(checkoutUrl);
   // A proxy takes the path of PUBLIC_URL off each request.
   const route = isSameOrigin && path.startsWith(`${api}/`) ? path.slice(api.length) : path;
-  const chunks = readChunks(widgetDirectory);
+  const headOf = createWidgetHead(api, widgetDirectory);
   // Only what the widget needs: scripts, styles and calls of this page and the API, and the merchant's logo.
   const own = isSameOrigin ? "'self'" : `'self' ${origin}`;
   const policy = policyOf({ scripts: own, calls: own, images: 'https: data:' });
@@ -74,27 +73,5 @@ export function hostedPages({ publicUrl, checkoutUrl, findPayment, widgetDirecto
     sendDocument(response, { ...page, status: 200 }, text);
   });
 
-  function headOf(language: string): Html {
-    // All that leads to the QR code is asked for at once, instead of each part when the one before it has run.
-    const preloaded = partsToQr(language).flatMap((part) =>
-      chunks.filter((name) => name.replace(/-[\w-]{6}\.js$/, '') === part),
-    );
-    return html`<script type="module" src="${api}/crypto-checkout.js"></script>
-      ${preloaded.map((name) => html`<link rel="modulepreload" href="${api}/chunks/${name}" crossorigin />`)}`;
-  }
   return router;
-}
-
-/** The file names of the widget's parts; none if the widget has not been built. */
-function readChunks(directory: string): readonly string[] {
-  try {
-    return readdirSync(join(directory, 'chunks')).sort();
-  } catch {
-    return [];
-  }
-}
-
-/** The parts that every payment in this language needs up to its QR code, in the order in which they are needed. */
-function partsToQr(language: string): readonly string[] {
-  return ['widget', 'flow', 'load', language, 'qr-code'];
 }

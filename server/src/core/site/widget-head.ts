@@ -1,0 +1,35 @@
+/** The head of a page that runs the widget: its script, and all that leads to the QR code. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { html, type Html } from './html.js';
+
+/**
+ * @param api the URL of the API and the script for the page
+ * @param directory that the build wrote the widget to
+ * @returns the head for a language
+ */
+export function createWidgetHead(api: string, directory: string): (language: string) => Html {
+  const chunks = readChunks(directory);
+  return (language) => {
+    // All that leads to the QR code is asked for at once, instead of each part when the one before it has run.
+    const preloaded = partsToQr(language).flatMap((part) =>
+      chunks.filter((name) => name.replace(/-[\w-]{6}\.js$/, '') === part),
+    );
+    return html`<script type="module" src="${api}/crypto-checkout.js"></script>
+      ${preloaded.map((name) => html`<link rel="modulepreload" href="${api}/chunks/${name}" crossorigin />`)}`;
+  };
+}
+
+/** The file names of the widget's parts; none if the widget has not been built. */
+function readChunks(directory: string): readonly string[] {
+  try {
+    return readdirSync(join(directory, 'chunks')).sort();
+  } catch {
+    return [];
+  }
+}
+
+/** The parts that every payment in this language needs up to its QR code, in the order in which they are needed. */
+function partsToQr(language: string): readonly string[] {
+  return ['widget', 'flow', 'load', language, 'qr-code'];
+}

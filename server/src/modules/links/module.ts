@@ -1,0 +1,37 @@
+/** The module of payment links: pages that sell without code. */
+import { links as endpoints } from 'crypto-checkout/contract';
+import { defineModule } from '../../core/module.js';
+import { linkCommands } from './commands.js';
+import { createLinkHandlers } from './handlers.js';
+import { createLinks } from './links.js';
+import { linkPages } from './link-page.js';
+import { createSales } from './sales.js';
+import { linkParts } from './store.js';
+import { linkTables } from './tables.js';
+
+export const links = defineModule({
+  name: 'links',
+  contract: { links: endpoints },
+  resources: {
+    links: {
+      title: 'Payment links',
+      noun: 'payment link',
+      description: 'Pages that sell without code. Each press of their button is an ordinary payment.',
+    },
+  },
+  tables: linkTables,
+  queries: linkParts,
+  create(core) {
+    const rules = createLinks(core);
+    const sales = createSales(core);
+    return {
+      ...rules,
+      sales,
+      pages: () => ({ router: linkPages(core, sales), links: {} }),
+      jobs: () => [{ name: 'links', intervalMs: 3_600_000, run: () => sales.forgetVisitors() }],
+      handlers: { links: createLinkHandlers(rules) },
+      answers: sales.answers,
+    };
+  },
+  commands: (rules) => [linkCommands(rules)],
+});

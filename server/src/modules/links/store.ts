@@ -1,0 +1,205 @@
+/** Reads and writes payment links, and what is held of their stock. */
+import { statusOf } from 'crypto-checkout/contract';
+import { expressionBuilder, sql } from 'kysely';
+import type { Reader, Transaction } from '../../core/db/engine.js';
+import { forUpdate } from '../../core/db/locks.js';
+import { firstOfAll, isListed, readPage } from '../../core/db/pages.js';
+import type { QueryParts } from '../../core/db/query-parts.js';
+import { having, inScope, insertRow, rowById, rowsInOrder } from '../../core/db/rows.js';
+import type { Schema } from '../../core/db/schema.js';
+import { valuesOf } from '../../core/db/values.js';
+import type { PageRequest } from '../../core/shared/pagination.js';
+import type { Scope } from '../../core/shared/scope.js';
+import { linkTables, type LinkPaymentRow, type LinkRow } from './tables.js';
+
+const links = valuesOf(linkTables.links);
+
+/** In a payment's record. */
+export const linkParts: QueryParts = {
+  paymentFields: () =>
+    expressionBuilder<Schema, 'payments'>()
+      .selectFrom('link_payments')
+      .select([sql<'linkId'>`'linkId'`.as('name'), 'link_payments.link_id as value'])
+      .whereRef('link_payments.payment_id', '=', 'payments.id'),
+};
+
+export async function insertLink(transaction: Transaction, row: LinkRow): Promise<void> {
+  await transaction.insertInto('links').values(links.encode(row)).execute();
+}
+
+/** Rewrites a locked link. */
+export async function updateLink(transaction: Transaction, { id, ...row }: LinkRow): Promise<void> {
+  const { id: _id, ...stored } = links.encode({ id, ...row });
+  await transaction.updateTable('links').set(stored).where('id', '=', id).execute();
+}
+
+export async function findLink(reader: Reader, scope: Scope, id: string): Promise<LinkRow | undefined> {
+  return links.decode(await rowById(reader, 'links', id).$call(inScope(scope)).executeTakeFirst());
+}
+
+/** A link of any merchant. */
+export async function findAnyLink(reader: Reader, id: string): Promise<LinkRow | undefined> {
+  return links.decode(await rowById(reader, 'links', id).executeTakeFirst());
+}
+
+export async function findBySlug(reader: Reader, slug: string): Promise<LinkRow | undefined> {
+  return links.decode(
+    await reader.selectFrom('links').selectAll().where('slug', '=', slug).executeTakeFirst(),
+  );
+}
+
+/** Locks a link until the transaction ends. Payments are locked before it. */
+export async function lockLink(transaction: Transaction, id: string): Promise<LinkRow | undefined> {
+  return links.decode(
+    await rowById(transaction, 'links', id).$call(forUpdate(transaction)).executeTakeFirst(),
+  );
+}
+
+export async function listLinks(
+  reader: Reader,
+  scope: Scope,
+  request: PageRequest & { readonly isActive?: boolean | undefined },
+) {
+  const { isActive } = request;
+  const query = reader
+    .selectFrom('links')
+    .selectAll()
+    .where(isListed('links', scope, request))
+    .$call(having(links.encode({ is_active: isActive })));
+  const { rows, total } = await readPage(query, 'links', request);
+  return { rows: rows.map(links.decode), total };
+}
+
+/** For operators: links of all merchants, oldest first, at most 1000. */
+export async function listAllLinks(reader: Reader, merchantId: string | undefined): Promise<LinkRow[]> {
+  const ids = await firstOfAll(reader, merchantId, { direction: 'asc', limit: 1000 }, (scope) =>
+    reader.selectFrom('links').select(['id', 'created_at']).$call(inScope(scope)),
+  );
+  return (await rowsInOrder(reader, 'links', ids)).map(links.decode);
+}
+
+export interface Held {
+  readonly sold: number;
+  readonly reserved: number;
+  /** The number of payments that hold something. */
+  readonly payments: number;
+}
+
+const nothing: Held = { sold: 0, reserved: 0, payments: 0 };
+
+/** The quantities that payments hold, by the ids of their links. */
+export async function heldOf(reader: Reader, ids: readonly string[]): Promise<(id: string) => Held> {
+  const held = new Map<string, Held>();
+  if (ids.length > 0) {
+    const rows = await reader
+      .selectFrom('link_payments')
+      .select(['link_id', 'hold'])
+      .select([
+        sql<number | string>`sum(quantity)`.as('quantity'),
+        sql<number | string>`count(*)`.as('count'),
+      ])
+      .where('link_id', 'in', ids)
+      .where('hold', 'in', [sql<'reserved'>`'reserved'`, sql<'sold'>`'sold'`])
+      .groupBy(['link_id', 'hold'])
+      .execute();
+    for (const { link_id: id, hold, quantity, count } of rows) {
+      const before = held.get(id) ?? nothing;
+      held.set(id, {
+        ...before,
+        [hold === 'sold' ? 'sold' : 'reserved']: Number(quantity),
+        payments: before.payments + Number(count),
+      });
+    }
+  }
+  return (id) => held.get(id) ?? nothing;
+}
+
+/** Of those links: the ones that are paid, and the ones that a part has come for. */
+export async function paidOf(reader: Reader, ids: readonly string[]) {
+  const rows =
+    ids.length === 0
+      ? []
+      : await reader
+          .selectFrom('link_payments')
+          .innerJoin('payments', 'payments.id', 'link_payments.payment_id')
+          .select(['link_payments.link_id', 'payments.state'])
+          .where('link_payments.link_id', 'in', ids)
+          .execute();
+  const idsWith = (test: (state: (typeof rows)[number]['state']) => boolean) =>
+    new Set(rows.filter(({ state }) => test(state)).map(({ link_id: id }) => id));
+  return {
+    paid: idsWith((state) => statusOf(state) === 'success'),
+    partPaid: idsWith((state) => state === 'partially_paid' || state === 'expired_partial'),
+  };
+}
+
+export const insertLinkPayment = insertRow('link_payments');
+
+export function findLinkPayment(reader: Reader, paymentId: string): Promise<LinkPaymentRow | undefined> {
+  return reader
+    .selectFrom('link_payments')
+    .selectAll()
+    .where('payment_id', '=', paymentId)
+    .executeTakeFirst();
+}
+
+/** The server's own payment with a number, and what it costs. */
+export function findPressed(reader: Reader, linkId: string, number: number) {
+  return reader
+    .selectFrom('link_payments')
+    .innerJoin('payments', 'payments.id', 'link_payments.payment_id')
+    .selectAll('link_payments')
+    .select(['payments.merchant_id', 'payments.mode', 'payments.base_amount', 'payments.base_currency'])
+    .where('link_payments.link_id', '=', linkId)
+    .where('link_payments.number', '=', number)
+    .where('link_payments.repeat', '=', 0)
+    .executeTakeFirst();
+}
+
+/** The newest payment that this press has made. */
+export function findPress(reader: Reader, linkId: string, press: string) {
+  return reader
+    .selectFrom('link_payments')
+    .innerJoin('payments', 'payments.id', 'link_payments.payment_id')
+    .select(['payments.id', 'payments.state'])
+    .where('link_payments.link_id', '=', linkId)
+    .where('link_payments.press', '=', press)
+    .orderBy('link_payments.number', 'desc')
+    .executeTakeFirst();
+}
+
+export async function setHold(
+  transaction: Transaction,
+  paymentId: string,
+  hold: LinkPaymentRow['hold'],
+  from?: readonly LinkPaymentRow['hold'][],
+): Promise<void> {
+  await transaction
+    .updateTable('link_payments')
+    .set({ hold })
+    .where('payment_id', '=', paymentId)
+    .$if(from !== undefined, (query) => query.where('hold', 'in', from ?? []))
+    .execute();
+}
+
+/** The number of payments of a visitor that held something of a link, and were not paid. */
+export async function countUnpaid(reader: Reader, linkId: string, visitor: string): Promise<number> {
+  const { count } = await reader
+    .selectFrom('link_payments')
+    .select((e) => e.fn.countAll<number | string>().as('count'))
+    .where('link_id', '=', linkId)
+    .where('visitor', '=', visitor)
+    .where('hold', 'in', ['reserved', 'freed'])
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+/** Forgets who pressed before a time. */
+export async function forgetVisitors(transaction: Transaction, before: number): Promise<void> {
+  await transaction
+    .updateTable('link_payments')
+    .set({ visitor: null })
+    .where('visitor', 'is not', null)
+    .where('pressed_at', '<', before)
+    .execute();
+}

@@ -1,0 +1,108 @@
+/** Invoices: links with lines, which are paid once, in one part or in several. */
+import type { Link } from 'crypto-checkout/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { enginesOfTurn } from '../support/engines.js';
+import { openLink, press } from '../support/link-page.js';
+import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { startServer, type TestServer } from '../support/server.js';
+
+const lines = [
+  { name: 'Repair <i>', quantity: 2, amount: '45.50' },
+  { name: 'Lamp', amount: 9 },
+];
+
+describe.each(enginesOfTurn)('Invoices, on $name', (engine) => {
+  let server: TestServer;
+  let merchant: MerchantFixture;
+  beforeAll(async () => {
+    server = await startServer({ engine });
+    merchant = openMerchant(server);
+  });
+  afterAll(() => server.stop());
+
+  const create = (more: object = {}): Promise<Link> =>
+    merchant.ask('POST', '/v1/links', {
+      body: { title: 'Invoice 2026-17', baseCurrency: 'USD', lines, ...more },
+    });
+  const statusOf = async ({ id }: Link) => (await merchant.ask<Link>('GET', `/v1/links/${id}`)).invoiceStatus;
+
+  /** Locks what a press has started. @returns sends an amount to it */
+  async function lock(paymentId: string) {
+    const path = `/v1/payments/${paymentId}/currency`;
+    await merchant.ask('PATCH', `${path}/set/USDT/tron`);
+    const locked = await merchant.ask<{ addressInformation: { address: string } }>('PATCH', `${path}/lock`);
+    const { address } = locked.addressInformation;
+    return async (amount: number) => {
+      await merchant.sandbox('transfers', { network: 'tron', currency: 'USDT', address, amount });
+      await merchant.mine();
+    };
+  }
+
+  it('Its price is the sum of its lines, its page has them, and it is paid in two parts', async () => {
+    const invoice = await create({ dueAt: '2999-12-31' });
+    expect(invoice).toMatchObject({ amount: 100, uses: 'single', invoiceStatus: 'open' });
+    expect(invoice.lines[1]).toEqual({ name: 'Lamp', quantity: 1, amount: 9 });
+    const page = await openLink(server, invoice.slug);
+    for (const text of ['Repair &lt;i&gt;', '$91', '$9', '$100', 'Due by 31 Dec 2999'])
+      expect(page.text.replace('Dec 31, 2999', '31 Dec 2999')).toContain(text);
+    expect(page.text).toContain(`<p class="printed">${invoice.url}</p>`);
+
+    const { paymentId } = await press(server, invoice.slug, { amount: '1' });
+    const send = await lock(paymentId);
+    await send(40);
+    expect(await statusOf(invoice)).toBe('part_paid');
+    await send(60);
+    expect(await statusOf(invoice)).toBe('paid');
+    const paid = await openLink(server, invoice.slug);
+    expect(paid.text).toContain('Paid already');
+    expect(paid.text).toContain('$100');
+    const found = await merchant.ask('GET', `/v1/payments/${paymentId}`);
+    expect(found).toMatchObject({ baseAmount: 100, status: 'success', linkId: invoice.id });
+  });
+
+  it('It is overdue after its day, and can be paid then', async () => {
+    const invoice = await create({ dueAt: '2020-01-31' });
+    expect(invoice.invoiceStatus).toBe('overdue');
+    expect((await openLink(server, invoice.slug)).text).toContain('Was due by');
+    const { paymentId } = await press(server, invoice.slug);
+    await (
+      await lock(paymentId)
+    )(100);
+    expect(await statusOf(invoice)).toBe('paid');
+  });
+
+  it('A part that came before the time was up is still shown', async () => {
+    const invoice = await create();
+    const { paymentId } = await press(server, invoice.slug);
+    await (
+      await lock(paymentId)
+    )(40);
+    await merchant.sandbox('clock', { advanceSeconds: 1801 });
+    await merchant.mine();
+    expect(await statusOf(invoice)).toBe('part_paid');
+    // The rest can be agreed on: the invoice is free again.
+    expect((await press(server, invoice.slug)).status).toBe(303);
+  });
+
+  it('Its lines can change, and take the price with them', async () => {
+    const invoice = await create();
+    const update = (body: object) => server.api('PATCH', `/v1/links/${invoice.id}`, { body });
+    const { body } = await update({ lines: [{ name: 'Lamp', quantity: 3, amount: 9 }] });
+    expect(body.data).toMatchObject({ amount: 27, invoiceStatus: 'open' });
+    expect((await update({ amount: 5 })).body.data.param).toBe('amount');
+    expect((await update({ uses: 'many' })).body.data.param).toBe('uses');
+    expect((await update({ maxQuantity: 2 })).body.data.param).toBe('maxQuantity');
+    const plain = await update({ lines: [], amount: 5, uses: 'many' });
+    expect(plain.body.data).toMatchObject({ amount: 5, uses: 'many', invoiceStatus: null });
+    expect((await update({ dueAt: '2999-12-31' })).body.data.param).toBe('dueAt');
+  });
+
+  it('A command makes one', async () => {
+    const words = ['--title', 'Invoice', '--currency', 'USD', '--due', '2999-12-31'];
+    const own = ['--merchant', server.bootstrapped.merchantId, ...words];
+    const made = await merchant.command('links', 'create', ...own, '--line', 'Repair; 2; 45.50');
+    expect(made).toMatchObject({ amount: 91, invoiceStatus: 'open', dueAt: '2999-12-31T23:59:59.999Z' });
+    for (const line of ['Repair', ';1;2', 'Repair;0;2', 'Repair;1;x', 'Repair;1;2;3'])
+      expect((await merchant.run('links', 'create', ...own, '--line', line)).stderr).toContain('--line');
+  });
+});

@@ -1,0 +1,200 @@
+/**
+ * The stock of payment links: held from the lock to the end of a payment, exact under two servers, and safe from strangers who press
+ * and never pay.
+ */
+import type { Link } from 'crypto-checkout/contract';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Answer } from '../support/call.js';
+import { enginesOfTurn } from '../support/engines.js';
+import { formOf, openLink, press, sendForm } from '../support/link-page.js';
+import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
+import { startServer, type TestServer } from '../support/server.js';
+
+const lamp = { title: 'Lamp', amount: 10, baseCurrency: 'USD' };
+
+describe.each(enginesOfTurn)('The stock of payment links, on $name', (engine) => {
+  let server: TestServer;
+  /** On PostgreSQL, a second server on the same database. */
+  let servers: readonly TestServer[];
+  let merchant: MerchantFixture;
+  beforeAll(async () => {
+    // Every press in this file comes from one address, which may hold only a few.
+    server = await startServer({ engine, env: { TRUST_PROXY: '1' } });
+    const { databaseUrl, publicKey, secretKey } = server;
+    const env = { BOOTSTRAP_PUBLIC_KEY: publicKey, BOOTSTRAP_SECRET_KEY: secretKey, TRUST_PROXY: '1' };
+    servers =
+      engine.name === 'PostgreSQL' ? [server, await startServer({ engine, databaseUrl, env })] : [server];
+    merchant = openMerchant(server);
+  });
+  afterAll(async () => {
+    await merchant.expectBooksInOrder();
+    for (const one of [...servers].reverse()) await one.stop();
+  });
+
+  const create = (body: object): Promise<Link> => merchant.ask('POST', '/v1/links', { body });
+  const retrieve = (id: string): Promise<Link> => merchant.ask('GET', `/v1/links/${id}`);
+  let payers = 0;
+  /** A payer with an address of their own. @returns the id of the payment */
+  async function start(slug: string, values: Record<string, string> = {}, from = `198.51.${payers++}.7`) {
+    const page = await openLink(server, slug);
+    const response = await fetch(`${server.url}/l/${slug}`, {
+      method: 'POST',
+      redirect: 'manual',
+      body: new URLSearchParams(formOf(page, values)),
+      headers: { 'X-Forwarded-For': from },
+    });
+    return response.headers.get('location')?.split('/').at(-1) ?? '';
+  }
+  const set = async (id: string) =>
+    merchant.ask('PATCH', `/v1/payments/${id}/currency/set/USDT/tron`, { key: server.publicKey });
+  const lockAt = (at: TestServer, id: string): Promise<Answer> =>
+    at.api('PATCH', `/v1/payments/${id}/currency/lock`, { key: server.publicKey });
+  async function lock(id: string): Promise<string> {
+    await set(id);
+    const { status, body } = await lockAt(server, id);
+    return status === 200 ? 'locked' : `${status} ${body.data.code}`;
+  }
+  async function pay(id: string): Promise<void> {
+    const { addressInformation, amount } = await merchant.ask<{
+      addressInformation: { address: string };
+      amount: number;
+    }>('GET', `/v1/payments/${id}`);
+    const { address } = addressInformation;
+    await merchant.sandbox('transfers', { network: 'tron', currency: 'USDT', address, amount });
+    await merchant.mine();
+  }
+  const statusOf = async (id: string) =>
+    (await merchant.ask<{ status: string }>('GET', `/v1/payments/${id}`)).status;
+
+  it('The last one is held from the lock on, free again once that has expired, and then sold', async () => {
+    const link = await create({ ...lamp, stock: 1 });
+    const [one, other] = [await start(link.slug), await start(link.slug)];
+    // Presses hold nothing.
+    expect(await retrieve(link.id)).toMatchObject({ reserved: 0, payments: 2 });
+    expect(await lock(one)).toBe('locked');
+    expect((await lockAt(server, one)).status).toBe(200);
+    expect(await retrieve(link.id)).toMatchObject({ reserved: 1 });
+    expect(await lock(other)).toBe('409 sold_out');
+    expect((await openLink(server, link.slug)).text).toContain('Held for others');
+    expect(await start(link.slug)).toBe('');
+
+    await merchant.sandbox('clock', { advanceSeconds: 1801 });
+    await merchant.mine();
+    expect(await statusOf(one)).toBe('error');
+    expect(await retrieve(link.id)).toMatchObject({ reserved: 0, sold: 0 });
+    expect(await lock(other)).toBe('locked');
+    await pay(other);
+    expect(await retrieve(link.id)).toMatchObject({ reserved: 0, sold: 1 });
+    expect((await openLink(server, link.slug)).text).toContain('Sold out');
+  });
+
+  it('Money that comes for one that was freed and sold again counts: more can be sold than there is', async () => {
+    const link = await create({ ...lamp, stock: 1 });
+    const late = await start(link.slug);
+    expect(await lock(late)).toBe('locked');
+    await merchant.sandbox('clock', { advanceSeconds: 1801 });
+    await merchant.mine();
+    const other = await start(link.slug);
+    expect(await lock(other)).toBe('locked');
+    await pay(other);
+    await pay(late);
+    expect([await statusOf(other), await statusOf(late)]).toEqual(['success', 'success']);
+    expect(await retrieve(link.id)).toMatchObject({ stock: 1, sold: 2 });
+  });
+
+  it('A cancelled payment frees what it held, and quantities are counted', async () => {
+    const link = await create({ ...lamp, stock: 3, maxQuantity: 3 });
+    const two = await start(link.slug, { quantity: '2' });
+    expect(await lock(two)).toBe('locked');
+    expect(await start(link.slug, { quantity: '2' })).toBe('');
+    const rest = await start(link.slug);
+    expect(await lock(rest)).toBe('locked');
+    await merchant.ask('PATCH', `/v1/payments/${two}/cancel`, { key: server.publicKey });
+    expect(await retrieve(link.id)).toMatchObject({ reserved: 1 });
+    const again = await start(link.slug, { quantity: '2' });
+    expect(await lock(again)).toBe('locked');
+  });
+
+  it('A link for one payment has one, and is closed once that is paid', async () => {
+    const link = await create({ ...lamp, uses: 'single', maxQuantity: 2 });
+    const [one, other] = [await start(link.slug, { quantity: '2' }), await start(link.slug)];
+    expect(await lock(one)).toBe('locked');
+    expect(await lock(other)).toBe('409 sold_out');
+    await pay(one);
+    expect((await openLink(server, link.slug)).text).toContain('Paid already');
+    expect(await lock(other)).toBe('409 sold_out');
+  });
+
+  it('Never more are held than there are, however many payers lock at once on all servers', async () => {
+    for (const stock of [1, 1, 3]) {
+      const link = await create({ ...lamp, stock });
+      const ids = [];
+      for (let made = 0; made < 8; made += 1) ids.push(await start(link.slug));
+      for (const id of ids) await set(id);
+      const answers = await Promise.all(
+        ids.map((id, index) => lockAt(servers[index % servers.length] ?? server, id)),
+      );
+      const codes = answers.map(({ status, body }) => (status === 200 ? 'locked' : body.data.code));
+      expect(codes.filter((code) => code === 'locked')).toHaveLength(stock);
+      expect(codes.filter((code) => code === 'sold_out')).toHaveLength(8 - stock);
+      expect(await retrieve(link.id)).toMatchObject({ reserved: stock });
+    }
+  });
+
+  it('A stranger at one address cannot hold the whole stock, nor again and again', async () => {
+    const link = await create({ ...lamp, stock: 20 });
+    const thief = '203.0.113.5';
+    const outcomes = [];
+    for (let tries = 0; tries < 7; tries += 1)
+      outcomes.push(await lock(await start(link.slug, { field_note: String(tries) }, thief)));
+    expect(outcomes).toEqual([...Array.from({ length: 5 }, () => 'locked'), ...tooMany(2)]);
+    await merchant.sandbox('clock', { advanceSeconds: 1801 });
+    await merchant.mine();
+    expect(await retrieve(link.id)).toMatchObject({ reserved: 0 });
+    expect(await lock(await start(link.slug, {}, thief))).toBe('429 rate_limited');
+    expect(await lock(await start(link.slug))).toBe('locked');
+  });
+
+  const tooMany = (count: number) => Array.from({ length: count }, () => '429 rate_limited');
+
+  it('The addresses of payers are kept as digests, and for a day', async () => {
+    const link = await create({ ...lamp, stock: 5 });
+    await start(link.slug, {}, '203.0.113.9');
+    const visitors = async () =>
+      (
+        await server.database.reader
+          .selectFrom('link_payments')
+          .select('visitor')
+          .where('link_id', '=', link.id)
+          .execute()
+      ).map(({ visitor }) => visitor);
+    const [kept] = await visitors();
+    expect(kept).toMatch(/^[\w-]{43}$/);
+    await server.database.write((transaction) =>
+      transaction
+        .updateTable('link_payments')
+        .set({ pressed_at: Date.now() - 86_500_000 })
+        .execute(),
+    );
+    const job = server.jobs.find(({ name }) => name === 'links');
+    await job?.run(new AbortController().signal);
+    expect(await visitors()).toEqual([null]);
+  });
+});
+
+describe.each(enginesOfTurn.slice(0, 1))('Strangers who press', (engine) => {
+  it('An address presses only so often', async () => {
+    const limited = await startServer({
+      engine,
+      env: { RATE_LIMIT: 'on', RATE_LIMIT_PAYMENTS_PER_MINUTE_PER_IP: '3' },
+    });
+    const merchant = openMerchant(limited);
+    const link = await merchant.ask<Link>('POST', '/v1/links', { body: lamp });
+    const statuses = [];
+    for (let tries = 0; tries < 5; tries += 1) statuses.push((await press(limited, link.slug)).status);
+    expect(statuses).toEqual([303, 303, 303, 429, 429]);
+    const refused = await sendForm(limited, link.slug, formOf(await openLink(limited, link.slug)));
+    expect(refused.text).toContain('Too many tries');
+    await limited.stop();
+  });
+});
