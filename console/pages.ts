@@ -18,6 +18,7 @@ const labels = pick({
     home: 'Home',
     payments: 'Payments',
     refunds: 'Refunds',
+    links: 'Payment links',
     money: 'Money',
     books: 'Books',
     customers: 'Customers',
@@ -49,6 +50,8 @@ export const places: readonly Place[] = [
     permission: 'refunds.list',
     load: () => import('./pages/refunds.js'),
   },
+  { name: 'links', label: labels.links, permission: 'links.list', load: () => import('./pages/links.js') },
+  { name: 'link', parent: 'links', permission: 'links.retrieve', load: () => import('./pages/link.js') },
   { name: 'money', label: labels.money, permission: 'balances.list', load: () => import('./pages/money.js') },
   {
     name: 'transfer',
