@@ -107,6 +107,10 @@ export const transactions = {
         z.optional(requiredText()),
         'Only the transaction with this payment address, written as the payer saw it.',
       ),
+      search: described(
+        z.optional(requiredText(254)),
+        'Only those of your newest 10,000 transactions whose reference, id, address, transfer, email or name begins with this, or whose price or amount is this, in upper or lower case: at most 200.',
+      ),
     }),
     data: z.array(paymentRecord),
     paginated: true,

@@ -72,6 +72,48 @@ describe.each(engines)('the list of transactions, on $name', (engine) => {
     }
   });
 
+  it('A search finds by the beginning of a text, or by a sum, within the merchant', async () => {
+    const other = await server.foreignKey('secret', 'test');
+    const create = async (body: object, key = server.secretKey) => {
+      const reply = await server.api('POST', '/v1/payments/checkout', {
+        key,
+        body: { amount: 77, baseCurrency: 'USD', ...body },
+      });
+      return (reply.body.data['payment'] as PaymentRecord).id;
+    };
+    const customer = { email: 'Grace.Hopper@navy.example', name: 'Grace Brewster Hopper' };
+    const order = { txRef: 'ORDER-5012', amount: 1234.5, customer };
+    await create(order, other);
+    const mine = await create(order);
+    const next = await create({ txRef: 'ORDER-5099', customer: { email: 'o_k@navy.example', name: '%a' } });
+    const { id: paid, txHash } = await merchant.fund({ amount: 78 });
+    const locked = await merchant.lock({ currency: 'BTC', network: 'bitcoin' });
+    const search = (text: string, key?: string) => find(`search=${encodeURIComponent(text)}`, key);
+    for (const text of [
+      'ORDER-501',
+      'order-5012',
+      'grace.hopper@',
+      'GRACE.HOPPER@NAVY.EXAMPLE',
+      'brew',
+      'hopper',
+      'grace brewster h',
+    ]) {
+      expect(await search(text), text).toEqual([mine]);
+    }
+    for (const sum of ['1234.5', '1,234.50', '1234.50 USD']) expect(await search(sum), sum).toEqual([mine]);
+    expect(await search('ORDER-50')).toEqual([next, mine]);
+    expect(await find('search=ORDER-50&status=success')).toEqual([]);
+    expect(await search(txHash.slice(0, 12))).toEqual([paid]);
+    expect(await search(txHash.replace('0x', '').slice(0, 12).toUpperCase())).toEqual([paid]);
+    expect(await search(locked.address.slice(0, 10))).toEqual([locked.id]);
+    expect(await search(mine.toLowerCase())).toEqual([mine]);
+    expect(await search('%a')).toEqual([next]);
+    for (const nothing of ['RDER-5012', '123', '%order', '.*', 'o%', 'navy'])
+      expect(await search(nothing), nothing).toEqual([]);
+    expect(await search(mine, other)).toEqual([]);
+    expect((await server.api('GET', '/v1/transactions?search=')).status).toBe(400);
+  });
+
   it('is paged in the same way with a filter, and agrees with the status of every state', async () => {
     const customer = { email: records.email() };
     const ids: string[] = [];

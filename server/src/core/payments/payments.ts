@@ -14,6 +14,7 @@ import { newDeposit, type DepositedTransfer } from './deposits.js';
 import { findOverdue } from './overdue-store.js';
 import { createPaymentReader } from './payment-reader.js';
 import type { PaymentsDeps } from './payments-deps.js';
+import { createPaymentSearch } from './search.js';
 import { createStartPayment } from './start-payment.js';
 import * as store from './store.js';
 import type { PaymentFilter, StoredRecord } from './store.js';
@@ -21,7 +22,9 @@ import { createUpdatePayment } from './update-payment.js';
 import { viewReceipts } from './receipts/view.js';
 import { viewBranding, viewLogEntry } from './view.js';
 
-export interface PaymentQuery extends PageRequest, Omit<PaymentFilter, 'payerIndexes'> {
+export interface PaymentQuery extends PageRequest, Omit<PaymentFilter, 'payerIndexes' | 'ids'> {
+  /** The beginning of one of the payment's texts, or a sum: `search.ts`. */
+  readonly search?: string | undefined;
   /** The customer's email, in any case. */
   readonly customer?: string | undefined;
 }
@@ -36,6 +39,7 @@ export function createPayments(deps: PaymentsDeps) {
   const reader = createPaymentReader(deps, isOffered);
   const announcements = createAnnouncements(deps, reader);
   const updatePayment = createUpdatePayment(deps, announcements);
+  const search = createPaymentSearch(currencies, personalData);
 
   /** A public key gets the same object until the payment changes. */
   const viewFor = (kind: Actor['kind'], record: StoredRecord) =>
@@ -108,11 +112,16 @@ export function createPayments(deps: PaymentsDeps) {
     checkTransfer: async (actor: Actor, id: string, hash: string, signal: AbortSignal) =>
       checkTransfer(deps, await reader.find(database.reader, actor, id), hash, signal),
 
-    async list(scope: Scope, { customer, ...query }: PaymentQuery): Promise<Page<PaymentRecord>> {
+    async list(
+      scope: Scope,
+      { customer, search: text, ...query }: PaymentQuery,
+    ): Promise<Page<PaymentRecord>> {
+      const ids = text === undefined ? undefined : await search(database.reader, scope, text);
+      if (ids?.length === 0) return { rows: [], total: 0 };
       const payerIndexes =
         customer === undefined ? undefined : personalData.payerIndexes(scope.merchantId, customer);
       const address = query.address === undefined ? undefined : asShown(query.address);
-      const page = await store.listRecords(database.reader, scope, { ...query, payerIndexes, address });
+      const page = await store.listRecords(database.reader, scope, { ...query, payerIndexes, address, ids });
       return { rows: page.records.map((record) => reader.view('secret', record)), total: page.total };
     },
 

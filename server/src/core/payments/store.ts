@@ -468,6 +468,8 @@ export interface PaymentFilter {
   /** The address that it was due at, as the payer saw it. */
   readonly address?: string | undefined;
   readonly review?: PaymentReview | undefined;
+  /** The payments that a search has found. */
+  readonly ids?: readonly string[] | undefined;
 }
 
 /** Each filter has an index of its own, in the order of the list. */
@@ -497,7 +499,7 @@ function spellingsOf(txHash: string): string[] {
 function lookUps(
   e: ExpressionBuilder<Schema, 'payments'>,
   { merchantId, mode }: Scope,
-  { txRef, txHash, address }: PaymentFilter,
+  { txRef, txHash, address, ids }: PaymentFilter,
 ): Expression<SqlBool>[] {
   const byReference = e
     .selectFrom('payments as named')
@@ -522,12 +524,13 @@ function lookUps(
     ...(txRef === undefined ? [] : [e('payments.id', 'in', byReference)]),
     ...(txHash === undefined ? [] : [e('payments.id', 'in', byTransfer)]),
     ...(address === undefined ? [] : [e('payments.id', 'in', byAddress)]),
+    ...(ids === undefined ? [] : [e('payments.id', 'in', ids)]),
   ];
 }
 
 /** Few payments have what these look for. The other lists can be very long. */
-const rarelyFound = ['txRef', 'txHash', 'address', 'payerIndexes', 'review'] as const;
-const lookedUp = ['txRef', 'txHash', 'address'] as const;
+const rarelyFound = ['txRef', 'txHash', 'address', 'ids', 'payerIndexes', 'review'] as const;
+const lookedUp = ['txRef', 'txHash', 'address', 'ids'] as const;
 
 export async function listRecords(reader: Reader, scope: Scope, query: PageRequest & PaymentFilter) {
   const hasLookUp = lookedUp.some((name) => query[name] !== undefined);
