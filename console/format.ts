@@ -13,9 +13,12 @@ export const isValue = (shown: unknown) =>
 export function time(iso: string | number | null | undefined): TemplateResult | string {
   if (iso === null || iso === undefined || iso === '') return '';
   const date = new Date(iso);
-  const local = date.toLocaleString(language, { dateStyle: 'medium', timeStyle: 'short' });
+  const day = date.toLocaleDateString(language, { dateStyle: 'medium' });
+  const clock = date.toLocaleTimeString(language, { timeStyle: 'short' });
   const utc = `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
-  return html`<time datetime=${date.toISOString()} title=${utc}>${local}</time>`;
+  return html`<time datetime=${date.toISOString()} title=${utc}
+    >${day}<span class="clock">, ${clock}</span></time
+  >`;
 }
 
 /** `awaiting_approval` as `awaiting approval`, for words of the API that have no text here. */

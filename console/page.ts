@@ -18,6 +18,8 @@ export interface Page<Data = unknown> {
    * are not available.
    */
   readonly changes?: 'home' | 'payment';
+  /** Actions that can be started from anywhere, by their name in the address: `?do=create`. */
+  readonly actions?: Readonly<Record<string, (view: View) => Promise<unknown>>>;
 }
 
 /** The page's address, and its actions. Each address gets a new one. */

@@ -4,6 +4,7 @@ import type { ConsoleSession } from '../src/contract/console.js';
 import type { Mode } from './api.js';
 import { common, shellTexts as texts } from './messages/common.js';
 import type { Dialog } from './ui/dialog.js';
+import { more } from './ui/more.js';
 import { refuseSecret } from './ui/refuse-secret.js';
 
 export interface Problem {
@@ -47,7 +48,7 @@ export function frame(options: Frame): TemplateResult {
         }
       </aside>
       <header class="head">
-        <b class="shop">${session.merchant.name}</b>
+        <b class="shop" title=${session.merchant.name}>${session.merchant.name}</b>
         <form role="search" @submit=${submit}>
           <input
             type="search"
@@ -69,14 +70,22 @@ export function frame(options: Frame): TemplateResult {
         </details>
       </header>
       <nav class="menu" aria-label=${common.menu}>
-        ${menu.map(
-          ({ label, href, isCurrent }) =>
-            html`<a href=${href} aria-current=${isCurrent ? 'page' : nothing}>${label}</a>`,
-        )}
+        ${menu.slice(0, inView).map(entry)}
+        ${
+          menu.length > inView
+            ? more('more-menu', menu.slice(inView).map(entry), common.more, nothing)
+            : nothing
+        }
       </nav>
       <main id="content" tabindex="-1">${content}</main>
     </div>`;
 }
+
+/** The entries of the menu that a narrow screen shows without opening the rest. */
+const inView = 4;
+
+const entry = ({ label, href, isCurrent }: Frame['menu'][number]) =>
+  html`<a href=${href} aria-current=${isCurrent ? 'page' : nothing}>${label}</a>`;
 
 function focusContent(event: Event): void {
   event.preventDefault();

@@ -4,15 +4,18 @@ import { changesPath, consoleApi, type ConsoleSession } from '../src/contract/co
 import { drawOrAnew, ForeignDom } from '../src/foreign-dom.js';
 import { CallFailure, createApi, type Mode } from './api.js';
 import { followChanges, type Following } from './changes.js';
+import { press } from './keyboard.js';
 import { common, shellTexts as texts } from './messages/common.js';
 import type { Page, View } from './page.js';
 import { signInByPasskey } from './passkeys.js';
 import { placeOf, places } from './pages.js';
 import { formatRoute, parseRoute, type Query, type Route } from './route.js';
+import { failureDialog, isSignedOut, messageOf, problemOf } from './problems.js';
 import { searchRoute } from './search.js';
 import { frame, keyboardDialog, problemView, type Shown } from './shell-views.js';
 import { signInView, takeToken, type SignIn } from './sign-in.js';
 import { dialogView, type Dialog } from './ui/dialog.js';
+import { markCuts } from './ui/whole.js';
 
 interface Question {
   readonly dialog: Dialog;
@@ -82,6 +85,7 @@ export class CheckoutConsole extends LitElement {
     addEventListener('popstate', () => this.#open(), { signal });
     addEventListener('hashchange', () => void this.#begin(), { signal });
     addEventListener('click', (event) => this.#openLink(event), { signal });
+    addEventListener('resize', () => markCuts(this), { signal });
     addEventListener('keydown', (event) => this.#press(event), { signal });
     document.addEventListener('visibilitychange', () => this.#watch(), { signal });
     void this.#begin();
@@ -126,6 +130,7 @@ export class CheckoutConsole extends LitElement {
 
   protected override updated(): void {
     this.querySelector<HTMLDialogElement>('dialog:not([open])')?.showModal();
+    markCuts(this);
   }
 
   #content(shown: Shown): TemplateResult {
@@ -179,6 +184,16 @@ export class CheckoutConsole extends LitElement {
     }
     const route = parseRoute(this.base, location);
     if (!route) return;
+    const asked = route.query.get('do');
+    if (asked !== null) {
+      // Started once: not again when the page is read again, or by Back.
+      route.query.delete('do');
+      history.replaceState(
+        null,
+        '',
+        formatRoute(this.base, route.mode, route.page, route.id, Object.fromEntries(route.query)),
+      );
+    }
     const isOther =
       route.page !== this.#route?.page || route.id !== this.#route.id || route.mode !== this.#route.mode;
     this.#route = route;
@@ -194,10 +209,14 @@ export class CheckoutConsole extends LitElement {
     }
     if (isOther) this.shown = { name: 'loading' };
     this.#view = this.#viewOf(route, session);
-    void this.#show(place.load, isOther);
+    void this.#show(place.load, isOther, asked);
   }
 
-  async #show(load: () => Promise<{ readonly default: Page }>, isOther: boolean): Promise<void> {
+  async #show(
+    load: () => Promise<{ readonly default: Page }>,
+    isOther: boolean,
+    asked: string | null,
+  ): Promise<void> {
     const { signal } = this.#visit;
     try {
       const { default: page } = await load();
@@ -206,6 +225,8 @@ export class CheckoutConsole extends LitElement {
       this.#follow();
       await this.#load();
       if (isOther) await this.#arrive(signal);
+      const view = this.#view;
+      if (asked !== null && view && !view.signal.aborted) await page.actions?.[asked]?.(view);
     } catch (error) {
       if (!signal.aborted) this.shown = { name: 'problem', text: messageOf(error) };
     }
@@ -348,21 +369,23 @@ export class CheckoutConsole extends LitElement {
     if (!link || link.target || link.download || link.origin !== location.origin || link.hash) return;
     if (!link.pathname.startsWith(`${this.base}/`)) return;
     event.preventDefault();
+    this.querySelector<HTMLElement>('.rest:popover-open')?.hidePopover();
     this.#go(link.href);
   }
 
   #press(event: KeyboardEvent): void {
-    const target = event.composedPath()[0];
-    const isTyping =
-      target instanceof HTMLInputElement ||
-      target instanceof HTMLTextAreaElement ||
-      target instanceof HTMLSelectElement;
-    if (isTyping || event.ctrlKey || event.metaKey || event.altKey || this.question) return;
-    if (event.key === '/') {
-      event.preventDefault();
-      this.querySelector<HTMLInputElement>('input[type=search]')?.focus();
-    }
-    if (event.key === '?') void this.#ask(keyboardDialog);
+    if (this.question) return;
+    press(event, this, {
+      showKeys: () => void this.#ask(keyboardDialog),
+      openPalette: () => void this.#openPalette(),
+    });
+  }
+
+  async #openPalette(): Promise<void> {
+    const [view, route, session] = [this.#view, this.#route, this.session];
+    if (!view || !route || !session) return;
+    const { openPalette } = await import('./palette.js');
+    openPalette(view, this.#otherMode(route, session));
   }
 
   #ask(dialog: Dialog): Promise<Readonly<Record<string, string>> | undefined> {
@@ -457,27 +480,3 @@ export class CheckoutConsole extends LitElement {
     }
   }
 }
-
-const isSignedOut = (error: unknown) => error instanceof CallFailure && error.code === 'session_required';
-
-function problemOf(error: unknown): { readonly text: string; readonly requestId?: string | undefined } {
-  if (!(error instanceof CallFailure)) return { text: String(error) };
-  return { text: messageOf(error), requestId: error.requestId };
-}
-
-function messageOf(error: unknown): string {
-  if (!(error instanceof CallFailure)) return String(error);
-  const { problems } = texts;
-  if (error.code === 'rate_limited') return problems.rate_limited(error.waitSeconds ?? 1);
-  if (error.code === 'offline' || error.code === 'not_found' || error.code === 'unexpected')
-    return problems[error.code];
-  return error.message;
-}
-
-const failureDialog = (error: unknown): Dialog => {
-  const { text, requestId } = problemOf(error);
-  return {
-    title: text,
-    text: requestId ? html`<p><small>${texts.requestId(requestId)}</small></p>` : undefined,
-  };
-};

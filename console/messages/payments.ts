@@ -61,7 +61,7 @@ export const texts = pick({
     empty:
       'No payments yet. Copy this tag into a page of your shop, or make a payment here and send its link.',
     notFound: (text: string) =>
-      `Nothing found for “${text}”. An order, e-mail, address, transaction or id is looked for as a whole.`,
+      `Nothing found for “${text}”. All payments are searched for a whole order, e-mail, address, transaction or id, and the newest 10,000 for the beginning of one, or of a name, and for a sum.`,
     address: 'Address',
     network: 'Network',
     coin: 'Coin',

@@ -14,12 +14,13 @@ export function auditTable(rows: readonly AuditEntry[], view: View, pagination?:
     label: texts.audit,
     ...{ rows, view, pagination },
     columns: [
-      { label: texts.when, cell: (one) => time(one.time) },
+      { label: texts.when, kind: 'time', cell: (one) => time(one.time) },
       { label: texts.what, cell: ({ action }) => words(action).replace('.', ': ') },
       { label: texts.who, cell: ({ actor }) => actor },
-      { label: texts.about, cell: ({ subjectId }) => html`<code>${subjectId}</code>` },
+      { label: texts.about, kind: 'hash', cell: ({ subjectId }) => html`<code>${subjectId}</code>` },
       {
         label: texts.values,
+        kind: 'prose',
         cell: ({ before, after }) => html`${fields(before)} ${before && after ? '→' : ''} ${fields(after)}`,
       },
     ],

@@ -74,8 +74,8 @@ function render({ bookings, begin, end, isFinal, next }: Data, view: View): Temp
               })),
               columns: [
                 { label: texts.asset, cell: ({ asset }) => asset },
-                { label: texts.begin, isNumber: true, cell: (one) => one.begin },
-                { label: texts.end, isNumber: true, cell: (one) => one.end },
+                { label: texts.begin, kind: 'money', cell: (one) => one.begin },
+                { label: texts.end, kind: 'money', cell: (one) => one.end },
               ],
               empty: '',
             }),
@@ -101,13 +101,13 @@ const list = (bookings: readonly Booking[], view: View) =>
     label: texts.bookings,
     ...{ rows: bookings, view },
     columns: [
-      { label: texts.time, cell: (one) => time(one.time) },
+      { label: texts.time, kind: 'time', cell: (one) => time(one.time) },
       { label: texts.kind, cell: ({ kind, note }) => html`${texts.kinds[kind]} <small>${note}</small>` },
-      { label: texts.amount, isNumber: true, cell: (one) => `${one.amount} ${one.asset}` },
-      { label: texts.balance, isNumber: true, cell: (one) => one.balance },
+      { label: texts.amount, kind: 'money', cell: (one) => `${one.amount} ${one.asset}` },
+      { label: texts.balance, kind: 'money', cell: (one) => one.balance },
       {
         label: texts.value,
-        isNumber: true,
+        kind: 'money',
         cell: ({ value, currency }) => (value === undefined ? '–' : amount(value, currency)),
       },
       {

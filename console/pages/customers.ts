@@ -57,8 +57,8 @@ const render = ({ rows, pagination }: Data, view: View): TemplateResult =>
         { label: texts.email, cell: ({ email }) => email },
         { label: texts.name, cell: ({ fullName }) => fullName ?? '–' },
         { label: texts.phone, cell: ({ phoneNumber }) => phoneNumber ?? '–' },
-        { label: texts.state, cell: stateOf },
-        { label: texts.created, cell: ({ createdAt }) => time(createdAt) },
+        { label: texts.state, kind: 'status', cell: stateOf },
+        { label: texts.created, kind: 'time', cell: ({ createdAt }) => time(createdAt) },
       ],
       empty: texts.noCustomers,
     })}`;
@@ -75,4 +75,4 @@ async function create(view: View): Promise<void> {
   await view.act(() => view.api(customers.create, { body }), texts.saved);
 }
 
-export default page<Data>({ title: () => texts.customers, load, render });
+export default page<Data>({ title: () => texts.customers, load, render, actions: { create } });

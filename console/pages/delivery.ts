@@ -45,15 +45,17 @@ function render(event: Data, view: View): TemplateResult {
         rows: tries,
         view,
         columns: [
-          { label: texts.time, cell: ({ triedAt }) => time(triedAt) },
+          { label: texts.time, kind: 'time', cell: ({ triedAt }) => time(triedAt) },
           {
             label: texts.answer,
+            kind: 'status',
             cell: ({ responseStatus, error }) =>
               tag(String(responseStatus ?? '–'), error === null ? 'good' : 'bad'),
           },
-          { label: texts.duration, isNumber: true, cell: ({ durationMs }) => `${durationMs} ms` },
+          { label: texts.duration, kind: 'money', cell: ({ durationMs }) => `${durationMs} ms` },
           {
             label: texts.excerpt,
+            kind: 'prose',
             cell: ({ error, responseExcerpt }) =>
               html`${error ?? ''} ${responseExcerpt === '' ? nothing : html`<code>${responseExcerpt}</code>`}`,
           },

@@ -163,12 +163,16 @@ function keySection(keys: readonly ApiKey[], view: View): TemplateResult {
         label: texts.keys,
         ...{ rows: keys, view },
         columns: [
-          { label: texts.key, cell: ({ kind, key }) => (kind === 'public' ? copyable(key, view) : key) },
+          {
+            label: texts.key,
+            kind: 'hash',
+            cell: ({ kind, key }) => (kind === 'public' ? copyable(key, view) : key),
+          },
           { label: texts.label, cell: ({ label }) => label || '–' },
           { label: texts.scope, cell: ({ scope }) => (scope ? texts.scopes[scope] : texts.publicScope) },
-          { label: texts.created, cell: ({ createdAt }) => time(createdAt) },
-          { label: texts.lastUse, cell: ({ lastUsedAt }) => time(lastUsedAt) || texts.never },
-          { label: common.actions, cell: (one) => keyActions(one, view) },
+          { label: texts.created, kind: 'time', cell: ({ createdAt }) => time(createdAt) },
+          { label: texts.lastUse, kind: 'time', cell: ({ lastUsedAt }) => time(lastUsedAt) || texts.never },
+          { label: common.actions, kind: 'actions', cell: (one) => keyActions(one, view) },
         ],
         empty: texts.noKeys,
       })}
@@ -223,4 +227,10 @@ async function createKey(view: View): Promise<void> {
   });
 }
 
-export default page<Data>({ title: () => texts.title, load, render, everyMs: 15_000 });
+export default page<Data>({
+  title: () => texts.title,
+  load,
+  render,
+  actions: { create: createKey },
+  everyMs: 15_000,
+});

@@ -45,8 +45,8 @@ const render = ({ waiting, exports, unexplained, psbts: made }: Data, view: View
           ...{ rows: waiting, view },
           columns: [
             { label: texts.network, cell: ({ network }) => network },
-            { label: texts.count, cell: ({ count }) => count },
-            { label: texts.actions, cell: (one) => exportAction(one, view) },
+            { label: texts.count, kind: 'money', cell: ({ count }) => count },
+            { label: texts.actions, kind: 'actions', cell: (one) => exportAction(one, view) },
           ],
           empty: texts.nothingWaits,
         })}`,
@@ -90,16 +90,22 @@ function outflowSection(unexplained: Data['unexplained'], view: View): TemplateR
         label: texts.unexplained,
         ...{ rows: unexplained, view },
         columns: [
-          { label: texts.amount, cell: ({ amount, currency }) => `${amount} ${currency}` },
+          { label: texts.amount, kind: 'money', cell: ({ amount, currency }) => `${amount} ${currency}` },
           { label: texts.network, cell: ({ network }) => network },
           {
             label: texts.to,
+            kind: 'hash',
             cell: ({ address }) => (address === '' ? texts.unknownTo : html`<code>${short(address)}</code>`),
           },
-          { label: texts.transaction, cell: ({ txHash }) => copyable(txHash, view, short(txHash)) },
-          { label: texts.paidAt, cell: ({ paidAt }) => time(paidAt) },
+          {
+            label: texts.transaction,
+            kind: 'hash',
+            cell: ({ txHash }) => copyable(txHash, view, short(txHash)),
+          },
+          { label: texts.paidAt, kind: 'time', cell: ({ paidAt }) => time(paidAt) },
           {
             label: texts.actions,
+            kind: 'actions',
             cell: (one) =>
               button(view, {
                 ...{ text: texts.explain, permission: 'payoutExports.explain', kind: 'small' as const },
@@ -128,9 +134,11 @@ function exportSection(one: Export, view: View): TemplateResult {
         ...{ rows: one.transfers, view },
         href: ({ id }) => view.link('transfer', id),
         columns: [
-          { label: texts.amount, cell: ({ amount, currency }) => `${amount} ${currency}` },
-          { label: texts.to, cell: ({ address }) => html`<code>${short(address)}</code>` },
-          ...(isHanded ? [{ label: texts.wallet, cell: (row: Row) => walletCell(row, view) }] : []),
+          { label: texts.amount, kind: 'money', cell: ({ amount, currency }) => `${amount} ${currency}` },
+          { label: texts.to, kind: 'hash', cell: ({ address }) => html`<code>${short(address)}</code>` },
+          ...(isHanded
+            ? [{ label: texts.wallet, kind: 'hash' as const, cell: (row: Row) => walletCell(row, view) }]
+            : []),
         ],
         empty: '',
       })}

@@ -86,15 +86,15 @@ function balanceSection(all: readonly Balance[], view: View): TemplateResult {
               },
               {
                 label: texts.available,
-                isNumber: true,
+                kind: 'money',
                 cell: ({ availableBalance, currency }) => amount(availableBalance, currency),
               },
               {
                 label: texts.total,
-                isNumber: true,
+                kind: 'money',
                 cell: ({ totalBalance, currency }) => amount(totalBalance, currency),
               },
-              { label: texts.where, cell: places },
+              { label: texts.where, kind: 'prose', cell: places },
             ],
             empty: '',
           })}
@@ -112,14 +112,19 @@ function transferSection({ transfers: rows, pagination }: Data, view: View): Tem
       ...{ rows, pagination, view },
       href: ({ id }) => view.link('transfer', id),
       columns: [
-        { label: texts.amount, cell: sumOf },
-        { label: texts.status, cell: ({ status }) => tag(texts.statuses[status], tones[status]) },
+        { label: texts.amount, kind: 'money', cell: sumOf },
+        {
+          label: texts.status,
+          kind: 'status',
+          cell: ({ status }) => tag(texts.statuses[status], tones[status]),
+        },
         {
           label: texts.to,
+          kind: 'hash',
           cell: ({ walletAddress = '' }) => html`<code>${short(walletAddress)}</code>`,
         },
         { label: texts.network, cell: ({ walletNetwork }) => walletNetwork ?? '–' },
-        { label: texts.created, cell: ({ createdAt }) => time(createdAt) },
+        { label: texts.created, kind: 'time', cell: ({ createdAt }) => time(createdAt) },
       ],
       empty: texts.noTransfers,
     })}`,
@@ -171,12 +176,20 @@ const payoutTable = (rows: readonly Payout[], view: View) =>
     label: texts.payouts,
     ...{ rows, view },
     columns: [
-      { label: texts.amount, cell: (one) => amount(one.amount, one.currency) },
-      { label: texts.status, cell: ({ status }) => tag(texts.statuses[status], tones[status]) },
-      { label: texts.destination, cell: ({ destination }) => html`<code>${destination}</code>` },
-      { label: texts.created, cell: ({ createdAt }) => time(createdAt) },
+      { label: texts.amount, kind: 'money', cell: (one) => amount(one.amount, one.currency) },
+      {
+        label: texts.status,
+        kind: 'status',
+        cell: ({ status }) => tag(texts.statuses[status], tones[status]),
+      },
+      {
+        label: texts.destination,
+        kind: 'hash',
+        cell: ({ destination }) => html`<code>${destination}</code>`,
+      },
+      { label: texts.created, kind: 'time', cell: ({ createdAt }) => time(createdAt) },
     ],
     empty: texts.noPayouts,
   });
 
-export default page<Data>({ title: () => texts.title, load, render, everyMs: 15_000 });
+export default page<Data>({ title: () => texts.title, load, render, actions: { create }, everyMs: 15_000 });

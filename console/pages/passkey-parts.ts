@@ -22,10 +22,11 @@ export function passkeySection(passkeys: readonly Passkey[], view: View): Templa
         view,
         columns: [
           { label: texts.name, cell: ({ name }) => name },
-          { label: texts.since, cell: ({ createdAt }) => time(createdAt) },
-          { label: texts.lastUse, cell: ({ lastUsedAt }) => time(lastUsedAt) || texts.never },
+          { label: texts.since, kind: 'time', cell: ({ createdAt }) => time(createdAt) },
+          { label: texts.lastUse, kind: 'time', cell: ({ lastUsedAt }) => time(lastUsedAt) || texts.never },
           {
             label: texts.actions,
+            kind: 'actions',
             cell: (one) =>
               button(view, {
                 ...{ text: texts.remove, permission: 'passkeys.remove', kind: 'small' },

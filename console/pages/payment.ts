@@ -99,9 +99,9 @@ function credit({ credited = [] }: PaymentRecord, view: View): TemplateResult {
     view,
     rows: credited,
     columns: [
-      { label: texts.credited, isNumber: true, cell: (one) => amount(one.amount, one.currency) },
-      { label: texts.fee, isNumber: true, cell: (one) => amount(one.fee, one.currency) },
-      { label: texts.net, isNumber: true, cell: (one) => amount(one.net, one.currency) },
+      { label: texts.credited, kind: 'money', cell: (one) => amount(one.amount, one.currency) },
+      { label: texts.fee, kind: 'money', cell: (one) => amount(one.fee, one.currency) },
+      { label: texts.net, kind: 'money', cell: (one) => amount(one.net, one.currency) },
     ],
     empty: texts.noCredit,
   });
@@ -115,18 +115,20 @@ function receipts({ receipts: rows, unlistedReceipts = [] }: PaymentRecord, view
     columns: [
       {
         label: texts.transaction,
+        kind: 'hash',
         cell: (one) =>
           html`${copyable(one.txHash, view, short(one.txHash))} ${outside(one.explorerUrl, texts.explorer)}`,
       },
-      { label: texts.received, isNumber: true, cell: (one) => amount(one.amount, one.currency) },
+      { label: texts.received, kind: 'money', cell: (one) => amount(one.amount, one.currency) },
       { label: texts.network, cell: (one) => one.network },
       {
         label: texts.status,
+        kind: 'status',
         cell: (one) =>
           html`${one.counts ? tag(texts.counts, 'good') : tag(texts.countsNot, 'caution')}
             <small>${confirmations(one)}</small>`,
       },
-      { label: texts.time, cell: (one) => time(one.firstSeenAt) },
+      { label: texts.time, kind: 'time', cell: (one) => time(one.firstSeenAt) },
     ],
     empty: texts.noReceipts,
   })}
@@ -144,8 +146,8 @@ const log = ({ transactionTimeLog }: PaymentRecord, view: View) =>
     view,
     rows: transactionTimeLog,
     columns: [
-      { label: texts.time, cell: (one) => time(one.time) },
-      { label: texts.event, cell: (one) => one.event },
+      { label: texts.time, kind: 'time', cell: (one) => time(one.time) },
+      { label: texts.event, kind: 'prose', cell: (one) => one.event },
     ],
     empty: '',
   });

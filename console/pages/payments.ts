@@ -85,16 +85,16 @@ async function findByFilter(view: View, text: string): Promise<Data> {
 
 const columns: readonly Column<PaymentRecord>[] = [
   { label: texts.reference, cell: ({ txRef, id }) => txRef ?? id },
-  { label: texts.price, isNumber: true, cell: (one) => amount(one.baseAmount, one.baseCurrency) },
+  { label: texts.price, kind: 'money', cell: (one) => amount(one.baseAmount, one.baseCurrency) },
   {
     label: texts.received,
-    isNumber: true,
+    kind: 'money',
     cell: ({ amountReceived = 0, currency }) =>
       currency && amountReceived > 0 ? amount(amountReceived, currency) : '–',
   },
-  { label: texts.status, cell: (one) => html`${stateTag(one)} ${findingTags(one)}` },
+  { label: texts.status, kind: 'status', cell: (one) => html`${stateTag(one)} ${findingTags(one)}` },
   { label: texts.payer, cell: ({ customerDetails }) => customerDetails?.email ?? '–' },
-  { label: texts.created, cell: ({ createdAt }) => time(createdAt) },
+  { label: texts.created, kind: 'time', cell: ({ createdAt }) => time(createdAt) },
 ];
 
 function render({ rows, pagination, filter }: Data, view: View): TemplateResult {
@@ -202,4 +202,4 @@ const csvRow = (one: PaymentRecord) => ({
   email: one.customerDetails?.email ?? '',
 });
 
-export default page<Data>({ title: () => texts.list, load, render, everyMs: 15_000 });
+export default page<Data>({ title: () => texts.list, load, render, actions: { create }, everyMs: 15_000 });

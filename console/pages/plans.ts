@@ -41,11 +41,12 @@ const render = ({ rows, pagination }: Data, view: View): TemplateResult =>
       href: ({ id }) => view.link('plan', id),
       columns: [
         { label: texts.plan, cell: ({ planName }) => planName },
-        { label: texts.amount, isNumber: true, cell: (one) => amount(one.amount, one.currency) },
+        { label: texts.amount, kind: 'money', cell: (one) => amount(one.amount, one.currency) },
         { label: texts.frequency, cell: ({ frequency }) => texts.frequencies[frequency] },
-        { label: texts.times, isNumber: true, cell: ({ numberOfTimesToCharge }) => numberOfTimesToCharge },
+        { label: texts.times, kind: 'money', cell: ({ numberOfTimesToCharge }) => numberOfTimesToCharge },
         {
           label: texts.state,
+          kind: 'status',
           cell: ({ isActive }) => (isActive ? tag(texts.active, 'good') : tag(texts.inactive)),
         },
       ],
@@ -85,4 +86,4 @@ async function create(view: View): Promise<void> {
   await view.act(() => view.api(paymentPlans.create, { body }), texts.saved);
 }
 
-export default page<Data>({ title: () => texts.plans, load, render });
+export default page<Data>({ title: () => texts.plans, load, render, actions: { create } });

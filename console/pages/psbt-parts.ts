@@ -1,5 +1,5 @@
 /** PSBTs, which the shop's wallet signs: created, saved as files, imported, replaced and discarded. */
-import { html, type TemplateResult } from 'lit';
+import { html, nothing, type TemplateResult } from 'lit';
 import { consoleApi } from '../../src/contract/console.js';
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import { time } from '../format.js';
@@ -8,6 +8,7 @@ import type { View } from '../page.js';
 import { button } from '../ui/button.js';
 import { short } from '../ui/copy.js';
 import { section, tag } from '../ui/details.js';
+import { rowActions } from '../ui/more.js';
 import { chooseFile, saveFile } from '../ui/files.js';
 import { table } from '../ui/table.js';
 
@@ -34,15 +35,16 @@ export const psbtSection = (rows: readonly Psbt[], view: View): TemplateResult =
         label: texts.psbts,
         ...{ rows, view },
         columns: [
-          { label: texts.id, cell: ({ id }) => html`<code>${short(id)}</code>` },
+          { label: texts.id, kind: 'hash', cell: ({ id }) => html`<code>${short(id)}</code>` },
           { label: texts.network, cell: ({ network }) => network },
           {
             label: texts.state,
+            kind: 'status',
             cell: ({ state, problem }) =>
               html`${tag(texts.states[state], tones[state])} <small>${problem}</small>`,
           },
-          { label: texts.created, cell: ({ createdAt }) => time(createdAt) },
-          { label: texts.actions, cell: (one) => actions(one, view) },
+          { label: texts.created, kind: 'time', cell: ({ createdAt }) => time(createdAt) },
+          { label: texts.actions, kind: 'actions', cell: (one) => actions(one, view) },
         ],
         empty: '',
       })}`,
@@ -52,7 +54,7 @@ export const psbtSection = (rows: readonly Psbt[], view: View): TemplateResult =
     }),
   );
 
-function actions({ id, state }: Psbt, view: View): TemplateResult {
+function actions({ id, state }: Psbt, view: View): unknown {
   const params = { psbt_id: id };
   const kind = 'small';
   const isOpen = state === 'open' || state === 'sent';
@@ -75,15 +77,15 @@ function actions({ id, state }: Psbt, view: View): TemplateResult {
     if (!(await view.ask({ ...dialog, isFinal: true }))) return;
     await view.act(() => view.api(psbts.discard, { params }), texts.discarded);
   };
-  return html`<div class="actions">
-    ${isOpen ? button(view, { text: texts.saveAgain, permission: 'psbts.write', kind, run: write }) : ''}
-    ${isOpen ? button(view, { text: texts.bump, permission: 'psbts.bump', kind, run: bump }) : ''}
-    ${
-      state === 'open' || state === 'conflicted'
-        ? button(view, { text: texts.discard, permission: 'psbts.discard', kind, run: discard })
-        : ''
-    }
-  </div>`;
+  return rowActions(id, [
+    isOpen
+      ? button(view, { text: texts.saveAgain, permission: 'psbts.write', kind: 'main small', run: write })
+      : nothing,
+    isOpen ? button(view, { text: texts.bump, permission: 'psbts.bump', kind, run: bump }) : nothing,
+    state === 'open' || state === 'conflicted'
+      ? button(view, { text: texts.discard, permission: 'psbts.discard', kind, run: discard })
+      : nothing,
+  ]);
 }
 
 export async function makePsbt(network: string, view: View): Promise<void> {

@@ -9,6 +9,7 @@ import type { View } from '../page.js';
 import { button } from '../ui/button.js';
 import { outside, short } from '../ui/copy.js';
 import { tag } from '../ui/details.js';
+import { rowActions } from '../ui/more.js';
 import { showLink } from '../ui/show-link.js';
 import { table } from '../ui/table.js';
 
@@ -46,28 +47,30 @@ function sumAndFee(one: Refund): TemplateResult {
     one.networkFee === 'payer' ? texts.payerPays(fee) : fee === undefined ? [] : texts.shopPays(fee),
     one.feeKept > 0 ? texts.feeKept(amount(one.feeKept, one.currency)) : [],
   ].flat();
-  return html`${sum(one)} ${notes.map((note) => html`<br /><small>${note}</small>`)}`;
+  return html`${sum(one)} ${notes.map((note) => html`<small>${note}</small>`)}`;
 }
 
 export function refundTable(
   options: RefundPage & { readonly view: View; readonly empty: string | TemplateResult },
 ): TemplateResult {
   const { view } = options;
-  return table({
+  const isOnPayment = view.id !== '';
+  return table<Refund>({
     label: texts.title,
     ...options,
-    href: (one: Refund) => view.link('payment', one.paymentId),
+    href: isOnPayment ? undefined : (one) => view.link('payment', one.paymentId),
     columns: [
       { label: texts.order, cell: (one) => one.txRef },
-      { label: texts.amount, isNumber: true, cell: sumAndFee },
+      { label: texts.amount, kind: 'money', cell: sumAndFee },
       {
         label: texts.status,
+        kind: 'status',
         cell: (one) =>
           tag(one.cancelReason === null ? texts.statuses[one.status] : texts.completed, tones[one.status]),
       },
-      { label: texts.address, cell: (one) => destination(one) },
-      { label: texts.created, cell: (one) => time(one.createdAt) },
-      { label: texts.actions, cell: (one) => actions(one, view) },
+      { label: texts.address, kind: 'hash', cell: (one) => destination(one) },
+      { label: texts.created, kind: 'time', cell: (one) => time(one.createdAt) },
+      { label: texts.actions, kind: 'actions', cell: (one) => actions(one, view) },
     ],
   });
 }
@@ -79,7 +82,7 @@ function destination({ address, sameWallet, txHash, explorerUrl }: Refund): Temp
     <small>${proof}</small> ${txHash ? outside(explorerUrl, short(txHash)) : nothing}`;
 }
 
-function actions(one: Refund, view: View): TemplateResult {
+function actions(one: Refund, view: View): unknown {
   const params = { refund_id: one.id };
   const isWaiting = one.status === 'awaiting_address' || one.status === 'awaiting_approval';
   const kind = 'small';
@@ -87,24 +90,27 @@ function actions(one: Refund, view: View): TemplateResult {
     const made = await view.act(() => view.api(refunds.link, { params }));
     if (made?.data.claimUrl) await showLink(view, texts.linkReady, made.data.claimUrl, texts.linkText);
   };
-  return html`<div class="actions">
-    ${
-      one.status === 'awaiting_approval'
-        ? button(view, {
-            text: texts.approve,
-            permission: 'refunds.approve',
-            run: () => approve(one, view),
-            kind: 'main small',
-          })
-        : nothing
-    }
-    ${
-      isWaiting
-        ? html`${button(view, { text: texts.link, permission: 'refunds.link', run: link, kind })}
-          ${button(view, { text: texts.decline, permission: 'refunds.cancel', run: () => decline(one, view), kind })}`
-        : nothing
-    }
-  </div>`;
+  const main =
+    one.status === 'awaiting_approval'
+      ? button(view, {
+          text: texts.approve,
+          permission: 'refunds.approve',
+          run: () => approve(one, view),
+          kind: 'main small',
+        })
+      : nothing;
+  const entries = isWaiting
+    ? [
+        button(view, { text: texts.link, permission: 'refunds.link', run: link, kind }),
+        button(view, {
+          text: texts.decline,
+          permission: 'refunds.cancel',
+          run: () => decline(one, view),
+          kind,
+        }),
+      ]
+    : [];
+  return rowActions(one.id, [main, ...entries]);
 }
 
 /** Sends the address that was shown: if the payer has changed it since, nothing is approved. */

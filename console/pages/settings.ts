@@ -18,7 +18,7 @@ import { table } from '../ui/table.js';
 import { auditTable, type AuditEntry } from './audit-parts.js';
 import { loadWidget, previewSection } from './preview-parts.js';
 import { passkeySection, type Passkey } from './passkey-parts.js';
-import { sessionSection, teamSection, type Member, type OpenSession } from './team-parts.js';
+import { invite, sessionSection, teamSection, type Member, type OpenSession } from './team-parts.js';
 
 type Shop = ParsedData<typeof consoleApi.shop.retrieve>;
 type ApiKey = ParsedData<typeof consoleApi.apiKeys.list>[number];
@@ -88,16 +88,17 @@ function networkSection(networks: readonly Network[], view: View): TemplateResul
         { label: texts.network, cell: ({ name }) => name },
         {
           label: texts.state,
+          kind: 'status',
           cell: ({ isOffered }) =>
             tag(isOffered ? texts.offered : texts.notOffered, isOffered ? 'good' : 'bad'),
         },
         {
           label: texts.behind,
-          isNumber: true,
+          kind: 'money',
           cell: ({ lagSeconds }) => (lagSeconds === null ? texts.notRead : texts.seconds(lagSeconds)),
         },
         { label: texts.node, cell: ({ node }) => node ?? '–' },
-        { label: texts.problems, cell: ({ problems }) => problems.join('. ') || '–' },
+        { label: texts.problems, kind: 'prose', cell: ({ problems }) => problems.join('. ') || '–' },
       ],
       empty: texts.noNetworks,
     })}
@@ -157,4 +158,10 @@ async function change(shop: Shop, view: View): Promise<void> {
   await view.act(() => view.api(consoleApi.shop.update, { body }), texts.saved);
 }
 
-export default page<Data>({ title: () => texts.title, load, render, everyMs: 15_000 });
+export default page<Data>({
+  title: () => texts.title,
+  load,
+  render,
+  actions: { create: invite },
+  everyMs: 15_000,
+});

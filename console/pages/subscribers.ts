@@ -58,14 +58,16 @@ const render = ({ rows, pagination }: Data, view: View): TemplateResult =>
           cell: ({ paymentPlanId }) =>
             html`<a href=${view.link('plan', paymentPlanId)}>${short(paymentPlanId)}</a>`,
         },
-        { label: texts.paid, isNumber: true, cell: ({ noOfTimesPayed }) => `${noOfTimesPayed} ×` },
+        { label: texts.paid, kind: 'money', cell: ({ noOfTimesPayed }) => `${noOfTimesPayed} ×` },
         {
           label: texts.state,
+          kind: 'status',
           cell: ({ isActive }) => (isActive ? tag(texts.active, 'good') : tag(texts.inactive)),
         },
-        { label: texts.created, cell: ({ createdAt }) => time(createdAt) },
+        { label: texts.created, kind: 'time', cell: ({ createdAt }) => time(createdAt) },
         {
           label: common.actions,
+          kind: 'actions',
           cell: ({ id }) =>
             button(view, {
               ...{ text: texts.end, permission: 'subscribers.remove', kind: 'small' },

@@ -83,6 +83,7 @@ function render({ networks, sent }: Data, view: View): TemplateResult {
             { label: texts.network, cell: ({ name }) => name },
             {
               label: texts.actions,
+              kind: 'actions',
               cell: ({ network }) =>
                 button(view, {
                   ...{ text: texts.plan, permission: 'sweeps.plan', kind: 'main small' },
@@ -117,16 +118,17 @@ function planSection({ plan, progress }: Kept, view: View): TemplateResult {
       label: texts.planOf(plan.name),
       ...{ rows: groups, view },
       columns: [
-        { label: texts.amount, cell: (one) => `${one.amount} ${one.currency}` },
-        { label: texts.addresses, isNumber: true, cell: (one) => one.addresses },
-        { label: texts.worth, isNumber: true, cell: ({ worth }) => inBase(plan, worth) },
-        { label: texts.cost, isNumber: true, cell: ({ cost }) => inBase(plan, cost) },
+        { label: texts.amount, kind: 'money', cell: (one) => `${one.amount} ${one.currency}` },
+        { label: texts.addresses, kind: 'money', cell: (one) => one.addresses },
+        { label: texts.worth, kind: 'money', cell: ({ worth }) => inBase(plan, worth) },
+        { label: texts.cost, kind: 'money', cell: ({ cost }) => inBase(plan, cost) },
         {
           label: texts.result,
+          kind: 'status',
           cell: ({ skipped }) =>
             skipped === null ? tag(texts.swept, 'good') : tag(texts.skipped[skipped], 'caution'),
         },
-        { label: texts.treasury, cell: ({ treasury }) => copyable(treasury, view) },
+        { label: texts.treasury, kind: 'hash', cell: ({ treasury }) => copyable(treasury, view) },
       ],
       empty: texts.nothing,
     })}
@@ -179,9 +181,14 @@ function progressSection({ plan, progress }: Kept, view: View): TemplateResult {
             label: texts.addresses,
             cell: ({ number }) => texts.balances(plan.transactions[number - 1]?.balances ?? 0),
           },
-          { label: texts.state, cell: ({ state }) => tag(texts.states[state], toneOf(state)) },
+          {
+            label: texts.state,
+            kind: 'status',
+            cell: ({ state }) => tag(texts.states[state], toneOf(state)),
+          },
           {
             label: texts.transaction,
+            kind: 'hash',
             cell: ({ answer }) => (answer === undefined ? nothing : copyable(answer, view)),
           },
         ],
@@ -198,12 +205,13 @@ const sentSection = (sent: Data['sent'], view: View) =>
       label: texts.under,
       ...{ rows: sent, view },
       columns: [
-        { label: texts.transaction, cell: ({ answer }) => copyable(answer, view) },
+        { label: texts.transaction, kind: 'hash', cell: ({ answer }) => copyable(answer, view) },
         { label: texts.network, cell: ({ network }) => network },
-        { label: texts.time, cell: ({ sentAt }) => time(sentAt) },
+        { label: texts.time, kind: 'time', cell: ({ sentAt }) => time(sentAt) },
         { label: texts.by, cell: ({ sentBy }) => sentBy },
         {
           label: texts.state,
+          kind: 'status',
           cell: ({ isBooked }) => (isBooked ? tag(texts.booked, 'good') : tag(texts.underWay, 'caution')),
         },
       ],

@@ -8,6 +8,7 @@ import { texts } from '../messages/settings.js';
 import type { View } from '../page.js';
 import { button } from '../ui/button.js';
 import { section, tag } from '../ui/details.js';
+import { rowActions } from '../ui/more.js';
 import { showLink } from '../ui/show-link.js';
 import { table } from '../ui/table.js';
 
@@ -36,10 +37,20 @@ export function teamSection(team: readonly Member[], view: View): TemplateResult
           cell: ({ id, email }) => (id === view.session.person.id ? html`${email} ${tag(texts.you)}` : email),
         },
         { label: texts.role, cell: ({ role }) => nameOf(role) },
-        { label: texts.sessions, isNumber: true, cell: ({ sessions }) => sessions },
-        { label: texts.lastSignIn, cell: ({ lastSignInAt }) => time(lastSignInAt) || texts.never },
+        { label: texts.sessions, kind: 'money', cell: ({ sessions }) => sessions },
+        {
+          label: texts.lastSignIn,
+          kind: 'time',
+          cell: ({ lastSignInAt }) => time(lastSignInAt) || texts.never,
+        },
         ...(view.can('team.invite')
-          ? [{ label: common.actions, cell: (one: Member) => memberActions(one, view) }]
+          ? [
+              {
+                label: common.actions,
+                kind: 'actions' as const,
+                cell: (one: Member) => memberActions(one, view),
+              },
+            ]
           : []),
       ],
       empty: '',
@@ -48,25 +59,23 @@ export function teamSection(team: readonly Member[], view: View): TemplateResult
   );
 }
 
-function memberActions({ id, email, role, sessions }: Member, view: View): TemplateResult {
+function memberActions({ id, email, role, sessions }: Member, view: View): unknown {
   const params = { person_id: id };
   const small = (text: string, permission: string, run: () => Promise<unknown>) =>
     button(view, { text, permission, run, kind: 'small' });
-  return html`<div class="actions">
-    ${small(texts.newLink, 'team.invite', () => sendLink(email, role, view))}
-    ${small(texts.changeRole, 'team.update', () => changeRole({ id, email, role }, view))}
-    ${
-      sessions > 0
-        ? small(texts.signOut, 'team.signOut', () =>
-            view.act(() => view.api(consoleApi.team.signOut, { params }), texts.signedOut),
-          )
-        : nothing
-    }
-    ${small(texts.remove, 'team.remove', () => remove(id, email, view))}
-  </div>`;
+  return rowActions(id, [
+    small(texts.newLink, 'team.invite', () => sendLink(email, role, view)),
+    small(texts.changeRole, 'team.update', () => changeRole({ id, email, role }, view)),
+    sessions > 0
+      ? small(texts.signOut, 'team.signOut', () =>
+          view.act(() => view.api(consoleApi.team.signOut, { params }), texts.signedOut),
+        )
+      : nothing,
+    small(texts.remove, 'team.remove', () => remove(id, email, view)),
+  ]);
 }
 
-async function invite(view: View): Promise<void> {
+export async function invite(view: View): Promise<void> {
   const values = await view.ask({
     title: texts.inviteTitle,
     text: texts.inviteText,
@@ -114,10 +123,11 @@ export function sessionSection(sessions: readonly OpenSession[], view: View): Te
       columns: [
         { label: texts.browser, cell: ({ userAgent }) => html`<small>${userAgent || '–'}</small>` },
         { label: texts.address, cell: ({ address }) => address },
-        { label: texts.since, cell: ({ createdAt }) => time(createdAt) },
-        { label: texts.lastUse, cell: ({ lastUsedAt }) => time(lastUsedAt) },
+        { label: texts.since, kind: 'time', cell: ({ createdAt }) => time(createdAt) },
+        { label: texts.lastUse, kind: 'time', cell: ({ lastUsedAt }) => time(lastUsedAt) },
         {
           label: common.actions,
+          kind: 'actions',
           cell: ({ id, isCurrent }) =>
             isCurrent
               ? tag(texts.thisOne, 'good')

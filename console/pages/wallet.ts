@@ -28,7 +28,7 @@ const render = ({ addresses, currency, id }: Wallet, view: View): TemplateResult
         view,
         columns: [
           { label: texts.network, cell: ({ network }) => network },
-          { label: texts.address, cell: ({ address }) => copyable(address, view) },
+          { label: texts.address, kind: 'hash', cell: ({ address }) => copyable(address, view) },
         ],
         empty: '',
       }),

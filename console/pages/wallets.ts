@@ -50,7 +50,7 @@ const render = ({ rows, pagination }: Data, view: View): TemplateResult =>
         { label: texts.label, cell: ({ label, id }) => label || id },
         { label: texts.coin, cell: ({ currency }) => currency },
         { label: texts.network, cell: ({ addresses }) => addresses.map(({ network }) => network).join(', ') },
-        { label: texts.created, cell: ({ createdAt }) => time(createdAt) },
+        { label: texts.created, kind: 'time', cell: ({ createdAt }) => time(createdAt) },
       ],
       empty: texts.noWallets,
     })}`;
@@ -73,4 +73,4 @@ async function create(view: View): Promise<void> {
   if (made) view.go(view.link('wallet', made.data.id));
 }
 
-export default page<Data>({ title: () => texts.wallets, load, render });
+export default page<Data>({ title: () => texts.wallets, load, render, actions: { create } });

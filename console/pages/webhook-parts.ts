@@ -25,10 +25,14 @@ export function deliveryTable(
     href: ({ id }) => view.link('delivery', id),
     columns: [
       { label: texts.webhook, cell: (one) => one.type },
-      { label: texts.status, cell: (one) => tag(delivery.statuses[one.status], tones[one.status]) },
+      {
+        label: texts.status,
+        kind: 'status',
+        cell: (one) => tag(delivery.statuses[one.status], tones[one.status]),
+      },
       { label: texts.answer, cell: lastAnswer },
-      { label: texts.time, cell: (one) => time(one.createdAt) },
-      { label: common.actions, cell: (one) => again(one, view) },
+      { label: texts.time, kind: 'time', cell: (one) => time(one.createdAt) },
+      { label: common.actions, kind: 'actions', cell: (one) => again(one, view) },
     ],
     empty: texts.noWebhooks,
   });

@@ -1,29 +1,60 @@
-/** A list of records: columns on a wide screen, cards on a narrow one, and its pages. */
+/** A list of records: columns on a wide screen; on a narrow one, a row of two lines or a card; and its pages. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { isValue } from '../format.js';
 import { common } from '../messages/common.js';
 import type { Pagination } from '../../src/contract/endpoint.js';
 import type { View } from '../page.js';
 
+/**
+ * The widths of a column by its content, padding included. Text, hashes and tags may become narrower than they are, and
+ * are cut then; an amount, a time and a button never. All grow with the page.
+ */
+const widths = {
+  text: 'minmax(6.5rem, auto)',
+  /** Sentences: the only cells that grow in height. */
+  prose: 'minmax(12rem, 1fr)',
+  /** Aligned to the end of the line, so that digits line up. */
+  money: 'minmax(max-content, auto)',
+  time: 'minmax(max-content, auto)',
+  hash: 'minmax(9rem, auto)',
+  status: 'minmax(8rem, auto)',
+  /** Stays in view while the rest of a table is scrolled sideways. */
+  actions: 'max-content',
+} as const;
+/** The first column says what a row is about. */
+const leadWidth = 'minmax(8.5rem, auto)';
+type Kind = keyof typeof widths;
+
 export interface Column<Row> {
   readonly label: string;
   readonly cell: (row: Row) => unknown;
-  /** Numbers are aligned to the end of the line, so that digits line up in a column. */
-  readonly isNumber?: boolean;
+  /** Text by default. */
+  readonly kind?: Kind;
 }
 
 export interface TableOptions<Row> {
   readonly label: string;
   readonly rows: readonly Row[];
   readonly columns: readonly Column<Row>[];
-  /** The page of a row, which its first cell links to. */
-  readonly href?: (row: Row) => string;
+  /** The page of a row: the whole row is a link to it. */
+  readonly href?: ((row: Row) => string) | undefined;
   readonly pagination?: Pagination | undefined;
   readonly view: View;
   /** The hint, and the action, while there are no rows. */
   readonly empty: TemplateResult | string;
 }
 
+/** The columns of a narrow row, in this order: the first column, a sum, a status and a time. Its page has the rest. */
+function placesIn<Row>(columns: readonly Column<Row>[]): readonly string[] {
+  const firstOf = (kind: Kind) => columns.findIndex((one, index) => index > 0 && one.kind === kind);
+  const [sum, time] = [firstOf('money'), firstOf('time')];
+  const status = (['status', 'text', 'hash'] as const).map(firstOf).find((index) => index > 0);
+  return columns.map((_column, index) =>
+    index === 0 ? 'lead' : index === sum ? 'sum' : index === status ? 'state' : index === time ? 'when' : '',
+  );
+}
+
+// Browsers forget what a table is when its style lays it out as something else: the roles say it.
 export function table<Row>(options: TableOptions<Row>): TemplateResult {
   const { label, rows, columns, href, pagination, view, empty } = options;
   const isFiltered = [...view.query.keys()].length > 0;
@@ -37,31 +68,42 @@ export function table<Row>(options: TableOptions<Row>): TemplateResult {
       }
     </div>`;
   }
-  const cell = (row: Row, { label: name, cell: content, isNumber }: Column<Row>, index: number) => {
+  const places = placesIn(columns);
+  const cell = (row: Row, { label: name, cell: content, kind = 'text' }: Column<Row>, index: number) => {
     const inner = content(row);
-    const shown = index === 0 && href ? html`<a href=${href(row)}>${inner}</a>` : inner;
+    const shown = index === 0 && href ? html`<a class="row" href=${href(row)}>${inner}</a>` : inner;
     return html`<td
+      role="cell"
       data-label=${name}
-      class=${isNumber ? 'number' : nothing}
-      translate=${isValue(shown) ? 'no' : nothing}
+      class="${kind} ${places[index]}"
+      dir=${kind === 'text' ? 'auto' : nothing}
+      translate=${isValue(inner) ? 'no' : nothing}
     >
       ${shown}
     </td>`;
   };
+  const tracks = columns
+    .map(({ kind = 'text' }, index) => (index === 0 && kind === 'text' ? leadWidth : widths[kind]))
+    .join(' ');
   return html`<div class="scroll">
-      <table aria-label=${label}>
+      <table
+        role="table"
+        class=${href ? 'linked' : 'cards'}
+        aria-label=${label}
+        .style=${`--columns: ${tracks}`}
+      >
         <thead>
-          <tr>
+          <tr role="row">
             ${columns.map(
-              ({ label: name, isNumber }) =>
-                html`<th scope="col" class=${isNumber ? 'number' : nothing}>${name}</th>`,
+              ({ label: name, kind = 'text' }) =>
+                html`<th scope="col" role="columnheader" class=${kind}>${name}</th>`,
             )}
           </tr>
         </thead>
         <tbody>
           ${rows.map(
             (row) =>
-              html`<tr>
+              html`<tr role="row">
                 ${columns.map((column, index) => cell(row, column, index))}
               </tr>`,
           )}

@@ -1,0 +1,117 @@
+/** The console at every width, with records as long as they may be: nothing is cut, covered or broken. */
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { misfitsOn } from './fitting.js';
+import { long, makeLongData } from './long-data.js';
+import { signInAs } from './staff.js';
+import { useStage } from './stage.js';
+
+let directory: string;
+const env = () => ({ DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: '' });
+const stage = useStage({
+  async start() {
+    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-widths-'));
+    return { env: env() };
+  },
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+let data: Awaited<ReturnType<typeof makeLongData>>;
+beforeAll(async () => {
+  data = await makeLongData(stage, env());
+}, 60_000);
+
+const screens = fileURLToPath(new URL('../../.tmp/screens/', import.meta.url));
+const widths = [320, 390, 768, 1024, 1280, 1366, 1920];
+
+async function open(page: Page, path: string): Promise<void> {
+  await page.goto(`${new URL(page.url()).origin}/console/test/${path}`);
+  await page.locator('main h1').waitFor();
+  await page.waitForFunction(() => !document.querySelector('main .wait'));
+}
+
+test('nothing is cut, covered or broken on any page, at any width, in light and dark', async () => {
+  const page = await signInAs('owner', stage, env());
+  const found = new Set<string>();
+  for (const path of data.paths) {
+    await open(page, path);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      for (const width of widths) {
+        await page.setViewportSize({ width, height: 900 });
+        const name = path.replace(/\W.*/, '');
+        for (const one of await misfitsOn(page)) found.add(`${name}, ${width} px: ${one}`);
+        if (process.env['SCREENS'] !== '1' || colorScheme === 'dark') continue;
+        await mkdir(screens, { recursive: true });
+        await page.screenshot({ path: join(screens, `widths-${name}-${width}.png`), fullPage: true });
+      }
+    }
+  }
+  expect([...found]).toEqual([]);
+}, 240_000);
+
+test('a phone shows a record in two lines, and four entries of the menu', async () => {
+  const page = await signInAs('owner', stage, env());
+  await page.setViewportSize({ width: 390, height: 844 });
+  for (const path of [
+    'payments',
+    'refunds',
+    'money',
+    'customers',
+    'plans',
+    'subscribers',
+    'wallets',
+    'developers',
+  ]) {
+    await open(page, path);
+    const heights = await page
+      .locator('main tbody tr', { has: page.locator('td:first-child > a') })
+      .evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height));
+    expect(heights.length, path).toBeGreaterThan(0);
+    expect(Math.max(...heights), path).toBeLessThanOrEqual(72);
+  }
+  const menu = page.getByRole('navigation', { name: 'Menu' });
+  expect(await menu.getByRole('link').allInnerTexts()).toEqual(['Home', 'Payments', 'Refunds', 'Money']);
+  await menu.getByRole('button', { name: 'More' }).click();
+  await menu.getByRole('link', { name: 'Settings' }).click();
+  await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor();
+  expect(await menu.getByRole('link', { name: 'Settings' }).isVisible()).toBe(false);
+});
+
+test.each([390, 1024, 1280, 1366])('a refund can be approved and declined at %i px', async (width) => {
+  const page = await signInAs('manager', stage, env());
+  await page.setViewportSize({ width, height: 900 });
+  await open(page, 'refunds');
+  const row = page.getByRole('row', { name: long.reference }).filter({ hasText: 'Waiting for approval' });
+  const press = async (name: string) => {
+    const button = row.getByRole('button', { name });
+    if (!(await button.isVisible())) await row.getByRole('button', { name: 'More actions' }).click();
+    // Playwright would scroll to it.
+    const box = await button.boundingBox();
+    expect(box && box.x + box.width).toBeLessThanOrEqual(width);
+    await button.click();
+  };
+  await press('Approve…');
+  await page.getByRole('heading', { name: /^Send 1,234.56/ }).waitFor();
+  await page.keyboard.press('Escape');
+  await press('Decline…');
+  await page.getByRole('heading', { name: /^Decline the refund of 1,234.56/ }).waitFor();
+});
+
+test('a text that is cut is shown whole to the pointer and to the keyboard', async () => {
+  const page = await signInAs('owner', stage, env());
+  await open(page, 'payments');
+  const row = page.getByRole('row', { name: long.reference });
+  const payer = row.getByRole('cell', { name: long.email });
+  const isCut = () => payer.evaluate((cell) => cell.scrollWidth > cell.clientWidth);
+  expect(await isCut()).toBe(true);
+  expect(await row.getByRole('link').getAttribute('title')).toContain(long.email);
+  await page.getByRole('button', { name: 'New payment' }).focus();
+  for (let presses = 0; presses < 10 && (await isCut()); presses += 1) await page.keyboard.press('Tab');
+  expect(await isCut()).toBe(false);
+  expect(await row.getByRole('link').evaluate((link) => link === document.activeElement)).toBe(true);
+});
