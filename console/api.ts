@@ -70,8 +70,9 @@ const timeoutMs = 20_000;
 /**
  * @param apiUrl the part before `/v1` and `/console/api`
  * @param mode the mode of the records
+ * @param hearClock gets the time of the mode, which is ahead where the test clock was moved
  */
-export function createApi(apiUrl: string, mode: Mode): Api {
+export function createApi(apiUrl: string, mode: Mode, hearClock?: (at: number) => void): Api {
   return async (endpoint, input, signal) => {
     const { params = {}, query = {}, body } = input as Parts;
     const path = endpoint.path.replace(/\{(\w+)\}/g, (_all, name: string) =>
@@ -93,6 +94,8 @@ export function createApi(apiUrl: string, mode: Mode): Api {
       if (error instanceof CallFailure) return send(url, request, signal);
       throw error;
     });
+    const date = Date.parse(response.response.headers.get('Date') ?? '');
+    if (!Number.isNaN(date)) hearClock?.(date);
     return read(endpoint, response);
   };
 }

@@ -48,6 +48,11 @@ export interface View {
    * fresh sign-in, it asks for one and retries. Resolves to undefined if the action did not happen.
    */
   act<T>(run: () => Promise<T>, done?: string): Promise<T | undefined>;
+  /**
+   * Asks for a fresh sign-in if the last one is too old for money, keys and the team: before a form is filled in, not
+   * after. Resolves to false if the person gave up.
+   */
+  prove(): Promise<boolean>;
   /** True while an action started by the page's buttons still runs. */
   readonly isBusy: boolean;
   /** Asks in a dialog; resolves to undefined if it was closed. */

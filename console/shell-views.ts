@@ -21,6 +21,7 @@ export type Shown =
 export interface Frame {
   readonly session: ConsoleSession;
   readonly mode: Mode;
+  readonly aheadMs: number;
   readonly menu: readonly { readonly label: string; readonly href: string; readonly isCurrent: boolean }[];
   readonly otherMode: { readonly mode: Mode; readonly href: string } | undefined;
   readonly query: string;
@@ -30,7 +31,7 @@ export interface Frame {
 }
 
 export function frame(options: Frame): TemplateResult {
-  const { session, mode, menu, otherMode, query, search, signOut, content } = options;
+  const { session, mode, aheadMs, menu, otherMode, query, search, signOut, content } = options;
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
     const input = (event.currentTarget as HTMLFormElement).querySelector('input');
@@ -40,11 +41,12 @@ export function frame(options: Frame): TemplateResult {
     <div class="frame ${mode}">
       <aside class="mode" aria-label=${texts.mode}>
         <strong>${mode === 'test' ? texts.test : texts.live}</strong>
-        ${mode === 'test' ? html`<span>${texts.testHint}</span>` : nothing}
+        ${aheadMs > 0 ? html`<b>${texts.clock(aheadMs)}</b>` : nothing}
+        ${mode === 'test' ? html`<span class="hint">${texts.testHint}</span>` : nothing}
         ${
           otherMode
             ? html`<a href=${otherMode.href}>${otherMode.mode === 'test' ? texts.toTest : texts.toLive}</a>`
-            : nothing
+            : html`<span class="other">${mode === 'test' ? texts.noLive : texts.noTest}</span>`
         }
       </aside>
       <header class="head">

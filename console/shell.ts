@@ -22,6 +22,10 @@ interface Question {
   readonly answer: (values: Readonly<Record<string, string>> | undefined) => void;
 }
 
+/** Time to fill in a form. The server decides in any case. */
+const formMs = 60_000;
+const isProved = ({ provedUntil }: ConsoleSession) => Date.parse(provedUntil) - formMs > Date.now();
+
 /** Duration of a notice. */
 const sayMs = 4_000;
 
@@ -34,6 +38,7 @@ export class CheckoutConsole extends LitElement {
     shown: { state: true },
     busy: { state: true },
     toast: { state: true },
+    aheadMs: { state: true },
     question: { state: true },
   };
 
@@ -44,6 +49,8 @@ export class CheckoutConsole extends LitElement {
   declare shown: Shown;
   declare busy: number;
   declare toast: string;
+  /** Time that the test clock is ahead, in whole minutes. */
+  declare aheadMs: number;
   declare question: Question | undefined;
 
   #route: Route | undefined;
@@ -68,6 +75,7 @@ export class CheckoutConsole extends LitElement {
     this.apiUrl = '';
     this.busy = 0;
     this.toast = '';
+    this.aheadMs = 0;
     this.shown = { name: 'loading' };
     new ForeignDom(this, () => this.shown);
   }
@@ -114,6 +122,7 @@ export class CheckoutConsole extends LitElement {
     return html`${frame({
       session,
       mode: route.mode,
+      aheadMs: route.mode === 'test' ? this.aheadMs : 0,
       menu: menu.map(({ name, label = '' }) => ({
         label,
         href: formatRoute(this.base, route.mode, name),
@@ -317,7 +326,7 @@ export class CheckoutConsole extends LitElement {
     const { mode } = route;
     const isBusy = () => this.busy > 0;
     return {
-      api: createApi(this.apiUrl, mode),
+      api: createApi(this.apiUrl, mode, (at) => this.#hearClock(mode, at)),
       apiUrl: this.apiUrl,
       session,
       mode,
@@ -330,6 +339,7 @@ export class CheckoutConsole extends LitElement {
       replace: (href) => this.#go(href, true),
       filter: (query) => this.#filter(query),
       act: (run, done) => this.#act(run, done),
+      prove: () => this.#prove(),
       get isBusy() {
         return isBusy();
       },
@@ -337,6 +347,12 @@ export class CheckoutConsole extends LitElement {
       say: (text) => this.#say(text),
       redraw: () => this.requestUpdate(),
     };
+  }
+
+  #hearClock(mode: Mode, at: number): void {
+    const aheadMs = Math.round((at - Date.now()) / 60_000) * 60_000;
+    // Other clocks differ by seconds, and replies take some.
+    this.aheadMs = mode === 'test' && aheadMs > 5 * 60_000 ? aheadMs : 0;
   }
 
   #otherMode({ mode, page }: Route, session: ConsoleSession): { mode: Mode; href: string } | undefined {
@@ -424,18 +440,38 @@ export class CheckoutConsole extends LitElement {
       return { value: await run() };
     } catch (error) {
       if (!(error instanceof CallFailure) || error.code !== 'step_up_required') throw error;
-      // A passkey may have been added since the session was read.
-      const api = createApi(this.apiUrl, 'test');
-      this.session = (await api(consoleApi.session.retrieve, {})).data;
-      const answer = await this.#ask({
-        title: texts.freshTitle,
-        text: html`<p>${texts.freshText}</p>
-          <p><small>${texts.freshLink}</small></p>`,
-        action: this.session.passkeys > 0 ? texts.passkey : texts.goOn,
-      });
-      if (!answer) return undefined;
-      if (this.session.passkeys > 0) await this.#proveAgain();
-      return this.#withFreshSignIn(run);
+      return (await this.#askToSignIn()) ? this.#withFreshSignIn(run) : undefined;
+    }
+  }
+
+  /** False if the person gave up. */
+  async #askToSignIn(): Promise<boolean> {
+    // A passkey may have been added since the session was read, and another tab may have signed in.
+    const api = createApi(this.apiUrl, 'test');
+    const session = (await api(consoleApi.session.retrieve, {})).data;
+    this.session = session;
+    if (isProved(session)) return true;
+    const answer = await this.#ask({
+      title: texts.freshTitle,
+      text: html`<p>${texts.freshText}</p>
+        <p><small>${texts.freshLink}</small></p>`,
+      action: session.passkeys > 0 ? texts.passkey : texts.goOn,
+    });
+    if (!answer) return false;
+    if (session.passkeys > 0) await this.#proveAgain();
+    return true;
+  }
+
+  async #prove(): Promise<boolean> {
+    try {
+      while (this.session && !isProved(this.session)) {
+        if (!(await this.#askToSignIn())) return false;
+      }
+      return true;
+    } catch (error) {
+      if (isSignedOut(error)) this.signIn = { name: 'asking' };
+      else await this.#ask(failureDialog(error));
+      return false;
     }
   }
 

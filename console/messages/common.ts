@@ -40,6 +40,15 @@ export const shellTexts = pick({
     test: 'Test mode',
     testHint: 'No real money. Nobody can pay here with real coins.',
     live: 'Live',
+    noLive: 'Live is not set up here',
+    noTest: 'Test mode is not set up here',
+    clock: (aheadMs: number) => {
+      const minutes = Math.floor(aheadMs / 60_000);
+      const hours = Math.floor(minutes / 60);
+      const ahead =
+        hours >= 48 ? `${Math.floor(hours / 24)} d` : hours >= 1 ? `${hours} h` : `${minutes} min`;
+      return `Test clock +${ahead}`;
+    },
     toTest: 'Switch to test mode',
     toLive: 'Switch to live',
     signOut: 'Sign out',

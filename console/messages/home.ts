@@ -43,6 +43,15 @@ export const texts = pick({
     operator: 'Only the server’s operator can see more.',
     volume: 'Paid in full',
     today: 'Today',
+    week: 'Last 7 days',
+    /** Compared with the 7 days before. */
+    change: (sum: number, before: number) => {
+      if (before === 0) return 'nothing in the 7 before';
+      const percent = Math.round((sum / before - 1) * 100);
+      return `${percent >= 0 ? '+' : '−'}${Math.abs(percent)} % on the 7 before`;
+    },
+    bar: (day: string, sum: string, count: number) =>
+      `${day}: ${sum}, ${counted(count, 'payment', 'payments')}`,
     month: 'Last 31 days',
     payments: (count: number) => counted(count, 'payment', 'payments'),
     noVolume: 'Nothing was paid in the last 31 days.',

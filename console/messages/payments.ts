@@ -78,6 +78,7 @@ export const texts = pick({
     transaction: 'Transaction',
     counts: 'Counts',
     countsNot: 'Does not count',
+    creditedUnpaid: 'Credited, order not paid',
     confirmations: (had: number, needed: number) => `${had} of ${needed} confirmations`,
     unlisted: (count: number, sum: string) => `${count} more: ${sum}`,
     explorer: 'Explorer',

@@ -32,6 +32,15 @@ export const texts = pick({
     approve: 'Approve…',
     approveTitle: (amount: string) => `Send ${amount}?`,
     approveText: 'It goes to this address, and cannot be undone:',
+    network: 'Network',
+    payerGets: 'The payer gets',
+    kind: 'What goes back',
+    kinds: {
+      excess: 'What is above the price',
+      full: 'Everything that was credited',
+      unaccepted: 'Money that came late, short or in another coin',
+      partial: 'A part',
+    },
     approveFee: (fee: string) => `The service fee of ${fee} is kept: the payer gets so much less than came.`,
     proofs: {
       proven: 'The wallet that paid has signed for this address.',

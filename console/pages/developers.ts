@@ -95,7 +95,7 @@ function webhookSection({ url, disabledAt }: Webhook, view: View): TemplateResul
               [texts.state, state],
             ])
       }`,
-    html`${button(view, { text: texts.change, permission: 'webhook.update', run: () => change(url, view) })}
+    html`${button(view, { text: texts.change, permission: 'webhook.update', isGuarded: true, run: () => change(url, view) })}
     ${
       url === ''
         ? nothing
@@ -182,7 +182,12 @@ function keySection(keys: readonly ApiKey[], view: View): TemplateResult {
       ])}
       <p><small>${texts.requestIds}</small> <code>grep REQUEST_ID server.log</code></p>`,
     view.mode === 'test'
-      ? button(view, { text: texts.newKey, permission: 'apiKeys.create', run: () => createKey(view) })
+      ? button(view, {
+          text: texts.newKey,
+          permission: 'apiKeys.create',
+          isGuarded: true,
+          run: () => createKey(view),
+        })
       : nothing,
   );
 }

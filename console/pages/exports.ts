@@ -108,7 +108,12 @@ function outflowSection(unexplained: Data['unexplained'], view: View): TemplateR
             kind: 'actions',
             cell: (one) =>
               button(view, {
-                ...{ text: texts.explain, permission: 'payoutExports.explain', kind: 'small' as const },
+                ...{
+                  text: texts.explain,
+                  permission: 'payoutExports.explain',
+                  isGuarded: true,
+                  kind: 'small' as const,
+                },
                 run: () => explain(one),
               }),
           },
@@ -153,11 +158,11 @@ function exportSection(one: Export, view: View): TemplateResult {
         : nothing
     }
     ${button(view, {
-      ...{ text: texts.release, permission: 'payoutExports.release' },
+      ...{ text: texts.release, permission: 'payoutExports.release', isGuarded: true },
       run: () => release(one, view),
     })}
     ${button(view, {
-      ...{ text: texts.decide, permission: 'payoutExports.decide' },
+      ...{ text: texts.decide, permission: 'payoutExports.decide', isGuarded: true },
       run: () => decide(one, view),
     })}`,
   );

@@ -7,6 +7,7 @@ import { html, svg, type TemplateResult } from 'lit';
 import type { ParsedData } from '../../src/contract/endpoint.js';
 import { home } from '../../src/contract/home.js';
 import { amount } from '../format.js';
+import { language } from '../messages/pick.js';
 import { texts } from '../messages/home.js';
 import { page, type View } from '../page.js';
 import { section } from '../ui/details.js';
@@ -63,11 +64,22 @@ function volumeView(volume: readonly Volume[], today: string): TemplateResult {
     });
     const now = total(days.filter(({ date }) => date === today));
     const month = total(days);
+    const since = (daysAgo: number) =>
+      new Date(Date.parse(today) - daysAgo * dayMs).toISOString().slice(0, 10);
+    const week = total(days.filter(({ date }) => date > since(7)));
+    const before = total(days.filter(({ date }) => date > since(14) && date <= since(7)));
     return html`<div class="volume">
       <dl>
         <div>
           <dt>${texts.today}</dt>
           <dd>${amount(now.sum, currency)} <small>${texts.payments(now.count)}</small></dd>
+        </div>
+        <div>
+          <dt>${texts.week}</dt>
+          <dd>
+            ${amount(week.sum, currency)}
+            <small>${texts.payments(week.count)}, ${texts.change(week.sum, before.sum)}</small>
+          </dd>
         </div>
         <div>
           <dt>${texts.month}</dt>
@@ -81,25 +93,50 @@ function volumeView(volume: readonly Volume[], today: string): TemplateResult {
 
 const dayMs = 86_400_000;
 
+const dayOf = (date: string) =>
+  new Date(date).toLocaleDateString(language, { month: 'short', day: 'numeric', timeZone: 'UTC' });
+
+/** Says the bar that the pointer or the focus is on. */
+function say(event: Event): void {
+  const bar = event.target;
+  const said = bar instanceof Element ? bar.closest('figure')?.querySelector('figcaption') : undefined;
+  const text = bar instanceof SVGElement ? bar.dataset['said'] : undefined;
+  if (said && text !== undefined) said.textContent = text;
+}
+
 function chart(days: readonly Volume[], currency: string, today: string): TemplateResult {
   const last = Date.parse(today);
-  const sums = Array.from({ length: 31 }, (_none, index) => {
+  const bars = Array.from({ length: 31 }, (_none, index) => {
     const date = new Date(last - (30 - index) * dayMs).toISOString().slice(0, 10);
-    return { date, sum: days.find((one) => one.date === date)?.amount ?? 0 };
+    const { amount: sum = 0, payments = 0 } = days.find((one) => one.date === date) ?? {};
+    return { date, sum, payments };
   });
-  const most = Math.max(...sums.map(({ sum }) => sum), Number.MIN_VALUE);
-  return html`<svg
-    class="chart"
-    viewBox="0 0 310 64"
-    preserveAspectRatio="none"
-    role="img"
-    aria-label=${texts.chart(currency)}
-  >
-    ${sums.map(({ date, sum }, index) => {
-      const height = sum === 0 ? 1 : Math.max(2, (sum / most) * 60);
-      return svg`<rect x=${index * 10 + 1} y=${64 - height} width="8" height=${height} rx="1"><title>${date}: ${amount(sum, currency)}</title></rect>`;
-    })}
-  </svg>`;
+  const most = Math.max(...bars.map(({ sum }) => sum), Number.MIN_VALUE);
+  const [first, middle] = [bars[0], bars[15]];
+  return html`<figure @pointerover=${say} @focusin=${say}>
+    <div class="scale"><span>${amount(most, currency)}</span></div>
+    <svg
+      class="chart"
+      viewBox="0 0 310 64"
+      preserveAspectRatio="none"
+      role="group"
+      aria-label=${texts.chart(currency)}
+    >
+      ${bars.map(({ date, sum, payments }, index) => {
+        const height = sum === 0 ? 0 : Math.max(2, (sum / most) * 60);
+        const said = texts.bar(dayOf(date), amount(sum, currency), payments);
+        return sum === 0
+          ? svg``
+          : svg`<rect x=${index * 10 + 1} y=${64 - height} width="8" height=${height} rx="1"
+              role="img" tabindex="0" aria-label=${said} data-said=${said}></rect>`;
+      })}
+    </svg>
+    <div class="scale">
+      <time>${dayOf(first?.date ?? today)}</time> <time>${dayOf(middle?.date ?? today)}</time>
+      <span>${texts.today}</span>
+    </div>
+    <figcaption></figcaption>
+  </figure>`;
 }
 
 export default page<Data>({ title: () => texts.title, load, render, everyMs: 15_000, changes: 'home' });

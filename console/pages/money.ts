@@ -15,8 +15,8 @@ import { texts } from '../messages/money.js';
 import { page, type View } from '../page.js';
 import { button } from '../ui/button.js';
 import { commands } from '../ui/commands.js';
-import { short } from '../ui/copy.js';
-import { section, tag } from '../ui/details.js';
+import { blocks, short } from '../ui/copy.js';
+import { details, section, tag } from '../ui/details.js';
 import { filterBar } from '../ui/filter-bar.js';
 import { table } from '../ui/table.js';
 import { sumOf, tones, type Transfer } from './transfer-parts.js';
@@ -90,6 +90,12 @@ function balanceSection(all: readonly Balance[], view: View): TemplateResult {
                 cell: ({ availableBalance, currency }) => amount(availableBalance, currency),
               },
               {
+                label: texts.reserved,
+                kind: 'money',
+                cell: ({ availableBalance, totalBalance, currency }) =>
+                  amount(Math.round((totalBalance - availableBalance) * 1e8) / 1e8, currency),
+              },
+              {
                 label: texts.total,
                 kind: 'money',
                 cell: ({ totalBalance, currency }) => amount(totalBalance, currency),
@@ -129,7 +135,7 @@ function transferSection({ transfers: rows, pagination }: Data, view: View): Tem
       empty: texts.noTransfers,
     })}`,
     html`<a class="button" href=${view.link('exports')}>${texts.toSign}</a> ${button(view, {
-        ...{ text: texts.create, permission: 'transfers.create', kind: 'main' },
+        ...{ text: texts.create, permission: 'transfers.create', isGuarded: true, kind: 'main' },
         run: () => create(view),
       })}`,
   );
@@ -160,9 +166,20 @@ async function create(view: View): Promise<void> {
   const sum = amount(value, currency);
   const isSure = await view.ask({
     title: texts.confirmTitle(sum),
-    text: html`<p>${texts.confirmText(amount(fee.data.amount, fee.data.currency))}</p>
-      <p><code class="address">${walletAddress}</code></p>
-      <p>${texts.network}: ${walletNetwork}</p>`,
+    text: html`<p>${texts.confirmText}</p>
+      ${details([
+        [texts.to, blocks(walletAddress)],
+        [texts.network, walletNetwork],
+        [texts.arrives, sum],
+        [texts.fee, amount(fee.data.amount, fee.data.currency)],
+        // The same currency, as the server charges it; for display only.
+        [
+          texts.leaves,
+          fee.data.currency === currency
+            ? amount(Math.round((Number(value) + fee.data.amount) * 1e8) / 1e8, currency)
+            : undefined,
+        ],
+      ])}`,
     action: texts.confirmAction(sum),
     isFinal: true,
   });

@@ -13,6 +13,7 @@ import { webhooks } from '../../src/contract/webhook-deliveries.js';
 import { amount, time } from '../format.js';
 import { common } from '../messages/common.js';
 import { texts } from '../messages/payments.js';
+import { texts as ofLife } from '../messages/story.js';
 import { page, type View } from '../page.js';
 import { button } from '../ui/button.js';
 import { copyable, outside, short } from '../ui/copy.js';
@@ -20,6 +21,7 @@ import { details, section, tag } from '../ui/details.js';
 import { showLink } from '../ui/show-link.js';
 import { table } from '../ui/table.js';
 import { findingTags, stateTag } from './payment-parts.js';
+import { life, story } from './story-parts.js';
 import { loadRefunds, refundTable, type Refund } from './refund-parts.js';
 import { deliveryTable, type Delivery } from './webhook-parts.js';
 
@@ -42,8 +44,10 @@ async function load(view: View): Promise<Data> {
 function render(data: Data, view: View): TemplateResult {
   const { payment } = data;
   return html`<p class="under">${stateTag(payment)} ${findingTags(payment)} ${time(payment.createdAt)}</p>
+    ${story(payment)}
     <div class="actions start">${actions(data, view)}</div>
     <div class="panels">
+      ${section(ofLife.life, life(payment, data.refunds, data.deliveries))}
       ${section(texts.price, facts(payment, view))} ${section(texts.credit, credit(payment, view))}
       ${section(texts.receipts, receipts(payment, view))} ${section(texts.refunds, refundsOf(data, view))}
       ${section(texts.log, log(payment, view))}
@@ -59,6 +63,7 @@ function actions({ payment }: Data, view: View): TemplateResult {
       ? button(view, {
           text: texts.refund,
           permission: 'refunds.create',
+          isGuarded: true,
           run: () => refund(payment, view),
           kind: 'main',
         })
@@ -107,7 +112,17 @@ function credit({ credited = [] }: PaymentRecord, view: View): TemplateResult {
   });
 }
 
-function receipts({ receipts: rows, unlistedReceipts = [] }: PaymentRecord, view: View): TemplateResult {
+/** Money that arrived for an order that is not paid needs somebody. */
+function countsTag({ counts, status }: Receipt, isUnpaid: boolean): TemplateResult {
+  if (!counts) return tag(texts.countsNot, 'caution');
+  return isUnpaid && status === 'confirmed'
+    ? tag(texts.creditedUnpaid, 'caution')
+    : tag(texts.counts, 'good');
+}
+
+function receipts(payment: PaymentRecord, view: View): TemplateResult {
+  const { receipts: rows, unlistedReceipts = [], state } = payment;
+  const isUnpaid = isInGroup(state, 'expired') || isInGroup(state, 'failed') || isInGroup(state, 'cancelled');
   const confirmations = (one: Receipt) => texts.confirmations(one.confirmations, one.requiredConfirmations);
   return html`${table({
     label: texts.receipts,
@@ -124,9 +139,7 @@ function receipts({ receipts: rows, unlistedReceipts = [] }: PaymentRecord, view
       {
         label: texts.status,
         kind: 'status',
-        cell: (one) =>
-          html`${one.counts ? tag(texts.counts, 'good') : tag(texts.countsNot, 'caution')}
-            <small>${confirmations(one)}</small>`,
+        cell: (one) => html`${countsTag(one, isUnpaid)} <small>${confirmations(one)}</small>`,
       },
       { label: texts.time, kind: 'time', cell: (one) => time(one.firstSeenAt) },
     ],

@@ -7,8 +7,8 @@ import { amount, time } from '../format.js';
 import { texts } from '../messages/refunds.js';
 import type { View } from '../page.js';
 import { button } from '../ui/button.js';
-import { outside, short } from '../ui/copy.js';
-import { tag } from '../ui/details.js';
+import { blocks, outside, short } from '../ui/copy.js';
+import { details, tag } from '../ui/details.js';
 import { rowActions } from '../ui/more.js';
 import { showLink } from '../ui/show-link.js';
 import { table } from '../ui/table.js';
@@ -95,6 +95,7 @@ function actions(one: Refund, view: View): unknown {
       ? button(view, {
           text: texts.approve,
           permission: 'refunds.approve',
+          isGuarded: true,
           run: () => approve(one, view),
           kind: 'main small',
         })
@@ -121,9 +122,18 @@ async function approve(one: Refund, view: View): Promise<void> {
   const answer = await view.ask({
     title: texts.approveTitle(sum(one)),
     text: html`<p>${texts.approveText}</p>
-      <p><code class="address">${address}</code></p>
+      ${details([
+        [texts.address, blocks(address)],
+        [texts.network, one.network],
+        [texts.payerGets, sum(one)],
+        [texts.kind, texts.kinds[one.kind]],
+        [texts.reason, one.reason],
+        [texts.order, one.txRef],
+      ])}
       ${one.feeKept > 0 ? html`<p>${texts.approveFee(amount(one.feeKept, one.currency))}</p>` : nothing}
-      <p>${sameWallet === null ? unsigned : sameWallet ? proven : unproven}</p>`,
+      <p class=${sameWallet ? 'calm' : 'story'}>
+        ${sameWallet === null ? unsigned : sameWallet ? proven : unproven}
+      </p>`,
     action: texts.approveAction(sum(one)),
     isFinal: true,
   });

@@ -43,11 +43,11 @@ function render(one: Transfer, view: View): TemplateResult {
             texts.statuses.pending,
             html`<p>${texts.waiting}</p>`,
             html`<a class="button" href=${view.link('exports')}>${texts.toSign}</a> ${button(view, {
-                ...{ text: texts.settle, permission: 'transfersByHand.settle' },
+                ...{ text: texts.settle, permission: 'transfersByHand.settle', isGuarded: true },
                 run: () => settle(one, view),
               })}
               ${button(view, {
-                ...{ text: texts.cancel, permission: 'transfersByHand.fail' },
+                ...{ text: texts.cancel, permission: 'transfersByHand.fail', isGuarded: true },
                 run: () => cancel(one, view),
               })}`,
           )

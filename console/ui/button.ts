@@ -7,13 +7,21 @@ export interface Button {
   /** The call that the role must be allowed; otherwise the button is hidden. */
   readonly permission: string;
   readonly run: () => Promise<unknown>;
+  /** The call needs a fresh sign-in, which is asked for first. */
+  readonly isGuarded?: boolean;
   /** `main`: the purpose of the page or the row; `small`: in a row of a table. */
   readonly kind?: 'main' | 'small' | 'main small';
 }
 
-export function button(view: View, { text, permission, run, kind }: Button): TemplateResult | typeof nothing {
+export function button(
+  view: View,
+  { text, permission, run, kind, isGuarded = false }: Button,
+): TemplateResult | typeof nothing {
   if (!view.can(permission)) return nothing;
-  return html`<button class=${kind ?? nothing} ?disabled=${view.isBusy} @click=${() => void run()}>
+  const start = async () => {
+    if (!isGuarded || (await view.prove())) await run();
+  };
+  return html`<button class=${kind ?? nothing} ?disabled=${view.isBusy} @click=${() => void start()}>
     ${text}
   </button>`;
 }

@@ -25,6 +25,14 @@ export function copyable(value: string, view: View, shown: unknown = value): Tem
   >`;
 }
 
+/** An address in blocks of four characters, which people compare one by one. Copying it copies no spaces. */
+export function blocks(address: string): TemplateResult {
+  const parts = address.match(/.{1,4}/gs) ?? [];
+  return html`<code class="address blocks" translate="no"
+    >${parts.map((part) => html`<span>${part}</span>`)}</code
+  >`;
+}
+
 /**
  * Explorers' addresses come from the server's configuration, and merchants' from merchants: only http and https become
  * links.

@@ -190,9 +190,13 @@ test('each page and dialog fits, is marked up for everybody, and is whole in ano
     await page.waitForFunction(() => !document.querySelector('main .wait'));
     await look(page, name, left);
     // The buttons that ask before they act.
+    // On a narrow screen, some are behind another button.
+    const wide = () => page.setViewportSize({ width: 1600, height: 900 });
+    await wide();
     const asking = page.locator('main button:enabled', { hasText: '…' });
     const names = [...new Set(await asking.allInnerTexts())];
     for (const button of names) {
+      await wide();
       await asking.filter({ hasText: button }).first().click();
       await page.locator('dialog[open]').waitFor();
       await look(page, `${name}-dialog`, left);

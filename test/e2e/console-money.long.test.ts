@@ -1,0 +1,130 @@
+/** Money in the console: said before it moves, and explained afterwards. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Payment } from 'crypto-checkout/contract';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { signInAs } from './staff.js';
+import { inspect, useStage } from './stage.js';
+
+let directory: string;
+const env = () => ({ DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: '' });
+const stage = useStage({
+  async start() {
+    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-money-'));
+    return { env: env() };
+  },
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+const address = 'TJRabPrwbZy45sbavfcjinPJC18kjpRTv8';
+const day = 86_400;
+let excess: Payment;
+let late: Payment;
+
+const confirm = () => stage.sandbox('blocks', { network: 'tron', count: 30 });
+const until = (payment: Payment, state: string) =>
+  vi.waitFor(async () => expect((await stage.verify(payment.id)).state).toBe(state), 20_000);
+
+beforeAll(async () => {
+  excess = (await stage.createLocked('USDT', 'tron')).payment;
+  late = (await stage.createLocked('USDT', 'tron')).payment;
+  await stage.send(excess, (excess.amount ?? 0) * 1.5);
+  await confirm();
+  await until(excess, 'settled_over');
+  const params = { payment_id: excess.id };
+  await stage.merchant.refunds.create({ params, body: { kind: 'excess', address } });
+  await stage.sandbox('clock', { advanceSeconds: 21 * day });
+  await until(late, 'expired');
+  await stage.send(late, (late.amount ?? 0) / 2);
+  await confirm();
+  await vi.waitFor(async () => expect((await stage.verify(late.id)).state).not.toBe('expired'), 20_000);
+}, 90_000);
+
+const go = async (page: Page, path: string) => {
+  await page.goto(`${new URL(page.url()).origin}/console/test/${path}`);
+  await page.waitForFunction(() => !document.querySelector('main .wait'));
+};
+
+test('a late and short payment says what happened and what to do, and its money is not called good', async () => {
+  const page = await signInAs('owner', stage, env());
+  await go(page, `payment/${late.id}`);
+  await page.getByText(/^10.00\sUSDT of 20.00\sUSDT came 20 days late, and the order is not paid/).waitFor();
+  await page.getByText('Credited, order not paid', { exact: true }).waitFor();
+  expect(await page.getByText('Counts', { exact: true }).count()).toBe(0);
+  const steps = page.getByRole('list', { name: 'Life of the payment' }).getByRole('listitem');
+  expect((await steps.allInnerTexts()).map((text) => text.split('\n')[0])).toEqual([
+    ...['Started', 'Coin chosen', 'Price fixed', 'Money seen', 'Confirmed', 'Expired, paid too late'],
+    'Shop notified',
+  ]);
+  await inspect(page, 'console-late-payment');
+});
+
+test('a payment says its excess at its top', async () => {
+  const page = await signInAs('owner', stage, env());
+  await go(page, `payment/${excess.id}`);
+  await page.getByText('10.00 USDT more than the price came.').waitFor();
+  await page.getByText('Counts', { exact: true }).waitFor();
+});
+
+test('before a refund is approved, its amount, address in blocks, network, order and proof are shown', async () => {
+  const page = await signInAs('manager', stage, env());
+  await go(page, 'refunds');
+  await page.getByRole('button', { name: 'Approve…' }).click();
+  const dialog = page.getByRole('dialog');
+  expect(await dialog.locator('.blocks span').allInnerTexts()).toEqual(address.match(/.{1,4}/g));
+  for (const fact of ['10.00 USDT', 'tron', excess.txRef ?? '', 'What is above the price']) {
+    await dialog.getByRole('definition').getByText(fact, { exact: true }).first().waitFor();
+  }
+  await dialog.getByText('Nobody has signed for this address').waitFor();
+  await inspect(page, 'console-approve');
+});
+
+test('a fresh sign-in is asked for before a form is filled in, not after', async () => {
+  const page = await signInAs('manager', stage, env());
+  // Later than a sign-in counts as fresh.
+  await page.clock.setFixedTime(Date.now() + 600_000);
+  await go(page, `payment/${excess.id}`);
+  await page.getByRole('button', { name: 'Refund…' }).click();
+  await page.getByRole('heading', { name: 'Sign in again for this' }).waitFor();
+  // Nobody has signed in meanwhile.
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByRole('heading', { name: 'Sign in again for this' }).waitFor();
+  expect(await page.getByLabel('What goes back').count()).toBe(0);
+  // Somebody has, in another tab.
+  await page.clock.setFixedTime(Date.now());
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.getByLabel('What goes back').first().waitFor();
+});
+
+test('the banner says the mode and how far the test clock was moved, and stays in view', async () => {
+  const page = await signInAs('owner', stage, env());
+  await go(page, 'settings');
+  const banner = page.getByRole('complementary', { name: 'Mode' });
+  await banner.getByText('Test clock +21 d').waitFor();
+  await banner.getByText('Live is not set up here').waitFor();
+  await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
+  expect((await banner.boundingBox())?.y).toBe(0);
+});
+
+test('the chart of Home has dates and a scale, and says each day’s sum to the keyboard', async () => {
+  const page = await signInAs('owner', stage, env());
+  await go(page, 'home');
+  const bar = page.getByRole('img', { name: /^\w{3} \d+: \$20.00, 1 payment$/ });
+  await bar.focus();
+  expect(await page.locator('figcaption').innerText()).toBe(await bar.getAttribute('aria-label'));
+  await page.getByText('Last 7 days').waitFor();
+  await inspect(page, 'console-home');
+});
+
+test('available and reserved money add up to all of it', async () => {
+  const page = await signInAs('owner', stage, env());
+  await go(page, 'money');
+  const row = page.getByRole('table', { name: 'Balances' }).getByRole('row', { name: /^USDT/ });
+  const [available = 0, reserved = 0, total = 0] = (await row.locator('td.money').allInnerTexts()).map(
+    (text) => Number(text.replace(/[^\d.]/g, '')),
+  );
+  expect(reserved).toBeGreaterThan(0);
+  expect(available + reserved).toBeCloseTo(total, 6);
+});
