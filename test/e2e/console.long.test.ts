@@ -163,7 +163,7 @@ test(
       await click('link', /paid late/);
       await click('link', late.txRef ?? '');
       await heading(page, `Payment ${late.txRef}`);
-      await page.getByText('Cancelled, then paid').waitFor();
+      await page.getByText('Cancelled, then paid').first().waitFor();
     });
     await page.getByRole('link', { name: 'Home' }).click();
     await task(page, 'a wrong coin', async ({ click }) => {
