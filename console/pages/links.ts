@@ -51,16 +51,16 @@ const render = ({ rows, pagination }: Data, view: View): TemplateResult =>
       href: ({ id }) => view.link('link', id),
       columns: [
         { label: texts.title, cell: ({ title }) => title },
-        { label: texts.price, isNumber: true, cell: priceOf },
-        { label: texts.sold, isNumber: true, cell: ({ sold }) => sold },
+        { label: texts.price, kind: 'money', cell: priceOf },
+        { label: texts.sold, kind: 'money', cell: ({ sold }) => sold },
         {
           label: texts.left,
-          isNumber: true,
+          kind: 'money',
           cell: ({ stock, sold, reserved }) => (stock === null ? '' : Math.max(0, stock - sold - reserved)),
         },
-        { label: texts.state, cell: stateOf },
-        { label: texts.address, cell: ({ url }) => copyable(url, view) },
-        { label: texts.created, cell: ({ createdAt }) => time(createdAt) },
+        { label: texts.state, kind: 'status', cell: stateOf },
+        { label: texts.address, kind: 'hash', cell: ({ url }) => copyable(url, view) },
+        { label: texts.created, kind: 'time', cell: ({ createdAt }) => time(createdAt) },
       ],
       empty: texts.noLinks,
     })}`;

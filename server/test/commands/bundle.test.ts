@@ -35,7 +35,7 @@ it('a command loads few files, and none of the pages and of the HTTP server', as
 it.each([
   { when: 'newer than the compiled modules', bundle: 2, compiled: 1, runs: 'bundle' },
   { when: 'older than the compiled modules', bundle: 1, compiled: 2, runs: 'modules' },
-  { when: 'alone, as in the package', bundle: 1, compiled: undefined, runs: 'bundle' },
+  { when: 'without them, as in the package', bundle: 1, compiled: undefined, runs: 'bundle' },
   { when: 'not made', bundle: undefined, compiled: 1, runs: 'modules' },
 ])('if the bundle is $when, the $runs run', async ({ bundle, compiled, runs }) => {
   const place = (name: string) => join(directory, 'server/dist', name);

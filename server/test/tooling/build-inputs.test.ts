@@ -71,7 +71,9 @@ it('every file that the widget’s package has goes into the image, and nothing 
 });
 
 it.each(['Dockerfile', 'compose.yaml'])('%s sets no variable that the server does not know', (name) => {
-  const known = [...describeVariables(settings).matchAll(/^ {2}([A-Z_]+)=/gm)].map(([, variable]) => variable);
+  const known = [...describeVariables(settings).matchAll(/^ {2}([A-Z_]+)=/gm)].map(
+    ([, variable]) => variable,
+  );
   const server =
     name === 'Dockerfile' ? read(name) : read(name).slice(0, read(name).indexOf('\n  database:'));
   const set =

@@ -1,5 +1,4 @@
 /** Lets requests be answered while long work runs: nothing else happens in the process between two pauses. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 
 /** Long enough that pauses cost little. The longest step between two pauses comes on top. */
 const workMs = 5;
@@ -9,6 +8,6 @@ let since = performance.now();
 /** To be awaited between the steps of long work. It pauses if the process has worked for some time since the last pause. */
 export async function pauseIfLong(): Promise<void> {
   if (performance.now() - since < workMs) return;
-  await nextTurn();
+  await new Promise((resolve) => setImmediate(resolve));
   since = performance.now();
 }

@@ -6,7 +6,7 @@ export const docsSite = defineModule({
   name: 'docs-site',
   create: ({ publicUrl, described }) => ({
     async pages() {
-      // Commands have no pages, and start in half the time without what makes them.
+      // Commands have no pages, and start in half the time without their code.
       const { docs } = await import('./docs.js');
       return { router: docs(publicUrl, built, described), links: { Docs: `${publicUrl}/docs` } };
     },

@@ -9,7 +9,7 @@ import type { DueReceipt } from './receipt-store.js';
 const mostConfirmed = 10;
 
 /**
- * How far a network's payments were gone through. Receipts can stay due for long, as while they wait for a second node: the
+ * The position in a network's payments. Receipts can stay due for long, as while they wait for a second node: the
  * others must not wait behind them.
  */
 interface Round {
@@ -24,7 +24,7 @@ const start: Round = { after: '', isRepeated: false };
 export function createChooseDue() {
   const rounds = new Map<string, Round>();
   /**
-   * @param due the receipts that are to be confirmed or reversed
+   * @param due the receipts to confirm or reverse
    * @param changing the payments that the scan changes anyway, which need all of theirs
    * @returns those for this scan, and whether another one must follow
    */

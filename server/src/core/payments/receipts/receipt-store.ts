@@ -217,7 +217,7 @@ interface PendingEffect {
 /** A receipt of a payment that is not locked yet. */
 export type ReceiptRef = Pick<ReceiptRow, 'id' | 'payment_id'>;
 
-/** One that is to be confirmed, or that lost its confirmation. */
+/** One to confirm, or that lost its confirmation. */
 export type DueReceipt = Pick<ReceiptRow, 'id' | 'payment_id' | 'status'>;
 
 /**
