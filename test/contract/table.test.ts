@@ -62,6 +62,10 @@ POST /v1/webhooks/{webhook_id}/retry
 POST /v1/webhooks/retry-failed
 POST /v1/webhooks/samples
 GET /v1/home
+POST /v1/links
+GET /v1/links
+GET /v1/links/{link_id}
+PATCH /v1/links/{link_id}
 GET /v1/networks`;
 
 /** The token in the body takes the place of a key. */
@@ -93,8 +97,8 @@ const declared = (kind: 'secret' | 'public' | 'none') =>
     .sort();
 
 describe('the table', () => {
-  it('has the 68 endpoints of the API', () => {
-    expect(rows).toHaveLength(68);
+  it('has the 72 endpoints of the API', () => {
+    expect(rows).toHaveLength(72);
   });
 
   it('gives public keys access to the payment endpoints and verify/checkout only', () => {
@@ -120,7 +124,7 @@ describe('the table', () => {
     const places = rows.flatMap(({ endpoint }) =>
       pathsOf(endpoint).map((path) => `${endpoint.method} ${path.replace(/\{\*?[a-z_]+\}/g, '{}')}`),
     );
-    expect(places).toHaveLength(72);
+    expect(places).toHaveLength(76);
     expect(places.filter((place, index) => places.indexOf(place) !== index)).toEqual([]);
   });
 });

@@ -13,6 +13,7 @@ const everywhere = [
   'db/copy.ts',
   'db/migrations.ts',
   'db/rows.ts',
+  'db/prepared.ts',
   'psbt-payouts/migrations.ts',
 ];
 
@@ -55,6 +56,7 @@ describe('a second room that writes a table is found', () => {
     ['with updateTable', "transaction\n  .updateTable('payments')\n  .set(row)"],
     ['with deleteFrom', "(e) => e.deleteFrom('payments')"],
     ['with insertRow', "const insertPayment = insertRow('payments');"],
+    ['with preparedInserts', "const insertPayments = preparedInserts('payments');"],
     ['with updateRow', "export const updatePayment = updateRow('payments');"],
     ['with raw SQL', 'sql`insert into payments (id) values (${id})`'],
     ['with a raw update', 'sql<unknown>`UPDATE payments SET state = ${state}`'],

@@ -12,6 +12,8 @@ const builders = new Set([
   ...['insertInto', 'updateTable', 'deleteFrom', 'mergeInto', 'replaceInto'],
   // Of db/rows.ts.
   ...['insertRow', 'updateRow'],
+  // Of db/prepared.ts.
+  'preparedInserts',
 ]);
 const rawWrite =
   /\b(?:insert\s+into|delete\s+from|truncate(?:\s+table)?|merge\s+into|(?<!for\s|before\s|after\s|or\s|do\s)update(?!\s+(?:of|or|on|skip|set)\b))\s+["`]?([a-z_]+|\0)/gi;

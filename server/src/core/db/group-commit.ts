@@ -60,7 +60,8 @@ export function createGroupCommit(
         while (members.length < maxGroupSize && performance.now() - started < maxGroupMs) {
           // Lets requests that have just arrived be read, so that they join the group.
           if (queue.length === 0) await nextTurn();
-          else await pauseIfLong();
+          // The first one holds the lock until the end of the turn: another server of this file must not meet it there.
+          else if (members.length > 0) await pauseIfLong();
           const queued = queue.shift();
           if (!queued) break;
           members.push(queued);

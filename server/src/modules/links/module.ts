@@ -4,7 +4,6 @@ import { defineModule } from '../../core/module.js';
 import { linkCommands } from './commands.js';
 import { createLinkHandlers } from './handlers.js';
 import { createLinks } from './links.js';
-import { linkPages } from './link-page.js';
 import { createSales } from './sales.js';
 import { linkParts } from './store.js';
 import { linkTables } from './tables.js';
@@ -27,7 +26,10 @@ export const links = defineModule({
     return {
       ...rules,
       sales,
-      pages: () => ({ router: linkPages(core, sales), links: {} }),
+      async pages() {
+        const { linkPages } = await import('./link-page.js');
+        return { router: linkPages(core, sales), links: {} };
+      },
       jobs: () => [{ name: 'links', intervalMs: 3_600_000, run: () => sales.forgetVisitors() }],
       handlers: { links: createLinkHandlers(rules) },
       answers: sales.answers,
