@@ -18,9 +18,9 @@ const labels = pick({
     home: 'Home',
     payments: 'Payments',
     refunds: 'Refunds',
-    links: 'Payment links',
     money: 'Money',
     books: 'Books',
+    links: 'Payment links',
     customers: 'Customers',
     plans: 'Plans',
     subscribers: 'Subscribers',
@@ -50,8 +50,6 @@ export const places: readonly Place[] = [
     permission: 'refunds.list',
     load: () => import('./pages/refunds.js'),
   },
-  { name: 'links', label: labels.links, permission: 'links.list', load: () => import('./pages/links.js') },
-  { name: 'link', parent: 'links', permission: 'links.retrieve', load: () => import('./pages/link.js') },
   { name: 'money', label: labels.money, permission: 'balances.list', load: () => import('./pages/money.js') },
   {
     name: 'transfer',
@@ -67,6 +65,8 @@ export const places: readonly Place[] = [
   },
   { name: 'sweeps', parent: 'money', permission: 'sweeps.list', load: () => import('./pages/sweeps.js') },
   { name: 'books', label: labels.books, permission: 'books.list', load: () => import('./pages/books.js') },
+  { name: 'links', label: labels.links, permission: 'links.list', load: () => import('./pages/links.js') },
+  { name: 'link', parent: 'links', permission: 'links.retrieve', load: () => import('./pages/link.js') },
   {
     name: 'customers',
     label: labels.customers,

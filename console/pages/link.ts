@@ -1,7 +1,7 @@
 /**
  * One payment link: its address, button and QR code.
  *
- * @place {"order": 46, "parent": "links", "permission": "links.retrieve"}
+ * @place {"order": 94, "parent": "links", "permission": "links.retrieve"}
  */
 import { html, type TemplateResult } from 'lit';
 import { links } from '../../src/contract/links.js';

@@ -1,7 +1,7 @@
 /**
  * Payment links: pages that sell without code.
  *
- * @place {"order": 44, "label": "Payment links", "permission": "links.list"}
+ * @place {"order": 92, "label": "Payment links", "permission": "links.list"}
  */
 import { html, type TemplateResult } from 'lit';
 import type { Pagination } from '../../src/contract/endpoint.js';

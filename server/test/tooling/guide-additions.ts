@@ -113,6 +113,7 @@ export const addresses: FamilyAddresses = { ...evm, coinType: 9_999, testAccount
       await mkdir(at('src/messages/de'));
       for (const part of ['', '-after-qr', '-transfer'])
         await cp(at(`src/messages/fr/fr${part}.ts`), at(`src/messages/de/de${part}.ts`));
+      await cp(at('src/messages/fr/mail.json'), at('src/messages/de/mail.json'));
       const pages = await readFile(at('src/messages/fr/pages.json'), 'utf8');
       const german = pages.replace('"French"', '"German"').replace('"Français"', '"Deutsch"');
       await writeFile(at('src/messages/de/pages.json'), german);

@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { modules, product } from '../../src/modules.js';
 import { resources as coreResources } from '../../src/core/reference/resources.js';
 
@@ -79,12 +79,18 @@ await server.stop();
 rmSync('left.db', { force: true });
 `;
 
+/** The specification, and what it needs. */
+const testParts = [
+  ...['test/spec.test.ts', 'test/spec.ts', 'test/guard.setup.ts', 'test/support'],
+  'test/webhooks/receiver.ts',
+];
+
 /** Copies the server without some modules, and compiles it. @param name of the copy */
 async function build(name: string, without: readonly string[]): Promise<string> {
   const folder = join(root, '.tmp/without', name);
   await rm(folder, { recursive: true, force: true });
   await mkdir(join(folder, 'server'), { recursive: true });
-  for (const part of ['src', 'data', 'test', 'package.json'])
+  for (const part of ['src', 'data', 'package.json', ...testParts])
     await cp(join(root, 'server', part), join(folder, 'server', part), { recursive: true });
   for (const module of without) {
     await rm(join(folder, 'server/src/modules', module), { recursive: true });
@@ -158,7 +164,8 @@ async function keepsTheSpecification(folder: string): Promise<void> {
   const { stdout } = await run(
     'npx',
     ['vitest', 'run', '--root', folder, '--project', 'node', 'server/test/spec.test.ts'],
-    { cwd: folder, env: { ...process.env, NO_COLOR: '1' } },
+    // The specification runs on SQLite: another PostgreSQL would only take time to start.
+    { cwd: folder, env: { ...process.env, NO_COLOR: '1', TEST_DATABASE_URL: inject('postgresUrl') } },
   );
   expect(stdout).toMatch(/Test Files\s+1 passed/);
 }

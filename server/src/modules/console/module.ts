@@ -2,6 +2,7 @@
 import { home, peopleApi, settingsApi, transfersByHand } from 'crypto-checkout/contract';
 import { settingsOf } from '../../core/config.js';
 import type { Core } from '../../core/core.js';
+import type { ForPeople } from '../../core/api/express-app.js';
 import { defineModule } from '../../core/module.js';
 import { countQuarantined } from '../../core/payments/receipts/quarantine.js';
 import { built } from '../../core/site/built.js';
@@ -12,7 +13,6 @@ import { consoleUrl } from './console-url.js';
 import { createHomeHandlers } from './home-handlers.js';
 import { createHome } from './home.js';
 import { changesRoute, changeStream } from './http/change-stream.js';
-import { consolePage } from './http/console-page.js';
 import { createSessionCookies } from './http/session-cookies.js';
 import { createPeopleHandlers } from './people-handlers.js';
 import { createPeople } from './people.js';
@@ -64,7 +64,8 @@ export const consoleModule = defineModule({
         ...createAccountHandlers({ ...core, reader: database.reader }),
         transfersByHand: createTransferByHandHandlers(transfers, transfersByHand),
       },
-      forPeople: () =>
+      // Named, so that its type does not depend on where Express's types are installed.
+      forPeople: (): ForPeople | undefined =>
         isOn
           ? {
               sessions: createSessionCookies(publicUrl, sessions.authenticate),
@@ -77,6 +78,7 @@ export const consoleModule = defineModule({
         // On a trial server, someone must get in first. Anyone who can read its output has its shell.
         const firstLink =
           isSandboxOn && merchantId !== undefined ? await people.firstLink(merchantId) : undefined;
+        const { consolePage } = await import('./http/console-page.js');
         return {
           router: consolePage(publicUrl, built.console),
           links: { Console: url },
