@@ -75,7 +75,7 @@ it('finds words in the text of all pages', async () => {
     ['csp', 'docs/installation#content-security-policy-csp'],
     ['sri hash', 'docs/script-hashes'],
     ['rate_limited', 'docs/errors#rate_limited'],
-    ['create payment', 'docs/api/payments#create'],
+    ['create payment', 'docs/create-a-payment'],
     ['gap limit', 'docs/deposit-keys#the-gap-limit'],
   ] as const) {
     await page.getByRole('searchbox', { name: 'Search the docs' }).fill(words);
