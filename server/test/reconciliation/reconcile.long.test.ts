@@ -1,4 +1,4 @@
-/** Money found by the balance of its address, on PostgreSQL; `reconcile.test.ts` has it on SQLite. */
+/** Money found by the balance of its address, on PostgreSQL; `reconcile-sqlite.long.test.ts` has it on SQLite. */
 import { lastEngine } from '../support/engines.js';
 import { testReconciliation } from './reconcile.js';
 

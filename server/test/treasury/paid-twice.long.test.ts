@@ -1,4 +1,4 @@
-/** The rules that keep a treasury from paying twice, on PostgreSQL; `paid-twice.test.ts` has it on SQLite. */
+/** The rules that keep a treasury from paying twice, on PostgreSQL; `paid-twice-sqlite.long.test.ts` has it on SQLite. */
 import { lastEngine } from '../support/engines.js';
 import { testPaidTwice } from './paid-twice.js';
 
