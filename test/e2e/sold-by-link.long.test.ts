@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { openSink, type Letter, type Sink } from '../../server/test/mail/sink.js';
+import { openSink, type Letter, type Sink } from '../../server/test/support/mail-sink.js';
 import { checkoutOn } from './checkout.js';
 import { enter, heading, press } from './claim-page.js';
 import { merchantIdOf, runCommand } from './deposit-keys.js';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readConfig } from '../../src/core/config.js';
 import { mailSettings } from '../../src/modules/mail/settings.js';
 import { createTransports } from '../../src/modules/mail/transport.js';
-import { openSink, type Sink } from './sink.js';
+import { openSink, type Sink } from '../support/mail-sink.js';
 
 let sink: Sink;
 let folder: string;

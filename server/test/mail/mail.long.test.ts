@@ -7,7 +7,7 @@ import { mail } from '../../src/modules/mail/module.js';
 import { startServer, type TestServer } from '../support/server.js';
 import type { MailTable } from '../../src/modules/mail/tables.js';
 import { retention } from '../../src/core/shared/retention.js';
-import { openSink, type Letter, type Sink } from './sink.js';
+import { openSink, type Letter, type Sink } from '../support/mail-sink.js';
 
 /** Answers of the mail server by the local part of an address. */
 const refusals: Readonly<Record<string, { readonly message: string; readonly responseCode: number }>> = {

@@ -2,8 +2,7 @@
 import { home, peopleApi, settingsApi, transfersByHand } from 'crypto-checkout/contract';
 import { settingsOf } from '../../core/config.js';
 import type { Core } from '../../core/core.js';
-import type { ForPeople } from '../../core/api/express-app.js';
-import { defineModule } from '../../core/module.js';
+import { defineModule, type Running } from '../../core/module.js';
 import { countQuarantined } from '../../core/payments/receipts/quarantine.js';
 import { built } from '../../core/site/built.js';
 import { createAccountHandlers } from './account-handlers.js';
@@ -65,7 +64,7 @@ export const consoleModule = defineModule({
         transfersByHand: createTransferByHandHandlers(transfers, transfersByHand),
       },
       // Named, so that its type does not depend on where Express's types are installed.
-      forPeople: (): ForPeople | undefined =>
+      forPeople: (): ReturnType<NonNullable<Running['forPeople']>> =>
         isOn
           ? {
               sessions: createSessionCookies(publicUrl, sessions.authenticate),
