@@ -114,12 +114,12 @@ module.exports = {
     ),
     never(
       'no-server',
-      'Nothing imports the server. Its test nodes, what signs and sends on them, what runs built commands, and the count of rounds, which know nothing of its source, serve the end-to-end tests too.',
+      'Nothing imports the server. Its test nodes and mail server, what signs and sends on them, what runs built commands, and the count of rounds, which know nothing of its source, serve the end-to-end tests too.',
       { pathNot: '^server/' },
       {
         path: '^server/',
         pathNot:
-          '^server/test/support/(anvil|command-line|contracts|forwarders|litecoin|rounds|sign-psbt)\\.ts$',
+          '^server/test/support/(anvil|command-line|contracts|forwarders|litecoin|mail-sink|rounds|sign-psbt)\\.ts$',
       },
     ),
     only(
