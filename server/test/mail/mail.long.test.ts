@@ -193,6 +193,20 @@ describe.each(engines)('Messages to payers, on $name', (engine) => {
     expect(await merchant.ask('GET', `/v1/payments/${id}`)).not.toHaveProperty('refunds');
   });
 
+  it('do not bring an empty link when one that was given up is tried again', async () => {
+    const locked = await lock(payer('gone'));
+    await pay(locked, 15);
+    await merchant.ask('POST', `/v1/payments/${locked.id}/refunds`, { body: { kind: 'excess' } });
+    await mail.rules(server.app).send(signal);
+    const failed = (await stored(locked.id)).find(({ kind }) => kind === 'refundLink');
+    expect(failed).toMatchObject({ status: 'failed', link: '' });
+    await merchant.command('mail', 'retry', failed?.id ?? '');
+    await mail.rules(server.app).send(signal);
+    expect((await stored(locked.id)).find(({ kind }) => kind === 'refundLink')).toMatchObject({
+      ...{ status: 'dropped', problem: expect.stringMatching(/refunds link/) as unknown },
+    });
+  });
+
   it('are not sent to an address that the mail server refuses, and later where it asks for that', async () => {
     const [gone, grey, long] = [
       await lock(payer('gone')),

@@ -3,7 +3,6 @@ import type { PaymentRecord, Unaccepted } from 'crypto-checkout/contract';
 import { timingSafeEqual } from 'node:crypto';
 import type { Core } from '../../core/core.js';
 import type { Transaction } from '../../core/db/engine.js';
-import { isUrlSafe } from './off-url.js';
 import type { RefundLink } from '../../core/hooks.js';
 import { errorMessage } from '../../core/shared/error-message.js';
 import { money } from '../../core/money/shown.js';
@@ -28,7 +27,8 @@ const minuteMs = 60_000;
 const retryMs = [1, 5, 15, 60, 180, 360, 720, 1440, 1440].map((minutes) => minutes * minuteMs);
 const giveUpMs = 3 * 1440 * minuteMs;
 const claimMs = 5 * minuteMs;
-const batch = 20;
+/** Few enough that the slowest are over before another server may claim them. */
+const batch = 5;
 const pruned = 500;
 /** One address, in the form that every mail server takes. */
 const addressPattern = /^[^\s<>()[\],;:\\"@]{1,64}@[^\s<>()[\],;:\\"@]{1,190}$/;
@@ -36,6 +36,9 @@ const addressPattern = /^[^\s<>()[\],;:\\"@]{1,64}@[^\s<>()[\],;:\\"@]{1,190}$/;
 /** An erased payer has an address that no server takes. */
 const isAddress = (email: string | undefined): email is string =>
   email !== undefined && addressPattern.test(email) && !email.endsWith('.invalid');
+
+/** Parts of the link that ends messages: bounded before anything is looked up. */
+const isUrlSafe = (text: string): boolean => /^[A-Za-z0-9_-]{1,100}$/.test(text);
 
 export type Mail = ReturnType<typeof createMail>;
 
@@ -93,6 +96,9 @@ export function createMail(core: Core) {
     if (!isCurrent(row.kind, payment)) return { dropped: 'It was out of date' };
     if (row.link_until !== null && row.link_until <= clock.now(scope))
       return { dropped: 'Its link has expired' };
+    // It is not kept once a message was given up.
+    if (row.kind === 'refundLink' && row.link === '')
+      return { dropped: 'Its link is gone: make a new one with "refunds link"' };
     const choices = await store.choicesOf(database.reader, scope);
     const { business_name: shop } = await merchants.settings(database.reader, row.merchant_id);
     const offUrl = offUrlOf(row);
@@ -128,7 +134,6 @@ export function createMail(core: Core) {
 
   return {
     isOn: transports !== undefined,
-    languages: mailLanguages,
 
     hears: async (reader: Parameters<typeof store.choicesOf>[0], scope: Scope) =>
       transports !== undefined && ((await store.choicesOf(reader, scope))?.kinds.length ?? 0) > 0,
@@ -190,8 +195,6 @@ export function createMail(core: Core) {
         transport.close();
       }
     },
-
-    choices: (scope: Scope) => store.choicesOf(database.reader, scope),
 
     /** Problem: `validation_error`. */
     async choose(transaction: Transaction, scope: Scope, chosen: NewChoices, actor: string): Promise<void> {

@@ -39,7 +39,7 @@ const messageMs = 30_000;
 const shownReason = 200;
 
 /** Undefined if no mail server is configured. @throws StartError */
-export function createTransports(config: Config): { from: string; open(): Promise<Transport> } | undefined {
+export function createTransports(config: Config): { open(): Promise<Transport> } | undefined {
   const settings = settingsOf(config, mailSettings);
   const {
     SMTP_URL: url,
@@ -59,7 +59,7 @@ export function createTransports(config: Config): { from: string; open(): Promis
       : { domainName: domain, keySelector: selector, privateKey: readKey(file) };
   const { hostname } = new URL(url);
   const isHere = ['127.0.0.1', '[::1]', 'localhost'].includes(hostname);
-  return { from, open };
+  return { open };
 
   async function open(): Promise<Transport> {
     // Loaded when there is something to send: a command rarely has.
