@@ -14,17 +14,10 @@ const help = `Lists the endpoints of the API: method, path, and the kind of key 
 
 /** @returns {Promise<Row[]>} in the order of the contract's table */
 async function readEndpoints() {
-  const { api } = await import('crypto-checkout/contract');
-  return Object.entries(api).flatMap(([resource, verbs]) =>
-    Object.entries(verbs).map(([verb, { method, path, aliases = [], key }]) => ({
-      resource,
-      verb,
-      method,
-      path,
-      aliases,
-      key,
-    })),
-  );
+  const { api, endpointsOf } = await import('crypto-checkout/contract');
+  return endpointsOf(api).map(({ resource, verb, endpoint: { method, path, aliases = [], key } }) => ({
+    ...{ resource, verb, method, path, aliases, key },
+  }));
 }
 
 /** Exits with 2 if an option is invalid. */

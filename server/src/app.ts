@@ -1,5 +1,5 @@
 /** Assembles the product: the core, and each module of the list. */
-import { coreApi } from 'crypto-checkout/contract';
+import { coreApi, endpointsOf } from 'crypto-checkout/contract';
 import { named, type NamedHandlers } from './core/api/handler.js';
 import { createFindEndpoints } from './core/api/path-tree.js';
 import { createCore, type Core, type CoreOptions, type Overrides } from './core/core.js';
@@ -21,7 +21,7 @@ export interface App extends Core {
 /** Builds everything, but starts nothing. @throws StartError if a file named in the configuration cannot be used */
 export async function createApp(options: Omit<CoreOptions, 'described'>): Promise<App> {
   const core = await createCore({ ...options, described: product });
-  const endpoints = Object.values(product.api).flatMap((verbs) => Object.values(verbs));
+  const endpoints = endpointsOf(product.api).map(({ endpoint }) => endpoint);
   const made: Awaited<ReturnType<Module['create']>>[] = [];
   for (const module of modules) made.push(await module.create(core));
   return {

@@ -4,7 +4,7 @@
  */
 import { HDKey } from '@scure/bip32';
 import { verifyPayment } from 'crypto-checkout/client';
-import { api, sandbox, type Endpoint, type PaymentRecord } from 'crypto-checkout/contract';
+import { api, endpointsOf, type PaymentRecord, sandbox } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAddressSource, createTestAddressSources } from '../src/core/addresses/address-sources.js';
 import type { Network } from '../src/core/chains/networks.js';
@@ -93,8 +93,7 @@ describe.each(engines)('a stranger with the public test key, on $name', (engine)
     return reply.body.data['payment'] as PaymentRecord;
   }
 
-  const tables: readonly Readonly<Record<string, Endpoint>>[] = [...Object.values(api), sandbox];
-  const endpoints = tables.flatMap((table) => Object.values(table));
+  const endpoints = endpointsOf({ ...api, sandbox }).map(({ endpoint }) => endpoint);
 
   it('is refused by every endpoint for secret keys, and by the sandbox', async () => {
     const secret = endpoints.filter(({ key }) => key === 'secret');

@@ -1,5 +1,5 @@
 /** Provokes every error code that an endpoint declares, over HTTP: each documented error can really happen. */
-import { api, errorStatus, type Endpoint, type ErrorCode } from 'crypto-checkout/contract';
+import { api, endpointsOf, type ErrorCode, errorStatus } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { links } from '../src/modules/links/module.js';
 import type { RateSource } from '../src/core/money/rates.js';
@@ -308,10 +308,8 @@ const rows = Object.entries(refusals).flatMap(([name, codes]) =>
 );
 
 it('Every error that an endpoint declares is tested here', () => {
-  const declared = Object.entries(api).flatMap(([resource, verbs]) =>
-    Object.entries(verbs).flatMap(([verb, { errors = [] }]: [string, Endpoint]) =>
-      errors.map((code) => `${resource}.${verb} ${code}`),
-    ),
+  const declared = endpointsOf(api).flatMap(({ name, endpoint: { errors = [] } }) =>
+    errors.map((code) => `${name} ${code}`),
   );
   expect(rows.map(([name, code]) => `${name} ${code}`).sort()).toEqual(declared.sort());
 });

@@ -1,13 +1,13 @@
 /** Access control: secret and public keys, test and live mode, and several merchants with several keys. */
-import { api, type Endpoint } from 'crypto-checkout/contract';
+import { api, endpointsOf, pathsOf } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call } from './support/call.js';
 import { engines } from './support/engines.js';
 import { startServer, type TestServer } from './support/server.js';
 
-const routes = Object.values(api)
-  .flatMap((verbs) => Object.values<Endpoint>(verbs))
-  .flatMap(({ method, path, aliases = [] }) => [path, ...aliases].map((route) => `${method} ${route}`));
+const routes = endpointsOf(api).flatMap(({ endpoint }) =>
+  pathsOf(endpoint).map((path) => `${endpoint.method} ${path}`),
+);
 
 /** Everything that a page may call with its public key, which anybody can read. */
 const forPages = [

@@ -2,7 +2,7 @@
  * The interface specification, in its own order: every row of its tables of fields, states and endpoints has a test of
  * the same name, which makes real calls to a server.
  */
-import { api, type Endpoint, type Payment } from 'crypto-checkout/contract';
+import { api, endpointsOf, type Endpoints, type Payment } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Answer, CallOptions } from './support/call.js';
 import type { TestEngine } from './support/engines.js';
@@ -815,17 +815,16 @@ export const testSpecification = (engine: TestEngine): unknown =>
       });
 
       it('has its endpoints, each with a test above, and those that are our additions', () => {
-        const declared = Object.values(api).flatMap((verbs) =>
-          Object.values<Endpoint>(verbs).map(({ method, path }) =>
-            `${method} ${path}`.replace('{*endpoint}', '{endpoint path after /v1}'),
-          ),
+        const { refunds, refundClaims, webhooks, home, books, links } = api;
+        const routesOf = (table: Endpoints) =>
+          endpointsOf(table).map(({ endpoint: { method, path } }) => `${method} ${path}`);
+        const declared = routesOf(api).map((route) =>
+          route.replace('{*endpoint}', '{endpoint path after /v1}'),
         );
         const added = [
           'GET /v1/transactions/{transaction_id}/receipts',
           'GET /v1/payments/{payment_id}/transfers/{hash}',
-          ...[api.refunds, api.refundClaims, api.webhooks, api.home, api.books, api.links]
-            .flatMap((verbs) => Object.values<Endpoint>(verbs))
-            .map(({ method, path }) => `${method} ${path}`),
+          ...routesOf({ refunds, refundClaims, webhooks, home, books, links }),
         ];
         expect([...asserted, ...added].sort()).toEqual(declared.sort());
         expect(asserted.size).toBe(50);
@@ -957,9 +956,7 @@ export const testSpecification = (engine: TestEngine): unknown =>
         expect(ids(first.data as unknown as Json[])).not.toEqual(ids(second.data as unknown as Json[]));
       });
       it('the version is the path prefix /v1 on every endpoint', () => {
-        for (const verbs of Object.values(api)) {
-          for (const { path } of Object.values<Endpoint>(verbs)) expect(path).toMatch(/^\/v1\//);
-        }
+        for (const { endpoint } of endpointsOf(api)) expect(endpoint.path).toMatch(/^\/v1\//);
       });
     });
   });

@@ -43,8 +43,6 @@ export interface Endpoint extends Route {
   readonly data?: z.ZodMiniType;
   /** True for lists of records. Their replies have `meta.pagination`. */
   readonly paginated?: true;
-  /** True for a GET that changes something, as the specification has it. Such a path does not accept HEAD. */
-  readonly changesOnGet?: true;
   /** Its own error codes, in addition to the common ones: keys, validation, unknown ids, rate limits, outages. */
   readonly errors?: readonly ErrorCode[];
   readonly sample: Sample;

@@ -87,6 +87,7 @@ export { knownFields, links, type InvoiceStatus, type Link } from './links.js';
 export { frequencies, type Frequency } from './payment-plans.js';
 export { refundClaims, refundKinds, refunds, type RefundClaim } from './refunds.js';
 export * from './retry-after.js';
+export * from './walk.js';
 export { sandbox } from './sandbox.js';
 export { paymentReviews, type PaymentReview } from './transactions.js';
 export * from './units.js';

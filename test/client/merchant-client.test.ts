@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createMerchantClient, type MerchantClient } from '../../src/client/merchant-client.js';
-import { api, type Endpoint } from '../../src/contract/index.js';
+import { api, endpointsOf } from '../../src/contract/index.js';
 import { reply, startLocalServer, type LocalServer } from './local-server.js';
 
 let server: LocalServer;
@@ -17,10 +17,7 @@ afterEach(() => server.close());
 type AnyMethod = (call: { params?: unknown; query?: unknown; body?: unknown }) => Promise<{ data: unknown }>;
 
 describe('every endpoint', () => {
-  const rows = Object.entries(api).flatMap(([resource, verbs]) =>
-    Object.entries<Endpoint>(verbs).map(([verb, endpoint]) => ({ resource, verb, endpoint })),
-  );
-  test.each(rows)(
+  test.each(endpointsOf(api))(
     '$resource.$verb sends its sample request and parses its sample reply',
     async ({ resource, verb, endpoint }) => {
       const { params = {}, query, body, message, data } = endpoint.sample;

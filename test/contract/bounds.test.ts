@@ -1,7 +1,7 @@
 /** Each list and record in a request is counted before its contents are parsed. */
 import { describe, expect, it } from 'vitest';
 import type * as z from 'zod/mini';
-import { api, consoleApi, sandbox, type Endpoint } from '../../src/contract/index.js';
+import { api, consoleApi, type Endpoint, endpointsOf, sandbox } from '../../src/contract/index.js';
 
 interface Container {
   readonly name: string;
@@ -10,8 +10,8 @@ interface Container {
   readonly endpoint: Endpoint;
 }
 
-const endpoints = Object.entries({ ...api, ...consoleApi, sandbox }).flatMap(([resource, verbs]) =>
-  Object.entries<Endpoint>(verbs).map(([verb, endpoint]) => [`${resource}.${verb}`, endpoint] as const),
+const endpoints = endpointsOf({ ...api, ...consoleApi, sandbox }).map(
+  ({ name, endpoint }) => [name, endpoint] as const,
 );
 
 /** The lists and records of a schema, however they are wrapped. */

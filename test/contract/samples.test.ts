@@ -1,13 +1,9 @@
 /** Every sample is valid under its endpoint's schemas, which drop unknown keys. */
 import { describe, expect, it } from 'vitest';
 import type * as z from 'zod/mini';
-import { sandbox } from '../../src/contract/index.js';
-import { rows, type Row } from './endpoints.js';
+import { api, endpointsOf, sandbox } from '../../src/contract/index.js';
 
-const all: readonly Row[] = [
-  ...rows,
-  ...Object.entries(sandbox).map(([verb, endpoint]) => ({ name: `sandbox.${verb}`, endpoint })),
-];
+const all = endpointsOf({ ...api, sandbox });
 
 type Part = 'params' | 'query' | 'body' | 'data';
 interface SamplePart {

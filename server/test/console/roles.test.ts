@@ -6,10 +6,12 @@ import {
   api,
   changesPath,
   consoleApi,
+  type Endpoint,
+  endpointsOf,
+  pathsOf,
+  type Role,
   roles,
   sandbox,
-  type Endpoint,
-  type Role,
 } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openBrowser, signIn, type TestBrowser } from '../support/browser.js';
@@ -26,14 +28,9 @@ const streams = [
   { name: 'home.retrieve', method: 'GET', path: `${changesPath}/{mode}` },
   { name: 'transactions.retrieve', method: 'GET', path: `${changesPath}/{mode}?payment={payment}` },
 ] as const;
-const routes = Object.entries(tables)
-  .flatMap(([resource, verbs]) =>
-    Object.entries(verbs)
-      .filter(([, { key }]) => key !== 'none')
-      .flatMap(([verb, { method, path, aliases = [] }]) =>
-        [path, ...aliases].map((one) => ({ name: `${resource}.${verb}`, method, path: one })),
-      ),
-  )
+const routes = endpointsOf(tables)
+  .filter(({ endpoint }) => endpoint.key !== 'none')
+  .flatMap(({ name, endpoint }) => pathsOf(endpoint).map((path) => ({ name, method: endpoint.method, path })))
   .concat(streams);
 
 /** Nobody has these ids. */

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { request, type IncomingMessage } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { consoleApi, csvLine, type Endpoint, type Role } from 'crypto-checkout/contract';
+import { consoleApi, csvLine, endpointsOf, type Role } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { consoleModule } from '../../src/modules/console/module.js';
 import { invite, openBrowser, signIn, type TestBrowser } from '../support/browser.js';
@@ -75,11 +75,7 @@ describe.each(enginesOfTurn)('On $name', (engine) => {
   });
 
   describe('the console, asked for an id that is not there', () => {
-    const routes = Object.entries(consoleApi).flatMap(([resource, verbs]) =>
-      Object.entries(verbs as Readonly<Record<string, Endpoint>>)
-        .filter(([, { path }]) => /\{\w+_id\}/.test(path))
-        .map(([verb, endpoint]) => ({ name: `${resource}.${verb}`, endpoint })),
-    );
+    const routes = endpointsOf(consoleApi).filter(({ endpoint: { path } }) => /\{\w+_id\}/.test(path));
 
     it.each(routes)('says 404 to $name', async ({ endpoint: { method, path, sample } }) => {
       const body = method === 'GET' || method === 'DELETE' ? {} : { body: sample.body ?? {} };

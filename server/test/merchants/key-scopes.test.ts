@@ -1,19 +1,15 @@
 /** Restricted secret keys: what each scope may call, and keys that expire. */
-import { api, type Endpoint } from 'crypto-checkout/contract';
+import { api, endpointsOf } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NewKey } from '../../src/core/merchants/keys.js';
 import { engines } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 
-const endpoints = Object.entries(api).flatMap(([resource, verbs]) =>
-  Object.entries<Endpoint>(verbs).map(([verb, endpoint]) => ({
-    name: `${resource}.${verb}`,
-    resource,
-    endpoint,
-    // These two are GET in the specification, and change something.
-    isRead: endpoint.method === 'GET' && verb !== 'makePrimary',
-  })),
-);
+const endpoints = endpointsOf(api).map((one) => ({
+  ...one,
+  // These two are GET in the specification, and change something.
+  isRead: one.endpoint.method === 'GET' && one.verb !== 'makePrimary',
+}));
 
 describe.each(engines)('secret keys on $name', (engine) => {
   let server: TestServer;

@@ -1,6 +1,6 @@
 /** Sends marked secrets and personal data through the whole API, and checks that none of them is ever logged. */
 import { randomBytes } from 'node:crypto';
-import { api, type Endpoint } from 'crypto-checkout/contract';
+import { api, type Endpoint, endpointsOf } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createLog } from '../../src/core/log.js';
@@ -10,7 +10,7 @@ import { startServer } from '../support/server.js';
 
 const random = (length: number) =>
   randomBytes(64).toString('base64url').replace(/[-_]/g, 'x').slice(0, length);
-const endpoints: readonly Endpoint[] = Object.values(api).flatMap((verbs) => Object.values<Endpoint>(verbs));
+const endpoints = endpointsOf(api).map(({ endpoint }) => endpoint);
 
 /** Marked values that must never be in the log. */
 const canaries = {

@@ -1,7 +1,7 @@
 /** `/metrics`: what it reports, who may read it, and that it identifies no merchant or payer. */
 import { readFile } from 'node:fs/promises';
 import { HDKey } from '@scure/bip32';
-import { api, type Endpoint } from 'crypto-checkout/contract';
+import { api, endpointsOf } from 'crypto-checkout/contract';
 import { describe, expect, it } from 'vitest';
 import { call } from '../support/call.js';
 import { enginesOfTurn } from '../support/engines.js';
@@ -82,9 +82,7 @@ describe.each(enginesOfTurn)('On $name, /metrics', (engine) => {
       (await scrape(url))
         .split('\n')
         .filter((line) => line.startsWith('http_request_duration_seconds_count'));
-    const paths = Object.values(api).flatMap((verbs) =>
-      Object.values<Endpoint>(verbs).map(({ path }) => path),
-    );
+    const paths = endpointsOf(api).map(({ endpoint }) => endpoint.path);
     const methods = [
       'GET',
       'POST',

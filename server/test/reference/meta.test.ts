@@ -1,18 +1,15 @@
 /** `/v1/meta`: the API describes every endpoint, over real HTTP. */
-import { api, type Endpoint } from 'crypto-checkout/contract';
+import { api, endpointsOf } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parametersOf } from '../../src/core/reference/parameters.js';
 import { engines } from '../support/engines.js';
 import { startServer, type TestServer } from '../support/server.js';
 
-const rows = Object.entries(api).flatMap(([resource, verbs]) =>
-  Object.entries(verbs).map(([verb, endpoint]: [string, Endpoint]) => ({
-    name: `${resource}.${verb}`,
-    endpoint,
-    /** The path as the docs show it: `{*rest}` becomes `{rest}`. */
-    path: endpoint.path.replace('{*', '{'),
-  })),
-);
+const rows = endpointsOf(api).map((one) => ({
+  ...one,
+  /** The path as the docs show it: `{*rest}` becomes `{rest}`. */
+  path: one.endpoint.path.replace('{*', '{'),
+}));
 
 let server: TestServer;
 beforeAll(async () => {

@@ -2,11 +2,11 @@
 import { readFileSync } from 'node:fs';
 import {
   api,
+  endpointsOf,
+  type ErrorCode,
   errorStatus,
   sandbox,
   webhookEventType,
-  type Endpoint,
-  type ErrorCode,
 } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fromJSONSchema } from 'zod';
@@ -56,16 +56,13 @@ const document = JSON.parse(committed) as Document;
 
 const errorsFile = readFileSync(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
 
-const rows = Object.entries({ ...api, sandbox }).flatMap(([resource, verbs]) =>
-  Object.entries(verbs).map(([verb, endpoint]: [string, Endpoint]) => ({
-    name: `${resource}.${verb}`,
-    endpoint,
-    // Two paths differ only in the name of a placeholder. OpenAPI treats them as one.
-    path: endpoint.path
-      .replace('{*', '{')
-      .replace(/\/payment-plan-subscribers\/\{\w+\}/, '/payment-plan-subscribers/{id}'),
-  })),
-);
+const rows = endpointsOf({ ...api, sandbox }).map((one) => ({
+  ...one,
+  // Two paths differ only in the name of a placeholder. OpenAPI treats them as one.
+  path: one.endpoint.path
+    .replace('{*', '{')
+    .replace(/\/payment-plan-subscribers\/\{\w+\}/, '/payment-plan-subscribers/{id}'),
+}));
 
 function operationOf({ endpoint, path }: (typeof rows)[number]): Operation {
   const operation = document.paths[path]?.[endpoint.method.toLowerCase()];

@@ -1,5 +1,5 @@
 /** Makes malformed requests from a seed, as the bytes that a client writes to its socket. */
-import { api, sandbox, type Endpoint } from 'crypto-checkout/contract';
+import { api, endpointsOf, pathsOf, sandbox } from 'crypto-checkout/contract';
 
 export interface MalformedRequest {
   /** Written one after the other. */
@@ -38,12 +38,11 @@ interface Target {
   readonly body: unknown;
 }
 
-const endpoints = [...Object.values(api), sandbox].flatMap((verbs) => Object.values<Endpoint>(verbs));
 const page = (path: string, method = 'GET', body?: unknown): Target => ({ method, path, query: [], body });
 
 const targets: readonly Target[] = [
-  ...endpoints.flatMap((endpoint) =>
-    [endpoint.path, ...(endpoint.aliases ?? [])].map((path) => ({
+  ...endpointsOf({ ...api, sandbox }).flatMap(({ endpoint }) =>
+    pathsOf(endpoint).map((path) => ({
       method: endpoint.method,
       path: path.replace('{*', '{'),
       query: Object.keys(endpoint.query?.def.shape ?? {}),

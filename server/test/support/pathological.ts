@@ -1,5 +1,5 @@
 /** Requests that are made to take long: each parameter, field and header of each endpoint with each hostile value. */
-import { api, consoleApi, sandbox, type Endpoint } from 'crypto-checkout/contract';
+import { api, consoleApi, endpointsOf, sandbox } from 'crypto-checkout/contract';
 import { Agent, request } from 'node:http';
 
 export interface PathologicalRequest {
@@ -77,8 +77,8 @@ const samples: Readonly<Record<string, unknown>> = {
   '/console/api/webhook': { url: '' },
 };
 
-const endpoints = [...Object.values(api), ...Object.values(consoleApi), sandbox]
-  .flatMap((verbs) => Object.values<Endpoint>(verbs))
+const endpoints = endpointsOf({ ...api, ...consoleApi, sandbox })
+  .map(({ endpoint }) => endpoint)
   // After a sign-out, the session cannot be used.
   .filter(({ path }) => !path.endsWith('/sign-out'));
 

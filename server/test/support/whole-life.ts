@@ -1,6 +1,6 @@
 /** Everything that a server does with payments, once: their whole life, every endpoint, every job, and every command that reads. */
 import { join } from 'node:path';
-import { api, consoleApi, type Endpoint } from 'crypto-checkout/contract';
+import { api, consoleApi, endpointsOf } from 'crypto-checkout/contract';
 import { expect, vi } from 'vitest';
 import { commands } from '../../src/command-line/registry.js';
 import { signIn } from './browser.js';
@@ -96,25 +96,21 @@ export async function liveWholeLife(busy: BusyShop, shop: OpenShop, during: (nam
   busy.receiver.answer = { status: 204 };
   await merchant.webhooks.retry({ params: { webhook_id: failing.id } });
 
-  for (const [resource, verbs] of Object.entries(api)) {
-    for (const [verb, endpoint] of Object.entries(verbs as Record<string, Endpoint>)) {
-      during(`${resource}.${verb}`);
-      const call = await validCall(records, resource, verb);
-      const path = pathOf(endpoint, call);
-      const answer = await server.api(endpoint.method, path, call.body ? { body: call.body } : {});
-      expect(answer.status, `${path}: ${JSON.stringify(answer.body)}`).toBe(200);
-    }
+  for (const { name, resource, verb, endpoint } of endpointsOf(api)) {
+    during(name);
+    const call = await validCall(records, resource, verb);
+    const path = pathOf(endpoint, call);
+    const answer = await server.api(endpoint.method, path, call.body ? { body: call.body } : {});
+    expect(answer.status, `${path}: ${JSON.stringify(answer.body)}`).toBe(200);
   }
 
   const browser = await signIn(server, 'owner', `owner-${Date.now()}@shop.example`);
-  for (const [resource, verbs] of Object.entries(consoleApi)) {
-    for (const [verb, { method, path }] of Object.entries(verbs as Record<string, Endpoint>)) {
-      if (method !== 'GET') continue;
-      during(`console ${resource}.${verb}`);
-      const url = path.replaceAll(/\{\*?\w+\}/g, 'nobody');
-      const { status } = await browser.send('GET', url);
-      expect([200, 404, 400], url).toContain(status);
-    }
+  for (const { name, endpoint } of endpointsOf(consoleApi)) {
+    if (endpoint.method !== 'GET') continue;
+    during(`console ${name}`);
+    const url = endpoint.path.replaceAll(/\{\*?\w+\}/g, 'nobody');
+    const { status } = await browser.send('GET', url);
+    expect([200, 404, 400], url).toContain(status);
   }
 
   for (const { name, run } of server.jobs) {

@@ -1,4 +1,5 @@
 /** Serves a table of endpoints: finds the endpoint and the caller of each request, and checks access. */
+import { endpointsOf, pathsOf } from 'crypto-checkout/contract';
 import type { Endpoint, Endpoints } from 'crypto-checkout/contract';
 import type { RequestHandler } from 'express';
 import type { Clock } from '../shared/clock.js';
@@ -143,15 +144,13 @@ function* mountedEndpoints(
   handlers: NamedHandlers,
   deps: OperationDeps,
 ): Iterable<PathEntry<Mounted>> {
-  for (const [resource, verbs] of Object.entries(table)) {
-    for (const [verb, endpoint] of Object.entries(verbs)) {
-      const handler = handlers[resource]?.[verb];
-      if (!handler) throw new Error(`${resource}.${verb} has no handler`);
-      for (const path of [endpoint.path, ...(endpoint.aliases ?? [])]) {
-        const run = createOperation(`${resource}.${verb}`, endpoint, path, handler, deps);
-        const { method, key, changesOnGet } = endpoint;
-        yield { method, path, key, changesOnGet, operation: { resource, verb, endpoint, path, run } };
-      }
+  for (const { name, resource, verb, endpoint } of endpointsOf(table)) {
+    const handler = handlers[resource]?.[verb];
+    if (!handler) throw new Error(`${name} has no handler`);
+    for (const path of pathsOf(endpoint)) {
+      const run = createOperation(name, endpoint, path, handler, deps);
+      const { method, key, changesOnGet } = endpoint;
+      yield { method, path, key, changesOnGet, operation: { resource, verb, endpoint, path, run } };
     }
   }
 }

@@ -1,4 +1,5 @@
 /** Finds the endpoints at a path, and the methods that the path accepts. */
+import { endpointsOf, pathsOf } from 'crypto-checkout/contract';
 import type { Endpoint, KeyKind, Method, Endpoints } from 'crypto-checkout/contract';
 
 /** A path and the operations that are declared for it. */
@@ -113,10 +114,9 @@ function find<Operation>(
 export function createFindEndpoints(
   api: Endpoints,
 ): (path: string) => ReadonlyMap<string, Endpoint> | undefined {
-  const endpoints = Object.values(api).flatMap((verbs) => Object.values<Endpoint>(verbs));
   const find = createPathTree(
-    endpoints.flatMap((endpoint) =>
-      [endpoint.path, ...(endpoint.aliases ?? [])].map((path) => ({
+    endpointsOf(api).flatMap(({ endpoint }) =>
+      pathsOf(endpoint).map((path) => ({
         ...endpoint,
         path,
         operation: endpoint,

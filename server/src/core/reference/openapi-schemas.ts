@@ -4,10 +4,10 @@ import {
   codedLogEntry,
   credit,
   currencyOption,
+  endpointsOf,
   receipt,
   sandbox,
   webhookEvent,
-  type Endpoint,
 } from 'crypto-checkout/contract';
 import * as z from 'zod/mini';
 import type { JsonSchema } from './parameters.js';
@@ -67,8 +67,8 @@ export function replySchema(schema: z.ZodMiniType): JsonSchema {
 function readSchemas(): { named: Record<string, JsonSchema>; unnamed: Map<z.ZodMiniType, JsonSchema> } {
   const names = new Map<z.ZodMiniType, string>();
   for (const [name, schema] of Object.entries(records)) names.set(schema, name);
-  const endpoints = [...Object.values(api), sandbox].flatMap((verbs) => Object.values<Endpoint>(verbs));
-  const used = [...endpoints.flatMap(({ data }) => data ?? []), ...webhookEvent.def.options];
+  const answered = endpointsOf({ ...api, sandbox }).flatMap(({ endpoint }) => endpoint.data ?? []);
+  const used = [...answered, ...webhookEvent.def.options];
   used.forEach((schema, index) => {
     if (!names.has(schema)) names.set(schema, `unnamed${index}`);
   });

@@ -1,5 +1,5 @@
 /** The endpoints that the scopes of secret keys and the roles of people may call. */
-import { sandbox, type Endpoint, type Role, type Endpoints } from 'crypto-checkout/contract';
+import { type Endpoint, type Endpoints, endpointsOf, type Role, sandbox } from 'crypto-checkout/contract';
 import type { KeyScope } from './scope.js';
 
 /** Everything in a resource; what only reads; or the verbs that are named. */
@@ -45,10 +45,9 @@ export function mayCall(who: KeyScope | Role, resource: string, verb: string, en
 
 /** All that a role may call, as `payments.list`. @param api the endpoints that the server has, the console's too */
 export function permissionsOf(role: Role, api: Endpoints): string[] {
-  const tables: Endpoints = { ...api, sandbox };
-  return Object.entries(tables).flatMap(([resource, verbs]) =>
-    Object.entries(verbs)
-      .filter(([verb, endpoint]) => endpoint.key !== 'none' && mayCall(role, resource, verb, endpoint))
-      .map(([verb]) => `${resource}.${verb}`),
-  );
+  return endpointsOf({ ...api, sandbox })
+    .filter(
+      ({ resource, verb, endpoint }) => endpoint.key !== 'none' && mayCall(role, resource, verb, endpoint),
+    )
+    .map(({ name }) => name);
 }
