@@ -5,12 +5,12 @@ import { decimalOf, fromUnits, type Payment } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Database } from '../src/core/db/database.js';
-import { checkLedger } from '../src/core/audit/check.js';
 import { call } from './support/call.js';
 import { engines, type TestDatabase } from './support/engines.js';
 import { startProcess, type ServerProcess } from './support/process.js';
 import { roundsOf, startRound } from './support/rounds.js';
 import { openDatabase } from '../src/database.js';
+import { violationsOf } from './support/violations.js';
 
 const rounds = roundsOf({ usual: 2, soak: 4 });
 const streams = 6;
@@ -166,8 +166,7 @@ describe.skipIf(!postgres)('two servers on one PostgreSQL', () => {
 
   async function expectBooksInOrder(): Promise<void> {
     const { reader } = database;
-    const checks = await checkLedger(reader);
-    expect(checks.flatMap((check) => check.violations)).toEqual([]);
+    expect(await violationsOf(database)).toEqual([]);
 
     const payments = await reader.selectFrom('payments').select(['id', 'settled_at']).execute();
     expect(payments.map(({ id }) => id).sort()).toEqual(answered.map(({ id }) => id).sort());

@@ -35,8 +35,7 @@ describe.each(enginesOfTurn)('the ledger check, on $name', (engine) => {
     await merchant.ask('POST', `/v1/refunds/${(await made()).id}/cancel`);
     await merchant.fund({ network: 'bsc', amount: 100 });
     const { address } = await merchant.lock();
-    await merchant.sandbox('transfers', { network: 'tron', currency: 'USDT', address, amount: 1 });
-    await merchant.mine();
+    await merchant.pay(address, 1);
     const onBsc = { walletAddress: externalAddresses.evm, walletNetwork: 'bsc' };
     success = String((await merchant.transfer(onBsc)).body.data['id']);
     await merchant.until(success, 'success', 'bsc');

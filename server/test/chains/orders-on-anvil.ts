@@ -4,10 +4,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { HDKey } from '@scure/bip32';
 import { createMerchantClient } from 'crypto-checkout/client';
 import { expect } from 'vitest';
-import { checkLedger } from '../../src/core/audit/check.js';
 import { openDatabase } from '../../src/database.js';
 import type { Anvil } from '../support/anvil.js';
 import { runCommandLine } from '../support/command-line.js';
+import { violationsOf } from '../support/violations.js';
 
 const xpub = HDKey.fromMasterSeed(new Uint8Array(32).fill(5)).derive("m/44'/60'/0'").publicExtendedKey;
 const currencies = ['ETH', 'USDT'] as const;
@@ -116,8 +116,7 @@ export async function expectAllPaid(url: string, secretKey: string, orders: read
 export async function expectBooksInOrder(databaseUrl: string, orders: readonly Order[]): Promise<void> {
   const database = await openDatabase(databaseUrl);
   try {
-    const checks = await checkLedger(database.reader);
-    expect(checks.flatMap((check) => check.violations)).toEqual([]);
+    expect(await violationsOf(database)).toEqual([]);
     const receipts = await database.reader.selectFrom('receipts').selectAll().execute();
     const found = receipts.map((row) => [row.payment_id, row.tx_hash, row.status].join()).sort();
     const sent = orders.flatMap(({ id, sent }) => sent.map(({ txHash }) => [id, txHash, 'confirmed'].join()));

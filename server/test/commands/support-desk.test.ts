@@ -22,9 +22,7 @@ describe.each(engines)('the support desk, on $name', (engine) => {
 
   it('finds a payment by its reference, its address and its transaction, and not that of another merchant', async () => {
     const { id, address } = await merchant.lock();
-    const { txHash } = await merchant.sandbox('transfers', {
-      ...{ network: 'tron', currency: 'USDT', address, amount: 10 },
-    });
+    const { txHash } = await merchant.send(address, 10);
     const shown = (await merchant.command('payments', 'show', id, ...owner)) as { txRef: string };
     expect(shown).toEqual(await merchant.ask('GET', `/v1/transactions/${id}/verify`));
     for (const text of [shown.txRef, address, txHash]) {
@@ -64,7 +62,7 @@ describe.each(engines)('the support desk, on $name', (engine) => {
     const url = 'http://127.0.0.1:9/hook';
     await merchant.command('merchants', 'update', id, '--webhook-url', url);
     const { id: paymentId, address } = await merchant.lock();
-    await merchant.sandbox('transfers', { network: 'tron', currency: 'USDT', address, amount: 10 });
+    await merchant.send(address, 10);
     await merchant.mine(3);
     const { txRef } = (await merchant.command('payments', 'show', paymentId, ...owner)) as { txRef: string };
     await expect

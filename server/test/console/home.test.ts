@@ -31,8 +31,7 @@ describe.each(engines)('Home, on $name', (engine) => {
   async function pay(amount: number, isCancelled = false): Promise<string> {
     const { id, address } = await merchant.lock();
     if (isCancelled) await merchant.ask('PATCH', `/v1/payments/${id}/cancel`);
-    await merchant.sandbox('transfers', { network: 'tron', currency: 'USDT', address, amount });
-    await merchant.mine(2);
+    await merchant.pay(address, amount);
     return id;
   }
 
@@ -49,9 +48,7 @@ describe.each(engines)('Home, on $name', (engine) => {
     const short = await pay(5);
     await merchant.sandbox('clock', { advanceSeconds: 3600 });
     const wrong = await merchant.lock();
-    const { address } = wrong;
-    await merchant.sandbox('transfers', { network: 'tron', currency: 'TRX', address, amount: 50 });
-    await merchant.mine(2);
+    await merchant.pay(wrong.address, 50, { currency: 'TRX' });
     await merchant.sandbox('clock', { advanceSeconds: 3600 });
     await merchant.mine(1);
     await expect

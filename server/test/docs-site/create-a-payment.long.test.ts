@@ -48,15 +48,7 @@ describe('Create a payment', () => {
     return stdout.trim();
   }
   async function pay(id: string): Promise<void> {
-    const path = `/v1/payments/${id}/currency`;
-    await merchant.ask('PATCH', `${path}/set/USDT/tron`);
-    const { addressInformation } = await merchant.ask<{ addressInformation: { address: string } }>(
-      'PATCH',
-      `${path}/lock`,
-    );
-    const { address } = addressInformation;
-    await merchant.sandbox('transfers', { network: 'tron', currency: 'USDT', address, amount: 49.9 });
-    await merchant.mine();
+    await merchant.pay((await merchant.choose(id)).address, 49.9);
   }
   const isPayment = (line: string) => {
     const [, id = '', url] = /^(\w{26}) (\S+)$/.exec(line) ?? [];

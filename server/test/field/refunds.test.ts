@@ -76,8 +76,7 @@ describe('Signatures and addresses, on simulated networks', () => {
 
   async function refund(senders: readonly string[] = [payer], extra: readonly number[] = []) {
     const { id, address } = await merchant.lock({ network: 'ethereum' });
-    const send = (amount: number) =>
-      merchant.sandbox('transfers', { network: 'ethereum', currency: 'USDT', address, amount });
+    const send = (amount: number) => merchant.send(address, amount, { network: 'ethereum' });
     await send(15);
     for (const amount of extra) await send(amount);
     await merchant.mine(2, 'ethereum');
@@ -121,8 +120,7 @@ describe('Signatures and addresses, on simulated networks', () => {
 
   it('does not let one coin prove two refunds', async () => {
     const { id, address } = await merchant.lock({ network: 'ethereum' });
-    const send = (amount: number) =>
-      merchant.sandbox('transfers', { network: 'ethereum', currency: 'USDT', address, amount });
+    const send = (amount: number) => merchant.send(address, amount, { network: 'ethereum' });
     await send(10);
     await send(4);
     await merchant.mine(2, 'ethereum');

@@ -28,14 +28,8 @@ describe.each(enginesOfTurn)('Invoices, on $name', (engine) => {
 
   /** Locks what a press has started. @returns sends an amount to it */
   async function lock(paymentId: string) {
-    const path = `/v1/payments/${paymentId}/currency`;
-    await merchant.ask('PATCH', `${path}/set/USDT/tron`);
-    const locked = await merchant.ask<{ addressInformation: { address: string } }>('PATCH', `${path}/lock`);
-    const { address } = locked.addressInformation;
-    return async (amount: number) => {
-      await merchant.sandbox('transfers', { network: 'tron', currency: 'USDT', address, amount });
-      await merchant.mine();
-    };
+    const { address } = await merchant.choose(paymentId);
+    return (amount: number) => merchant.pay(address, amount);
   }
 
   it('Its price is the sum of its lines, its page has them, and it is paid in two parts', async () => {

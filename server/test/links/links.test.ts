@@ -42,18 +42,10 @@ describe.each(enginesOfTurn)('Payment links, on $name', (engine) => {
   const payment = (id: string, key?: string) =>
     merchant.ask<Payment>('GET', `/v1/payments/${id}`, key === undefined ? {} : { key });
 
+  /** As a page does, with the public key. */
   async function pay(id: string, amount: number): Promise<void> {
-    const path = `/v1/payments/${id}/currency`;
-    const key = server.publicKey;
-    await merchant.ask('PATCH', `${path}/set/USDT/tron`, { key });
-    const { addressInformation } = await merchant.ask<{ addressInformation: { address: string } }>(
-      'PATCH',
-      `${path}/lock`,
-      { key },
-    );
-    const { address } = addressInformation;
-    await merchant.sandbox('transfers', { network: 'tron', currency: 'USDT', address, amount });
-    await merchant.mine();
+    const { address } = await merchant.choose(id, {}, server.publicKey);
+    await merchant.pay(address, amount);
   }
 
   it('A link is made, opened, pressed and paid, and everything says which link it was', async () => {
@@ -80,13 +72,8 @@ describe.each(enginesOfTurn)('Payment links, on $name', (engine) => {
     expect(await payment(pressed.paymentId)).toMatchObject({ status: 'success', linkId: link.id });
     expect(await payment(pressed.paymentId, server.publicKey)).not.toHaveProperty('linkId');
     expect(await retrieve(link.id)).toMatchObject({ sold: 1, reserved: 0, payments: 1 });
-    const deliveries = await server.database.reader
-      .selectFrom('outbox')
-      .selectAll()
-      .where('subject_id', '=', pressed.paymentId)
-      .execute();
-    const sent = deliveries.map((row) => [row.type, JSON.parse(row.data) as Payment] as const);
-    expect(sent.map(([type, { linkId }]) => [type, linkId])).toEqual([['payment.success', link.id]]);
+    const sent = await merchant.eventsOf(pressed.paymentId);
+    expect(sent.map(({ type, data }) => [type, data['linkId']])).toEqual([['payment.success', link.id]]);
     const listed = await merchant.ask<Payment[]>('GET', `/v1/transactions?txRef=link_${link.id}_1`);
     expect(listed.map(({ linkId }) => linkId)).toEqual([link.id]);
     // Other payments have none.

@@ -60,8 +60,7 @@ describe.each(enginesOfTurn)('The stock of payment links, on $name', (engine) =>
       amount: number;
     }>('GET', `/v1/payments/${id}`);
     const { address } = addressInformation;
-    await merchant.sandbox('transfers', { network: 'tron', currency: 'USDT', address, amount });
-    await merchant.mine();
+    await merchant.pay(address, amount);
   }
   const statusOf = async (id: string) =>
     (await merchant.ask<{ status: string }>('GET', `/v1/payments/${id}`)).status;

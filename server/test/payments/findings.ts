@@ -104,7 +104,7 @@ export const testFindings = (engine: TestEngine): unknown =>
         const { id, address } = await merchant.lock({ currency: 'USDT', network: 'ethereum' });
         ids.set(set.join(), id);
         const send = (network: string, currency: string, units: number) =>
-          merchant.sandbox('transfers', { network, currency, address, amount: units });
+          merchant.send(address, units, { network, currency });
         const pay = () => send('ethereum', 'USDT', amount);
         if (set.includes('late')) late.push(pay);
         else await pay();
@@ -116,18 +116,6 @@ export const testFindings = (engine: TestEngine): unknown =>
       await mine();
       for (const pay of late) await pay();
       await mine();
-    }
-
-    async function eventsOf(id: string) {
-      const rows = await server.database.reader
-        .selectFrom('outbox')
-        .select(['type', 'data'])
-        .where('subject_id', '=', id)
-        .execute();
-      return rows.map(({ type, data }) => ({
-        type,
-        data: JSON.parse(data) as PaymentRecord & { unaccepted?: { reason: string } },
-      }));
     }
 
     /** The sets of the payments in a list of those that need a person. */
@@ -146,10 +134,15 @@ export const testFindings = (engine: TestEngine): unknown =>
       expect(record.status).toBe(wanted.status);
       expect(record.findings ?? []).toEqual(set);
 
-      const events = await eventsOf(id);
-      const names = events.map(({ type, data }) => [type, data.unaccepted?.reason].filter(Boolean).join(' '));
+      const events = (await merchant.eventsOf(id)).map(({ type, data }) => {
+        const { unaccepted } = data as { unaccepted?: { reason: string } };
+        return { type, unaccepted };
+      });
+      const names = events.map(({ type, unaccepted }) =>
+        [type, unaccepted?.reason].filter(Boolean).join(' '),
+      );
       expect(names.sort()).toEqual([...wanted.events].sort());
-      const unaccepted = events.flatMap(({ data }) => data.unaccepted ?? []);
+      const unaccepted = events.flatMap(({ unaccepted }) => unaccepted ?? []);
       for (const one of unaccepted) {
         const asset = {
           wrong_coin: { currency: 'USDC', network: 'ethereum', amount: 70, total: 70 },

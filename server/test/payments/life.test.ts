@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCheckoutClient, createMerchantClient } from 'crypto-checkout/client';
 import type { Payment } from 'crypto-checkout/contract';
-import { checkLedger } from '../../src/core/audit/check.js';
 import { WrongForm } from '../../src/core/db/codecs.js';
 import { enginesOfTurn } from '../support/engines.js';
+import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 const price = { amount: 5000, baseCurrency: 'NGN' };
@@ -14,28 +14,23 @@ const due = 3.25;
 
 describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
   let server: TestServer;
+  let shop: MerchantFixture;
   let checkout: ReturnType<typeof createCheckoutClient>;
   let merchant: ReturnType<typeof createMerchantClient>;
 
   beforeAll(async () => {
     server = await startServer({ engine });
+    shop = openMerchant(server);
     checkout = createCheckoutClient({ apiUrl: server.url, publicKey: server.publicKey });
     merchant = createMerchantClient({ apiUrl: server.url, secretKey: server.secretKey });
   });
 
   afterAll(async () => {
-    const violations = (await checkLedger(server.database.reader)).flatMap((check) => check.violations);
+    await shop.expectBooksInOrder();
     await server.stop();
-    expect(violations).toEqual([]);
   });
 
-  const sandbox = async (path: string, body: object) => {
-    const { status, body: reply } = await server.api('POST', `/sandbox/${path}`, { body });
-    expect(status, JSON.stringify(reply)).toBe(200);
-    return reply.data;
-  };
-  const mine = (count: number, network = 'tron') => sandbox('blocks', { network, count });
-  const advance = (advanceSeconds: number) => sandbox('clock', { advanceSeconds });
+  const advance = (advanceSeconds: number) => shop.sandbox('clock', { advanceSeconds });
   const verify = async (id: string) => (await checkout.verify(id)).data;
 
   async function lock(currency = 'USDT', network = 'tron'): Promise<Payment & { address: string }> {
@@ -44,9 +39,6 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     const { data: locked } = await checkout.lockCurrency(data.payment.id);
     return { ...locked, address: locked.addressInformation?.address ?? '' };
   }
-
-  const send = (address: string, amount: number, currency = 'USDT', network = 'tron') =>
-    sandbox('transfers', { network, currency, address, amount });
 
   /** The merchant's available balance, in units. */
   async function available(currency: string): Promise<bigint> {
@@ -129,20 +121,20 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
   it('succeeds once when it has its confirmations, and credits the amount less the fee', async () => {
     const before = await available('USDT');
     const { id, address } = await lock();
-    await send(address, due);
+    await shop.send(address, due);
     expect(await verify(id)).toMatchObject({
       state: 'confirming',
       amountSeen: due,
       amountReceived: 0,
       amountDue: 0,
     });
-    await mine(1);
+    await shop.mine(1);
     expect(await verify(id)).toMatchObject({
       status: 'in progress',
       confirmations: 1,
       confirmationsRequired: 2,
     });
-    await mine(1);
+    await shop.mine(1);
     const paid = await verify(id);
     expect(paid).toMatchObject({
       status: 'success',
@@ -157,7 +149,7 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
       type: 'success',
       event: 'Payment complete: 3.25 USDT received',
     });
-    await mine(5);
+    await shop.mine(5);
     expect(await verify(id)).toEqual(paid);
     expect((await available('USDT')) - before).toBe(3_250_000n - 32_500n);
     const fee = (await merchant.transactions.fee({ params: { transaction_id: id } })).data;
@@ -173,24 +165,24 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
 
   it('A payment that is underpaid accepts a top-up', async () => {
     const { id, address } = await lock();
-    await send(address, 1);
-    await mine(2);
+    await shop.send(address, 1);
+    await shop.mine(2);
     const partial = await verify(id);
     expect(partial).toMatchObject({ state: 'partially_paid', amountReceived: 1, amountDue: 2.25 });
     expect(events(partial)).toContain('Underpaid so far: 1 of 3.25 USDT seen');
-    await send(address, 2.25);
-    await mine(2);
+    await shop.send(address, 2.25);
+    await shop.mine(2);
     expect(await verify(id)).toMatchObject({ status: 'success', state: 'settled', amountReceived: due });
   });
 
   it('A payment that received too many decimals asks for a sum that can be sent, and credits all of it', async () => {
     const before = await available('USDT');
     const { id, address } = await lock();
-    await send(address, 3.249999);
+    await shop.send(address, 3.249999);
     const partial = await verify(id);
     expect(partial).toMatchObject({ state: 'partially_paid', amountSeen: 3.249999, amountDue: 0.01 });
-    await send(address, 0.01);
-    await mine(2);
+    await shop.send(address, 0.01);
+    await shop.mine(2);
     const paid = await verify(id);
     expect(paid).toMatchObject({ state: 'settled_over', amountDue: 0, amountReceived: 3.259999 });
     expect(lastEvent(paid)?.event).toContain('0.009999 USDT more than due');
@@ -200,19 +192,19 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
   it('A payment that is short by less than the decimals of a reply asks for enough to succeed', async () => {
     const { id, address, amount } = await lock('ETH', 'base');
     // More than the 8 decimals of ether, as sent by wallets that empty their balance.
-    await send(address, 0.000100000000001, 'ETH', 'base');
+    await shop.send(address, 0.000100000000001, { currency: 'ETH', network: 'base' });
     const partial = await verify(id);
     expect(partial).toMatchObject({ amount, amountSeen: 0.0001 });
-    await send(address, partial.amountDue ?? 0, 'ETH', 'base');
-    await mine(2, 'base');
+    await shop.send(address, partial.amountDue ?? 0, { currency: 'ETH', network: 'base' });
+    await shop.mine(2, 'base');
     expect(await verify(id)).toMatchObject({ status: 'success', amountDue: 0, amountReceived: amount });
   });
 
   it('A payment that is overpaid succeeds once and credits the excess', async () => {
     const before = await available('USDT');
     const { id, address } = await lock();
-    await send(address, 5);
-    await mine(2);
+    await shop.send(address, 5);
+    await shop.mine(2);
     const paid = await verify(id);
     expect(paid).toMatchObject({ status: 'success', state: 'settled_over', amountReceived: 5 });
     expect(lastEvent(paid)?.event).toContain('1.75 USDT more than due');
@@ -222,10 +214,10 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
   it('A payment that is paid twice is overpaid, and credits both transfers', async () => {
     const before = await available('USDT');
     const { id, address } = await lock();
-    await send(address, due);
-    await mine(2);
-    await send(address, due);
-    await mine(2);
+    await shop.send(address, due);
+    await shop.mine(2);
+    await shop.send(address, due);
+    await shop.mine(2);
     const paid = await verify(id);
     expect(paid).toMatchObject({ status: 'success', state: 'settled_over', amountReceived: 6.5 });
     expect(paid.transactionTimeLog.filter((entry) => entry.type === 'success')).toHaveLength(1);
@@ -290,16 +282,16 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
 
   it('does not expire while funds that were seen in time wait for confirmations', async () => {
     const { id, address } = await lock();
-    await send(address, due);
+    await shop.send(address, due);
     await advance(1801);
     expect(await verify(id)).toMatchObject({ status: 'in progress', state: 'confirming' });
-    await mine(2);
+    await shop.mine(2);
     expect(await verify(id)).toMatchObject({ status: 'success', state: 'settled' });
   });
 
   it('expires despite unconfirmed funds that do not count', async () => {
     const { id, address } = await lock('USDC', 'base');
-    await send(address, due, 'USDC', 'polygon');
+    await shop.send(address, due, { currency: 'USDC', network: 'polygon' });
     await advance(1801);
     expect(await verify(id)).toMatchObject({ status: 'error', state: 'invalid' });
   });
@@ -307,8 +299,8 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
   it('A payment that expires partially paid credits the part', async () => {
     const before = await available('USDT');
     const { id, address } = await lock();
-    await send(address, 1);
-    await mine(2);
+    await shop.send(address, 1);
+    await shop.mine(2);
     expect(await available('USDT')).toBe(before);
     await advance(1801);
     expect(await verify(id)).toMatchObject({ status: 'error', state: 'expired_partial', amountReceived: 1 });
@@ -319,8 +311,8 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     const { id, address } = await lock();
     await advance(1801);
     expect((await verify(id)).status).toBe('error');
-    await send(address, due);
-    await mine(2);
+    await shop.send(address, due);
+    await shop.mine(2);
     const paid = await verify(id);
     expect(paid).toMatchObject({ status: 'success', state: 'settled_late', amountReceived: due });
     expect(lastEvent(paid)).toMatchObject({ type: 'success' });
@@ -330,8 +322,8 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     const before = await available('USDT');
     const { id, address } = await lock();
     await advance(1801);
-    await send(address, 2);
-    await mine(2);
+    await shop.send(address, 2);
+    await shop.mine(2);
     const late = await verify(id);
     expect(late).toMatchObject({ status: 'error', state: 'expired_late', amountReceived: 2 });
     expect(lastEvent(late)?.event).toContain('Paid late');
@@ -349,10 +341,10 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
 
   it('A payment that was paid before it was cancelled still succeeds', async () => {
     const { id, address } = await lock();
-    await send(address, due);
+    await shop.send(address, due);
     await checkout.cancel(id);
     expect((await verify(id)).status).toBe('cancelled');
-    await mine(2);
+    await shop.mine(2);
     expect(await verify(id)).toMatchObject({ status: 'success', state: 'settled' });
   });
 
@@ -361,8 +353,8 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
     const { id, address } = await lock();
     await checkout.cancel(id);
     await advance(1);
-    await send(address, due);
-    await mine(2);
+    await shop.send(address, due);
+    await shop.mine(2);
     expect(await verify(id)).toMatchObject({ status: 'cancelled', state: 'cancelled_paid' });
     expect((await available('USDT')) - before).toBe(3_250_000n - 32_500n);
   });
@@ -370,8 +362,8 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
   it('credits the wrong currency but does not count it', async () => {
     const before = await available('TRX');
     const { id, address } = await lock();
-    await send(address, 100, 'TRX');
-    await mine(2);
+    await shop.send(address, 100, { currency: 'TRX' });
+    await shop.mine(2);
     expect(await verify(id)).toMatchObject({ state: 'awaiting_funds', amountReceived: 0, amountSeen: 0 });
     expect((await available('TRX')) - before).toBe(99_000_000n);
     await advance(1801);
@@ -380,8 +372,8 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
 
   it('finds funds on another network of the same family but does not count them', async () => {
     const { id, address } = await lock('USDC', 'base');
-    await send(address, due, 'USDC', 'polygon');
-    await mine(2, 'polygon');
+    await shop.send(address, due, { currency: 'USDC', network: 'polygon' });
+    await shop.mine(2, 'polygon');
     const record = await verify(id);
     expect(record).toMatchObject({ state: 'awaiting_funds', amountReceived: 0 });
     expect(events(record).some((event) => event.includes('USDC on polygon'))).toBe(true);
@@ -389,30 +381,30 @@ describe.each(enginesOfTurn)('a payment, on $name', (engine) => {
 
   it('falls back when its unconfirmed transfer is dropped, and succeeds when it is sent again', async () => {
     const { id, address } = await lock();
-    await send(address, due);
-    await mine(1);
-    await sandbox('reorgs', { network: 'tron', depth: 1, keep: true });
+    await shop.send(address, due);
+    await shop.mine(1);
+    await shop.sandbox('reorgs', { network: 'tron', depth: 1, keep: true });
     expect(await verify(id)).toMatchObject({ state: 'confirming', confirmations: 0 });
-    await mine(1);
-    await sandbox('reorgs', { network: 'tron', depth: 1 });
+    await shop.mine(1);
+    await shop.sandbox('reorgs', { network: 'tron', depth: 1 });
     const dropped = await verify(id);
     expect(dropped).toMatchObject({ state: 'awaiting_funds', amountSeen: 0, amountDue: due });
     expect(events(dropped).at(-1)).toContain('Dropped from the network');
-    await send(address, due);
-    await mine(2);
+    await shop.send(address, due);
+    await shop.mine(2);
     expect(await verify(id)).toMatchObject({ status: 'success', amountReceived: due });
   });
 
   it('becomes an error when its settled receipt is lost, and a success when it is confirmed again', async () => {
     const before = await available('USDT');
     const { id, address } = await lock();
-    await send(address, due);
-    await mine(2);
+    await shop.send(address, due);
+    await shop.mine(2);
     expect((await verify(id)).status).toBe('success');
-    await sandbox('reorgs', { network: 'tron', depth: 2, keep: true });
+    await shop.sandbox('reorgs', { network: 'tron', depth: 2, keep: true });
     expect(await verify(id)).toMatchObject({ status: 'error', state: 'reversed', amountReceived: 0 });
     expect(await available('USDT')).toBe(before);
-    await mine(2);
+    await shop.mine(2);
     expect(await verify(id)).toMatchObject({ status: 'success', state: 'settled', amountReceived: due });
     expect((await available('USDT')) - before).toBe(3_250_000n - 32_500n);
   });

@@ -2,10 +2,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createCheckoutClient } from 'crypto-checkout/client';
 import { statusOf, decimalOf, fromUnits, toUnits, type Payment } from 'crypto-checkout/contract';
-import { checkLedger } from '../../src/core/audit/check.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { roundsOf } from '../support/rounds.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { violationsOf } from '../support/violations.js';
 
 const seeds = Array.from({ length: roundsOf({ usual: 2, soak: 30 }) }, (_, index) => index + 1);
 const actions = 60;
@@ -124,7 +124,7 @@ describe.each(enginesOfTurn)('receipts on $name', (engine) => {
       expect(decimalOf(deposit.amount ?? 0)).toBe(amount);
       expect(decimalOf(deposit.amountReceived ?? 0), log).toBe(isOnChain ? amount : '0');
     }
-    const violations = (await checkLedger(reader)).flatMap((check) => check.violations);
+    const violations = await violationsOf(server.database);
     expect(violations).toEqual([]);
 
     // In the end, everything that arrived is credited to the merchant or taken as the fee.

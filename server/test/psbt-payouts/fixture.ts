@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HDKey } from '@scure/bip32';
 import { expect } from 'vitest';
-import { checkLedger } from '../../src/core/audit/check.js';
 import type { ScriptType } from '../../src/core/addresses/bitcoin-scripts.js';
 import type { TransferRow } from '../../src/core/db/schema.js';
 import { findAnyTransfer } from '../../src/core/withdrawals/transfer-store.js';
@@ -15,6 +14,7 @@ import type { LitecoinNode } from '../support/litecoin.js';
 import { signWith, tpub } from '../support/sign-psbt.js';
 import { startServer } from '../support/server.js';
 import { psbtPayouts } from '../../src/modules/psbt-payouts/module.js';
+import { expectBooksInOrder } from '../support/violations.js';
 
 export const network = 'litecoin-regtest';
 const { signal } = new AbortController();
@@ -175,8 +175,7 @@ export async function openPayoutShop(engine: TestEngine, node: LitecoinNode, nod
 
     /** The books balance, and custody is what the chain has on the merchant's addresses. */
     async expectBooksInOrder(): Promise<void> {
-      const checks = await server.database.snapshot((reader) => checkLedger(reader));
-      expect(checks.flatMap(({ violations }) => violations)).toEqual([]);
+      await expectBooksInOrder(server.database);
     },
 
     async custody(merchantId: string): Promise<bigint> {

@@ -4,13 +4,13 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { markUnspent, unspentPages } from '../../src/core/addresses/unspent-coins.js';
-import { checkLedger } from '../../src/core/audit/check.js';
 import { migrations } from '../../src/core/db/migrations.js';
 import { unspentCoins } from '../../src/core/db/table.js';
 import { engines } from '../support/engines.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
 import { watchStatements } from '../support/statements.js';
 import { network, openPayoutShop, type PayoutShop } from './fixture.js';
+import { violationsOf } from '../support/violations.js';
 
 describe.skipIf(!hasLitecoind).each(engines)('The coins that payouts look at, on $name', (engine) => {
   let node: LitecoinNode;
@@ -39,10 +39,7 @@ describe.skipIf(!hasLitecoind).each(engines)('The coins that payouts look at, on
     await shop.scan();
     await shop.follow();
   }
-  const violations = async () =>
-    (await shop.server.database.snapshot((reader) => checkLedger(reader))).flatMap(
-      (check) => check.violations,
-    );
+  const violations = () => violationsOf(shop.server.database);
 
   it('are the deposits until a payout that spends them is confirmed, then its change, and again when the chain drops it', async () => {
     const merchant = await shop.merchant();

@@ -48,8 +48,6 @@ describe.each(enginesOfTurn)('Refunds and the outcome, on $name', (engine) => {
     await server.stop();
   });
 
-  const send = (network: string, address: string, amount: number) =>
-    merchant.sandbox('transfers', { network, currency: 'USDT', address, amount });
   const show = (id: string) => merchant.ask<Shown>('GET', `/v1/payments/${id}`);
   const create = (paymentId: string, body: object) =>
     merchant.ask<RefundRecord>('POST', `/v1/payments/${paymentId}/refunds`, { body });
@@ -75,7 +73,7 @@ describe.each(enginesOfTurn)('Refunds and the outcome, on $name', (engine) => {
   /** A payment of 10 that got less, and is over. */
   async function short(amount: number): Promise<{ id: string; address: string }> {
     const locked = await merchant.lock();
-    await send('tron', locked.address, amount);
+    await merchant.send(locked.address, amount);
     await merchant.mine();
     await merchant.sandbox('clock', { advanceSeconds: 86_400 });
     await untilState(locked.id, 'expired_partial');
@@ -90,13 +88,13 @@ describe.each(enginesOfTurn)('Refunds and the outcome, on $name', (engine) => {
     expect(await show(id), 'held from the address on').toMatchObject({ amountReceived: 0 });
     const { transferId } = (await change(refund.id, 'approve')).body.data;
     await merchant.until(String(transferId), 'success');
-    await send('tron', address, 0.1);
+    await merchant.send(address, 0.1);
     await merchant.mine();
     const payment = await untilState(id, 'expired_late');
     expect(payment).toMatchObject({ status: 'error', amountReceived: 0.1, refundedAmount: 9.9 });
     expect(isVerified(payment)).toBe(false);
     // A payer who pays the whole price after all has paid it.
-    await send('tron', address, 9.9);
+    await merchant.send(address, 9.9);
     await merchant.mine();
     const paid = await untilState(id, 'settled_late');
     expect(paid).toMatchObject({ status: 'success', amountReceived: 10, refundedAmount: 9.9 });
@@ -108,7 +106,7 @@ describe.each(enginesOfTurn)('Refunds and the outcome, on $name', (engine) => {
     const before = await merchant.balance();
     const refund = await create(id, { kind: 'unaccepted' });
     const browser = openClaimBrowser(server);
-    await send('tron', address, 0.1);
+    await merchant.send(address, 0.1);
     await merchant.mine();
     const payment = await untilState(id, 'settled_late');
     expect(await retrieve(refund.id)).toMatchObject({
@@ -131,7 +129,7 @@ describe.each(enginesOfTurn)('Refunds and the outcome, on $name', (engine) => {
     const { id, address } = await short(6);
     const refund = await create(id, { kind: 'unaccepted' });
     await openClaimBrowser(server).claim(tokenOf(refund), externalAddresses.tron);
-    await send('tron', address, 4);
+    await merchant.send(address, 4);
     await merchant.mine();
     expect(await untilState(id, 'expired_late')).toMatchObject({ amountReceived: 4 });
     await change(refund.id, 'cancel');
@@ -177,10 +175,10 @@ describe.each(enginesOfTurn)('Refunds and the outcome, on $name', (engine) => {
     'An excess whose transaction a reorganisation took is not refunded out of the price: %s',
     async (when) => {
       const { id, address } = await merchant.lock({ network: 'ethereum' });
-      await send('ethereum', address, 10);
+      await merchant.send(address, 10, { network: 'ethereum' });
       await merchant.mine(2, 'ethereum');
       await untilState(id, 'settled', 'ethereum');
-      await send('ethereum', address, 5);
+      await merchant.send(address, 5, { network: 'ethereum' });
       await merchant.mine(2, 'ethereum');
       await untilState(id, 'settled_over', 'ethereum');
       const refund = await create(id, { kind: 'excess' });

@@ -234,11 +234,8 @@ export const testRefundPolicy = (engine: TestEngine): unknown =>
 
     it('give back money that came late, short or in another coin, one refund for each coin', async () => {
       const { id: paymentId, address } = await merchant.lock();
-      const send = (currency: string, amount: number) =>
-        merchant.sandbox('transfers', { network: 'tron', currency, address, amount });
-      await send('TRX', 20);
-      await send('USDT', 4);
-      await merchant.mine();
+      await merchant.send(address, 20, { currency: 'TRX' });
+      await merchant.pay(address, 4);
       expect((await post(`/v1/payments/${paymentId}/refunds`, { kind: 'excess' })).status).toBe(409);
       await merchant.sandbox('clock', { advanceSeconds: 2 * 86_400 });
       await merchant.mine();
@@ -284,18 +281,8 @@ export const testRefundPolicy = (engine: TestEngine): unknown =>
     });
 
     it('go through the commands, into the export, and an erasure clears what was not paid', async () => {
-      const body = { amount: 10, baseCurrency: 'USD', customer: { email: 'ada@example.com' } };
-      const { payment } = await merchant.ask<{ payment: { id: string } }>('POST', '/v1/payments/checkout', {
-        body,
-      });
-      await merchant.ask('PATCH', `/v1/payments/${payment.id}/currency/set/USDT/tron`);
-      const { addressInformation } = await merchant.ask<{ addressInformation: { address: string } }>(
-        'PATCH',
-        `/v1/payments/${payment.id}/currency/lock`,
-      );
-      const { address } = addressInformation;
-      await merchant.sandbox('transfers', { network: 'tron', currency: 'USDT', address, amount: 15 });
-      await merchant.mine();
+      const payment = await merchant.lock({ customer: { email: 'ada@example.com' } });
+      await merchant.pay(payment.address, 15);
 
       const run = (...args: string[]) => merchant.command('refunds', ...args) as Promise<RefundRecord>;
       const wanted = ['create', '--payment', payment.id, '--kind'];
@@ -332,18 +319,8 @@ export const testRefundPolicy = (engine: TestEngine): unknown =>
     });
 
     it('are waited for by an erasure once they are approved, which clears the address of a failed transfer too', async () => {
-      const body = { amount: 10, baseCurrency: 'USD', customer: { email: 'zoe@example.com' } };
-      const { payment } = await merchant.ask<{ payment: { id: string } }>('POST', '/v1/payments/checkout', {
-        body,
-      });
-      await merchant.ask('PATCH', `/v1/payments/${payment.id}/currency/set/USDT/ethereum`);
-      const { addressInformation } = await merchant.ask<{ addressInformation: { address: string } }>(
-        'PATCH',
-        `/v1/payments/${payment.id}/currency/lock`,
-      );
-      const { address } = addressInformation;
-      await merchant.sandbox('transfers', { network: 'ethereum', currency: 'USDT', address, amount: 15 });
-      await merchant.mine(2, 'ethereum');
+      const payment = await merchant.lock({ customer: { email: 'zoe@example.com' }, network: 'ethereum' });
+      await merchant.pay(payment.address, 15, { network: 'ethereum' });
       const given = { kind: 'partial', amount: 1, address: externalAddresses.evm };
       const approved = async () => (await approve((await create(payment.id, given)).id)).transferId ?? '';
       const [paid, failed] = [await approved(), await approved()];

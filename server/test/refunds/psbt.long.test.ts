@@ -1,10 +1,10 @@
 /** Refunds that a PSBT pays on a real Litecoin Core with the last coins: who bears the network's fee, and what everybody reads of it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toUnits } from 'crypto-checkout/contract';
-import { checkLedger } from '../../src/core/audit/check.js';
 import { network, openPayoutShop, type PayoutMerchant, type PayoutShop } from '../psbt-payouts/fixture.js';
 import { engines } from '../support/engines.js';
 import { hasLitecoind, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
+import { violationsOf } from '../support/violations.js';
 
 interface RefundRecord {
   readonly id: string;
@@ -164,9 +164,6 @@ describe.skipIf(!hasLitecoind).each(engines)('A refund by PSBT of the last coins
     await database.write((transaction) =>
       transaction.updateTable('refunds').set({ amount: '1' }).where('id', '=', refund.id).execute(),
     );
-    const checks = await database.snapshot((reader) => checkLedger(reader));
-    expect(checks.flatMap(({ violations }) => violations)).toEqual([
-      `The refund ${refund.id} differs from its transfer`,
-    ]);
+    expect(await violationsOf(database)).toEqual([`The refund ${refund.id} differs from its transfer`]);
   });
 });

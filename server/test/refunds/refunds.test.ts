@@ -48,15 +48,7 @@ describe.each(engines)('Refunds, on $name', (engine) => {
     merchant.ask<Record<string, unknown>>('GET', `/v1/payments/${id}`, key === undefined ? {} : { key });
   const tokenOf = ({ claimUrl = '' }: RefundRecord) => new URL(claimUrl).hash.slice(1);
   const browser = () => openClaimBrowser(server);
-  async function announced(subjectId: string): Promise<string[]> {
-    const rows = await server.database.reader
-      .selectFrom('outbox')
-      .select('type')
-      .where('subject_id', '=', subjectId)
-      .orderBy('sequence')
-      .execute();
-    return rows.map(({ type }) => type);
-  }
+  const announced = async (id: string) => (await merchant.eventsOf(id)).map(({ type }) => type);
 
   it('An excess goes back: link, address, approval, transfer, and everybody is notified', async () => {
     const { id: paymentId } = await merchant.fund({ amount: 15 });

@@ -2,11 +2,11 @@
 import { HDKey } from '@scure/bip32';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { checkLedger } from '../../src/core/audit/check.js';
 import { runCommandLine } from '../support/command-line.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { createRecords } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';
+import { violationsOf } from '../support/violations.js';
 
 describe.each(enginesOfTurn)('sandbox reset on $name', (engine) => {
   let server: TestServer;
@@ -45,8 +45,7 @@ describe.each(enginesOfTurn)('sandbox reset on $name', (engine) => {
     }
     return counts;
   };
-  const violations = async () =>
-    (await server.database.snapshot((reader) => checkLedger(reader))).flatMap((check) => check.violations);
+  const violations = () => violationsOf(server.database);
 
   it('deletes all of it after --yes, keeps other merchants and the keys, and the books still add up', async () => {
     const records = createRecords(server);

@@ -3,8 +3,8 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createCheckoutClient, createMerchantClient } from 'crypto-checkout/client';
 import { expect } from 'vitest';
-import { checkLedger } from '../../src/core/audit/check.js';
 import { openDatabase } from '../../src/database.js';
+import { violationsOf } from './violations.js';
 
 const publicKey = `pk_test_${randomBytes(32).toString('base64url')}`;
 const secretKey = `sk_test_${randomBytes(32).toString('base64url')}`;
@@ -103,8 +103,7 @@ export async function expectBooksInOrder(
 ): Promise<void> {
   const database = await openDatabase(databaseUrl);
   try {
-    const checks = await checkLedger(database.reader);
-    expect(checks.flatMap((check) => check.violations)).toEqual([]);
+    expect(await violationsOf(database)).toEqual([]);
     const receipts = await database.reader.selectFrom('receipts').select(['tx_hash', 'status']).execute();
     const hashes = receipts.map((receipt) => receipt.tx_hash);
     expect(new Set(hashes).size).toBe(hashes.length);

@@ -1,9 +1,9 @@
 /** A merchant in test mode, for tests that move money: payments in, transfers out, and a check of the ledger. */
 import { expect, vi } from 'vitest';
-import { checkLedger } from '../../src/core/audit/check.js';
 import type { Answer, CallOptions } from './call.js';
 import { runCommandLine } from './command-line.js';
 import type { TestServer } from './server.js';
+import { expectBooksInOrder } from './violations.js';
 
 /** A valid address for each family of simulated networks that belongs to no account of the tests. */
 export const externalAddresses = {
@@ -28,9 +28,20 @@ export interface TransferRecord {
   readonly failureReason?: string;
 }
 
-export interface Funding {
+/** USDT on Tron by default. */
+export interface Coin {
   readonly currency?: string;
   readonly network?: string;
+}
+
+export interface Funding extends Coin {
+  readonly amount: number;
+}
+
+export interface LockedPayment {
+  readonly id: string;
+  readonly address: string;
+  /** In coins. */
   readonly amount: number;
 }
 
@@ -46,35 +57,66 @@ export function openMerchant(server: TestServer) {
     ask<{ txHash: string }>('POST', `/sandbox/${path}`, { body });
   const mine = (count = 2, network = 'tron') => sandbox('blocks', { network, count });
 
-  /** Creates and locks a payment. @returns its id and address */
-  async function lock({ currency = 'USDT', network = 'tron' } = {}): Promise<{
-    id: string;
-    address: string;
-  }> {
-    const body = { amount: 10, baseCurrency: 'USD' };
+  /** Chooses a coin for a payment, and locks it. @param key by default the secret one */
+  async function choose(
+    id: string,
+    { currency = 'USDT', network = 'tron' }: Coin = {},
+    key = server.secretKey,
+  ): Promise<LockedPayment> {
+    const path = `/v1/payments/${id}/currency`;
+    await ask('PATCH', `${path}/set/${currency}/${network}`, { key });
+    const { addressInformation, amount } = await ask<{
+      addressInformation: { address: string };
+      amount: number;
+    }>('PATCH', `${path}/lock`, { key });
+    return { id, address: addressInformation.address, amount };
+  }
+
+  /** Creates and locks a payment. @param more fields of the payment, which is 10 dollars by default */
+  async function lock({ currency, network, ...more }: Coin & Readonly<Record<string, unknown>> = {}) {
+    const body = { amount: 10, baseCurrency: 'USD', ...more };
     const { payment } = await ask<{ payment: { id: string } }>('POST', '/v1/payments/checkout', { body });
-    const path = `/v1/payments/${payment.id}/currency`;
-    await ask('PATCH', `${path}/set/${currency}/${network}`);
-    const locked = await ask<{ addressInformation: { address: string } }>('PATCH', `${path}/lock`);
-    return { id: payment.id, address: locked.addressInformation.address };
+    return choose(payment.id, { ...(currency && { currency }), ...(network && { network }) });
+  }
+
+  /** A payer's transfer, which no block has yet. */
+  const send = (
+    address: string,
+    amount: number | string,
+    { currency = 'USDT', network = 'tron' }: Coin = {},
+  ) => sandbox('transfers', { network, currency, address, amount });
+
+  /** A payer's transfer, with the blocks that confirm it. */
+  async function pay(address: string, amount: number | string, coin: Coin = {}): Promise<{ txHash: string }> {
+    const sent = await send(address, amount, coin);
+    await mine(2, coin.network);
+    return sent;
   }
 
   return {
     ask,
     sandbox,
     mine,
+    choose,
     lock,
+    send,
+    pay,
 
     /** Pays the merchant. The amount must cover a payment of 10 dollars; the fee is 1 %. */
-    async fund({
-      currency = 'USDT',
-      network = 'tron',
-      amount,
-    }: Funding): Promise<{ id: string; txHash: string }> {
-      const { id, address } = await lock({ currency, network });
-      const { txHash } = await sandbox('transfers', { network, currency, address, amount });
-      await mine(2, network);
-      return { id, txHash };
+    async fund({ amount, ...coin }: Funding): Promise<{ id: string; txHash: string }> {
+      const { id, address } = await lock({ ...coin });
+      return { id, ...(await pay(address, amount, coin)) };
+    },
+
+    /** The webhook events about a record, in their order. */
+    async eventsOf(id: string): Promise<{ type: string; data: Record<string, unknown> }[]> {
+      const rows = await server.database.reader
+        .selectFrom('outbox')
+        .select(['type', 'data'])
+        .where('subject_id', '=', id)
+        .orderBy('sequence')
+        .execute();
+      return rows.map(({ type, data }) => ({ type, data: JSON.parse(data) as Record<string, unknown> }));
     },
 
     transfer: (body: object, options: CallOptions = {}): Promise<Answer> =>
@@ -145,8 +187,7 @@ export function openMerchant(server: TestServer) {
     },
 
     async expectBooksInOrder(): Promise<void> {
-      const checks = await server.database.snapshot((reader) => checkLedger(reader));
-      expect(checks.flatMap(({ violations }) => violations)).toEqual([]);
+      await expectBooksInOrder(server.database);
     },
   };
 }

@@ -14,10 +14,10 @@ import {
 } from 'crypto-checkout/contract';
 import type { Logger } from 'pino';
 import { expect } from 'vitest';
-import { checkLedger } from '../../src/core/audit/check.js';
 import type { Family } from '../../src/core/chains/networks.js';
 import type { TestEngine } from './engines.js';
 import { startServer, type TestServer } from './server.js';
+import { expectBooksInOrder } from './violations.js';
 
 const account = (path: string, versions = { public: 0x0488b21e, private: 0x0488ade4 }) =>
   HDKey.fromMasterSeed(new Uint8Array(32).fill(5), versions).derive(path).publicExtendedKey;
@@ -173,8 +173,7 @@ export async function startRealServer({ engine, networks, env, log }: RealServer
      * less the fee, and no posting is out of balance.
      */
     async expectBooksInOrder(): Promise<void> {
-      const checks = await database.snapshot((reader) => checkLedger(reader));
-      expect(checks.flatMap(({ violations }) => violations)).toEqual([]);
+      await expectBooksInOrder(database);
       // The server keeps running meanwhile.
       const { accounts, receipts } = await database.snapshot(async (reader) => ({
         accounts: await reader.selectFrom('ledger_accounts').selectAll().execute(),

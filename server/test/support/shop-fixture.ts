@@ -1,10 +1,8 @@
 /** The rules in the test's process, without HTTP: payments and withdrawals on chains and a clock that tests move by hand. */
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
-import { expect } from 'vitest';
 import { createApp, type App, type Overrides } from '../../src/app.js';
 import { ensureTestSeed } from '../../src/core/addresses/test-seed.js';
-import { checkLedger } from '../../src/core/audit/check.js';
 import { readConfig } from '../../src/core/config.js';
 import { openDatabase } from '../../src/database.js';
 import type { Database } from '../../src/core/db/database.js';
@@ -13,6 +11,7 @@ import type { Rate } from '../../src/core/money/rates.js';
 import type { Actor, Mode } from '../../src/core/shared/scope.js';
 import { expectWholeBooks } from './books.js';
 import type { TestEngine } from './engines.js';
+import { expectBooksInOrder } from './violations.js';
 
 const { signal } = new AbortController();
 const log = pino({ level: 'silent' });
@@ -273,8 +272,7 @@ export async function openShop(
     },
 
     async expectBooksInOrder(): Promise<void> {
-      const checks = await database.snapshot((reader) => checkLedger(reader));
-      expect(checks.flatMap(({ violations }) => violations)).toEqual([]);
+      await expectBooksInOrder(database);
       // Whatever was posted, the accountant gets it, and it adds up.
       await expectWholeBooks({ app, database });
     },

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import type { Hex } from 'viem';
-import { checkLedger } from '../../src/core/audit/check.js';
 import { openDatabase } from '../../src/database.js';
 import { createKeystore } from '../../src/modules/treasury/key-file.js';
 import { sweptTopic } from '../../src/modules/treasury/factory.js';
@@ -17,6 +16,7 @@ import { engines } from '../support/engines.js';
 import { deployFactory, factory } from '../support/forwarders.js';
 import { startServers, type Servers } from '../support/process.js';
 import { roundsOf, startRound } from '../support/rounds.js';
+import { expectBooksInOrder } from '../support/violations.js';
 
 const rounds = roundsOf({ usual: 1, soak: 20 });
 const treasury = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
@@ -174,8 +174,7 @@ async function waitUntilBooked(databaseUrl: string, total: bigint): Promise<void
       },
       { timeout: 30_000, interval: 200 },
     );
-    const checks = await database.snapshot((reader) => checkLedger(reader));
-    expect(checks.flatMap(({ violations }) => violations)).toEqual([]);
+    await expectBooksInOrder(database);
   } finally {
     await database.close();
   }

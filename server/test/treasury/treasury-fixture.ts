@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
 import type { Hex } from 'viem';
-import { checkLedger } from '../../src/core/audit/check.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import type { TestEngine } from '../support/engines.js';
@@ -12,6 +11,7 @@ import { deployFactory } from '../support/forwarders.js';
 import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
 import { startServer, type TestServer } from '../support/server.js';
 import { treasury as treasuryModule } from '../../src/modules/treasury/module.js';
+import { expectBooksInOrder } from '../support/violations.js';
 
 export const treasury: Hex = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 export const confirmations = 3;
@@ -139,8 +139,7 @@ export async function openTreasury(
       return JSON.parse(JSON.stringify(json)) as T;
     },
     async booksInOrder() {
-      const checks = await server.database.snapshot((reader) => checkLedger(reader));
-      expect(checks.flatMap(({ violations }) => violations)).toEqual([]);
+      await expectBooksInOrder(server.database);
     },
     async watch() {
       await anvil.mine(confirmations);

@@ -4,7 +4,6 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { markUnswept } from '../../src/core/addresses/unswept.js';
-import { checkLedger } from '../../src/core/audit/check.js';
 import { migrations } from '../../src/core/db/migrations.js';
 import { unsweptForwarders } from '../../src/core/db/table.js';
 import { clearNeedless, clearSwept } from '../../src/modules/treasury/unswept.js';
@@ -12,6 +11,7 @@ import { engines } from '../support/engines.js';
 import { transact } from '../support/forwarders.js';
 import { watchStatements } from '../support/statements.js';
 import { confirmations, openTreasury, type TreasuryFixture } from './treasury-fixture.js';
+import { violationsOf } from '../support/violations.js';
 
 const place = { mode: 'test', network: 'evm-dev' } as const;
 
@@ -128,8 +128,7 @@ describe.each(engines)('The addresses that a sweep looks at, on $name', (engine)
   it('are marked by the upgrade, which the server then corrects, and a missing mark fails the check of the ledger', async () => {
     const { address } = await fixture.pay('USDT');
     const { database } = fixture.server;
-    const violations = async () =>
-      (await database.snapshot((reader) => checkLedger(reader))).flatMap((check) => check.violations);
+    const violations = () => violationsOf(database);
     await database.write(async (transaction) => {
       await transaction.deleteFrom('unswept_forwarders').execute();
     });

@@ -2,19 +2,21 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMerchantClient, type MerchantClient } from 'crypto-checkout/client';
 import type { Payment } from 'crypto-checkout/contract';
-import { checkLedger } from '../../src/core/audit/check.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { expectPages } from '../support/lists.js';
+import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
 import { startServer, type TestServer } from '../support/server.js';
 
 type Wallet = Awaited<ReturnType<MerchantClient['wallets']['create']>>['data'];
 
 describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
   let server: TestServer;
+  let shop: MerchantFixture;
   let merchant: MerchantClient;
 
   beforeAll(async () => {
     server = await startServer({ engine });
+    shop = openMerchant(server);
     // Nothing listens there. The tests read the events in the outbox.
     const { merchantId } = server.bootstrapped;
     const endpoints = server.app.endpoints;
@@ -25,19 +27,10 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
   });
 
   afterAll(async () => {
-    const violations = (await checkLedger(server.database.reader)).flatMap((check) => check.violations);
+    await shop.expectBooksInOrder();
     await server.stop();
-    expect(violations).toEqual([]);
   });
 
-  const sandbox = async (path: string, body: object) => {
-    const { status, body: reply } = await server.api('POST', `/sandbox/${path}`, { body });
-    expect(status, JSON.stringify(reply)).toBe(200);
-    return reply.data;
-  };
-  const mine = (count: number, network = 'tron') => sandbox('blocks', { network, count });
-  const send = (address: string, amount: number | string, currency = 'USDT', network = 'tron') =>
-    sandbox('transfers', { network, currency, address, amount });
   const create = async (currency = 'USDT', label = ''): Promise<Wallet> =>
     (await merchant.wallets.create({ body: { currency, label } })).data;
   const addressOf = (wallet: Wallet, network = 'tron') =>
@@ -66,17 +59,6 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
       .where('currency', '=', currency)
       .executeTakeFirst();
     return BigInt(account?.balance ?? '0');
-  }
-
-  /** The events about a deposit, oldest first. */
-  async function eventsOf(depositId: string) {
-    const rows = await server.database.reader
-      .selectFrom('outbox')
-      .select(['type', 'data'])
-      .where('subject_id', '=', depositId)
-      .orderBy('sequence')
-      .execute();
-    return rows.map(({ type, data }) => ({ type, data: JSON.parse(data) as Record<string, unknown> }));
   }
 
   const logOf = (payment: Payment) => payment.transactionTimeLog.map((entry) => entry.event);
@@ -197,7 +179,7 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
       const before = await available('USDT');
       const wallet = await create('USDT', 'Donations');
       const address = addressOf(wallet);
-      await send(address, 5);
+      await shop.send(address, 5);
       const seen = await onlyDeposit(wallet);
       expect(seen).toMatchObject({
         status: 'in progress',
@@ -207,7 +189,7 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
       });
       expect(logOf(seen)).toEqual(['Seen: 5 USDT on tron, waiting for 2 confirmations']);
       expect(await available('USDT')).toBe(before);
-      await mine(2);
+      await shop.mine(2);
 
       const { data: deposit } = await merchant.transactions.verify({ params: { transaction_id: seen.id } });
       expect(deposit).toMatchObject({
@@ -255,9 +237,9 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
         baseCurrency: 'USDT',
       });
 
-      await send(address, 7);
-      await send(address, 7);
-      await mine(2);
+      await shop.send(address, 7);
+      await shop.send(address, 7);
+      await shop.mine(2);
       expect((await deposits(wallet)).map(({ amount, status }) => [amount, status])).toEqual([
         [7, 'success'],
         [7, 'success'],
@@ -268,22 +250,22 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
 
     it('notifies the merchant of each deposit when it is confirmed, and when the chain drops it', async () => {
       const wallet = await create();
-      await send(addressOf(wallet), 3);
-      await mine(1);
+      await shop.send(addressOf(wallet), 3);
+      await shop.mine(1);
       const { id } = await onlyDeposit(wallet);
-      expect(await eventsOf(id)).toEqual([]);
-      await mine(1);
+      expect(await shop.eventsOf(id)).toEqual([]);
+      await shop.mine(1);
       const deposit = await onlyDeposit(wallet);
-      const published = await eventsOf(id);
-      await mine(5);
-      expect(await eventsOf(id)).toEqual(published);
+      const published = await shop.eventsOf(id);
+      await shop.mine(5);
+      expect(await shop.eventsOf(id)).toEqual(published);
       expect(published).toMatchObject([
         { type: 'wallet.transaction', data: { transaction: deposit, wallet } },
       ]);
-      await sandbox('reorgs', { network: 'tron', depth: 7, keep: true });
-      await mine(2);
+      await shop.sandbox('reorgs', { network: 'tron', depth: 7, keep: true });
+      await shop.mine(2);
       expect((await onlyDeposit(wallet)).status).toBe('success');
-      const all = await eventsOf(id);
+      const all = await shop.eventsOf(id);
       expect(all.map(({ type }) => type)).toEqual(Array(3).fill('wallet.transaction'));
       expect(all.map(({ data }) => (data['transaction'] as Payment).status)).toEqual([
         'success',
@@ -295,17 +277,17 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
     it('sends no webhooks once it is removed, but still credits deposits', async () => {
       const wallet = await create();
       const before = await available('USDT');
-      await send(addressOf(wallet), 3);
+      await shop.send(addressOf(wallet), 3);
       await merchant.wallets.remove({ params: { wallet_id: wallet.id } });
-      await mine(2);
-      await send(addressOf(wallet), 4);
-      await mine(2);
+      await shop.mine(2);
+      await shop.send(addressOf(wallet), 4);
+      await shop.mine(2);
       const found = await deposits(wallet);
       expect(found.map(({ amount, status }) => [amount, status])).toEqual([
         [4, 'success'],
         [3, 'success'],
       ]);
-      expect((await Promise.all(found.map(({ id }) => eventsOf(id)))).flat()).toEqual([]);
+      expect((await Promise.all(found.map(({ id }) => shop.eventsOf(id)))).flat()).toEqual([]);
       expect((await available('USDT')) - before).toBe(6_930_000n);
     });
 
@@ -318,8 +300,8 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
       async (wanted, at, currency, network) => {
         const before = await available(currency);
         const wallet = await create(wanted);
-        await send(addressOf(wallet, at), 2, currency, network);
-        await mine(2, network);
+        await shop.send(addressOf(wallet, at), 2, { currency, network });
+        await shop.mine(2, network);
         expect(await onlyDeposit(wallet)).toMatchObject({
           status: 'success',
           currency,
@@ -338,8 +320,8 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
       const before = await available('ETH');
       const wallet = await create('ETH');
       // A request can have 15 digits, so only a small amount can have dust below 8 decimals.
-      await send(addressOf(wallet, 'base'), '0.000123456789012', 'ETH', 'base');
-      await mine(2, 'base');
+      await shop.send(addressOf(wallet, 'base'), '0.000123456789012', { currency: 'ETH', network: 'base' });
+      await shop.mine(2, 'base');
       expect(await onlyDeposit(wallet)).toMatchObject({
         amount: 0.00012345,
         amountReceived: 0.00012345,
@@ -356,14 +338,14 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
     it('follows the chain: a deposit that the chain drops is an error, until it returns', async () => {
       const before = await available('USDT');
       const wallet = await create();
-      await send(addressOf(wallet), 6);
-      await mine(1);
-      await sandbox('reorgs', { network: 'tron', depth: 1, keep: true });
+      await shop.send(addressOf(wallet), 6);
+      await shop.mine(1);
+      await shop.sandbox('reorgs', { network: 'tron', depth: 1, keep: true });
       expect(await onlyDeposit(wallet)).toMatchObject({ state: 'confirming', confirmations: 0 });
-      await mine(2);
+      await shop.mine(2);
       expect(await onlyDeposit(wallet)).toMatchObject({ status: 'success', amountReceived: 6 });
 
-      await sandbox('reorgs', { network: 'tron', depth: 2, keep: true });
+      await shop.sandbox('reorgs', { network: 'tron', depth: 2, keep: true });
       expect(await onlyDeposit(wallet)).toMatchObject({
         status: 'error',
         state: 'reversed',
@@ -372,11 +354,11 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
         amountSeen: 6,
       });
       expect(await available('USDT')).toBe(before);
-      await mine(2);
+      await shop.mine(2);
       expect(await onlyDeposit(wallet)).toMatchObject({ status: 'success', amountReceived: 6 });
       expect((await available('USDT')) - before).toBe(5_940_000n);
 
-      await sandbox('reorgs', { network: 'tron', depth: 2, keep: false });
+      await shop.sandbox('reorgs', { network: 'tron', depth: 2, keep: false });
       const gone = await onlyDeposit(wallet);
       expect(gone).toMatchObject({ status: 'error', state: 'reversed', amountReceived: 0, amountSeen: 0 });
       expect(logOf(gone).at(-1)).toBe('Dropped from the network: 6 USDT on tron');
@@ -385,18 +367,18 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
 
     it('shows an error if a deposit vanishes before it is confirmed', async () => {
       const wallet = await create();
-      await send(addressOf(wallet), 6);
-      await mine(1);
-      await sandbox('reorgs', { network: 'tron', depth: 1, keep: false });
+      await shop.send(addressOf(wallet), 6);
+      await shop.mine(1);
+      await shop.sandbox('reorgs', { network: 'tron', depth: 1, keep: false });
       const gone = await onlyDeposit(wallet);
       expect(gone).toMatchObject({ status: 'error', state: 'reversed', amountSeen: 0, fee: 0 });
       expect(logOf(gone).slice(1)).toEqual(['Dropped from the network: 6 USDT on tron']);
-      expect(await eventsOf(gone.id)).toEqual([]);
+      expect(await shop.eventsOf(gone.id)).toEqual([]);
     });
 
     it('has deposits that no payment endpoint can change, and that do not expire', async () => {
       const wallet = await create();
-      await send(addressOf(wallet), 6);
+      await shop.send(addressOf(wallet), 6);
       const { id } = await onlyDeposit(wallet);
       const refused = async () => {
         for (const change of ['cancel', 'currency/set/USDT/tron', 'currency/lock']) {
@@ -405,9 +387,9 @@ describe.each(enginesOfTurn)('a hosted wallet, on $name', (engine) => {
         }
       };
       await refused();
-      await sandbox('clock', { advanceSeconds: 90_000 });
+      await shop.sandbox('clock', { advanceSeconds: 90_000 });
       expect(await onlyDeposit(wallet)).toMatchObject({ state: 'confirming' });
-      await mine(2);
+      await shop.mine(2);
       expect(await onlyDeposit(wallet)).toMatchObject({ status: 'success' });
       await refused();
       expect((await server.api('GET', `/v1/payments/${id}`)).body.data).toMatchObject({

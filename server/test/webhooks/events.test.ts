@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { webhookEvent } from 'crypto-checkout/contract';
 import { enginesOfTurn } from '../support/engines.js';
+import { openMerchant, type MerchantFixture } from '../support/merchant-fixture.js';
 import { startReceiver, type Received, type Receiver } from './receiver.js';
 import { openShop, type Shop } from './shop.js';
 
@@ -9,9 +10,11 @@ const amountDue = 3.25;
 
 describe.each(enginesOfTurn)('a merchant gets a webhook, on $name', (engine) => {
   let shop: Shop;
+  let merchant: MerchantFixture;
   let receiver: Receiver;
   beforeAll(async () => {
     [shop, receiver] = await Promise.all([openShop({ engine }), startReceiver()]);
+    merchant = openMerchant(shop.server);
     await shop.setEndpoint(receiver);
   });
   afterAll(async () => {
@@ -31,19 +34,7 @@ describe.each(enginesOfTurn)('a merchant gets a webhook, on $name', (engine) => 
     const { payment } = await api('POST', '/v1/payments/checkout', { amount: 5000, baseCurrency: 'NGN' });
     return (payment as { id: string }).id;
   }
-  async function lock(): Promise<{ id: string; address: string }> {
-    const id = await create();
-    await api('PATCH', `/v1/payments/${id}/currency/set/USDT/tron`);
-    const { addressInformation } = await api('PATCH', `/v1/payments/${id}/currency/lock`);
-    return { id, address: (addressInformation as { address: string }).address };
-  }
-  const send = (address: string, amount: number, currency = 'USDT') =>
-    shop.sandbox('transfers', { network: 'tron', currency, address, amount });
-  const mine = (count: number) => shop.sandbox('blocks', { network: 'tron', count });
-  const pay = async (address: string, amount: number) => {
-    await send(address, amount);
-    await mine(2);
-  };
+  const lock = async () => merchant.choose(await create());
 
   const subjectOf = ({ event }: Received): unknown => (event.data as { id?: unknown }).id;
   const receivedFor = (id: string) => receiver.received.filter((one) => subjectOf(one) === id);
@@ -57,7 +48,7 @@ describe.each(enginesOfTurn)('a merchant gets a webhook, on $name', (engine) => 
 
   it('for a success, once, with the record that verify returns', async () => {
     const { id, address } = await lock();
-    await pay(address, amountDue);
+    await merchant.pay(address, amountDue);
     await expect.poll(() => receivedFor(id), { timeout: 5000 }).toHaveLength(1);
     const [received] = receivedFor(id);
     const record = await api('GET', `/v1/transactions/${id}/verify`);
@@ -74,7 +65,7 @@ describe.each(enginesOfTurn)('a merchant gets a webhook, on $name', (engine) => 
     expect(received?.signatures).toHaveLength(1);
     // Signed in real time, whatever test mode's clock says: receivers reject timestamps that are five minutes off.
     expect(Math.abs((received?.timestamp ?? 0) - Date.now() / 1000)).toBeLessThan(30);
-    await mine(5);
+    await merchant.mine(5);
     expect(await typesOf(id)).toEqual(['payment.success']);
   });
 
@@ -86,9 +77,9 @@ describe.each(enginesOfTurn)('a merchant gets a webhook, on $name', (engine) => 
 
   it('for a partial payment, and for the success when the rest arrives', async () => {
     const { id, address } = await lock();
-    await pay(address, 1);
-    await pay(address, 1);
-    await pay(address, amountDue);
+    await merchant.pay(address, 1);
+    await merchant.pay(address, 1);
+    await merchant.pay(address, amountDue);
     expect(await typesOf(id)).toEqual(['payment.partial', 'payment.overpaid', 'payment.success']);
     const [partial] = receivedFor(id);
     expect(partial?.event.data).toMatchObject({ status: 'in progress', amountSeen: 1 });
@@ -96,11 +87,11 @@ describe.each(enginesOfTurn)('a merchant gets a webhook, on $name', (engine) => 
 
   it('for an overpayment, whether it comes with the success or after it', async () => {
     const [first, second] = [await lock(), await lock()];
-    await pay(first.address, 5);
+    await merchant.pay(first.address, 5);
     expect(await typesOf(first.id)).toEqual(['payment.overpaid', 'payment.success']);
-    await pay(second.address, amountDue);
-    await pay(second.address, 1);
-    await pay(second.address, 1);
+    await merchant.pay(second.address, amountDue);
+    await merchant.pay(second.address, 1);
+    await merchant.pay(second.address, 1);
     expect(await typesOf(second.id)).toEqual(['payment.success', 'payment.overpaid']);
   });
 
@@ -109,7 +100,7 @@ describe.each(enginesOfTurn)('a merchant gets a webhook, on $name', (engine) => 
     await api('PATCH', `/v1/payments/${id}/cancel`);
     await api('PATCH', `/v1/payments/${id}/cancel`);
     expect(await typesOf(id)).toEqual(['payment.cancelled']);
-    await pay(address, amountDue);
+    await merchant.pay(address, amountDue);
     expect(await typesOf(id)).toEqual(['payment.cancelled', 'payment.unaccepted', 'payment.late']);
     expect(receivedFor(id).at(-1)?.event.data).toMatchObject({
       status: 'cancelled',
@@ -121,8 +112,8 @@ describe.each(enginesOfTurn)('a merchant gets a webhook, on $name', (engine) => 
     const [short, full] = [await lock(), await lock()];
     await shop.advance(1801);
     expect(await typesOf(short.id)).toEqual(['payment.error']);
-    await pay(short.address, 1);
-    await pay(short.address, 1);
+    await merchant.pay(short.address, 1);
+    await merchant.pay(short.address, 1);
     expect(await typesOf(short.id)).toEqual([
       ...['payment.error', 'payment.unaccepted', 'payment.late'],
       'payment.unaccepted',
@@ -131,24 +122,24 @@ describe.each(enginesOfTurn)('a merchant gets a webhook, on $name', (engine) => 
       type: 'payment.unaccepted',
       data: { unaccepted: { reason: 'late', currency: 'USDT', network: 'tron', amount: 1, total: 2 } },
     });
-    await pay(full.address, amountDue);
+    await merchant.pay(full.address, amountDue);
     expect(await typesOf(full.id)).toEqual(['payment.error', 'payment.late', 'payment.success']);
   });
 
   it('for a success that a reorganisation reverses, and for its return', async () => {
     const { id, address } = await lock();
-    await pay(address, amountDue);
+    await merchant.pay(address, amountDue);
     await shop.sandbox('reorgs', { network: 'tron', depth: 2, keep: true });
     expect(await typesOf(id)).toEqual(['payment.success', 'payment.reversed']);
     expect(receivedFor(id).at(-1)?.event.data).toMatchObject({ status: 'error', state: 'reversed' });
-    await mine(2);
+    await merchant.mine(2);
     expect(await typesOf(id)).toEqual(['payment.success', 'payment.reversed', 'payment.success']);
   });
 
   it('for a wallet deposit only as wallet.transaction', async () => {
     const wallet = await api('POST', '/v1/wallets', { currency: 'USDT', label: 'Donations' });
     const addresses = wallet['addresses'] as { network: string; address: string }[];
-    await pay(addresses.find(({ network }) => network === 'tron')?.address ?? '', 7);
+    await merchant.pay(addresses.find(({ network }) => network === 'tron')?.address ?? '', 7);
     const dataOf = ({ event }: Received) => event.data as Record<string, Partial<Record<string, unknown>>>;
     const ofWallet = () => receiver.received.filter((one) => dataOf(one).wallet?.id === wallet.id);
     await expect.poll(ofWallet, { timeout: 5000 }).toHaveLength(1);
@@ -164,7 +155,7 @@ describe.each(enginesOfTurn)('a merchant gets a webhook, on $name', (engine) => 
 
   it('again on request, with the same id', async () => {
     const { id, address } = await lock();
-    await pay(address, amountDue);
+    await merchant.pay(address, amountDue);
     await expect.poll(() => receivedFor(id), { timeout: 5000 }).toHaveLength(1);
     const answer = await shop.server.api('POST', `/v1/transactions/${id}/webhook`);
     expect(answer.body).toEqual({ status: 'success', message: 'Webhook queued' });
@@ -193,7 +184,7 @@ describe.each(enginesOfTurn)('a merchant gets a webhook, on $name', (engine) => 
   it('for an outcome that was never sent, on request', async () => {
     const { id, address } = await lock();
     await shop.removeEndpoint();
-    await pay(address, amountDue);
+    await merchant.pay(address, amountDue);
     const refused = await shop.server.api('POST', `/v1/transactions/${id}/webhook`);
     expect([refused.status, refused.body.data.code]).toEqual([409, 'webhook_not_configured']);
     expect((await shop.events()).filter(({ subjectId }) => subjectId === id)).toEqual([]);

@@ -2,13 +2,13 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { checkLedger } from '../../src/core/audit/check.js';
 import { call } from '../support/call.js';
 import { engines } from '../support/engines.js';
 import { startProcess, type ServerProcess } from '../support/process.js';
 import { externalAddresses } from '../support/merchant-fixture.js';
 import { roundsOf, startRound } from '../support/rounds.js';
 import { openDatabase } from '../../src/database.js';
+import { expectBooksInOrder } from '../support/violations.js';
 
 const rounds = roundsOf({ usual: 1, soak: 12 });
 const streams = 4;
@@ -164,8 +164,7 @@ async function expectOnceOnChain(
     expect(ascending(sent.map(({ amount }) => Number(amount)))).toEqual(
       ascending(requests.map(({ amount }) => amount)),
     );
-    const checks = await database.snapshot((reader) => checkLedger(reader));
-    expect(checks.flatMap(({ violations }) => violations)).toEqual([]);
+    await expectBooksInOrder(database);
     const available = await database.reader
       .selectFrom('ledger_accounts')
       .select('balance')
