@@ -1,4 +1,6 @@
 /** Allowed imports. `test/tooling/import-rules.test.ts` feeds each rule an import that breaks it. */
+const { readdirSync, readFileSync } = require('node:fs');
+const { join } = require('node:path');
 
 /** Everything that a room may import; any other import breaks the rule. */
 const only = (name, comment, from, ...allowed) => ({
@@ -17,6 +19,18 @@ const lit = '(^|/)node_modules/(lit|lit-html|lit-element|@lit/[^/]+)/';
 const core = '^server/src/core/';
 /** Its group is the name of the module. */
 const modules = '^server/src/modules/([^/]+)/';
+
+/** Each module that requires others, and their names, as its own file declares them. */
+const folder = join(__dirname, 'server/src/modules');
+const requiring = readdirSync(folder).flatMap((name) => {
+  const text = readFileSync(join(folder, name, 'module.ts'), 'utf8');
+  const [, list = ''] = /\brequires: \[([^\]]*)\]/.exec(text) ?? [];
+  const names = [...list.matchAll(/'([^']+)'/g)].map(([, required]) => required);
+  return names.length === 0 ? [] : [{ name, required: names }];
+});
+
+/** The chains, each with its own kind of nodes. */
+const kinds = 'server/src/modules/networks/(bitcoin|evm|tron)/';
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
@@ -217,22 +231,23 @@ module.exports = {
     ),
     only(
       'rpc',
-      'What asks nodes knows no chain, only how addresses of hosts are written.',
-      '^server/src/core/rpc/',
+      'What asks nodes knows no chain, only what it reports of nodes, and how addresses of hosts are written.',
+      '^server/src/modules/networks/rpc/',
       '^(src/contract|server/src/core/shared)/',
+      '^server/src/core/chains/(connected|nodes-unavailable)\\.ts$',
       '^(node:)?[a-z/]+$',
       '(^|/)node_modules/ipaddr\\.js/',
     ),
     never(
       'chains',
       'Chains are read through their interface: they keep nothing, and do not know who scans them. The simulated ones are kept.',
-      { path: '^server/src/core/chains/' },
+      { path: `^(server/src/core/chains/|${kinds})` },
       { path: '^server/src/core/scanning/' },
     ),
     never(
       'chains-database',
       'Only the simulated chains are kept in the database.',
-      { path: '^server/src/core/chains/', pathNot: '^server/src/core/chains/simulated/' },
+      { path: `^(server/src/core/chains/(?!simulated/)|${kinds})` },
       { path: '^server/src/core/db/' },
     ),
     never(
@@ -243,9 +258,17 @@ module.exports = {
     ),
     never(
       'modules',
-      'A module imports the core, and the modules that it requires, of which there are none yet.',
-      { path: modules },
+      'A module imports the core. One that requires no other imports none.',
+      { path: modules, pathNot: requiring.map(({ name }) => `^server/src/modules/${name}/`) },
       { path: '^server/src/', pathNot: [core, '^server/src/modules/$1/'] },
+    ),
+    ...requiring.map(({ name, required }) =>
+      never(
+        `module-${name}`,
+        `The module ${name} imports the core, and of the modules those that it requires.`,
+        { path: `^server/src/modules/${name}/` },
+        { path: '^server/src/', pathNot: [core, `^server/src/modules/(${[name, ...required].join('|')})/`] },
+      ),
     ),
     never(
       'module-doors',

@@ -19,7 +19,7 @@ export const parsersOfForeignJson = [
   'server/src/core/api/read-body.ts',
   'server/src/modules/books/books.ts',
   // Replies of nodes and of exchanges.
-  'server/src/core/rpc/node-client.ts',
+  'server/src/modules/networks/rpc/node-client.ts',
   'server/src/core/money/sources/source.ts',
   // Files of operators and of wallets.
   'server/src/core/addresses/wallet-key.ts',
@@ -29,9 +29,9 @@ export const parsersOfForeignJson = [
   // Files of the package.
   'server/src/core/bank-accounts/banks.ts',
   'server/src/core/bank-accounts/countries.ts',
-  'server/src/core/chains/config/presets.ts',
+  'server/src/core/chains/presets.ts',
   'server/src/core/money/currency-list.ts',
-  'server/src/core/chains/evm/balance-reader.ts',
+  'server/src/modules/networks/evm/balance-reader.ts',
   'server/src/command-line/run.ts',
   'server/src/core/reference/errors.ts',
   'server/src/core/reference/samples.ts',
@@ -159,7 +159,7 @@ export default defineConfig(
   },
   {
     // It reads replies of nodes.
-    files: ['server/src/core/chains/tron/tron-dialect.ts'],
+    files: ['server/src/modules/networks/tron/tron-dialect.ts'],
     rules: { 'no-restricted-syntax': ['error', ...refusedSyntax, jsonOfColumns] },
   },
   {
@@ -213,6 +213,7 @@ export default defineConfig(
           'setTimeout',
           'clearTimeout',
           'module',
+          '__dirname',
         ].map((name) => [name, 'readonly']),
       ),
     },

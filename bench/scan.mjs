@@ -13,7 +13,7 @@ import { percentile } from './load.mjs';
 import { measureWebhooks } from './seen-to-webhook.mjs';
 import { addressFormat } from '../server/dist/core/addresses/formats.js';
 import { createWatchedAddresses } from '../server/dist/core/addresses/watched-addresses.js';
-import { createEvmChain } from '../server/dist/core/chains/evm/evm-chain.js';
+import { createEvmChain } from '../server/dist/modules/networks/evm/evm-chain.js';
 import { createReconciliation } from '../server/dist/modules/reconciliation/reconciliation.js';
 import { createScanner } from '../server/dist/core/scanning/scanner.js';
 import { openDatabase } from '../server/dist/database.js';

@@ -11,7 +11,7 @@ import { HDKey } from '@scure/bip32';
 import { createForwarderSource } from '../server/dist/core/addresses/forwarders.js';
 import { createAddressSource } from '../server/dist/core/addresses/address-sources.js';
 import { forwarderFactory } from '../server/dist/core/addresses/forwarder-factory.js';
-import { transferData } from '../server/dist/core/chains/evm/abi.js';
+import { transferData } from '../server/dist/modules/networks/evm/abi.js';
 import { nativeToken, sweepData } from '../server/dist/modules/treasury/factory.js';
 
 const help = `Usage: npm run bench -- sweeps [options]        (after npm run build)

@@ -189,15 +189,6 @@ ${importsOf('addresses', './')}
 
 export const addressFamilies: Readonly<Record<Family, FamilyAddresses>> = { ${familyNames} };`,
   ),
-  'server/src/core/chains/adapters.ts': written(
-    'The adapter of each family.',
-    familyFolder,
-    `import type { Adapter } from './connect.js';
-import type { Family } from './networks.js';
-${importsOf('adapter', '../families/')}
-
-export const adapters: Readonly<Record<Family, Adapter>> = { ${familyNames} };`,
-  ),
   'console/pages.ts': written(
     'The pages, in the order of the menu. Each loads when it is opened.',
     pageFolder,

@@ -19,8 +19,9 @@ export interface App extends Core {
 }
 
 /** Builds everything, but starts nothing. @throws StartError if a file named in the configuration cannot be used */
-export async function createApp(options: Omit<CoreOptions, 'described'>): Promise<App> {
-  const core = await createCore({ ...options, described: product });
+export async function createApp(options: Omit<CoreOptions, 'described' | 'connect'>): Promise<App> {
+  const connect = modules.find((module) => module.connect)?.connect;
+  const core = await createCore({ ...options, described: product, connect });
   const endpoints = endpointsOf(product.api).map(({ endpoint }) => endpoint);
   const made: Awaited<ReturnType<Module['create']>>[] = [];
   for (const module of modules) made.push(await module.create(core));

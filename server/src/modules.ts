@@ -11,6 +11,7 @@ import { docsSite } from './modules/docs-site/module.js';
 import { erasure } from './modules/erasure/module.js';
 import { links } from './modules/links/module.js';
 import { mail } from './modules/mail/module.js';
+import { networks } from './modules/networks/module.js';
 import { psbtPayouts } from './modules/psbt-payouts/module.js';
 import { reconciliation } from './modules/reconciliation/module.js';
 import { refunds } from './modules/refunds/module.js';
@@ -20,6 +21,7 @@ import { treasury } from './modules/treasury/module.js';
 import { coreEventTypes, type EventType } from './core/webhooks/event-types.js';
 
 export const modules: readonly Module[] = [
+  networks,
   treasury,
   psbtPayouts,
   refunds,

@@ -5,7 +5,6 @@ import { createExpressApp } from './core/api/express-app.js';
 import { createIdempotency } from './core/api/idempotency.js';
 import { createIpLimits, createLimits } from './core/api/limits.js';
 import { createApp, type App, type Overrides } from './app.js';
-import { createFirstContact } from './core/chains/connect.js';
 import { createBudget, createSandboxHandlers } from './core/sandbox/handlers.js';
 import { ensureTestSeed } from './core/addresses/test-seed.js';
 import type { Config } from './core/config.js';
@@ -33,7 +32,6 @@ import { openDatabase } from './database.js';
 import { describeDatabase } from './core/db/open.js';
 import { checkWritable, publicUrlSetting, writeSetting } from './core/db/settings.js';
 import { readSize } from './core/db/size.js';
-import { doubtProviders } from './core/rpc/providers.js';
 
 export interface RunningServer {
   /** The address it listens on. */
@@ -170,9 +168,6 @@ async function serve(
     overrides,
   });
   const { clock, keys, merchants, auditLog, isSandboxOn, scanner, networks, webhooks, dispatcher } = app;
-  for (const { network, nodes } of config.networks) {
-    for (const { node, text } of doubtProviders(nodes)) log.warn(`${network.code}: ${node}: ${text}`);
-  }
   await app.simulatedChains.prepare();
   // Before the first account: a server that does not start must not have made keys that nobody has read.
   for (const part of app.parts) await part.prepare?.(stopping.signal);
@@ -341,9 +336,6 @@ function createJobList(
         await report();
       },
     });
-  }
-  if (app.connected.length > 0) {
-    jobs.push({ name: 'first contact', intervalMs: 2000, run: createFirstContact(app.connected) });
   }
   if (blockIntervalMs > 0) {
     jobs.push({

@@ -159,7 +159,7 @@ it('docs/operations.md quotes the help word for word', async () => {
 
 function refusal(environment: Record<string, string>): string {
   try {
-    readConfig(environment);
+    readConfig(environment, settings);
   } catch (error) {
     if (error instanceof ConfigError) return error.message;
     throw error;
@@ -200,7 +200,7 @@ describe('A variable that is written almost like a setting', () => {
 
   it('a misspelt variable is only reported, not refused, if the setting itself is set too', () => {
     const both = { ...node, NETWORKS_FILE: live, DATABASE_URL: 'sqlite:a.db', DATABASE_URL_2: 'x' };
-    expect(readConfig(both).misspelt).toEqual([
+    expect(readConfig(both, settings).misspelt).toEqual([
       'DATABASE_URL_2 is not a setting. Did you mean DATABASE_URL?',
     ]);
   });
@@ -226,6 +226,6 @@ describe('A variable that is written almost like a setting', () => {
         DATABSE_URL: ' ',
       },
     };
-    expect(readConfig({ ...others, ...node, NETWORKS_FILE: live }).misspelt).toEqual([]);
+    expect(readConfig({ ...others, ...node, NETWORKS_FILE: live }, settings).misspelt).toEqual([]);
   });
 });

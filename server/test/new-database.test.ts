@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readConfig } from '../src/core/config.js';
+import { settings } from '../src/modules.js';
 import { startServer } from '../src/server.js';
 import { lastEngine } from './support/engines.js';
 
@@ -22,7 +23,7 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 
 const start = (env: Readonly<Record<string, string>>) =>
   startServer(
-    readConfig({ PORT: '0', RATES_FILE: join(import.meta.dirname, '../data/rates.json'), ...env }),
+    readConfig({ PORT: '0', RATES_FILE: join(import.meta.dirname, '../data/rates.json'), ...env }, settings),
     pino({ level: 'silent' }),
   );
 

@@ -20,7 +20,7 @@ const ownTexts: Readonly<Record<string, string>> = {
 /** Patterns that are put together at run time are not timed, so each is known. */
 const madeAtRunTime = [
   // The name of a network.
-  'server/src/core/chains/check-nodes.ts: new RegExp(`^${subject}`)',
+  'server/src/modules/networks/check-nodes.ts: new RegExp(`^${subject}`)',
   // An e-mail address with its special characters escaped, plain and as part of a URL.
   "server/src/modules/erasure/erasure.ts: new RegExp([email, encodeURIComponent(email)].map(escapePattern).join('|'), 'giu')",
   // The path of the console's live changes, and nothing that is repeated.

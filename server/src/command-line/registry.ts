@@ -11,7 +11,6 @@ import { depositKeyCommands } from '../core/commands/deposit-keys.js';
 import { keyCommands } from '../core/commands/keys.js';
 import { ledgerCommands } from '../core/commands/ledger.js';
 import { merchantCommands } from '../core/commands/merchants.js';
-import { networkCommands } from '../core/commands/networks.js';
 import { paymentCommands } from '../core/commands/payments.js';
 import { payoutCommands } from '../core/commands/payouts.js';
 import { rateCommands } from '../core/commands/rates.js';
@@ -32,7 +31,6 @@ const ofCore: readonly Group[] = [
   sandboxCommands,
   ledgerCommands,
   databaseCommands,
-  networkCommands,
   depositKeyCommands,
   addressCommands,
   rateCommands,

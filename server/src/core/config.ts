@@ -1,11 +1,7 @@
 /** The configuration: environment variables, parsed once at startup. */
 import { isIP } from 'node:net';
 import * as z from 'zod/mini';
-import {
-  NetworksFileError,
-  readNetworksFile,
-  type ConfiguredNetwork,
-} from './chains/config/networks-file.js';
+import type { ConfiguredNetwork } from './chains/connected.js';
 import { parseKey } from './merchants/keys.js';
 import { parseSources, plainUrl, sourceNames } from './money/sources/sources.js';
 import { readOperatorFile } from './operator-file.js';
@@ -38,6 +34,8 @@ export interface Variable<S extends z.ZodMiniType = z.ZodMiniType> {
   /** Keeps the value out of error messages. */
   readonly isSecret?: true;
   readonly schema: S;
+  /** Reads the networks in the file that it names. @throws ConfigError with one line per error, and no value */
+  readonly networks?: (path: string, environment: Environment) => readonly ConfiguredNetwork[];
 }
 
 export type Variables = Readonly<Record<string, Variable>>;
@@ -69,7 +67,7 @@ export function onUnlessOff(help: string) {
   return { ...onOff(help), fallback: 'on', schema: z._default(onOrOff, true) };
 }
 
-function path(help: string) {
+export function path(help: string) {
   return { help, allowed: 'a path', schema: z.optional(z.string()) };
 }
 
@@ -142,9 +140,6 @@ const variables = {
     '/sandbox, where secret test keys control the simulated networks and their test clock (default: on while no live network is configured)',
   ),
   DEMO: onOff('The demo shop at / (default: as SANDBOX, which it needs)'),
-  NETWORKS_FILE: path(
-    'JSON file of the real networks and their nodes, in addition to the simulated ones; see docs/going-live.md',
-  ),
   DATA_KEY_FILE: path(
     'File with the keys that encrypt webhook secrets in the database, in base64, one a line: the first encrypts, all decrypt; see docs/operations.md',
   ),
@@ -261,7 +256,7 @@ const variables = {
 
 type Values = ValuesOf<typeof variables>;
 
-type Environment = Readonly<Record<string, string | undefined>>;
+export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Parses the environment. Empty variables count as not set. @param ofModules the variables of modules, whose values are in `ofModules`
@@ -282,9 +277,10 @@ export function readConfig(environment: Environment, ofModules: Variables = {}) 
   // The cast is safe: each value is its schema's.
   const data = all as Values;
   const read = new Set<string>();
-  const networks =
-    data.NETWORKS_FILE === undefined ? [] : readNetworks(data.NETWORKS_FILE, noting(environment, read));
-  const misspelt = findMisspelt(environment, Object.keys(known), read);
+  const networks = Object.entries(known).flatMap(([name, variable]) =>
+    readNetworks(name, variable, all[name], noting(environment, read)),
+  );
+  const misspelt = findMisspelt(environment, known, read);
   refuseMisspelt(misspelt, networks);
   if (data.RATES && data.RATES_FILE !== undefined) {
     throw new ConfigError('RATES, RATES_FILE: only one of them can be set');
@@ -361,6 +357,8 @@ interface Misspelt {
   readonly meant: string;
   /** True if the variable that was meant is set too, so that nothing is missing. */
   readonly isSet: boolean;
+  /** True if it names a file of networks. */
+  readonly hasNetworks: boolean;
 }
 
 /** Shorter names are close to too many of other programs: HOME is to HOST. */
@@ -369,11 +367,8 @@ const shortestName = 7;
 const longName = 10;
 
 /** @param read names that the networks file uses */
-function findMisspelt(
-  environment: Environment,
-  names: readonly string[],
-  read: ReadonlySet<string>,
-): Misspelt[] {
+function findMisspelt(environment: Environment, known: Variables, read: ReadonlySet<string>): Misspelt[] {
+  const names = Object.keys(known);
   const isSet = (name: string) => (environment[name]?.trim() ?? '') !== '';
   return Object.keys(environment).flatMap((given) => {
     if (names.includes(given) || read.has(given) || !isSet(given)) return [];
@@ -382,7 +377,8 @@ function findMisspelt(
       if (name.length < shortestName || Math.abs(name.length - upper.length) > 2) return false;
       return changesBetween(upper, name) <= (name.length < longName ? 1 : 2);
     });
-    return meant === undefined ? [] : [{ given, meant, isSet: isSet(meant) }];
+    if (meant === undefined) return [];
+    return { given, meant, isSet: isSet(meant), hasNetworks: known[meant]?.networks !== undefined };
   });
 }
 
@@ -394,7 +390,7 @@ function refuseMisspelt(misspelt: readonly Misspelt[], networks: readonly Config
   const missing = misspelt.filter(({ meant, isSet }) => !isSet && meant.length >= longName);
   const isLive = networks.some(({ network }) => network.mode === 'live');
   // The contents of the file under the wrong name are unknown.
-  if (!isLive && !missing.some(({ meant }) => meant === 'NETWORKS_FILE')) return;
+  if (!isLive && !missing.some(({ hasNetworks }) => hasNetworks)) return;
   if (missing.length === 0) return;
   const lines = missing.map(
     ({ given, meant }) =>
@@ -413,12 +409,18 @@ function noting(environment: Environment, read: Set<string>): Environment {
   });
 }
 
-function readNetworks(path: string, environment: Environment): ConfiguredNetwork[] {
+function readNetworks(
+  name: string,
+  variable: Variable,
+  path: unknown,
+  environment: Environment,
+): readonly ConfiguredNetwork[] {
+  if (!variable.networks || typeof path !== 'string') return [];
   try {
-    return readNetworksFile(path, environment);
+    return variable.networks(path, environment);
   } catch (error) {
-    if (!(error instanceof NetworksFileError)) throw error;
-    const lines = error.message.split('\n').map((line) => `NETWORKS_FILE: ${line}`);
+    if (!(error instanceof ConfigError)) throw error;
+    const lines = error.message.split('\n').map((line) => `${name}: ${line}`);
     throw new ConfigError(lines.join('\n'), { cause: error });
   }
 }

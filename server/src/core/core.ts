@@ -16,9 +16,8 @@ import { createDepositKeys } from './addresses/deposit-keys.js';
 import { createWatchedAddresses, isAnyoneExpected } from './addresses/watched-addresses.js';
 import { createAvailability, lagLimitMs } from './chains/availability.js';
 import type { Chain } from './chains/chain.js';
-import { adapters as builtInAdapters } from './chains/adapters.js';
 import { createFindTransfers } from './chains/find-transfers.js';
-import { connectNetworks, type Adapters } from './chains/connect.js';
+import type { ConnectNetworks } from './chains/connected.js';
 import type { Network } from './chains/networks.js';
 import { networkHealth } from './scanning/network-health.js';
 import { createScanStatuses } from './scanning/scan-statuses.js';
@@ -97,8 +96,8 @@ export interface Overrides {
   /** Networks in addition to the simulated ones, with their chains. */
   readonly networks?: readonly { readonly network: Network; readonly chain: Chain }[];
   readonly addressSources?: AddressSources;
-  /** The adapters of the networks in NETWORKS_FILE. */
-  readonly adapters?: Adapters;
+  /** Connects the networks of the configuration. */
+  readonly connect?: ConnectNetworks;
   /** Simulated networks on which an operator sends the transfers, as on real ones. */
   readonly paidByOperator?: readonly string[];
   readonly webhooks?: Pick<TargetsOptions, 'resolve'> & Omit<SenderOptions, 'targets'>;
@@ -107,6 +106,8 @@ export interface Overrides {
 export interface CoreOptions {
   /** The API, with the endpoints of modules. */
   readonly described: Described;
+  /** Connects the networks of the configuration. Undefined if no module does: there are only simulated ones then. */
+  readonly connect: ConnectNetworks | undefined;
   readonly config: Config;
   readonly database: Database;
   readonly log: Logger;
@@ -156,8 +157,9 @@ export async function createCore(options: CoreOptions) {
     overrides.addressSources ?? (testSeed ? createTestAddressSources(testSeed) : { find: () => undefined });
   const hooks = createHooks();
   const watchedAddresses = createWatchedAddresses(database);
+  const connect = overrides.connect ?? options.connect ?? (() => []);
   const connected = await orStartError('NETWORKS_FILE: a network cannot be used', () =>
-    connectNetworks(config.networks, overrides.adapters ?? builtInAdapters, {
+    connect(config.networks, {
       log,
       now: clock.real,
       watched: async (mode, addresses) =>

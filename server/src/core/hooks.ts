@@ -5,8 +5,7 @@
 import type { Api, Data, ModuleFields } from 'crypto-checkout/contract';
 import type { LedgerCheck } from './audit/check-report.js';
 import type { AddressHooks } from './addresses/deposit-addresses.js';
-import type { UtxoNode } from './chains/bitcoin/utxo-node.js';
-import type { ConnectedNetwork, NetworkFinding } from './chains/connect.js';
+import type { ConnectedNetwork, NetworkFinding } from './chains/connected.js';
 import type { Reader, Transaction } from './db/engine.js';
 import type { TransferRow } from './db/schema.js';
 import type { AuditActor } from './merchants/audit-log.js';
@@ -68,9 +67,14 @@ export interface Answers extends Partial<AddressHooks> {
   untouchedCoins?(reader: Reader, of: CoinsOf): AsyncIterable<readonly string[]>;
 
   /** In satoshis, what the addresses of a merchant's extended keys hold on the chain. @throws NodesUnavailable */
-  sumUnspent?(node: UtxoNode, of: CoinsOf, signal: AbortSignal): Promise<bigint>;
+  sumUnspent?(connected: ConnectedNetwork, of: CoinsOf, signal: AbortSignal): Promise<bigint>;
   /** The module's books compared with a network. @throws NodesUnavailable */
   compareWithChain?(connected: ConnectedNetwork, signal: AbortSignal): Promise<readonly LedgerCheck[]>;
+  /** The wallets of extended keys compared with a network; undefined if its nodes cannot say what an address holds. @throws NodesUnavailable */
+  compareWallets?(
+    connected: ConnectedNetwork,
+    signal: AbortSignal,
+  ): Promise<readonly LedgerCheck[] | undefined>;
 
   /** Refuses what cannot be a treasury. Problem: `validation_error`. */
   ensureTreasury?(treasury: string): Promise<void>;
@@ -236,6 +240,17 @@ export function createHooks() {
     async compareWithChain(connected: ConnectedNetwork, signal: AbortSignal): Promise<LedgerCheck[]> {
       const found = [];
       for (const one of all) found.push(...((await one.compareWithChain?.(connected, signal)) ?? []));
+      return found;
+    },
+    async compareWallets(
+      connected: ConnectedNetwork,
+      signal: AbortSignal,
+    ): Promise<LedgerCheck[] | undefined> {
+      let found: LedgerCheck[] | undefined;
+      for (const one of all) {
+        const checks = await one.compareWallets?.(connected, signal);
+        if (checks) found = [...(found ?? []), ...checks];
+      }
       return found;
     },
     async checkNetwork(

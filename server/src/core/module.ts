@@ -3,6 +3,7 @@ import type { Endpoints } from 'crypto-checkout/contract';
 import type { ForPeople } from './api/express-app.js';
 import { named, type Handlers, type NamedHandlers } from './api/handler.js';
 import type { Group } from './commands/command.js';
+import type { ConnectNetworks } from './chains/connected.js';
 import type { CommandContext } from './commands/context.js';
 import type { Variables } from './config.js';
 import type { QueryParts } from './db/query-parts.js';
@@ -49,6 +50,10 @@ interface Declaration<Rules extends Parts<C, P> & object, C extends Endpoints, P
   readonly queries?: QueryParts;
   /** Its environment variables. `settingsOf` in config.ts reads their values. */
   readonly settings?: Variables;
+  /** Connects the networks that its settings have read, before the core is assembled. One module does. */
+  readonly connect?: ConnectNetworks;
+  /** The modules that it imports, which are before it in the product's list. */
+  readonly requires?: readonly string[];
   /** Builds its rules. Called once for each server or command. */
   readonly create: (core: Core) => Rules | Promise<Rules>;
   /** @param rules finds the rules of a running command */
@@ -70,6 +75,8 @@ export interface Module {
   readonly tables: Tables;
   readonly queries: QueryParts;
   readonly settings: Variables;
+  readonly requires: readonly string[];
+  readonly connect: ConnectNetworks | undefined;
   readonly commands: readonly Group[];
   create(core: Core): Promise<Made>;
 }
@@ -96,6 +103,8 @@ export function defineModule<
     tables = {},
     queries = {},
     settings = {},
+    requires = [],
+    connect,
   } = declaration;
   const made = new WeakMap<object, Rules>();
   const rules = ({ hooks }: Pick<Core, 'hooks'>): Rules => {
@@ -113,6 +122,8 @@ export function defineModule<
       tables,
       queries,
       settings,
+      requires,
+      connect,
       rules,
     },
     commands: declaration.commands?.(rules) ?? [],

@@ -8,9 +8,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createApp } from '../../src/app.js';
 import { createAddressSource } from '../../src/core/addresses/address-sources.js';
 import type { Chain } from '../../src/core/chains/chain.js';
-import type { Adapter } from '../../src/core/chains/connect.js';
+import { connectNetworks, type Adapter } from '../../src/modules/networks/connect.js';
 import { runCommand } from '../../src/command-line/run.js';
 import { readConfig } from '../../src/core/config.js';
+import { settings } from '../../src/modules.js';
 import { openDatabase } from '../../src/database.js';
 import { openExchanges, type Exchanges } from '../money/exchanges.js';
 import { commandContext, runWith } from '../support/command-context.js';
@@ -253,7 +254,7 @@ describe.each(enginesOfTurn)('going live by commands on $name', (engine) => {
         if (network.code === 'bitcoin') throw new Error('The node does not answer');
       },
     });
-    const config = readConfig({ ...environment(), NETWORKS_FILE: file });
+    const config = readConfig({ ...environment(), NETWORKS_FILE: file }, settings);
     const database = await openDatabase(testDatabase.url);
     const progress: string[] = [];
     try {
@@ -264,7 +265,9 @@ describe.each(enginesOfTurn)('going live by commands on $name', (engine) => {
         publicUrl: 'http://localhost:8080',
         checkoutUrl: '',
         stopping: new AbortController().signal,
-        overrides: { adapters: { evm: adapter, bitcoin: adapter } },
+        overrides: {
+          connect: (networks, deps) => connectNetworks(networks, { evm: adapter, bitcoin: adapter }, deps),
+        },
       });
       const context = commandContext({ app, database }, progress);
       const output = await runWith(context, 'networks check --merchant', merchantId);

@@ -3,17 +3,19 @@
  * that answers as they did, and a real Litecoin Core for MWEB. Each case names its report.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { addressOfScript, addressPrefixes } from '../../src/core/addresses/bitcoin-scripts.js';
-import { createBitcoinChain, type BitcoinChain } from '../../src/core/chains/bitcoin/bitcoin-chain.js';
-import { checkBitcoinNetwork } from '../../src/core/chains/bitcoin/check-network.js';
-import { createUtxoNode } from '../../src/core/chains/bitcoin/utxo-node.js';
+import { addressOfScript } from '../../src/core/addresses/bitcoin-scripts.js';
+import { bitcoinRules } from '../../src/core/families/bitcoin-like.js';
+import { createBitcoinChain, type BitcoinChain } from '../../src/modules/networks/bitcoin/bitcoin-chain.js';
+import { checkBitcoinNetwork } from '../../src/modules/networks/bitcoin/check-network.js';
+import { createUtxoNode } from '../../src/modules/networks/bitcoin/utxo-node.js';
 import { startNodeProxy, type Behaviour, type NodeProxy, type ProxiedCall } from '../support/core-proxy.js';
 import { hasLitecoind, litecoinRegtest, startLitecoin, type LitecoinNode } from '../support/litecoin.js';
 
 const { signal } = new AbortController();
 const idOf = (number: number) => number.toString(16).padStart(64, '0');
 const script = (byte: string) => `0014${byte.repeat(20)}`;
-const addressOf = (byte: string) => addressOfScript(script(byte), addressPrefixes.litecoin.regtest) ?? '';
+const addressOf = (byte: string) =>
+  addressOfScript(script(byte), bitcoinRules('litecoin').prefixes.regtest) ?? '';
 const ours = new Set([addressOf('ab'), addressOf('cd')]);
 
 /** An error with which a node refuses a call. */

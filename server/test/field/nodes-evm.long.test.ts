@@ -4,7 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Hex } from 'viem';
-import { createEvmChain, type EvmChain } from '../../src/core/chains/evm/evm-chain.js';
+import { createEvmChain, type EvmChain } from '../../src/modules/networks/evm/evm-chain.js';
 import { crossCheck } from '../../src/core/scanning/cross-check.js';
 import { anvilChainId, startAnvil, type Anvil } from '../support/anvil.js';
 import {
@@ -13,7 +13,7 @@ import {
   type ProviderProxy,
   type ProxiedCall,
 } from '../support/provider-proxy.js';
-import { follow, type Follower } from '../chains/evm/follower.js';
+import { follow, type Follower } from '../networks/evm/follower.js';
 import { testAddress } from '../chains/fixture.js';
 
 const { signal } = new AbortController();

@@ -3,10 +3,10 @@
  * match. Each case names its report.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createEvmChain, type EvmChain } from '../../src/core/chains/evm/evm-chain.js';
-import { toTronAddress, tronDialect } from '../../src/core/chains/tron/tron-dialect.js';
-import { recorded } from '../chains/tron/recorded.js';
-import { HttpAnswer, serve, stop, type Question } from '../chains/tron/serve.js';
+import { createEvmChain, type EvmChain } from '../../src/modules/networks/evm/evm-chain.js';
+import { toTronAddress, tronDialect } from '../../src/modules/networks/tron/tron-dialect.js';
+import { recorded } from '../networks/tron/recorded.js';
+import { HttpAnswer, serve, stop, type Question } from '../networks/tron/serve.js';
 
 const { signal } = new AbortController();
 const height = 67_000_002;

@@ -4,9 +4,9 @@
  */
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createEvmChain } from '../../src/core/chains/evm/evm-chain.js';
-import { createNodeClient } from '../../src/core/rpc/node-client.js';
-import { NodeError, RpcFailure } from '../../src/core/rpc/node-error.js';
+import { createEvmChain } from '../../src/modules/networks/evm/evm-chain.js';
+import { createNodeClient } from '../../src/modules/networks/rpc/node-client.js';
+import { NodeError, RpcFailure } from '../../src/modules/networks/rpc/node-error.js';
 import { anvilChainId, startAnvil, type Anvil } from '../support/anvil.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import { sqlite } from '../support/engines.js';
@@ -19,7 +19,7 @@ import {
   type ProxiedRequest,
 } from '../support/provider-proxy.js';
 import { startRealServer } from '../support/real-money.js';
-import { follow } from '../chains/evm/follower.js';
+import { follow } from '../networks/evm/follower.js';
 import { testAddress } from '../chains/fixture.js';
 
 const { signal } = new AbortController();

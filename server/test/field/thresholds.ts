@@ -3,15 +3,16 @@
  * two. Each case names its report.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createEvmChain } from '../../src/core/chains/evm/evm-chain.js';
+import { createEvmChain } from '../../src/modules/networks/evm/evm-chain.js';
 import type { ChainBlock, ChainTransfer } from '../../src/core/chains/chain.js';
-import { NetworksFileError, parseNetworks } from '../../src/core/chains/config/networks-file.js';
+import { ConfigError } from '../../src/core/config.js';
+import { parseNetworks } from '../../src/modules/networks/networks-file.js';
 import type { Network } from '../../src/core/chains/networks.js';
-import { toTronAddress, tronDialect } from '../../src/core/chains/tron/tron-dialect.js';
+import { toTronAddress, tronDialect } from '../../src/modules/networks/tron/tron-dialect.js';
 import { crossCheck } from '../../src/core/scanning/cross-check.js';
 import { readCursor } from '../../src/core/scanning/cursors.js';
-import { recorded } from '../chains/tron/recorded.js';
-import { serve, stop } from '../chains/tron/serve.js';
+import { recorded } from '../networks/tron/recorded.js';
+import { serve, stop } from '../networks/tron/serve.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import type { TestEngine } from '../support/engines.js';
 import { openShop, type LockedPayment, type Shop } from '../support/shop-fixture.js';
@@ -342,7 +343,7 @@ export function testProviders(): void {
       ['ways to write an address', 'http://10.1.2.3:8545', 'http://[::ffff:10.1.2.3]:8545'],
     ])('%s', (_, first, second) => {
       expect(limitOf([first, second])).toBeUndefined();
-      expect(() => limitOf([first, second], { crossCheckAbove: '7 USD' })).toThrow(NetworksFileError);
+      expect(() => limitOf([first, second], { crossCheckAbove: '7 USD' })).toThrow(ConfigError);
     });
 
     it.each([

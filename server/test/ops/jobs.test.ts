@@ -1,7 +1,8 @@
 /** Background jobs: how their failures are logged. */
 import { pino } from 'pino';
 import { expect, it } from 'vitest';
-import { NodeError, NodesUnavailable } from '../../src/core/rpc/node-error.js';
+import { NodeError } from '../../src/modules/networks/rpc/node-error.js';
+import { NodesUnavailable } from '../../src/core/chains/nodes-unavailable.js';
 import { createJobs } from '../../src/core/ops/jobs.js';
 
 it('The outage of a node is a warning with one sentence, and any other failure an error with its stack', async () => {

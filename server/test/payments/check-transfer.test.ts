@@ -2,7 +2,7 @@
 import type { Payment, TransferCheck } from 'crypto-checkout/contract';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createFindTransfers } from '../../src/core/chains/find-transfers.js';
-import { NodesUnavailable } from '../../src/core/rpc/node-error.js';
+import { NodesUnavailable } from '../../src/core/chains/nodes-unavailable.js';
 import { engines } from '../support/engines.js';
 import { createRecords, type Records } from '../support/records.js';
 import { startServer, type TestServer } from '../support/server.js';

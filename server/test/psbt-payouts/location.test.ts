@@ -3,7 +3,7 @@ import { hex } from '@scure/base';
 import { HDKey } from '@scure/bip32';
 import { expect, it } from 'vitest';
 import { addressOfKey } from '../../src/core/addresses/bitcoin-scripts.js';
-import type { UtxoNode } from '../../src/core/chains/bitcoin/utxo-node.js';
+import type { UtxoNode } from '../../src/modules/networks/bitcoin/utxo-node.js';
 import { readSpendingAccount } from '../../src/modules/psbt-payouts/account.js';
 import { expectedOf } from '../../src/modules/psbt-payouts/context.js';
 import { findLocation } from '../../src/modules/psbt-payouts/location.js';

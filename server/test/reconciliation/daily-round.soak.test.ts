@@ -1,7 +1,7 @@
 /** The slow round of reconciliation on a moved clock: each address is visited within a day, no matter whose it is. */
 import { reconciliation as reconciliationModule } from '../../src/modules/reconciliation/module.js';
 import { expect, it } from 'vitest';
-import type { BalanceSource } from '../../src/core/chains/evm/balances.js';
+import type { BalanceSource } from '../../src/modules/networks/evm/balances.js';
 import { createReconciliation } from '../../src/modules/reconciliation/reconciliation.js';
 import type { Reconciled } from '../../src/modules/reconciliation/reconcile-deps.js';
 import { engines } from '../support/engines.js';

@@ -14,7 +14,7 @@ import { HDKey } from '@scure/bip32';
 import { expect } from 'vitest';
 import { addressFormat } from '../../src/core/addresses/formats.js';
 import { fromChain, toChain } from '../../src/core/chains/assets.js';
-import { isNodeFailure } from '../../src/core/rpc/node-error.js';
+import { isNodeFailure } from '../../src/modules/networks/rpc/node-error.js';
 import type { Actor } from '../../src/core/shared/scope.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import {

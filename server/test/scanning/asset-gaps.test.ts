@@ -5,8 +5,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import type { Hex } from 'viem';
 import type { Chain, ChainTransfer } from '../../src/core/chains/chain.js';
 import { readCursor } from '../../src/core/scanning/cursors.js';
-import { createEvmChain, type EvmChain } from '../../src/core/chains/evm/evm-chain.js';
-import { decimalsData } from '../../src/core/chains/evm/abi.js';
+import { createEvmChain, type EvmChain } from '../../src/modules/networks/evm/evm-chain.js';
+import { decimalsData } from '../../src/modules/networks/evm/abi.js';
 import type { ScanSink } from '../../src/core/scanning/scan.js';
 import { anvilChainId, startAnvil, type Anvil } from '../support/anvil.js';
 import { engines, type TestDatabase } from '../support/engines.js';

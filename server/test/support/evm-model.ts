@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import { concatBytes, hexToBytes } from '@noble/hashes/utils.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { decodeFunctionData, encodeEventTopics, encodeFunctionData, type Hex } from 'viem';
-import { hexOf, topicOf, transferData } from '../../src/core/chains/evm/abi.js';
-import { transferTopic } from '../../src/core/chains/evm/token.js';
+import { hexOf, topicOf, transferData } from '../../src/modules/networks/evm/abi.js';
+import { transferTopic } from '../../src/modules/networks/evm/token.js';
 import { factory, native, type Batch } from './forwarders.js';
 
 export const token: Hex = '0x1000000000000000000000000000000000000006';

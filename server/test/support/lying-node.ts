@@ -3,7 +3,7 @@
  * ways in which nodes do.
  */
 import { readFileSync } from 'node:fs';
-import { decimalsData } from '../../src/core/chains/evm/abi.js';
+import { decimalsData } from '../../src/modules/networks/evm/abi.js';
 import { anvilChainId } from './anvil.js';
 import {
   ancestor,

@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { createApp, type App, type Overrides } from '../../src/app.js';
 import { ensureTestSeed } from '../../src/core/addresses/test-seed.js';
 import { readConfig } from '../../src/core/config.js';
+import { settings } from '../../src/modules.js';
 import { openDatabase } from '../../src/database.js';
 import type { Database } from '../../src/core/db/database.js';
 import type { Transaction } from '../../src/core/db/engine.js';
@@ -70,7 +71,7 @@ export async function openShop(
   };
   const build = (): Promise<App> =>
     createApp({
-      config: readConfig({ DATABASE_URL: made.url, BLOCK_INTERVAL_MS: '0', ...env }),
+      config: readConfig({ DATABASE_URL: made.url, BLOCK_INTERVAL_MS: '0', ...env }, settings),
       database,
       log,
       publicUrl: 'http://localhost',

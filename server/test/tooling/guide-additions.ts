@@ -99,7 +99,6 @@ import type { FamilyAddresses } from '../family.js';
 export const addresses: FamilyAddresses = { ...evm, coinType: 9_999, testAccount: "m/44'/9999'/0'" };
 `,
       );
-      await cp(at('server/src/core/families/evm/adapter.ts'), at(folder, 'adapter.ts'));
     },
     'network of the family': () =>
       insert(

@@ -212,7 +212,7 @@ describe('The guide in CONTRIBUTING.md', () => {
   test.each([
     ['coin', 'add a coin', 2],
     ['network', 'add a network with a real node', 2],
-    ['family', 'add a family of networks', 2],
+    ['family', 'add a family of networks', 1],
     ['language', 'add a language', 5],
     ['rates', 'add a source of exchange rates', 2],
     ['event', 'add an event of the element', 2],

@@ -7,6 +7,7 @@ import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/pr
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import type { Module } from '../../src/core/module.js';
 import { modules, product } from '../../src/modules.js';
 import { resources as coreResources } from '../../src/core/reference/resources.js';
 
@@ -81,7 +82,7 @@ rmSync('left.db', { force: true });
 
 /** The specification, and what it needs. */
 const testParts = [
-  ...['test/spec.test.ts', 'test/spec.ts', 'test/guard.setup.ts', 'test/support'],
+  ...['test/spec.test.ts', 'test/spec.long.test.ts', 'test/spec.ts', 'test/guard.setup.ts', 'test/support'],
   'test/webhooks/receiver.ts',
 ];
 
@@ -160,14 +161,24 @@ const ownPages: Readonly<Record<string, RegExp>> = {
 const without = (whole: readonly string[], left: readonly string[]) =>
   whole.filter((one) => !left.includes(one));
 
-async function keepsTheSpecification(folder: string): Promise<void> {
+/** The module, and those that cannot be without it, in the order of the list. */
+function goingWith(name: string): Module[] {
+  const gone = new Set([name]);
+  for (const one of modules) if (one.requires.some((required) => gone.has(required))) gone.add(one.name);
+  return modules.filter((one) => gone.has(one.name));
+}
+
+const onSqlite = 'server/test/spec.test.ts';
+const onPostgres = 'server/test/spec.long.test.ts';
+
+async function keepsTheSpecification(folder: string, ...files: string[]): Promise<void> {
   const { stdout } = await run(
     'npx',
-    ['vitest', 'run', '--root', folder, '--project', 'node', 'server/test/spec.test.ts'],
-    // The specification runs on SQLite: another PostgreSQL would only take time to start.
+    ['vitest', 'run', '--root', folder, '--project', 'node', ...files],
+    // Another PostgreSQL would only take time to start.
     { cwd: folder, env: { ...process.env, NO_COLOR: '1', TEST_DATABASE_URL: inject('postgresUrl') } },
   );
-  expect(stdout).toMatch(/Test Files\s+1 passed/);
+  expect(stdout).toMatch(new RegExp(`Test Files\\s+${files.length} passed`));
 }
 
 describe('The product', () => {
@@ -195,42 +206,64 @@ describe('The product', () => {
     }
   });
 
-  it.each(modules.map((module) => [module.name, module] as const))(
-    'works without %s, and nothing of it is left',
-    async (name, module) => {
-      const folder = await build(name, [name]);
+  it('has each module after those that it requires', () => {
+    const names = modules.map(({ name }) => name);
+    for (const { name, requires } of modules)
+      expect(names.slice(0, names.indexOf(name)), name).toEqual(expect.arrayContaining([...requires]));
+  });
+
+  it.each(modules.map(({ name }) => [name, goingWith(name)] as const))(
+    'works without %s, and nothing of it is left, nor of modules that require it',
+    async (name, gone) => {
+      const folder = await build(
+        name,
+        gone.map((module) => module.name),
+      );
       const left = await readLeft(folder);
-      const verbs = Object.entries({ ...module.contract, ...module.consoleContract }).flatMap(
-        ([resource, endpoints]) =>
+      const verbs = [
+        ...gone.map(({ contract }) => contract),
+        ...gone.map(({ consoleContract }) => consoleContract),
+      ].flatMap((contract) =>
+        Object.entries(contract).flatMap(([resource, endpoints]) =>
           // Endpoints without a key need no permission.
           Object.entries(endpoints).flatMap(([verb, { key }]) =>
             key === 'none' ? [] : `${resource}.${verb}`,
           ),
+        ),
       );
+      const keysOf = (of: (module: Module) => object) => gone.flatMap((module) => Object.keys(of(module)));
       expect(without(whole.permissions, left.permissions)).toEqual(verbs);
-      expect(without(whole.tables, left.tables).sort()).toEqual(Object.keys(module.tables).sort());
-      expect(without(whole.resources, left.resources)).toEqual(Object.keys(module.resources));
-      expect(without(whole.events, left.events)).toEqual(Object.keys(module.eventTypes));
-      const names = module.commands.flatMap(({ name: group, commands }) =>
-        Object.keys(commands).map((verb) => `${group} ${verb}`.trim()),
+      expect(without(whole.tables, left.tables).sort()).toEqual(keysOf(({ tables }) => tables).sort());
+      expect(without(whole.resources, left.resources)).toEqual(keysOf((module) => module.resources));
+      expect(without(whole.events, left.events)).toEqual(keysOf(({ eventTypes }) => eventTypes));
+      const names = gone.flatMap((module) =>
+        module.commands.flatMap(({ name: group, commands }) =>
+          Object.keys(commands).map((verb) => `${group} ${verb}`.trim()),
+        ),
       );
       expect(without(whole.commands, left.commands).sort()).toEqual(names.sort());
-      const paths = Object.values(module.contract).flatMap((endpoints) =>
-        Object.values(endpoints).map(({ path }) => path),
+      const paths = gone.flatMap(({ contract }) =>
+        Object.values(contract).flatMap((endpoints) => Object.values(endpoints).map(({ path }) => path)),
       );
       expect(without(whole.paths, left.paths).sort()).toEqual([...new Set(paths)].sort());
-      expect(without(whole.jobs, left.jobs)).toEqual(whole.jobsOf[name]);
-      expect(without(whole.settings, left.settings)).toEqual(Object.keys(module.settings));
+      expect(without(whole.jobs, left.jobs)).toEqual(
+        gone.flatMap((module) => whole.jobsOf[module.name] ?? []),
+      );
+      expect(without(whole.settings, left.settings)).toEqual(keysOf(({ settings }) => settings));
       const own = ownPages[name];
       const pages = without(whole.pages, left.pages);
       if (own) expect(pages).toEqual(whole.pages.filter((path) => own.test(path)));
-      else expect(pages.filter((path) => !path.startsWith('docs/api/'))).toEqual(await guidesOf(name));
+      else {
+        const guides = await Promise.all(gone.map((module) => guidesOf(module.name)));
+        expect(pages.filter((path) => !path.startsWith('docs/api/')).sort()).toEqual(guides.flat().sort());
+      }
       // A link to docs leads somewhere.
       expect(left.docsUrl !== null).toBe(left.pages.includes('docs'));
       expect(left.consoleStatus).toBe(left.pages.includes('console') ? 401 : 404);
       expect(left.types).toEqual(['text/javascript; charset=utf-8', 'text/html; charset=utf-8']);
       expect(left.resources).toEqual(expect.arrayContaining(Object.keys(coreResources)));
-      await keepsTheSpecification(folder);
+      // The larger cuts keep it on both engines.
+      await keepsTheSpecification(folder, onSqlite, ...(gone.length > 1 ? [onPostgres] : []));
     },
     limitMs,
   );
@@ -248,7 +281,7 @@ describe('The product', () => {
       expect(left.docsUrl).toBe(null);
       const declared = modules.flatMap(({ tables }) => Object.keys(tables));
       expect(left.tables.filter((table) => declared.includes(table))).toEqual([]);
-      await keepsTheSpecification(folder);
+      await keepsTheSpecification(folder, onSqlite, onPostgres);
     },
     limitMs,
   );

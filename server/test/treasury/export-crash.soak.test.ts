@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import type { Hex } from 'viem';
 import { openDatabase } from '../../src/database.js';
-import { transferTopic } from '../../src/core/chains/evm/token.js';
+import { transferTopic } from '../../src/modules/networks/evm/token.js';
 import { sweptTopic } from '../../src/modules/treasury/factory.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
 import { call } from '../support/call.js';

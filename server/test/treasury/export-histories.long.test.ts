@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Hex } from 'viem';
-import { transferTopic } from '../../src/core/chains/evm/token.js';
+import { transferTopic } from '../../src/modules/networks/evm/token.js';
 import { Problem } from '../../src/core/shared/problem.js';
 import { engines } from '../support/engines.js';
 import { transact } from '../support/forwarders.js';

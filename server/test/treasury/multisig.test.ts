@@ -6,7 +6,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { addressFormat } from '../../src/core/addresses/formats.js';
-import { hexOf } from '../../src/core/chains/evm/abi.js';
+import { hexOf } from '../../src/modules/networks/evm/abi.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import { enginesOfTurn } from '../support/engines.js';
 import { addressFrom, contractTx, sweepTx, walletTx, type ModelTx } from '../support/evm-model.js';

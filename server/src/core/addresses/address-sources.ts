@@ -2,7 +2,8 @@
 import { HDKey } from '@scure/bip32';
 import type { Mode, Scope } from '../shared/scope.js';
 import type { AddressNet, Family } from '../chains/networks.js';
-import { isBitcoinLike, type ScriptType } from './bitcoin-scripts.js';
+import { isBitcoinLike } from '../families/bitcoin-like.js';
+import type { ScriptType } from './bitcoin-scripts.js';
 import { readAccountKey } from './extended-keys.js';
 import { addressFamilies } from '../families/addresses.js';
 import { addressFormat, defaultNet } from './formats.js';

@@ -1,13 +1,8 @@
 /** The address format of Bitcoin, and of families like it. */
 import { Address, NETWORK } from '@scure/btc-signer';
-import type { AddressFormat } from '../families/family.js';
+import type { AddressFormat, BitcoinRules } from '../families/family.js';
 import { attempt } from '../shared/attempt.js';
-import {
-  addressOfKey,
-  addressPrefixes,
-  type AddressPrefixes,
-  type BitcoinFamily,
-} from './bitcoin-scripts.js';
+import { addressOfKey, type AddressPrefixes } from './bitcoin-scripts.js';
 
 /** Reads Litecoin's old script addresses too, and converts them to the current form. */
 function bitcoinFormat(prefixes: AddressPrefixes): AddressFormat {
@@ -33,8 +28,13 @@ function bitcoinFormat(prefixes: AddressPrefixes): AddressFormat {
   };
 }
 
-export const bitcoinFormats = (family: BitcoinFamily) => ({
-  main: bitcoinFormat(addressPrefixes[family].main),
-  test: bitcoinFormat(addressPrefixes[family].test),
-  regtest: bitcoinFormat(addressPrefixes[family].regtest),
+/** A family of this kind. */
+export const bitcoinKind = (bitcoin: BitcoinRules) => ({
+  kind: 'bitcoin' as const,
+  bitcoin,
+  formats: {
+    main: bitcoinFormat(bitcoin.prefixes.main),
+    test: bitcoinFormat(bitcoin.prefixes.test),
+    regtest: bitcoinFormat(bitcoin.prefixes.regtest),
+  },
 });

@@ -1,19 +1,11 @@
-/** Bitcoin's and Litecoin's standard scripts: the address of a key in each, and of an output that a node shows. */
+/** The standard scripts of Bitcoin's kind: the address of a key in each, and of an output that a node shows. */
 import { hex } from '@scure/base';
 import { Address, NETWORK } from '@scure/btc-signer';
 import { hash160, taprootTweakPubkey } from '@scure/btc-signer/utils.js';
-import type { AddressNet, Family } from '../chains/networks.js';
 
 /** The ways in which a wallet locks an account's coins: BIP-44, BIP-49, BIP-84 and BIP-86. */
 export const scriptTypes = ['p2pkh', 'p2sh-p2wpkh', 'p2wpkh', 'p2tr'] as const;
 export type ScriptType = (typeof scriptTypes)[number];
-
-/** The families whose addresses stand for scripts, and whose balances are unspent outputs. */
-export const bitcoinFamilies = ['bitcoin', 'litecoin'] as const satisfies Family[];
-export type BitcoinFamily = (typeof bitcoinFamilies)[number];
-
-export const isBitcoinLike = (family: Family | undefined): family is BitcoinFamily =>
-  bitcoinFamilies.some((one) => one === family);
 
 /** The prefixes of a family's addresses on one of its networks. */
 export interface AddressPrefixes {
@@ -24,28 +16,6 @@ export interface AddressPrefixes {
   /** Litecoin once shared Bitcoin's prefix for script addresses, and wallets still show that form. */
   readonly formerScriptHash?: number;
 }
-
-const bitcoinTest: AddressPrefixes = { bech32: 'tb', pubKeyHash: 0x6f, scriptHash: 0xc4 };
-const litecoinTest: AddressPrefixes = {
-  bech32: 'tltc',
-  pubKeyHash: 0x6f,
-  scriptHash: 0x3a,
-  formerScriptHash: 0xc4,
-};
-
-export const addressPrefixes: Readonly<Record<BitcoinFamily, Readonly<Record<AddressNet, AddressPrefixes>>>> =
-  {
-    bitcoin: {
-      main: { bech32: 'bc', pubKeyHash: 0x00, scriptHash: 0x05 },
-      test: bitcoinTest,
-      regtest: { ...bitcoinTest, bech32: 'bcrt' },
-    },
-    litecoin: {
-      main: { bech32: 'ltc', pubKeyHash: 0x30, scriptHash: 0x32, formerScriptHash: 0x05 },
-      test: litecoinTest,
-      regtest: { ...litecoinTest, bech32: 'rltc' },
-    },
-  };
 
 const codecOf = (prefixes: AddressPrefixes) => Address({ ...NETWORK, ...prefixes });
 

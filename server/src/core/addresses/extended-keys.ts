@@ -6,7 +6,9 @@ import { HDKey } from '@scure/bip32';
 import { secretIn, secretWarning } from 'crypto-checkout/contract';
 import { pointAdd, pointCompress, pointFromScalar } from 'tiny-secp256k1';
 import type { Family, AddressNet } from '../chains/networks.js';
-import { bitcoinFamilies, isBitcoinLike, type ScriptType } from './bitcoin-scripts.js';
+import { bitcoinFamilies, bitcoinRules, isBitcoinLike } from '../families/bitcoin-like.js';
+import type { KeyVersion } from '../families/family.js';
+import type { ScriptType } from './bitcoin-scripts.js';
 import { descriptorChecksum } from './descriptor-checksum.js';
 
 /** Derives the public key of a child: 33 bytes compressed, 65 uncompressed. */
@@ -20,16 +22,12 @@ interface KeyUse {
 }
 
 /** The meaning of an extended public key's first four bytes. */
-interface Version {
-  readonly prefix: string;
-  /** Absent if keys of all scripts are written with it. */
-  readonly script?: ScriptType;
-  readonly isTest: boolean;
+interface Version extends KeyVersion {
   /** Absent if all families use it. */
   readonly families?: readonly Family[];
 }
 
-/** BIP-32, and the prefixes that SLIP-132 registers for Bitcoin and Litecoin. Litecoin wallets use Bitcoin's, too. */
+/** BIP-32, the prefixes that SLIP-132 registers for Bitcoin, which wallets of all its kind use, and those that a family has to itself. */
 const versions: ReadonlyMap<number, Version> = new Map<number, Version>([
   [0x0488b21e, { prefix: 'xpub', isTest: false }],
   [0x049d7cb2, { prefix: 'ypub', script: 'p2sh-p2wpkh', isTest: false, families: bitcoinFamilies }],
@@ -37,9 +35,12 @@ const versions: ReadonlyMap<number, Version> = new Map<number, Version>([
   [0x043587cf, { prefix: 'tpub', isTest: true }],
   [0x044a5262, { prefix: 'upub', script: 'p2sh-p2wpkh', isTest: true, families: bitcoinFamilies }],
   [0x045f1cf6, { prefix: 'vpub', script: 'p2wpkh', isTest: true, families: bitcoinFamilies }],
-  [0x019da462, { prefix: 'Ltub', isTest: false, families: ['litecoin'] }],
-  [0x01b26ef6, { prefix: 'Mtub', script: 'p2sh-p2wpkh', isTest: false, families: ['litecoin'] }],
-  [0x0436f6e1, { prefix: 'ttub', isTest: true, families: ['litecoin'] }],
+  ...bitcoinFamilies.flatMap((family) =>
+    bitcoinRules(family).keyVersions.map(([bytes, version]): [number, Version] => [
+      bytes,
+      { ...version, families: [family] },
+    ]),
+  ),
 ]);
 
 /** Ypub, Zpub, Upub and Vpub: one of the keys of a wallet that several people sign for. */
@@ -52,7 +53,8 @@ const descriptorOf: Readonly<Record<ScriptType, (keys: string) => string>> = {
   p2tr: (keys) => `tr(${keys})`,
 };
 
-const prefixList = 'xpub, ypub, zpub, tpub, upub, vpub, Ltub, Mtub or ttub';
+const prefixes = [...versions.values()].map(({ prefix }) => prefix);
+const prefixList = `${prefixes.slice(0, -1).join(', ')} or ${prefixes.at(-1) ?? ''}`;
 const base58check = createBase58check(sha256);
 const xpubVersion = 0x0488b21e;
 const tpubVersion = 0x043587cf;
@@ -128,7 +130,7 @@ function scriptFor({ prefix, script, isTest, families }: Version, use: KeyUse): 
     throw new Error(`A ${prefix} is a key of the main network. Use the one of a wallet on a test network`);
   }
   if (use.script && !isBitcoinLike(family)) {
-    throw new Error(`The script type is for bitcoin and litecoin. Leave it out for ${family}`);
+    throw new Error(`The script type is for ${bitcoinFamilies.join(' and ')}. Leave it out for ${family}`);
   }
   if (use.script && script && use.script !== script) {
     throw new Error(`A ${prefix} is a key of ${script}, not of ${use.script}. Leave the script type out`);

@@ -11,7 +11,7 @@ import { concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { hex } from '@scure/base';
 import type { Scope } from '../shared/scope.js';
-import { networkPresets } from '../chains/config/presets.js';
+import { networkPresets } from '../chains/presets.js';
 import type { AddressSource, SaltParts } from './address-sources.js';
 import { forwarderContracts, forwarderFactory } from './forwarder-factory.js';
 import { addressFormat, describeInvalid } from './formats.js';

@@ -8,7 +8,8 @@ import * as z from 'zod/mini';
 import type { AddressNet, Family } from '../chains/networks.js';
 import { addressFamilies } from '../families/addresses.js';
 import { createAddressSource } from './address-sources.js';
-import { isBitcoinLike, scriptTypes, type ScriptType } from './bitcoin-scripts.js';
+import { bitcoinFamilies, bitcoinRules, isBitcoinLike } from '../families/bitcoin-like.js';
+import { scriptTypes, type ScriptType } from './bitcoin-scripts.js';
 import { descriptorChecksum } from './descriptor-checksum.js';
 import { positionOf } from './extended-keys.js';
 
@@ -46,7 +47,7 @@ export function readWalletKey(text: string, use: Use): WalletKey {
   const { extendedPublicKey, origin, first } = found;
   if (found.script && !isBitcoinLike(use.family)) {
     throw new Error(
-      `A descriptor is for bitcoin and litecoin. For ${use.family}, give only the extended public key`,
+      `A descriptor is for ${bitcoinFamilies.join(' and ')}. For ${use.family}, give only the extended public key`,
     );
   }
   const script = found.script ?? scriptOfPath(origin?.path, use);
@@ -82,7 +83,9 @@ export function readWalletKey(text: string, use: Use): WalletKey {
 
 /** Regtest and testnet share keys. */
 const firstNet = (address: string, family: Family): AddressNet | undefined =>
-  isBitcoinLike(family) && /^(bcrt|rltc)1/.test(address) ? 'regtest' : undefined;
+  isBitcoinLike(family) && address.startsWith(`${bitcoinRules(family).prefixes.regtest.bech32}1`)
+    ? 'regtest'
+    : undefined;
 
 /** The receiving key. Wallets also list the change keys, and keys of other scripts. */
 function pick(all: readonly FoundKey[], wanted: ScriptType | undefined): FoundKey {

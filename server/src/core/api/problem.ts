@@ -2,7 +2,7 @@
 import type { ErrorRequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import { isUnavailable } from '../db/errors.js';
-import { NodesUnavailable } from '../rpc/node-error.js';
+import { NodesUnavailable } from '../chains/nodes-unavailable.js';
 import { Problem } from '../shared/problem.js';
 import { pathForLog, requestIdOf } from '../ops/request.js';
 import { createRefusalLog } from '../ops/security-events.js';

@@ -1,6 +1,6 @@
 /** Decides if payments can be received: payers are not sent to a network where the server would not see their money. */
 import type { NetworkRef } from './chain.js';
-import type { ConnectedNetwork } from './connect.js';
+import type { ConnectedNetwork } from './connected.js';
 import type { Network } from './networks.js';
 
 interface ScannedNetworkStatus {

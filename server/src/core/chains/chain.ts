@@ -30,6 +30,9 @@ export interface ChainTransfer {
   readonly foundAbove?: number;
 }
 
+/** The first index of transfers by the contracts of a transaction, on networks whose nodes report it. */
+export const firstContractIndex = 2_000_000;
+
 /** A block by its height and hash. */
 export interface BlockId {
   readonly height: number;

@@ -1,8 +1,8 @@
 /** Finds what one transaction sent to addresses of this server, on real and on simulated networks. */
-import { NodesUnavailable } from '../rpc/node-error.js';
+import { NodesUnavailable } from './nodes-unavailable.js';
 import { Problem } from '../shared/problem.js';
 import type { ChainTransfer, NetworkRef } from './chain.js';
-import type { ConnectedNetwork } from './connect.js';
+import type { ConnectedNetwork } from './connected.js';
 
 /**
  * Undefined if the network has the transaction in no block; empty if it paid no address of this server.

@@ -1,6 +1,6 @@
 /** Reads what changed on a chain since a block: orphaned blocks, new blocks, and pending transfers. */
 import type { Chain, ChainBlock, ChainHead, ChainTransfer, NetworkRef } from './chain.js';
-import { NodesUnavailable } from '../rpc/node-error.js';
+import { NodesUnavailable } from './nodes-unavailable.js';
 
 export type Difference = Awaited<ReturnType<typeof readDifference>>;
 

@@ -1,7 +1,7 @@
 /** The networks that `chains status` shows: all configured ones, even if never read, and previous ones. */
 import { lagLimitMs } from '../chains/availability.js';
 import type { NetworkRef } from '../chains/chain.js';
-import type { ConnectedNetwork } from '../chains/connect.js';
+import type { ConnectedNetwork } from '../chains/connected.js';
 import { lagOf, listCursors } from '../scanning/cursors.js';
 import { errorMessage } from '../shared/error-message.js';
 import type { CommandContext } from './context.js';

@@ -1,6 +1,6 @@
-/** The addresses of a family of networks. A family is a folder with these and an adapter to its nodes: `npm run lists` lists them. */
+/** The addresses of a family of networks. A family is a folder with these: `npm run lists` lists them. */
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import type { ScriptType } from '../addresses/bitcoin-scripts.js';
+import type { AddressPrefixes, ScriptType } from '../addresses/bitcoin-scripts.js';
 import type { AddressNet } from '../chains/networks.js';
 
 /** The address format of one family on one of its networks. */
@@ -17,7 +17,30 @@ export interface AddressFormat {
   read(address: string): string | undefined;
 }
 
+/** A version of extended public keys that only one family has (SLIP-132). */
+export interface KeyVersion {
+  readonly prefix: string;
+  /** Absent if keys of all scripts are written with it. */
+  readonly script?: ScriptType;
+  readonly isTest: boolean;
+}
+
+/** The rules of a family whose addresses stand for scripts, and whose balances are unspent outputs. */
+export interface BitcoinRules {
+  readonly prefixes: Readonly<Record<AddressNet, AddressPrefixes>>;
+  /** By the first four bytes. */
+  readonly keyVersions: readonly (readonly [bytes: number, version: KeyVersion])[];
+  /** Its node's `DUST_RELAY_TX_FEE`, in satoshis per virtual byte. */
+  readonly dustRate: bigint;
+}
+
+/** The kinds of chains: nodes of one kind are asked in the same way. */
+export type Kind = 'bitcoin' | 'evm' | 'tron';
+
 export interface FamilyAddresses {
+  readonly kind: Kind;
+  /** Only of the kind `bitcoin`. */
+  readonly bitcoin?: BitcoinRules;
   /** Registered by SLIP-44. */
   readonly coinType: number;
   /**

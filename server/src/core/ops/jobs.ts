@@ -1,6 +1,6 @@
 /** Runs background jobs at their intervals until the server stops. Runs of one job never overlap. */
 import type { Logger } from 'pino';
-import { NodesUnavailable } from '../rpc/node-error.js';
+import { NodesUnavailable } from '../chains/nodes-unavailable.js';
 import type { Job } from '../shared/feature.js';
 
 /** Called after every run. */

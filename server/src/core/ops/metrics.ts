@@ -4,7 +4,7 @@ import { paymentStatus } from 'crypto-checkout/contract';
 import { Router, type RequestHandler } from 'express';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { NetworkHealth } from '../scanning/network-health.js';
-import type { ConnectionStatus } from '../chains/connect.js';
+import type { ConnectionStatus } from '../chains/connected.js';
 import type { Connections } from '../db/database.js';
 import type { DatabaseSize } from '../db/size.js';
 import type { countQuarantine } from '../payments/receipts/quarantine.js';

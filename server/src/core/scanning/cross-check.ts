@@ -1,7 +1,6 @@
 /** Has the nodes of a network confirm the receipts of large amounts one by one: those of two providers must agree, and none may differ. */
-import type { Chain, NodeBlock } from '../chains/chain.js';
-import { firstContractIndex } from '../chains/evm/transfers.js';
-import { NodesUnavailable } from '../rpc/node-error.js';
+import { firstContractIndex, type Chain, type NodeBlock } from '../chains/chain.js';
+import { NodesUnavailable } from '../chains/nodes-unavailable.js';
 import { keyOf, transferKey, type CheckedReceipt, type UncheckedReceipt } from './scan.js';
 
 export type CrossCheck = Awaited<ReturnType<typeof crossCheck>>;

@@ -3,7 +3,7 @@
  * problems.
  */
 import { isReadUpToNow } from '../chains/availability.js';
-import type { ConnectedNetwork } from '../chains/connect.js';
+import type { ConnectedNetwork } from '../chains/connected.js';
 import type { NetworkStatus } from './scan-statuses.js';
 
 export type NetworkHealth = ReturnType<typeof networkHealth>[number];

@@ -6,7 +6,7 @@ import type { NetworkRef } from '../chains/chain.js';
 import { createScanStatuses, keyOf, type NetworkStatus, type ScanStatuses } from './scan-statuses.js';
 import { lagOf, LeaseLost } from './cursors.js';
 import { ChainBehind } from '../chains/read-chain.js';
-import { NodesUnavailable } from '../rpc/node-error.js';
+import { NodesUnavailable } from '../chains/nodes-unavailable.js';
 import { createNetworkScan, type ScanDeps, type ScannedNetwork } from './network-scan.js';
 
 export interface ScannerOptions extends ScanDeps {

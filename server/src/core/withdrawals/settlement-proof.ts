@@ -1,7 +1,7 @@
 /** Checks on the chain that the merchant's own wallet has paid a transfer, before it is settled. */
 import { fromUnits } from 'crypto-checkout/contract';
 import { coinOf, fromChain } from '../chains/assets.js';
-import type { ConnectedNetwork } from '../chains/connect.js';
+import type { ConnectedNetwork } from '../chains/connected.js';
 import type { Network } from '../chains/networks.js';
 import { readCursor, readScannedHash } from '../scanning/cursors.js';
 import { finalHeight } from '../scanning/finality.js';

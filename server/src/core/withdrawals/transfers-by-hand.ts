@@ -1,5 +1,5 @@
 /** Ends transfers that a merchant's wallet pays: settled by a transaction that the chain shows, or failed. In the audit log. */
-import type { ConnectedNetwork } from '../chains/connect.js';
+import type { ConnectedNetwork } from '../chains/connected.js';
 import type { Database } from '../db/database.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { TransferRow } from '../db/schema.js';

@@ -1,11 +1,9 @@
 /** The keys of a merchant's account, as payouts need them: receiving and change keys, and where a wallet finds them. */
 import type { HDKey } from '@scure/bip32';
-import type { AddressNet } from '../../core/chains/networks.js';
-import {
-  addressPrefixes,
-  type BitcoinFamily,
-  type ScriptType,
-} from '../../core/addresses/bitcoin-scripts.js';
+import type { AddressNet, Family } from '../../core/chains/networks.js';
+import type { ScriptType } from '../../core/addresses/bitcoin-scripts.js';
+import { addressFamilies } from '../../core/families/addresses.js';
+import { bitcoinRules } from '../../core/families/bitcoin-like.js';
 import { readAccountKey } from '../../core/addresses/extended-keys.js';
 
 /** 0: receiving, 1: change. */
@@ -20,7 +18,7 @@ interface KeyOrigin {
 }
 
 export interface AccountUse {
-  readonly family: BitcoinFamily;
+  readonly family: Family;
   readonly net: AddressNet;
   /** If the key's prefix leaves it open. */
   readonly script: ScriptType | undefined;
@@ -42,7 +40,7 @@ const purposes: Readonly<Record<ScriptType, number>> = {
 export function readSpendingAccount(extendedPublicKey: string, use: AccountUse) {
   const { script, account } = readAccountKey(extendedPublicKey, use);
   const branches = { 0: account.deriveChild(0), 1: account.deriveChild(1) };
-  const prefixes = addressPrefixes[use.family][use.net];
+  const prefixes = bitcoinRules(use.family).prefixes[use.net];
   const root = rootOf(account, script, use);
 
   /** 33 bytes, compressed. @throws if the index has no key */
@@ -85,7 +83,7 @@ function rootOf(account: HDKey, script: ScriptType, use: AccountUse): KeyOrigin 
   if (depth !== 3) {
     throw new Error(`The key is at depth ${depth}: give its path from the master key with --path`);
   }
-  const coin = net === 'main' ? (family === 'bitcoin' ? 0 : 2) : 1;
+  const coin = net === 'main' ? addressFamilies[family].coinType : 1;
   return { fingerprint: master, path: [purposes[script] + hardened, coin + hardened, index] };
 }
 

@@ -2,7 +2,7 @@
 import { hex } from '@scure/base';
 import { Address, NETWORK, OutScript, p2pkh, p2sh, p2tr, p2wpkh, Transaction } from '@scure/btc-signer';
 import type { AddressPrefixes, ScriptType } from '../../core/addresses/bitcoin-scripts.js';
-import type { Outpoint } from '../../core/chains/bitcoin/utxo-node.js';
+import type { Outpoint } from '../networks/bitcoin/utxo-node.js';
 import type { Branch, SpendingAccount } from './account.js';
 
 export interface SpentCoin extends Outpoint {

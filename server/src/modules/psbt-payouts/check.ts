@@ -10,7 +10,7 @@ import { hash160 } from '@scure/btc-signer/utils.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { verify, verifySchnorr } from 'tiny-secp256k1';
 import { addressOfScript, type ScriptType } from '../../core/addresses/bitcoin-scripts.js';
-import type { Outpoint } from '../../core/chains/bitcoin/utxo-node.js';
+import type { Outpoint } from '../networks/bitcoin/utxo-node.js';
 import {
   replaceableSequence,
   scriptsOf,

@@ -4,7 +4,7 @@ import { inChunks } from '../../core/db/chunks.js';
 import type { Reader } from '../../core/db/engine.js';
 import { filtersBy } from '../../core/db/plans.js';
 import type { NetworkRef } from '../../core/chains/chain.js';
-import type { Outpoint } from '../../core/chains/bitcoin/utxo-node.js';
+import type { Outpoint } from '../networks/bitcoin/utxo-node.js';
 import type { SpentCoin } from './build.js';
 import { nameOf, nameOfRow, outpointOf } from './outpoints.js';
 import type { Holder } from './psbt-store.js';

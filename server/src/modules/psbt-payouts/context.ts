@@ -2,7 +2,7 @@
 import { fromUnits } from 'crypto-checkout/contract';
 import type { Logger } from 'pino';
 import { defaultNet } from '../../core/addresses/formats.js';
-import { isBitcoinLike } from '../../core/addresses/bitcoin-scripts.js';
+import { isBitcoinLike } from '../../core/families/bitcoin-like.js';
 import type { Hooks } from '../../core/hooks.js';
 import type { DepositKeyRecord, DepositKeys } from '../../core/addresses/deposit-keys.js';
 import { readSpendingAccount, type AccountUse, type SpendingAccount } from './account.js';
@@ -13,7 +13,7 @@ import {
   type PayoutOutput,
   type PayoutTransaction,
 } from './build.js';
-import type { ConnectedNetwork } from '../../core/chains/connect.js';
+import type { ConnectedNetwork } from '../../core/chains/connected.js';
 import type { TransferRow } from '../../core/db/schema.js';
 import type { Ledger } from '../../core/ledger/ledger.js';
 import type { AuditLog } from '../../core/merchants/audit-log.js';

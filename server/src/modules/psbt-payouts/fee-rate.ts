@@ -1,5 +1,5 @@
 /** The fee rate of a payout: the node's estimate or the operator's own, within what nodes take and what makes sense. */
-import type { FeeRates } from '../../core/chains/bitcoin/utxo-node.js';
+import type { FeeRates } from '../networks/bitcoin/utxo-node.js';
 import { invalidState } from '../../core/shared/problem.js';
 import { amountIn, rateText, type PsbtNetwork } from './context.js';
 

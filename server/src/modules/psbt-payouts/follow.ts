@@ -5,7 +5,7 @@
  * A signed transaction is stored before it is broadcast. Whatever is killed between the two, the next run finds the coins
  * unspent and broadcasts it again, which a network accepts only once.
  */
-import { NodesUnavailable } from '../../core/rpc/node-error.js';
+import { NodesUnavailable } from '../../core/chains/nodes-unavailable.js';
 import { createFailures } from '../../core/shared/failures.js';
 import type { Mode } from '../../core/shared/scope.js';
 import { networkOf, walletOf, type PsbtDeps, type PsbtNetwork } from './context.js';

@@ -1,7 +1,7 @@
 /** Finds out what became of a PSBT: whether one of its versions waits or is in a block, or its coins went elsewhere. */
 import { hex } from '@scure/base';
 import type { SpendingAccount } from './account.js';
-import type { Outpoint, Spender, UtxoNode } from '../../core/chains/bitcoin/utxo-node.js';
+import type { Outpoint, Spender, UtxoNode } from '../networks/bitcoin/utxo-node.js';
 import { changeScript } from './build.js';
 import { expectedOf } from './context.js';
 import { outpointOf } from './outpoints.js';

@@ -9,6 +9,7 @@ import { psbtTables } from './tables.js';
 
 export const psbtPayouts = defineModule({
   name: 'psbt-payouts',
+  requires: ['networks'],
   consoleContract: { psbts },
   tables: psbtTables,
   queries: psbtParts,

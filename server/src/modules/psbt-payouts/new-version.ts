@@ -1,7 +1,7 @@
 /** Writes the versions of a PSBT: the same coins and transfers each, with another fee; and finds the transactions they spend. */
 import { buildPsbt } from './build.js';
 import { signedHash } from './check.js';
-import type { Outpoint } from '../../core/chains/bitcoin/utxo-node.js';
+import type { Outpoint } from '../networks/bitcoin/utxo-node.js';
 import type { Reader } from '../../core/db/engine.js';
 import type { FeePlan } from './coins.js';
 import { expectedOf, type PsbtDeps, type Wallet } from './context.js';

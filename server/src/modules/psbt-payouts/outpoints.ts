@@ -1,5 +1,5 @@
 /** Coins by the outputs that they are, as nodes are asked for them and as `hash:index`; and what several of them have. */
-import type { Outpoint } from '../../core/chains/bitcoin/utxo-node.js';
+import type { Outpoint } from '../networks/bitcoin/utxo-node.js';
 import type { PsbtInputRow } from './tables.js';
 
 type OutpointRow = Pick<PsbtInputRow, 'tx_hash' | 'output_index'>;

@@ -3,7 +3,7 @@
  * server chooses the coins and watches the network, and cannot sign.
  */
 import type { AuditActor } from '../../core/merchants/audit-log.js';
-import type { UtxoNode } from '../../core/chains/bitcoin/utxo-node.js';
+import type { ConnectedNetwork } from '../../core/chains/connected.js';
 import { chunksOf } from '../../core/db/chunks.js';
 import type { Reader } from '../../core/db/engine.js';
 import type { TransferRow } from '../../core/db/schema.js';
@@ -120,12 +120,12 @@ export function createPsbtPayouts(deps: PsbtDeps) {
      * In satoshis, the confirmed deposits and the change of settled PSBTs that no block spends.
      * @throws NodesUnavailable
      */
-    async sumUnspent(node: UtxoNode, of: Holder, signal: AbortSignal): Promise<bigint> {
+    async sumUnspent({ utxoNode }: ConnectedNetwork, of: Holder, signal: AbortSignal): Promise<bigint> {
       let total = 0n;
       for await (const coins of unspentCoins(database.reader, of)) {
         for (const chunk of chunksOf(coins, coinsAtOnce)) {
-          const found = await node.unspent(chunk, false, signal);
-          for (const coin of found) total += coin?.amount ?? 0n;
+          const found = await utxoNode?.unspent(chunk, false, signal);
+          for (const coin of found ?? []) total += coin?.amount ?? 0n;
         }
       }
       return total;

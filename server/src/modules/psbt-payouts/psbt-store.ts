@@ -6,7 +6,7 @@ import { filtersBy } from '../../core/db/plans.js';
 import { insertRow, rowById, updateRow, within } from '../../core/db/rows.js';
 import { tables, type TransferRow } from '../../core/db/schema.js';
 import { valuesOf } from '../../core/db/values.js';
-import type { Outpoint } from '../../core/chains/bitcoin/utxo-node.js';
+import type { Outpoint } from '../networks/bitcoin/utxo-node.js';
 import { orNotFound } from '../../core/shared/problem.js';
 import type { ExportedTransfers } from '../../core/shared/export-figures.js';
 import type { Scope, Within } from '../../core/shared/scope.js';

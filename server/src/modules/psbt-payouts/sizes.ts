@@ -1,5 +1,7 @@
 /** The size of a payout's transaction once it is signed, and the outputs that are too small to be relayed. */
-import type { BitcoinFamily, ScriptType } from '../../core/addresses/bitcoin-scripts.js';
+import type { ScriptType } from '../../core/addresses/bitcoin-scripts.js';
+import type { Family } from '../../core/chains/networks.js';
+import { bitcoinRules } from '../../core/families/bitcoin-like.js';
 
 /**
  * Weight units of a signed input, with the longest signature that nodes relay (72 bytes with its sighash type; 65 for
@@ -12,8 +14,6 @@ const inputWeights: Readonly<Record<ScriptType, number>> = {
   p2tr: 41 * 4 + 67,
 };
 
-/** Bitcoin Core's and Litecoin Core's `DUST_RELAY_TX_FEE`, in satoshis per virtual byte. */
-const dustRates: Readonly<Record<BitcoinFamily, bigint>> = { bitcoin: 3n, litecoin: 30n };
 /** The size of spending an output: Core's own figures for its dust limit. */
 const witnessSpendSize = 67;
 const legacySpendSize = 148;
@@ -44,10 +44,10 @@ export function feeOf(weight: number, rate: bigint): bigint {
 }
 
 /** The smallest amount, in satoshis, that nodes relay to this script. */
-export function dustLimit(script: Uint8Array, family: BitcoinFamily): bigint {
+export function dustLimit(script: Uint8Array, family: Family): bigint {
   const isWitness = script[0] === 0x00 || (script[0] === 0x51 && script[1] === 0x20);
   const size = outputSize(script.length) + (isWitness ? witnessSpendSize : legacySpendSize);
-  return BigInt(size) * dustRates[family];
+  return BigInt(size) * bitcoinRules(family).dustRate;
 }
 
 /** An amount, a script length and a script. */

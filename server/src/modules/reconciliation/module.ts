@@ -8,6 +8,7 @@ import { reconciliationTables } from './tables.js';
 
 export const reconciliation = defineModule({
   name: 'reconciliation',
+  requires: ['networks'],
   tables: reconciliationTables,
   create(core) {
     const rules = createReconciliation({ ...core, sink: core.receipts, now: core.clock.real });

@@ -2,9 +2,9 @@
 import type { Logger } from 'pino';
 import type { Database } from '../../core/db/database.js';
 import type { NetworkRef } from '../../core/chains/chain.js';
-import type { ConnectedNetwork } from '../../core/chains/connect.js';
+import type { ConnectedNetwork } from '../../core/chains/connected.js';
 import type { ScanSink } from '../../core/scanning/scan.js';
-import type { BalanceSource } from '../../core/chains/evm/balances.js';
+import type { BalanceSource } from '../networks/evm/balances.js';
 
 export interface ReconcileDeps {
   readonly database: Database;

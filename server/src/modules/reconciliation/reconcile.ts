@@ -8,7 +8,7 @@ import type { Database } from '../../core/db/database.js';
 import type { BalanceDifferenceRow } from './tables.js';
 import { isCoin } from '../../core/chains/assets.js';
 import type { ChainHead } from '../../core/chains/chain.js';
-import type { AskedBalance } from '../../core/chains/evm/balances.js';
+import type { AskedBalance } from '../networks/evm/balances.js';
 import { bookSurplus } from './book-surplus.js';
 import { placeKey, readBooked, sizeOf, sweepParts, type Place } from '../../core/addresses/booked.js';
 import { refOf, type Pass } from './reconcile-deps.js';

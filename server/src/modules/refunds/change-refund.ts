@@ -1,6 +1,6 @@
 /** Changes a refund: its row, what it reserves, its payment's log, and the webhook, in one transaction. */
 import type { LogCode } from 'crypto-checkout/contract';
-import type { AcceptsSignature } from '../../core/chains/contract-signatures.js';
+import type { AcceptsSignature } from './contract-signatures.js';
 import type { Transaction } from '../../core/db/engine.js';
 import type { RoomDeps } from '../../core/db/room-deps.js';
 import type { PersonalData } from '../../core/db/personal-data.js';

@@ -1,6 +1,6 @@
 /** The module of refunds: money of a payment that goes back to its payer. */
 import { refundClaims, refunds as endpoints } from 'crypto-checkout/contract';
-import { createAcceptsSignature } from '../../core/chains/contract-signatures.js';
+import { createAcceptsSignature } from './contract-signatures.js';
 import type { Core } from '../../core/core.js';
 import type { Answers } from '../../core/hooks.js';
 import { defineModule } from '../../core/module.js';

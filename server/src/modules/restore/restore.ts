@@ -6,7 +6,7 @@
 import type { Logger } from 'pino';
 import { raiseIndex } from '../../core/addresses/address-pool.js';
 import { isOpen, type DepositKeyRecord, type DepositKeys } from '../../core/addresses/deposit-keys.js';
-import type { ConnectedNetwork } from '../../core/chains/connect.js';
+import type { ConnectedNetwork } from '../../core/chains/connected.js';
 import type { RoomDeps } from '../../core/db/room-deps.js';
 import type { Reader, Transaction } from '../../core/db/engine.js';
 import { afterCommit } from '../../core/db/transaction-context.js';

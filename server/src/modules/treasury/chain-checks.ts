@@ -1,6 +1,6 @@
 /** The checks of `ledger check --chain` on forwarders and treasuries. */
 import type { LedgerCheck } from '../../core/audit/check-report.js';
-import type { ConnectedNetwork } from '../../core/chains/connect.js';
+import type { ConnectedNetwork } from '../../core/chains/connected.js';
 import { amountText } from '../../core/commands/records.js';
 import type { ChainBalances } from './chain-balances.js';
 

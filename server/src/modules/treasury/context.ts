@@ -1,8 +1,8 @@
 /** The context that treasury rules share: the dependencies of the room, and the EVM networks that it works on. */
 import type { DepositKeys } from '../../core/addresses/deposit-keys.js';
 import type { NetworkRef } from '../../core/chains/chain.js';
-import type { ConnectedNetwork } from '../../core/chains/connect.js';
-import type { EvmNodes } from '../../core/chains/evm/evm-nodes.js';
+import type { ConnectedNetwork } from '../../core/chains/connected.js';
+import type { EvmNodes } from '../networks/evm/evm-nodes.js';
 import type { Worth } from '../../core/chains/networks.js';
 import type { RoomDeps } from '../../core/db/room-deps.js';
 import type { Ledger } from '../../core/ledger/ledger.js';

@@ -1,9 +1,9 @@
 /** The calls of the forwarder factory, and its events. */
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { createContract, events } from 'micro-eth-signer/abi.js';
-import { hexOf } from '../../core/chains/evm/abi.js';
+import { hexOf } from '../networks/evm/abi.js';
 import { forwarderFactory } from '../../core/addresses/forwarder-factory.js';
-import type { EvmLog } from '../../core/chains/evm/replies.js';
+import type { EvmLog } from '../networks/evm/replies.js';
 
 /** Stands for the network's own coin. */
 export const nativeToken = `0x${'0'.repeat(40)}`;

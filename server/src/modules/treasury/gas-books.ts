@@ -2,7 +2,7 @@
  * The transactions that the gas key has signed, and their costs: kept before they are broadcast, and posted to the
  * ledger when they are final.
  */
-import type { EvmReceipt } from '../../core/chains/evm/replies.js';
+import type { EvmReceipt } from '../networks/evm/replies.js';
 import type { Transaction } from '../../core/db/engine.js';
 import { moved } from '../../core/ledger/ledger.js';
 import type { TreasuryContext } from './context.js';

@@ -5,7 +5,7 @@
 import type { AuditActor } from '../../core/merchants/audit-log.js';
 import type { Input, ConsoleApi } from 'crypto-checkout/contract';
 import type { TransferRow } from '../../core/db/schema.js';
-import { NodesUnavailable } from '../../core/rpc/node-error.js';
+import { NodesUnavailable } from '../../core/chains/nodes-unavailable.js';
 import { invalidField, invalidState, orNotFound } from '../../core/shared/problem.js';
 import type { Scope } from '../../core/shared/scope.js';
 import { ensureDue } from '../../core/withdrawals/ensure-due.js';

@@ -12,6 +12,7 @@ import { createTreasury } from './treasury.js';
 
 export const treasury = defineModule({
   name: 'treasury',
+  requires: ['networks'],
   consoleContract: { payoutExports, sweeps },
   tables: treasuryTables,
   queries: treasuryParts,

@@ -1,7 +1,7 @@
 /** Writes transfers for the wallet that pays them: as calls, as EIP-681 links, and as a batch for Safe. */
 import { fromUnits } from 'crypto-checkout/contract';
 import { toChain } from '../../core/chains/assets.js';
-import { transferData } from '../../core/chains/evm/abi.js';
+import { transferData } from '../networks/evm/abi.js';
 import type { TransferRow } from '../../core/db/schema.js';
 import type { Currencies } from '../../core/money/currencies.js';
 import { invalidState } from '../../core/shared/problem.js';

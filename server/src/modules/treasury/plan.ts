@@ -2,11 +2,11 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { createContract } from 'micro-eth-signer/abi.js';
 import { coinOf, fromChain } from '../../core/chains/assets.js';
-import { hexOf } from '../../core/chains/evm/abi.js';
-import type { ConnectedNetwork } from '../../core/chains/connect.js';
-import type { EvmClient, GasPrice } from '../../core/chains/evm/client.js';
-import { unlessRefused } from '../../core/rpc/node-error.js';
-import type { EvmNodes } from '../../core/chains/evm/evm-nodes.js';
+import { hexOf } from '../networks/evm/abi.js';
+import type { ConnectedNetwork } from '../../core/chains/connected.js';
+import type { EvmClient, GasPrice } from '../networks/evm/client.js';
+import { unlessRefused } from '../networks/rpc/node-error.js';
+import type { EvmNodes } from '../networks/evm/evm-nodes.js';
 import { chunksOf } from '../../core/db/chunks.js';
 import { convert } from '../../core/money/rates.js';
 import { forwarderFactory } from '../../core/addresses/forwarder-factory.js';

@@ -1,6 +1,6 @@
 /** Examines a transaction that a wallet or a person claims has paid transfers: nobody is believed about that. */
-import type { EvmClient } from '../../core/chains/evm/client.js';
-import { readTransferLog } from '../../core/chains/evm/token.js';
+import type { EvmClient } from '../networks/evm/client.js';
+import { readTransferLog } from '../networks/evm/token.js';
 import type { TransferRow } from '../../core/db/schema.js';
 import type { EvmConnected } from './context.js';
 import type { HeldExport } from './export-store.js';

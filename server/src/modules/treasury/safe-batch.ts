@@ -1,7 +1,7 @@
 /** Writes sweeps and payouts of a treasury as a batch for Safe's transaction builder, which reads it from a file. */
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-import { hexOf } from '../../core/chains/evm/abi.js';
+import { hexOf } from '../networks/evm/abi.js';
 
 /** A transaction without value unless it names one, in wei. */
 export interface WalletCall {

@@ -5,9 +5,9 @@
  */
 import { readCursor as readScan } from '../../core/scanning/cursors.js';
 import type { NetworkRef } from '../../core/chains/chain.js';
-import type { EvmClient } from '../../core/chains/evm/client.js';
+import type { EvmClient } from '../networks/evm/client.js';
 import type { Reader } from '../../core/db/engine.js';
-import { NodeError } from '../../core/rpc/node-error.js';
+import { NodeError } from '../networks/rpc/node-error.js';
 import type { TransferRow } from '../../core/db/schema.js';
 import { invalidState } from '../../core/shared/problem.js';
 import { groupBy } from '../../core/shared/group-by.js';

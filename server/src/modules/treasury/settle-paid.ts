@@ -3,7 +3,7 @@
  * doubt which. Payments beyond them may be for one that had failed, or was let go and paid by another transaction. No
  * transfer explains the rest.
  */
-import { NodesUnavailable } from '../../core/rpc/node-error.js';
+import { NodesUnavailable } from '../../core/chains/nodes-unavailable.js';
 import type { NetworkRef } from '../../core/chains/chain.js';
 import { blocksOfDay } from '../../core/chains/networks.js';
 import type { Transaction } from '../../core/db/engine.js';

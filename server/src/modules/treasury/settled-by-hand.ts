@@ -2,7 +2,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { coinOf, fromChain } from '../../core/chains/assets.js';
-import { hexOf } from '../../core/chains/evm/abi.js';
+import { hexOf } from '../networks/evm/abi.js';
 import type { TransactionCost } from '../../core/chains/chain.js';
 import type { Reader, Transaction } from '../../core/db/engine.js';
 import type { TransferRow } from '../../core/db/schema.js';

@@ -10,8 +10,8 @@
 import { coinOf } from '../../core/chains/assets.js';
 import { readCursor as readScan, readScannedBlocks } from '../../core/scanning/cursors.js';
 import { finalHeight } from '../../core/scanning/finality.js';
-import type { EvmClient } from '../../core/chains/evm/client.js';
-import { inconsistent } from '../../core/chains/evm/transfers.js';
+import type { EvmClient } from '../networks/evm/client.js';
+import { inconsistent } from '../networks/evm/transfers.js';
 import type { Reader } from '../../core/db/engine.js';
 import { createFailures } from '../../core/shared/failures.js';
 import { waitingTransfers } from '../../core/withdrawals/waiting-transfers.js';

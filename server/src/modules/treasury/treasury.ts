@@ -1,7 +1,7 @@
 /** Treasuries: forwarders that payers pay to, sweeps to the merchant's own account, and the books of both. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LedgerCheck } from '../../core/audit/check-report.js';
-import type { ConnectedNetwork, NetworkFinding } from '../../core/chains/connect.js';
+import type { ConnectedNetwork, NetworkFinding } from '../../core/chains/connected.js';
 import type { Job } from '../../core/shared/feature.js';
 import type { Reader } from '../../core/db/engine.js';
 import { orStartError, StartError } from '../../core/shared/start-error.js';

@@ -1,5 +1,5 @@
 /** Proves that what a treasury signed cannot be mined any more: another transaction has used its nonce up, and no node has it. */
-import type { EvmClient } from '../../core/chains/evm/client.js';
+import type { EvmClient } from '../networks/evm/client.js';
 import type { Reader } from '../../core/db/engine.js';
 import type { TransferRow } from '../../core/db/schema.js';
 import { invalidState } from '../../core/shared/problem.js';

@@ -1,20 +1,14 @@
 /** Reads from blocks what left forwarders, and what left treasuries, whether a transfer explains it or not. */
 import { addressFormat } from '../../core/addresses/formats.js';
 import { assetAt, coinOf, fromChain, isCoin, toChain } from '../../core/chains/assets.js';
-import { topicOf } from '../../core/chains/evm/abi.js';
-import type { EvmClient } from '../../core/chains/evm/client.js';
-import { createRangeReader, type BlockRange } from '../../core/chains/evm/read-blocks.js';
-import type { EvmBlock, EvmHeader, EvmReceipt, EvmTransaction } from '../../core/chains/evm/replies.js';
-import { readTransferCall, readTransferLog, transferTopic } from '../../core/chains/evm/token.js';
-import { NodeError } from '../../core/rpc/node-error.js';
-import {
-  coinIndex,
-  inconsistent,
-  logIndex,
-  readReceipts,
-  type WithLogs,
-} from '../../core/chains/evm/transfers.js';
-import type { WantedLogs } from '../../core/chains/evm/wanted-logs.js';
+import { topicOf } from '../networks/evm/abi.js';
+import type { EvmClient } from '../networks/evm/client.js';
+import { createRangeReader, type BlockRange } from '../networks/evm/read-blocks.js';
+import type { EvmBlock, EvmHeader, EvmReceipt, EvmTransaction } from '../networks/evm/replies.js';
+import { readTransferCall, readTransferLog, transferTopic } from '../networks/evm/token.js';
+import { NodeError } from '../networks/rpc/node-error.js';
+import { coinIndex, inconsistent, logIndex, readReceipts, type WithLogs } from '../networks/evm/transfers.js';
+import type { WantedLogs } from '../networks/evm/wanted-logs.js';
 import type { TransferRow } from '../../core/db/schema.js';
 import { forwarderFactory } from '../../core/addresses/forwarder-factory.js';
 import { nativeToken, readSwept, sweptTopic, type SweptLog } from './factory.js';

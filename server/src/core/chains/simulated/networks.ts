@@ -2,7 +2,7 @@
  * The simulated networks of test mode: those of the live presets that have simulated assets, with their fees. Blocks
  * come at another pace, so it is not shown.
  */
-import { networkPresets } from '../config/presets.js';
+import { networkPresets } from '../presets.js';
 import type { Network } from '../networks.js';
 
 /** Most used first. */

@@ -20,6 +20,7 @@ const format: AddressFormat = {
 };
 
 export const addresses: FamilyAddresses = {
+  kind: 'evm',
   coinType: 60,
   testAccount: "m/44'/60'/0'",
   formats: onEveryNet(format),

@@ -17,6 +17,7 @@ const format: AddressFormat = {
 };
 
 export const addresses: FamilyAddresses = {
+  kind: 'tron',
   coinType: 195,
   testAccount: "m/44'/195'/0'",
   formats: onEveryNet(format),

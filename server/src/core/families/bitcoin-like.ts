@@ -1,0 +1,16 @@
+/** The families of Bitcoin's kind, and their rules. */
+import { families, type Family } from 'crypto-checkout/contract';
+import { addressFamilies } from './addresses.js';
+import type { BitcoinRules } from './family.js';
+
+export const isBitcoinLike = (family: Family | undefined): boolean =>
+  family !== undefined && addressFamilies[family].bitcoin !== undefined;
+
+export const bitcoinFamilies: readonly Family[] = families.filter(isBitcoinLike);
+
+/** @throws if the family is not of Bitcoin's kind */
+export function bitcoinRules(family: Family): BitcoinRules {
+  const { bitcoin } = addressFamilies[family];
+  if (!bitcoin) throw new Error(`${family} is not a family of Bitcoin's kind`);
+  return bitcoin;
+}

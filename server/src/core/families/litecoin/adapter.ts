@@ -1,2 +1,0 @@
-/** Connects to Litecoin's networks. */
-export { bitcoinAdapter as adapter } from '../../chains/bitcoin/bitcoin-adapter.js';
