@@ -34,6 +34,8 @@ interface Left {
   readonly types: readonly string[];
   /** The status of an endpoint for the console's pages: 401 asks to sign in. */
   readonly consoleStatus: number;
+  /** The pages that may read a reply at the console's path: only its own, or, where nothing is at that path, all. */
+  readonly consoleReaders: string | null;
   /** The docs that an error reply links to. */
   readonly docsUrl: string | null;
 }
@@ -74,6 +76,7 @@ console.log(JSON.stringify({
   ],
   types: [await typeOf('/crypto-checkout.js'), await typeOf('/pay/NOBODY')],
   consoleStatus: (await fetch(server.url + '/console/api/session', { headers: { 'Sec-Fetch-Site': 'same-origin' } })).status,
+  consoleReaders: (await fetch(server.url + '/console')).headers.get('access-control-allow-origin'),
   docsUrl: (await (await fetch(server.url + '/v1/nothing')).json()).data.docsUrl ?? null,
 }));
 await server.stop();
@@ -197,6 +200,7 @@ describe('The product', () => {
   it('has what its modules declare', () => {
     expect(whole.pages).toEqual(expect.arrayContaining(['', 'docs', 'docs/webhooks', 'console']));
     expect(whole.resources).toEqual(Object.keys(product.resources));
+    expect(whole.consoleReaders).toBe(null);
     for (const module of modules) {
       expect(whole.tables).toEqual(expect.arrayContaining(Object.keys(module.tables)));
       const names = module.commands.flatMap(({ name, commands }) =>
@@ -279,6 +283,7 @@ describe('The product', () => {
       expect(left.pages).toEqual([]);
       expect(left.consoleStatus).toBe(404);
       expect(left.docsUrl).toBe(null);
+      expect(left.consoleReaders).toBe('*');
       const declared = modules.flatMap(({ tables }) => Object.keys(tables));
       expect(left.tables.filter((table) => declared.includes(table))).toEqual([]);
       await keepsTheSpecification(folder, onSqlite, onPostgres);

@@ -23,6 +23,8 @@ export interface StreamOptions extends AuthenticateOptions {
 /** The sign-in of people, and the paths that their pages call in addition to endpoints. A module has it. */
 export interface ForPeople {
   readonly sessions: Sessions;
+  /** Their pages are below it, which pages of other sites cannot read; their endpoints are below `{path}/api`. */
+  readonly path: string;
   /** Paths of open replies, which no endpoint describes. */
   readonly streams: RegExp;
   stream(options: StreamOptions): RequestHandler;
@@ -79,14 +81,14 @@ export function createExpressApp(given: ExpressAppOptions): Express {
     response.setHeader('X-Request-Id', requestIdOf(response));
     if (isHttps) response.setHeader(...transportSecurity);
     // The developer of a shop's page can read why it is refused. The console is for its own pages only.
-    if (!request.path.startsWith('/console')) allowBrowsers(response);
+    if (!people || !request.path.startsWith(people.path)) allowBrowsers(response);
     await ipLimits?.anyRequest(request, response);
     next();
   };
   if (people) {
     app.get(people.streams, startPage, people.stream(options));
     app.use(
-      '/console/api',
+      `${people.path}/api`,
       mount(people.api, people.handlers, {
         ...options,
         // Its replies have secrets.

@@ -78,10 +78,10 @@ export function createOperation<E extends Endpoint>(
       const reply = await database.write(async (transaction) => {
         await record?.claim(transaction);
         const result = await work(transaction);
-        if (call.caller?.person) {
+        if (call.caller?.person && deps.sessions) {
           await auditLog.recordUnlessDone(
             transaction,
-            entryOf(name, call.caller, decodeParams(names, call.values), result.data),
+            entryOf(deps.sessions, name, call.caller, decodeParams(names, call.values), result.data),
           );
         }
         // Serialized inside the transaction, so that a reply that breaks the contract rolls its change back.
@@ -211,6 +211,7 @@ function concretePath(path: string, params: Readonly<Record<string, string>>): s
 
 /** The audit entry of a person's change that has none of its own. Never a body, which can have personal data. */
 function entryOf(
+  { auditAction: action }: Sessions,
   name: string,
   { merchantId, mode, person }: PersonCaller,
   params: Readonly<Record<string, string>>,
@@ -218,7 +219,7 @@ function entryOf(
 ): NewAuditEntry {
   const subjectId = Object.values(params)[0] ?? idIn(data) ?? '';
   return {
-    ...{ merchantId, mode, actor: person, action: 'console.change', subjectId },
+    ...{ merchantId, mode, actor: person, action, subjectId },
     after: { call: name, ...params },
   };
 }

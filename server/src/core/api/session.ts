@@ -1,9 +1,12 @@
 /** Sessions of people in HTTP, as the API asks about them. A module begins and ends them: without one, only a key names a caller. */
 import type { Request, Response } from 'express';
+import type { AuditAction } from '../merchants/audit-log.js';
 import { Problem } from '../shared/problem.js';
 import type { PersonCaller, Visitor } from '../shared/scope.js';
 
 export interface Sessions {
+  /** Of a person's change that records nothing more specific. */
+  readonly auditAction: AuditAction;
   /** The token that a request sends. */
   tokenOf(request: Request): string | undefined;
   /** Refuses what the page of another site sends. Problem: `origin_not_allowed`. */

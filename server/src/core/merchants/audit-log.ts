@@ -20,7 +20,6 @@ type CoreAction =
   | `balance.${'suspended' | 'resumed'}`
   | `transfer.${'created' | 'settled' | 'failed'}`
   | `payout.${'created' | 'settled' | 'failed'}`
-  | 'console.change'
   | 'sandbox.reset';
 
 /** The actions that an entry can have. A module extends it with its own, with `declare module`. */

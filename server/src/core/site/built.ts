@@ -1,4 +1,4 @@
-/** The files that `npm run build` made: the widget's script is in its own package, and everything else in this one. */
+/** The files of the widget that `npm run build` made: its script is in its own package, and that package in this one. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod/mini';
@@ -14,7 +14,4 @@ export const built = {
   version,
   directory: fileURLToPath(new URL('dist/script', packageUrl)),
   packageFile: fileURLToPath(new URL('../../../dist/crypto-checkout.tgz', import.meta.url)),
-  demo: fileURLToPath(new URL('../../../dist/demo', import.meta.url)),
-  console: fileURLToPath(new URL('../../../dist/console', import.meta.url)),
-  claimScript: fileURLToPath(new URL('../../../dist/claim/claim.js', import.meta.url)),
 };

@@ -1,10 +1,10 @@
 /** The module of the console: the pages at `/console` for a shop's people, how they sign in, and what those pages read. */
+import { fileURLToPath } from 'node:url';
 import { home, peopleApi, settingsApi, transfersByHand } from 'crypto-checkout/contract';
 import { settingsOf } from '../../core/config.js';
 import type { Core } from '../../core/core.js';
 import { defineModule, type Running } from '../../core/module.js';
 import { countQuarantined } from '../../core/payments/receipts/quarantine.js';
-import { built } from '../../core/site/built.js';
 import { createAccountHandlers } from './account-handlers.js';
 import { createChanges } from './changes.js';
 import { userCommands } from './commands.js';
@@ -24,10 +24,14 @@ declare module '../../core/merchants/audit-log.js' {
   interface AuditActions extends Record<
     | `person.${'invited' | 'link_made' | 'role_changed' | 'removed' | 'signed_out' | 'erased'}`
     | `session.${'started' | 'ended'}`
-    | `passkey.${'added' | 'removed'}`,
+    | `passkey.${'added' | 'removed'}`
+    | 'console.change',
     true
   > {}
 }
+
+/** The files of the pages, which `npm run build` makes. */
+const builtPages = fileURLToPath(new URL('../../../dist/console', import.meta.url));
 
 export const consoleModule = defineModule({
   name: 'console',
@@ -68,6 +72,7 @@ export const consoleModule = defineModule({
         isOn
           ? {
               sessions: createSessionCookies(publicUrl, sessions.authenticate),
+              path: '/console',
               streams: changesRoute,
               stream: (options) => changeStream(changes, options),
             }
@@ -79,7 +84,7 @@ export const consoleModule = defineModule({
           isSandboxOn && merchantId !== undefined ? await people.firstLink(merchantId) : undefined;
         const { consolePage } = await import('./http/console-page.js');
         return {
-          router: consolePage(publicUrl, built.console),
+          router: consolePage(publicUrl, builtPages),
           links: { Console: url },
           printed: { Console: firstLink ?? url },
         };

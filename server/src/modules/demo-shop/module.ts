@@ -1,12 +1,15 @@
 /** The module of the demo shop, which is the start page of a server to try things out. */
 import { createHmac } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
 import { ensureTestSeed } from '../../core/addresses/test-seed.js';
 import { defineModule } from '../../core/module.js';
 import type { Database } from '../../core/db/database.js';
 import { ensureSetting, writeSetting } from '../../core/db/settings.js';
 import { localHosts } from '../../core/shared/local-hosts.js';
 import { StartError } from '../../core/shared/start-error.js';
-import { built } from '../../core/site/built.js';
+
+/** The shop's files, which `npm run build` makes. */
+const builtShop = fileURLToPath(new URL('../../../dist/demo', import.meta.url));
 
 export const demoShop = defineModule({
   name: 'demo-shop',
@@ -35,7 +38,7 @@ export const demoShop = defineModule({
               : undefined,
             checkoutUrl,
             consoleUrl: hooks.consoleUrl(),
-            directory: built.demo,
+            directory: builtShop,
           }),
           links: { Shop: `${publicUrl}/`, Appearance: `${publicUrl}/demo/appearance.html` },
         };

@@ -1,12 +1,12 @@
 /** The module of refunds: money of a payment that goes back to its payer. */
+import { fileURLToPath } from 'node:url';
 import { refundClaims, refunds as endpoints } from 'crypto-checkout/contract';
-import { createAcceptsSignature } from './contract-signatures.js';
 import type { Core } from '../../core/core.js';
 import type { Answers } from '../../core/hooks.js';
 import { defineModule } from '../../core/module.js';
 import { paymentRefunds } from '../../core/payments/refundable.js';
-import { built } from '../../core/site/built.js';
 import { createCheckAddress } from './address-rules.js';
+import { createAcceptsSignature } from './contract-signatures.js';
 import { refundEventTypes } from './event-types.js';
 import { refundCommands } from './commands.js';
 import { eraseAddresses } from './erased.js';
@@ -14,6 +14,9 @@ import { createRefundClaimHandlers, createRefundHandlers } from './handlers.js';
 import { refundParts } from './queries.js';
 import { refundTables } from './tables.js';
 import { createRefunds, type Refunds } from './refunds.js';
+
+/** The script of the page for payers, which `npm run build` makes. */
+const claimScript = fileURLToPath(new URL('../../../dist/claim/claim.js', import.meta.url));
 
 export const refunds = defineModule({
   name: 'refunds',
@@ -44,7 +47,7 @@ export const refunds = defineModule({
       ...rules,
       async pages() {
         const { claimPage } = await import('./claim-page.js');
-        return { router: claimPage(core.publicUrl, built.claimScript), links: {} };
+        return { router: claimPage(core.publicUrl, claimScript), links: {} };
       },
       jobs: () => [{ name: 'refunds', intervalMs: 1000, run: (signal) => rules.expireOverdue(signal) }],
       handlers: { refunds: createRefundHandlers(rules), refundClaims: createRefundClaimHandlers(rules) },

@@ -38,6 +38,7 @@ export function createSessionCookies(publicUrl: string, authenticate: Authentica
   };
 
   return {
+    auditAction: 'console.change',
     tokenOf,
     checkOrigin,
     send(response, token) {
