@@ -1,4 +1,4 @@
-# The server with everything it serves, as one image. docs/operations.md says how it is run.
+# The server with everything it serves, as one image. docs/deployment.md says how it is run.
 
 # Debian, since the runtime below is of the same one: the database driver's native part is built, or fetched, for it.
 FROM node:24.21-bookworm AS packages

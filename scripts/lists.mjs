@@ -1,6 +1,6 @@
 /**
  * Writes what follows from the lists: from `server/data/currencies.json`, the widget's drawings and URI schemes of
- * coins, each loaded on its own, and the fixed rates; from the folders of `src/messages/`, what loads and names the languages. With
+ * coins, each loaded on its own, the fixed rates and the guide to currencies; from the folders of `src/messages/`, what loads and names the languages. With
  * `--check`, it only says if they differ.
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
@@ -13,10 +13,13 @@ const source = 'server/data/currencies.json';
 const style = JSON.parse(await readFile(path('.prettierrc.json'), 'utf8'));
 
 /** @typedef {{ colour: string, line?: string, solid?: string, tilt?: number }} Icon */
-/** @typedef {{ exampleDollars: string, uriScheme?: string, icon?: Icon }} Coin */
+/** @typedef {{ name: string, payableDecimals: number, exampleDollars: string, uriScheme?: string, icon?: Icon }} Coin */
+/** @typedef {{ name: string, mode: string, assets: Record<string, { minAmount: string, contract?: string }> }} Network */
 
-/** @type {{ coins: Record<string, Coin>, fiat: Record<string, { exampleUnitsPerDollar: string }> }} */
+/** @type {{ coins: Record<string, Coin>, fiat: Record<string, { name: string, exampleUnitsPerDollar: string }> }} */
 const { coins, fiat } = JSON.parse(await readFile(path(source), 'utf8'));
+/** @type {{ networks: Record<string, Network> }} */
+const { networks } = JSON.parse(await readFile(path('server/data/networks.json'), 'utf8'));
 
 /**
  * @template Row, Value
@@ -119,6 +122,42 @@ const labels = Object.fromEntries(
 const placeText = ([name, { label, parent, permission }]) =>
   `{ name: '${name}', ${label ? `label: labels.${name}, ` : ''}${parent ? `parent: '${parent}', ` : ''}permission: '${permission}', load: () => import('./pages/${name}.js') },`;
 
+/** @param {string} mode @param {string} coin */
+const networksOf = (mode, coin) =>
+  Object.entries(networks)
+    .filter(([, network]) => network.mode === mode && coin in network.assets)
+    .map(([code, { assets }]) => `\`${code}\` (${assets[coin]?.minAmount})`)
+    .join(', ');
+const currencyGuide = `# Supported currencies
+
+<!-- Written by npm run lists from server/data/currencies.json and networks.json. -->
+
+A price is in any of these; a payer pays in a coin. The list of one server and mode is \`GET /v1/currencies\`; what a payment can be paid in is its \`currencyOptions\`.
+
+## Coins
+
+With the networks that have them, and the smallest payment there. The [simulated networks](sandbox.md) have the same coins.
+
+| Coin | Decimals to pay | Main networks | Test networks |
+| --- | --- | --- | --- |
+${Object.entries(coins)
+  .map(
+    ([code, { name, payableDecimals }]) =>
+      `| \`${code}\` ${name} | ${payableDecimals} | ${networksOf('live', code)} | ${networksOf('test', code)} |`,
+  )
+  .join('\n')}
+
+The operator names the networks in the [networks file](networks-file.md), can leave coins out, and add any of these coins on another network by its contract.
+
+## Fiat
+
+${Object.entries(fiat)
+  .map(([code, { name }]) => `\`${code}\` ${name}`)
+  .join(
+    ', ',
+  )}. Another one is refused at creation with \`unsupported_currency\`. To add one that two sources of [exchange rates](networks-file.md#exchange-rates) quote, add its row to \`server/data/currencies.json\`.
+`;
+
 const list = sorted.map(({ english }) => english);
 const sentence = `The checkout supports ${list.slice(0, -1).join(', ')} and ${list.at(-1)}.`;
 const guide = await readFile(path('docs/widget.md'), 'utf8');
@@ -212,6 +251,7 @@ export const places: readonly Place[] = [${places.map(placeText).join('')}];
 
 export const placeOf = (name: string) => places.find((one) => one.name === name);`,
   ),
+  'docs/currencies.md': currencyGuide,
   'docs/widget.md': guide.replace(/^The checkout supports [^.]*\.$/m, sentence),
 };
 

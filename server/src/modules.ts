@@ -47,4 +47,5 @@ export const product: Described = {
   resources: inOne<Resource>([resources, ...modules.map((module) => module.resources)]),
   eventTypes: inOne<EventType>([coreEventTypes, ...modules.map(({ eventTypes }) => eventTypes)]),
   modules: modules.map(({ name }) => name),
+  settings,
 };

@@ -1,5 +1,5 @@
 /** Reading the configuration from the environment, and the messages for invalid values. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -149,12 +149,6 @@ it('The help lists every variable with its default', () => {
   const help = describeVariables(settings);
   expect(help).toContain('PORT=an integer from 0 to 65535 (default 8080)');
   expect(help.match(/^ {2}[A-Z_]+=/gm)?.length).toBeGreaterThan(20);
-});
-
-it('docs/operations.md quotes the help word for word', async () => {
-  const page = await readFile(new URL('../../docs/operations.md', import.meta.url), 'utf8');
-  const [, inDocs] = /```text\n([^`]+)\n```/.exec(page) ?? [];
-  expect(inDocs).toBe(describeVariables(settings));
 });
 
 function refusal(environment: Record<string, string>): string {

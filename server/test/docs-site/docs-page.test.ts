@@ -6,7 +6,8 @@ import { api, sandbox, type Endpoint } from 'crypto-checkout/contract';
 import { readdir } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { inputSchema, parametersOf } from '../../src/core/reference/parameters.js';
-import { product } from '../../src/modules.js';
+import { describeVariables } from '../../src/core/config.js';
+import { product, settings } from '../../src/modules.js';
 import { docsPages } from '../../src/modules/docs-site/docs.js';
 import { docsFrame } from '../../src/modules/docs-site/frame.js';
 
@@ -60,6 +61,11 @@ it('no parameter that takes a number is called text', () => {
 describe('the pages', () => {
   const pages = docsPages('https://shop.example/pay', { version: '1.0.0', directory: '/nowhere' }, product);
   const rendered = new Map(pages.map((page) => [page.path, docsFrame(page, pages).text]));
+  const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", amp: '&' };
+  const textOf = (markup: string) =>
+    markup
+      .replace(/<[^>]+>/g, '')
+      .replace(/&(lt|gt|quot|#39|amp);/g, (whole, name: string) => entities[name] ?? whole);
   const idsOf = (text: string) => [...text.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id);
 
   it('are all guides of docs/, start first, then payments', async () => {
@@ -75,9 +81,11 @@ describe('the pages', () => {
     const text = rendered.get(path) ?? '';
     expect(new Set(idsOf(text)).size, 'ids are unique').toBe(idsOf(text).length);
     const broken = [...text.matchAll(/ href="(?!https?:|data:|mailto:)([^"]+)"/g)].filter(([, href = '']) => {
-      const { pathname, hash } = new URL(href, `https://any.example/${path}`);
-      const target = rendered.get(pathname.slice(1));
-      if (target === undefined) return !['/docs.css', '/openapi.json'].includes(pathname);
+      // Below the path of a proxy.
+      const { pathname, hash } = new URL(href, `https://any.example/pay/${path}`);
+      const name = pathname.replace(/^\/pay\//, '');
+      const target = rendered.get(name);
+      if (target === undefined) return !['docs.css', 'openapi.json'].includes(name);
       return hash !== '' && !idsOf(target).includes(hash.slice(1));
     });
     expect(broken.map(([, href]) => href)).toEqual([]);
@@ -88,6 +96,12 @@ describe('the pages', () => {
     const guides = pages.filter(({ group }) => group !== 'API').map(({ path }) => path);
     const others = [...rendered].filter(([, text]) => text.includes('https://pay.example.com'));
     expect(others.map(([path]) => path).filter((path) => guides.includes(path))).toEqual([]);
+  });
+
+  it('list all settings as the help does', () => {
+    const page = rendered.get('docs/operations') ?? '';
+    const [, listed = ''] = /<pre><code[^>]*>( {2}HOST=[^]*?)\n?<\/code>/.exec(page) ?? [];
+    expect(textOf(listed)).toBe(describeVariables(settings));
   });
 
   it('keep the hashes of the script apart, and ask for nothing that is not published', () => {

@@ -103,8 +103,8 @@ it('Every rule has a name, an expression and a summary', () => {
   expect(rules.length).toBeGreaterThan(8);
 });
 
-it('docs/operations.md says of each rule what to do, and names no other', () => {
-  const guide = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+it('docs/monitoring.md says of each rule what to do, and names no other', () => {
+  const guide = readFileSync(new URL('../../../docs/monitoring.md', import.meta.url), 'utf8');
   const named = new Set([...guide.matchAll(/`(Checkout[A-Z]\w+)`/g)].map(([, name]) => name));
   expect([...named].sort()).toEqual(rules.map(({ name }) => name).sort());
 });

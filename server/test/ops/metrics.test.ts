@@ -202,7 +202,7 @@ describe.each(enginesOfTurn)('On $name, /metrics', (engine) => {
       Date.now() / 1000 - 60,
     );
     expect(found.get('process_resident_memory_bytes')).toBeGreaterThan(1e6);
-    const page = await readFile(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+    const page = await readFile(new URL('../../../docs/monitoring.md', import.meta.url), 'utf8');
     const served = [...(await scrape(url)).matchAll(/^# HELP ((?:checkout|http)_\w+)/gm)].map(
       ([, name]) => name,
     );

@@ -1,4 +1,4 @@
-/** Backs up a test's database and puts it back, as docs/operations.md says. */
+/** Backs up a test's database and puts it back, as docs/backup.md says. */
 import { execFile } from 'node:child_process';
 import { copyFile, rm } from 'node:fs/promises';
 import { promisify } from 'node:util';

@@ -130,7 +130,7 @@ export async function openShop(engine: TestEngine, anvil: Anvil, token: Hex) {
       await transact(anvil, token, `0xa9059cbb${words.join('')}`, treasury);
     },
     backUp: () => backUp(engine, database.url, backup, command),
-    /** As docs/operations.md says. @param isMarkerLost as on another machine */
+    /** As docs/backup.md says. @param isMarkerLost as on another machine */
     async restore(isMarkerLost: boolean) {
       await server.stop();
       await restoreFrom(engine, database.url, backup);

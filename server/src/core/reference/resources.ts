@@ -1,5 +1,6 @@
 /** The title and description of each API resource, for the docs. */
 import { sandbox, type CoreApi, type Endpoints } from 'crypto-checkout/contract';
+import type { Variables } from '../config.js';
 import type { EventTypes } from '../webhooks/event-types.js';
 import texts from './texts.json' with { type: 'json' };
 
@@ -24,6 +25,8 @@ export interface Described {
   readonly eventTypes: EventTypes;
   /** The modules that it has: guides of others are not shown. */
   readonly modules: readonly string[];
+  /** The environment variables of its modules. */
+  readonly settings: Variables;
 }
 
 /** The resources with their endpoints, in the order of the docs. The sandbox is one of them. */

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Router } from 'express';
 import * as z from 'zod/mini';
+import { describeVariables } from '../../core/config.js';
 import type { Described } from '../../core/reference/resources.js';
 import { createMade, sendMade } from '../../core/site/compressed.js';
 import { apiPages } from './api-pages.js';
@@ -52,9 +53,10 @@ export function docs(publicUrl: string, widget: Widget, described: Described): R
 /** In the order of the menu: how to start, the API's resources, and then the guides of each role. */
 export function docsPages(publicUrl: string, widget: Widget, described: Described): DocsPage[] {
   const guides = listGuides(described.modules);
+  const settings = describeVariables(described.settings);
   const [start, ...others] = guides.map((guide) => ({
     ...guide,
-    render: () => renderGuide(guide, guides, publicUrl, tagWithHashes(publicUrl, widget)),
+    render: () => renderGuide(guide, guides, publicUrl, { tag: tagWithHashes(publicUrl, widget), settings }),
   }));
   return [...(start ? [start] : []), ...apiPages(publicUrl, described), ...others];
 }

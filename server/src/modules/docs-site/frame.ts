@@ -16,7 +16,7 @@ type Section = ReturnType<typeof sectionsOf>[number];
 
 /** Leads from a page to the server's root, such as `../../`: links are relative, to work under a proxy's path. */
 export function rootOf({ path }: Pick<DocsPage, 'path'>): string {
-  return '../../'.repeat(path.split('/').length - 1);
+  return '../'.repeat(path.split('/').length - 1);
 }
 
 export function docsFrame(page: DocsPage, pages: readonly DocsPage[]): Html {

@@ -39,15 +39,20 @@ export function listGuides(modules: readonly string[]): Guide[] {
   return [...guides.values()];
 }
 
-/**
- * @param guides what its links can lead to
- * @param tag the script's tag with its hashes, as `npm run build` made it; undefined before that
- */
+/** The parts of the guides that the server writes. */
+interface Filled {
+  /** The script's tag with its hashes, as `npm run build` made it; undefined before that. */
+  readonly tag: string | undefined;
+  /** The help of all settings, in place of `<!-- settings -->`. */
+  readonly settings: string;
+}
+
+/** @param guides what its links can lead to */
 export function renderGuide(
   guide: Guide,
   guides: readonly Guide[],
   publicUrl: string,
-  tag: string | undefined,
+  { tag, settings }: Filled,
 ): Html {
   const ids = new Map<string, number>();
   const marked = new Marked({
@@ -72,6 +77,7 @@ export function renderGuide(
     },
   });
   const text = read(guide.name)
+    .replace('<!-- settings -->', () => `\`\`\`text\n${settings}\n\`\`\``)
     .replace(/<!--[^]*?-->\n*/g, '')
     .replace(exampleTag, (example) => tag ?? example)
     .replaceAll(exampleUrl, publicUrl);
