@@ -1,5 +1,5 @@
-/* global document, navigator, URL, innerHeight, scrollY, matchMedia, setTimeout, addEventListener -- runs in a browser */
-/** Script of the docs: search through all pages, copy buttons, the menu of narrow windows, and the section that is being read. */
+/* global document, navigator, URL, NodeFilter, sessionStorage, innerHeight, scrollY, matchMedia, setTimeout, addEventListener -- runs in a browser */
+/** Script of the docs: search through all pages, the reader's test key in the examples, copy buttons, the menu of narrow windows, and the section that is being read. */
 
 const menu = document.querySelector('.menu');
 const wide = matchMedia('(min-width: 60rem)');
@@ -17,7 +17,17 @@ search.hidden = false;
 
 /** @type {Promise<[path: string, page: string, id: string, title: string, text: string][]> | undefined} */
 let index;
-const load = () => (index ??= import('./docs-index.js').then((module) => module.default));
+/** A failed import is remembered by its address, so the next one has another. */
+let attempts = 0;
+const load = () =>
+  (index ??= import(attempts === 0 ? './docs-index.js' : `./docs-index.js?again=${attempts}`).then(
+    (module) => module.default,
+    () => {
+      index = undefined;
+      attempts += 1;
+      return undefined;
+    },
+  ));
 field.addEventListener('focus', load);
 field.addEventListener('input', show);
 field.addEventListener('keydown', ({ key }) => {
@@ -42,14 +52,19 @@ async function show() {
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== '');
+  menu.hidden = words.length > 0;
+  if (words.length > 0) found.textContent = 'Searching…';
   const sections = words.length === 0 ? [] : await load();
   if (query !== field.value) return;
+  if (sections === undefined) {
+    found.textContent = 'The search could not be loaded. Type on to try again.';
+    return;
+  }
   const hits = sections
     .map((section) => ({ section, score: score(section, words) }))
     .filter(({ score }) => score > 0)
     .sort((a, b) => b.score - a.score)
     .slice(0, 20);
-  menu.hidden = words.length > 0;
   const count = hits.length === 20 ? 'The 20 best places' : `${hits.length} places`;
   found.textContent = words.length === 0 ? '' : hits.length === 1 ? '1 place' : count;
   results.replaceChildren(...hits.map(({ section }) => resultOf(section, words)));
@@ -87,6 +102,52 @@ function resultOf([path, page, id, title, text], [word]) {
   item.append(link);
   return item;
 }
+
+/* The reader's own test key, in this tab only, in the examples. */
+const key = document.querySelector('.key');
+const [, keyField, keyNote] = key.children;
+key.hidden = false;
+/** Undefined if the browser blocks the storage of sites. */
+const kept = (() => {
+  try {
+    return sessionStorage;
+  } catch {
+    return undefined;
+  }
+})();
+const server = new URL('.', import.meta.url).href.replace(/\/$/, '');
+const examples = [];
+for (const code of document.querySelectorAll('pre > code')) {
+  const walker = document.createTreeWalker(code, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode;
+    if (/pk_test_…|\$(?:CHECKOUT_)?SECRET_KEY|\$CHECKOUT_URL/.test(node.data))
+      examples.push([node, node.data]);
+  }
+}
+function fill() {
+  const value = keyField.value.trim();
+  const [, kind] = /^(pk|sk)_test_[\w-]{43}$/.exec(value) ?? [];
+  keyNote.textContent =
+    value === '' || kind !== undefined
+      ? ''
+      : 'A test key begins with pk_test_ or sk_test_ and has 51 characters.';
+  if (kind !== undefined) kept?.setItem(`docs-${kind}`, value);
+  if (value === '') for (const one of ['pk', 'sk']) kept?.removeItem(`docs-${one}`);
+  const publicKey = kept?.getItem('docs-pk') ?? undefined;
+  const secretKey = kept?.getItem('docs-sk') ?? undefined;
+  for (const [node, text] of examples) {
+    let filled = publicKey === undefined ? text : text.replaceAll('pk_test_…', publicKey);
+    if (secretKey !== undefined)
+      filled = filled
+        .replaceAll(/\$(?:CHECKOUT_)?SECRET_KEY/g, secretKey)
+        .replaceAll('$CHECKOUT_URL', server);
+    if (node.data !== filled) node.data = filled;
+  }
+}
+keyField.addEventListener('input', fill);
+keyField.value = kept?.getItem('docs-sk') ?? kept?.getItem('docs-pk') ?? '';
+fill();
 
 /* Copy buttons */
 for (const code of document.querySelectorAll('pre > code')) {

@@ -6,15 +6,15 @@ import { inspect, useStage } from './stage.js';
 const stage = useStage();
 
 /** @param width of the window: the menu is folded away in a narrow one */
-async function open(width = 1280): Promise<Page> {
+async function open(width = 1280, expectedErrors?: RegExp): Promise<Page> {
   const context = await stage.context();
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
-  const page = await stage.page({ context });
+  const page = await stage.page({ context, ...(expectedErrors && { expectedErrors }) });
   await page.setViewportSize({ width, height: 900 });
   return page;
 }
 
-it.each(['/api/payments', '/operations'])(
+it.each(['/api/payments', '/operations', '/going-live', '/moving-coins', '/api'])(
   '/docs%s is clean for axe and stays within its edges, wide and narrow, light and dark',
   async (path) => {
     const page = await open();
@@ -83,6 +83,48 @@ it('finds words in the text of all pages', async () => {
       .poll(() => first.evaluate((link) => (link as HTMLAnchorElement).href), { message: words })
       .toBe(`${stage.server.url}/${place}`);
   }
+});
+
+it('says that it searches while the index loads, and tries again after a failure', async () => {
+  const page = await open(1280, /ERR_FAILED/);
+  let letGo = () => {};
+  const held = new Promise<void>((resolve) => (letGo = resolve));
+  let isOffline = true;
+  await page.route('**/docs-index.js*', async (route) => {
+    await held;
+    await (isOffline ? route.abort() : route.continue());
+  });
+  await page.goto(`${stage.server.url}/docs`);
+  await page.getByRole('searchbox', { name: 'Search the docs' }).fill('gap lim');
+  const status = page.getByRole('search').getByRole('status');
+  await status.getByText('Searching…').waitFor();
+  letGo();
+  await status.getByText('could not be loaded').waitFor();
+  isOffline = false;
+  await page.keyboard.type('it');
+  await status.getByText('place').waitFor();
+}, 20_000);
+
+it("puts the reader's test keys into the examples of this tab, and no live key", async () => {
+  const page = await open();
+  await page.goto(`${stage.server.url}/docs`);
+  const field = page.getByLabel('Your test key, for the examples');
+  const tag = page.locator('pre', { hasText: '<crypto-checkout' });
+  await field.fill(`sk_live_${'a'.repeat(43)}`);
+  await page.getByText('A test key begins with').waitFor();
+  expect(await page.evaluate(() => sessionStorage.length)).toBe(0);
+  await field.fill(stage.server.publicKey);
+  expect(await tag.textContent()).toContain(`public-key="${stage.server.publicKey}"`);
+  const secret = `sk_test_${'b'.repeat(43)}`;
+  await field.fill(secret);
+  await page.goto(`${stage.server.url}/docs/create-a-payment`);
+  const call = page.locator('pre').first();
+  expect(await call.textContent()).toContain(`"${stage.server.url}/v1/payments/checkout"`);
+  expect(await call.textContent()).toContain(`Bearer ${secret}`);
+  await page.goto(`${stage.server.url}/docs/api/customers`);
+  expect(await page.locator('.sample').first().textContent()).toContain(`Bearer ${secret}`);
+  await field.fill('');
+  expect(await page.locator('.sample').first().textContent()).toContain('$SECRET_KEY');
 });
 
 it('reads whole without script, with links to all pages and no search that does nothing', async () => {

@@ -3,6 +3,7 @@
  * work.
  */
 import { api, sandbox, type Endpoint } from 'crypto-checkout/contract';
+import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { inputSchema, parametersOf } from '../../src/core/reference/parameters.js';
@@ -68,13 +69,13 @@ describe('the pages', () => {
       .replace(/&(lt|gt|quot|#39|amp);/g, (whole, name: string) => entities[name] ?? whole);
   const idsOf = (text: string) => [...text.matchAll(/ id="([^"]+)"/g)].map(([, id = '']) => id);
 
-  it('are all guides of docs/, start first, then payments', async () => {
+  it('are all guides of docs/, start first, then the API', async () => {
     const files = (await readdir(new URL('../../../docs/', import.meta.url)))
       .filter((name) => name.endsWith('.md') && name !== 'README.md')
       .map((name) => `docs/${name.replace('.md', '')}`);
     const guides = pages.filter(({ group }) => group !== 'API').map(({ path }) => path);
     expect(guides.toSorted()).toEqual(['docs', ...files].toSorted());
-    expect(pages.slice(0, 2).map(({ title }) => title)).toEqual(['Start', 'Payments']);
+    expect(pages.slice(0, 3).map(({ title }) => title)).toEqual(['Start', 'All endpoints', 'Payments']);
   });
 
   it.each(pages.map(({ path }) => path))('%s has links that lead to a page and a place there', (path) => {
@@ -96,6 +97,47 @@ describe('the pages', () => {
     const guides = pages.filter(({ group }) => group !== 'API').map(({ path }) => path);
     const others = [...rendered].filter(([, text]) => text.includes('https://pay.example.com'));
     expect(others.map(([path]) => path).filter((path) => guides.includes(path))).toEqual([]);
+  });
+
+  it('list every endpoint on one page', () => {
+    const text = textOf(rendered.get('docs/api') ?? '').replace(/\s+/g, ' ');
+    for (const { method, path } of endpoints) expect(text).toContain(`${method} ${path.replace('{*', '{')}`);
+  });
+
+  it('draw flowcharts with all their steps, arrows and labels, within the picture', () => {
+    const drawn = [...rendered].filter(([, text]) => text.includes('<svg'));
+    expect(drawn.map(([path]) => path)).toEqual(
+      expect.arrayContaining(['docs/api-decisions', 'docs/moving-coins', 'docs/operations', 'docs/treasury']),
+    );
+    for (const [path, text] of drawn) {
+      const [, width = 0, height = 0] = /viewBox="0 0 ([\d.]+) ([\d.]+)"/.exec(text)?.map(Number) ?? [];
+      for (const [, x, y, wide, high] of text.matchAll(
+        /<rect\s+x="([\d.]+)"\s+y="([\d.]+)"\s+width="([\d.]+)"\s+height="([\d.]+)"/g,
+      )) {
+        expect(Number(x) + Number(wide), path).toBeLessThanOrEqual(width);
+        expect(Number(y) + Number(high), path).toBeLessThanOrEqual(height);
+      }
+    }
+    const life = rendered.get('docs/api-decisions') ?? '';
+    expect(life).toContain('aria-label="created → currency set (payer chooses); ');
+    expect(life).not.toContain('flowchart');
+  });
+
+  it('colour code, and leave its text as it is', () => {
+    const page = rendered.get('docs/create-a-payment') ?? '';
+    expect(page).toContain('<span class="k">import</span>');
+    expect(page).toContain('<span class="k">def</span>');
+    const source = readFileSync(new URL('../../../docs/create-a-payment.md', import.meta.url), 'utf8');
+    const written = [...source.matchAll(/^```(?:sh|js|python|php)\n([^]*?)^```/gm)].map(([, code]) => code);
+    const shown = [...page.matchAll(/<pre><code>([^]*?)<\/code>/g)].map(([, code = '']) => textOf(code));
+    expect(shown).toEqual(written);
+  });
+
+  it('name each check box by its own words', () => {
+    const page = rendered.get('docs/going-live') ?? '';
+    const boxes = page.match(/<input type="checkbox"/g) ?? [];
+    expect(boxes.length).toBeGreaterThan(5);
+    expect(page.match(/<label><input type="checkbox"> \S/g)).toHaveLength(boxes.length);
   });
 
   it('list all settings as the help does', () => {

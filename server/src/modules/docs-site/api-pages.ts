@@ -6,11 +6,12 @@ import { listResources, type Described, type Resource } from '../../core/referen
 import { publicPath, samplePath, sampleRequest, sampleResponse } from '../../core/reference/samples.js';
 import { groupBy } from '../../core/shared/group-by.js';
 import type { DocsPage } from './frame.js';
+import { highlight } from './highlight.js';
 import { code, html, Html } from '../../core/site/html.js';
 
 /** @param publicUrl the base URL of the sample calls */
 export function apiPages(publicUrl: string, described: Described): DocsPage[] {
-  return listResources(described).map(({ name, about, verbs }) => {
+  const pages = listResources(described).map(({ name, about, verbs }) => {
     const { title, description } = about;
     return {
       path: `docs/api/${toKebabCase(name)}`,
@@ -22,6 +23,28 @@ export function apiPages(publicUrl: string, described: Described): DocsPage[] {
           ${Object.entries(verbs).map(([verb, endpoint]) => article(about, verb, endpoint, publicUrl))}`,
     };
   });
+  return [
+    { path: 'docs/api', title: 'All endpoints', group: 'API', render: () => overview(described) },
+    ...pages,
+  ];
+}
+
+/** Every endpoint, by resource. */
+function overview(described: Described): Html {
+  return html`<h1 id="all-endpoints">All endpoints</h1>
+    ${listResources(described).map(
+      ({ name, about, verbs }) =>
+        html`<h2 id="${toKebabCase(name)}"><a href="api/${toKebabCase(name)}">${about.title}</a></h2>
+          <ul class="endpoints">
+            ${Object.entries(verbs).map(
+              ([verb, endpoint]) =>
+                html`<li>
+                  ${methodTag(endpoint)} <code>${breakable(publicPath(endpoint))}</code>
+                  <a href="api/${toKebabCase(name)}#${toKebabCase(verb)}">${titleOf(about, verb)}</a>
+                </li>`,
+            )}
+          </ul>`,
+    )}`;
 }
 
 const keyNames: Readonly<Record<Endpoint['key'], string>> = {
@@ -51,8 +74,8 @@ function article(resource: Resource, verb: string, endpoint: Endpoint, baseUrl: 
       ${parameterList(parametersOf(endpoint))} ${errorList(errorsOf(endpoint))}
     </div>
     <div class="samples">
-      ${sample('Request', request, html`${request}`)}
-      ${sample('Response', ...formatted(sampleResponse(endpoint)))}
+      ${sample('Request', request, 'sh')}
+      ${sample('Response', JSON.stringify(sampleResponse(endpoint), null, 2), 'json')}
     </div>
   </article>`;
 }
@@ -103,24 +126,12 @@ function errorList(codes: readonly ErrorCode[]): Html {
 }
 
 /** Long samples start collapsed. */
-function sample(title: string, text: string, content: Html): Html {
+function sample(title: string, text: string, language: string): Html {
   const isLong = text.split('\n').length > 45;
   return html`<details class="sample" ${new Html(isLong ? '' : 'open')}>
     <summary>${title}</summary>
-    <pre><code>${content}</code></pre>
+    <pre><code>${highlight(text, language)}</code></pre>
   </details>`;
-}
-
-/** A value as JSON, plain and with its keys, strings and other values highlighted. */
-function formatted(value: unknown): [text: string, content: Html] {
-  const text = JSON.stringify(value, null, 2);
-  const tokens = text.split(/("(?:[^"\\]|\\.)*"?:?|\b(?:true|false|null)\b|-?\d[\d.e+-]*)/);
-  const highlighted = tokens.map((token, index) => {
-    if (index % 2 === 0) return html`${token}`;
-    if (token.endsWith('":')) return html`<span class="k">${token.slice(0, -1)}</span>:`;
-    return html`<span class="${token.startsWith('"') ? 's' : 'v'}">${token}</span>`;
-  });
-  return [text, html`${highlighted}`];
 }
 
 /** `setCurrency` → `set-currency`. */

@@ -47,6 +47,11 @@ export function docsFrame(page: DocsPage, pages: readonly DocsPage[]): Html {
             <p role="status"></p>
             <ol></ol>
           </div>
+          <div class="key" hidden>
+            <label for="test-key">Your test key, for the examples</label>
+            <input id="test-key" autocomplete="off" spellcheck="false" placeholder="pk_test_… or sk_test_…" />
+            <p role="status"></p>
+          </div>
           <details class="menu" open>
             <summary>Menu</summary>
             <nav aria-label="Documentation">

@@ -2,6 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { Marked } from 'marked';
 import { rootOf } from './frame.js';
+import { highlight } from './highlight.js';
+import { picture } from './picture.js';
 import { html, Html } from '../../core/site/html.js';
 
 /** In the widget's package, so that every server installation has them. */
@@ -63,6 +65,18 @@ export function renderGuide(
         ids.set(slug, earlier + 1);
         const id = earlier === 0 ? slug : `${slug}-${earlier}`;
         return `<h${depth} id="${id}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+      },
+      code({ text, lang = '' }) {
+        const [language = ''] = lang.split(' ');
+        if (language === 'mermaid' && text.startsWith('flowchart TD\n')) return picture(text).text;
+        return html`<pre><code>${highlight(text, language)}
+</code></pre>`.text;
+      },
+      // One that a reader can tick, named by its own words.
+      listitem({ task, checked, tokens }) {
+        const content = this.parser.parse(tokens);
+        if (!task) return `<li>${content}</li>\n`;
+        return `<li class="task"><label><input type="checkbox"${checked ? ' checked' : ''}> ${content}</label></li>\n`;
       },
       link({ href, tokens }) {
         const text = new Html(this.parser.parseInline(tokens));
