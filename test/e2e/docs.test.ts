@@ -14,7 +14,7 @@ async function open(width = 1280, expectedErrors?: RegExp): Promise<Page> {
   return page;
 }
 
-it.each(['/api/payments', '/operations', '/going-live', '/moving-coins', '/api'])(
+it.each(['/api/payments', '/operations', '/going-live', '/moving-coins', '/api-decisions', '/api'])(
   '/docs%s is clean for axe and stays within its edges, wide and narrow, light and dark',
   async (path) => {
     const page = await open();

@@ -47,11 +47,11 @@ export function docsFrame(page: DocsPage, pages: readonly DocsPage[]): Html {
             <p role="status"></p>
             <ol></ol>
           </div>
-          <div class="key" hidden>
+          <section class="key" aria-label="Test key" hidden>
             <label for="test-key">Your test key, for the examples</label>
             <input id="test-key" autocomplete="off" spellcheck="false" placeholder="pk_test_… or sk_test_…" />
             <p role="status"></p>
-          </div>
+          </section>
           <details class="menu" open>
             <summary>Menu</summary>
             <nav aria-label="Documentation">

@@ -3,8 +3,10 @@ import { html, type Html } from '../../core/site/html.js';
 
 interface Step {
   readonly id: string;
-  /** Empty for a place through which a long arrow passes. */
+  /** Empty for a place through which an arrow passes. */
   readonly lines: readonly string[];
+  /** The arrow's, at the first such place. */
+  readonly label?: string;
   row: number;
   x: number;
 }
@@ -17,16 +19,17 @@ interface Arrow {
 }
 
 const lineHeight = 17;
-const widthOf = ({ lines }: Step) =>
-  lines.length === 0 ? 16 : Math.max(90, ...lines.map((line) => line.length * 7.4 + 24));
+const widthOf = ({ lines, label = '' }: Step) =>
+  lines.length === 0 ? 16 + label.length * 7 : Math.max(90, ...lines.map((line) => line.length * 7.4 + 24));
 const gap = 22;
-const space = 46;
+const space = 20;
 
 /** @param text `flowchart TD`, then lines such as `a[One text] -->|a label| b` */
 export function picture(text: string): Html {
   const { steps, arrows } = read(text);
   const paths = layOut(steps, arrows);
-  const rows = group([...steps.values()]);
+  const all = [...steps.values()];
+  const rows = group(all);
   const tops: number[] = [];
   let bottom = 4;
   for (const row of rows) {
@@ -52,7 +55,10 @@ export function picture(text: string): Html {
       height="${String(bottom - space + 8)}"
     >
       ${paths.map((path) => line(path, steps, top, height))}
-      ${[...steps.values()].filter(({ lines }) => lines.length > 0).map((step) => box(step, top(step)))}
+      <g class="labels">
+        ${all.filter(({ label = '' }) => label !== '').map((step) => caption(step.x + widthOf(step) / 2, top(step) + height(step) / 2 + 4, step.label ?? ''))}
+      </g>
+      ${all.filter(({ lines }) => lines.length > 0).map((step) => box(step, top(step)))}
     </svg>
   </div>`;
 }
@@ -96,12 +102,12 @@ interface Path extends Arrow {
   readonly ids: readonly string[];
 }
 
-/** Gives each step its row, below all that lead to it, and long arrows a place in each row between. */
+/** Gives each step its row, below all that lead to it, and arrows a place in each row between. Every second row is for such places. */
 function layOut(steps: Map<string, Step>, arrows: readonly Arrow[]): Path[] {
   for (let round = 0; round < steps.size; round += 1) {
     for (const { from, to } of arrows) {
       const [one, other] = [steps.get(from), steps.get(to)];
-      if (one && other) other.row = Math.min(steps.size, Math.max(other.row, one.row + 1));
+      if (one && other) other.row = Math.min(2 * steps.size, Math.max(other.row, one.row + 2));
     }
   }
   return arrows.map((arrow, index) => {
@@ -109,7 +115,7 @@ function layOut(steps: Map<string, Step>, arrows: readonly Arrow[]): Path[] {
     const last = steps.get(arrow.to)?.row ?? 0;
     const between = Array.from({ length: Math.max(0, last - first - 1) }, (_, at) => {
       const id = `${index} ${at}`;
-      steps.set(id, { id, lines: [], row: first + 1 + at, x: 0 });
+      steps.set(id, { id, lines: [], label: at === 0 ? arrow.label : '', row: first + 1 + at, x: 0 });
       return id;
     });
     return { ...arrow, ids: [arrow.from, ...between, arrow.to] };
@@ -123,7 +129,7 @@ function group(steps: readonly Step[]): Step[][] {
 }
 
 const rowWidth = (row: readonly Step[]) => row.reduce((sum, step) => sum + widthOf(step) + gap, -gap);
-const boxHeight = ({ lines }: Step) => lines.length * lineHeight + 16;
+const boxHeight = ({ lines }: Step) => (lines.length === 0 ? 12 : lines.length * lineHeight + 16);
 const heightOf = (row: readonly Step[]) => Math.max(0, ...row.map(boxHeight));
 
 /** Sorts a row by the places of the steps that lead to it. @returns its width */
@@ -148,7 +154,7 @@ function placeRow(row: Step[], steps: ReadonlyMap<string, Step>, paths: readonly
 }
 
 const nameOf = (steps: ReadonlyMap<string, Step>, id: string) => steps.get(id)?.lines.join(' ') ?? id;
-const text = (x: number, y: number, words: string) =>
+const caption = (x: number, y: number, words: string) =>
   html`<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" text-anchor="middle">${words}</text>`;
 
 function box(step: Step, top: number): Html {
@@ -159,11 +165,11 @@ function box(step: Step, top: number): Html {
       width="${width.toFixed(1)}"
       height="${String(boxHeight(step))}"
       rx="8"
-    />${step.lines.map((words, index) => text(step.x + width / 2, top + 20 + index * lineHeight, words))}`;
+    />${step.lines.map((words, index) => caption(step.x + width / 2, top + 20 + index * lineHeight, words))}`;
 }
 
 function line(
-  { ids, label, isDashed }: Path,
+  { ids, isDashed }: Path,
   steps: ReadonlyMap<string, Step>,
   top: (step: Step) => number,
   height: (step: Step) => number,
@@ -184,11 +190,9 @@ function line(
   }
   const last = passed.at(-1) ?? second;
   const [x, y] = [middle(last), top(last)];
-  const start = top(first) + height(first);
   return html`<path class="${isDashed ? 'dashed' : 'plain'}" d="${path.trim()}" />
     <path
       class="head"
       d="M${String(x - 4)} ${String(y - 8)} L${String(x + 4)} ${String(y - 8)} L${String(x)} ${String(y)} Z"
-    />
-    ${label === '' ? html`` : text((middle(first) + middle(second)) / 2, (start + top(second)) / 2 + 4, label)}`;
+    />`;
 }
