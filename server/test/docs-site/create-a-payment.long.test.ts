@@ -1,5 +1,5 @@
-/** The examples of `docs/create-a-payment.md`, each run as it is written, against a server. */
-import { execFile } from 'node:child_process';
+/** The examples of `docs/create-a-payment.md` and of the cookbook, each run as it is written, against a server. */
+import { execFile, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -12,8 +12,21 @@ import { startServer, type TestServer } from '../support/server.js';
 const execute = promisify(execFile);
 const root = resolve(import.meta.dirname, '../../..');
 const guide = await readFile(join(root, 'docs/create-a-payment.md'), 'utf8');
-const blocks = (language: string): string[] =>
-  [...guide.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))].map(([, code = '']) => code);
+const blocks = (language: string, text = guide): string[] =>
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))].map(([, code = '']) => code);
+const exampleOf = async (name: string, language = 'js') =>
+  blocks(language, await readFile(join(root, `docs/${name}.md`), 'utf8'));
+
+/** An event as the server signs it. */
+const secret = `whsec_${Buffer.from('a secret of thirty-two bytes, or').toString('base64')}`;
+function signed(body: string) {
+  const now = new Date();
+  return {
+    'webhook-id': 'one',
+    'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+    'webhook-signature': `v1,wrong ${new Webhook(secret).sign('one', now, body)}`,
+  };
+}
 
 /** Undefined if the program is not on this machine. */
 const found = (program: string) => execute(program, ['--version']).then(Boolean, () => false);
@@ -43,12 +56,21 @@ describe('Create a payment', () => {
       CHECKOUT_URL: server.url,
       CHECKOUT_SECRET_KEY: server.secretKey,
       CHECKOUT_MODE: 'test',
+      WEBHOOK_SECRET: secret,
     };
     const { stdout } = await execute(program, [file], { env, cwd: folder, timeout: 30_000 });
     return stdout.trim();
   }
-  async function pay(id: string): Promise<void> {
-    await merchant.pay((await merchant.choose(id)).address, 49.9);
+  async function payAll(id: string): Promise<void> {
+    const path = `/v1/payments/${id}/currency`;
+    await merchant.ask('PATCH', `${path}/set/USDT/tron`);
+    const { addressInformation } = await merchant.ask<{ addressInformation: { address: string } }>(
+      'PATCH',
+      `${path}/lock`,
+    );
+    const { address } = addressInformation;
+    await merchant.sandbox('transfers', { network: 'tron', currency: 'USDT', address, amount: 49.9 });
+    await merchant.mine();
   }
   const isPayment = (line: string) => {
     const [, id = '', url] = /^(\w{26}) (\S+)$/.exec(line) ?? [];
@@ -77,20 +99,14 @@ describe('Create a payment', () => {
       const [made = '', before] = (await run('python3', 'create.py', code)).split('\n');
       expect(before).toBe('False');
       const id = isPayment(made);
-      await pay(id);
+      await payAll(id);
       const later = code.replace(/^(?:made =|print\().*$/gm, '') + `\nprint(is_paid("${id}", order))\n`;
       expect(await run('python3', 'later.py', later)).toBe('True');
       const dearer = later.replace('"49.90"', '"59.90"');
       expect(await run('python3', 'dearer.py', dearer)).toBe('False');
 
-      const secret = `whsec_${Buffer.from('a secret of thirty-two bytes, or').toString('base64')}`;
       const body = JSON.stringify({ type: 'payment.success', data: { name: 'Zoë' } });
-      const now = new Date();
-      const headers = {
-        'webhook-id': 'one',
-        'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
-        'webhook-signature': `v1,wrong ${new Webhook(secret).sign('one', now, body)}`,
-      };
+      const headers = signed(body);
       const check = (text: string) =>
         `${signature}\nprint(is_signed(${JSON.stringify(text)}.encode(), ${JSON.stringify(headers)}, "${secret}"))`;
       expect(await run('python3', 'signed.py', check(body))).toBe('True');
@@ -103,9 +119,73 @@ describe('Create a payment', () => {
       const [made = '', before] = (await run('php', 'create.php', code)).split('\n');
       expect(before).toBe('bool(false)');
       const id = isPayment(made);
-      await pay(id);
+      await payAll(id);
       const later =
         code.replace(/^(?:\$made =|echo |var_dump).*$/gm, '') + `\nvar_dump(is_paid('${id}', $order));\n`;
       expect(await run('php', 'later.php', later)).toBe('bool(true)');
     });
+
+  if (hasPhp)
+    it('PHP answers 204 to a webhook that is signed, and 400 to another one', async () => {
+      const [, code = ''] = blocks('php');
+      await writeFile(join(folder, 'webhook.php'), code);
+      const port = await freePort();
+      const address = `127.0.0.1:${port}`;
+      const php = spawn('php', ['-S', address, join(folder, 'webhook.php')], {
+        env: { PATH: process.env['PATH'], WEBHOOK_SECRET: secret },
+        stdio: 'ignore',
+      });
+      try {
+        const send = (body: string, headers: Record<string, string>) =>
+          fetch(`http://${address}/`, { method: 'POST', body, headers }).then(({ status }) => status);
+        const body = JSON.stringify({ type: 'payment.success', data: { id: 'one', name: 'Zoë' } });
+        await expect.poll(() => send('', {}).catch(() => 0), { timeout: 10_000 }).toBe(400);
+        expect(await send(body, signed(body))).toBe(204);
+        expect(await send(`${body} `, signed(body))).toBe(400);
+        const late = { ...signed(body), 'webhook-timestamp': '1' };
+        expect(await send(body, late)).toBe(400);
+      } finally {
+        php.kill();
+      }
+    });
+
+  it('Next.js: a route creates the payment, and another one takes its webhook', async () => {
+    const [pay = '', webhooks = ''] = await exampleOf('frameworks', 'js next');
+    const body = new URLSearchParams({ order: 'order-46' });
+    const call = `
+const request = new Request('http://shop.example/pay', { method: 'POST', body: '${body.toString()}', headers: { 'Content-Type': 'application/x-www-form-urlencoded' } });
+const reply = await POST(request);
+console.log(reply.status, reply.headers.get('location'));`;
+    const made = await run(process.execPath, 'pay.mjs', pay + call);
+    const [, id = ''] = /^303 \S+\/pay\/(\w{26})$/.exec(made) ?? [];
+    await payAll(id);
+    const event = JSON.stringify({
+      type: 'payment.success',
+      timestamp: new Date().toISOString(),
+      data: { ...(await merchant.ask<object>('GET', `/v1/transactions/${id}/verify`)), sequence: 1 },
+    });
+    const take = (text: string, headers: object) => `${webhooks}
+const sent = new Request('http://shop.example/webhooks', { method: 'POST', body: ${JSON.stringify(text)}, headers: ${JSON.stringify(headers)} });
+console.log((await POST(sent)).status);`;
+    expect(await run(process.execPath, 'hook.mjs', take(event, signed(event)))).toBe('paid order-46\n204');
+    expect(await run(process.execPath, 'forged.mjs', take(`${event} `, signed(event)))).toBe('400');
+  });
+
+  it('Subscriptions: a plan and its first charge', async () => {
+    const [code = ''] = await exampleOf('subscriptions');
+    const plan = await run(process.execPath, 'plan.mjs', code);
+    const charges = await merchant.ask<{ txRef: string }[]>(
+      'GET',
+      '/v1/transactions?customer=ada@example.com',
+    );
+    expect(charges.map(({ txRef }) => txRef)).toContainEqual(expect.stringMatching(/^sub_\w{26}_0$/));
+    expect(await merchant.ask('GET', `/v1/payment-plans/${plan}`)).toMatchObject({ planName: 'Monthly box' });
+  });
+
+  it('Hosted wallets: an address on each network of the currency', async () => {
+    const [code = ''] = await exampleOf('hosted-wallets');
+    const lines = (await run(process.execPath, 'wallet.mjs', code)).split('\n');
+    expect(lines).toContainEqual(expect.stringMatching(/^tron T\w{33}$/));
+    expect(lines).toContainEqual(expect.stringMatching(/^ethereum 0x\w{40}$/));
+  });
 });
