@@ -1,6 +1,8 @@
 /** The examples of `docs/create-a-payment.md` and of the cookbook, each run as it is written, against a server. */
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { Webhook } from 'standardwebhooks';
@@ -16,6 +18,15 @@ const blocks = (language: string, text = guide): string[] =>
   [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\``, 'gm'))].map(([, code = '']) => code);
 const exampleOf = async (name: string, language = 'js') =>
   blocks(language, await readFile(join(root, `docs/${name}.md`), 'utf8'));
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  if (address === null || typeof address === 'string') throw new Error('No port is free');
+  return address.port;
+}
 
 /** An event as the server signs it. */
 const secret = `whsec_${Buffer.from('a secret of thirty-two bytes, or').toString('base64')}`;
