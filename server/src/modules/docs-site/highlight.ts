@@ -1,22 +1,12 @@
 /** Colours for code: comments, keywords, texts and numbers, in spans of one letter each. */
 import { html, type Html } from '../../core/site/html.js';
+import keywords from './keywords.json' with { type: 'json' };
 
 const quoted = String.raw`"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'`;
 const number = String.raw`(?<v>\b\d[\d_.]*n?\b)`;
-const words = (list: string) => String.raw`(?<k>\b(?:${list.trim().replace(/\s+/g, '|')})\b)`;
-const scriptWords =
-  words(`async await break case catch class const continue default delete do else export extends finally for from
-  function if implements import in instanceof interface let new null of return static super switch this throw try typeof undefined
-  void while yield true false`);
-const pythonWords =
-  words(`and as assert class def del elif else except False finally for from global if import in is lambda None
-  not or pass raise return True try while with yield`);
-const phpWords =
-  words(`array as bool catch class const echo else elseif empty exit extends false foreach function getenv if int
-  new null private public return static string throw true try`);
-const shellWords = words('cd do done echo else export fi for if in sudo then while');
+const words = (list: readonly string[]) => String.raw`(?<k>\b(?:${list.join('|')})\b)`;
 
-const script = `(?<c>//[^\\n]*|/\\*[^]*?\\*/)|(?<s>${quoted}|\`(?:[^\`\\\\]|\\\\.)*\`)|${scriptWords}|${number}`;
+const script = `(?<c>//[^\\n]*|/\\*[^]*?\\*/)|(?<s>${quoted}|\`(?:[^\`\\\\]|\\\\.)*\`)|${words(keywords.script)}|${number}`;
 /** A `#` begins a comment only where a word could begin. */
 const hashed = String.raw`(?<c>(?<![^\s])#[^\n]*)|(?<s>${quoted})`;
 const markup = String.raw`(?<c><!--[^]*?-->)|(?<k></?[A-Za-z][\w-]*)|(?<s>"[^"]*")`;
@@ -30,9 +20,9 @@ const forms: Readonly<Record<string, string>> = {
   svelte: markup,
   vue: markup,
   json: String.raw`(?<k>"(?:[^"\\]|\\.)*"(?=:))|(?<s>"(?:[^"\\]|\\.)*")|(?<v>\b(?:true|false|null)\b|-?\d[\d.e+-]*)`,
-  python: `${hashed}|${pythonWords}|${number}`,
-  php: String.raw`(?<c>//[^\n]*|/\*[^]*?\*/)|(?<s>${quoted})|${phpWords}|${number}`,
-  sh: `${hashed}|${shellWords}|(?<v>\\$\\w+)`,
+  python: `${hashed}|${words(keywords.python)}|${number}`,
+  php: String.raw`(?<c>//[^\n]*|/\*[^]*?\*/)|(?<s>${quoted})|${words(keywords.php)}|${number}`,
+  sh: `${hashed}|${words(keywords.shell)}|(?<v>\\$\\w+)`,
   ini: `${hashed}|(?<k>^[\\w.]+(?==)|^\\[\\w+\\])`,
   nginx: hashed,
   yaml: `${hashed}|(?<k>^ *-? *[\\w]+(?=:))`,
