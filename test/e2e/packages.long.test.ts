@@ -267,8 +267,11 @@ describe('the script with its hashes, as /docs/script-hashes shows it', () => {
   async function shop(): Promise<{ url: string; close(): void }> {
     const docs = await (await fetch(`${stage.server.url}/docs/script-hashes`)).text();
     const [, escaped = ''] =
-      /<code[^>]*>(&lt;script type=&quot;importmap&quot;[\s\S]*?)<\/code>/.exec(docs) ?? [];
+      /<code>((?:<[^>]+>)*&lt;script(?:<[^>]+>)* type=(?:<[^>]+>)*&quot;importmap[\s\S]*?)<\/code>/.exec(
+        docs,
+      ) ?? [];
     const tags = escaped
+      .replace(/<[^>]+>/g, '')
       .replaceAll('&lt;', '<')
       .replaceAll('&gt;', '>')
       .replaceAll('&quot;', '"')
