@@ -22,8 +22,11 @@ export interface ExpectedPayment {
 export const verificationRules = ['reference', 'mode', 'status', 'price', 'amount'] as const;
 export type VerificationRule = (typeof verificationRules)[number];
 
-/** The widget does not read `refundedAmount`; servers send it with every payment that has refunds. */
-type ReceivedPayment = Payment & { readonly refundedAmount?: number | undefined };
+/** The widget does not read these; servers send them with every payment that has refunds, or that was taken short. */
+type ReceivedPayment = Payment & {
+  readonly refundedAmount?: number | undefined;
+  readonly accepted?: { readonly amount: number } | undefined;
+};
 
 export interface FailedRule {
   readonly rule: VerificationRule;
@@ -55,8 +58,10 @@ export interface Verification {
  * checkout appends a counter: `order-42`, then `order-42:2`, `order-42:3`. All of these count as `order-42`; nothing
  * else does. If your own references end like that (one order is `42` and another is `42:2`), set `isExactReference`.
  *
+ * If your shop took less as paid (`accepted`), that sum is due instead of `amount` and `baseAmount`.
+ *
  * Paying more than `amount` passes: the excess is credited to the merchant, and `isOverpaid` is true until it is refunded. Paying
- * less never passes. Amounts are compared as exact decimals.
+ * less passes only then. Amounts are compared as exact decimals.
  *
  * A verified transaction stays verified, and an order can be paid twice. So record the delivery and its payment in one
  * database transaction, and do not deliver an order that is already recorded.
@@ -122,7 +127,8 @@ function priceProblem(actual: Payment, expected: ExpectedPayment, baseAmount: st
 function amountProblem(actual: ReceivedPayment, minimum: string): string | undefined {
   const [amount, received] = [decimal(actual.amount), receivedOf(actual)];
   if (amount === '0') return 'No amount has been set yet.';
-  const due = compare(amount, minimum) < 0 ? minimum : amount;
+  const taken = actual.accepted && decimal(actual.accepted.amount);
+  const due = taken !== undefined && taken !== '0' ? taken : compare(amount, minimum) < 0 ? minimum : amount;
   return compare(received, due) < 0
     ? `${received} ${actual.currency ?? ''} of ${due} was received.`
     : undefined;

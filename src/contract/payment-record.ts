@@ -21,6 +21,7 @@ export const logCode = z.enum([
   'completed',
   'completed_over',
   'completed_late',
+  'accepted',
   'overpaid',
   'excess_lost',
   'expired',
@@ -122,6 +123,8 @@ export const paymentRecord = z.extend(payment, {
   ...moduleFields.shape,
   /** Absent if nothing arrived, or exactly the requested amount. */
   findings: z.optional(z.array(paymentFinding)),
+  /** Only if the shop took less than was due: the sum that had arrived, in the paying currency, and when it did. */
+  accepted: z.optional(z.object({ amount: z.number(), at: timestamp })),
   transactionTimeLog: z.array(codedLogEntry),
   createdAt: timestamp,
   branding: z.optional(z.extend(branding, { createdAt: timestamp, updatedAt: timestamp })),

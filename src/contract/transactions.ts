@@ -3,7 +3,7 @@ import * as z from 'zod/mini';
 import { paymentStatus } from './checkout-schemas.js';
 import { checkoutRoutes } from './checkout.js';
 import { endpoint } from './endpoint.js';
-import { described, id, listQuery, requiredText } from './fields.js';
+import { described, id, listQuery, positiveDecimal, requiredText, text } from './fields.js';
 import { codedLogEntry, paymentRecord, receipt, type PaymentRecord } from './payment-record.js';
 import { sampleLocked, samplePayment } from './payments.js';
 
@@ -189,6 +189,46 @@ export const transactions = {
         amountReceived: 3.25,
         baseAmount: 5000,
         baseCurrency: 'NGN',
+      },
+    },
+  }),
+  accept: endpoint({
+    method: 'POST',
+    path: '/v1/transactions/{transaction_id}/accept',
+    key: 'secret',
+    stepUp: true,
+    description:
+      'Takes a payment as paid that got less than was due, or too late: in part while it is open, or after its time. What came stays credited, and `payment.accepted` and `payment.success` are sent. A refund that still waits for its address is cancelled. Repeating the call changes nothing.',
+    params,
+    body: z.object({
+      amount: described(
+        positiveDecimal,
+        'The `amountReceived` that you have seen. If it is another one by now, nothing is accepted.',
+      ),
+      note: described(z._default(text(500), ''), 'The reason, for the audit log.'),
+    }),
+    data: paymentRecord,
+    errors: ['invalid_state'],
+    sample: {
+      params: sampleParams,
+      body: { amount: 3.2, note: 'A regular customer' },
+      message: 'Payment accepted',
+      data: {
+        ...sampleVerified,
+        ...{ amountReceived: 3.2, amountSeen: 3.2 },
+        accepted: { amount: 3.2, at: '2026-01-01T02:00:00.000Z' },
+        transactionTimeLog: [
+          ...sampleLocked.transactionTimeLog,
+          {
+            time: '2026-01-01T02:00:00.000Z',
+            type: 'success',
+            event: 'Accepted by the shop: 3.2 of 3.25 USDT received',
+            code: 'accepted',
+            values: { received: '3.2', amount: '3.25', currency: 'USDT' },
+          },
+        ],
+        receipts: sampleVerified.receipts.map((one) => ({ ...one, amount: 3.2 })),
+        credited: [{ currency: 'USDT', amount: 3.2, fee: 0.032, net: 3.168 }],
       },
     },
   }),

@@ -11,6 +11,7 @@ const paymentEventType = z.enum([
   'payment.partial',
   'payment.overpaid',
   'payment.late',
+  'payment.accepted',
   'payment.reversed',
   'payment.updated',
 ]);

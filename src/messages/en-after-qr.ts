@@ -103,6 +103,7 @@ export const enAfterQr = {
   log_completed: 'Paid: {received}',
   log_completed_over: 'Paid: {received}, {excess} more than due',
   log_completed_late: 'Paid late, and accepted: {received}',
+  log_accepted: 'Accepted by the shop: {received} of {amount}',
   log_overpaid: '{excess} more than due arrived',
   log_excess_lost: 'The excess left the network: {received} remain',
   log_expired: 'Time ran out: nothing arrived',

@@ -48,6 +48,25 @@ describe('refunds', () => {
   });
 });
 
+describe('a sum that the shop took as paid', () => {
+  const short = { ...paid, amountReceived: 3.2, accepted: { amount: 3.2 } };
+  test.each([
+    ['is due instead of the amount', short, true],
+    ['must still be there', { ...short, amountReceived: 3.19 }, false],
+    ['must not be refunded', { ...short, refundedAmount: 0.01 }, false],
+    ['is not enough for a payment that is not a success', { ...short, status: 'error' as const }, false],
+    ['is not zero', { ...short, accepted: { amount: 0 } }, false],
+  ])('%s', (_name, transaction, verified) => {
+    expect(verifyPayment(transaction, expected).verified).toBe(verified);
+  });
+
+  test('is due instead of the order’s amount, too', () => {
+    const order = { ...expected, baseAmount: 3.25, baseCurrency: 'USDT' };
+    const inCoins = { ...short, baseAmount: 3.25, baseCurrency: 'USDT' };
+    expect(verifyPayment(inCoins, order).verified).toBe(true);
+  });
+});
+
 describe('fails', () => {
   const rows: [string, Payment, Partial<ExpectedPayment>, VerificationRule[]][] = [
     ['another order’s payment', paid, { txRef: 'order-43' }, ['reference']],

@@ -53,6 +53,7 @@ GET /v1/transactions/{transaction_id}/verify
 GET /v1/transactions/{transaction_id}/events
 GET /v1/transactions/{transaction_id}/receipts
 GET /v1/transactions/{transaction_id}/fee
+POST /v1/transactions/{transaction_id}/accept
 POST /v1/transactions/{transaction_id}/webhook
 GET /v1/wallets
 GET /v1/wallets/{wallet_id}
@@ -99,8 +100,8 @@ const declared = (kind: 'secret' | 'public' | 'none') =>
     .sort();
 
 describe('the table', () => {
-  it('has the 72 endpoints of the API', () => {
-    expect(rows).toHaveLength(72);
+  it('has the 73 endpoints of the API', () => {
+    expect(rows).toHaveLength(73);
   });
 
   it('gives public keys access to the payment endpoints and verify/checkout only', () => {
@@ -126,7 +127,7 @@ describe('the table', () => {
     const places = rows.flatMap(({ endpoint }) =>
       pathsOf(endpoint).map((path) => `${endpoint.method} ${path.replace(/\{\*?[a-z_]+\}/g, '{}')}`),
     );
-    expect(places).toHaveLength(76);
+    expect(places).toHaveLength(77);
     expect(places.filter((place, index) => places.indexOf(place) !== index)).toEqual([]);
   });
 });

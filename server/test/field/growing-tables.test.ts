@@ -45,7 +45,14 @@ const payment: Schema['payments'] = {
   ...{ currency: 'USDT', network: 'tron', address_id: 'A', address: 'T', amount: '1', fee: '0', quote: null },
   findings: 0,
   ...{ required_confirmations: 1, locked_at: 0, expires_at: 1, cancelled_at: null, settled_at: 1 },
-  ...{ wallet_id: null, public_changes: 0, public_changes_since: null, parts_version: 0 },
+  ...{
+    accepted_at: null,
+    accepted_amount: null,
+    wallet_id: null,
+    public_changes: 0,
+    public_changes_since: null,
+    parts_version: 0,
+  },
   ...{ created_at: 0, updated_at: 0 },
 };
 const receipt: Schema['receipts'] = {

@@ -11,6 +11,7 @@ const locked: PaymentFacts = {
   expiresAt: deadline,
   cancelledAt: null,
   settledAt: null,
+  accepted: null,
   returned: 0n,
   receipts: [],
 };
@@ -195,6 +196,27 @@ const rows: readonly Row[] = [
     receipts: [{}],
     ...later,
     state: 'settled',
+  },
+  {
+    when: 'the shop took half as enough',
+    facts: { accepted: 50n, settledAt: 700 },
+    receipts: [{ amount: 50n }],
+    ...later,
+    state: 'settled',
+  },
+  {
+    when: 'a part of what the shop took was lost',
+    facts: { accepted: 50n, settledAt: 700 },
+    receipts: [{ amount: 49n }],
+    ...later,
+    state: 'reversed',
+  },
+  {
+    when: 'more than all came after the shop took half as enough',
+    facts: { accepted: 50n, settledAt: 700 },
+    receipts: [{ amount: 50n }, { amount: 51n, firstSeenAt: deadline + 1 }],
+    ...later,
+    state: 'settled_over',
   },
 ];
 

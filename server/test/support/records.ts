@@ -26,6 +26,8 @@ export interface Records {
   lockedPayment(network?: string): Promise<Payment>;
   /** A payment that is paid in full and confirmed. */
   paidPayment(network?: string): Promise<string>;
+  /** A payment for which 1 USDT has arrived, less than is due. */
+  shortPayment(): Promise<string>;
   /** A pending transfer to a new address, and a payment that funds it. */
   transfer(): Promise<string>;
   /** A refund of half a dollar of a new payment on Ethereum, with its claim's token. */
@@ -128,6 +130,14 @@ export function createRecords(server: TestServer, key = server.secretKey): Recor
     async lockedPayment(on) {
       const payment_id = await records.setPayment(on);
       return (await merchant.payments.lockCurrency({ params: { payment_id } })).data;
+    },
+
+    async shortPayment() {
+      const { id, addressInformation } = await records.lockedPayment();
+      const { address = '', network = '' } = addressInformation ?? {};
+      await records.sandbox('transfers', { network, currency: 'USDT', address, amount: 1 });
+      await records.sandbox('blocks', { network, count: 3 });
+      return id;
     },
 
     async paidPayment(on) {

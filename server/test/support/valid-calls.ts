@@ -162,6 +162,10 @@ export const validCalls: {
     events: async (records) => ({ params: { transaction_id: await records.payment() } }),
     receipts: async (records) => ({ params: { transaction_id: await records.paidPayment() } }),
     fee: async (records) => ({ params: { transaction_id: await records.paidPayment() } }),
+    accept: async (records) => ({
+      params: { transaction_id: await records.shortPayment() },
+      body: { amount: '1', note: 'A regular customer' },
+    }),
     resendWebhook: async (records) => ({ params: { transaction_id: await records.payment() } }),
   },
   links: {

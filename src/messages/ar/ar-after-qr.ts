@@ -110,6 +110,7 @@ export const texts: AfterQrMessages = {
   log_completed: 'دُفع: {received}',
   log_completed_over: 'دُفع: {received}، بزيادة {excess}',
   log_completed_late: 'دُفع متأخرًا وقُبل: {received}',
+  log_accepted: 'قبله المتجر: {received} من {amount}',
   log_overpaid: 'وصلت زيادة قدرها {excess}',
   log_excess_lost: 'اختفت الزيادة من الشبكة: بقي {received}',
   log_expired: 'انتهى الوقت: لم يصل شيء',

@@ -104,6 +104,7 @@ export const texts: AfterQrMessages = {
   log_completed: 'Pagado: {received}',
   log_completed_over: 'Pagado: {received}, {excess} de más',
   log_completed_late: 'Pagado tarde, y aceptado: {received}',
+  log_accepted: 'Aceptado por la tienda: {received} de {amount}',
   log_overpaid: 'Llegaron {excess} de más',
   log_excess_lost: 'El excedente salió de la red: quedan {received}',
   log_expired: 'Se acabó el tiempo: no llegó nada',

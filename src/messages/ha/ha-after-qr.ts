@@ -100,6 +100,7 @@ export const texts: AfterQrMessages = {
   log_completed: 'An biya: {received}',
   log_completed_over: 'An biya: {received}, ƙari {excess}',
   log_completed_late: 'An biya a makare, an karɓa: {received}',
+  log_accepted: 'Shago ya karɓa: {received} cikin {amount}',
   log_overpaid: 'Ƙarin {excess} ya iso',
   log_excess_lost: 'Ƙarin ya bar network: saura {received}',
   log_expired: 'Lokaci ya ƙare: babu abin da ya iso',

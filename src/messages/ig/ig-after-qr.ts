@@ -99,6 +99,7 @@ export const texts: AfterQrMessages = {
   log_completed: 'A kwụrụ: {received}',
   log_completed_over: 'A kwụrụ: {received}, {excess} karịrị',
   log_completed_late: 'A kwụrụ n’azụ oge, a nabatara: {received}',
+  log_accepted: 'Ụlọ ahịa nabatara ya: {received} n’ime {amount}',
   log_overpaid: '{excess} karịrị rutere',
   log_excess_lost: 'Nke karịrị apụọla na network: fọdụrụ {received}',
   log_expired: 'Oge gwụrụ: o nweghị ihe rutere',

@@ -104,6 +104,7 @@ export const texts: AfterQrMessages = {
   log_completed: 'Pago: {received}',
   log_completed_over: 'Pago: {received}, {excess} a mais',
   log_completed_late: 'Pago com atraso, e aceito: {received}',
+  log_accepted: 'Aceito pela loja: {received} de {amount}',
   log_overpaid: 'Chegaram {excess} a mais',
   log_excess_lost: 'O excedente saiu da rede: restam {received}',
   log_expired: 'O tempo acabou: nada chegou',

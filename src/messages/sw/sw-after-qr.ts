@@ -99,6 +99,7 @@ export const texts: AfterQrMessages = {
   log_completed: 'Imelipwa: {received}',
   log_completed_over: 'Imelipwa: {received}, imezidi kwa {excess}',
   log_completed_late: 'Imelipwa kwa kuchelewa, imekubaliwa: {received}',
+  log_accepted: 'Duka limekubali: {received} kati ya {amount}',
   log_overpaid: 'Imezidi kwa {excess}',
   log_excess_lost: 'Kilichozidi kimetoka kwenye mtandao: imebaki {received}',
   log_expired: 'Muda umeisha: hakuna kilichofika',

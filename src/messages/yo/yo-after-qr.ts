@@ -100,6 +100,7 @@ export const texts: AfterQrMessages = {
   log_completed: 'A ti san: {received}',
   log_completed_over: 'A ti san: {received}, àlékún {excess}',
   log_completed_late: 'A san án pẹ́, a sì gbà á: {received}',
+  log_accepted: 'Ilé ìtajà gbà á: {received} nínú {amount}',
   log_overpaid: 'Àlékún {excess} dé',
   log_excess_lost: 'Àlékún náà kúrò lórí network: ó ku {received}',
   log_expired: 'Àkókò parí: kò sí ohun tó dé',

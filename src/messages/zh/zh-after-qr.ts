@@ -97,6 +97,7 @@ export const texts: AfterQrMessages = {
   log_completed: '已付款：{received}',
   log_completed_over: '已付款：{received}，多付 {excess}',
   log_completed_late: '逾期付款，已接受：{received}',
+  log_accepted: '商家已接受：{received}，应付 {amount}',
   log_overpaid: '多收到 {excess}',
   log_excess_lost: '多付部分已从网络消失：剩余 {received}',
   log_expired: '时间已到：没有收到转账',

@@ -187,6 +187,8 @@ async function checkSettlements(reader: Reader, report: Report): Promise<number>
     )
     .select('payments.id')
     .where('posting.id', 'is', null)
+    // All of its money was credited when its time ran out, before the shop took it as enough.
+    .where('payments.accepted_at', 'is', null)
     .where((e) => e.not(e.or(parts.flatMap(({ hasNothingToSettle }) => hasNothingToSettle?.() ?? []))))
     .limit(Report.limit)
     .execute();

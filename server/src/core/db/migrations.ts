@@ -9,6 +9,7 @@ import { sql, type Kysely, type Migration } from 'kysely';
 import { createDeclared } from './create-tables.js';
 import type { Engine } from './engine.js';
 import {
+  acceptedPayments,
   auditIdentities,
   books,
   foundation,
@@ -83,5 +84,6 @@ function coreMigrations(engine: Engine, tables: Tables): Record<string, Migratio
         for (const { facts } of Object.values(tables)) await facts.fills[unspentCoins]?.(db);
       },
     },
+    [acceptedPayments]: { up: (db) => createDeclared(db, engine, tables, acceptedPayments) },
   };
 }

@@ -218,6 +218,8 @@ export const unsweptForwarders = '0004-unswept-forwarders';
 export const auditIdentities = '0005-audit-identities.additive';
 /** Marks of the coins that are not spent. Builds from before do not set them, so it is not additive. */
 export const unspentCoins = '0006-unspent-coins';
+/** Short payments that a shop took as paid. */
+export const acceptedPayments = '0009-accepted-payments.additive';
 
 /** @param data how its rows are wiped and erased @param since the migration that creates it */
 export function table<C extends Columns>(data: DataPolicy, columns: C, since = foundation): Table<C> {

@@ -20,6 +20,7 @@ type CoreAction =
   | `balance.${'suspended' | 'resumed'}`
   | `transfer.${'created' | 'settled' | 'failed'}`
   | `payout.${'created' | 'settled' | 'failed'}`
+  | 'payment.accepted'
   | 'sandbox.reset';
 
 /** The actions that an entry can have. A module extends it with its own, with `declare module`. */

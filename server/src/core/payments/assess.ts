@@ -31,6 +31,8 @@ export interface PaymentFacts {
   readonly expiresAt: number;
   readonly cancelledAt: number | null;
   readonly settledAt: number | null;
+  /** The sum that the shop took as enough; null if it did not. */
+  readonly accepted: bigint | null;
   /**
    * The part of the counted coins that was returned, or is about to be, before they were a success. Coins that a
    * success returns later do not undo it.
@@ -116,6 +118,9 @@ export function assess(payment: PaymentFacts, now: number, readUntil: number): P
   if (sum(inTime.filter((receipt) => receipt.isConfirmed)) >= amount) {
     return sum(confirmed) > amount ? 'settled_over' : 'settled';
   }
+  if (payment.accepted !== null && sum(confirmed) >= payment.accepted) {
+    return sum(confirmed) > amount ? 'settled_over' : 'settled';
+  }
   if (cancelledAt !== null) return payment.receipts.length > 0 ? 'cancelled_paid' : 'cancelled';
 
   const isOver = now >= expiresAt && readUntil >= expiresAt;
@@ -131,6 +136,13 @@ export function assess(payment: PaymentFacts, now: number, readUntil: number): P
   const seen = sum(counting);
   if (seen >= amount) return 'confirming';
   return seen > 0n ? 'partially_paid' : 'awaiting_funds';
+}
+
+/** True if a payment is a success only because the shop took less than was due. The same parameters. */
+export function isTakenShort(payment: PaymentFacts, now: number, readUntil: number): boolean {
+  if (payment.accepted === null) return false;
+  const isPaid = (facts: PaymentFacts) => statusOf(assess(facts, now, readUntil)) === 'success';
+  return isPaid(payment) && !isPaid({ ...payment, accepted: null });
 }
 
 /** Receipts of one asset, of which nothing pays the payment, with their sum. */
@@ -184,7 +196,12 @@ export function findingsOf(
   const found: Readonly<Record<PaymentFinding, boolean>> = {
     late: status !== 'in progress' && isSome(late),
     over: amount !== null && status === 'success' && received > amount,
-    short: amount !== null && status !== 'in progress' && received < amount && isSome(received),
+    short:
+      amount !== null &&
+      status !== 'in progress' &&
+      !(status === 'success' && payment.accepted !== null) &&
+      received < amount &&
+      isSome(received),
     wrong_coin: others.some(({ reason }) => reason === 'wrong_coin'),
     wrong_network: others.some(({ reason }) => reason === 'wrong_network'),
   };

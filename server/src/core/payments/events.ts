@@ -10,6 +10,8 @@ import {
 export interface Standing {
   readonly state: PaymentState;
   readonly findings: readonly PaymentFinding[];
+  /** True if it is a success only because the shop took less than was due. */
+  readonly isTakenShort?: boolean;
 }
 
 /**
@@ -30,6 +32,7 @@ export function eventsOf(from: Standing, to: Standing): readonly WebhookEventTyp
   if (to.state === 'partially_paid' && from.state !== to.state) events.push('payment.partial');
   // The outcome comes last, because a resend repeats the newest event.
   if (status !== before && status !== 'in progress') {
+    if (to.isTakenShort) events.push('payment.accepted');
     events.push(before === 'success' ? 'payment.reversed' : outcomeEvent(to.state));
   }
   return events;

@@ -1,6 +1,7 @@
 /** Handlers of `/v1/payments`, and of `/v1/transactions`: the merchant's view of payments. */
 import type { PaymentRecord } from 'crypto-checkout/contract';
 import { replyWith, replyWithKept, replyWithPage, type ApiHandlers } from '../api/handler.js';
+import { actorOf } from '../merchants/audit-log.js';
 import type { Payments } from './payments.js';
 import { checkReference } from './validate.js';
 
@@ -59,6 +60,11 @@ export function createTransactionHandlers(payments: Payments): ApiHandlers<'tran
     fee: async ({ params }, { caller }) => ({
       data: feeResult(await payments.verify(caller, params.transaction_id)),
     }),
+
+    accept: ({ params, body }, { caller, change }) =>
+      change((transaction) =>
+        payments.accept(transaction, caller, params.transaction_id, body, actorOf(caller)),
+      ),
 
     resendWebhook: ({ params }, { caller, change }) =>
       change((transaction) => payments.resendWebhook(transaction, caller, params.transaction_id)),

@@ -23,6 +23,7 @@ const messages = {
     completed: 'Payment complete: {received} {currency} received',
     completed_over:
       'Payment complete: {received} {currency} received, {excess} {currency} more than due; the excess goes to the merchant',
+    accepted: 'Accepted by the shop: {received} of {amount} {currency} received',
     completed_late: 'Paid late but in full, and accepted: {received} {currency} received',
   },
   error: {
@@ -65,6 +66,7 @@ function codesOf(from: Standing, to: Standing): readonly NewLogEntry['code'][] {
       if (wasOver === isOver) return [];
       return isOver ? ['overpaid'] : ['excess_lost'];
     }
+    if (to.isTakenShort) return isOver ? ['accepted', 'overpaid'] : ['accepted'];
     if (to.state === 'settled_late') return isOver ? ['completed_late', 'overpaid'] : ['completed_late'];
     return isOver ? ['completed_over'] : ['completed'];
   }

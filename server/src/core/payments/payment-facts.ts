@@ -104,6 +104,7 @@ function termsOf(payment: PaymentRow) {
     expiresAt: payment.expires_at,
     cancelledAt: payment.cancelled_at,
     settledAt: payment.settled_at,
+    accepted: payment.accepted_amount,
   };
 }
 

@@ -8,6 +8,7 @@ import type { Customers } from '../customers/customers.js';
 import type { Reader, Transaction } from '../db/engine.js';
 import type { MerchantTable, PaymentRow } from '../db/schema.js';
 import type { Ledger } from '../ledger/ledger.js';
+import type { AuditLog } from '../merchants/audit-log.js';
 import type { RateSource } from '../money/rates.js';
 import type { DepositTarget } from '../wallets/wallets.js';
 import type { OtherFacts } from './payment-facts.js';
@@ -35,6 +36,7 @@ export interface PaymentsDeps extends RoomDeps {
   readonly findTransfers: FindTransfers;
   readonly pageUrls: PageUrls;
   readonly ledger: Ledger;
+  readonly auditLog: Pick<AuditLog, 'record'>;
   readonly outbox: Outbox;
   readonly customers: Pick<Customers, 'link'>;
   /** Reads a merchant. The id comes from an API key or a stored record, so the merchant exists. */

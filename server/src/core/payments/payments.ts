@@ -7,6 +7,7 @@ import { createFailures } from '../shared/failures.js';
 import { orNotFound } from '../shared/problem.js';
 import type { Page, PageRequest } from '../shared/pagination.js';
 import { scopeOf, type Actor, type Mode, type Scope } from '../shared/scope.js';
+import { createAcceptPayment } from './accept-payment.js';
 import { createAnnouncements } from './announcements.js';
 import { createPaymentChanges } from './change-payment.js';
 import { checkTransfer } from './check-transfer.js';
@@ -66,6 +67,7 @@ export function createPayments(deps: PaymentsDeps) {
   return {
     ...createPaymentChanges(deps, reader, updatePayment),
     create: createStartPayment(deps, reader),
+    accept: createAcceptPayment(deps, reader, updatePayment),
 
     /**
      * The options that a merchant’s payers have now: the coins, most used first, and the time for which their price

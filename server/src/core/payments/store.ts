@@ -32,6 +32,7 @@ const receiptRows = valuesOf(tables.receipts);
 export const unlocked = {
   ...{ currency: null, network: null, address_id: null, address: null, amount: null, fee: null, quote: null },
   ...{ required_confirmations: null, locked_at: null, cancelled_at: null, settled_at: null },
+  ...{ accepted_at: null, accepted_amount: null },
   ...{ findings: [], public_changes: 0, public_changes_since: null, parts_version: 0 },
 } satisfies Partial<PaymentRow>;
 

@@ -2,7 +2,7 @@
 import { statusOf } from 'crypto-checkout/contract';
 import { scopeOf, type Actor } from '../shared/scope.js';
 import type { Announcements } from './announcements.js';
-import { assess, findingsOf, totals, type PaymentFacts } from './assess.js';
+import { assess, findingsOf, isTakenShort, totals, type PaymentFacts } from './assess.js';
 import { creditReceipts } from './credit.js';
 import { shownConfirmations } from './depth.js';
 import { readFacts, readUntilOf } from './payment-facts.js';
@@ -62,13 +62,18 @@ export function createUpdatePayment(deps: PaymentsDeps, announcements: Announcem
     const facts = await readFacts(transaction, payment, now, deps.factsOf);
     const isDeposit = payment.wallet_id !== null;
     // The height that the chain was read to matters only after the deadline.
-    const readUntil =
-      now < payment.expires_at ? Number.NEGATIVE_INFINITY : await readUntilOf(transaction, payment);
-    const state = isDeposit ? assessDeposit(facts) : assess(facts, now, clock.at(scope, readUntil));
+    const readUntil = clock.at(
+      scope,
+      now < payment.expires_at ? Number.NEGATIVE_INFINITY : await readUntilOf(transaction, payment),
+    );
+    const state = isDeposit ? assessDeposit(facts) : assess(facts, now, readUntil);
     const isTooSmall = (sum: Parameters<typeof isDust>[2]) => isDust(currencies, payment, sum);
     const before = { state: payment.state, findings: payment.findings };
     // A deposit is whatever arrived.
-    const after = { state, findings: isDeposit ? [] : findingsOf(facts, state, isTooSmall) };
+    const after = {
+      ...{ state, findings: isDeposit ? [] : findingsOf(facts, state, isTooSmall) },
+      isTakenShort: isTakenShort(facts, now, readUntil),
+    };
     const { findings } = after;
     const describe = isDeposit ? describeDeposit : describeTransition;
     const transition = describe(before, after, sumsOf(payment, facts));

@@ -89,8 +89,17 @@ export function viewPayment(
     ...viewRefunds(row, currencies),
     ...row.fields,
     ...(row.findings.length > 0 && { findings: [...row.findings] }),
+    ...viewAccepted(row, currencies),
     ...(row.metadata !== null && { metadata: sealedJson.paymentMetadata.read(row.metadata) }),
   };
+}
+
+function viewAccepted(
+  { accepted_at: at, accepted_amount: units, currency }: StoredRecord,
+  currencies: Currencies,
+): Pick<PaymentRecord, 'accepted'> {
+  if (at === null || units === null || currency === null) return {};
+  return { accepted: { amount: unitsToNumber(units, currencies.known(currency)), at: isoTime(at) } };
 }
 
 function viewRefunds(
@@ -207,7 +216,10 @@ function viewAmounts(
     amountReceived: unitsToNumber(received > 0n ? received : 0n, currency),
     amountSeen: unitsToNumber(seen, currency),
     // Rounded up to an amount that a payer can send: paying it settles the payment.
-    amountDue: kept >= amount ? 0 : unitsToNumber(roundUpToPayable(amount - kept, currency), currency),
+    amountDue:
+      kept >= amount || (row.accepted_at !== null && statusOf(row.state) === 'success')
+        ? 0
+        : unitsToNumber(roundUpToPayable(amount - kept, currency), currency),
     // The lowest number among them.
     confirmations:
       counting.length === 0

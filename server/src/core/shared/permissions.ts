@@ -21,10 +21,20 @@ const reaches: Readonly<Record<KeyScope | Role, Readonly<Record<string, Reach>>>
     team: 'read',
     payoutExports: ['list', 'create', 'write', 'handOver', 'keepAnswer', 'release', 'explain'],
   },
-  // Answers payers. Someone else approves their refunds.
+  // Answers payers. Someone else approves their refunds, and takes less than was due.
   support: {
     ...own,
-    ...{ payments: 'all', transactions: 'all', customers: 'all' },
+    ...{ payments: 'all', customers: 'all' },
+    transactions: [
+      'list',
+      'retrieve',
+      'verify',
+      'verifyCheckout',
+      'events',
+      'receipts',
+      'fee',
+      'resendWebhook',
+    ],
     refunds: ['list', 'retrieve', 'create', 'cancel', 'link'],
     ...{ meta: 'read', currencies: 'read', countries: 'read', wallets: 'read' },
     ...{ paymentPlans: 'read', subscribers: 'read', home: 'read' },

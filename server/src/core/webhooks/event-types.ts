@@ -43,6 +43,10 @@ export const coreEventTypes: EventTypes = {
       unaccepted: { reason: 'wrong_coin', currency: 'TRX', network: 'tron', amount: 5, total: 5 },
     }),
   },
+  'payment.accepted': {
+    summary: 'The shop took less than was due as paid: its success is reported too',
+    sample: (mode) => ({ ...api.transactions.accept.sample.data, txRef: sampleTxRef, mode }),
+  },
   'payment.reversed': {
     summary: 'A reorganisation removed a settled transfer from the chain',
     sample: (mode) => ({ ...payment(mode), status: 'error', state: 'reversed' }),

@@ -10,6 +10,7 @@ import {
   bigint,
   counter,
   flag,
+  acceptedPayments,
   growingTables,
   integer,
   json,
@@ -129,6 +130,9 @@ export const paymentTables = {
     cancelled_at: time().nullable(),
     /** When the payment first succeeded. Stays set if a settled receipt is lost later. */
     settled_at: time().nullable(),
+    /** When the shop took less than was due, and the sum that counted then; null if it did not. */
+    accepted_at: time().nullable().since(acceptedPayments),
+    accepted_amount: units().nullable().since(acceptedPayments),
     /** The wallet of a deposit; null for other payments. */
     wallet_id: text().nullable().references('wallets.id'),
     /** The number of changes that were made with a public key in the hour that began at `public_changes_since`. */
