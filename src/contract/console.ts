@@ -3,6 +3,7 @@
  * are for people, are not part of the `/v1` API, and exist only while the console is on, so they have their own table.
  */
 import * as z from 'zod/mini';
+import { cases } from './console-cases.js';
 import { payoutExports, psbts, transfersByHand } from './console-payouts.js';
 import { settingsApi } from './console-settings.js';
 import { sweeps } from './console-sweeps.js';
@@ -341,6 +342,7 @@ export type PeopleApi = typeof peopleApi;
 export const consoleApi = {
   ...peopleApi,
   ...settingsApi,
+  cases,
   transfersByHand,
   payoutExports,
   psbts,

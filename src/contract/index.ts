@@ -64,6 +64,7 @@ export { bookingKinds, books, type Booking, type BookingKind } from './books.js'
 export { csvLine } from './csv.js';
 export { families, type Family } from './families.js';
 export type { TransferCheck } from './transfer-check.js';
+export { caseNoteKinds, cases, type CaseNoteKind, type PaymentCase } from './console-cases.js';
 export { payoutExports, psbts, transfersByHand } from './console-payouts.js';
 export { sweeps } from './console-sweeps.js';
 export { settingsApi, type SettingsApi } from './console-settings.js';

@@ -1,10 +1,11 @@
 /** Stores payments. */
 import type { LogValues, ModuleFields, PaymentReview, PaymentStatus } from 'crypto-checkout/contract';
-import { sql, type Expression, type ExpressionBuilder, type SqlBool } from 'kysely';
+import { sql, type Expression, type ExpressionBuilder, type SelectQueryBuilder, type SqlBool } from 'kysely';
 import { jsonRows, readRows } from '../db/json.js';
 import { sumUnits } from '../db/units.js';
 import { forUpdate } from '../db/locks.js';
 import { isCreatedWithin, isListed, readCheckpointedPage, readPage } from '../db/pages.js';
+import { queryPartsOf } from '../db/query-parts.js';
 import { needsReview, paymentStatusOf } from '../db/payment-status.js';
 import { prepared, preparedInserts, preparedSend } from '../db/prepared.js';
 import { inChunks, smallChunk } from '../db/chunks.js';
@@ -21,6 +22,13 @@ import type { PageRequest } from '../shared/pagination.js';
 import { remember } from '../shared/remember.js';
 
 export type { PaymentRow };
+
+declare module '../db/query-parts.js' {
+  interface QueryParts {
+    /** 1 if staff have handled the payment in the query, as it is now. */
+    readonly countHandled?: () => SelectQueryBuilder<Schema, 'payments', { readonly count: number }>;
+  }
+}
 
 /** The columns that can always be read. */
 export type PlainPayment = Pick<PaymentRow, 'id' | 'mode' | 'expires_at' | 'cancelled_at'>;
@@ -480,9 +488,11 @@ function filters(
   { status, currency, network, payerIndexes, review }: PaymentFilter,
 ): Expression<SqlBool>[] {
   const refunds = refundQueries(reader)?.countKept();
+  const handled = queryPartsOf(reader).flatMap(({ countHandled }) => countHandled?.() ?? []);
   return [
     ...(review === undefined ? [] : [needsReview[review]]),
     ...(review === undefined || !refunds ? [] : [e(refunds, '=', sql.lit(0))]),
+    ...(review === undefined ? [] : handled.map((count) => e(count, '=', sql.lit(0)))),
     ...(status === undefined ? [] : [e(paymentStatusOf, '=', status)]),
     ...(currency === undefined ? [] : [e('currency', '=', currency.toUpperCase())]),
     ...(network === undefined ? [] : [e('network', '=', network.toLowerCase())]),

@@ -35,6 +35,7 @@ const reaches: Readonly<Record<KeyScope | Role, Readonly<Record<string, Reach>>>
       'fee',
       'resendWebhook',
     ],
+    cases: 'all',
     refunds: ['list', 'retrieve', 'create', 'cancel', 'link'],
     ...{ meta: 'read', currencies: 'read', countries: 'read', wallets: 'read' },
     ...{ paymentPlans: 'read', subscribers: 'read', home: 'read' },

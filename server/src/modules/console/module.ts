@@ -1,11 +1,16 @@
 /** The module of the console: the pages at `/console` for a shop's people, how they sign in, and what those pages read. */
 import { fileURLToPath } from 'node:url';
-import { home, peopleApi, settingsApi, transfersByHand } from 'crypto-checkout/contract';
+import { cases as casesApi, home, peopleApi, settingsApi, transfersByHand } from 'crypto-checkout/contract';
 import { settingsOf } from '../../core/config.js';
 import type { Core } from '../../core/core.js';
 import { defineModule, type Running } from '../../core/module.js';
 import { countQuarantined } from '../../core/payments/receipts/quarantine.js';
+import { paymentRefunds } from '../../core/payments/refundable.js';
 import { createAccountHandlers } from './account-handlers.js';
+import { createCaseHandlers } from './case-handlers.js';
+import { caseParts } from './case-store.js';
+import { caseTables } from './case-tables.js';
+import { createCases } from './cases.js';
 import { createChanges } from './changes.js';
 import { userCommands } from './commands.js';
 import { consoleUrl } from './console-url.js';
@@ -43,9 +48,10 @@ export const consoleModule = defineModule({
       description: 'What waits for a person, what was sold, and whether the networks work.',
     },
   },
-  consoleContract: { ...peopleApi, ...settingsApi, transfersByHand },
+  consoleContract: { ...peopleApi, ...settingsApi, cases: casesApi, transfersByHand },
   settings: consoleSettings,
-  tables: peopleTables,
+  tables: { ...peopleTables, ...caseTables },
+  queries: caseParts,
   create(core) {
     const { config, database, log, publicUrl, described, isSandboxOn, transfers, transfersByHand } = core;
     const { CONSOLE: isOn } = settingsOf(config, consoleSettings);
@@ -57,6 +63,7 @@ export const consoleModule = defineModule({
     });
     const { sessions } = people;
     const home = homeOf(core);
+    const cases = createCases({ ...core, payments: paymentRefunds, people });
     const changes = createChanges({ database, log, home, openSessions: sessions.stillOpen });
     return {
       people,
@@ -65,6 +72,7 @@ export const consoleModule = defineModule({
       consoleHandlers: {
         ...createPeopleHandlers(people),
         ...createAccountHandlers({ ...core, reader: database.reader }),
+        cases: createCaseHandlers(cases),
         transfersByHand: createTransferByHandHandlers(transfers, transfersByHand),
       },
       // Named, so that its type does not depend on where Express's types are installed.

@@ -5,7 +5,7 @@ import { refundQueries } from '../../core/payments/refunds-of.js';
 import { isWithin, type Scope } from '../../core/shared/scope.js';
 
 /**
- * Of each payment with its receipts and log, the blocks that unconfirmed receipts wait for, its refunds, and its webhooks.
+ * Of each payment with its receipts and log, the blocks that unconfirmed receipts wait for, its refunds, its webhooks, and the staff's notes.
  * @returns what finds the mark of one; undefined if a merchant's mode has no such payment
  */
 export async function readPaymentMarks(reader: Reader, ids: readonly string[]) {
@@ -40,6 +40,11 @@ export async function readPaymentMarks(reader: Reader, ids: readonly string[]) {
         )
         .whereRef('outbox.subject_id', '=', 'payments.id')
         .as('webhooks'),
+      e
+        .selectFrom('payment_cases')
+        .select('payment_cases.updated_at')
+        .whereRef('payment_cases.id', '=', 'payments.id')
+        .as('cased'),
     ])
     .where('id', 'in', ids)
     .execute();

@@ -157,6 +157,9 @@ export function createPeople(deps: PasskeysDeps) {
       return new Map(rows.map((row) => [row.id, personalData.openRow(sealed.people, row).email]));
     },
 
+    isInTeam: async (reader: Reader, merchantId: string, id: string): Promise<boolean> =>
+      (await store.findPerson(reader, id))?.merchant_id === merchantId,
+
     /** The e-mail address of somebody in the team leads to the id. Problem: `not_found`. */
     async find(reader: Reader, merchantId: string, email: string): Promise<string> {
       const indexes = personalData.colleagueIndexes(merchantId, email.trim().toLowerCase());
