@@ -1,6 +1,6 @@
 /** A page of the console, and its input from the shell. */
 import type { TemplateResult } from 'lit';
-import type { ConsoleSession } from '../src/contract/console.js';
+import type { ConsoleSession } from '../src/contract/console-people.js';
 import type { Api, Mode } from './api.js';
 import type { Query } from './route.js';
 import type { Dialog } from './ui/dialog.js';
@@ -45,9 +45,9 @@ export interface View {
   filter(query: Query): void;
   /**
    * Runs a button's action: shows progress, then `done` or the error, and reads the page again. If the server wants a
-   * fresh sign-in, it asks for one and retries. Resolves to undefined if the action did not happen.
+   * fresh sign-in, it asks for one and retries. The notice offers `undo`. Resolves to undefined if the action did not happen.
    */
-  act<T>(run: () => Promise<T>, done?: string): Promise<T | undefined>;
+  act<T>(run: () => Promise<T>, done?: string, undo?: () => Promise<unknown>): Promise<T | undefined>;
   /**
    * Asks for a fresh sign-in if the last one is too old for money, keys and the team: before a form is filled in, not
    * after. Resolves to false if the person gave up.

@@ -5,7 +5,7 @@ import type {
   PublicKeyCredentialRequestOptionsJSON,
   RegistrationResponseJSON,
 } from '@simplewebauthn/browser';
-import { consoleApi, type ConsoleSession } from '../src/contract/console.js';
+import { peopleApi, type ConsoleSession } from '../src/contract/console-people.js';
 import type { Api } from './api.js';
 
 const load = () => import('@simplewebauthn/browser');
@@ -16,18 +16,18 @@ const load = () => import('@simplewebauthn/browser');
  */
 export async function signInByPasskey(api: Api): Promise<ConsoleSession> {
   const { startAuthentication } = await load();
-  const { data } = await api(consoleApi.passkeySignIn.start, {});
+  const { data } = await api(peopleApi.passkeySignIn.start, {});
   // The server creates it with the other half of the library.
   const optionsJSON = data as unknown as PublicKeyCredentialRequestOptionsJSON;
   const answer: AuthenticationResponseJSON = await startAuthentication({ optionsJSON });
-  return (await api(consoleApi.passkeySignIn.create, { body: { credential: { ...answer } } })).data;
+  return (await api(peopleApi.passkeySignIn.create, { body: { credential: { ...answer } } })).data;
 }
 
 /** Creates a passkey for the signed-in person. */
 export async function addPasskey(api: Api, name: string): Promise<void> {
   const { startRegistration } = await load();
-  const { data } = await api(consoleApi.passkeys.startCreation, {});
+  const { data } = await api(peopleApi.passkeys.startCreation, {});
   const optionsJSON = data as unknown as PublicKeyCredentialCreationOptionsJSON;
   const answer: RegistrationResponseJSON = await startRegistration({ optionsJSON });
-  await api(consoleApi.passkeys.create, { body: { credential: { ...answer }, name } });
+  await api(peopleApi.passkeys.create, { body: { credential: { ...answer }, name } });
 }

@@ -1,6 +1,6 @@
 /** The frame of a page: the head with search and mode, the menu, and the content shown in place of a page. */
 import { html, nothing, type TemplateResult } from 'lit';
-import type { ConsoleSession } from '../src/contract/console.js';
+import type { ConsoleSession } from '../src/contract/console-people.js';
 import type { Mode } from './api.js';
 import { common, shellTexts as texts } from './messages/common.js';
 import type { Dialog } from './ui/dialog.js';
@@ -22,7 +22,13 @@ export interface Frame {
   readonly session: ConsoleSession;
   readonly mode: Mode;
   readonly aheadMs: number;
-  readonly menu: readonly { readonly label: string; readonly href: string; readonly isCurrent: boolean }[];
+  readonly menu: readonly {
+    readonly label: string;
+    /** Of things that wait; undefined for none. */
+    readonly count: number | undefined;
+    readonly href: string;
+    readonly isCurrent: boolean;
+  }[];
   readonly otherMode: { readonly mode: Mode; readonly href: string } | undefined;
   readonly query: string;
   readonly search: (text: string) => void;
@@ -86,8 +92,26 @@ export function frame(options: Frame): TemplateResult {
 /** The entries of the menu that a narrow screen shows without opening the rest. */
 const inView = 4;
 
-const entry = ({ label, href, isCurrent }: Frame['menu'][number]) =>
-  html`<a href=${href} aria-current=${isCurrent ? 'page' : nothing}>${label}</a>`;
+const entry = ({ label, count, href, isCurrent }: Frame['menu'][number]) =>
+  html`<a
+    href=${href}
+    aria-current=${isCurrent ? 'page' : nothing}
+    aria-label=${count === undefined ? nothing : texts.waiting(label, count)}
+    >${label}${count === undefined ? nothing : html` <span class="count">${count > 99 ? '99+' : count}</span>`}</a
+  >`;
+
+/** A notice for a moment. */
+export interface Toast {
+  readonly text: string;
+  /** Undefined if it cannot be undone. */
+  readonly undo: (() => void) | undefined;
+}
+
+export const toastView = (toast: Toast | undefined) =>
+  html`<p class="toast" role="status" ?data-empty=${!toast}>
+    ${toast?.text}
+    ${toast?.undo ? html`<button class="small" @click=${toast.undo}>${texts.undo}</button>` : nothing}
+  </p>`;
 
 function focusContent(event: Event): void {
   event.preventDefault();

@@ -1,8 +1,9 @@
 /** `<checkout-console>`: sign-in, the menu, the mode, and the page of the address. */
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
-import { changesPath, consoleApi, type ConsoleSession } from '../src/contract/console.js';
+import { changesPath, peopleApi, type ConsoleSession } from '../src/contract/console-people.js';
 import { drawOrAnew, ForeignDom } from '../src/foreign-dom.js';
 import { CallFailure, createApi, type Mode } from './api.js';
+import type { Counts } from './attention.js';
 import { followChanges, type Following } from './changes.js';
 import { press } from './keyboard.js';
 import { common, shellTexts as texts } from './messages/common.js';
@@ -12,7 +13,7 @@ import { placeOf, places } from './pages.js';
 import { formatRoute, parseRoute, type Query, type Route } from './route.js';
 import { failureDialog, isSignedOut, messageOf, problemOf } from './problems.js';
 import { searchRoute } from './search.js';
-import { frame, keyboardDialog, problemView, type Shown } from './shell-views.js';
+import { frame, keyboardDialog, problemView, toastView, type Shown, type Toast } from './shell-views.js';
 import { signInView, takeToken, type SignIn } from './sign-in.js';
 import { dialogView, type Dialog } from './ui/dialog.js';
 import { markCuts } from './ui/whole.js';
@@ -26,8 +27,11 @@ interface Question {
 const formMs = 60_000;
 const isProved = ({ provedUntil }: ConsoleSession) => Date.parse(provedUntil) - formMs > Date.now();
 
-/** Duration of a notice. */
+/** Duration of a notice, and of one whose action can be undone. */
 const sayMs = 4_000;
+const undoMs = 10_000;
+/** The age of the numbers in the menu. */
+const countMs = 30_000;
 
 export class CheckoutConsole extends LitElement {
   static override readonly properties = {
@@ -38,6 +42,7 @@ export class CheckoutConsole extends LitElement {
     shown: { state: true },
     busy: { state: true },
     toast: { state: true },
+    counts: { state: true },
     aheadMs: { state: true },
     question: { state: true },
   };
@@ -48,7 +53,9 @@ export class CheckoutConsole extends LitElement {
   declare signIn: SignIn | undefined;
   declare shown: Shown;
   declare busy: number;
-  declare toast: string;
+  declare toast: Toast | undefined;
+  /** Work that waits, by page. */
+  declare counts: Counts;
   /** Time that the test clock is ahead, in whole minutes. */
   declare aheadMs: number;
   declare question: Question | undefined;
@@ -68,13 +75,15 @@ export class CheckoutConsole extends LitElement {
   #reading = 0;
   #loaded = 0;
   #sayTimer: ReturnType<typeof setTimeout> | undefined;
+  /** The mode whose numbers were read, and when. */
+  #counted: { readonly mode?: Mode; readonly at: number } = { at: 0 };
 
   constructor() {
     super();
     this.base = '';
     this.apiUrl = '';
     this.busy = 0;
-    this.toast = '';
+    this.counts = {};
     this.aheadMs = 0;
     this.shown = { name: 'loading' };
     new ForeignDom(this, () => this.shown);
@@ -113,7 +122,7 @@ export class CheckoutConsole extends LitElement {
   protected override render(): TemplateResult {
     const { session, signIn, shown, question, toast } = this;
     const rest = html`${question ? dialogView(question.dialog, (values) => this.#answer(values)) : nothing}
-      <p class="toast" role="status" ?data-empty=${toast === ''}>${toast}</p>`;
+    ${toastView(toast)}`;
     if (signIn) return html`${signInView(signIn, () => void this.#usePasskey())} ${rest}`;
     const route = this.#route;
     if (!session || !route) return html`<p class="wait" role="status">…</p>`;
@@ -124,8 +133,7 @@ export class CheckoutConsole extends LitElement {
       mode: route.mode,
       aheadMs: route.mode === 'test' ? this.aheadMs : 0,
       menu: menu.map(({ name, label = '' }) => ({
-        label,
-        href: formatRoute(this.base, route.mode, name),
+        ...{ label, count: this.counts[name], href: formatRoute(this.base, route.mode, name) },
         isCurrent: name === route.page || name === page?.parent,
       })),
       otherMode: this.#otherMode(route, session),
@@ -165,9 +173,9 @@ export class CheckoutConsole extends LitElement {
     try {
       if (token !== undefined) {
         this.signIn = { name: 'working' };
-        this.session = (await api(consoleApi.session.create, { body: { token } }, signal)).data;
+        this.session = (await api(peopleApi.session.create, { body: { token } }, signal)).data;
       } else {
-        this.session = (await api(consoleApi.session.retrieve, {}, signal)).data;
+        this.session = (await api(peopleApi.session.retrieve, {}, signal)).data;
       }
       this.signIn = undefined;
       this.#open();
@@ -279,7 +287,24 @@ export class CheckoutConsole extends LitElement {
       this.shown = this.shown.name === 'page' ? { ...this.shown, problem } : problem;
     }
     this.#loaded = reading;
+    void this.#count(view);
     if (waitMs !== undefined) this.#poll(waitMs);
+  }
+
+  /** Reads the numbers in the menu, at most every half minute, and at once after a change. */
+  async #count(view: View, isAtOnce = false): Promise<void> {
+    const { mode } = view;
+    const isDue = isAtOnce || this.#counted.mode !== mode || Date.now() - this.#counted.at > countMs;
+    if (!isDue || document.hidden || !view.can('home.retrieve')) return;
+    if (this.#counted.mode !== mode) this.counts = {};
+    this.#counted = { mode, at: Date.now() };
+    try {
+      const { readCounts } = await import('./attention.js');
+      this.counts = await readCounts(view.api, view.signal);
+    } catch {
+      // The page says what is wrong.
+      this.#counted = { mode, at: 0 };
+    }
   }
 
   /**
@@ -338,7 +363,7 @@ export class CheckoutConsole extends LitElement {
       go: (href) => this.#go(href),
       replace: (href) => this.#go(href, true),
       filter: (query) => this.#filter(query),
-      act: (run, done) => this.#act(run, done),
+      act: (run, done, undo) => this.#act(run, done, undo),
       prove: () => this.#prove(),
       get isBusy() {
         return isBusy();
@@ -417,13 +442,14 @@ export class CheckoutConsole extends LitElement {
     question?.answer(values);
   }
 
-  async #act<T>(run: () => Promise<T>, done?: string): Promise<T | undefined> {
+  async #act<T>(run: () => Promise<T>, done?: string, undo?: () => Promise<unknown>): Promise<T | undefined> {
     this.busy += 1;
     try {
       const result = await this.#withFreshSignIn(run);
       if (result === undefined) return undefined;
-      if (done !== undefined) this.#say(done);
+      if (done !== undefined) this.#say(done, undo);
       await this.#load();
+      if (done !== undefined && this.#view) void this.#count(this.#view, true);
       return result.value;
     } catch (error) {
       if (isSignedOut(error)) this.signIn = { name: 'asking' };
@@ -445,7 +471,7 @@ export class CheckoutConsole extends LitElement {
   }
 
   async #readSession(): Promise<ConsoleSession> {
-    const { data } = await createApi(this.apiUrl, 'test')(consoleApi.session.retrieve, {});
+    const { data } = await createApi(this.apiUrl, 'test')(peopleApi.session.retrieve, {});
     this.session = data;
     return data;
   }
@@ -492,16 +518,24 @@ export class CheckoutConsole extends LitElement {
     }
   }
 
-  #say(text: string): void {
-    this.toast = text;
-    clearTimeout(this.#sayTimer);
-    this.#sayTimer = setTimeout(() => (this.toast = ''), sayMs);
+  #say(text: string, undo?: () => Promise<unknown>): void {
+    const end = () => {
+      clearTimeout(this.#sayTimer);
+      this.toast = undefined;
+    };
+    end();
+    const undoNow = () => {
+      end();
+      if (undo) void this.#act(undo, texts.undone);
+    };
+    this.toast = { text, undo: undo && undoNow };
+    this.#sayTimer = setTimeout(end, undo ? undoMs : sayMs);
   }
 
   async #signOut(everywhere: boolean): Promise<void> {
     const api = createApi(this.apiUrl, 'test');
     try {
-      await api(consoleApi.session.remove, { body: { everywhere } });
+      await api(peopleApi.session.remove, { body: { everywhere } });
     } catch (error) {
       if (!isSignedOut(error)) return void this.#ask(failureDialog(error));
     }

@@ -53,6 +53,9 @@ export const shellTexts = pick({
     toLive: 'Switch to live',
     signOut: 'Sign out',
     signOutEverywhere: 'Sign out everywhere',
+    waiting: (label: string, count: number) => `${label}, ${count} waiting for a person`,
+    undo: 'Undo',
+    undone: 'Undone',
     searchHint: 'Order, e-mail, name, sum, address or transaction',
     keys: 'Keyboard',
     keysText: [

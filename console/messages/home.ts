@@ -39,6 +39,8 @@ export const texts = pick({
     title: 'Home',
     attention: 'Needs a person',
     attentionOf: attention,
+    mine: 'Assigned to you',
+    since: 'Since',
     calm: 'Nothing waits for you.',
     operator: 'Only the server’s operator can see more.',
     volume: 'Paid in full',

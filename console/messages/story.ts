@@ -14,13 +14,14 @@ function span(ms: number): string {
 export const texts = pick({
   en: {
     over: (sum: string) => `${sum} more than the price came. Refund the excess: it is the payer’s.`,
+    taken: (came: string, due: string) => `${came} of ${due} came, and the shop accepted it as paid.`,
     paidLate: (lateMs: number) => `The money came ${span(lateMs)} late. The order counts as paid.`,
     late: (came: string, due: string, lateMs: number) =>
-      `${came} of ${due} came ${span(lateMs)} late, and the order is not paid. Refund it, or ask for the rest.`,
+      `${came} of ${due} came ${span(lateMs)} late, and the order is not paid. Refund it, ask for the rest, or accept it as paid.`,
     lateWhole: (came: string, lateMs: number) =>
-      `${came} came ${span(lateMs)} late, and the order is not paid. Refund it, or deliver the order anyway.`,
+      `${came} came ${span(lateMs)} late, and the order is not paid. Refund it, or accept it as paid.`,
     short: (came: string, due: string) =>
-      `${came} of ${due} came before the time was up, and the order is not paid. Refund it, or ask for the rest.`,
+      `${came} of ${due} came before the time was up, and the order is not paid. Refund it, ask for the rest, or accept it as paid.`,
     open: (came: string, due: string) => `${came} of ${due} came. The payer can still send the rest.`,
     afterCancel: (came: string) =>
       `${came} came for an order that is cancelled. Refund it, or deliver the order anyway.`,

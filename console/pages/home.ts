@@ -3,23 +3,35 @@
  *
  * @place {"order": 10, "label": "Home", "permission": "home.retrieve"}
  */
-import { html, svg, type TemplateResult } from 'lit';
+import { html, nothing, svg, type TemplateResult } from 'lit';
 import type { ParsedData } from '../../src/contract/endpoint.js';
+import { cases } from '../../src/contract/console-cases.js';
 import { home } from '../../src/contract/home.js';
-import { amount } from '../format.js';
+import { pageOf } from '../attention.js';
+import { amount, time } from '../format.js';
 import { language } from '../messages/pick.js';
 import { texts } from '../messages/home.js';
 import { page, type View } from '../page.js';
 import { section } from '../ui/details.js';
 import { teachTag } from '../ui/teach-tag.js';
 
-type Data = ParsedData<typeof home.retrieve>;
+type Overview = ParsedData<typeof home.retrieve>;
+type Mine = ParsedData<typeof cases.listMine>;
+interface Data extends Overview {
+  readonly mine: Mine;
+}
 type Attention = Data['attention'][number];
 type Volume = Data['volume'][number];
 
-const load = async ({ api, signal }: View): Promise<Data> => (await api(home.retrieve, {}, signal)).data;
+async function load({ api, can, signal }: View): Promise<Data> {
+  const [overview, mine] = await Promise.all([
+    api(home.retrieve, {}, signal),
+    can('cases.listMine') ? api(cases.listMine, {}, signal) : undefined,
+  ]);
+  return { ...overview.data, mine: mine?.data ?? [] };
+}
 
-function render({ attention, volume, today }: Data, view: View): TemplateResult {
+function render({ attention, volume, today, mine }: Data, view: View): TemplateResult {
   const needed =
     attention.length === 0
       ? html`<p class="calm">✓ ${texts.calm}</p>`
@@ -28,19 +40,10 @@ function render({ attention, volume, today }: Data, view: View): TemplateResult 
         </ul>`;
   return html`<div class="panels">
     ${section(texts.attention, needed)}
+    ${mine.length > 0 ? section(texts.mine, mineView(mine, view)) : nothing}
     ${section(texts.volume, volume.length === 0 ? noVolume(view) : volumeView(volume, today))}
   </div>`;
 }
-
-/** The page of the console that shows a list of the API. */
-const pageOf: Readonly<Record<string, string>> = {
-  '/v1/transactions': 'payments',
-  '/v1/refunds': 'refunds',
-  '/v1/transfers': 'money',
-  '/v1/webhooks': 'developers',
-  '/v1/networks': 'settings',
-  '/v1/balances': 'money',
-};
 
 function attentionView({ code, count, list }: Attention, view: View): TemplateResult {
   const text = texts.attentionOf[code](count);
@@ -48,6 +51,17 @@ function attentionView({ code, count, list }: Attention, view: View): TemplateRe
   if (!name) return html`${text} <small>${texts.operator}</small>`;
   return html`<a href=${view.link(name, undefined, list.query)}>${text}</a>`;
 }
+
+const mineView = (mine: Mine, view: View) =>
+  html`<ul class="attention">
+    ${mine.map(
+      ({ paymentId, txRef, assignedAt }) =>
+        html`<li>
+          <a href=${view.link('payment', paymentId)}>${txRef}</a>
+          <small>${texts.since} ${time(assignedAt)}</small>
+        </li>`,
+    )}
+  </ul>`;
 
 const noVolume = (view: View) =>
   html`<p>${texts.noVolume}</p>

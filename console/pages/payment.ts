@@ -4,6 +4,7 @@
  * @place {"order": 30, "parent": "payments", "permission": "transactions.retrieve"}
  */
 import { html, nothing, type TemplateResult } from 'lit';
+import { cases, type PaymentCase } from '../../src/contract/console-cases.js';
 import type { PaymentRecord, Receipt } from '../../src/contract/payment-record.js';
 import { isInGroup } from '../../src/contract/payment-states.js';
 import { payments } from '../../src/contract/payments.js';
@@ -20,6 +21,7 @@ import { copyable, outside, short } from '../ui/copy.js';
 import { details, section, tag } from '../ui/details.js';
 import { showLink } from '../ui/show-link.js';
 import { table } from '../ui/table.js';
+import { acceptButton, caseSection, handledTag } from './case-parts.js';
 import { findingTags, stateTag } from './payment-parts.js';
 import { life, story } from './story-parts.js';
 import { loadRefunds, refundTable, type Refund } from './refund-parts.js';
@@ -29,28 +31,36 @@ interface Data {
   readonly payment: PaymentRecord;
   readonly refunds: readonly Refund[];
   readonly deliveries: readonly Delivery[];
+  /** Undefined if the role sees none. */
+  readonly work: PaymentCase | undefined;
 }
 
 async function load(view: View): Promise<Data> {
   const { api, id, signal, can } = view;
-  const [payment, ofPayment, deliveries] = await Promise.all([
+  const [payment, ofPayment, deliveries, work] = await Promise.all([
     api(transactions.retrieve, { params: { transaction_id: id } }, signal),
     can('refunds.list') ? loadRefunds(view, { paymentId: id }) : undefined,
     can('webhooks.list') ? api(webhooks.list, { query: { subjectId: id } }, signal) : undefined,
+    can('cases.retrieve') ? api(cases.retrieve, { params: { payment_id: id } }, signal) : undefined,
   ]);
-  return { payment: payment.data, refunds: ofPayment?.rows ?? [], deliveries: deliveries?.data ?? [] };
+  return {
+    ...{ payment: payment.data, refunds: ofPayment?.rows ?? [], deliveries: deliveries?.data ?? [] },
+    work: work?.data,
+  };
 }
 
 function render(data: Data, view: View): TemplateResult {
-  const { payment } = data;
-  return html`<p class="under">${stateTag(payment)} ${findingTags(payment)} ${time(payment.createdAt)}</p>
+  const { payment, work } = data;
+  return html`<p class="under">
+      ${stateTag(payment)} ${findingTags(payment)} ${handledTag(work)} ${time(payment.createdAt)}
+    </p>
     ${story(payment)}
     <div class="actions start">${actions(data, view)}</div>
     <div class="panels">
       ${section(ofLife.life, life(payment, data.refunds, data.deliveries))}
-      ${section(texts.price, facts(payment, view))} ${section(texts.credit, credit(payment, view))}
-      ${section(texts.receipts, receipts(payment, view))} ${section(texts.refunds, refundsOf(data, view))}
-      ${section(texts.log, log(payment, view))}
+      ${work ? caseSection(payment, work, view) : nothing} ${section(texts.price, facts(payment, view))}
+      ${section(texts.credit, credit(payment, view))} ${section(texts.receipts, receipts(payment, view))}
+      ${section(texts.refunds, refundsOf(data, view))} ${section(texts.log, log(payment, view))}
       ${view.can('webhooks.list') ? section(texts.webhooks, deliveryTable(data.deliveries, view)) : nothing}
     </div>`;
 }
@@ -69,6 +79,7 @@ function actions({ payment }: Data, view: View): TemplateResult {
         })
       : nothing
   }
+  ${acceptButton(payment, view)}
   ${button(view, { text: texts.resend, permission: 'transactions.resendWebhook', run: () => resend(payment, view) })}
   ${isOpen ? button(view, { text: texts.cancel, permission: 'payments.cancel', run: () => cancel(payment, view) }) : nothing}`;
 }

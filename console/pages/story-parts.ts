@@ -31,6 +31,9 @@ export function sentenceOf(payment: PaymentRecord): string | undefined {
   const came = arrived(payment);
   const sum = rounded(credited.reduce((all, one) => all + (one.currency === currency ? one.amount : 0), 0));
   const price = amount(due, currency);
+  if (payment.accepted && isInGroup(state, 'success')) {
+    return texts.taken(amount(payment.accepted.amount, currency), price);
+  }
   switch (state) {
     case 'settled_over':
       return texts.over(amount(rounded(sum - due), currency));
@@ -63,7 +66,13 @@ interface Step {
   readonly note?: string;
 }
 
-const completed: readonly LogCode[] = ['completed', 'completed_over', 'completed_late', 'deposit_completed'];
+const completed: readonly LogCode[] = [
+  'completed',
+  'accepted',
+  'completed_over',
+  'completed_late',
+  'deposit_completed',
+];
 const ended: readonly LogCode[] = [
   ...(['expired', 'expired_partial', 'expired_late', 'expired_invalid', 'reversed'] as const),
   ...(['cancelled', 'cancelled_with_funds', 'paid_after_cancel'] as const),

@@ -138,7 +138,7 @@ export const cases = {
     method: 'POST',
     path: '/console/api/cases/{payment_id}/reopen',
     key: 'session',
-    description: 'Takes back that a payment is handled.',
+    description: 'Undoes that a payment is handled.',
     params,
     body: z.object({ note: described(z._default(text(longestNote), ''), 'The reason.') }),
     data: paymentCase,

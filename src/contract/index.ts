@@ -68,16 +68,15 @@ export { caseNoteKinds, cases, type CaseNoteKind, type PaymentCase } from './con
 export { payoutExports, psbts, transfersByHand } from './console-payouts.js';
 export { sweeps } from './console-sweeps.js';
 export { settingsApi, type SettingsApi } from './console-settings.js';
+export { consoleApi, type ConsoleApi } from './console.js';
 export {
   changesPath,
-  consoleApi,
   peopleApi,
   roles,
-  type ConsoleApi,
   type ConsoleSession,
   type PeopleApi,
   type Role,
-} from './console.js';
+} from './console-people.js';
 export * from './decimal.js';
 export * from './endpoint.js';
 export * from './errors.js';

@@ -1,0 +1,104 @@
+/** “Needs a person” is emptied in the console: handled with a note, assigned, or accepted as paid. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Payment } from 'crypto-checkout/contract';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { misfitsOn } from './fitting.js';
+import { long } from './long-data.js';
+import { signInAs } from './staff.js';
+import { inspect, useStage } from './stage.js';
+
+let directory: string;
+const env = () => ({ DATABASE_URL: `sqlite:${join(directory, 'data.sqlite')}`, NETWORKS_FILE: '' });
+const stage = useStage({
+  async start() {
+    directory = await mkdtemp(join(tmpdir(), 'crypto-checkout-cases-'));
+    return { env: env() };
+  },
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+let short: Payment;
+let other: Payment;
+beforeAll(async () => {
+  const made = [await stage.createLocked('USDT', 'tron'), await stage.createLocked('USDT', 'tron')];
+  for (const { payment } of made) await stage.send(payment, (payment.amount ?? 0) / 2);
+  await stage.sandbox('blocks', { network: 'tron', count: 30 });
+  await stage.sandbox('clock', { advanceSeconds: 86_400 });
+  for (const { payment } of made) {
+    await vi.waitFor(
+      async () => expect((await stage.verify(payment.id)).state).toBe('expired_partial'),
+      20_000,
+    );
+  }
+  const [one, two] = made.map(({ payment }) => payment);
+  if (!one || !two) throw new Error('Two payments were made');
+  [short, other] = [one, two];
+}, 90_000);
+
+const go = async (page: Page, path: string) => {
+  await page.goto(`${new URL(page.url()).origin}/console/test/${path}`);
+  await page.waitForFunction(() => !document.querySelector('main .wait'));
+};
+const menu = (page: Page) => page.getByRole('navigation', { name: 'Menu' });
+const waiting = (page: Page, count: number) =>
+  menu(page)
+    .getByRole('link', { name: `Payments, ${count} waiting for a person` })
+    .waitFor();
+
+test('support takes care of a payment, handles it with a note, and undoes it; the menu counts along', async () => {
+  const page = await signInAs('support', stage, env());
+  await waiting(page, 2);
+  await go(page, `payment/${short.id}`);
+  const press = (name: string) => page.getByRole('button', { name, exact: true }).click();
+  expect(await page.getByRole('button', { name: 'Accept as paid…' }).count()).toBe(0);
+  await press('Take care of it');
+  await page.getByText('support@shop.example takes care of it.').waitFor();
+  await press('Add a note…');
+  await page.getByRole('textbox', { name: 'Note' }).fill(`${long.name}\n${long.reference}`);
+  await press('Save');
+  await page.getByText(long.name).waitFor();
+  await go(page, 'home');
+  await page.getByRole('heading', { name: 'Assigned to you' }).waitFor();
+
+  await go(page, `payment/${short.id}`);
+  await press('Mark as handled…');
+  await page.getByRole('textbox', { name: 'What was done' }).fill('Settled in the shop');
+  await press('Handled');
+  await page.getByText('Handled: Settled in the shop').waitFor();
+  await waiting(page, 1);
+  await press('Undo');
+  await page.getByText('Needs a person again', { exact: true }).first().waitFor();
+  await waiting(page, 2);
+  await inspect(page, 'console-case');
+});
+
+test('a manager sees the sum before accepting it, and the payment says so afterwards', async () => {
+  const page = await signInAs('manager', stage, env());
+  await go(page, `payment/${other.id}`);
+  await page.getByRole('button', { name: 'Accept as paid…' }).click();
+  await page.getByRole('heading', { name: /^Accept 10.00\sUSDT as paid\?$/ }).waitFor();
+  await page.getByText(/^10.00\sUSDT of 20.00\sUSDT came\. Order .* counts as paid/).waitFor();
+  await inspect(page, 'console-accept');
+  await page.getByRole('button', { name: /^Accept 10.00/ }).click();
+  await page.getByText(/^10.00\sUSDT of 20.00\sUSDT came, and the shop accepted it as paid\.$/).waitFor();
+  expect((await stage.verify(other.id)).state).toBe('settled');
+  await waiting(page, 1);
+});
+
+test('notes fit at every width, in light and dark', async () => {
+  const page = await signInAs('owner', stage, env());
+  await go(page, `payment/${short.id}`);
+  await page.getByText(long.name).waitFor();
+  const found = new Set<string>();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+    for (const width of [320, 390, 768, 1024, 1280, 1366, 1920]) {
+      await page.setViewportSize({ width, height: 900 });
+      for (const one of await misfitsOn(page)) found.add(`${width} px: ${one}`);
+    }
+  }
+  expect([...found]).toEqual([]);
+});
