@@ -114,7 +114,6 @@ export const texts = pick({
       excess: 'What is above the price',
       full: 'Everything that was credited',
       unaccepted: 'Money that came late, short or in another coin',
-      partial: 'A part',
     },
     part: 'How much, for a part',
     reason: 'Why (the payer reads it)',
@@ -122,9 +121,11 @@ export const texts = pick({
     merchantPays: 'the shop',
     payerPays: 'the payer',
     refundAction: 'Make the refund’s link',
-    refundOf: (sum: string) => `Arrived: ${sum}.`,
-    refundFee: (fee: string) =>
-      `The fee of ${fee} is not given back: to refund everything, the shop needs as much from other payments.`,
+    refundNothing: 'Nothing of this payment can be given back now.',
+    refundRow: (kind: string, sum: string, network: string) => `${kind}: the payer gets ${sum} on ${network}`,
+    refundKept: (fee: string) => `; the fee of ${fee} is kept`,
+    refundPart: (sum: string) => `A part, at most ${sum}`,
+    networkFeeHint: (fee: string) => `${fee}. If the payer bears it, as much less arrives.`,
     refundReady: (sum: string) => `${sum}: send this link to the payer`,
     refundUnlinked: (sum: string) =>
       `The refund of ${sum} was made, and its link was lost on the way. Make a new link under Refunds.`,

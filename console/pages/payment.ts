@@ -8,22 +8,20 @@ import { cases, type PaymentCase } from '../../src/contract/console-cases.js';
 import type { PaymentRecord, Receipt } from '../../src/contract/payment-record.js';
 import { isInGroup } from '../../src/contract/payment-states.js';
 import { payments } from '../../src/contract/payments.js';
-import { refunds } from '../../src/contract/refunds.js';
 import { transactions } from '../../src/contract/transactions.js';
 import { webhooks } from '../../src/contract/webhook-deliveries.js';
 import { amount, time } from '../format.js';
-import { common } from '../messages/common.js';
 import { texts } from '../messages/payments.js';
 import { texts as ofLife } from '../messages/story.js';
 import { page, type View } from '../page.js';
 import { button } from '../ui/button.js';
 import { copyable, outside, short } from '../ui/copy.js';
 import { details, section, tag } from '../ui/details.js';
-import { showLink } from '../ui/show-link.js';
 import { table } from '../ui/table.js';
 import { acceptButton, caseSection, handledTag } from './case-parts.js';
 import { findingTags, stateTag } from './payment-parts.js';
 import { life, story } from './story-parts.js';
+import { refund } from './refund-form.js';
 import { loadRefunds, refundTable, type Refund } from './refund-parts.js';
 import { deliveryTable, type Delivery } from './webhook-parts.js';
 
@@ -192,65 +190,6 @@ async function cancel(payment: PaymentRecord, view: View): Promise<void> {
   });
   if (!answer) return;
   await view.act(() => view.api(payments.cancel, { params: { payment_id: payment.id } }), texts.cancelled);
-}
-
-type Kind = keyof typeof texts.kinds;
-
-/** The refund that fits the payment comes first: money above the price, or money that did not pay it. */
-function likelyKind({ state, findings = [] }: PaymentRecord): Kind {
-  if (findings.includes('over')) return 'excess';
-  if (findings.some((one) => one === 'wrong_coin' || one === 'wrong_network')) return 'unaccepted';
-  return isInGroup(state, 'success') ? 'full' : 'unaccepted';
-}
-
-/** All that was credited: the maximum of a refund. */
-const left = ({ credited = [] }: PaymentRecord) =>
-  credited.map((one) => amount(one.amount, one.currency)).join(', ');
-
-/** The part that the shop does not have. */
-const fees = ({ credited = [] }: PaymentRecord) =>
-  credited
-    .filter((one) => one.fee > 0)
-    .map((one) => amount(one.fee, one.currency))
-    .join(', ');
-
-async function refund(payment: PaymentRecord, view: View): Promise<void> {
-  const fee = fees(payment);
-  const values = await view.ask({
-    title: texts.refundTitle,
-    text: html`<p>${texts.refundOf(left(payment))} ${fee && texts.refundFee(fee)}</p>
-      <p>${texts.refundText}</p>`,
-    fields: [
-      { name: 'kind', label: texts.kind, value: likelyKind(payment), options: Object.entries(texts.kinds) },
-      { name: 'amount', label: `${texts.part} (${common.optional})`, type: 'number' },
-      {
-        name: 'networkFee',
-        label: texts.networkFee,
-        options: [
-          ['merchant', texts.merchantPays],
-          ['payer', texts.payerPays],
-        ],
-      },
-      { name: 'reason', label: `${texts.reason} (${common.optional})` },
-    ],
-    action: texts.refundAction,
-  });
-  if (!values) return;
-  const kind = (Object.keys(texts.kinds) as Kind[]).find((one) => one === values['kind']) ?? 'full';
-  const body = {
-    kind,
-    amount: kind === 'partial' ? values['amount'] : undefined,
-    networkFee: values['networkFee'] === 'payer' ? ('payer' as const) : ('merchant' as const),
-    reason: values['reason'] || undefined,
-  };
-  const params = { payment_id: payment.id };
-  const made = await view.act(() => view.api(refunds.create, { params, body }));
-  if (!made) return;
-  const { claimUrl, amount: value, currency } = made.data;
-  const sum = amount(value, currency);
-  // The reply to a repeated call has no link: the first reply was lost.
-  if (claimUrl) await showLink(view, texts.refundReady(sum), claimUrl, texts.refundReadyText);
-  else view.say(texts.refundUnlinked(sum));
 }
 
 export default page<Data>({

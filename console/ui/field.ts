@@ -11,6 +11,8 @@ export interface Field {
   readonly hint?: string;
   /** A list to choose from: value and label. */
   readonly options?: readonly (readonly [value: string, label: string])[];
+  /** The list is rows that are all seen, each with a mark to choose it. */
+  readonly isInRows?: boolean;
   readonly isLong?: boolean;
   /**
    * Name of the expected input, for a field where somebody may paste a private key or the words of a wallet instead:
@@ -21,10 +23,25 @@ export interface Field {
 
 export function field(one: Field): TemplateResult {
   const hintId = one.hint ? `${one.name}-hint` : nothing;
+  if (one.isInRows) return rows(one, hintId);
   return html`<label class="field">
     <span>${one.label}</span>
     ${control(one, hintId)} ${one.hint ? html`<small id=${hintId}>${one.hint}</small>` : nothing}
   </label>`;
+}
+
+function rows({ name, label, value, options = [], hint }: Field, hintId: string | typeof nothing) {
+  return html`<fieldset class="field rows" aria-describedby=${hintId}>
+    <legend>${label}</legend>
+    ${options.map(
+      ([one, text]) =>
+        html`<label>
+          <input type="radio" name=${name} .value=${one} ?checked=${one === value} required />
+          <span>${text}</span>
+        </label>`,
+    )}
+    ${hint ? html`<small id=${hintId}>${hint}</small>` : nothing}
+  </fieldset>`;
 }
 
 function control(

@@ -61,7 +61,7 @@ it('There is a valid call of every endpoint, and of nothing else', () => {
       .map(({ name }) => name)
       .sort(),
   );
-  expect(rows).toHaveLength(73);
+  expect(rows).toHaveLength(74);
 });
 
 describe.each(enginesOfTurn)('On $name', (engine) => {

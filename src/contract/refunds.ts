@@ -118,6 +118,19 @@ const createBody = z.object({
   ),
 });
 
+/** The amount that a refund of a kind would give back now. */
+const refundQuote = z.object({
+  kind: z.enum(['full', 'excess', 'unaccepted']),
+  currency: z.string(),
+  network: z.string(),
+  /** Amount that arrives if you bear the network's fee. */
+  amount: z.number(),
+  /** The network's fee, in `currency`, as far as it is known before it is sent. */
+  fee: z.number(),
+  /** The service fee that stays taken. */
+  feeKept: z.number(),
+});
+
 const token = described(requiredText(255), 'The token of the claim: what follows # in its link.');
 
 /** A step of a refund, as its payer sees it. */
@@ -264,6 +277,24 @@ export const refunds = {
       body: { kind: 'excess', reason: sampleRefund.reason },
       message: 'Refund created',
       data: { ...sampleRefund, claimUrl: sampleLink },
+    },
+  }),
+  quote: endpoint({
+    method: 'GET',
+    path: '/v1/payments/{payment_id}/refunds/quotes',
+    key: 'secret',
+    description:
+      'Says how much a refund of a payment would give back now, for each kind and each coin that something was credited of. `partial` is any part of the largest. Nothing is reserved.',
+    params: z.object({ payment_id: described(id, 'Id of the payment.') }),
+    data: z.array(refundQuote),
+    errors: ['rate_unavailable'],
+    sample: {
+      params: { payment_id: samplePaymentId },
+      message: 'Refunds quoted',
+      data: [
+        { kind: 'excess', currency: 'USDT', network: 'tron', amount: 5, fee: 1, feeKept: 0 },
+        { kind: 'full', currency: 'USDT', network: 'tron', amount: 14.85, fee: 1, feeKept: 0.15 },
+      ],
     },
   }),
   list: endpoint({

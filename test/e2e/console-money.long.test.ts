@@ -91,11 +91,11 @@ test('a fresh sign-in is asked for before a form is filled in, not after', async
   // Nobody has signed in meanwhile.
   await page.getByRole('button', { name: 'Continue' }).click();
   await page.getByRole('heading', { name: 'Sign in again for this' }).waitFor();
-  expect(await page.getByLabel('What goes back').count()).toBe(0);
+  expect(await page.getByRole('group', { name: 'What goes back' }).count()).toBe(0);
   // Somebody has, in another tab.
   await page.clock.setFixedTime(Date.now());
   await page.getByRole('button', { name: 'Continue' }).click();
-  await page.getByLabel('What goes back').first().waitFor();
+  await page.getByRole('group', { name: 'What goes back' }).waitFor();
 });
 
 test('the banner says the mode and how far the test clock was moved, and stays in view', async () => {

@@ -133,6 +133,7 @@ export const validCalls: {
       params: { payment_id: await records.paidPayment('ethereum') },
       body: { kind: 'partial', amount: '0.5', reason: 'One item was sold out' },
     }),
+    quote: async (records) => ({ params: { payment_id: await records.paidPayment('ethereum') } }),
     async list(records) {
       await records.refund();
       return { query: { status: 'awaiting_address', currency: 'usdt' } };

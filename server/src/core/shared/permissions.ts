@@ -36,7 +36,7 @@ const reaches: Readonly<Record<KeyScope | Role, Readonly<Record<string, Reach>>>
       'resendWebhook',
     ],
     cases: 'all',
-    refunds: ['list', 'retrieve', 'create', 'cancel', 'link'],
+    refunds: ['quote', 'list', 'retrieve', 'create', 'cancel', 'link'],
     ...{ meta: 'read', currencies: 'read', countries: 'read', wallets: 'read' },
     ...{ paymentPlans: 'read', subscribers: 'read', home: 'read' },
     webhooks: ['list', 'retrieve', 'retry'],

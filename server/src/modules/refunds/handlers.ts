@@ -18,6 +18,8 @@ export function createRefundHandlers(refunds: Refunds): ApiHandlers<'refunds'> {
         ),
       ),
 
+    quote: ({ params }, { caller }) => replyWith(refunds.quote(caller, params.payment_id)),
+
     list: ({ query }, { caller }) => replyWithPage(query, refunds.list(caller, query)),
 
     retrieve: ({ params }, { caller }) => replyWith(refunds.retrieve(caller, params.refund_id)),

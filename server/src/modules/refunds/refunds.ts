@@ -11,7 +11,7 @@ import { exactNumber, formatUnits, replyDecimals } from '../../core/money/units.
 import type { CreditedCoins } from '../../core/payments/refundable.js';
 import { createFailures } from '../../core/shared/failures.js';
 import type { Page, PageRequest } from '../../core/shared/pagination.js';
-import { invalidField, invalidState, notFound, orNotFound } from '../../core/shared/problem.js';
+import { invalidField, invalidState, notFound, orNotFound, Problem } from '../../core/shared/problem.js';
 import { retention } from '../../core/shared/retention.js';
 import { isWithin, scopeOf, type Scope } from '../../core/shared/scope.js';
 import { shareOf, worthToday } from './amounts.js';
@@ -55,7 +55,7 @@ export function createRefunds(deps: RefundsDeps) {
   }
 
   /** The amount that a refund of a locked payment gives back, and its coins. */
-  async function price(transaction: Transaction, payment: PaymentRow, request: NewRefund) {
+  async function price(transaction: Reader, payment: PaymentRow, request: NewRefund) {
     const { kind, refundFee, by, networkFee } = request;
     const coins = chooseCoins(payment, await payments.creditedCoins(transaction, payment), request);
     const { network } = currencies.option(payment.mode, coins.currency, coins.network);
@@ -167,6 +167,30 @@ export function createRefunds(deps: RefundsDeps) {
           ? 'No message can be sent to this payer: the payment needs the address of its customer, and the shop must send messages of the kind refundLink'
           : 'A refund with an address has no link to send',
       );
+    },
+
+    /** The amounts that refunds would give back now, by kind and coin. Problems: `not_found`, `rate_unavailable`. */
+    async quote(scope: Scope, paymentId: string) {
+      const { reader } = database;
+      const payment = await payments.find(reader, paymentId);
+      if (!isWithin(payment, scope)) throw notFound('payment');
+      const quotes = [];
+      for (const { currency: code, network, counts } of await payments.creditedCoins(reader, payment)) {
+        const kinds =
+          isSuccess(payment) && counts ? (['excess', 'full'] as const) : (['unaccepted'] as const);
+        for (const kind of kinds) {
+          const request = { paymentId, kind, currency: code, network, ...byDefault };
+          const priced = await possible(price(reader, payment, request));
+          if (!priced) continue;
+          const { currency, amount, fee, share, withFee } = priced;
+          const numberOf = (units: bigint) => exactNumber(units, currency.decimals);
+          quotes.push({
+            ...{ kind, currency: code, network, amount: numberOf(amount), fee: numberOf(fee) },
+            feeKept: withFee ? 0 : numberOf(share.fee),
+          });
+        }
+      }
+      return quotes;
     },
 
     /** Problem: `not_found`. */
@@ -291,6 +315,15 @@ export function createRefunds(deps: RefundsDeps) {
     },
   };
 }
+
+const byDefault = { by: 'coins', refundFee: false, networkFee: 'merchant', deliver: 'link' } as const;
+
+/** Undefined if there is nothing to give back in this way. */
+const possible = <T>(work: Promise<T>): Promise<T | undefined> =>
+  work.catch((error: unknown) => {
+    if (error instanceof Problem && error.code === 'invalid_state') return undefined;
+    throw error;
+  });
 
 /** The coins that a request means. Problems: `validation_error`, `invalid_state`. */
 function chooseCoins(
