@@ -49,7 +49,8 @@ describe('refunds', () => {
 });
 
 describe('a sum that the shop took as paid', () => {
-  const short = { ...paid, amountReceived: 3.2, accepted: { amount: 3.2 } };
+  const receipts = (paid.receipts ?? []).map((one) => ({ ...one, amount: 3.2 }));
+  const short = { ...paid, receipts, amountReceived: 3.2, accepted: { amount: 3.2 } };
   test.each([
     ['is due instead of the amount', short, true],
     ['must still be there', { ...short, amountReceived: 3.19 }, false],
