@@ -65,7 +65,7 @@ const pattern = (source: string, flags = ''): SourcePattern => ({
 describe('Every pattern', () => {
   it('is found', () => {
     expect(outside.length).toBeGreaterThan(200);
-    expect(found).toEqual(madeAtRunTime);
+    expect([...found].sort()).toEqual([...madeAtRunTime].sort());
   });
 
   it.each(outside.map((one) => [`/${one.source}/${one.flags} in ${one.place}`, one] as const))(
