@@ -234,6 +234,7 @@ async function prepare(engine, size, directory, url, stops) {
     database,
     sink,
     log: pino({ level: 'silent' }),
+    hooks: { onTrouble: () => Promise.resolve() },
     now: () => Date.now() + passed,
     connected: /** @type {any} */ ([
       {

@@ -1,5 +1,5 @@
 /**
- * The shop as payers see it, the team, the person's sessions, the networks' health, and the audit log.
+ * The shop as payers see it, the team, the person's sessions and e-mail, the networks' health, and the audit log.
  *
  * @place {"order": 190, "label": "Settings", "permission": "sessions.list"}
  */
@@ -17,6 +17,7 @@ import { details, section, tag } from '../ui/details.js';
 import { table } from '../ui/table.js';
 import { auditTable, type AuditEntry } from './audit-parts.js';
 import { loadWidget, previewSection } from './preview-parts.js';
+import { ownMailSection, payerMailSection, type OwnMail, type PayerMail } from './mail-parts.js';
 import { passkeySection, type Passkey } from './passkey-parts.js';
 import { invite, sessionSection, teamSection, type Member, type OpenSession } from './team-parts.js';
 
@@ -33,11 +34,13 @@ interface Data {
   readonly networks: readonly Network[] | undefined;
   readonly audit: readonly AuditEntry[] | undefined;
   readonly publicKey: string | undefined;
+  readonly ownMail: OwnMail | undefined;
+  readonly payerMail: PayerMail | undefined;
 }
 
 async function load(view: View): Promise<Data> {
   const { api, signal, can } = view;
-  const [shop, team, sessions, passkeys, networks, audit, keys] = await Promise.all([
+  const [shop, team, sessions, passkeys, networks, audit, keys, ownMail, payerMail] = await Promise.all([
     can('shop.retrieve') ? api(consoleApi.shop.retrieve, {}, signal) : undefined,
     can('team.list') ? api(consoleApi.team.list, {}, signal) : undefined,
     api(consoleApi.sessions.list, {}, signal),
@@ -45,17 +48,20 @@ async function load(view: View): Promise<Data> {
     can('home.listNetworks') ? api(home.listNetworks, {}, signal) : undefined,
     can('auditLog.list') ? api(consoleApi.auditLog.list, { query: { skip: 5 } }, signal) : undefined,
     can('apiKeys.list') ? api(consoleApi.apiKeys.list, { query: { skip: 100 } }, signal) : undefined,
+    can('ownMail.retrieve') ? api(consoleApi.ownMail.retrieve, {}, signal) : undefined,
+    can('payerMail.retrieve') ? api(consoleApi.payerMail.retrieve, {}, signal) : undefined,
     loadWidget(view),
   ]);
   const isPublic = ({ kind, revokedAt }: ApiKey) => kind === 'public' && revokedAt === null;
   return {
     ...{ shop: shop?.data, team: team?.data, sessions: sessions.data, passkeys: passkeys.data },
     ...{ networks: networks?.data, audit: audit?.data, publicKey: keys?.data.find(isPublic)?.key },
+    ...{ ownMail: ownMail?.data, payerMail: payerMail?.data },
   };
 }
 
 function render(data: Data, view: View): TemplateResult {
-  const { shop, team, sessions, passkeys, networks, audit, publicKey } = data;
+  const { shop, team, sessions, passkeys, networks, audit, publicKey, ownMail, payerMail } = data;
   return html`<div class="panels">
     ${team ? teamSection(team, view) : nothing} ${networks ? networkSection(networks, view) : nothing}
     ${
@@ -64,7 +70,9 @@ function render(data: Data, view: View): TemplateResult {
           ${previewSection({ name: shop.businessName, logo: shop.logo, publicKey }, view)}`
         : nothing
     }
-    ${passkeySection(passkeys, view)} ${sessionSection(sessions, view)}
+    ${payerMail ? payerMailSection(payerMail, view) : nothing}
+    ${ownMail ? ownMailSection(ownMail, view) : nothing} ${passkeySection(passkeys, view)}
+    ${sessionSection(sessions, view)}
     ${
       audit
         ? section(

@@ -3,6 +3,7 @@ import { cases } from './console-cases.js';
 import { payoutExports, psbts, transfersByHand } from './console-payouts.js';
 import { peopleApi } from './console-people.js';
 import { settingsApi } from './console-settings.js';
+import { mailApi } from './console-mail.js';
 import { sweeps } from './console-sweeps.js';
 
 /** Those of a server with all modules. */
@@ -14,5 +15,6 @@ export const consoleApi = {
   payoutExports,
   psbts,
   sweeps,
+  ...mailApi,
 };
 export type ConsoleApi = typeof consoleApi;

@@ -66,6 +66,14 @@ export { families, type Family } from './families.js';
 export type { TransferCheck } from './transfer-check.js';
 export { caseNoteKinds, cases, type CaseNoteKind, type PaymentCase } from './console-cases.js';
 export { payoutExports, psbts, transfersByHand } from './console-payouts.js';
+export {
+  mailApi,
+  payerMailKinds,
+  staffMailKinds,
+  type MailApi,
+  type PayerMailKind,
+  type StaffMailKind,
+} from './console-mail.js';
 export { sweeps } from './console-sweeps.js';
 export { settingsApi, type SettingsApi } from './console-settings.js';
 export { consoleApi, type ConsoleApi } from './console.js';

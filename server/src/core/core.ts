@@ -187,7 +187,7 @@ export async function createCore(options: CoreOptions) {
 
   const keys = createKeys(database, clock, newId);
   const merchants = createMerchants(clock, newId);
-  const auditLog = createAuditLog(clock, personalData, hooks.emailsOf);
+  const auditLog = createAuditLog(clock, personalData, hooks.emailsOf, hooks.onAudited);
   const ledger = createLedger(newId, clock);
   const customers = createCustomers(database, clock, newId, personalData);
   const depths = createDepths(rates, currencies);
@@ -201,7 +201,12 @@ export async function createCore(options: CoreOptions) {
     ...overrides.webhooks,
   });
   const sender = createSender({ targets, ...overrides.webhooks });
-  const dispatcher = createDispatcher({ ...base, sender, dataKeys: config.dataKeys });
+  const dispatcher = createDispatcher({
+    ...base,
+    sender,
+    dataKeys: config.dataKeys,
+    onTrouble: hooks.onTrouble,
+  });
   const webhookTest = createWebhookTest(described.eventTypes, sender, clock, newId, config.dataKeys);
   const wake = () => {
     dispatcher.wake();

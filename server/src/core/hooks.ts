@@ -2,13 +2,13 @@
  * Questions that the core asks the modules. A module registers its answers when it is created. The core asks in the order of the
  * product's list, and works without any answer.
  */
-import type { Api, Data, ModuleFields } from 'crypto-checkout/contract';
+import type { Api, AttentionCode, Data, ModuleFields, Role } from 'crypto-checkout/contract';
 import type { LedgerCheck } from './audit/check-report.js';
 import type { AddressHooks } from './addresses/deposit-addresses.js';
 import type { ConnectedNetwork, NetworkFinding } from './chains/connected.js';
 import type { Reader, Transaction } from './db/engine.js';
 import type { TransferRow } from './db/schema.js';
-import type { AuditActor } from './merchants/audit-log.js';
+import type { AuditActor, NewAuditEntry } from './merchants/audit-log.js';
 import type { ChangedPayment } from './payments/payments-deps.js';
 import type { ScanBatch } from './scanning/scan.js';
 import { invalidField } from './shared/problem.js';
@@ -17,7 +17,22 @@ import type { Mode, Scope } from './shared/scope.js';
 import { unwatchedPayer, type WatchedPayer } from './withdrawals/transfers-by-hand.js';
 
 /** Records that wait for the shop's staff, and the list that shows them. */
-export type Attention = Data<Api['home']['retrieve']>['attention'][number];
+export type Attention = Overview['attention'][number];
+/** The first page for the shop's staff. */
+export type Overview = Data<Api['home']['retrieve']>;
+/** Somebody of a merchant's team. */
+export interface Colleague {
+  readonly id: string;
+  readonly email: string;
+  readonly role: Role;
+}
+/** Something that the shop's staff should look into. */
+export interface Trouble extends Scope {
+  readonly code: AttentionCode;
+  /** Of a network or an address. */
+  readonly network?: string;
+  readonly amount?: string;
+}
 /** A transfer that is about to be paid, as far as a decision about it needs. */
 export type Payable = Pick<TransferRow, 'refund_id' | 'merchant_id' | 'mode'>;
 /** Coins of a merchant on a network of Bitcoin's kind. */
@@ -109,6 +124,14 @@ export interface Answers extends Partial<AddressHooks> {
   /** Units of a payment's coins that do not count as received, because they are refunded. */
   factsOf?(transaction: Transaction, payment: PaymentRow): Promise<bigint>;
 
+  /** Those who can sign in for a merchant. */
+  staffOf?(reader: Reader, merchantId: string): Promise<readonly Colleague[]>;
+  /** The first page for the staff: waiting things, and sales. One module answers. */
+  overview?(scope: Scope): Promise<Overview>;
+  /** Something is wrong, in the transaction that stores it. It may be called often for the same. */
+  onTrouble?(transaction: Transaction, trouble: Trouble): Promise<void>;
+  /** The audit log has a new entry, in its transaction. */
+  onAudited?(transaction: Transaction, entry: NewAuditEntry): Promise<void>;
   /** The e-mail addresses of people who can sign in, by id, among those with these ids. */
   emailsOf?(reader: Reader, ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** The console's address; undefined if it is off. */
@@ -188,6 +211,8 @@ export function createHooks() {
     // The first answer counts.
     consoleUrl: (): string | undefined => all.find(({ consoleUrl }) => consoleUrl)?.consoleUrl?.(),
     docsUrl: (code: string): string | undefined => all.find(({ docsUrl }) => docsUrl)?.docsUrl?.(code),
+    overview: async (scope: Scope): Promise<Overview | undefined> =>
+      all.find(({ overview }) => overview)?.overview?.(scope),
     payer: (): WatchedPayer => all.find(({ payer }) => payer)?.payer ?? unwatchedPayer,
     sumUnspent: (): Answers['sumUnspent'] => all.find(({ sumUnspent }) => sumUnspent)?.sumUnspent,
 
@@ -230,6 +255,11 @@ export function createHooks() {
       const found = new Map<string, string>();
       for (const one of all)
         for (const [id, email] of (await one.emailsOf?.(reader, ids)) ?? []) found.set(id, email);
+      return found;
+    },
+    async staffOf(reader: Reader, merchantId: string): Promise<Colleague[]> {
+      const found = [];
+      for (const one of all) found.push(...((await one.staffOf?.(reader, merchantId)) ?? []));
       return found;
     },
     async attention(scope: Scope): Promise<Attention[]> {
@@ -302,6 +332,12 @@ export function createHooks() {
       let isBrought = false;
       for (const one of all) if (await one.onRefundLink?.(transaction, link)) isBrought = true;
       return isBrought;
+    },
+    async onTrouble(transaction: Transaction, trouble: Trouble): Promise<void> {
+      for (const one of all) await one.onTrouble?.(transaction, trouble);
+    },
+    async onAudited(transaction: Transaction, entry: NewAuditEntry): Promise<void> {
+      for (const one of all) await one.onAudited?.(transaction, entry);
     },
     async onPaymentStatus(transaction: Transaction, payment: ChangedPayment): Promise<void> {
       for (const one of all) await one.onPaymentStatus?.(transaction, payment);

@@ -144,6 +144,18 @@ describe.each(engines)('Messages to payers, on $name', (engine) => {
     expect(lettersTo(payer())).toHaveLength(1);
   });
 
+  it('say that money came after the time to pay, in one message for each time, and not that it is a wrong coin', async () => {
+    const locked = await lock(payer());
+    await merchant.ask('PATCH', `/v1/payments/${locked.id}/cancel`);
+    await pay(locked, 4);
+    const letter = await letterTo(payer(), /arrived too late/);
+    expect(letter.text).toContain('4.00 USDT arrived');
+    expect(lettersTo(payer())).toHaveLength(1);
+    await pay(locked, 3);
+    await vi.waitFor(() => expect(lettersTo(payer())).toHaveLength(2), { timeout: 8000, interval: 20 });
+    expect(lettersTo(payer()).every(({ subject }) => subject?.includes('too late'))).toBe(true);
+  });
+
   it('bring the link of a refund, which then leads to the money, and keep no copy of it', async () => {
     const locked = await lock(payer());
     await pay(locked, 15);

@@ -55,6 +55,7 @@ it.each(engines)('visits each address once a day on $name', { timeout: 240_000 }
       database,
       sink,
       log,
+      hooks: { onTrouble: () => Promise.resolve() },
       now: () => now,
       connected: [network],
     });

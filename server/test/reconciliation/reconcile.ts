@@ -3,6 +3,7 @@ import { reconciliation as reconciliationModule } from '../../src/modules/reconc
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Hex } from 'viem';
 import { openTreasury, confirmations, type TreasuryFixture } from '../treasury/treasury-fixture.js';
+import { invite } from '../support/browser.js';
 import { startAnvil, type Anvil } from '../support/anvil.js';
 import { commandContext, runWith } from '../support/command-context.js';
 import type { TestEngine } from '../support/engines.js';
@@ -24,7 +25,11 @@ export const testReconciliation = (engine: TestEngine): unknown =>
       anvil = await startAnvil();
       proxy = await startProviderProxy(anvil.url);
       splitter = await anvil.deploy('Splitter');
-      fixture = await openTreasury(engine, { anvil, network: { nodes: [proxy.url] } });
+      fixture = await openTreasury(engine, {
+        ...{ anvil, network: { nodes: [proxy.url] } },
+        // Nobody takes what is sent there.
+        env: { SMTP_URL: 'smtp://127.0.0.1:9', MAIL_FROM: 'pay@checkout.example' },
+      });
       await fixture.setTreasury();
     });
     afterAll(async () => {
@@ -222,7 +227,15 @@ export const testReconciliation = (engine: TestEngine): unknown =>
       expect(await receiptsAt(address)).toEqual([]);
     });
 
-    it('raises an alarm for a shortage, not before a second look, and credits nothing when the balance is back', async () => {
+    it('raises an alarm for a shortage, not before a second look, notifies who has chosen that, and credits nothing when the balance is back', async () => {
+      const { server } = fixture;
+      const { merchantId } = server.bootstrapped;
+      await invite(server, 'accountant', 'ada@shop.example');
+      await fixture.command(
+        `mail staff --merchant ${merchantId} --mode test --email ada@shop.example --kinds shortage`,
+      );
+      const told = () =>
+        server.database.reader.selectFrom('mails').selectAll().where('kind', '=', 'shortage').execute();
       const { address, amount } = await fixture.pay('ETH');
       await fixture.lock('ETH');
       const shortages = async () =>
@@ -245,6 +258,7 @@ export const testReconciliation = (engine: TestEngine): unknown =>
         { timeout: 15_000, interval: 20 },
       );
       proxy.change = undefined;
+      expect(await told()).toMatchObject([{ amount: expect.stringMatching(/^[\d.]+ ETH$/) as string }]);
       for (let count = 0; count < 3; count += 1) {
         await fixture.command(`chains reconcile --network evm-dev --mode test --address ${address} --apply`);
         await block();

@@ -200,7 +200,7 @@ const others = [
   ],
   ...['database backup', 'database copy', 'data-key rotate', 'restore confirm', 'deposit-keys set'],
   ...['deposit-keys cancel', 'deposit-keys skip', 'init', 'completion', 'webhooks listen', 'mail choose'],
-  ...['mail retry', 'mail test'],
+  ...['mail retry', 'mail staff', 'mail test'],
 ];
 
 interface Ids {

@@ -74,7 +74,13 @@ export type AuditLog = ReturnType<typeof createAuditLog>;
 /** The e-mail addresses of people, by id, as far as they are not in the log's own table. */
 type FindEmails = (reader: Reader, ids: readonly string[]) => Promise<ReadonlyMap<string, string>>;
 
-export function createAuditLog(clock: Clock, personalData: PersonalData, findEmails: FindEmails) {
+/** @param onAudited called in the transaction of each entry */
+export function createAuditLog(
+  clock: Clock,
+  personalData: PersonalData,
+  findEmails: FindEmails,
+  onAudited: (transaction: Transaction, entry: NewAuditEntry) => Promise<void> = () => Promise.resolve(),
+) {
   const done = new WeakSet<object>();
 
   const remember = (transaction: Transaction, { id, merchantId, personId, value, emailIndex }: Identity) =>
@@ -104,10 +110,8 @@ export function createAuditLog(clock: Clock, personalData: PersonalData, findEma
   };
 
   /** Adds an entry, in the transaction of the change. It adds none if `before` and `after` are the same. */
-  async function record(
-    transaction: Transaction,
-    { merchantId, mode, actor, action, subjectId, before, after }: NewAuditEntry,
-  ): Promise<void> {
+  async function record(transaction: Transaction, entry: NewAuditEntry): Promise<void> {
+    const { merchantId, mode, actor, action, subjectId, before, after } = entry;
     const running = identityOf(transaction);
     if (running) done.add(running);
     const changed = (field: string) => !isSame(before?.[field], after?.[field]);
@@ -131,6 +135,7 @@ export function createAuditLog(clock: Clock, personalData: PersonalData, findEma
       previous_hash: previousHash,
     };
     await store.insertEntry(transaction, { ...row, hash: hashEntry(row) });
+    await onAudited(transaction, entry);
   }
 
   return {

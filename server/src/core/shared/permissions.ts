@@ -6,7 +6,7 @@ import type { KeyScope } from './scope.js';
 type Reach = 'all' | 'read' | readonly string[];
 
 /** The resources that every signed-in person needs. */
-const own = { session: 'all', sessions: 'all', passkeys: 'all' } as const;
+const own = { session: 'all', sessions: 'all', passkeys: 'all', ownMail: 'all' } as const;
 
 /** By resource of the contract, `*` for those that are not named. Resources that are missing cannot be called. */
 const reaches: Readonly<Record<KeyScope | Role, Readonly<Record<string, Reach>>>> = {

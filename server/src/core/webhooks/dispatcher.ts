@@ -6,7 +6,7 @@ import type { DataKeys } from '../shared/data-keys.js';
 import { signingSecrets } from './endpoint-secrets.js';
 import { bodyOf, type Outcome, type Sender } from './send.js';
 import * as store from './store.js';
-import type { Mode } from '../shared/scope.js';
+import type { Mode, Scope } from '../shared/scope.js';
 import type { PersonalData } from '../db/personal-data.js';
 import type { RoomDeps } from '../db/room-deps.js';
 import type { Transaction } from '../db/engine.js';
@@ -15,6 +15,11 @@ import type { OutboxTable, WebhookEndpointTable } from '../db/schema.js';
 interface DispatcherDeps extends RoomDeps {
   readonly sender: Sender;
   readonly auditLog: AuditLog;
+  /** An endpoint keeps failing. */
+  readonly onTrouble: (
+    transaction: Transaction,
+    trouble: Scope & { readonly code: 'webhooks_failing' },
+  ) => Promise<void>;
   readonly dataKeys: DataKeys;
   readonly personalData: PersonalData;
 }
@@ -26,6 +31,8 @@ interface Claimed {
 }
 
 const pollMs = 1000;
+/** The failed tries of an event, over five minutes, after which it is no passing fault. */
+const troubleTries = 3;
 /**
  * The duration of a claim. A process renews the claims of its running deliveries every second, however long they take.
  * If it dies, another one takes them over within 5 s: a claim's length, and the time until the next poll. The claim
@@ -42,7 +49,7 @@ const graceMs = 2000;
 const limits = { total: 256, failing: 128, perEndpoint: 8, perEndpointWhenScarce: 1 };
 
 export function createDispatcher(deps: DispatcherDeps) {
-  const { database, clock, newId, sender, log, auditLog, dataKeys, personalData } = deps;
+  const { database, clock, newId, sender, log, auditLog, dataKeys, personalData, onTrouble } = deps;
   const stopping = new AbortController();
   const aborting = new AbortController();
   // Every running delivery adds a listener.
@@ -173,6 +180,7 @@ export function createDispatcher(deps: DispatcherDeps) {
       const dueAt = clock.now({ merchantId, mode }) + delayMs;
       await store.updateClaimed(transaction, event, { ...done, tries, due_at: dueAt });
     }
+    if (tries >= troubleTries) await onTrouble(transaction, { merchantId, mode, code: 'webhooks_failing' });
   }
 
   /** @returns false if the endpoint was changed since the attempt, so that the 410 was about the old one */

@@ -105,6 +105,8 @@ export const consoleModule = defineModule({
       answers: {
         onChange: changes.wake,
         emailsOf: people.emailsOf,
+        staffOf: people.staffOf,
+        overview: home.retrieve,
         consoleUrl: () => (isOn ? url : undefined),
       },
     };

@@ -62,15 +62,13 @@ export async function listPeople(
   return rows as MemberRow[];
 }
 
+export const findTeam = (reader: Reader, merchantId: string): Promise<PersonTable[]> =>
+  reader.selectFrom('people').selectAll().where('merchant_id', '=', merchantId).orderBy('id').execute();
+
 /** The people of a merchant, whose team nobody else changes until the transaction ends. */
 export async function lockTeam(transaction: Transaction, merchantId: string): Promise<PersonTable[]> {
   await rowById(transaction, 'merchants', merchantId).$call(forUpdate(transaction)).executeTakeFirst();
-  return transaction
-    .selectFrom('people')
-    .selectAll()
-    .where('merchant_id', '=', merchantId)
-    .orderBy('id')
-    .execute();
+  return findTeam(transaction, merchantId);
 }
 
 export const insertPerson = insertRow('people');

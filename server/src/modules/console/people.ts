@@ -160,6 +160,9 @@ export function createPeople(deps: PasskeysDeps) {
     isInTeam: async (reader: Reader, merchantId: string, id: string): Promise<boolean> =>
       (await store.findPerson(reader, id))?.merchant_id === merchantId,
 
+    staffOf: async (reader: Reader, merchantId: string) =>
+      (await store.findTeam(reader, merchantId)).map(open),
+
     /** The e-mail address of somebody in the team leads to the id. Problem: `not_found`. */
     async find(reader: Reader, merchantId: string, email: string): Promise<string> {
       const indexes = personalData.colleagueIndexes(merchantId, email.trim().toLowerCase());

@@ -1,12 +1,14 @@
-/** `mail …`: messages to payers. */
+/** `mail …`: messages to payers and to a merchant's people. */
+import { staffMailKinds } from 'crypto-checkout/contract';
 import { command, type Group } from '../../core/commands/command.js';
 import type { CommandContext } from '../../core/commands/context.js';
 import { CommandError } from '../../core/commands/errors.js';
 import * as option from '../../core/commands/options.js';
 import { counted, listRecords, recordJson } from '../../core/commands/records.js';
 import { isoTime } from '../../core/shared/clock.js';
-import { kinds, kindTexts, type Kind } from './kinds.js';
+import { kinds, kindTexts } from './kinds.js';
 import type { Mail } from './mail.js';
+import { staffKindTexts } from './staff-kinds.js';
 import { mailLanguages } from './texts.js';
 import type { MailTable } from './tables.js';
 
@@ -17,7 +19,7 @@ const scoped = {
 
 export const mailCommands = (mail: (context: CommandContext) => Mail): Group => ({
   name: 'mail',
-  summary: 'E-mail to payers: receipts, what is missing, refunds.',
+  summary: 'E-mail to payers and to the people of a team.',
   commands: {
     choose: command({
       summary: "Chooses which messages a merchant's payers get. None at first.",
@@ -29,13 +31,41 @@ export const mailCommands = (mail: (context: CommandContext) => Mail): Group => 
         replyTo: option.text('EMAIL', 'where answers go (default: the address of MAIL_FROM)'),
       },
       async run(context, { merchant: merchantId, mode, kinds: given, language, replyTo }) {
-        const chosen = { kinds: parseKinds(given), language, replyTo };
+        const chosen = { kinds: parseKinds(given, kinds), language, replyTo };
         await context.database.write((transaction) =>
           mail(context).choose(transaction, { merchantId, mode }, chosen, context.actor),
         );
         const list = chosen.kinds.join(', ') || 'none';
         const off = mail(context).isOn ? '' : '. None is sent until SMTP_URL and MAIL_FROM are set';
         return { json: { mode, ...chosen }, text: `Payers get in ${mode} mode: ${list}${off}` };
+      },
+    }),
+    staff: command({
+      summary: 'Chooses which messages somebody of a team gets. None at first. The console has the same.',
+      details: `Only about what the role may see. Kinds:\n${staffMailKinds.map((kind) => `  ${kind}: ${staffKindTexts[kind]}`).join('\n')}`,
+      options: {
+        ...scoped,
+        email: option.text('EMAIL', "the person's e-mail address").required(),
+        kinds: option
+          .text('KINDS', `kinds separated by commas, "all" that the role may see, or "none"`)
+          .required(),
+        language: option.oneOf(mailLanguages, 'their language').default('en'),
+      },
+      async run(context, { merchant: merchantId, mode, email, kinds: given, language }) {
+        const { staff, isOn } = mail(context);
+        const chosen = await context.database.write(async (transaction) => {
+          const person = await staff.findByEmail(transaction, merchantId, email);
+          const scope = { merchantId, mode };
+          const { offered } = await staff.chosenBy(transaction, scope, person);
+          const wanted = given === 'all' ? offered : parseKinds(given, staffMailKinds);
+          await staff.choose(transaction, scope, person, { kinds: wanted, language }, context.actor);
+          return wanted;
+        });
+        const off = isOn ? '' : '. None is sent until SMTP_URL and MAIL_FROM are set';
+        return {
+          json: { mode, email, kinds: chosen, language },
+          text: `${email} gets in ${mode} mode: ${chosen.join(', ') || 'none'}${off}`,
+        };
       },
     }),
     list: command({
@@ -65,19 +95,19 @@ export const mailCommands = (mail: (context: CommandContext) => Mail): Group => 
         const failure = await mail(context).test(to);
         if (failure) throw new CommandError(`The mail server did not take it: ${failure.reason}`);
         const waiting = counted(await mail(context).countDue(), 'message');
-        return { json: { to }, text: `The mail server took it. To payers, ${waiting} wait` };
+        return { json: { to }, text: `The mail server took it. ${waiting} wait` };
       },
     }),
   },
 });
 
-function parseKinds(text: string): readonly Kind[] {
-  if (text === 'all') return kinds;
+function parseKinds<Name extends string>(text: string, known: readonly Name[]): readonly Name[] {
+  if (text === 'all') return known;
   if (text === 'none') return [];
   return text.split(',').map((part) => {
-    const found = kinds.find((kind) => kind === part.trim());
+    const found = known.find((kind) => kind === part.trim());
     if (!found)
-      throw new CommandError(`"${part.trim()}" is not a kind. Use ${kinds.join(', ')}, all or none`);
+      throw new CommandError(`"${part.trim()}" is not a kind. Use ${known.join(', ')}, all or none`);
     return found;
   });
 }
@@ -89,6 +119,7 @@ function mailJson(row: MailTable) {
     'mode',
     'kind',
     'payment_id',
+    'person_id',
     'status',
     'tries',
     'problem',
@@ -97,7 +128,7 @@ function mailJson(row: MailTable) {
   );
 }
 
-function mailLine({ id, kind, status, payment_id, problem, created_at }: MailTable): string {
+function mailLine({ id, kind, status, payment_id, person_id, problem, created_at }: MailTable): string {
   const why = problem === null ? [] : [problem];
-  return [id, status, kind, payment_id, isoTime(created_at), ...why].join('  ');
+  return [id, status, kind, payment_id ?? person_id, isoTime(created_at), ...why].join('  ');
 }

@@ -1,8 +1,9 @@
 /** Writes a message: plain text, and simple HTML without images or scripts. */
-import type { PaymentRecord } from 'crypto-checkout/contract';
+import type { PaymentRecord, StaffMailKind } from 'crypto-checkout/contract';
 import { money, price } from '../../core/money/shown.js';
 import { html } from '../../core/site/html.js';
 import { languages, pickLocale } from '../../core/site/page-texts.js';
+import type { Mode } from '../../core/shared/scope.js';
 import type { Kind } from './kinds.js';
 import { fill, textsOf } from './texts.js';
 
@@ -30,28 +31,53 @@ export interface Message {
 }
 
 /** A shop or an order could be named with line breaks, to add lines of a header, or with a page of text. */
-const shortened = (text: string) => {
+export const shortened = (text: string) => {
   const line = text.replace(/\p{C}/gu, ' ').trim();
   return line.length > 80 ? `${line.slice(0, 79)}…` : line;
 };
 
 /** `2026-11-26 18:30 UTC`: the payer's zone is unknown. */
-const moment = (timeMs: number) => `${new Date(timeMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+export const moment = (timeMs: number) =>
+  `${new Date(timeMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
 export function compose(letter: Letter): Message {
   const { kind, payment, language } = letter;
+  return written({
+    ...{ kind, language, mode: payment.mode, values: valuesOf(letter), offUrl: letter.offUrl },
+    ...buttonOf(letter),
+  });
+}
+
+/** The facts of a message to somebody of a team. */
+export interface StaffLetter {
+  readonly kind: StaffMailKind;
+  readonly language: string;
+  readonly mode: Mode;
+  readonly values: Readonly<Record<string, string>>;
+  /** A page of the console, which asks for a sign-in. */
+  readonly url: string;
+  readonly offUrl: string;
+}
+
+export const composeForStaff = (letter: StaffLetter): Message => written({ ...letter, label: 'openConsole' });
+
+interface Written extends Omit<StaffLetter, 'kind' | 'mode'> {
+  readonly kind: Kind | StaffMailKind;
+  readonly mode: Mode | undefined;
+  readonly label: 'openConsole' | ReturnType<typeof buttonOf>['label'];
+}
+
+function written({ kind, language, mode, values, label, url, offUrl }: Written): Message {
   const texts = textsOf(language);
   const { isRtl } = pickLocale([languages.includes(language) ? language : 'en']);
-  const values = valuesOf(letter);
   const subject = fill(texts[`${kind}Subject`], values);
   const body = fill(texts[kind], values);
-  const { label, url } = buttonOf(letter);
-  const test = payment.mode === 'test' ? [texts.test] : [];
+  const test = mode === 'test' ? [texts.test] : [];
   const footer = fill(texts.footer, values);
   const off = fill(texts.off, values);
-  const lines = [body, `${texts[label]}:\n${url}`, ...test, `-- \n${footer}`, `${off}:\n${letter.offUrl}`];
+  const lines = [body, `${texts[label]}:\n${url}`, ...test, `-- \n${footer}`, `${off}:\n${offUrl}`];
   return {
-    subject: payment.mode === 'test' ? `[test] ${subject}` : subject,
+    subject: mode === 'test' ? `[test] ${subject}` : subject,
     text: `${lines.join('\n\n')}\n`,
     html: html`<!doctype html>
       <html lang="${language}" dir="${isRtl ? 'rtl' : 'ltr'}">
@@ -69,7 +95,7 @@ export function compose(letter: Letter): Message {
             <p><a href="${url}">${texts[label]}</a><br /><small>${url}</small></p>
             <hr />
             <p>
-              <small>${footer}<br /><a href="${letter.offUrl}">${off}</a></small>
+              <small>${footer}<br /><a href="${offUrl}">${off}</a></small>
             </p>
           </div>
         </body>

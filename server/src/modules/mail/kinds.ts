@@ -1,19 +1,14 @@
 /** The kinds of messages to payers, and the events that cause them. */
-import type { PaymentRecord, WebhookEventType } from 'crypto-checkout/contract';
+import {
+  payerMailKinds as kinds,
+  type PayerMailKind as Kind,
+  type PaymentRecord,
+  type WebhookEventType,
+} from 'crypto-checkout/contract';
 
-export const kinds = [
-  'receipt',
-  'part',
-  'over',
-  'late',
-  'short',
-  'wrong',
-  'reversed',
-  'refundLink',
-  'refundPaid',
-  'due',
-] as const;
-export type Kind = (typeof kinds)[number];
+export { kinds, type Kind };
+
+export const isPayerKind = (kind: string): kind is Kind => kinds.some((one) => one === kind);
 
 /** A sentence about each, for help and pages. */
 export const kindTexts: Readonly<Record<Kind, string>> = {
@@ -33,7 +28,6 @@ const byEvent: Readonly<Partial<Record<WebhookEventType, Kind>>> = {
   'payment.success': 'receipt',
   'payment.partial': 'part',
   'payment.overpaid': 'over',
-  'payment.late': 'late',
   'payment.error': 'short',
   'payment.unaccepted': 'wrong',
   'payment.reversed': 'reversed',

@@ -1,10 +1,11 @@
-/** Messages to payers: stored with the change that they are about, and sent later. */
+/** Messages: stored with the change that they are about, and sent later. */
 import type { PaymentRecord, Unaccepted } from 'crypto-checkout/contract';
 import { timingSafeEqual } from 'node:crypto';
 import type { Core } from '../../core/core.js';
 import type { Transaction } from '../../core/db/engine.js';
 import type { RefundLink } from '../../core/hooks.js';
 import { errorMessage } from '../../core/shared/error-message.js';
+import type { AuditActor } from '../../core/merchants/audit-log.js';
 import { money } from '../../core/money/shown.js';
 import { newToken, tokenDigest } from '../../core/shared/token.js';
 import { invalidField, invalidState, notFound, Problem } from '../../core/shared/problem.js';
@@ -12,7 +13,8 @@ import { retention } from '../../core/shared/retention.js';
 import { scopeOf, type Scope } from '../../core/shared/scope.js';
 import type { NewEvent } from '../../core/webhooks/outbox.js';
 import { compose, type Letter } from './compose.js';
-import { isCurrent, kindOf, type Kind } from './kinds.js';
+import { isCurrent, isPayerKind, kindOf, type Kind } from './kinds.js';
+import { createStaffMail } from './staff.js';
 import { createMailStore } from './store.js';
 import type { MailRow, MailTable } from './tables.js';
 import { mailLanguages } from './texts.js';
@@ -42,6 +44,15 @@ const isUrlSafe = (text: string): boolean => /^[A-Za-z0-9_-]{1,100}$/.test(text)
 
 export type Mail = ReturnType<typeof createMail>;
 
+/** Somebody who gets messages about a shop. */
+export interface Receiver {
+  readonly shop: string;
+  readonly isStaff: boolean;
+}
+
+/** The subject of a message to a payer. */
+type Subject = Partial<MailRow> & { readonly kind: Kind; readonly payment_id: string };
+
 export interface NewChoices {
   readonly kinds: readonly Kind[];
   readonly language: string;
@@ -53,6 +64,7 @@ export function createMail(core: Core) {
     core;
   const store = createMailStore(personalData);
   const transports = createTransports(core.config);
+  const staff = createStaffMail(core, store, rowOf);
   /** Why the mail server took nothing at the last try; undefined if it did. */
   let trouble: string | undefined;
 
@@ -61,49 +73,61 @@ export function createMail(core: Core) {
     return (await store.choicesOf(reader, scope))?.kinds.includes(kind) === true;
   }
 
-  async function add(
-    transaction: Transaction,
-    scope: Scope,
-    mail: Pick<MailRow, 'kind' | 'payment_id'> & Partial<MailRow>,
-  ): Promise<boolean> {
-    if (!(await wants(transaction, scope, mail.kind))) return false;
-    if (!isAddress(await store.emailOf(transaction, mail.payment_id))) return false;
+  function rowOf({ merchantId, mode }: Scope): MailRow {
     const now = clock.real();
-    await store.insert(transaction, {
-      ...{ id: newId(), merchant_id: scope.merchantId, mode: scope.mode },
+    return {
+      ...{ id: newId(), merchant_id: merchantId, mode, kind: 'receipt', payment_id: null },
+      ...{ person_id: null, once: null, about: null },
       ...{ amount: null, tx_hash: null, link: '', link_until: null, token: newToken() },
       ...{ status: 'pending', tries: 0, due_at: now, claim: null, claimed_until: null },
       ...{ problem: null, created_at: now, sent_at: null },
-      ...mail,
-    });
+    };
+  }
+
+  async function add(transaction: Transaction, scope: Scope, mail: Subject): Promise<boolean> {
+    if (!(await wants(transaction, scope, mail.kind))) return false;
+    if (!isAddress(await store.emailOf(transaction, mail.payment_id))) return false;
+    await store.insert(transaction, { ...rowOf(scope), ...mail });
     return true;
   }
 
   async function onEvent(transaction: Transaction, event: NewEvent): Promise<void> {
-    const about = transports && subjectOf(event);
+    if (!transports) return;
+    const about = subjectOf(event);
     if (about) await add(transaction, event, about);
+    await staff.onEvent(transaction, event);
   }
 
   /** Tries one message, and says what to store about it. */
   async function attempt(row: MailTable, transport: Transport): Promise<Outcome> {
+    const sender = (shop: string) => shop.replace(/\p{C}/gu, ' ').slice(0, 80);
     const scope = scopeOf(row);
-    const payment = await findPayment(scope, row.payment_id);
+    const { kind } = row;
+    const offUrl = offUrlOf(row);
+    const payment = row.payment_id === null ? undefined : await findPayment(scope, row.payment_id);
+    if (!isPayerKind(kind)) {
+      const letter = await staff.letter({ ...row, kind }, payment, { offUrl, publicUrl });
+      if ('dropped' in letter) return letter;
+      const { to, shop: name, ...message } = letter;
+      if (!isAddress(to)) return { dropped: 'The person has no address' };
+      const envelope = { ...message, id: row.id, to, offUrl, fromName: sender(name), replyTo: undefined };
+      return (await transport.send(envelope)) ?? 'sent';
+    }
     const email = payment?.customerDetails?.email;
     if (!payment || !isAddress(email)) return { dropped: 'The payment has no address of a payer' };
     const customer = await customers.findByEmail(database.reader, scope, email);
     if (customer && (await store.isRefused(database.reader, customer.id)))
       return { dropped: 'The payer wants no messages' };
-    if (!isCurrent(row.kind, payment)) return { dropped: 'It was out of date' };
+    if (!isCurrent(kind, payment)) return { dropped: 'It was out of date' };
     if (row.link_until !== null && row.link_until <= clock.now(scope))
       return { dropped: 'Its link has expired' };
     // It is not kept once a message was given up.
-    if (row.kind === 'refundLink' && row.link === '')
+    if (kind === 'refundLink' && row.link === '')
       return { dropped: 'Its link is gone: make a new one with "refunds link"' };
     const choices = await store.choicesOf(database.reader, scope);
     const { business_name: shop } = await merchants.settings(database.reader, row.merchant_id);
-    const offUrl = offUrlOf(row);
     const letter: Letter = {
-      ...{ id: row.id, kind: row.kind, payment, shop, offUrl, publicUrl },
+      ...{ id: row.id, kind, payment, shop, offUrl, publicUrl },
       amount: row.amount ?? undefined,
       txHash: row.tx_hash ?? undefined,
       link: row.link === '' ? undefined : row.link,
@@ -112,7 +136,7 @@ export function createMail(core: Core) {
     };
     const failure = await transport.send({
       ...compose(letter),
-      ...{ id: row.id, to: email, offUrl, fromName: shop.replace(/\p{C}/gu, ' ').slice(0, 80) },
+      ...{ id: row.id, to: email, offUrl, fromName: sender(shop) },
       replyTo: choices?.reply_to ?? undefined,
     });
     return failure ?? 'sent';
@@ -134,9 +158,11 @@ export function createMail(core: Core) {
 
   return {
     isOn: transports !== undefined,
+    staff,
 
     hears: async (reader: Parameters<typeof store.choicesOf>[0], scope: Scope) =>
-      transports !== undefined && ((await store.choicesOf(reader, scope))?.kinds.length ?? 0) > 0,
+      transports !== undefined &&
+      (((await store.choicesOf(reader, scope))?.kinds.length ?? 0) > 0 || (await staff.hears(reader, scope))),
     onEvent,
     onRefundLink: (transaction: Transaction, link: RefundLink) =>
       add(transaction, link, {
@@ -196,8 +222,20 @@ export function createMail(core: Core) {
       }
     },
 
+    /** The messages that a merchant's payers get. */
+    async chosen(reader: Parameters<typeof store.choicesOf>[0], scope: Scope) {
+      const chosen = await store.choicesOf(reader, scope);
+      const { kinds = [], language = 'en', reply_to: replyTo } = chosen ?? {};
+      return { kinds: [...kinds], language, replyTo: replyTo ?? '' };
+    },
+
     /** Problem: `validation_error`. */
-    async choose(transaction: Transaction, scope: Scope, chosen: NewChoices, actor: string): Promise<void> {
+    async choose(
+      transaction: Transaction,
+      scope: Scope,
+      chosen: NewChoices,
+      actor: AuditActor,
+    ): Promise<void> {
       if (!mailLanguages.includes(chosen.language))
         throw invalidField('language', `Use one of ${mailLanguages.join(', ')}`);
       if (chosen.replyTo !== undefined && !addressPattern.test(chosen.replyTo))
@@ -220,27 +258,36 @@ export function createMail(core: Core) {
       if (!(await store.retry(transaction, id, clock.real()))) throw notFound('failed message');
     },
 
-    /** The shop of a message, by the link that ends them; undefined if it is no such link. */
-    async shopOf(id: string, token: string): Promise<string | undefined> {
+    /** The receiver of a message, by the link that ends them; undefined if it is no such link. */
+    async receiverOf(id: string, token: string): Promise<Receiver | undefined> {
       const row = await findByToken(id, token);
-      return row && (await merchants.settings(database.reader, row.merchant_id)).business_name;
+      return row && receiver(row);
     },
 
-    /** The payer wants no more messages of this shop. @returns its name; undefined if it is no such link */
-    async refuse(id: string, token: string): Promise<string | undefined> {
+    /** The receiver wants no more messages of this shop. @returns undefined if it is no such link */
+    async refuse(id: string, token: string): Promise<Receiver | undefined> {
       const row = await findByToken(id, token);
       if (!row) return undefined;
       const scope = scopeOf(row);
-      const email = (await findPayment(scope, row.payment_id))?.customerDetails?.email;
+      const { person_id: personId, payment_id: paymentId } = row;
+      if (personId !== null)
+        await database.write((transaction) => store.deleteStaffChoices(transaction, personId, row.mode));
+      if (personId !== null || paymentId === null) return receiver(row);
+      const email = (await findPayment(scope, paymentId))?.customerDetails?.email;
       const customer =
         email === undefined ? undefined : await customers.findByEmail(database.reader, scope, email);
       if (customer)
         await database.write((transaction) => store.refuse(transaction, customer.id, clock.real()));
-      return (await merchants.settings(database.reader, row.merchant_id)).business_name;
+      return receiver(row);
     },
 
     trouble: () => trouble,
   };
+
+  async function receiver(row: MailTable): Promise<Receiver> {
+    const { business_name: shop } = await merchants.settings(database.reader, row.merchant_id);
+    return { shop, isStaff: row.person_id !== null };
+  }
 
   async function findByToken(id: string, token: string): Promise<MailTable | undefined> {
     if (!isUrlSafe(id) || !isUrlSafe(token)) return undefined;
@@ -275,11 +322,7 @@ export function createMail(core: Core) {
 }
 
 /** The message that an event causes; undefined if none. */
-function subjectOf({
-  type,
-  subjectId,
-  data,
-}: NewEvent): (Pick<MailRow, 'kind' | 'payment_id'> & Partial<MailRow>) | undefined {
+function subjectOf({ type, subjectId, data }: NewEvent): Subject | undefined {
   const kind = kindOf(type);
   if (kind === undefined) return undefined;
   if (kind === 'due') return { kind, payment_id: (data['payment'] as PaymentRecord).id };
@@ -291,7 +334,9 @@ function subjectOf({
     };
   }
   if (kind === 'wrong') {
-    const { amount, currency } = data['unaccepted'] as Unaccepted;
+    const { amount, currency, reason } = data['unaccepted'] as Unaccepted;
+    // Also of money that comes after the first that was late.
+    if (reason === 'late') return { kind: 'late', payment_id: subjectId };
     return { kind, payment_id: subjectId, amount: money(amount, currency) };
   }
   // The cast is safe: the record is what the other events carry.

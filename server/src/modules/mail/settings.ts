@@ -8,7 +8,7 @@ const isSmtpUrl = (text: string) => /^smtps?:\/\/[^/]/.test(text) && URL.canPars
 
 export const mailSettings = {
   SMTP_URL: {
-    help: 'The server that sends e-mail to payers (default: none is sent). Over smtp://, the connection must be encrypted before the password is sent, unless the server is on this machine',
+    help: 'The server that sends e-mail to payers and to the shop’s people (default: none is sent). Over smtp://, the connection must be encrypted before the password is sent, unless the server is on this machine',
     allowed:
       'smtp://USER:PASSWORD@HOST:PORT or smtps://USER:PASSWORD@HOST:PORT, with each part percent-encoded',
     isSecret: true,

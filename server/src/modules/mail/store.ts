@@ -1,21 +1,75 @@
 /** Reads and writes messages, choices and refusals. */
+import type { StaffMailKind } from 'crypto-checkout/contract';
 import { forUpdateSkipLocked } from '../../core/db/locks.js';
 import type { Reader, Transaction } from '../../core/db/engine.js';
 import type { PersonalData } from '../../core/db/personal-data.js';
-import { countRows, having, inScope, rowById } from '../../core/db/rows.js';
+import { countRows, having, inScope, rowById, within } from '../../core/db/rows.js';
 import { send } from '../../core/db/send.js';
 import { valuesOf, type Values } from '../../core/db/values.js';
-import type { Scope } from '../../core/shared/scope.js';
+import type { Mode, Scope, Within } from '../../core/shared/scope.js';
 import { mailTables, sealedMails, type MailRow, type MailTable } from './tables.js';
 
 const choices = valuesOf(mailTables.mail_choices);
+const staff = valuesOf(mailTables.mail_staff_choices);
+export type StaffChoices = Values<typeof mailTables.mail_staff_choices>;
+export type MailStore = ReturnType<typeof createMailStore>;
 export type Choices = Values<typeof mailTables.mail_choices>;
 
 export function createMailStore(personalData: PersonalData) {
   const open = (row: MailTable): MailTable => personalData.openRow(sealedMails, row);
+  async function staffChoices(reader: Reader, of: Within): Promise<StaffChoices[]> {
+    const rows = await reader
+      .selectFrom('mail_staff_choices')
+      .selectAll()
+      .$call(within(of))
+      .orderBy('person_id')
+      .execute();
+    return rows.map(staff.decode);
+  }
   return {
     async insert(transaction: Transaction, row: MailRow): Promise<void> {
       await send(transaction, transaction.insertInto('mails').values(personalData.sealRow(sealedMails, row)));
+    },
+
+    /** Does nothing if there is one with the same `once`. */
+    async insertOnce(transaction: Transaction, row: MailRow): Promise<void> {
+      await transaction
+        .insertInto('mails')
+        .values(personalData.sealRow(sealedMails, row))
+        .onConflict((conflict) => conflict.column('once').doNothing())
+        .execute();
+    },
+
+    /** The number of messages of a kind to somebody since a time. */
+    countSince: (reader: Reader, personId: string, kind: StaffMailKind, since: number): Promise<number> =>
+      countRows(
+        reader
+          .selectFrom('mails')
+          .where((e) => e.and({ person_id: personId, kind }))
+          .where('created_at', '>', since),
+      ),
+
+    staffChoices,
+
+    async merchantsWanting(reader: Reader, mode: Mode, kind: StaffMailKind): Promise<string[]> {
+      const rows = await staffChoices(reader, { mode });
+      return [...new Set(rows.filter(({ kinds }) => kinds.includes(kind)).map((row) => row.merchant_id))];
+    },
+
+    async putStaffChoices(transaction: Transaction, row: StaffChoices): Promise<void> {
+      const { person_id: _person, mode: _mode, ...changes } = staff.encode(row);
+      await transaction
+        .insertInto('mail_staff_choices')
+        .values(staff.encode(row))
+        .onConflict((conflict) => conflict.columns(['person_id', 'mode']).doUpdateSet(changes))
+        .execute();
+    },
+
+    async deleteStaffChoices(transaction: Transaction, personId: string, mode: Mode): Promise<void> {
+      await transaction
+        .deleteFrom('mail_staff_choices')
+        .where((e) => e.and({ person_id: personId, mode }))
+        .execute();
     },
 
     async find(reader: Reader, id: string): Promise<MailTable | undefined> {

@@ -1,4 +1,5 @@
-/** Messages to payers, until and after they are sent, and who wants which. */
+/** Messages, until and after they are sent, and who wants which. */
+import { staffMailKinds, type StaffMailKind } from 'crypto-checkout/contract';
 import { sql } from 'kysely';
 import * as z from 'zod/mini';
 import { ofOwn, own, ownPersonal } from '../../core/db/data-policy.js';
@@ -16,9 +17,18 @@ export const mailTables = {
     ownPersonal({ columns: { link: 'kept', token: 'kept' } }),
     {
       ...record,
-      kind: text<Kind>(),
-      /** The payment whose payer it is for. The address is read when it is sent, so that an erased payer gets none. */
-      payment_id: text().references('payments.id'),
+      kind: text<Kind | StaffMailKind>(),
+      /**
+       * The payment that it is about, and whose payer it is for unless it is for a person. The address is read when it is sent, so that
+       * an erased payer gets none.
+       */
+      payment_id: text().references('payments.id').nullable(),
+      /** Somebody of the team, whom another module knows. */
+      person_id: text().nullable(),
+      /** Identifies its news: there is no second message with the same. */
+      once: text().nullable().unique(),
+      /** A reason, a network or a date, by the kind. */
+      about: text().nullable(),
       /** `12.50 USDT`, if it is about another amount than the payment's. */
       amount: text().nullable(),
       tx_hash: text().nullable(),
@@ -44,7 +54,8 @@ export const mailTables = {
     .index('due', ['due_at', 'id'], { where: sql`due_at is not null` })
     .index('ended', ['created_at'], { where: sql`due_at is null` })
     .index('newest', ['merchant_id', 'mode', 'created_at', 'id'])
-    .index('payment', ['payment_id']),
+    .index('payment', ['payment_id'])
+    .index('person', ['person_id', 'kind', 'created_at']),
 
   /** The messages that a merchant has sent to its payers. Without a row, none. */
   mail_choices: table(
@@ -60,6 +71,22 @@ export const mailTables = {
     },
     since,
   ).primaryKey('merchant_id', 'mode'),
+
+  /** The messages that somebody of a team wants. Without a row, none. */
+  mail_staff_choices: table(
+    { ...own, wiped: { kept: 'a setting' } },
+    {
+      person_id: text(),
+      merchant_id: text().references('merchants.id'),
+      mode: text<Mode>(),
+      kinds: json(z.readonly(z.array(z.enum(staffMailKinds)))),
+      language: text(),
+      updated_at: time(),
+    },
+    since,
+  )
+    .primaryKey('person_id', 'mode')
+    .index('merchant', ['merchant_id', 'mode']),
 
   /** Customers who want no more of them. */
   mail_refusals: table(

@@ -1,5 +1,6 @@
 /** The dependencies of reconciliation, the networks that it can work on, and its results. */
 import type { Logger } from 'pino';
+import type { Hooks } from '../../core/hooks.js';
 import type { Database } from '../../core/db/database.js';
 import type { NetworkRef } from '../../core/chains/chain.js';
 import type { ConnectedNetwork } from '../../core/chains/connected.js';
@@ -11,6 +12,7 @@ export interface ReconcileDeps {
   readonly sink: ScanSink;
   readonly connected: readonly ConnectedNetwork[];
   readonly log: Logger;
+  readonly hooks: Pick<Hooks, 'onTrouble'>;
   /** Real time, epoch milliseconds. */
   readonly now: () => number;
 }

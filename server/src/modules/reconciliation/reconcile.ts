@@ -3,10 +3,11 @@
  * is only noted. One that a later block confirms, from another node if there is one, becomes a receipt if it is a
  * surplus, and an alarm if it is a shortage.
  */
-import { isForwarder } from '../../core/addresses/owners.js';
+import { isForwarder, merchantOf } from '../../core/addresses/owners.js';
 import type { Database } from '../../core/db/database.js';
 import type { BalanceDifferenceRow } from './tables.js';
-import { isCoin } from '../../core/chains/assets.js';
+import { fromChain, isCoin } from '../../core/chains/assets.js';
+import { amountText } from '../../core/commands/records.js';
 import type { ChainHead } from '../../core/chains/chain.js';
 import type { AskedBalance } from '../networks/evm/balances.js';
 import { bookSurplus } from './book-surplus.js';
@@ -196,11 +197,9 @@ function agreedOn(former: bigint, now: bigint): bigint {
  * wallet of an extended key spends when it likes. Its nonce must show that, or a node that forgets a balance could make it pass
  * for new money when it remembers it.
  */
-async function concludeShortage(
-  { deps: { database, log }, network, signal }: Pass,
-  row: BalanceDifferenceRow,
-  height: number,
-): Promise<Outcome> {
+async function concludeShortage(pass: Pass, row: BalanceDifferenceRow, height: number): Promise<Outcome> {
+  const { deps, network, signal } = pass;
+  const { database, log } = deps;
   const ref = refOf(network);
   if (await isForwarder(database.reader, ref.mode, row.address)) {
     const [sweeps] = sweepParts(database.reader);
@@ -210,17 +209,34 @@ async function concludeShortage(
       { ...ref, address, currency, difference: difference.toString() },
       'An address holds less than the books say',
     );
-    await store.writeDifference(database, { ...row, state: 'shortage' });
-    return 'shortage';
+    return tellShortage(pass, row);
   }
   // As deep as a payment must be before it counts.
   if (height < row.height + network.network.confirmations) return 'seen';
   const sent = await network.balances.sent(row.address, signal);
   if (sent === undefined || sent <= row.sent) {
-    await store.writeDifference(database, { ...row, state: 'shortage' });
-    return 'shortage';
+    return tellShortage(pass, row);
   }
   const spent = row.spent - row.difference;
   await store.writeDifference(database, { ...row, state: 'spent', difference: 0n, spent, sent });
   return 'none';
+}
+
+async function tellShortage({ deps, network }: Pass, row: BalanceDifferenceRow): Promise<'shortage'> {
+  const { mode, address, currency, difference } = row;
+  await store.writeDifference(deps.database, { ...row, state: 'shortage' }, async (transaction) => {
+    const merchantId = await merchantOf(transaction, mode, address);
+    if (merchantId === undefined) return;
+    const asset = network.chainAssets[currency];
+    const amount = asset ? amountText(fromChain(asset, -difference), currency) : currency;
+    const trouble = {
+      merchantId,
+      mode,
+      code: 'books_differ',
+      network: network.network.name,
+      amount,
+    } as const;
+    await deps.hooks.onTrouble(transaction, trouble);
+  });
+  return 'shortage';
 }

@@ -149,15 +149,21 @@ export async function countShortages(
   );
 }
 
-export async function writeDifference(database: Database, found: BalanceDifferenceRow): Promise<void> {
+/** @param more in the same transaction */
+export async function writeDifference(
+  database: Database,
+  found: BalanceDifferenceRow,
+  more?: (transaction: Transaction) => Promise<void>,
+): Promise<void> {
   const row = differences.encode(found);
-  await database.write((transaction) =>
-    transaction
+  await database.write(async (transaction) => {
+    await transaction
       .insertInto('balance_differences')
       .values(row)
       .onConflict((conflict) => conflict.columns(['mode', 'network', 'address', 'currency']).doUpdateSet(row))
-      .execute(),
-  );
+      .execute();
+    await more?.(transaction);
+  });
 }
 
 /** The number of transactions that an address has sent, if it must be counted from the first one on. */
