@@ -1,26 +1,27 @@
-/** Builds the console's pages: `server/dist/console/console.js`, its style sheet, and a chunk for each page. */
+/** Builds the console's pages: `server/dist/console/console.js`, its style sheet, and a chunk for each page; and the counter. */
 import { defineConfig } from 'vite';
 
-export default defineConfig({
+/** @param mode `counter`: the page for a shop's counter, and its worker, which share no file with the console's pages */
+export default defineConfig(({ mode }) => ({
   publicDir: false,
   // Chunks import each other by relative address, no matter what path the server has in front.
   base: './',
   resolve: { conditions: ['@crypto-checkout/source', 'module', 'browser', 'development|production'] },
   build: {
     outDir: 'server/dist/console',
-    emptyOutDir: true,
+    emptyOutDir: mode !== 'counter',
     target: 'es2022',
     // A preload would need another inline script or style; the chunks are small.
     modulePreload: false,
     assetsInlineLimit: 0,
     cssCodeSplit: false,
     rolldownOptions: {
-      input: 'console/console.ts',
+      input: mode === 'counter' ? ['console/counter.ts', 'console/counter-worker.ts'] : 'console/console.ts',
       output: {
-        entryFileNames: 'console.js',
+        entryFileNames: '[name].js',
         chunkFileNames: 'chunks/[name]-[hash].js',
-        assetFileNames: 'console.[ext]',
+        assetFileNames: `${mode === 'counter' ? mode : 'console'}.[ext]`,
       },
     },
   },
-});
+}));

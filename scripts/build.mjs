@@ -22,6 +22,7 @@ const pages = [
   'vite build --mode demo',
   'vite build --config claim/vite.config.ts',
   'vite build --config console/vite.config.ts',
+  'vite build --config console/vite.config.ts --mode counter',
   'node scripts/compress.mjs',
   'node scripts/integrity.mjs',
 ];

@@ -92,3 +92,8 @@ export function languageName(tag: string): string {
 export function supportedLocales(tag: string): string[] {
   return tried(() => Intl.NumberFormat.supportedLocalesOf(tag)) ?? [];
 }
+
+/** Registers a service worker. Browsers have none over http, except on this machine, and some block it. */
+export function registerWorker(url: string, scope: string): void {
+  tried(() => void navigator.serviceWorker.register(url, { scope }).catch(() => undefined));
+}

@@ -8,6 +8,7 @@ export const texts = pick({
       'No payment links yet. A link is a page that sells: give its address, a button or a QR code to payers.',
     link: 'Payment link',
     newLink: 'New payment link…',
+    counter: 'Open the counter',
     newLinkTitle: 'New payment link',
     changeLink: 'Change…',
     changeLinkTitle: 'Change the payment link',

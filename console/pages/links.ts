@@ -3,7 +3,7 @@
  *
  * @place {"order": 92, "label": "Payment links", "permission": "links.list"}
  */
-import { html, type TemplateResult } from 'lit';
+import { html, nothing, type TemplateResult } from 'lit';
 import type { Pagination } from '../../src/contract/endpoint.js';
 import { links } from '../../src/contract/links.js';
 import { time } from '../format.js';
@@ -39,6 +39,13 @@ const render = ({ rows, pagination }: Data, view: View): TemplateResult =>
         },
       ])}
       <div class="actions">
+        ${
+          view.can('counter.retrieve') && view.can('payments.create')
+            ? html`<a class="button" href=${`${view.apiUrl}/console/counter?mode=${view.mode}`}
+                >${texts.counter}</a
+              >`
+            : nothing
+        }
         ${button(view, {
           ...{ text: texts.newLink, permission: 'links.create', kind: 'main' },
           run: () => create(view),

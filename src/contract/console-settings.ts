@@ -211,5 +211,19 @@ const auditLog = {
   }),
 };
 
-export const settingsApi = { webhook, apiKeys, shop, auditLog };
+const counter = {
+  retrieve: endpoint({
+    method: 'GET',
+    path: '/console/api/counter',
+    key: 'session',
+    description: 'Returns what the page for a shop’s counter needs to show a payment.',
+    data: z.object({
+      /** With it, the widget reads the payments that the counter makes; null if the mode has none. */
+      publicKey: z.nullable(z.string()),
+    }),
+    sample: { message: 'Counter fetched', data: { publicKey: 'pk_test_3xAmpl3' } },
+  }),
+};
+
+export const settingsApi = { webhook, apiKeys, counter, shop, auditLog };
 export type SettingsApi = typeof settingsApi;

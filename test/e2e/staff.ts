@@ -7,10 +7,15 @@ import type { Stage } from './stage.js';
 const invitation = z.object({ signInUrl: z.string() });
 
 /** Opens the console in a browser of its own, signed in. */
-export async function signInAs(role: string, stage: Stage, env: ServerEnv): Promise<Page> {
+export async function signInAs(
+  role: string,
+  stage: Stage,
+  env: ServerEnv,
+  expectedErrors = /40[0134]/,
+): Promise<Page> {
   const words = ['--merchant', await merchantIdOf(env), '--email', `${role}@shop.example`, '--role', role];
   const { signInUrl } = invitation.parse(await runCommand(env, 'users', 'invite', ...words));
-  const page = await stage.page({ expectedErrors: /40[0134]/ });
+  const page = await stage.page({ expectedErrors });
   // The command does not know the port of the test's server. Without https, the console works only on localhost.
   const { port } = new URL(stage.server.url);
   await page.goto(signInUrl.replace(/^http:\/\/[^/]+/, `http://localhost:${port}`));

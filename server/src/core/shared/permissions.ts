@@ -38,7 +38,7 @@ const reaches: Readonly<Record<KeyScope | Role, Readonly<Record<string, Reach>>>
     cases: 'all',
     refunds: ['quote', 'list', 'retrieve', 'create', 'cancel', 'link'],
     ...{ meta: 'read', currencies: 'read', countries: 'read', wallets: 'read' },
-    ...{ paymentPlans: 'read', subscribers: 'read', home: 'read' },
+    ...{ paymentPlans: 'read', subscribers: 'read', home: 'read', counter: 'read' },
     webhooks: ['list', 'retrieve', 'retry'],
     sandbox: 'all',
   },

@@ -65,6 +65,12 @@ export function createAccountHandlers(deps: AccountHandlersDeps): Handlers<Setti
         ),
     },
 
+    counter: {
+      retrieve: async (_input, { caller: { merchantId, mode } }) => ({
+        data: { publicKey: (await keys.publicKey(merchantId, mode)) ?? null },
+      }),
+    },
+
     shop: {
       async retrieve(_input, { caller }) {
         return { data: viewShop(await merchants.retrieve(reader, caller.merchantId)) };

@@ -4,6 +4,7 @@ import { createKeptFiles, sendCompressed } from '../../../core/site/compressed.j
 import { html } from '../../../core/site/html.js';
 import { pathOf, policyOf, sendPage } from '../../../core/site/page-frame.js';
 import { pickLocale } from '../../../core/site/page-texts.js';
+import { counterPage } from './counter-page.js';
 
 /** Images: the shop's logo, and the icons of wallets. */
 const policy = policyOf({
@@ -22,20 +23,24 @@ export function consolePage(publicUrl: string, directory: string): Router {
 
   const router = Router();
   // Only names that a build can have, so that a request reaches no other file.
-  router.get(/^\/console\/(console|chunks\/[\w-][\w.-]*)\.(js|css)$/, async (request, response, next) => {
-    const { 0: stem = '', 1: extension = '' } = request.params;
-    const file = await read(`${stem}.${extension}`);
-    if (!file) {
-      if (stem.startsWith('chunks/')) return next();
-      response.status(503).type('text').send('The console has not been built. Run "npm run build".\n');
-      return;
-    }
-    response.set({
-      'Cache-Control': stem.startsWith('chunks/') ? 'public, max-age=31536000, immutable' : 'no-cache',
-      'Cross-Origin-Resource-Policy': 'same-origin',
-    });
-    sendCompressed(request, response.type(extension), file);
-  });
+  router.get(
+    /^\/console\/(console|counter|counter-worker|chunks\/[\w-][\w.-]*)\.(js|css)$/,
+    async (request, response, next) => {
+      const { 0: stem = '', 1: extension = '' } = request.params;
+      const file = await read(`${stem}.${extension}`);
+      if (!file) {
+        if (stem.startsWith('chunks/')) return next();
+        response.status(503).type('text').send('The console has not been built. Run "npm run build".\n');
+        return;
+      }
+      response.set({
+        'Cache-Control': stem.startsWith('chunks/') ? 'public, max-age=31536000, immutable' : 'no-cache',
+        'Cross-Origin-Resource-Policy': 'same-origin',
+      });
+      sendCompressed(request, response.type(extension), file);
+    },
+  );
+  router.use(counterPage(path));
   // The script reads the name of the page from the address.
   router.get(/^\/console(\/(?!chunks\/)[\w/-]*)?$/, (_request, response) => {
     const locale = pickLocale(['en']);
