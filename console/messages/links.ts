@@ -36,6 +36,8 @@ export const texts = pick({
     lines: 'Lines of an invoice',
     linesHint: 'One on each line: text; how many; price of one. Their sum is the price, and it is paid once.',
     due: 'Due',
+    customer: 'Customer of the invoice',
+    customerHint: 'An e-mail address, for reminders. Nothing: it stays as it is.',
     invoice: {
       open: 'Not paid yet',
       part_paid: 'Part paid',

@@ -38,6 +38,8 @@ export const texts = pick({
       refundLink: 'The link by which the payer says where a refund goes',
       refundPaid: 'The refund was sent',
       due: 'The payment of a subscription is due',
+      reminder: 'An invoice is due in three days',
+      overdue: 'An invoice is overdue',
     },
   },
 });

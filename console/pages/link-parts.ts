@@ -67,6 +67,7 @@ export function linkFields(link?: Link): readonly Field[] {
       value: (link?.lines ?? []).map((one) => `${one.name}; ${one.quantity}; ${one.amount}`).join('\n'),
     },
     { name: 'dueAt', label: texts.due, type: 'date', value: text(link?.dueAt?.slice(0, 10)) },
+    { name: 'customerEmail', label: texts.customer, type: 'email', hint: texts.customerHint },
     ...known.map(asks),
     {
       ...{ name: 'own', label: texts.own, hint: texts.ownHint, isLong: true },
@@ -113,6 +114,7 @@ export function settingsOf(values: Values, before: readonly Link['fields'][numbe
     uses: lines.length > 0 ? undefined : given('uses') === 'single' ? ('single' as const) : ('many' as const),
     lines,
     dueAt: optional('dueAt'),
+    customerEmail: optional('customerEmail'),
     fields: [...asked, ...own],
     expiresAt: optional('expiresAt'),
     successText: given('successText'),

@@ -14,6 +14,8 @@ export const payerMailKinds = [
   'refundLink',
   'refundPaid',
   'due',
+  'reminder',
+  'overdue',
 ] as const;
 export type PayerMailKind = (typeof payerMailKinds)[number];
 

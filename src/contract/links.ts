@@ -5,6 +5,7 @@ import {
   boolean,
   deadline,
   described,
+  email,
   id,
   integer,
   listQuery,
@@ -71,6 +72,8 @@ const link = z.object({
   dueAt: z.nullable(timestamp),
   /** Null if it is no invoice. */
   invoiceStatus: z.nullable(invoiceStatus),
+  /** The customer that an invoice is for; null if you gave none. */
+  customerId: z.nullable(z.string()),
   fields: z.array(field),
   expiresAt: z.nullable(timestamp),
   successText: z.string(),
@@ -123,6 +126,10 @@ const shape = {
     `The lines of an invoice, at most ${mostLines}. Their sum is the price, and it is paid once: leave out \`amount\` and \`uses\`.`,
   ),
   dueAt: described(deadline, 'When an invoice is due: a date, to its end, or a time, in UTC.'),
+  customerEmail: described(
+    email,
+    'The e-mail address of the customer that an invoice is for, who gets reminders if you chose them.',
+  ),
   fields: described(
     z.array(askedField).check(z.maxLength(mostFields)),
     'What the page asks of the payer: `email`, `name`, `note` and up to five fields of your own.',
@@ -153,6 +160,7 @@ const createBody = z.object({
   uses: z.optional(shape.uses),
   lines: z.optional(shape.lines),
   dueAt: z.optional(shape.dueAt),
+  customerEmail: z.optional(shape.customerEmail),
   fields: z.optional(shape.fields),
   expiresAt: z.optional(shape.expiresAt),
   successText: z.optional(shape.successText),
@@ -177,6 +185,7 @@ const updateBody = z.object({
   uses: z.optional(shape.uses),
   lines: z.optional(shape.lines),
   dueAt: emptied(shape.dueAt),
+  customerEmail: emptied(shape.customerEmail),
   fields: z.optional(shape.fields),
   expiresAt: emptied(shape.expiresAt),
   successText: z.optional(shape.successText),
@@ -207,6 +216,7 @@ const sampleLink: Link = {
   lines: [],
   dueAt: null,
   invoiceStatus: null,
+  customerId: null,
   fields: [
     { name: 'email', label: '', isRequired: true },
     { name: 'diet', label: 'Anything that you do not eat?', isRequired: false },

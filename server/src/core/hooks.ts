@@ -50,6 +50,18 @@ export interface RefundLink extends Scope {
   readonly expiresAt: number;
 }
 
+/** An invoice that is not paid, for one customer. */
+export interface OpenInvoice extends Scope {
+  readonly id: string;
+  readonly customerId: string;
+  readonly title: string;
+  /** `1,249.90 USD`. */
+  readonly amount: string;
+  readonly dueAt: number;
+  readonly isOverdue: boolean;
+  readonly url: string;
+}
+
 /** A part of `chains status`. */
 export interface StatusPart {
   readonly lines: readonly string[];
@@ -119,6 +131,10 @@ export interface Answers extends Partial<AddressHooks> {
   onEvent?(transaction: Transaction, event: NewEvent): Promise<void>;
   /** A refund has a new link for its payer, in the transaction that made it. The link is a secret. @returns whether it is brought to the payer */
   onRefundLink?(transaction: Transaction, link: RefundLink): Promise<boolean>;
+  /** An invoice is due soon or overdue: once for each, in the transaction that notes it. */
+  onInvoiceDue?(transaction: Transaction, invoice: OpenInvoice): Promise<void>;
+  /** An invoice as it is now; undefined once it is paid or off. One module answers. */
+  openInvoice?(reader: Reader, id: string): Promise<OpenInvoice | undefined>;
   /** A payment's status has changed. The payment is locked. */
   onPaymentStatus?(transaction: Transaction, payment: ChangedPayment): Promise<void>;
   /** Units of a payment's coins that do not count as received, because they are refunded. */
@@ -211,6 +227,8 @@ export function createHooks() {
     // The first answer counts.
     consoleUrl: (): string | undefined => all.find(({ consoleUrl }) => consoleUrl)?.consoleUrl?.(),
     docsUrl: (code: string): string | undefined => all.find(({ docsUrl }) => docsUrl)?.docsUrl?.(code),
+    openInvoice: async (reader: Reader, id: string): Promise<OpenInvoice | undefined> =>
+      all.find(({ openInvoice }) => openInvoice)?.openInvoice?.(reader, id),
     overview: async (scope: Scope): Promise<Overview | undefined> =>
       all.find(({ overview }) => overview)?.overview?.(scope),
     payer: (): WatchedPayer => all.find(({ payer }) => payer)?.payer ?? unwatchedPayer,
@@ -332,6 +350,9 @@ export function createHooks() {
       let isBrought = false;
       for (const one of all) if (await one.onRefundLink?.(transaction, link)) isBrought = true;
       return isBrought;
+    },
+    async onInvoiceDue(transaction: Transaction, invoice: OpenInvoice): Promise<void> {
+      for (const one of all) await one.onInvoiceDue?.(transaction, invoice);
     },
     async onTrouble(transaction: Transaction, trouble: Trouble): Promise<void> {
       for (const one of all) await one.onTrouble?.(transaction, trouble);

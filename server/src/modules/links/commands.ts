@@ -19,6 +19,10 @@ const settings = {
     .text('LINE', 'a line of an invoice: its text, how many, and the price of one, such as "Repair;2;45.50"')
     .repeated(),
   due: option.date('to', 'when the invoice is due'),
+  customerEmail: option.text(
+    'EMAIL',
+    'whom the invoice is for: the customer gets reminders, if you chose them',
+  ),
   ask: option
     .oneOf(['email', 'name', 'note'], 'asks the payer for it; with --required, it must be given')
     .repeated(),

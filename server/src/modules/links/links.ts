@@ -8,7 +8,7 @@ import { requireCurrency } from '../../core/money/amounts.js';
 import { formatUnits, unitsToNumber } from '../../core/money/units.js';
 import { isoTime } from '../../core/shared/clock.js';
 import type { Page, PageRequest } from '../../core/shared/pagination.js';
-import { orNotFound } from '../../core/shared/problem.js';
+import { invalidField, orNotFound } from '../../core/shared/problem.js';
 import { scopeOf, type Actor, type Scope } from '../../core/shared/scope.js';
 import { changeSettings, checkLinkRedirect, noSettings, type LinkChanges } from './settings.js';
 import * as store from './store.js';
@@ -20,7 +20,7 @@ declare module '../../core/merchants/audit-log.js' {
 
 export type LinksDeps = Pick<
   Core,
-  'database' | 'clock' | 'newId' | 'currencies' | 'auditLog' | 'merchants' | 'publicUrl'
+  'database' | 'clock' | 'newId' | 'currencies' | 'auditLog' | 'merchants' | 'customers' | 'publicUrl'
 >;
 
 export type Links = ReturnType<typeof createLinks>;
@@ -30,7 +30,7 @@ export interface NewLink extends LinkChanges {
 }
 
 export function createLinks(deps: LinksDeps) {
-  const { database, clock, newId, currencies, auditLog, merchants, publicUrl } = deps;
+  const { database, clock, newId, currencies, auditLog, merchants, customers, publicUrl } = deps;
 
   function view(row: LinkRow, held: store.Held, invoiceStatus: InvoiceStatus | null): Link {
     const currency = currencies.known(row.base_currency);
@@ -55,6 +55,7 @@ export function createLinks(deps: LinksDeps) {
       lines: row.lines.map((line) => ({ ...line, amount: unitsToNumber(line.amount, currency) })),
       dueAt: row.due_at === null ? null : isoTime(row.due_at),
       invoiceStatus,
+      customerId: row.customer_id,
       fields: [...row.fields],
       expiresAt: row.expires_at === null ? null : isoTime(row.expires_at),
       successText: row.success_text,
@@ -99,6 +100,19 @@ export function createLinks(deps: LinksDeps) {
     return { ...row, redirect_url: checkLinkRedirect(row.redirect_url, actor, origins) };
   }
 
+  /** The customer of an invoice. Problem: `customer_not_allowed`. */
+  async function customerOf(
+    transaction: Transaction,
+    scope: Scope,
+    email: string | null | undefined,
+    row: Pick<LinkRow, 'lines' | 'customer_id'>,
+  ): Promise<string | null> {
+    if (email === undefined) return row.lines.length > 0 ? row.customer_id : null;
+    if (email === null) return null;
+    if (row.lines.length === 0) throw invalidField('customerEmail', 'Is for an invoice, which has lines');
+    return (await customers.link(transaction, scope, { email })).id;
+  }
+
   /** The settings that matter to somebody who reads the audit log. */
   function audited(row: LinkRow): AuditFields {
     const currency = currencies.known(row.base_currency);
@@ -116,7 +130,7 @@ export function createLinks(deps: LinksDeps) {
     async create(
       transaction: Transaction,
       actor: Actor,
-      { baseCurrency, ...input }: NewLink,
+      { baseCurrency, customerEmail, ...input }: NewLink,
       by: AuditActor,
     ): Promise<Link> {
       const currency = requireCurrency(currencies, baseCurrency, 'baseCurrency');
@@ -129,7 +143,8 @@ export function createLinks(deps: LinksDeps) {
         // 80 random bits: nobody finds it by trying.
         slug: newId().slice(-16).toLowerCase(),
         base_currency: currency.code,
-        ...{ presses: 0, created_at: now, updated_at: now },
+        customer_id: await customerOf(transaction, actor, customerEmail, { ...settings, customer_id: null }),
+        ...{ due_told: null, overdue_told: null, presses: 0, created_at: now, updated_at: now },
       };
       await store.insertLink(transaction, row);
       await auditLog.record(transaction, {
@@ -155,6 +170,7 @@ export function createLinks(deps: LinksDeps) {
       const changed = { ...before, ...changeSettings(before, changes, currency) };
       const row = {
         ...(changes.redirectUrl === undefined ? changed : await withRedirect(transaction, actor, changed)),
+        customer_id: await customerOf(transaction, actor, changes.customerEmail, changed),
         updated_at: clock.now(actor),
       };
       await store.updateLink(transaction, row);

@@ -4,6 +4,7 @@ import { defineModule } from '../../core/module.js';
 import { linkCommands } from './commands.js';
 import { createLinkHandlers } from './handlers.js';
 import { createLinks } from './links.js';
+import { createReminders } from './reminders.js';
 import { createSales } from './sales.js';
 import { linkParts } from './store.js';
 import { linkTables } from './tables.js';
@@ -23,16 +24,21 @@ export const links = defineModule({
   create(core) {
     const rules = createLinks(core);
     const sales = createSales(core);
+    const reminders = createReminders(core);
     return {
       ...rules,
       sales,
+      reminders,
       async pages() {
         const { linkPages } = await import('./link-page.js');
         return { router: linkPages(core, sales), links: {} };
       },
-      jobs: () => [{ name: 'links', intervalMs: 3_600_000, run: () => sales.forgetVisitors() }],
+      jobs: () => [
+        { name: 'links', intervalMs: 3_600_000, run: () => sales.forgetVisitors() },
+        { name: 'due invoices', intervalMs: 60_000, run: reminders.remind },
+      ],
       handlers: { links: createLinkHandlers(rules) },
-      answers: sales.answers,
+      answers: { ...sales.answers, openInvoice: reminders.openInvoice, onClockMoved: reminders.remind },
     };
   },
   commands: (rules) => [linkCommands(rules)],

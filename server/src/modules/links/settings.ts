@@ -12,7 +12,8 @@ export type LinkChanges = Input<Api['links']['update']>['body'];
 
 export type Settings = Omit<
   LinkRow,
-  'id' | 'merchant_id' | 'mode' | 'slug' | 'base_currency' | 'presses' | 'created_at' | 'updated_at'
+  | ('id' | 'merchant_id' | 'mode' | 'slug' | 'base_currency' | 'presses' | 'created_at' | 'updated_at')
+  | ('customer_id' | 'due_told' | 'overdue_told')
 >;
 
 export const noSettings: Settings = {

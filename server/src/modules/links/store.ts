@@ -1,6 +1,6 @@
 /** Reads and writes payment links, and what is held of their stock. */
 import { statusOf } from 'crypto-checkout/contract';
-import { expressionBuilder, sql } from 'kysely';
+import { expressionBuilder, sql, type SqlBool } from 'kysely';
 import type { Reader, Transaction } from '../../core/db/engine.js';
 import { forUpdate } from '../../core/db/locks.js';
 import { firstOfAll, isListed, readPage } from '../../core/db/pages.js';
@@ -9,7 +9,7 @@ import { having, inScope, insertRow, rowById, rowsInOrder } from '../../core/db/
 import type { Schema } from '../../core/db/schema.js';
 import { valuesOf } from '../../core/db/values.js';
 import type { PageRequest } from '../../core/shared/pagination.js';
-import type { Scope } from '../../core/shared/scope.js';
+import { scopeOf, type Scope } from '../../core/shared/scope.js';
 import { linkTables, type LinkPaymentRow, type LinkRow } from './tables.js';
 
 const links = valuesOf(linkTables.links);
@@ -112,6 +112,47 @@ export async function heldOf(reader: Reader, ids: readonly string[]): Promise<(i
     }
   }
   return (id) => held.get(id) ?? nothing;
+}
+
+const hasCustomer = sql<SqlBool>`customer_id is not null and due_at is not null`;
+
+/** Those that have invoices for customers. */
+export async function invoiceScopes(reader: Reader): Promise<Scope[]> {
+  const rows = await reader
+    .selectFrom('links')
+    .select(['merchant_id', 'mode'])
+    .where(hasCustomer)
+    .groupBy(['merchant_id', 'mode'])
+    .execute();
+  return rows.map(scopeOf);
+}
+
+/** The ids of invoices that are due soon, or have been due for less than a month, and whose customers do not know. */
+export async function dueInvoices(reader: Reader, scope: Scope, now: number, soon: number) {
+  const rows = await reader
+    .selectFrom('links')
+    .select('id')
+    .$call(inScope(scope))
+    .where(hasCustomer)
+    .where('is_active', '=', 1)
+    .where('due_at', '>', now - 30 * 86_400_000)
+    .where('due_at', '<=', soon)
+    .where((e) =>
+      e.or([
+        e.and([
+          e('due_at', '>=', now),
+          e.or([e('due_told', 'is', null), e('due_told', '!=', e.ref('due_at'))]),
+        ]),
+        e.and([
+          e('due_at', '<', now),
+          e.or([e('overdue_told', 'is', null), e('overdue_told', '!=', e.ref('due_at'))]),
+        ]),
+      ]),
+    )
+    .orderBy('due_at')
+    .limit(500)
+    .execute();
+  return rows.map(({ id }) => id);
 }
 
 /** Of those links: the ones that are paid, and the ones that a part has come for. */

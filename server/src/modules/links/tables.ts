@@ -41,6 +41,11 @@ export const linkTables = {
       /** Those of an invoice: the price is their sum. */
       lines: json(invoiceLines),
       due_at: time().nullable(),
+      /** Of an invoice, if the shop gave an e-mail address. */
+      customer_id: text().references('customers.id').nullable(),
+      /** The values of `due_at` for which its customer was reminded, before it and after it. */
+      due_told: time().nullable(),
+      overdue_told: time().nullable(),
       expires_at: time().nullable(),
       success_text: text(),
       redirect_url: text(),
@@ -52,7 +57,11 @@ export const linkTables = {
       updated_at: time(),
     },
     since,
-  ).index('newest', ['merchant_id', 'mode', 'created_at', 'id']),
+  )
+    .index('newest', ['merchant_id', 'mode', 'created_at', 'id'])
+    .index('due', ['merchant_id', 'mode', 'due_at'], {
+      where: sql`customer_id is not null and due_at is not null`,
+    }),
 
   link_payments: table(
     ofOwn({ payment_id: 'payments' }),

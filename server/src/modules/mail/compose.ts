@@ -61,10 +61,15 @@ export interface StaffLetter {
 
 export const composeForStaff = (letter: StaffLetter): Message => written({ ...letter, label: 'openConsole' });
 
+/** The facts of a message about an invoice, whose page is at `url`. */
+export const composeForInvoice = (
+  letter: Omit<StaffLetter, 'kind'> & { readonly kind: 'reminder' | 'overdue' },
+): Message => written({ ...letter, label: 'openInvoice' });
+
 interface Written extends Omit<StaffLetter, 'kind' | 'mode'> {
   readonly kind: Kind | StaffMailKind;
   readonly mode: Mode | undefined;
-  readonly label: 'openConsole' | ReturnType<typeof buttonOf>['label'];
+  readonly label: 'openConsole' | 'openInvoice' | ReturnType<typeof buttonOf>['label'];
 }
 
 function written({ kind, language, mode, values, label, url, offUrl }: Written): Message {

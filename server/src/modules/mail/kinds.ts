@@ -22,6 +22,8 @@ export const kindTexts: Readonly<Record<Kind, string>> = {
   refundLink: 'the link by which the payer says where a refund goes',
   refundPaid: 'the refund was sent',
   due: 'the payment of a subscription is due',
+  reminder: 'an invoice is due in three days',
+  overdue: 'an invoice is overdue',
 };
 
 const byEvent: Readonly<Partial<Record<WebhookEventType, Kind>>> = {

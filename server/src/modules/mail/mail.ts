@@ -3,7 +3,7 @@ import type { PaymentRecord, Unaccepted } from 'crypto-checkout/contract';
 import { timingSafeEqual } from 'node:crypto';
 import type { Core } from '../../core/core.js';
 import type { Transaction } from '../../core/db/engine.js';
-import type { RefundLink } from '../../core/hooks.js';
+import type { OpenInvoice, RefundLink } from '../../core/hooks.js';
 import { errorMessage } from '../../core/shared/error-message.js';
 import type { AuditActor } from '../../core/merchants/audit-log.js';
 import { money } from '../../core/money/shown.js';
@@ -14,6 +14,7 @@ import { scopeOf, type Scope } from '../../core/shared/scope.js';
 import type { NewEvent } from '../../core/webhooks/outbox.js';
 import { compose, type Letter } from './compose.js';
 import { isCurrent, isPayerKind, kindOf, type Kind } from './kinds.js';
+import { createInvoiceMail } from './invoices.js';
 import { createStaffMail } from './staff.js';
 import { createMailStore } from './store.js';
 import type { MailRow, MailTable } from './tables.js';
@@ -65,8 +66,16 @@ export function createMail(core: Core) {
   const store = createMailStore(personalData);
   const transports = createTransports(core.config);
   const staff = createStaffMail(core, store, rowOf);
+  const invoices = createInvoiceMail(core, store, rowOf);
   /** Why the mail server took nothing at the last try; undefined if it did. */
   let trouble: string | undefined;
+
+  /** The messages that a merchant's payers get. */
+  async function chosen(reader: Parameters<typeof store.choicesOf>[0], scope: Scope) {
+    const choices = await store.choicesOf(reader, scope);
+    const { kinds = [], language = 'en', reply_to: replyTo } = choices ?? {};
+    return { kinds: [...kinds], language, replyTo: replyTo ?? '' };
+  }
 
   async function wants(reader: Parameters<typeof store.choicesOf>[0], scope: Scope, kind: Kind) {
     if (!transports) return false;
@@ -77,6 +86,7 @@ export function createMail(core: Core) {
     const now = clock.real();
     return {
       ...{ id: newId(), merchant_id: merchantId, mode, kind: 'receipt', payment_id: null },
+      customer_id: null,
       ...{ person_id: null, once: null, about: null },
       ...{ amount: null, tx_hash: null, link: '', link_until: null, token: newToken() },
       ...{ status: 'pending', tries: 0, due_at: now, claim: null, claimed_until: null },
@@ -112,6 +122,15 @@ export function createMail(core: Core) {
       if (!isAddress(to)) return { dropped: 'The person has no address' };
       const envelope = { ...message, id: row.id, to, offUrl, fromName: sender(name), replyTo: undefined };
       return (await transport.send(envelope)) ?? 'sent';
+    }
+    if (kind === 'reminder' || kind === 'overdue') {
+      const { language, replyTo } = await chosen(database.reader, scope);
+      const { business_name: shop } = await merchants.settings(database.reader, row.merchant_id);
+      const letter = await invoices.letter(row, { shop, offUrl, publicUrl, language });
+      if ('dropped' in letter) return letter;
+      if (!isAddress(letter.to)) return { dropped: 'The customer has no address' };
+      const envelope = { ...letter, id: row.id, offUrl, fromName: sender(shop) };
+      return (await transport.send({ ...envelope, replyTo: replyTo === '' ? undefined : replyTo })) ?? 'sent';
     }
     const email = payment?.customerDetails?.email;
     if (!payment || !isAddress(email)) return { dropped: 'The payment has no address of a payer' };
@@ -164,6 +183,10 @@ export function createMail(core: Core) {
       transports !== undefined &&
       (((await store.choicesOf(reader, scope))?.kinds.length ?? 0) > 0 || (await staff.hears(reader, scope))),
     onEvent,
+    async onInvoiceDue(transaction: Transaction, invoice: OpenInvoice): Promise<void> {
+      const kind = invoice.isOverdue ? 'overdue' : 'reminder';
+      if (await wants(transaction, invoice, kind)) await invoices.add(transaction, invoice);
+    },
     onRefundLink: (transaction: Transaction, link: RefundLink) =>
       add(transaction, link, {
         ...{ kind: 'refundLink', payment_id: link.paymentId, amount: money(link.amount, link.currency) },
@@ -222,12 +245,7 @@ export function createMail(core: Core) {
       }
     },
 
-    /** The messages that a merchant's payers get. */
-    async chosen(reader: Parameters<typeof store.choicesOf>[0], scope: Scope) {
-      const chosen = await store.choicesOf(reader, scope);
-      const { kinds = [], language = 'en', reply_to: replyTo } = chosen ?? {};
-      return { kinds: [...kinds], language, replyTo: replyTo ?? '' };
-    },
+    chosen,
 
     /** Problem: `validation_error`. */
     async choose(
@@ -272,7 +290,10 @@ export function createMail(core: Core) {
       const { person_id: personId, payment_id: paymentId } = row;
       if (personId !== null)
         await database.write((transaction) => store.deleteStaffChoices(transaction, personId, row.mode));
-      if (personId !== null || paymentId === null) return receiver(row);
+      const { customer_id: customerId } = row;
+      if (customerId !== null)
+        await database.write((transaction) => store.refuse(transaction, customerId, clock.real()));
+      if (paymentId === null) return receiver(row);
       const email = (await findPayment(scope, paymentId))?.customerDetails?.email;
       const customer =
         email === undefined ? undefined : await customers.findByEmail(database.reader, scope, email);

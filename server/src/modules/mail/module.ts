@@ -44,6 +44,7 @@ export const mail = defineModule({
         hears: rules.hears,
         onEvent: rules.onEvent,
         onRefundLink: rules.onRefundLink,
+        onInvoiceDue: rules.onInvoiceDue,
         ...(rules.isOn && { onTrouble: staff.onTrouble, onAudited: staff.onAudited }),
       },
     };

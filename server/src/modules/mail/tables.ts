@@ -23,11 +23,13 @@ export const mailTables = {
        * an erased payer gets none.
        */
       payment_id: text().references('payments.id').nullable(),
+      /** The customer of an invoice. */
+      customer_id: text().references('customers.id').nullable(),
       /** Somebody of the team, whom another module knows. */
       person_id: text().nullable(),
       /** Identifies its news: there is no second message with the same. */
       once: text().nullable().unique(),
-      /** A reason, a network or a date, by the kind. */
+      /** A reason, a network, a date or an invoice, by the kind. */
       about: text().nullable(),
       /** `12.50 USDT`, if it is about another amount than the payment's. */
       amount: text().nullable(),
